@@ -1,0 +1,36 @@
+# Finds what pinion stands on. Each optional component is found or off, never half:
+#   PINION_WITH_X = AUTO (use it if it is there) | ON (it must be there) | OFF
+# Sets PINION_COMPONENTS (packages), PINION_COMPONENT_TARGETS and PINION_COMPONENT_DEFINITIONS.
+include_guard()
+
+find_package(Threads REQUIRED)
+find_package(fmt QUIET)
+if(NOT fmt_FOUND)
+  message(FATAL_ERROR "pinion needs the library fmt (Debian, Ubuntu: apt-get install libfmt-dev)")
+endif()
+
+# pinion_component(NAME package imported-target Debian-package what-happens-without-it)
+macro(pinion_component name package target debian without)
+  set(PINION_WITH_${name} AUTO CACHE STRING "Use ${package}: AUTO, ON or OFF")
+  set_property(CACHE PINION_WITH_${name} PROPERTY STRINGS AUTO ON OFF)
+  set(PINION_HAS_${name} 0)
+  if(PINION_WITH_${name})
+    find_package(${package} QUIET MODULE)
+    if(TARGET ${target})
+      set(PINION_HAS_${name} 1)
+      list(APPEND PINION_COMPONENTS ${package})
+      list(APPEND PINION_COMPONENT_TARGETS ${target})
+    elseif(NOT PINION_WITH_${name} STREQUAL "AUTO")
+      message(FATAL_ERROR "PINION_WITH_${name} is ON, but ${package} was not found (Debian, Ubuntu: apt-get install ${debian})")
+    else()
+      message(STATUS "pinion: ${package} was not found (Debian, Ubuntu: apt-get install ${debian}); ${without}")
+    endif()
+  endif()
+  list(APPEND PINION_COMPONENT_DEFINITIONS PINION_HAS_${name}=${PINION_HAS_${name}})
+endmacro()
+
+unset(PINION_COMPONENTS)
+unset(PINION_COMPONENT_TARGETS)
+unset(PINION_COMPONENT_DEFINITIONS)
+pinion_component(ONEDNN oneDNN pinion::onednn libdnnl-dev "float matrix products take the CBLAS or the plain loops")
+pinion_component(CBLAS CBLAS pinion::cblas libopenblas-serial-dev "double matrix products take the plain loops")

@@ -1,0 +1,17 @@
+# Headers, the compiled library and the package files for find_package(pinion CONFIG REQUIRED).
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pinion)
+
+install(TARGETS pinion pinion_compiled EXPORT pinionTargets FILE_SET HEADERS)
+install(EXPORT pinionTargets NAMESPACE pinion:: DESTINATION ${package_dir})
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/pinionConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/pinionConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/pinionConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/pinionConfig.cmake
+  ${PROJECT_BINARY_DIR}/pinionConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindoneDNN.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindCBLAS.cmake
+  DESTINATION ${package_dir})

@@ -1,0 +1,10 @@
+# cmake -D program=... -D expected=FILE -P same_output.cmake: runs the program and compares what it prints with FILE.
+execute_process(COMMAND ${program} OUTPUT_VARIABLE printed ERROR_VARIABLE complaint RESULT_VARIABLE status)
+file(READ ${expected} wanted)
+if(NOT status EQUAL 0)
+  message("${printed}${complaint}")
+  message(FATAL_ERROR "${program} ended with ${status}")
+elseif(NOT printed STREQUAL wanted)
+  message("printed:\n${printed}\nexpected:\n${wanted}")
+  message(FATAL_ERROR "the output is not that of ${expected}")
+endif()

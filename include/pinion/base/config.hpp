@@ -1,0 +1,30 @@
+// Compiler and build-mode facts, and the few macros of the library.
+#pragma once
+
+#define PINION_VERSION "0.1.0"
+
+// Functions that must vanish into a caller compiled for a wider instruction set.
+#define PINION_INLINE inline __attribute__((always_inline))
+
+// Two ways to build, one source (pure headers, or pinion::compiled). PINION_DECL marks the functions whose
+// definitions move into the library in the second.
+#if defined(PINION_COMPILED)
+#define PINION_DECL
+#else
+#define PINION_DECL inline
+#endif
+
+// A build mode must be the same in every unit of a program. The same name is thread-local in one mode and plain in the
+// other, and every unit mentions it, so that the linker refuses a mixture and prints the name.
+extern "C" {
+#if defined(PINION_COMPILED)
+extern __thread char pinion_units_of_header_only_and_compiled_mode_do_not_link;  // cmake/compiled/build_mode.cpp
+#else
+[[gnu::used]] inline char pinion_units_of_header_only_and_compiled_mode_do_not_link = 0;
+#endif
+}
+#if defined(PINION_COMPILED)
+namespace pinion::detail {
+[[gnu::used]] inline char* build_mode() { return &pinion_units_of_header_only_and_compiled_mode_do_not_link; }
+}  // namespace pinion::detail
+#endif

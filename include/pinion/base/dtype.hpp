@@ -1,0 +1,91 @@
+// The types an element may have.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace pinion::inline v0 {
+
+enum class dtype : std::uint8_t { invalid, float32, float64, int32, int64, uint8, boolean, string, bfloat16, half };
+
+constexpr std::string_view to_string(dtype type) {
+  constexpr std::string_view names[] = {
+      "invalid", "float", "double", "int32", "int64", "uint8", "bool", "string", "bfloat16", "half"};
+  return names[static_cast<unsigned>(type)];
+}
+
+// Bytes of one element in a buffer.
+constexpr std::size_t size_of(dtype type) {
+  constexpr std::size_t sizes[] = {0, 4, 8, 4, 8, 1, 1, sizeof(std::string), 2, 2};
+  return sizes[static_cast<unsigned>(type)];
+}
+
+constexpr bool is_floating(dtype type) {
+  return type == dtype::float32 || type == dtype::float64 || type == dtype::bfloat16 || type == dtype::half;
+}
+constexpr bool is_integer(dtype type) { return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8; }
+
+namespace detail {
+template <class T>
+constexpr dtype dtype_for() {
+  if constexpr (std::is_same_v<T, float>) return dtype::float32;
+  else if constexpr (std::is_same_v<T, double>) return dtype::float64;
+  else if constexpr (std::is_same_v<T, bool>) return dtype::boolean;
+  else if constexpr (std::is_same_v<T, std::string>) return dtype::string;
+  else if constexpr (std::is_same_v<T, std::uint8_t>) return dtype::uint8;
+  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 4) return dtype::int32;
+  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 8) return dtype::int64;
+  else return dtype::invalid;
+}
+}  // namespace detail
+
+template <class T>
+inline constexpr dtype dtype_of = detail::dtype_for<T>();
+
+// A C++ type that an element of a tensor may have.
+template <class T>
+concept element = dtype_of<T> != dtype::invalid && std::is_same_v<T, std::remove_cvref_t<T>>;
+
+// A set of dtypes, as kernels declare it.
+struct dtype_set {
+  std::uint16_t bits = 0;
+
+  constexpr dtype_set() = default;
+  template <class... D>
+  constexpr explicit dtype_set(D... types) : bits(static_cast<std::uint16_t>((0u | ... | (1u << unsigned(types))))) {}
+  constexpr bool has(dtype type) const { return bits >> unsigned(type) & 1; }
+  constexpr bool empty() const { return bits == 0; }
+  friend constexpr dtype_set operator|(dtype_set a, dtype_set b) {
+    dtype_set r;
+    r.bits = static_cast<std::uint16_t>(a.bits | b.bits);
+    return r;
+  }
+  friend constexpr bool operator==(dtype_set, dtype_set) = default;
+};
+
+namespace dtypes {
+inline constexpr dtype_set none{};
+inline constexpr dtype_set floating{dtype::float32, dtype::float64};
+inline constexpr dtype_set integers{dtype::int32, dtype::int64, dtype::uint8};
+inline constexpr dtype_set numbers = floating | integers;
+inline constexpr dtype_set plain = numbers | dtype_set{dtype::boolean};
+inline constexpr dtype_set all = plain | dtype_set{dtype::string};
+}  // namespace dtypes
+
+// Calls f.template operator()<T>() for the C++ type of a dtype; f must accept every plain element type.
+template <class F>
+constexpr decltype(auto) visit_plain(dtype type, F&& f) {
+  switch (type) {
+    case dtype::float64: return f.template operator()<double>();
+    case dtype::int32: return f.template operator()<std::int32_t>();
+    case dtype::int64: return f.template operator()<std::int64_t>();
+    case dtype::uint8: return f.template operator()<std::uint8_t>();
+    case dtype::boolean: return f.template operator()<bool>();
+    default: return f.template operator()<float>();
+  }
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,146 @@
+// Expressions: small handles of graph nodes, whose type says what they compute.
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <pinion/dsl/operators.hpp>
+#include <pinion/dsl/program.hpp>
+#include <pinion/graph/operation.hpp>
+#include <pinion/op/catalogue.hpp>
+#include <pinion/spec/place.hpp>
+
+namespace pinion::inline v0 {
+
+// One output of a node, without its type. Refers to a graph that must outlive it.
+class any_expr {
+ public:
+  any_expr() = default;
+  any_expr(graph& g, output o) : graph_(&g), output_(o) {}
+
+  bool empty() const { return graph_ == nullptr; }
+  graph& owner() const { return *graph_; }
+  output endpoint() const { return output_; }
+  node_id id() const { return output_.node; }
+  const pinion::node& node() const { return (*graph_)[output_.node]; }
+
+  // Of a fused expression: the name and op of its outermost op. Asking fixes the name: see graph.
+  std::string name() const { return output_name(node(), output_.index); }
+  const std::string& op() const { return node().op; }
+  const device_spec& requested_device() const { return node().requested; }
+  pinion::dtype dtype() const { return graph_->type_of(output_).dtype; }
+  // As far as it is known before the graph runs.
+  const pinion::shape& shape() const { return graph_->type_of(output_).shape; }
+
+  operator operation() const { return {*graph_, output_.node}; }
+
+ private:
+  graph* graph_ = nullptr;
+  output output_;
+};
+
+// An expression of element type T. With the defaults, expr<T>, it is a leaf, and can be stored: every expression of T
+// converts to it. An expression passed on as a temporary may be fused into its consumer; a stored one is a node of its
+// own. A value; thread-compatible, as its graph is.
+template <element T, class Program, class Place>
+class expr : public any_expr, public dsl::operators {
+ public:
+  using value_type = T;
+
+  expr() = default;
+  expr(graph& g, output o) : any_expr(g, o) {}
+  template <class P, class L>
+    requires(std::is_same_v<Program, dsl::leaf> && std::is_same_v<Place, anywhere> && !std::is_same_v<expr<T, P, L>, expr>)
+  expr(const expr<T, P, L>& other) : any_expr(other) {}
+};
+
+// A variable: the node that names it, its initialiser, and its read. A value; the state lives in the task that runs it.
+template <element T>
+class variable_handle : public dsl::operators {
+ public:
+  using value_type = T;
+
+  variable_handle() = default;
+  variable_handle(graph& g, node_id variable, node_id assign, node_id read)
+      : graph_(&g), variable_(variable), assign_(assign), read_(read) {}
+
+  bool empty() const { return graph_ == nullptr; }
+  graph& owner() const { return *graph_; }
+  node_id id() const { return variable_; }
+  output reference() const { return {variable_, 0}; }
+  const std::string& name() const { return (*graph_)[variable_].name; }
+  const std::string& op() const { return (*graph_)[variable_].op; }
+  const device_spec& requested_device() const { return (*graph_)[variable_].requested; }
+  const pinion::shape& shape() const { return graph_->type_of(reference()).shape; }
+
+  // Gives it its initial value, and yields it.
+  operation initializer() const { return {*graph_, assign_}; }
+  // The shared read; inside control_dependencies a read of its own, which sees their effects.
+  expr<T> read(source_location where = source_location::current()) const {
+    if (!scope_state::current().control) return {*graph_, {read_, 0}};
+    return {*graph_,
+            {build(*graph_, {.op = op::identity::name, .base_name = name() + "/read", .inputs = {reference()}, .where = where}), 0}};
+  }
+
+  operator operation() const { return {*graph_, variable_}; }
+  operator expr<T>() const { return read({}); }
+
+ private:
+  graph* graph_ = nullptr;
+  node_id variable_ = no_node, assign_ = no_node, read_ = no_node;
+};
+
+namespace dsl {
+
+template <class A>
+using value_of = typename std::remove_cvref_t<A>::value_type;
+
+// The sentences of what the compiler refuses.
+template <class A>
+inline constexpr bool made_as_operand = false;
+template <class T, class L>
+inline constexpr bool made_as_operand<expr<T, made_by<op::placeholder>, L>> = true;
+template <class T>
+inline constexpr bool made_as_operand<variable_handle<T>> = true;
+template <class A>
+concept stored_before_use = std::is_lvalue_reference_v<A> || !made_as_operand<std::remove_cvref_t<A>>;
+template <class T, class U>
+concept same_dtype = std::is_same_v<T, U>;
+
+template <class A>
+constexpr void check_stored() {
+  static_assert(stored_before_use<A>, "a variable or placeholder made as an operand of an op could never be reached "
+                                      "again: store it first, auto v = pn::variable(...)");
+}
+
+// The endpoint that an operand stands for.
+template <graph_operand A>
+any_expr endpoint_of(const A& a, source_location where = {}) {
+  if constexpr (variable_like<A>) {
+    if (a.empty()) throw error(errc::invalid_argument, "a variable_handle that was never assigned is used as an operand");
+    return a.read(where);
+  } else {
+    if (a.empty()) throw error(errc::invalid_argument, "an expr that was never assigned is used as an operand");
+    return a;
+  }
+}
+
+// The graph that all operands belong to.
+template <class... A>
+graph& graph_of(const A&... operands) {
+  graph* g = nullptr;
+  const auto visit = [&](const auto& a) {
+    if constexpr (graph_operand<decltype(a)>) {
+      if (a.empty()) throw error(errc::invalid_argument, "an expression that was never assigned is used as an operand");
+      if (g && g != &a.owner())
+        throw error(errc::invalid_argument, "'" + a.name() + "' belongs to another graph than the other operands");
+      g = &a.owner();
+    }
+  };
+  (visit(operands), ...);
+  return *g;
+}
+
+}  // namespace dsl
+}  // namespace pinion::inline v0

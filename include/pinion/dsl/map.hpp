@@ -1,0 +1,181 @@
+// Making elementwise nodes: absorption of temporaries, in the type and in the graph alike.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <pinion/dsl/expr.hpp>
+
+namespace pinion::inline v0::dsl {
+
+template <class E>
+using program_of = typename expr_facts<std::remove_cvref_t<E>>::program;
+
+// How operand A stands in a program that computes in Arithmetic: absorbed if it is a temporary that joins and is small
+// enough, a leaf otherwise.
+template <class A, class Arithmetic>
+constexpr auto stand() {
+  if constexpr (scalar_operand<A>) {
+    return literal_argument{};
+  } else {
+    constexpr bool is_mask = std::is_same_v<value_of<A>, bool>;
+    using as_leaf = std::conditional_t<is_mask, mask_argument, number_argument>;
+    if constexpr (expression<A> && !std::is_lvalue_reference_v<A>) {
+      using P = program_of<A>;
+      if constexpr (joins<P, Arithmetic>()) {
+        if constexpr (P::operations < max_operations / 2 && P::leaves <= max_leaves / 2 &&
+                      P::recorded.code.size() < max_instructions / 3)
+          return P{};
+        else return as_leaf{};
+      } else {
+        return as_leaf{};
+      }
+    } else {
+      return as_leaf{};
+    }
+  }
+}
+
+template <class A, class Arithmetic>
+using stand_t = decltype(stand<A, Arithmetic>());
+
+namespace detail {
+
+inline const scalar::program& node_program(const node& n) { return op::program_of(n.attrs); }
+
+// May the node of a temporary vanish into its consumer? Nobody else uses it, and it was made under the same scopes.
+inline bool can_absorb(const graph& g, const any_expr& e) {
+  const node& n = g.peek(e.id());
+  const scope_state& state = scope_state::current();
+  if (&e.owner() != &g || n.consumers > 0 || n.scope != state.device || !n.attrs.has("program")) return false;
+  if (n.attrs.get_or("named", false) || !state.colocation.empty() || !n.colocation.empty()) return false;
+  if (n.base_name.substr(0, n.base_name.rfind('/') + 1) != state.name_prefix) return false;
+  return n.control_inputs == current_control_inputs(n.inputs);
+}
+
+// Collects the operands of one elementwise node.
+struct map_builder {
+  graph& g;
+  source_location where;
+  std::vector<output> inputs = {};
+  std::vector<node_id> absorbed = {};
+  std::vector<std::shared_ptr<const scalar::program>> kept = {};
+
+  template <class Stand, class Arithmetic, class A>
+  scalar::operand<scalar::program> add(const A& a) {
+    using operand = scalar::operand<scalar::program>;
+    if constexpr (scalar_operand<A>) {
+      return {operand::number_literal, scalar::number(static_cast<Arithmetic>(a)), nullptr};
+    } else {
+      const any_expr e = endpoint_of(a, where);
+      if constexpr (is_mapped<Stand>) {
+        if (can_absorb(g, e)) {
+          const node& n = g.peek(e.id());
+          inputs.insert(inputs.end(), n.inputs.begin(), n.inputs.end());
+          kept.push_back(n.attrs.get<op::shared_program>("program"));
+          absorbed.push_back(e.id());
+          if (!where.known()) where = n.where;
+          return {operand::absorbed, {}, kept.back().get()};
+        }
+      }
+      inputs.push_back(e.endpoint());
+      return {std::is_same_v<value_of<A>, bool> ? operand::leaf_mask : operand::leaf, {}, nullptr};
+    }
+  }
+};
+
+}  // namespace detail
+
+// A node of op Op over the operands, computed in Arithmetic, with elements of Result.
+template <class Op, element Arithmetic, element Result, operand... A>
+auto map_call(std::string_view name, source_location where, A&&... operands) {
+  using functor = typename Op::functor;
+  using P = mapped<functor, Arithmetic, Result, stand_t<A, Arithmetic>...>;
+  (check_stored<A>(), ...);
+  instantiate_kernels<P>();
+  graph& g = graph_of(operands...);
+  detail::map_builder builder{g, where};
+  const std::array<scalar::operand<scalar::program>, sizeof...(A)> parts{
+      builder.template add<stand_t<A, Arithmetic>, Arithmetic>(operands)...};
+  auto program = std::make_shared<const scalar::program>(
+      scalar::compose(scalar::record<scalar::program, functor>(dtype_of<Arithmetic>, dtype_of<Result>), parts));
+  std::sort(builder.absorbed.rbegin(), builder.absorbed.rend());
+  for (node_id id : builder.absorbed) g.absorb(id);
+  attributes attrs{{"program", op::shared_program(std::move(program))}};
+  if (!name.empty()) attrs.set("named", true);
+  const node_id id = build(g, {.op = Op::name, .base_name = std::string(name.empty() ? Op::base_name : name),
+                               .inputs = std::move(builder.inputs), .attrs = std::move(attrs), .where = builder.where,
+                               .may_be_absorbed = true});
+  return expr<Result, P>(g, {id, 0});
+}
+
+// The element type that operands agree on; scalars take it on.
+template <class... A>
+struct common {
+  template <class X>
+  static constexpr auto pick() {
+    if constexpr (graph_operand<X>) return std::type_identity<value_of<X>>{};
+    else return std::type_identity<void>{};
+  }
+  template <class First, class... Rest>
+  static constexpr auto first() {
+    using t = typename decltype(pick<First>())::type;
+    if constexpr (!std::is_void_v<t>) return std::type_identity<t>{};
+    else return first<Rest...>();
+  }
+  using type = typename decltype(first<A...>())::type;
+};
+template <class... A>
+using common_value = typename common<A...>::type;
+
+template <class T, class A>
+constexpr void check_operand() {
+  if constexpr (graph_operand<A>) {
+    static_assert(same_dtype<T, value_of<A>>, "the operands have different dtypes; pn::cast<T>(x) converts one of them");
+  } else {
+    static_assert(std::is_floating_point_v<T> || !std::is_floating_point_v<std::remove_cvref_t<A>>,
+                  "a fraction beside an integer expression would be cut off; pn::cast<float>(x) converts the expression");
+  }
+}
+
+// The arithmetic type of a logical op: that of the first operand that can be absorbed, else bool.
+template <class A>
+constexpr auto mask_arithmetic() {
+  if constexpr (expression<A> && !std::is_lvalue_reference_v<A>) {
+    if constexpr (is_mapped<program_of<A>>) return std::type_identity<typename program_of<A>::arithmetic>{};
+    else return std::type_identity<bool>{};
+  } else {
+    return std::type_identity<bool>{};
+  }
+}
+
+// An op that keeps the dtype of its operands.
+template <class Op, class... A>
+auto map_same(std::string_view name, source_location where, A&&... operands) {
+  using T = common_value<A...>;
+  (check_operand<T, A>(), ...);
+  static_assert(!std::is_same_v<T, bool> && !std::is_same_v<T, std::string>,
+                "this op computes numbers; pn::cast<float>(x) makes numbers of bools");
+  return map_call<Op, T, T>(name, where, std::forward<A>(operands)...);
+}
+template <class Op, class... A>
+auto map_compare(std::string_view name, source_location where, A&&... operands) {
+  using T = common_value<A...>;
+  (check_operand<T, A>(), ...);
+  static_assert(!std::is_same_v<T, bool>, "comparisons take numbers; &&, || and ! take bools");
+  return map_call<Op, T, bool>(name, where, std::forward<A>(operands)...);
+}
+template <class Op, class A, class... B>
+auto map_logic(std::string_view name, source_location where, A&& a, B&&... b) {
+  static_assert(same_dtype<value_of<A>, bool> && (same_dtype<value_of<B>, bool> && ...), "&&, || and ! take bools");
+  using arithmetic = typename decltype(mask_arithmetic<A>())::type;
+  if constexpr (std::is_same_v<arithmetic, std::uint8_t>)
+    return map_call<Op, bool, bool>(name, where, std::forward<A>(a), std::forward<B>(b)...);
+  else return map_call<Op, arithmetic, bool>(name, where, std::forward<A>(a), std::forward<B>(b)...);
+}
+
+}  // namespace pinion::inline v0::dsl

@@ -1,0 +1,101 @@
+// The elementwise functions.
+#pragma once
+
+#include <pinion/dsl/map.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+
+template <class T>
+concept floating_value = std::is_floating_point_v<T>;
+
+template <class A>
+constexpr void check_floating() {
+  static_assert(floating_value<value_of<A>>, "this function is defined on floating-point expressions; "
+                                             "pn::cast<float>(x) converts");
+}
+
+}  // namespace dsl
+
+// Elementwise functions. The result has the operand's shape and dtype; operands of two broadcast as NumPy's.
+// A name given is the node's; a named node is never absorbed.
+#define PINION_UNARY(function, tag, check)                                                                       \
+  template <dsl::graph_operand A>                                                                                \
+  auto function(A&& x, std::string_view name = {}, source_location where = source_location::current()) {        \
+    check;                                                                                                       \
+    return dsl::map_same<op::tag>(name, where, std::forward<A>(x));                                              \
+  }
+#define PINION_FLOATING dsl::check_floating<A>()
+PINION_UNARY(exp, exp, PINION_FLOATING)
+PINION_UNARY(log, log, PINION_FLOATING)
+PINION_UNARY(log1p, log1p, PINION_FLOATING)
+PINION_UNARY(sqrt, sqrt, PINION_FLOATING)
+PINION_UNARY(rsqrt, rsqrt, PINION_FLOATING)
+PINION_UNARY(tanh, tanh, PINION_FLOATING)
+PINION_UNARY(erf, erf, PINION_FLOATING)
+PINION_UNARY(sin, sin, PINION_FLOATING)
+PINION_UNARY(cos, cos, PINION_FLOATING)
+PINION_UNARY(sigmoid, sigmoid, PINION_FLOATING)
+PINION_UNARY(elu, elu, PINION_FLOATING)
+PINION_UNARY(softplus, softplus, PINION_FLOATING)
+PINION_UNARY(floor, floor, PINION_FLOATING)
+PINION_UNARY(ceil, ceil, PINION_FLOATING)
+PINION_UNARY(round, round, PINION_FLOATING)
+PINION_UNARY(square, square, )
+PINION_UNARY(abs, absolute, )
+PINION_UNARY(sign, sign, )
+PINION_UNARY(relu, relu, )
+PINION_UNARY(negative, negate, )
+#undef PINION_FLOATING
+#undef PINION_UNARY
+
+#define PINION_BINARY(function, tag)                                                                             \
+  template <class A, class B>                                                                                    \
+    requires dsl::operand_pair<A, B>                                                                             \
+  auto function(A&& x, B&& y, std::string_view name = {}, source_location where = source_location::current()) { \
+    return dsl::map_same<op::tag>(name, where, std::forward<A>(x), std::forward<B>(y));                          \
+  }
+PINION_BINARY(maximum, maximum)
+PINION_BINARY(minimum, minimum)
+PINION_BINARY(pow, power)
+PINION_BINARY(add, add)
+PINION_BINARY(subtract, subtract)
+PINION_BINARY(multiply, multiply)
+PINION_BINARY(divide, divide)
+#undef PINION_BINARY
+
+#define PINION_COMPARISON(function, tag)                                                                         \
+  template <class A, class B>                                                                                    \
+    requires dsl::operand_pair<A, B>                                                                             \
+  auto function(A&& x, B&& y, std::string_view name = {}, source_location where = source_location::current()) { \
+    return dsl::map_compare<op::tag>(name, where, std::forward<A>(x), std::forward<B>(y));                       \
+  }
+PINION_COMPARISON(equal, equal)
+PINION_COMPARISON(not_equal, not_equal)
+#undef PINION_COMPARISON
+
+// a where the condition holds, b elsewhere; all three broadcast.
+template <dsl::graph_operand C, class A, class B>
+  requires dsl::operand_pair<A, B>
+auto select(C&& condition, A&& a, B&& b, std::string_view name = {}, source_location where = source_location::current()) {
+  static_assert(dsl::same_dtype<dsl::value_of<C>, bool>, "the condition of select is a bool expression");
+  using T = dsl::common_value<A, B>;
+  (dsl::check_operand<T, A>(), dsl::check_operand<T, B>());
+  return dsl::map_call<op::select, T, T>(name, where, std::forward<C>(condition), std::forward<A>(a), std::forward<B>(b));
+}
+
+// Elements converted as C++ converts them; to bool: is it not zero? It ends a fused expression.
+template <element U, dsl::graph_operand A>
+auto cast(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
+  using T = dsl::value_of<A>;
+  static_assert(!std::is_same_v<T, std::string> && !std::is_same_v<U, std::string>, "text is not cast");
+  if constexpr (std::is_same_v<T, bool> && !std::is_same_v<U, bool>)
+    return dsl::map_call<op::cast_bool, U, U>(name, where, std::forward<A>(x));
+  else if constexpr (std::is_same_v<U, bool> && !std::is_same_v<T, bool>)
+    return dsl::map_compare<op::not_equal>(name, where, std::forward<A>(x), T(0));
+  else if constexpr (std::is_same_v<U, T>) return dsl::map_same<op::cast>(name, where, std::forward<A>(x));
+  else return dsl::map_call<op::cast, T, U>(name, where, std::forward<A>(x));
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,98 @@
+// Operators on expressions.
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <pinion/base/source_location.hpp>
+#include <pinion/op/map/op.hpp>
+#include <pinion/spec/place.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+struct leaf;
+}
+template <element T, class Program = dsl::leaf, class Place = anywhere>
+class expr;
+template <element T>
+class variable_handle;
+
+namespace dsl {
+
+template <class E>
+struct expr_facts;
+template <class T, class P, class L>
+struct expr_facts<expr<T, P, L>> {
+  using value = T;
+  using program = P;
+  using place = L;
+};
+template <class E>
+concept expression = requires { typename expr_facts<std::remove_cvref_t<E>>::value; };
+
+template <class V>
+inline constexpr bool is_variable_type = false;
+template <class T>
+inline constexpr bool is_variable_type<variable_handle<T>> = true;
+template <class V>
+concept variable_like = is_variable_type<std::remove_cvref_t<V>>;
+
+// What may stand as an operand of an op: an expression or a variable; and, beside one of these, a scalar.
+template <class A>
+concept graph_operand = expression<A> || variable_like<A>;
+template <class A>
+concept scalar_operand = std::is_arithmetic_v<std::remove_cvref_t<A>>;
+template <class A>
+concept operand = graph_operand<A> || scalar_operand<A>;
+template <class A, class B>
+concept operand_pair = operand<A> && operand<B> && (graph_operand<A> || graph_operand<B>);
+
+// Defined in map.hpp.
+template <class Op, class... A>
+auto map_same(std::string_view name, source_location where, A&&... operands);
+template <class Op, class... A>
+auto map_compare(std::string_view name, source_location where, A&&... operands);
+template <class Op, class A, class... B>
+auto map_logic(std::string_view name, source_location where, A&& a, B&&... b);
+
+// One non-template base with hidden friends: far cheaper to compile than friends of every expression type.
+struct operators {
+#define PINION_BINARY(symbol, kind, tag)                                                         \
+  template <class A, class B>                                                                    \
+    requires operand_pair<A, B>                                                                  \
+  friend auto operator symbol(A&& a, B&& b) {                                                    \
+    return kind<op::tag>({}, {}, std::forward<A>(a), std::forward<B>(b));                        \
+  }
+  PINION_BINARY(+, map_same, add)
+  PINION_BINARY(-, map_same, subtract)
+  PINION_BINARY(*, map_same, multiply)
+  PINION_BINARY(/, map_same, divide)
+  PINION_BINARY(<, map_compare, less)
+  PINION_BINARY(<=, map_compare, less_equal)
+  PINION_BINARY(>, map_compare, greater)
+  PINION_BINARY(>=, map_compare, greater_equal)
+  PINION_BINARY(==, map_compare, equal)
+  PINION_BINARY(!=, map_compare, not_equal)
+#undef PINION_BINARY
+  template <graph_operand A, graph_operand B>
+  friend auto operator&&(A&& a, B&& b) {
+    return map_logic<op::logical_and>({}, {}, std::forward<A>(a), std::forward<B>(b));
+  }
+  template <graph_operand A, graph_operand B>
+  friend auto operator||(A&& a, B&& b) {
+    return map_logic<op::logical_or>({}, {}, std::forward<A>(a), std::forward<B>(b));
+  }
+  template <graph_operand A>
+  friend auto operator!(A&& a) {
+    return map_logic<op::logical_not>({}, {}, std::forward<A>(a));
+  }
+  template <graph_operand A>
+  friend auto operator-(A&& a) {
+    return map_same<op::negate>({}, {}, std::forward<A>(a));
+  }
+};
+
+}  // namespace dsl
+}  // namespace pinion::inline v0

@@ -1,0 +1,204 @@
+// Where values come from: constants, placeholders, variables; and the operations on variables.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <pinion/dsl/expr.hpp>
+#include <pinion/tensor/tensor.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+template <class V>
+inline constexpr bool is_tensor = false;
+template <class T>
+inline constexpr bool is_tensor<tensor<T>> = true;
+
+// One node with one output of element type T.
+template <class Op, element T>
+expr<T, made_by<Op>> make(node_request request) {
+  graph& g = default_graph();
+  return {g, {build(g, std::move(request)), 0}};
+}
+
+inline node_request constant_request(any_tensor value, std::string_view name, source_location where) {
+  return {.op = op::constant::name, .base_name = std::string(name.empty() ? "Const" : name),
+          .attrs = {{"value", std::move(value)}}, .where = where};
+}
+}  // namespace dsl
+
+// A scalar: constant(4.0f, "b"). The dtype is that of the C++ type.
+template <element T>
+expr<T, dsl::made_by<op::constant>> constant(T value, std::string_view name = {},
+                                             source_location where = source_location::current()) {
+  return dsl::make<op::constant, T>(dsl::constant_request(tensor<T>(value).untyped(), name, where));
+}
+// Nested braces: constant<float>({{1, 2}, {3, 4}}, "m").
+template <element T>
+expr<T, dsl::made_by<op::constant>> constant(const literal<T>& value, std::string_view name = {},
+                                             source_location where = source_location::current()) {
+  return dsl::make<op::constant, T>(dsl::constant_request(tensor<T>::of(value).untyped(), name, where));
+}
+// A host tensor.
+template <class V>
+  requires dsl::is_tensor<V>
+auto constant(const V& value, std::string_view name = {}, source_location where = source_location::current()) {
+  using T = std::remove_cvref_t<decltype(*value.data())>;
+  return dsl::make<op::constant, T>(dsl::constant_request(value.untyped(), name, where));
+}
+
+// The same value everywhere.
+template <element T>
+auto fill(const shape& extent, T value, std::string_view name = {}, source_location where = source_location::current()) {
+  tensor<T> t(extent);
+  for (T& x : t.span()) x = value;
+  return constant(t, name, where);
+}
+template <element T>
+auto zeros(const shape& extent, std::string_view name = {}, source_location where = source_location::current()) {
+  return fill<T>(extent, T(0), name, where);
+}
+template <element T>
+auto ones(const shape& extent, std::string_view name = {}, source_location where = source_location::current()) {
+  return fill<T>(extent, T(1), name, where);
+}
+
+// A value that run() is given. Dimensions may be pn::unknown.
+template <element T>
+expr<T, dsl::made_by<op::placeholder>> placeholder(const shape& extent = shape::any(), std::string_view name = {},
+                                                   source_location where = source_location::current()) {
+  return dsl::make<op::placeholder, T>({.op = op::placeholder::name,
+                                        .base_name = std::string(name.empty() ? "Placeholder" : name),
+                                        .attrs = {{"dtype", dtype_of<T>}, {"shape", extent}}, .where = where});
+}
+
+struct variable_options {
+  std::string name = "Variable";
+  bool trainable = true;
+  std::string shared_name = "";  // under which state it lives; "" means its own name
+  bool local = false;            // not counted among the global variables
+};
+
+namespace dsl {
+
+// TensorFlow's four nodes: a/initial_value, a, a/Assign, a/read.
+template <element T>
+variable_handle<T> make_variable(output initial, const std::string& full_name, const variable_options& options,
+                                 source_location where) {
+  graph& g = default_graph();
+  const node_id v = build(g, {.op = op::variable::name, .attrs = {{"dtype", dtype_of<T>}, {"shape", g.type_of(initial).shape},
+                                                                  {"shared_name", options.shared_name}},
+                              .where = where, .exact_name = full_name});
+  const node_id assign = build(g, {.op = op::assign::name, .inputs = {{v, 0}, initial}, .where = where, .exact_name = full_name + "/Assign"});
+  const node_id read = build(g, {.op = op::identity::name, .inputs = {{v, 0}}, .where = where, .exact_name = full_name + "/read"});
+  g.add_to_collection(options.local ? "local_variables" : "variables", v);
+  g.add_to_collection(options.local ? "local_initializers" : "initializers", assign);
+  if (options.trainable) {
+    g.add_to_collection("trainable_variables", v);
+  }
+  return {g, v, assign, read};
+}
+
+inline std::string variable_name(const std::string& name) {
+  name_scope::check(name);
+  return default_graph().unique_name(scope_state::current().name_prefix + name);
+}
+
+}  // namespace dsl
+
+// A variable with a constant initial value: a scalar or a host tensor.
+template <class V>
+  requires(element<V> || dsl::is_tensor<V>)
+auto variable(const V& initial, const variable_options& options = {}, source_location where = source_location::current()) {
+  const std::string name = dsl::variable_name(options.name);
+  const auto value = [&] {
+    if constexpr (element<V>) return tensor<V>(initial);
+    else return initial;
+  }();
+  using T = std::remove_cvref_t<decltype(*value.data())>;
+  auto request = dsl::constant_request(value.untyped(), "", where);
+  request.exact_name = name + "/initial_value";
+  const node_id constant = build(default_graph(), std::move(request));
+  return dsl::make_variable<T>({constant, 0}, name, options, where);
+}
+// A variable initialised by an expression, which runs only when the initialiser does.
+template <dsl::expression E>
+auto variable(const E& initial, const variable_options& options = {}, source_location where = source_location::current()) {
+  return dsl::make_variable<dsl::value_of<E>>(initial.endpoint(), dsl::variable_name(options.name), options, where);
+}
+
+namespace dsl {
+template <class Op, element T, class V>
+expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location where) {
+  graph& g = v.owner();
+  const auto input = [&]() -> output {
+    if constexpr (graph_operand<V>) {
+      static_assert(same_dtype<T, value_of<V>>, "the value has another dtype than the variable; pn::cast<T>(x) converts");
+      return endpoint_of(value, where).endpoint();
+    } else {
+      static_assert(std::is_convertible_v<V, T>, "the value does not convert to the variable's dtype");
+      auto use = g.as_default();  // a literal has no place of its own
+      return {build(g, constant_request(tensor<T>(static_cast<T>(value)).untyped(), v.name() + "/value", where)), 0};
+    }
+  }();
+  return {g, {build(g, {.op = Op::name, .base_name = std::string(Op::name), .inputs = {v.reference(), input}, .where = where}), 0}};
+}
+}  // namespace dsl
+
+// Write a variable when run, and yield its new value. Shapes must agree; assign_add and assign_sub are atomic.
+template <element T, class V>
+expr<T> assign(const variable_handle<T>& v, V&& value, source_location where = source_location::current()) {
+  return dsl::make_assignment<op::assign>(v, std::forward<V>(value), where);
+}
+template <element T, class V>
+expr<T> assign_add(const variable_handle<T>& v, V&& amount, source_location where = source_location::current()) {
+  return dsl::make_assignment<op::assign_add>(v, std::forward<V>(amount), where);
+}
+template <element T, class V>
+expr<T> assign_sub(const variable_handle<T>& v, V&& amount, source_location where = source_location::current()) {
+  return dsl::make_assignment<op::assign_sub>(v, std::forward<V>(amount), where);
+}
+
+// One operation that runs others.
+inline operation group(std::initializer_list<operation> ops, std::string_view name = "group_deps",
+                       source_location where = source_location::current()) {
+  graph& g = ops.size() ? ops.begin()->owner() : default_graph();
+  node_request request{.op = op::no_op::name, .base_name = std::string(name), .where = where};
+  for (const operation& o : ops) {
+    if (&o.owner() != &g) throw error(errc::invalid_argument, "group: '" + o.name() + "' belongs to another graph");
+    request.control_inputs.push_back(o.id());
+  }
+  return {g, build(g, std::move(request))};
+}
+template <class... Op>
+  requires(sizeof...(Op) > 0 && (std::is_convertible_v<const Op&, operation> && ...))
+operation group(const Op&... ops) {
+  return group({operation(ops)...});
+}
+inline operation no_op(std::string_view name = "NoOp", source_location where = source_location::current()) {
+  return group({}, name, where);
+}
+
+// The operand's value under a name and a device of its own.
+template <dsl::graph_operand A>
+auto identity(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
+  using T = dsl::value_of<A>;
+  graph& g = dsl::graph_of(x);
+  const output in = dsl::endpoint_of(x, where).endpoint();
+  return expr<T, dsl::made_by<op::identity>>(
+      g, {build(g, {.op = op::identity::name, .base_name = std::string(name.empty() ? "Identity" : name), .inputs = {in}, .where = where}), 0});
+}
+
+// Runs the initialisers of all variables of the default graph made so far.
+inline operation global_variables_initializer(std::string_view name = "init",
+                                              source_location where = source_location::current()) {
+  graph& g = default_graph();
+  node_request request{.op = op::no_op::name, .base_name = std::string(name), .where = where};
+  request.control_inputs = g.collection("initializers");
+  return {g, build(g, std::move(request))};
+}
+
+}  // namespace pinion::inline v0

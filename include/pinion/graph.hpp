@@ -1,0 +1,14 @@
+// Building graphs: device specs, tensors, scopes, expressions, gradients. Brings no threads and no network.
+#pragma once
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/error.hpp>
+#include <pinion/dsl/math.hpp>
+#include <pinion/dsl/sources.hpp>
+#include <pinion/graph/device_guard.hpp>
+#include <pinion/graph/scopes.hpp>
+#include <pinion/spec/cluster_spec.hpp>
+#include <pinion/spec/device_spec.hpp>
+#include <pinion/spec/place.hpp>
+#include <pinion/tensor/tensor.hpp>
+#include <pinion/tensor/text.hpp>

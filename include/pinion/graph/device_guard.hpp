@@ -1,0 +1,71 @@
+// The scoped device guard: `device on{"/job:ps/task:0"};`, as TensorFlow's `with tf.device`.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <pinion/graph/scope_state.hpp>
+#include <pinion/spec/place.hpp>
+
+namespace pinion::inline v0 {
+
+// A placement policy: a user's type that says, for each node, where it should go. Its answer, a spec or a device
+// string, replaces what the guards inside it gathered (op.device() tells that). It may have state; it is called once
+// per node, in the order in which nodes are made, in the thread that makes them.
+template <class P>
+concept placement_policy = requires(P& policy, const node_view& op) {
+  requires std::is_convertible_v<decltype(policy(op)), device_spec> ||
+      std::is_convertible_v<decltype(policy(op)), std::string_view>;
+};
+
+// While it lives, nodes made by this thread on its default graph ask for its device. Guards nest: fields set inside win
+// over fields set outside. Made and destroyed in one thread, in stack order. A bad device string throws
+// invalid_argument here; a policy's exceptions reach whoever makes or looks at the node.
+class [[nodiscard]] device {
+ public:
+  explicit device(std::string_view text, source_location where = source_location::current())
+      : device(parse_device(text), where) {}
+  explicit device(const char* text, source_location where = source_location::current())
+      : device(parse_device(text), where) {}
+  explicit device(const device_spec& spec, source_location where = source_location::current()) {
+    open({device_scope::spec, spec, {}, where, {}});
+  }
+  // Hides every guard outside it.
+  explicit device(std::nullptr_t, source_location where = source_location::current()) {
+    open({device_scope::null, {}, {}, where, {}});
+  }
+  // Refers to an lvalue policy, owns a temporary one.
+  template <class P>
+    requires(placement_policy<std::remove_cvref_t<P>> && !std::is_convertible_v<P, device_spec>)
+  explicit device(P&& policy, source_location where = source_location::current()) {
+    const auto ask = [](auto& p, const node_view& op) -> device_spec {
+      using answer = decltype(p(op));
+      if constexpr (std::is_convertible_v<answer, device_spec>) return p(op);
+      else return parse_device(p(op));
+    };
+    if constexpr (std::is_lvalue_reference_v<P>) {
+      open({device_scope::policy, {}, [ask, p = &policy](const node_view& op) { return ask(*p, op); }, where, {}});
+    } else {
+      auto owned = std::make_shared<std::remove_cvref_t<P>>(std::forward<P>(policy));
+      open({device_scope::policy, {}, [ask, owned](const node_view& op) { return ask(*owned, op); }, where, {}});
+    }
+  }
+  device(const device&) = delete;
+  ~device() {
+    auto& state = scope_state::current();
+    state.graph->settle_before_closing();  // a policy may go with its guard
+    state.device = state.device->outer;
+  }
+
+ private:
+  static void open(device_scope entry) {
+    auto& state = scope_state::current();
+    state.graph->settle();
+    entry.outer = state.device;
+    state.device = std::make_shared<const device_scope>(std::move(entry));
+  }
+};
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,146 @@
+// A graph: nodes in the order in which they were made, unique names, collections.
+//
+// Invariants
+//   1. An edge leads from an earlier node to a later one.
+//   2. A settled node is never changed again. An unsettled one is an elementwise node whose name and device nobody has
+//      asked for yet; its consumer may absorb it, and then it was never there.
+//   3. Unsettled nodes settle in the order in which they were made.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <pinion/graph/node.hpp>
+
+namespace pinion::inline v0 {
+
+class default_scope;
+
+// Owned by the user and referred to by every expression and session made on it, which it must outlive. Not copied, not
+// moved. One thread builds at a time; any number may run a graph that nobody is building.
+class graph {
+ public:
+  graph() = default;
+  graph(const graph&) = delete;
+  graph& operator=(const graph&) = delete;
+
+  // Makes this the default graph of the thread, with empty scopes, until the returned guard goes.
+  [[nodiscard]] default_scope as_default();
+
+  // Every node that is there, by id. Ids are dense but for absorbed nodes, which `contains` tells.
+  node_id size() const { return static_cast<node_id>(nodes_.size()); }
+  bool contains(node_id id) const { return id >= 0 && id < size() && !nodes_[index(id)].absorbed; }
+  const node& operator[](node_id id) const {
+    settle();
+    return nodes_[index(id)];
+  }
+  std::optional<node_view> find(std::string_view name) const {
+    const node_id id = id_of(name);
+    if (id == no_node) return std::nullopt;
+    return node_view(nodes_[index(id)], nodes_[index(id)].requested);
+  }
+  node_id id_of(std::string_view name) const {
+    settle();
+    const auto at = names_.find(std::string(name));
+    return at == names_.end() ? no_node : at->second;
+  }
+  const output_type& type_of(output o) const { return nodes_[index(o.node)].outputs[static_cast<std::size_t>(o.index)]; }
+
+  // Collections: ids under a well-known name ("variables", "trainable_variables", "losses", ...), in order.
+  const std::vector<node_id>& collection(const std::string& name) const {
+    static const std::vector<node_id> nothing;
+    const auto at = collections_.find(name);
+    return at == collections_.end() ? nothing : at->second;
+  }
+  void add_to_collection(const std::string& name, node_id id) { collections_[name].push_back(id); }
+
+  // Appends a node under a name made unique from its base_name. An unsettled one waits for its name and device.
+  node_id add(node n, bool may_be_absorbed) {
+    if (!may_be_absorbed) settle();
+    for (const output& in : n.inputs) ++nodes_[index(in.node)].consumers;
+    for (node_id c : n.control_inputs) ++nodes_[index(c)].consumers;
+    nodes_.push_back(std::move(n));
+    const node_id id = size() - 1;
+    unsettled_.push_back(id);
+    if (!may_be_absorbed) settle();
+    return id;
+  }
+
+  // Takes an unconsumed elementwise node out again; its consumer has its inputs now.
+  void absorb(node_id id) {
+    node& n = nodes_[index(id)];
+    for (const output& in : n.inputs) --nodes_[index(in.node)].consumers;
+    for (node_id c : n.control_inputs) --nodes_[index(c)].consumers;
+    if (n.settled) release_name(n);
+    n.absorbed = true;
+    std::erase(unsettled_, id);
+    while (!nodes_.empty() && nodes_.back().absorbed) nodes_.pop_back();
+  }
+  // A node as it stands, settled or not: for those who build.
+  const node& peek(node_id id) const { return nodes_[index(id)]; }
+
+  // Gives every node made so far its name and its device. Called by whoever looks, and when a scope closes.
+  void settle() const {
+    if (!unsettled_.empty() || fault_) const_cast<graph*>(this)->settle_all();
+  }
+
+  // The same where nothing may be thrown: what a policy throws is kept, and thrown to the next who looks.
+  void settle_before_closing() noexcept;
+
+  // "mul" -> "mul", then "mul_1", "mul_2"; names differ by more than case.
+  std::string unique_name(const std::string& base) {
+    int& used = name_uses_[lower_case(base)];
+    if (used == 0) {
+      used = 1;
+      return base;
+    }
+    for (;;) {
+      std::string candidate = base + "_" + std::to_string(used++);
+      int& taken = name_uses_[lower_case(candidate)];
+      if (taken == 0) {
+        taken = 1;
+        return candidate;
+      }
+    }
+  }
+
+  // Where nodes of this graph get names of their own: seeds of random ops, say.
+  std::int64_t next_serial() { return serial_++; }
+
+ private:
+  static std::size_t index(node_id id) { return static_cast<std::size_t>(id); }
+  static std::string lower_case(std::string text) {
+    for (char& c : text)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return text;
+  }
+  void settle_all();  // graph/scopes.hpp
+  void release_name(const node& n) {
+    names_.erase(n.name);
+    if (n.name == n.base_name) {
+      name_uses_.erase(lower_case(n.name));
+      return;
+    }
+    name_uses_.erase(lower_case(n.name));
+    --name_uses_[lower_case(n.base_name)];
+  }
+
+  std::deque<node> nodes_;  // references stay valid while it grows
+  std::vector<node_id> unsettled_;
+  std::unordered_map<std::string, node_id> names_;
+  std::unordered_map<std::string, int> name_uses_;
+  std::map<std::string, std::vector<node_id>> collections_;
+  std::int64_t serial_ = 0;
+  std::unique_ptr<error> fault_;
+  bool closing_ = false;
+};
+
+}  // namespace pinion::inline v0

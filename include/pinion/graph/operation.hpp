@@ -1,0 +1,33 @@
+// A handle of a node: what a user stores, runs, and waits for.
+#pragma once
+
+#include <string>
+
+#include <pinion/graph/graph.hpp>
+
+namespace pinion::inline v0 {
+
+// Refers to a node of a graph that must outlive it. A value, as small as a pointer and an id; made empty, it stands for
+// nothing until assigned.
+class operation {
+ public:
+  operation() = default;
+  operation(graph& g, node_id id) : graph_(&g), id_(id) {}
+
+  bool empty() const { return graph_ == nullptr; }
+  pinion::graph& owner() const { return *graph_; }
+  node_id id() const { return id_; }
+  const pinion::node& node() const { return (*graph_)[id_]; }
+
+  const std::string& name() const { return node().name; }
+  const std::string& op() const { return node().op; }
+  const device_spec& requested_device() const { return node().requested; }
+
+  friend bool operator==(const operation&, const operation&) = default;
+
+ private:
+  pinion::graph* graph_ = nullptr;
+  node_id id_ = no_node;
+};
+
+}  // namespace pinion::inline v0

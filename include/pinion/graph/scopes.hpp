@@ -1,0 +1,135 @@
+// The scopes beside the device guard: names, control dependencies, containers, colocation.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include <pinion/graph/operation.hpp>
+#include <pinion/graph/scope_state.hpp>
+
+namespace pinion::inline v0 {
+
+// Nodes made while it lives are called "scope/...". A scope opened twice by the same name gets a new one ("scope_1"),
+// unless the name ends in '/', which enters exactly that scope again; "" returns to the root.
+class [[nodiscard]] name_scope {
+ public:
+  explicit name_scope(std::string_view name) {
+    check(name);
+    auto& state = scope_state::current();
+    state.graph->settle();
+    saved_ = state.name_prefix;
+    if (name.empty()) state.name_prefix.clear();
+    else if (name.back() == '/') state.name_prefix = name;
+    else state.name_prefix = state.graph->unique_name(saved_ + std::string(name)) + "/";
+  }
+  name_scope(const name_scope&) = delete;
+  ~name_scope() {
+    auto& state = scope_state::current();
+    state.graph->settle_before_closing();
+    state.name_prefix = saved_;
+  }
+
+  // Letters, digits and . _ - / \ ; the first of a node's or a root scope's is a letter, a digit or a dot.
+  static void check(std::string_view name) {
+    for (char c : name)
+      if (!(letter(c) || (c >= '0' && c <= '9') || std::string_view("._-/\\").find(c) != std::string_view::npos))
+        throw error(errc::invalid_argument, "'" + std::string(name) + "' is not a name: it holds '" + std::string(1, c) +
+                                                "'; letters, digits and . _ - / would do");
+  }
+
+ private:
+  static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+  std::string saved_;
+};
+using variable_scope = name_scope;
+
+// Nodes made while it lives run after the given ones. Scopes add up; `control_dependencies after{nullptr}` starts from
+// none. A node that takes an input made inside the scope does not wait itself: its input does.
+class [[nodiscard]] control_dependencies {
+ public:
+  control_dependencies(std::initializer_list<operation> before) { open(before, false); }
+  explicit control_dependencies(std::nullptr_t) { open({}, true); }
+  template <class... Op>
+    requires(sizeof...(Op) > 0 && (std::is_convertible_v<const Op&, operation> && ...))
+  explicit control_dependencies(const Op&... before) {
+    open({operation(before)...}, false);
+  }
+  control_dependencies(const control_dependencies&) = delete;
+  ~control_dependencies() {
+    auto& state = scope_state::current();
+    state.graph->settle_before_closing();
+    state.control = state.control->outer;
+  }
+
+ private:
+  static void open(std::initializer_list<operation> before, bool clears) {
+    auto& state = scope_state::current();
+    state.graph->settle();
+    auto level = std::make_shared<control_scope>();
+    for (const operation& op : before) {
+      if (op.empty() || &op.owner() != state.graph)
+        throw error(errc::invalid_argument, op.empty() ? "control_dependencies: an operation that was never assigned"
+                                                       : "control_dependencies: node '" + op.name() +
+                                                             "' belongs to another graph");
+      level->before.push_back(op.id());
+    }
+    level->first = state.graph->size();
+    level->clears = clears;
+    level->outer = state.control;
+    state.control = std::move(level);
+  }
+};
+
+// The control inputs of a node with these data inputs, by the scopes open now.
+inline std::vector<node_id> current_control_inputs(const std::vector<output>& inputs) {
+  std::vector<node_id> result;
+  for (const control_scope* s = scope_state::current().control.get(); s && !s->clears; s = s->outer.get()) {
+    const bool dominated = std::any_of(inputs.begin(), inputs.end(), [&](output in) { return in.node >= s->first; });
+    if (dominated) continue;
+    for (node_id id : s->before) {
+      const bool is_input = std::any_of(inputs.begin(), inputs.end(), [&](output in) { return in.node == id; });
+      if (!is_input && std::find(result.begin(), result.end(), id) == result.end()) result.push_back(id);
+    }
+  }
+  return result;
+}
+
+// Variables and other state made while it lives are kept under this container, which pn::session::reset clears.
+class [[nodiscard]] container {
+ public:
+  explicit container(std::string_view name) : saved_(scope_state::current().container) {
+    scope_state::current().graph->settle();
+    scope_state::current().container = name;
+  }
+  container(const container&) = delete;
+  ~container() { scope_state::current().container = saved_; }
+
+ private:
+  std::string saved_;
+};
+
+// Nodes made while it lives stand on the device of the given node. Guards outside it are hidden, guards inside it ask
+// first, and the node's device overrides them.
+class [[nodiscard]] colocate_with {
+ public:
+  explicit colocate_with(const operation& near) : saved_(scope_state::current().device) {
+    auto& state = scope_state::current();
+    state.graph->settle();
+    state.device = nullptr;
+    state.colocation.push_back(near.id());
+  }
+  colocate_with(const colocate_with&) = delete;
+  ~colocate_with() {
+    auto& state = scope_state::current();
+    state.graph->settle_before_closing();
+    state.device = saved_;
+    state.colocation.pop_back();
+  }
+
+ private:
+  std::shared_ptr<const device_scope> saved_;
+};
+
+}  // namespace pinion::inline v0

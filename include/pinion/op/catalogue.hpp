@@ -1,0 +1,43 @@
+// Every op of the library as one type list; tables of what is known of ops are built from it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <pinion/base/type_list.hpp>
+#include <pinion/op/build.hpp>
+#include <pinion/op/map/op.hpp>
+#include <pinion/op/matmul/op.hpp>
+#include <pinion/op/source/op.hpp>
+#include <pinion/op/variable/op.hpp>
+
+namespace pinion::inline v0 {
+
+namespace op {
+#define PINION_MAP_TAG(tag, functor_name, op_name, base) , tag
+using catalogue = type_list<constant, placeholder, identity, zeros_like, ones_like, no_op,  //
+    variable, assign, assign_add, assign_sub, apply_gradient_descent, apply_momentum,      //
+    matmul, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+#undef PINION_MAP_TAG
+}  // namespace op
+
+namespace detail {
+inline const std::unordered_map<std::string_view, definition>& definitions() {
+  static const auto table = [] {
+    std::unordered_map<std::string_view, definition> all;
+    for_each_type(op::catalogue{}, [&]<class Op>() { all.emplace(Op::name, define<Op>()); });
+    return all;
+  }();
+  return table;
+}
+}  // namespace detail
+
+inline const definition& definition_of(std::string_view op) {
+  const auto at = detail::definitions().find(op);
+  if (at == detail::definitions().end())
+    throw error(errc::not_found, "this program knows no op '" + std::string(op) + "'");
+  return at->second;
+}
+
+}  // namespace pinion::inline v0

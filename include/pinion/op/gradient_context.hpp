@@ -1,0 +1,66 @@
+// What a gradient function sees, and where it puts the gradients of the inputs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/op/build.hpp>
+
+namespace pinion::inline v0 {
+
+// The gradient of a value: dense, or the rows of it that are not zero (row i belongs to index indices[i]; an index
+// may stand more than once, and its rows add up).
+struct gradient_value {
+  output dense{};
+  output indices{};  // of a sparse one: int32 or int64, [n]
+  output rows{};     // [n, ...]
+
+  bool is_sparse() const { return rows.node != no_node; }
+};
+
+// Valid during one call of a gradient function: the node it differentiates, the gradients of its outputs, and the means
+// to build nodes. Calls set() for each input that has a gradient; inputs left out have none.
+class gradient_context {
+ public:
+  gradient_context(graph& g, node_id of, std::vector<std::optional<output>> output_gradients)
+      : graph_(g), id_(of), of_output_(std::move(output_gradients)), of_input(g.peek(of).inputs.size()) {}
+
+  const pinion::node& node() const { return graph_.peek(id_); }
+  const attributes& attrs() const { return node().attrs; }
+  pinion::output input(int i) const { return node().inputs[static_cast<std::size_t>(i)]; }
+  pinion::output output(int i) const { return {id_, i}; }
+  const output_type& type_of(pinion::output o) const { return graph_.type_of(o); }
+  bool has_output_gradient(int i) const { return of_output_[static_cast<std::size_t>(i)].has_value(); }
+  // The gradient of an output; zeros where the result does not depend on it.
+  pinion::output output_gradient(int i) {
+    auto& dy = of_output_[static_cast<std::size_t>(i)];
+    if (!dy) dy = make("ZerosLike", {output(i)});
+    return *dy;
+  }
+
+  // Builds a node "<op>" beside the one differentiated and returns its first output.
+  pinion::output make(std::string_view op, std::vector<pinion::output> inputs, attributes attrs = {}) {
+    std::string base = node().name.substr(node().name.rfind('/') + 1);
+    return {build(graph_, {.op = op, .base_name = base + "_grad/" + std::string(op), .inputs = std::move(inputs),
+                           .attrs = std::move(attrs), .where = node().where}),
+            0};
+  }
+
+  void set(int input, pinion::output dense) { of_input[static_cast<std::size_t>(input)] = gradient_value{dense, {}, {}}; }
+  void set_sparse(int input, pinion::output indices, pinion::output rows) {
+    of_input[static_cast<std::size_t>(input)] = gradient_value{{}, indices, rows};
+  }
+  [[noreturn]] void fail(const std::string& sentence) const { throw error(errc::unimplemented, sentence); }
+
+ private:
+  graph& graph_;
+  node_id id_;
+  std::vector<std::optional<pinion::output>> of_output_;
+
+ public:
+  std::vector<std::optional<gradient_value>> of_input;  // the result, read by autodiff
+};
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,104 @@
+// What runs: the contract between a step and the code of an op on a device.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <pinion/base/cancellation.hpp>
+#include <pinion/device/device.hpp>
+#include <pinion/graph/graph.hpp>
+#include <pinion/op/services.hpp>
+
+namespace pinion::inline v0 {
+
+// What a kernel is made from, once per compiled step: its node, its device, and the services of the task. Whatever can
+// be decided before shapes are known is decided there.
+struct kernel_setup {
+  const pinion::graph& graph;
+  const pinion::node& node;
+  devices::device& device;
+  task_services& services;
+
+  const attributes& attrs() const { return node.attrs; }
+  const output_type& input(int i) const { return graph.type_of(node.inputs[static_cast<std::size_t>(i)]); }
+  // The node that names the variable at a reference input.
+  const pinion::node& referenced(int i) const { return graph[node.inputs[static_cast<std::size_t>(i)].node]; }
+};
+
+// One execution of one node: inputs, outputs, and the device to launch on. Valid during run(), or until a blocking
+// kernel's continuation is called. A kernel reads shapes and allocates when it runs, and touches elements only in
+// launched bodies: on a device with a stream those run later, in order.
+class kernel_context {
+ public:
+  devices::device* device = nullptr;
+  task_services* services = nullptr;
+  pinion::rendezvous* rendezvous = nullptr;
+  pinion::cancellation* cancellation = nullptr;
+  std::int64_t step = 0;
+  std::span<any_tensor> inputs;   // reference inputs are empty
+  std::span<any_tensor> outputs;
+  std::span<const unsigned char> wanted;  // may be empty: all are
+
+  const any_tensor& input(int i) const { return inputs[static_cast<std::size_t>(i)]; }
+  bool wants(int i) const { return wanted.empty() || wanted[static_cast<std::size_t>(i)]; }
+  // An uninitialised output in the device's memory.
+  any_tensor& allocate(int i, dtype type, const shape& extent) {
+    return outputs[static_cast<std::size_t>(i)] = any_tensor(type, extent, device->memory());
+  }
+  any_tensor scratch(dtype type, const shape& extent) { return {type, extent, device->memory()}; }
+  // An output in the memory of an input that nobody else holds, or in new memory.
+  any_tensor& reuse_or_allocate(int i, int from, dtype type, const shape& extent) {
+    any_tensor& in = inputs[static_cast<std::size_t>(from)];
+    if (in.dtype() == type && in.shape() == extent && in.unique()) return outputs[static_cast<std::size_t>(i)] = in;
+    return allocate(i, type, extent);
+  }
+  // Runs a body now, or enqueues it. It must capture by value, and what it captures must stay: tensors of this step do.
+  template <class Body>
+  void launch(Body&& body) {
+    if (auto* s = device->stream()) s->enqueue(std::function<void()>(std::forward<Body>(body)));
+    else body();
+  }
+  // Splits [0, chunks) over the intra-op pool; see thread_pool::for_each_chunk. Usable inside a launched body.
+  template <class Body>
+  static void in_chunks(task_services& s, std::int64_t chunks, Body&& body) {
+    if (s.intra_op) s.intra_op->for_each_chunk(chunks, std::forward<Body>(body));
+    else for (std::int64_t i = 0; i < chunks; ++i) body(i);
+  }
+};
+
+// The code of one node of a compiled step. Run by one thread at a time per step; a step that runs concurrently with
+// itself has the same kernel object in both, so run() keeps no state in it without a lock. Fails by throwing error.
+class kernel {
+ public:
+  virtual ~kernel() = default;
+  virtual void run(kernel_context& context) = 0;
+  // Does it take long enough to be worth another thread?
+  virtual bool expensive() const { return false; }
+  // A kernel that waits for somebody else holds no thread: it overrides start(), and calls done once, with the error if
+  // it failed, in any thread. It must honour the context's cancellation.
+  virtual bool blocking() const { return false; }
+  virtual void start(kernel_context& context, std::function<void(const error*)> done) {
+    run(context);
+    done(nullptr);
+  }
+};
+
+// A kernel that is a function of its context and of what its setup found out.
+template <class F>
+std::unique_ptr<kernel> make_function_kernel(F body, bool expensive = false) {
+  struct function_kernel final : kernel {
+    function_kernel(F f, bool heavy) : body(std::move(f)), heavy_(heavy) {}
+    void run(kernel_context& context) override { body(context); }
+    bool expensive() const override { return heavy_; }
+    F body;
+    bool heavy_;
+  };
+  return std::make_unique<function_kernel>(std::move(body), expensive);
+}
+
+using kernel_maker = std::unique_ptr<kernel> (*)(const kernel_setup&);
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,39 @@
+// The kernels of every op of the library, as one table built from the catalogue.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include <pinion/op/catalogue.hpp>
+#include <pinion/op/map/cpu.hpp>
+#include <pinion/op/matmul/cpu.hpp>
+#include <pinion/op/source/cpu.hpp>
+#include <pinion/op/variable/cpu.hpp>
+
+namespace pinion::inline v0 {
+
+namespace detail {
+inline const std::unordered_map<std::string_view, kernel_maker>& kernel_makers() {
+  static const auto table = [] {
+    std::unordered_map<std::string_view, kernel_maker> all;
+    for_each_type(op::catalogue{}, [&]<class Op>() {
+      all.emplace(Op::name, [](const kernel_setup& setup) { return make_kernel(Op{}, setup); });
+    });
+    return all;
+  }();
+  return table;
+}
+}  // namespace detail
+
+// The kernel of a node on its device; unimplemented where the op declares none there for its dtype.
+inline std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
+  const definition& def = definition_of(setup.node.op);
+  const dtype key = def.key(setup.node);
+  if (!def.kernels.has(setup.device.type(), key))
+    throw error(errc::unimplemented, "no " + std::string(to_string(key)) + " kernel of " + setup.node.op + " on " +
+                                         std::string(setup.device.type()) + "; there is one " + to_string(def.kernels));
+  return detail::kernel_makers().at(setup.node.op)(setup);
+}
+
+}  // namespace pinion::inline v0

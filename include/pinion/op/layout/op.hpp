@@ -1,0 +1,112 @@
+// The same elements under another shape, or in another order of axes.
+#pragma once
+
+#include <string>
+
+#include <pinion/op/definition.hpp>
+#include <pinion/op/gradient_context.hpp>
+#include <pinion/op/shape_context.hpp>
+
+namespace pinion::inline v0::op {
+
+namespace detail {
+
+// A target shape, of which one extent may be -1, for that many elements (`unknown`: any). Fails where none fits.
+inline shape reshaped(const shape& target, const shape& from) {
+  int open = -1;
+  std::int64_t rest = 1;
+  for (int i = 0; i < target.rank(); ++i) {
+    if (target[i] >= 0)
+      rest *= target[i];
+    else if (open >= 0)
+      throw error(errc::invalid_argument, "the shape " + to_string(target) + " has more than one -1");
+    else
+      open = i;
+  }
+  const std::int64_t count = from.count();
+  if (count < 0) return target;
+  shape y = target;
+  if (open >= 0 && rest > 0) y.set(open, count / rest);
+  if (y.count() != count)
+    throw error(errc::invalid_argument, "the " + std::to_string(count) + " elements of a tensor of shape " +
+                                            to_string(from) + " do not fill the shape " + to_string(target));
+  return y;
+}
+
+}  // namespace detail
+
+struct layout_op {
+  static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
+};
+
+// Attribute "shape", with at most one -1, which follows from the count.
+struct reshape : layout_op {
+  static constexpr std::string_view name = "Reshape";
+  static void infer(shape_context& c) {
+    c.output(c.dtype(0), detail::reshaped(c.attrs().get<shape>("shape"), c.shape(0)));
+  }
+  static void gradient(gradient_context& g) { g.set(0, g.make("ReshapeLike", {g.output_gradient(0), g.input(0)})); }
+};
+
+// (x, like) -> the elements of x in the shape of like.
+struct reshape_like : layout_op {
+  static constexpr std::string_view name = "ReshapeLike";
+  static void infer(shape_context& c) {
+    const std::int64_t m = c.shape(0).count(), n = c.shape(1).count();
+    if (m >= 0 && n >= 0 && m != n)
+      c.fail("the elements of a tensor of shape " + to_string(c.shape(0)) + " do not fill the shape " +
+             to_string(c.shape(1)));
+    c.output(c.dtype(0), c.shape(1));
+  }
+  static void gradient(gradient_context& g) { g.set(0, g.make(name, {g.output_gradient(0), g.input(0)})); }
+};
+
+// Axis i of the result is axis perm[i] of x. Attribute "perm"; absent: the axes in reverse.
+struct transpose {
+  static constexpr std::string_view name = "Transpose";
+  static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
+  static integers permutation(const attributes& attrs, int rank);
+  static void infer(shape_context& c) {
+    const shape& x = c.shape(0);
+    const int rank = x.has_rank() ? x.rank() : attrs_rank(c.attrs());
+    if (rank < 0) return c.output(c.dtype(0), shape::any());
+    shape y;
+    for (const std::int64_t axis : permutation(c.attrs(), rank))
+      y.push_back(x.has_rank() ? x[static_cast<int>(axis)] : unknown);
+    c.output(c.dtype(0), y);
+  }
+  // Back by the inverse permutation.
+  static void gradient(gradient_context& g) {
+    attributes back;
+    if (g.attrs().has("perm")) {
+      const integers& perm = g.attrs().get<integers>("perm");
+      integers inverse(perm.size());
+      for (std::size_t i = 0; i < perm.size(); ++i)
+        inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
+      back.set("perm", inverse);
+    }
+    g.set(0, g.make(name, {g.output_gradient(0)}, back));
+  }
+
+ private:
+  static int attrs_rank(const attributes& attrs) {
+    return attrs.has("perm") ? static_cast<int>(attrs.get<integers>("perm").size()) : -1;
+  }
+};
+
+// The permutation of a tensor of that rank; fails unless every axis stands in it once.
+inline integers transpose::permutation(const attributes& attrs, int rank) {
+  integers perm(static_cast<std::size_t>(rank));
+  for (int i = 0; i < rank; ++i) perm[static_cast<std::size_t>(i)] = rank - 1 - i;
+  if (attrs.has("perm")) perm = attrs.get<integers>("perm");
+  unsigned seen = 0;
+  for (const std::int64_t axis : perm)
+    if (axis >= 0 && axis < rank) seen |= 1u << axis;
+  if (static_cast<int>(perm.size()) == rank && seen == (1u << rank) - 1) return perm;
+  std::string text;
+  for (const std::int64_t axis : perm) text += (text.empty() ? "" : ", ") + std::to_string(axis);
+  throw error(errc::invalid_argument, "[" + text + "] is not an order of the " + std::to_string(rank) +
+                                          " axes of a tensor: each stands in it once");
+}
+
+}  // namespace pinion::inline v0::op

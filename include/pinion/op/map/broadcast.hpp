@@ -1,0 +1,74 @@
+// Walking a broadcast: the output's space cut into strips, along which every operand advances or stays.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <pinion/tensor/shape.hpp>
+
+namespace pinion::inline v0 {
+
+// Dimensions, outermost first, after neighbours that every operand walks alike were merged into one. strides[operand]
+// are in elements, 0 along an axis over which the operand is repeated. Row-major operands have stride 1 or 0 inside.
+struct broadcast_walk {
+  std::vector<std::int64_t> extents;
+  std::vector<std::vector<std::int64_t>> strides;
+
+  // Requires: each operand's shape broadcasts to `space`.
+  broadcast_walk(const shape& space, const std::vector<shape>& operands) {
+    const int rank = space.rank();
+    std::vector<std::vector<std::int64_t>> full;
+    for (const shape& s : operands) full.push_back(strides_in(space, s));
+    strides.resize(operands.size());
+    for (int axis = 0; axis < rank; ++axis) {
+      if (space[axis] == 1) continue;
+      if (!extents.empty() && mergeable(full, axis, space[axis])) {
+        extents.back() *= space[axis];
+        for (std::size_t k = 0; k < operands.size(); ++k) strides[k].back() = full[k][static_cast<std::size_t>(axis)];
+      } else {
+        extents.push_back(space[axis]);
+        for (std::size_t k = 0; k < operands.size(); ++k) strides[k].push_back(full[k][static_cast<std::size_t>(axis)]);
+      }
+    }
+    if (extents.empty()) {
+      extents.push_back(1);
+      for (auto& s : strides) s.push_back(0);
+    }
+  }
+
+  std::int64_t inner() const { return extents.back(); }
+  std::int64_t outer() const {
+    std::int64_t n = 1;
+    for (std::size_t i = 0; i + 1 < extents.size(); ++i) n *= extents[i];
+    return n;
+  }
+  bool advances(std::size_t operand) const { return strides[operand].back() != 0; }
+  // Element of an operand at which strip number `row` starts.
+  std::int64_t start(std::size_t operand, std::int64_t row) const {
+    std::int64_t at = 0;
+    for (std::size_t i = extents.size() - 1; i-- > 0;) {
+      at += row % extents[i] * strides[operand][i];
+      row /= extents[i];
+    }
+    return at;
+  }
+
+ private:
+  static std::vector<std::int64_t> strides_in(const shape& space, const shape& s) {
+    std::vector<std::int64_t> result(static_cast<std::size_t>(space.rank()), 0);
+    std::int64_t stride = 1;
+    for (int axis = s.rank() - 1; axis >= 0; --axis) {
+      result[static_cast<std::size_t>(axis + space.rank() - s.rank())] = s[axis] == 1 ? 0 : stride;
+      stride *= s[axis];
+    }
+    return result;
+  }
+  bool mergeable(const std::vector<std::vector<std::int64_t>>& full, int axis, std::int64_t extent) const {
+    for (std::size_t k = 0; k < full.size(); ++k)
+      if (strides[k].back() != full[k][static_cast<std::size_t>(axis)] * extent) return false;
+    return true;
+  }
+};
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,171 @@
+// Elementwise ops: one definition for all of them, since the node's scalar program says what is computed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <pinion/op/definition.hpp>
+#include <pinion/op/gradient_context.hpp>
+#include <pinion/op/shape_context.hpp>
+#include <pinion/scalar/derive.hpp>
+#include <pinion/scalar/functors.hpp>
+
+namespace pinion::inline v0::op {
+
+using shared_program = std::shared_ptr<const scalar::program>;
+
+inline const scalar::program& program_of(const attributes& attrs) { return *attrs.get<shared_program>("program"); }
+
+namespace detail {
+
+inline shape broadcast_of_inputs(const shape_context& c, int inputs) {
+  shape all{};
+  for (int i = 0; i < inputs; ++i) {
+    shape wider;
+    if (!broadcast(all, c.shape(i), wider))
+      c.fail("shapes " + to_string(all) + " and " + to_string(c.shape(i)) +
+             " do not broadcast: aligned at the last axis, extents must agree or one of them be 1");
+    all = wider;
+  }
+  return all;
+}
+
+// Inputs are of the arithmetic type, or bool where the program takes a mask.
+inline void check_program_inputs(const shape_context& c, const scalar::program& p) {
+  if (p.inputs != c.inputs()) c.fail(c.op() + " takes " + std::to_string(p.inputs) + " inputs");
+  for (const auto& in : p.code) {
+    if (in.op != scalar::opcode::input && in.op != scalar::opcode::input_mask) continue;
+    const dtype wanted = in.op == scalar::opcode::input_mask ? dtype::boolean : p.arithmetic;
+    if (c.dtype(in.a) != wanted)
+      c.fail("input " + std::to_string(in.a) + " of " + c.op() + " is " + std::string(to_string(c.dtype(in.a))) +
+             ", but " + std::string(to_string(wanted)) + " is wanted; pn::cast converts");
+  }
+}
+
+}  // namespace detail
+
+// The gradient of elementwise nodes, of any order. Attribute "program": result k is the gradient of input k, summed
+// over the axes along which that input was broadcast. So outputs have the shapes of the first inputs.
+struct map_gradient {
+  static constexpr std::string_view name = "MapGrad";
+  static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
+  static dtype key(const node& n) { return program_of(n.attrs).arithmetic; }
+  static void infer(shape_context& c) {
+    const auto& p = program_of(c.attrs());
+    detail::check_program_inputs(c, p);
+    detail::broadcast_of_inputs(c, c.inputs());
+    for (std::size_t k = 0; k < p.results.size(); ++k) c.output(p.arithmetic, c.shape(static_cast<int>(k)));
+  }
+  static void gradient(gradient_context& g);
+};
+
+// An elementwise node. Attribute "program", with one result; the node's name is that of its outermost op.
+template <class Functor>
+struct map {
+  static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
+  static dtype key(const node& n) { return program_of(n.attrs).arithmetic; }
+  static void infer(shape_context& c) {
+    const auto& p = program_of(c.attrs());
+    detail::check_program_inputs(c, p);
+    c.output(p.results[0].type, detail::broadcast_of_inputs(c, c.inputs()));
+  }
+  static void gradient(gradient_context& g);
+};
+
+namespace detail {
+
+// One MapGrad node for all inputs: the derivative of a program is a program.
+inline void differentiate_program(gradient_context& g, std::vector<output> adjoints) {
+  const auto& p = program_of(g.attrs());
+  if (!is_floating(p.arithmetic)) return;
+  auto derived = std::make_shared<scalar::program>(scalar::derive(p));
+  std::vector<output> inputs = g.node().inputs;
+  inputs.insert(inputs.end(), adjoints.begin(), adjoints.end());
+  const output all = g.make(map_gradient::name, std::move(inputs), {{"program", shared_program(derived)}});
+  for (std::size_t k = 0; k < p.inputs; ++k)
+    if (is_floating(g.type_of(g.input(static_cast<int>(k))).dtype))
+      g.set(static_cast<int>(k), {all.node, static_cast<int>(k)});
+}
+
+}  // namespace detail
+
+template <class Functor>
+void map<Functor>::gradient(gradient_context& g) {
+  const auto& p = program_of(g.attrs());
+  const dtype result = p.results[0].type;
+  if (result == p.arithmetic) return detail::differentiate_program(g, {g.output_gradient(0)});
+  if (!is_floating(result) || !is_floating(p.arithmetic)) return;  // steps: nothing flows
+  // A cast between floating types: the adjoint is cast back, and the rest is differentiated without the cast.
+  auto back = std::make_shared<scalar::program>();
+  back->arithmetic = result;
+  back->results.push_back({back->emit_input(false), p.arithmetic});
+  const output dy = g.make("Cast", {g.output_gradient(0)}, {{"program", shared_program(back)}});
+  auto plain = p;
+  plain.results[0].type = p.arithmetic;
+  auto derived = std::make_shared<scalar::program>(scalar::derive(plain));
+  std::vector<output> inputs = g.node().inputs;
+  inputs.push_back(dy);
+  const output all = g.make(map_gradient::name, std::move(inputs), {{"program", shared_program(derived)}});
+  for (std::size_t k = 0; k < p.inputs; ++k) g.set(static_cast<int>(k), {all.node, static_cast<int>(k)});
+}
+
+inline void map_gradient::gradient(gradient_context& g) {
+  std::vector<output> adjoints;
+  for (std::size_t k = 0; k < program_of(g.attrs()).results.size(); ++k)
+    adjoints.push_back(g.output_gradient(static_cast<int>(k)));
+  detail::differentiate_program(g, std::move(adjoints));
+}
+
+// tag, functor, TensorFlow's op name, the name a node gets
+#define PINION_MAP_OPS(X)                                        \
+  X(add, add, "Add", "add")                                      \
+  X(subtract, subtract, "Sub", "sub")                            \
+  X(multiply, multiply, "Mul", "mul")                            \
+  X(divide, divide, "Div", "div")                                \
+  X(minimum, minimum, "Minimum", "Minimum")                      \
+  X(maximum, maximum, "Maximum", "Maximum")                      \
+  X(power, power, "Pow", "Pow")                                  \
+  X(less, less, "Less", "Less")                                  \
+  X(less_equal, less_equal, "LessEqual", "LessEqual")            \
+  X(greater, greater, "Greater", "Greater")                      \
+  X(greater_equal, greater_equal, "GreaterEqual", "GreaterEqual") \
+  X(equal, equal, "Equal", "Equal")                              \
+  X(not_equal, not_equal, "NotEqual", "NotEqual")                \
+  X(logical_and, logical_and, "LogicalAnd", "LogicalAnd")        \
+  X(logical_or, logical_or, "LogicalOr", "LogicalOr")            \
+  X(logical_not, logical_not, "LogicalNot", "LogicalNot")        \
+  X(negate, negate, "Neg", "Neg")                                \
+  X(absolute, absolute, "Abs", "Abs")                            \
+  X(sign, sign_of, "Sign", "Sign")                               \
+  X(exp, exponential, "Exp", "Exp")                              \
+  X(log, logarithm, "Log", "Log")                                \
+  X(log1p, log_one_plus, "Log1p", "Log1p")                       \
+  X(sqrt, square_root, "Sqrt", "Sqrt")                           \
+  X(rsqrt, reciprocal_square_root, "Rsqrt", "Rsqrt")             \
+  X(square, squared, "Square", "Square")                         \
+  X(tanh, hyperbolic_tangent, "Tanh", "Tanh")                    \
+  X(erf, error_function, "Erf", "Erf")                           \
+  X(sin, sine, "Sin", "Sin")                                     \
+  X(cos, cosine, "Cos", "Cos")                                   \
+  X(floor, floored, "Floor", "Floor")                            \
+  X(ceil, ceiled, "Ceil", "Ceil")                                \
+  X(round, rounded, "Round", "Round")                            \
+  X(relu, relu, "Relu", "Relu")                                  \
+  X(elu, elu, "Elu", "Elu")                                      \
+  X(sigmoid, sigmoid, "Sigmoid", "Sigmoid")                      \
+  X(softplus, softplus, "Softplus", "Softplus")                  \
+  X(select, selection, "Select", "Select")                       \
+  X(cast, identity, "Cast", "Cast")                              \
+  X(cast_bool, indicator, "CastBool", "Cast")
+
+// pn::op::add, ...: the tags that policies and place<> ask for.
+#define PINION_MAP_TAG(tag, functor_name, op_name, base)               \
+  struct tag : map<scalar::functor::functor_name> {                    \
+    using functor = scalar::functor::functor_name;                     \
+    static constexpr std::string_view name = op_name;                  \
+    static constexpr std::string_view base_name = base;                \
+  };
+PINION_MAP_OPS(PINION_MAP_TAG)
+#undef PINION_MAP_TAG
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,107 @@
+// A program ready to run over strips of any length, by whichever back end this binary has for it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <pinion/scalar/interpreter.hpp>
+
+namespace pinion::inline v0::op {
+
+// Immutable once made; shared by the launches of a kernel, and used by any thread. A compiled kernel takes whole
+// vectors: the elements that are left over at the end of a strip are computed in a padded copy, by the same
+// instructions, so that an element's result does not depend on where it stands.
+class program_runner {
+ public:
+  enum back_end { any, interpreter_only };
+
+  explicit program_runner(const scalar::program& p, back_end which = any, int isa = scalar::isa::best())
+      : program_(scalar::executable(p)), element_(size_of(program_.arithmetic)) {
+    const auto* compiled = which == any ? scalar::find_compiled(program_) : nullptr;
+    if (compiled) entry_ = (*compiled->entries)[isa];
+    lanes_ = scalar::isa::bytes(isa) / std::max<std::int64_t>(4, static_cast<std::int64_t>(element_));
+    visit_plain(program_.arithmetic, [&]<class T>() {
+      using A = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+      if (!compiled) interpret_ = [run = scalar::interpreted<A>(program_, isa)](const scalar::strip& s) { run(s); };
+      literals_.resize(program_.literals.size() * sizeof(A) + 1);
+      for (std::size_t i = 0; i < program_.literals.size(); ++i) {
+        const A value = program_.literals[i].template as<A>();
+        std::memcpy(literals_.data() + i * sizeof(A), &value, sizeof(A));
+      }
+    });
+  }
+  program_runner(const program_runner&) = delete;
+
+  const scalar::program& program() const { return program_; }
+  bool compiled() const { return entry_ != nullptr; }
+
+  void operator()(scalar::strip& s) const {
+    s.literals = literals_.data();
+    if (!entry_) return interpret_(s);
+    const std::int64_t all = s.n, whole = all - all % lanes_;
+    if (whole > 0) {
+      s.n = whole;
+      entry_(&s);
+    }
+    if (whole < all) run_rest(s, whole, static_cast<std::size_t>(all - whole));
+    s.n = all;
+  }
+
+ private:
+  static constexpr std::size_t room = scalar::widest * 8;
+
+  std::size_t input_size(std::size_t k) const { return input_is_mask(k) ? 1 : element_; }
+  bool input_is_mask(std::size_t k) const {
+    return std::any_of(program_.code.begin(), program_.code.end(),
+                       [k](const auto& i) { return i.op == scalar::opcode::input_mask && i.a == k; });
+  }
+
+  void run_rest(const scalar::strip& s, std::int64_t at, std::size_t n) const {
+    alignas(64) std::byte in[scalar::max_inputs][room], out[scalar::max_results][room];
+    scalar::strip rest;
+    rest.n = lanes_;
+    rest.literals = s.literals;
+    for (std::size_t k = 0; k < program_.inputs; ++k) {
+      rest.in[k] = s.in[k];
+      rest.advance[k] = s.advance[k];
+      if (!s.advance[k]) continue;
+      const std::size_t size = input_size(k);
+      std::memset(in[k], 0, room);
+      std::memcpy(in[k], static_cast<const std::byte*>(s.in[k]) + static_cast<std::size_t>(at) * size, n * size);
+      rest.in[k] = in[k];
+    }
+    for (std::size_t k = 0; k < program_.results.size(); ++k) {
+      rest.out[k] = out[k];
+      rest.how[k] = s.how[k] == scalar::sink::drop ? scalar::sink::drop : scalar::sink::store;
+    }
+    entry_(&rest);
+    for (std::size_t k = 0; k < program_.results.size(); ++k) put_rest(s, k, at, n, out[k]);
+  }
+
+  void put_rest(const scalar::strip& s, std::size_t k, std::int64_t at, std::size_t n, const std::byte* from) const {
+    if (s.how[k] == scalar::sink::drop) return;
+    visit_plain(program_.results[k].type, [&]<class R>() {
+      const R* value = reinterpret_cast<const R*>(from);
+      R* out = static_cast<R*>(s.out[k]) + (s.how[k] == scalar::sink::sum ? 0 : at);
+      if (s.how[k] == scalar::sink::store) {
+        std::memcpy(out, value, n * sizeof(R));
+        return;
+      }
+      const std::size_t step = s.how[k] == scalar::sink::sum ? 0 : 1;
+      for (std::size_t i = 0; i < n; ++i) out[i * step] = static_cast<R>(out[i * step] + value[i]);
+    });
+  }
+
+  scalar::program program_;
+  std::size_t element_;
+  std::int64_t lanes_ = 1;
+  void (*entry_)(const scalar::strip*) = nullptr;
+  std::function<void(const scalar::strip&)> interpret_;
+  std::vector<std::byte> literals_;
+};
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,63 @@
+// The matmul kernel.
+#pragma once
+
+#include <memory>
+
+#include <pinion/op/kernel.hpp>
+#include <pinion/op/matmul/gemm.hpp>
+#include <pinion/op/matmul/op.hpp>
+
+namespace pinion::inline v0::op {
+
+class matmul_kernel final : public kernel {
+ public:
+  explicit matmul_kernel(const kernel_setup& setup)
+      : ta_(setup.attrs().get_or("transpose_a", false)), tb_(setup.attrs().get_or("transpose_b", false)),
+        services_(setup.services) {}
+  bool expensive() const override { return true; }
+
+  void run(kernel_context& c) override {
+    const auto &a = c.input(0), &b = c.input(1);
+    const std::int64_t m = a.shape()[ta_ ? 1 : 0], k = a.shape()[ta_ ? 0 : 1], n = b.shape()[tb_ ? 0 : 1];
+    if (b.shape()[tb_ ? 1 : 0] != k)
+      throw error(errc::invalid_argument, "matmul of shapes " + to_string(a.shape()) + " and " + to_string(b.shape()) +
+                                              ": the inner dimensions differ");
+    auto& out = c.allocate(0, a.dtype(), {m, n});
+    visit_plain(a.dtype(), [&]<class T>() {
+      if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
+                    std::is_same_v<T, std::int64_t>) {
+        c.launch([p = product<T>{a.data<T>(), b.data<T>(), out.data<T>(), m, n, k, ta_, tb_}, s = &services_] {
+          in_row_blocks(p, *s);
+        });
+      }
+    });
+  }
+
+ private:
+  // Large products are cut into blocks of rows. The cut depends on the shape alone, so that the bits do not depend on
+  // how many threads there are.
+  template <class T>
+  static void in_row_blocks(const product<T>& p, task_services& services) {
+    constexpr std::int64_t operations_a_block = std::int64_t{1} << 26;
+    const std::int64_t per_row = std::max<std::int64_t>(1, 2 * p.n * p.k);
+    const std::int64_t rows = std::max<std::int64_t>(64, operations_a_block / per_row);
+    const std::int64_t blocks = p.transpose_a ? 1 : (p.m + rows - 1) / rows;
+    if (blocks <= 1) return gemm(p);
+    kernel_context::in_chunks(services, blocks, [&](std::int64_t i) {
+      product<T> part = p;
+      part.a = p.a + i * rows * p.k;
+      part.c = p.c + i * rows * p.n;
+      part.m = std::min(rows, p.m - i * rows);
+      gemm(part);
+    });
+  }
+
+  bool ta_, tb_;
+  task_services& services_;
+};
+
+inline std::unique_ptr<kernel> make_kernel(matmul, const kernel_setup& setup) {
+  return std::make_unique<matmul_kernel>(setup);
+}
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,105 @@
+// C = op(A) op(B) through a well-kept library: oneDNN for float, a CBLAS for double, a plain loop for the rest.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <pinion/base/error.hpp>
+
+#if PINION_HAS_ONEDNN
+#include <oneapi/dnnl/dnnl.h>
+#endif
+#if PINION_HAS_GOMP
+extern "C" int omp_get_max_threads();
+extern "C" void omp_set_num_threads(int);
+#endif
+#if PINION_HAS_CBLAS
+#include <cblas.h>
+#endif
+
+namespace pinion::inline v0::op {
+
+// Row-major [m, k] x [k, n]; `a` is stored [k, m] when transposed, `b` [n, k].
+template <class T>
+struct product {
+  const T* a;
+  const T* b;
+  T* c;
+  std::int64_t m, n, k;
+  bool transpose_a, transpose_b;
+
+  std::int64_t lda() const { return transpose_a ? m : k; }
+  std::int64_t ldb() const { return transpose_b ? k : n; }
+};
+
+namespace detail {
+
+// Libraries are called single-threaded: their own pools would multiply with ours. OpenMP's setting belongs to the
+// calling thread, which may be the user's, so it is put back.
+class one_openmp_thread {
+#if PINION_HAS_GOMP
+ public:
+  one_openmp_thread() : before_(omp_get_max_threads()) {
+    if (before_ != 1) omp_set_num_threads(1);
+  }
+  ~one_openmp_thread() {
+    if (before_ != 1) omp_set_num_threads(before_);
+  }
+
+ private:
+  int before_;
+#else
+ public:
+  one_openmp_thread() {}
+#endif
+};
+
+// The stand-in where no library was configured, and for integers: i-k-j order, so that the inner loop is contiguous.
+template <class T>
+void plain_gemm(const product<T>& p) {
+  std::vector<T> row(static_cast<std::size_t>(p.n));
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    row.assign(row.size(), T{});
+    for (std::int64_t x = 0; x < p.k; ++x) {
+      const T a = p.transpose_a ? p.a[x * p.m + i] : p.a[i * p.k + x];
+      for (std::int64_t j = 0; j < p.n; ++j) {
+        const T b = p.transpose_b ? p.b[j * p.k + x] : p.b[x * p.n + j];
+        row[static_cast<std::size_t>(j)] = static_cast<T>(row[static_cast<std::size_t>(j)] + a * b);
+      }
+    }
+    std::copy(row.begin(), row.end(), p.c + i * p.n);
+  }
+}
+
+}  // namespace detail
+
+// Empty inner dimensions give zeros. The same operands give the same bits, whatever thread calls.
+template <class T>
+void gemm(const product<T>& p) {
+  if (p.m == 0 || p.n == 0) return;
+  if (p.k == 0) {
+    std::fill_n(p.c, p.m * p.n, T{});
+    return;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+#if PINION_HAS_ONEDNN
+    const detail::one_openmp_thread alone;
+    const auto status = dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f, p.a,
+                                   p.lda(), p.b, p.ldb(), 0.0f, p.c, p.n);
+    if (status != dnnl_success) throw error(errc::internal, "dnnl_sgemm failed with status " + std::to_string(status));
+    return;
+#endif
+  }
+  if constexpr (std::is_same_v<T, double>) {
+#if PINION_HAS_CBLAS
+    const auto side = [](bool t) { return t ? CblasTrans : CblasNoTrans; };
+    const auto i = [](std::int64_t x) { return static_cast<int>(x); };
+    cblas_dgemm(CblasRowMajor, side(p.transpose_a), side(p.transpose_b), i(p.m), i(p.n), i(p.k), 1.0, p.a, i(p.lda()),
+                p.b, i(p.ldb()), 0.0, p.c, i(p.n));
+    return;
+#endif
+  }
+  detail::plain_gemm(p);
+}
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,188 @@
+// Kernels of softmax, the cross entropies and in_top_k.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <pinion/op/kernel.hpp>
+#include <pinion/op/nn/loops.hpp>
+#include <pinion/op/nn/op.hpp>
+#include <pinion/op/reduce/cpu.hpp>
+
+namespace pinion::inline v0::op {
+
+namespace detail {
+
+// The last extent and the product of those before.
+struct matrix_view {
+  std::int64_t rows = 1, columns = 1;
+  explicit matrix_view(const shape& s, int first_column = -1) {
+    const int split = first_column < 0 ? s.rank() + first_column : first_column;
+    for (int i = 0; i < s.rank(); ++i) (i < split ? rows : columns) *= s[i];
+  }
+};
+
+inline void expect_same_rows(const kernel_context& c, bool columns_too) {
+  const shape &a = c.input(0).shape(), &b = c.input(1).shape();
+  if (a.rank() < 1 || b.rank() < 1 || a[0] != b[0] || (columns_too && !(a == b)))
+    throw error(errc::invalid_argument, "shapes " + to_string(a) + " and " + to_string(b) + " do not go together");
+}
+
+constexpr std::int64_t cost_of_exp = 8;  // in elements that are only copied
+
+template <class T, template <class> class Body>
+void run_softmax(kernel_context& c) {
+  const any_tensor in = c.input(0);
+  T* const y = c.allocate(0, in.dtype(), in.shape()).template data<T>();
+  if (in.count() == 0) return;
+  c.launch([x = in.data<T>(), y, m = matrix_view(in.shape()), services = c.services] {
+    in_ranges(*services, m.rows, m.columns * cost_of_exp, [&](std::int64_t first, std::int64_t last) {
+      const std::int64_t at = first * m.columns;
+      scalar::dispatch<Body<T>>(x + at, y + at, m.columns, last - first);
+    });
+  });
+}
+
+template <class T>
+void run_scale_rows(kernel_context& c) {
+  expect_same_rows(c, false);
+  const any_tensor &in = c.input(0), &scale = c.input(1);
+  T* const y = c.allocate(0, in.dtype(), in.shape()).template data<T>();
+  if (in.count() == 0) return;
+  c.launch([x = in.data<T>(), scale = scale.data<T>(), y, m = matrix_view(in.shape(), 1), services = c.services] {
+    in_ranges(*services, m.rows, m.columns, [&](std::int64_t first, std::int64_t last) {
+      const std::int64_t at = first * m.columns;
+      scalar::dispatch<loops::scaled_rows<T>>(x + at, scale + first, y + at, m.columns, last - first);
+    });
+  });
+}
+
+template <class T>
+void run_cross_entropy(kernel_context& c) {
+  expect_same_rows(c, true);
+  const any_tensor &labels = c.input(0), &logits = c.input(1);
+  const matrix_view m(logits.shape());
+  T* const loss = c.allocate(0, logits.dtype(), {m.rows}).template data<T>();
+  T* const backprop = c.wants(1) ? c.allocate(1, logits.dtype(), logits.shape()).template data<T>() : nullptr;
+  c.launch([label = labels.data<T>(), x = logits.data<T>(), loss, backprop, m, services = c.services] {
+    in_ranges(*services, m.rows, m.columns * cost_of_exp, [&](std::int64_t first, std::int64_t last) {
+      const std::int64_t at = first * m.columns;
+      scalar::dispatch<loops::cross_entropy_rows<T>>(label + at, x + at, loss + first,
+                                                     backprop ? backprop + at : nullptr, m.columns, last - first);
+    });
+  });
+}
+
+// Labels [first, last) as positions in a row.
+template <class Label>
+void check_labels(const Label* labels, std::int64_t first, std::int64_t last, std::int64_t classes,
+                  std::int64_t* checked) {
+  for (std::int64_t r = first; r < last; ++r) {
+    const auto label = static_cast<std::int64_t>(labels[r]);
+    if (label < 0 || label >= classes)
+      throw error(errc::invalid_argument, "the label " + std::to_string(label) + " of row " + std::to_string(r) +
+                                              " is not in [0, " + std::to_string(classes) + ")");
+    *checked++ = label;
+  }
+}
+
+template <class T, class Label>
+void run_sparse_cross_entropy(kernel_context& c) {
+  expect_same_rows(c, false);
+  const any_tensor &labels = c.input(0), &logits = c.input(1);
+  const matrix_view m(logits.shape());
+  T* const loss = c.allocate(0, logits.dtype(), {m.rows}).template data<T>();
+  T* const backprop = c.wants(1) ? c.allocate(1, logits.dtype(), logits.shape()).template data<T>() : nullptr;
+  c.launch([labels = labels.data<Label>(), x = logits.data<T>(), loss, backprop, m, services = c.services] {
+    constexpr std::int64_t most = 64;
+    in_ranges(*services, m.rows, m.columns * cost_of_exp, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t from = first, to; from < last; from = to) {
+        to = std::min(from + most, last);
+        std::int64_t label[most];
+        check_labels(labels, from, to, m.columns, label);
+        const std::int64_t at = from * m.columns;
+        scalar::dispatch<loops::sparse_cross_entropy_rows<T>>(static_cast<const std::int64_t*>(label), x + at,
+                                                              loss + from, backprop ? backprop + at : nullptr,
+                                                              m.columns, to - from);
+      }
+    });
+  });
+}
+
+// TensorFlow's rule, to the letter: it stops counting, and meeting what is not finite, once k are greater.
+template <class T>
+bool among_top(const T* x, std::int64_t classes, std::int64_t target, std::int64_t k) {
+  if (target < 0 || target >= classes || !std::isfinite(x[target])) return false;
+  std::int64_t greater = 0;
+  for (std::int64_t i = 0; i < classes && greater <= k; ++i) {
+    if (!std::isfinite(x[i])) return false;
+    greater += x[i] > x[target];
+  }
+  return greater < k;
+}
+
+template <class T, class Target>
+void run_in_top_k(kernel_context& c, std::int64_t k) {
+  expect_same_rows(c, false);
+  const any_tensor &predictions = c.input(0), &targets = c.input(1);
+  const matrix_view m(predictions.shape());
+  bool* const y = c.allocate(0, dtype::boolean, {m.rows}).template data<bool>();
+  c.launch([x = predictions.data<T>(), target = targets.data<Target>(), y, m, k, services = c.services] {
+    in_ranges(*services, m.rows, m.columns, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t r = first; r < last; ++r)
+        y[r] = among_top(x + r * m.columns, m.columns, static_cast<std::int64_t>(target[r]), k);
+    });
+  });
+}
+
+// Calls f.operator()<T, Index>() for a floating dtype and an integer one.
+template <class F>
+decltype(auto) visit_indexed(dtype value, dtype index, F&& f) {
+  return visit_floating(value, [&]<class T>() {
+    return index == dtype::int64 ? f.template operator()<T, std::int64_t>() : f.template operator()<T, std::int32_t>();
+  });
+}
+
+}  // namespace detail
+
+inline std::unique_ptr<kernel> make_kernel(softmax, const kernel_setup& setup) {
+  return detail::visit_floating(setup.input(0).dtype, [&]<class T>() {
+    return make_function_kernel([](kernel_context& c) { detail::run_softmax<T, loops::softmax_rows>(c); });
+  });
+}
+
+inline std::unique_ptr<kernel> make_kernel(log_softmax, const kernel_setup& setup) {
+  return detail::visit_floating(setup.input(0).dtype, [&]<class T>() {
+    return make_function_kernel([](kernel_context& c) { detail::run_softmax<T, loops::log_softmax_rows>(c); });
+  });
+}
+
+inline std::unique_ptr<kernel> make_kernel(scale_rows, const kernel_setup& setup) {
+  return detail::visit_floating(setup.input(0).dtype, [&]<class T>() {
+    return make_function_kernel([](kernel_context& c) { detail::run_scale_rows<T>(c); });
+  });
+}
+
+inline std::unique_ptr<kernel> make_kernel(softmax_cross_entropy, const kernel_setup& setup) {
+  return detail::visit_floating(setup.input(1).dtype, [&]<class T>() {
+    return make_function_kernel([](kernel_context& c) { detail::run_cross_entropy<T>(c); });
+  });
+}
+
+inline std::unique_ptr<kernel> make_kernel(sparse_softmax_cross_entropy, const kernel_setup& setup) {
+  return detail::visit_indexed(setup.input(1).dtype, setup.input(0).dtype, [&]<class T, class Label>() {
+    return make_function_kernel([](kernel_context& c) { detail::run_sparse_cross_entropy<T, Label>(c); });
+  });
+}
+
+inline std::unique_ptr<kernel> make_kernel(in_top_k, const kernel_setup& setup) {
+  return detail::visit_indexed(setup.input(0).dtype, setup.input(1).dtype, [&]<class T, class Target>() {
+    return make_function_kernel(
+        [k = setup.attrs().get<std::int64_t>("k")](kernel_context& c) { detail::run_in_top_k<T, Target>(c, k); });
+  });
+}
+
+}  // namespace pinion::inline v0::op

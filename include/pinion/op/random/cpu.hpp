@@ -1,0 +1,209 @@
+// Kernels of the random ops: blocks of Philox turned into elements.
+//
+// One block of 128 bits makes four elements of four bytes, or two of eight. The counter of a block is its number (56
+// bits), which draw for it this is (8 bits: elements may have to be drawn again), and the number of the execution.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <type_traits>
+
+#include <pinion/op/kernel.hpp>
+#include <pinion/op/random/op.hpp>
+#include <pinion/op/random/philox.hpp>
+
+namespace pinion::inline v0::op {
+
+namespace detail {
+
+template <class T>
+inline constexpr int per_block = 16 / sizeof(T);
+
+template <class T>
+using random_block = std::array<T, per_block<T>>;
+
+// The random bits of one execution of one op.
+struct random_stream {
+  std::uint64_t seed, execution;
+
+  philox_words bits(std::int64_t block, std::uint32_t draw) const {
+    const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+    const auto b = static_cast<std::uint64_t>(block);
+    return philox({low(b), low(b >> 32) ^ draw << 24, low(execution), low(execution >> 32)},
+                  {low(seed), low(seed >> 32)});
+  }
+};
+
+// Word i of a block, as wide as T.
+template <class T>
+std::uint64_t word(const philox_words& bits, int i) {
+  if constexpr (sizeof(T) == 4)
+    return bits[static_cast<std::size_t>(i)];
+  else
+    return std::uint64_t{bits[static_cast<std::size_t>(2 * i)]} << 32 | bits[static_cast<std::size_t>(2 * i + 1)];
+}
+
+// In [0, 1), a multiple of 2^-24 or 2^-53.
+template <class T>
+T unit_interval(std::uint64_t random_word) {
+  if constexpr (sizeof(T) == 4)
+    return static_cast<T>(random_word >> 8) * T(0x1p-24);
+  else
+    return static_cast<T>(random_word >> 11) * T(0x1p-53);
+}
+
+template <class T>
+struct uniform_elements {
+  double low, high;
+
+  random_block<T> operator()(const random_stream& from, std::int64_t block) const {
+    const auto bits = from.bits(block, 0);
+    random_block<T> y;
+    for (int i = 0; i < per_block<T>; ++i) y[static_cast<std::size_t>(i)] = one(word<T>(bits, i));
+    return y;
+  }
+  T one(std::uint64_t random_word) const {
+    const T first = static_cast<T>(low), end = static_cast<T>(high);
+    if constexpr (std::is_floating_point_v<T>) {
+      const T y = first + unit_interval<T>(random_word) * (end - first);
+      return y < end ? y : std::max(first, std::nextafter(end, first));  // the sum may have been rounded up
+    } else {
+      const auto count = static_cast<std::uint64_t>(std::ceil(high) - std::ceil(low));
+      return static_cast<T>(static_cast<std::int64_t>(std::ceil(low)) + static_cast<std::int64_t>(random_word % count));
+    }
+  }
+};
+
+// Two standard normal numbers from two uniform ones in [0, 1] (Box and Muller 1958), in double.
+inline std::array<double, 2> box_muller(double u, double v) {
+  const double radius = std::sqrt(-2 * std::log(std::max(u, 0x1p-65))), angle = 6.283185307179586 * v;
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+// A block of standard normal numbers.
+template <class T>
+std::array<double, per_block<T>> normal_block(const random_stream& from, std::int64_t block, std::uint32_t draw) {
+  const auto bits = from.bits(block, draw);
+  std::array<double, per_block<T>> y;
+  for (int i = 0; i < per_block<T>; i += 2) {
+    // In double also for float: the lowest bits are what the tail is made of.
+    const auto unit = [&](int k) {
+      return static_cast<double>(word<T>(bits, k)) * (sizeof(T) == 4 ? 0x1p-32 : 0x1p-64);
+    };
+    const auto pair = box_muller(unit(i), unit(i + 1));
+    y[static_cast<std::size_t>(i)] = pair[0];
+    y[static_cast<std::size_t>(i + 1)] = pair[1];
+  }
+  return y;
+}
+
+template <class T>
+struct normal_elements {
+  double mean, stddev;
+
+  random_block<T> operator()(const random_stream& from, std::int64_t block) const {
+    const auto z = normal_block<T>(from, block, 0);
+    random_block<T> y;
+    for (std::size_t i = 0; i < z.size(); ++i) y[i] = static_cast<T>(mean + stddev * z[i]);
+    return y;
+  }
+};
+
+template <class T>
+struct truncated_elements {
+  double mean, stddev;
+
+  // Lanes out of bounds take theirs of the next draw. One in 22 is; after 255 draws, which never happens, they are 0.
+  random_block<T> operator()(const random_stream& from, std::int64_t block) const {
+    auto z = normal_block<T>(from, block, 0);
+    const auto inside = [](double x) { return std::abs(x) < 2; };
+    for (std::uint32_t draw = 1; draw < 256 && !std::all_of(z.begin(), z.end(), inside); ++draw) {
+      const auto next = normal_block<T>(from, block, draw);
+      for (std::size_t i = 0; i < z.size(); ++i)
+        if (!inside(z[i])) z[i] = next[i];
+    }
+    random_block<T> y;
+    for (std::size_t i = 0; i < z.size(); ++i) y[i] = static_cast<T>(mean + stddev * (inside(z[i]) ? z[i] : 0));
+    return y;
+  }
+};
+
+// Elements from block `first` up to block `last`, of which the very last may be cut off.
+template <class T, class Elements>
+void fill_blocks(const Elements& elements, const random_stream& from, T* y, std::int64_t count, std::int64_t first,
+                 std::int64_t last) {
+  for (std::int64_t b = first; b < last; ++b) {
+    const auto block = elements(from, b);
+    std::copy_n(block.begin(), std::min<std::int64_t>(per_block<T>, count - b * per_block<T>), y + b * per_block<T>);
+  }
+}
+
+inline std::uint64_t seed_of(const attributes& attrs) {
+  if (const auto seed = attrs.get_or<std::int64_t>("seed", 0)) return static_cast<std::uint64_t>(seed);
+  std::random_device any;
+  return std::uint64_t{any()} << 32 | any();
+}
+
+// Counts its executions: the n-th run of a session draws the n-th tensor.
+template <class T, class Elements>
+class random_kernel final : public kernel {
+ public:
+  random_kernel(const attributes& attrs, Elements elements)
+      : elements_(elements), shape_(attrs.get<shape>("shape")), seed_(seed_of(attrs)) {}
+
+  void run(kernel_context& c) override {
+    T* const y = c.allocate(0, dtype_of<T>, shape_).template data<T>();
+    const random_stream from{seed_, executions_.fetch_add(1, std::memory_order_relaxed)};
+    c.launch([from, y, count = shape_.count(), elements = elements_, services = c.services] {
+      const std::int64_t blocks = (count + per_block<T> - 1) / per_block<T>, grain = 1024;
+      kernel_context::in_chunks(*services, (blocks + grain - 1) / grain, [&](std::int64_t i) {
+        fill_blocks<T>(elements, from, y, count, i * grain, std::min(blocks, (i + 1) * grain));
+      });
+    });
+  }
+  bool expensive() const override { return shape_.count() > 1 << 14; }
+
+ private:
+  Elements elements_;
+  shape shape_;
+  std::uint64_t seed_;
+  std::atomic<std::uint64_t> executions_{0};
+};
+
+template <template <class> class Elements, class T>
+std::unique_ptr<kernel> make_random(const attributes& attrs, std::string_view first, std::string_view second) {
+  const Elements<T> elements{attrs.get_or(first, 0.0), attrs.get_or(second, 1.0)};
+  return std::make_unique<random_kernel<T, Elements<T>>>(attrs, elements);
+}
+
+template <template <class> class Elements>
+std::unique_ptr<kernel> make_normal(const attributes& attrs) {
+  return attrs.get<dtype>("dtype") == dtype::float64 ? make_random<Elements, double>(attrs, "mean", "stddev")
+                                                     : make_random<Elements, float>(attrs, "mean", "stddev");
+}
+
+}  // namespace detail
+
+inline std::unique_ptr<kernel> make_kernel(random_uniform, const kernel_setup& setup) {
+  const attributes& attrs = setup.attrs();
+  switch (attrs.get<dtype>("dtype")) {
+    case dtype::float64: return detail::make_random<detail::uniform_elements, double>(attrs, "minval", "maxval");
+    case dtype::int32: return detail::make_random<detail::uniform_elements, std::int32_t>(attrs, "minval", "maxval");
+    case dtype::int64: return detail::make_random<detail::uniform_elements, std::int64_t>(attrs, "minval", "maxval");
+    default: return detail::make_random<detail::uniform_elements, float>(attrs, "minval", "maxval");
+  }
+}
+
+inline std::unique_ptr<kernel> make_kernel(random_normal, const kernel_setup& setup) {
+  return detail::make_normal<detail::normal_elements>(setup.attrs());
+}
+
+inline std::unique_ptr<kernel> make_kernel(truncated_normal, const kernel_setup& setup) {
+  return detail::make_normal<detail::truncated_elements>(setup.attrs());
+}
+
+}  // namespace pinion::inline v0::op

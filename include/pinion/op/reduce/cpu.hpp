@@ -1,0 +1,291 @@
+// Kernels of the reductions.
+//
+// A reduction over any axes is a chain of passes [outer, n, inner] -> [outer, blocks, inner], each of which folds one
+// stretch of neighbouring axes in blocks of fixed length; while there is more than one block, the next pass folds
+// those. So the order of additions is a property of the shape alone, whatever the number of threads, and no sum is
+// longer than a block: the error of a sum grows with the depth of the chain, not with the number of elements.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <pinion/op/kernel.hpp>
+#include <pinion/op/map/broadcast.hpp>
+#include <pinion/op/reduce/loops.hpp>
+#include <pinion/op/reduce/op.hpp>
+
+namespace pinion::inline v0::op {
+
+namespace detail {
+
+// Calls body(first, last) over [0, items) in chunks of about 2^15 elements.
+template <class Body>
+void in_ranges(task_services& services, std::int64_t items, std::int64_t item_size, Body&& body) {
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / std::max<std::int64_t>(1, item_size));
+  kernel_context::in_chunks(services, (items + grain - 1) / grain,
+                            [&](std::int64_t i) { body(i * grain, std::min(items, (i + 1) * grain)); });
+}
+
+// ---- the chain ----------------------------------------------------------------------------------------------------
+
+// The extents of a shape, neighbours that are both reduced or both kept merged into one, ones left out.
+struct stretch {
+  std::int64_t extent;
+  bool reduced;
+};
+inline std::vector<stretch> stretches(const shape& x, axis_set axes) {
+  std::vector<stretch> all;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (x[i] == 1) continue;
+    if (!all.empty() && all.back().reduced == axes.has(i))
+      all.back().extent *= x[i];
+    else
+      all.push_back({x[i], axes.has(i)});
+  }
+  return all;
+}
+
+// Folds the last reduced stretch first, where memory is contiguous. Requires: at least one element is kept.
+inline std::vector<loops::fold_pass> fold_chain(const shape& x, axis_set axes) {
+  std::vector<loops::fold_pass> chain;
+  if (x.count() == 0) {
+    chain.push_back({without_axes(x, axes, false).count(), 0, 1});
+    return chain;
+  }
+  auto rest = stretches(x, axes);
+  for (std::int64_t inner = 1; !rest.empty(); rest.pop_back()) {
+    const stretch last = rest.back();
+    if (!last.reduced) {
+      inner *= last.extent;
+      continue;
+    }
+    std::int64_t outer = 1;
+    for (std::size_t i = 0; i + 1 < rest.size(); ++i) outer *= rest[i].extent;
+    for (std::int64_t n = last.extent; n > 1; n = chain.back().blocks()) chain.push_back({outer, n, inner});
+  }
+  return chain;
+}
+
+template <class Fold, class T>
+void run_pass(task_services& services, const loops::fold_pass& p, const T* x, T* y) {
+  in_ranges(services, p.units(), p.unit_size(), [&](std::int64_t first, std::int64_t last) {
+    scalar::dispatch<loops::fold_units<Fold, T>>(x, y, p, first, last);
+  });
+}
+
+template <class T>
+void divide_by_count(T* y, std::int64_t results, std::int64_t n) {
+  for (std::int64_t i = 0; i < results; ++i)
+    if constexpr (std::is_floating_point_v<T>)
+      y[i] /= static_cast<T>(n);
+    else
+      y[i] = n ? static_cast<T>(y[i] / n) : T(0);
+}
+
+template <class Fold, class T>
+void reduce(kernel_context& c, const attributes& attrs, bool mean) {
+  const any_tensor& in = c.input(0);
+  const axis_set axes = reduced_axes(attrs, in.shape().rank());
+  const shape extent = without_axes(in.shape(), axes, attrs.get_or("keep_dims", false));
+  const auto chain = extent.count() == 0 ? std::vector<loops::fold_pass>{} : fold_chain(in.shape(), axes);
+  if (chain.empty()) {  // nothing to fold: the same elements
+    c.outputs[0] = in.count() == extent.count() ? in.reshaped(extent) : any_tensor(c.allocate(0, in.dtype(), extent));
+    return;
+  }
+  T* const y = c.allocate(0, in.dtype(), extent).template data<T>();
+  std::vector<any_tensor> between;
+  for (std::size_t i = 0; i + 1 < chain.size(); ++i) between.push_back(c.scratch(in.dtype(), {chain[i].results()}));
+  const std::int64_t results = extent.count(), n = mean ? in.count() / results : 1;
+  c.launch([x = in.data<T>(), y, chain, between, results, n, mean, services = c.services] {
+    const T* from = x;
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      T* to = i + 1 < chain.size() ? between[i].template data<T>() : y;
+      run_pass<Fold>(*services, chain[i], from, to);
+      from = to;
+    }
+    if (mean) divide_by_count(y, results, n);
+  });
+}
+
+// Calls f.operator()<T>() for a dtype of dtypes::numbers.
+template <class F>
+decltype(auto) visit_number(dtype type, F&& f) {
+  return visit_plain(type, [&]<class T>() {
+    if constexpr (std::is_same_v<T, bool>)
+      return f.template operator()<std::uint8_t>();
+    else
+      return f.template operator()<T>();
+  });
+}
+
+// The same for a dtype of dtypes::floating.
+template <class F>
+decltype(auto) visit_floating(dtype type, F&& f) {
+  return type == dtype::float64 ? f.template operator()<double>() : f.template operator()<float>();
+}
+
+template <class Fold>
+std::unique_ptr<kernel> make_reduction(const kernel_setup& setup, bool mean = false) {
+  return visit_number(setup.input(0).dtype, [&]<class T>() {
+    return make_function_kernel([attrs = setup.attrs(), mean](kernel_context& c) { reduce<Fold, T>(c, attrs, mean); });
+  });
+}
+
+}  // namespace detail
+
+inline std::unique_ptr<kernel> make_kernel(reduce_sum, const kernel_setup& setup) {
+  return detail::make_reduction<loops::fold_sum>(setup);
+}
+inline std::unique_ptr<kernel> make_kernel(reduce_mean, const kernel_setup& setup) {
+  return detail::make_reduction<loops::fold_sum>(setup, true);
+}
+inline std::unique_ptr<kernel> make_kernel(reduce_max, const kernel_setup& setup) {
+  return detail::make_reduction<loops::fold_max>(setup);
+}
+inline std::unique_ptr<kernel> make_kernel(reduce_min, const kernel_setup& setup) {
+  return detail::make_reduction<loops::fold_min>(setup);
+}
+inline std::unique_ptr<kernel> make_kernel(reduce_prod, const kernel_setup& setup) {
+  return detail::make_reduction<loops::fold_product>(setup);
+}
+
+// ---- gradients ----------------------------------------------------------------------------------------------------
+
+namespace detail {
+
+template <class T>
+void expand(kernel_context& c, const attributes& attrs) {
+  const any_tensor &dy = c.input(0), &like = c.input(1);
+  const shape extent = like.shape();
+  const shape kept = without_axes(extent, reduced_axes(attrs, extent.rank()), true);
+  if (kept.count() != dy.count())
+    throw error(errc::invalid_argument,
+                "a gradient of shape " + to_string(dy.shape()) + " does not fit a reduction of " + to_string(extent));
+  T* const dx = c.allocate(0, dy.dtype(), extent).template data<T>();
+  if (extent.count() == 0) return;
+  const std::int64_t n = attrs.get_or("mean", false) ? extent.count() / kept.count() : 1;
+  c.launch([walk = broadcast_walk(extent, {kept}), dy = dy.data<T>(), dx, n, services = c.services] {
+    const std::int64_t inner = walk.inner();
+    in_ranges(*services, walk.outer(), inner, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t row = first; row < last; ++row) {
+        const T* from = dy + walk.start(0, row);
+        T* to = dx + row * inner;
+        if (!walk.advances(0))
+          std::fill_n(to, inner, static_cast<T>(*from / static_cast<T>(n)));
+        else if (n == 1)
+          std::copy_n(from, inner, to);
+        else
+          for (std::int64_t i = 0; i < inner; ++i) to[i] = static_cast<T>(from[i] / static_cast<T>(n));
+      }
+    });
+  });
+}
+
+// Where the elements of the kept (or of the reduced) axes start, in row-major order.
+inline std::vector<std::int64_t> offsets_along(const shape& x, axis_set axes, bool reduced) {
+  std::vector<std::int64_t> all{0};
+  std::int64_t stride = x.count();
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    stride /= x[axis];
+    if (axes.has(axis) != reduced) continue;
+    std::vector<std::int64_t> finer;
+    for (const std::int64_t at : all)
+      for (std::int64_t i = 0; i < x[axis]; ++i) finer.push_back(at + i * stride);
+    all = std::move(finer);
+  }
+  return all;
+}
+
+// The products of all elements before, then of all after.
+template <class T>
+void differentiate_product(const T* x, T dy, T* dx, const std::vector<std::int64_t>& at) {
+  T product = dy;
+  for (const std::int64_t i : at) {
+    dx[i] = product;
+    product *= x[i];
+  }
+  product = 1;
+  for (auto i = at.rbegin(); i != at.rend(); ++i) {
+    dx[*i] *= product;
+    product *= x[*i];
+  }
+}
+
+template <class T>
+void run_prod_grad(kernel_context& c, const attributes& attrs) {
+  const any_tensor &dy = c.input(0), &x = c.input(1);
+  T* const dx = c.allocate(0, x.dtype(), x.shape()).template data<T>();
+  if (x.count() == 0) return;
+  const axis_set axes = reduced_axes(attrs, x.shape().rank());
+  c.launch([x = x.data<T>(), extent = x.shape(), dy = dy.data<T>(), dx, axes, services = c.services] {
+    const auto kept = offsets_along(extent, axes, false), reduced = offsets_along(extent, axes, true);
+    const auto n = static_cast<std::int64_t>(kept.size());
+    in_ranges(*services, n, static_cast<std::int64_t>(reduced.size()), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t k = first; k < last; ++k) {
+        const std::int64_t at = kept[static_cast<std::size_t>(k)];
+        differentiate_product(x + at, dy[k], dx + at, reduced);
+      }
+    });
+  });
+}
+
+// ---- argmax -------------------------------------------------------------------------------------------------------
+
+// The index of the greatest of n elements, `stride` apart.
+template <class T>
+std::int64_t index_of_greatest(const T* x, std::int64_t n, std::int64_t stride) {
+  std::int64_t best = 0;
+  T greatest = x[0];
+  for (std::int64_t i = 1; i < n && greatest == greatest; ++i) {
+    const T value = x[i * stride];
+    if (!(value > greatest) && value == value) continue;
+    best = i;
+    greatest = value;
+  }
+  return best;
+}
+
+template <class T>
+void run_argmax(kernel_context& c, std::int64_t attribute) {
+  const any_tensor& in = c.input(0);
+  const shape& x = in.shape();
+  const int axis = checked_axis(attribute, x.rank());
+  any_tensor& out = c.allocate(0, dtype::int64, without_axes(x, {1u << axis}, false));
+  if (out.count() == 0) return;
+  if (x[axis] == 0) throw error(errc::invalid_argument, "there is no greatest of no elements: shape " + to_string(x));
+  std::int64_t inner = 1;
+  for (int i = axis + 1; i < x.rank(); ++i) inner *= x[i];
+  c.launch(
+      [x = in.data<T>(), y = out.data<std::int64_t>(), count = out.count(), n = x[axis], inner, services = c.services] {
+        in_ranges(*services, count, n, [&](std::int64_t first, std::int64_t last) {
+          for (std::int64_t i = first; i < last; ++i)
+            y[i] = index_of_greatest(x + i / inner * n * inner + i % inner, n, inner);
+        });
+      });
+}
+
+}  // namespace detail
+
+inline std::unique_ptr<kernel> make_kernel(expand_like, const kernel_setup& setup) {
+  return detail::visit_number(setup.input(0).dtype, [&]<class T>() {
+    return make_function_kernel([attrs = setup.attrs()](kernel_context& c) { detail::expand<T>(c, attrs); });
+  });
+}
+
+inline std::unique_ptr<kernel> make_kernel(prod_grad, const kernel_setup& setup) {
+  return detail::visit_floating(setup.input(1).dtype, [&]<class T>() {
+    return make_function_kernel([attrs = setup.attrs()](kernel_context& c) { detail::run_prod_grad<T>(c, attrs); });
+  });
+}
+
+inline std::unique_ptr<kernel> make_kernel(argmax, const kernel_setup& setup) {
+  return detail::visit_number(setup.input(0).dtype, [&]<class T>() {
+    return make_function_kernel(
+        [axis = setup.attrs().get<std::int64_t>("axis")](kernel_context& c) { detail::run_argmax<T>(c, axis); });
+  });
+}
+
+}  // namespace pinion::inline v0::op

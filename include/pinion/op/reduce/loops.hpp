@@ -1,0 +1,199 @@
+// The inner loops of reductions over simd values: runs folded to one value, columns folded to a row.
+//
+// These stand outside namespace op, whose tags (op::select, op::exp) would hide the functions of simd values.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include <pinion/scalar/isa.hpp>
+#include <pinion/scalar/simd.hpp>
+
+namespace pinion::inline v0::loops {
+
+// ---- what folds two values into one -------------------------------------------------------------------------------
+
+// Integers wrap; each works on numbers and on vectors of them.
+struct fold_sum {
+  template <class T>
+  static constexpr T identity = 0;
+  template <class V>
+  static PINION_INLINE V combine(V a, V b) {
+    if constexpr (std::is_integral_v<V>)
+      return static_cast<V>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+    else
+      return a + b;
+  }
+};
+
+struct fold_product {
+  template <class T>
+  static constexpr T identity = 1;
+  template <class V>
+  static PINION_INLINE V combine(V a, V b) {
+    if constexpr (std::is_integral_v<V>)
+      return static_cast<V>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+    else
+      return a * b;
+  }
+};
+
+template <class V>
+PINION_INLINE V choose(bool first, V a, V b) {
+  return first ? a : b;
+}
+template <class T, class Isa>
+PINION_INLINE scalar::simd<T, Isa> choose(scalar::mask<T, Isa> first, scalar::simd<T, Isa> a, scalar::simd<T, Isa> b) {
+  return select(first, a, b);
+}
+
+struct fold_max {
+  template <class T>
+  static constexpr T identity = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
+                                                            : std::numeric_limits<T>::lowest();
+  template <class V>
+  static PINION_INLINE V combine(V a, V b) {
+    return choose(b > a || b != b, b, a);
+  }
+};
+
+struct fold_min {
+  template <class T>
+  static constexpr T identity = std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity()
+                                                            : std::numeric_limits<T>::max();
+  template <class V>
+  static PINION_INLINE V combine(V a, V b) {
+    return choose(b < a || b != b, b, a);
+  }
+};
+
+// ---- one pass -----------------------------------------------------------------------------------------------------
+
+// [outer, n, inner] -> [outer, blocks, inner], row-major. Its units of work are (outer, block, strip of columns).
+struct fold_pass {
+  std::int64_t outer, n, inner;
+
+  static constexpr std::int64_t strip = 512;
+  std::int64_t block() const { return inner == 1 ? 4096 : 128; }
+  std::int64_t blocks() const { return std::max<std::int64_t>(1, (n + block() - 1) / block()); }
+  std::int64_t strips() const { return (inner + strip - 1) / strip; }
+  std::int64_t units() const { return outer * blocks() * strips(); }
+  std::int64_t unit_size() const { return std::max<std::int64_t>(1, std::min(n, block())) * std::min(inner, strip); }
+  std::int64_t results() const { return outer * blocks() * inner; }
+};
+
+// 0, 1, 2, ... in the lanes.
+template <class V>
+PINION_INLINE V lane_numbers() {
+  typename V::value_type at[V::lanes];
+  for (int i = 0; i < V::lanes; ++i) at[i] = static_cast<typename V::value_type>(i);
+  return V::load(at);
+}
+
+// The first n of a vector's lanes, of which `room` elements may be read; beyond n any value.
+template <class V>
+PINION_INLINE V load_some(const typename V::value_type* p, std::int64_t n, std::int64_t room) {
+  return room >= V::lanes ? V::load(p) : V::load(p, static_cast<int>(n));
+}
+
+// All lanes into one: the upper half onto the lower half, until one is left.
+template <class Fold, class V>
+PINION_INLINE auto fold_lanes(V x) {
+  typename V::value_type lane[V::lanes];
+  x.store(lane);
+  for (int half = V::lanes / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) lane[i] = Fold::combine(lane[i], lane[i + half]);
+  return lane[0];
+}
+
+// n neighbours into one, in four sums a lane.
+template <class Fold, class V>
+PINION_INLINE auto fold_run(const typename V::value_type* p, std::int64_t n, std::int64_t room) {
+  const V nothing = Fold::template identity<typename V::value_type>;
+  V a = nothing;
+  std::int64_t i = 0;
+  if (n >= 4 * V::lanes) {
+    V b = nothing, c = nothing, d = nothing;
+    for (; i + 4 * V::lanes <= n; i += 4 * V::lanes) {
+      a = Fold::combine(a, V::load(p + i));
+      b = Fold::combine(b, V::load(p + i + V::lanes));
+      c = Fold::combine(c, V::load(p + i + 2 * V::lanes));
+      d = Fold::combine(d, V::load(p + i + 3 * V::lanes));
+    }
+    a = Fold::combine(Fold::combine(a, b), Fold::combine(c, d));
+  }
+  for (; i + V::lanes <= n; i += V::lanes) a = Fold::combine(a, V::load(p + i));
+  if (i < n) {
+    const auto here = lane_numbers<V>() < V(static_cast<typename V::value_type>(n - i));
+    a = Fold::combine(a, select(here, load_some<V>(p + i, n - i, room - i), nothing));
+  }
+  return fold_lanes<Fold>(a);
+}
+
+// Columns of `rows` rows into one row each; `cols` at most a strip.
+template <class Fold, class V>
+PINION_INLINE void fold_columns(const typename V::value_type* x, typename V::value_type* y, std::int64_t rows,
+                                std::int64_t stride, std::int64_t cols, std::int64_t room) {
+  const V nothing = Fold::template identity<typename V::value_type>;
+  std::int64_t j = 0;
+  for (; j + 4 * V::lanes <= cols; j += 4 * V::lanes) {
+    V a = nothing, b = nothing, c = nothing, d = nothing;
+    const auto* p = x + j;
+    for (std::int64_t r = 0; r < rows; ++r, p += stride) {
+      a = Fold::combine(a, V::load(p));
+      b = Fold::combine(b, V::load(p + V::lanes));
+      c = Fold::combine(c, V::load(p + 2 * V::lanes));
+      d = Fold::combine(d, V::load(p + 3 * V::lanes));
+    }
+    a.store(y + j);
+    b.store(y + j + V::lanes);
+    c.store(y + j + 2 * V::lanes);
+    d.store(y + j + 3 * V::lanes);
+  }
+  for (; j < cols; j += V::lanes) {
+    V a = nothing;
+    const std::int64_t n = std::min<std::int64_t>(V::lanes, cols - j);
+    for (std::int64_t r = 0, at = j; r < rows; ++r, at += stride)
+      a = Fold::combine(a, load_some<V>(x + at, n, room - at));
+    a.store(y + j, static_cast<int>(n));
+  }
+}
+
+// Units [first, last) of a pass.
+template <class Fold, class T>
+struct fold_units {
+  template <class Isa>
+  static PINION_INLINE void run(const T* x, T* y, fold_pass p, std::int64_t first, std::int64_t last) {
+    using V = scalar::simd<T, Isa>;
+    const std::int64_t blocks = p.blocks(), strips = p.strips(), block = p.block();
+    const std::int64_t count = p.outer * p.n * p.inner;
+    for (std::int64_t u = first; u < last; ++u) {
+      const std::int64_t target = u / strips, column = u % strips * fold_pass::strip;
+      const std::int64_t row = target / blocks * p.n + target % blocks * block;
+      const std::int64_t rows = std::min(block, p.n - target % blocks * block);
+      if (p.inner == 1) {
+        y[target] = fold_run<Fold, V>(x + row, rows, count - row);
+      } else {
+        const std::int64_t from = row * p.inner + column;
+        fold_columns<Fold, V>(x + from, y + target * p.inner + column, rows, p.inner,
+                              std::min(fold_pass::strip, p.inner - column), count - from);
+      }
+    }
+  }
+};
+
+// y += x, for n elements.
+template <class T>
+struct add_row {
+  template <class Isa>
+  static PINION_INLINE void run(const T* x, T* y, std::int64_t n) {
+    using V = scalar::simd<T, Isa>;
+    std::int64_t i = 0;
+    for (; i + V::lanes <= n; i += V::lanes) (V::load(y + i) + V::load(x + i)).store(y + i);
+    for (; i < n; ++i) y[i] = fold_sum::combine(y[i], x[i]);
+  }
+};
+
+}  // namespace pinion::inline v0::loops

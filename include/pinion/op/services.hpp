@@ -1,0 +1,45 @@
+// What kernels need of the task they run in, as interfaces: the runtime has local ones, a server remote ones.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <pinion/base/error.hpp>
+#include <pinion/base/thread_pool.hpp>
+#include <pinion/tensor/tensor.hpp>
+
+namespace pinion::inline v0 {
+
+// Something that outlives a step: a variable, a queue. Shared by the kernels that use it.
+class resource {
+ public:
+  virtual ~resource() = default;
+};
+
+// The state of one task, by container and name. Thread-safe.
+class resource_manager {
+ public:
+  virtual ~resource_manager() = default;
+  // The resource of that name, made by `make` if there is none yet.
+  virtual std::shared_ptr<resource> find_or_create(const std::string& container, const std::string& name,
+                                                   const std::function<std::shared_ptr<resource>()>& make) = 0;
+};
+
+// Where the parts of a step meet. A value is sent once and received once; either may come first. send never blocks.
+class rendezvous {
+ public:
+  using receiver = std::function<void(any_tensor, const error*)>;
+  virtual ~rendezvous() = default;
+  virtual void send(const std::string& key, any_tensor value) = 0;
+  virtual void receive(const std::string& key, receiver done) = 0;
+  virtual void abort(const error& why) = 0;  // every receiver, waiting or to come, gets the error
+};
+
+struct task_services {
+  resource_manager* resources = nullptr;
+  thread_pool* intra_op = nullptr;  // loops inside one kernel are split over it
+};
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,38 @@
+// What a shape function sees, and where it puts the types of the outputs.
+#pragma once
+
+#include <string>
+
+#include <pinion/graph/graph.hpp>
+
+namespace pinion::inline v0 {
+
+// Valid during one call of a shape function, which reads inputs and attributes, checks them, and calls output() once
+// per output in order. It fails by fail(sentence); the builder adds the node and the line.
+class shape_context {
+ public:
+  shape_context(const graph& g, node& n) : graph_(g), node_(n) {}
+
+  const std::string& op() const { return node_.op; }
+  int inputs() const { return static_cast<int>(node_.inputs.size()); }
+  const output_type& type(int i) const { return graph_.type_of(node_.inputs[static_cast<std::size_t>(i)]); }
+  pinion::dtype dtype(int i) const { return type(i).dtype; }
+  const pinion::shape& shape(int i) const { return type(i).shape; }
+  const attributes& attrs() const { return node_.attrs; }
+
+  void output(pinion::dtype type, const pinion::shape& extent, bool reference = false) {
+    node_.outputs.push_back({type, extent, reference});
+  }
+  [[noreturn]] void fail(const std::string& sentence) const { throw error(errc::invalid_argument, sentence); }
+  void expect_rank(int i, int rank, std::string_view what) const {
+    if (shape(i).has_rank() && shape(i).rank() != rank)
+      fail(std::string(what) + " must have " + std::to_string(rank) + " dimensions, but has shape " +
+           to_string(shape(i)));
+  }
+
+ private:
+  const graph& graph_;
+  node& node_;
+};
+
+}  // namespace pinion::inline v0

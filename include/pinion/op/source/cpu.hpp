@@ -1,0 +1,54 @@
+// Kernels of sources: constants, zeros, and passing on.
+#pragma once
+
+#include <memory>
+
+#include <pinion/op/kernel.hpp>
+#include <pinion/op/source/op.hpp>
+#include <pinion/op/variable/state.hpp>
+
+namespace pinion::inline v0::op {
+
+// The value is put into the device's memory once.
+inline std::unique_ptr<kernel> make_kernel(constant, const kernel_setup& setup) {
+  const auto& value = setup.attrs().get<any_tensor>("value");
+  const bool foreign = setup.device.stream() != nullptr;
+  return make_function_kernel(
+      [value = foreign ? setup.device.from_host(value) : value](kernel_context& c) { c.outputs[0] = value; });
+}
+
+inline std::unique_ptr<kernel> make_kernel(placeholder, const kernel_setup& setup) {
+  return make_function_kernel([type = setup.node.outputs[0]](kernel_context&) {
+    throw error(errc::invalid_argument, "a placeholder of " + std::string(to_string(type.dtype)) + " " +
+                                            to_string(type.shape) + " was not fed; give it a value in run({{…, value}}, …)");
+  });
+}
+
+inline std::unique_ptr<kernel> make_kernel(identity, const kernel_setup& setup) {
+  if (setup.input(0).reference)
+    return make_function_kernel([state = find_variable(setup.services, setup.referenced(0))](kernel_context& c) {
+      c.outputs[0] = state->read();
+    });
+  return make_function_kernel([](kernel_context& c) { c.outputs[0] = c.inputs[0]; });
+}
+
+inline std::unique_ptr<kernel> make_kernel(no_op, const kernel_setup&) {
+  return make_function_kernel([](kernel_context&) {});
+}
+
+namespace detail {
+inline std::unique_ptr<kernel> make_filler(int value) {
+  return make_function_kernel([value](kernel_context& c) {
+    const auto& in = c.input(0);
+    auto& out = c.allocate(0, in.dtype(), in.shape());
+    visit_plain(in.dtype(), [&]<class T>() {
+      c.launch([data = out.data<T>(), n = out.count(), value] { std::fill_n(data, n, static_cast<T>(value)); });
+    });
+  });
+}
+}  // namespace detail
+
+inline std::unique_ptr<kernel> make_kernel(zeros_like, const kernel_setup&) { return detail::make_filler(0); }
+inline std::unique_ptr<kernel> make_kernel(ones_like, const kernel_setup&) { return detail::make_filler(1); }
+
+}  // namespace pinion::inline v0::op

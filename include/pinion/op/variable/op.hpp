@@ -1,0 +1,103 @@
+// Variables: the node that names a state, and the ops that write it. Reading is Identity on the reference.
+#pragma once
+
+#include <pinion/op/definition.hpp>
+#include <pinion/op/gradient_context.hpp>
+#include <pinion/op/shape_context.hpp>
+
+namespace pinion::inline v0::op {
+
+// As in TensorFlow, int32 variables live on the CPU alone.
+inline constexpr kernel_set variable_kernels{
+    .cpu = dtypes::all, .gpu = dtypes::floating | dtype_set{dtype::int64, dtype::boolean}};
+
+// Attributes "dtype", "shape", "container", "shared_name". Its output is a reference.
+struct variable {
+  static constexpr std::string_view name = "VariableV2";
+  static constexpr kernel_set kernels = variable_kernels;
+  static constexpr bool stateful = true;
+  static void infer(shape_context& c) { c.output(c.attrs().get<dtype>("dtype"), c.attrs().get<shape>("shape"), true); }
+  static void gradient(gradient_context&) {}
+};
+
+namespace detail {
+// Input 0: the reference; input 1: the value. Yields the new value.
+inline void infer_assignment(shape_context& c) {
+  if (!c.type(0).reference) c.fail(c.op() + " writes a variable; its first input is a value");
+  if (c.dtype(0) != c.dtype(1))
+    c.fail("a " + std::string(to_string(c.dtype(1))) + " value cannot be assigned to a " +
+           std::string(to_string(c.dtype(0))) + " variable");
+  if (!fits(c.shape(1), c.shape(0)))
+    c.fail("a value of shape " + to_string(c.shape(1)) + " cannot be assigned to a variable of shape " +
+           to_string(c.shape(0)));
+  c.output(c.dtype(0), c.shape(0).known() ? c.shape(0) : c.shape(1));
+}
+}  // namespace detail
+
+template <class Self>
+struct assignment {
+  static constexpr kernel_set kernels = variable_kernels;
+  static constexpr bool stateful = true;
+  static constexpr std::string_view no_gradient = "an assignment changes state; differentiate by the value assigned";
+  static void infer(shape_context& c) { detail::infer_assignment(c); }
+};
+struct assign : assignment<assign> {
+  static constexpr std::string_view name = "Assign";
+};
+struct assign_add : assignment<assign_add> {
+  static constexpr std::string_view name = "AssignAdd";
+};
+struct assign_sub : assignment<assign_sub> {
+  static constexpr std::string_view name = "AssignSub";
+};
+
+// One step of an optimizer: a scalar program over the elements of a variable and its slots, written in place, as one
+// atomic update. Inputs: "states" references (the variable, then its slots), then values: the gradient, then scalars.
+// Attribute "program": inputs in that order, one result per reference. Yields nothing.
+template <class Self>
+struct update {
+  static constexpr dtype_set any = dtypes::floating;
+  static constexpr kernel_set kernels{.cpu = any, .gpu = any};
+  static constexpr bool stateful = true;
+  static constexpr std::string_view no_gradient = "an optimizer's update changes state";
+  static dtype key(const node& n) { return n.attrs.get<std::shared_ptr<const scalar::program>>("program")->arithmetic; }
+  static void infer(shape_context& c) {
+    const auto states = c.attrs().get<std::int64_t>("states");
+    for (int i = 0; i < c.inputs(); ++i) {
+      if (c.dtype(i) != c.dtype(0))
+        c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
+               ", but the variable is " + std::string(to_string(c.dtype(0))));
+      if (i <= states && !fits(c.shape(i), c.shape(0)))
+        c.fail("input " + std::to_string(i) + " of " + c.op() + " has shape " + to_string(c.shape(i)) +
+               ", but the variable has shape " + to_string(c.shape(0)));
+    }
+  }
+};
+struct apply_gradient_descent : update<apply_gradient_descent> {
+  static constexpr std::string_view name = "ApplyGradientDescent";
+};
+struct apply_momentum : update<apply_momentum> {
+  static constexpr std::string_view name = "ApplyMomentum";
+};
+
+// The same for a sparse gradient: inputs are references, then indices [n], rows [n, ...], then scalars. Rows of one
+// index are added up first; only the rows named are updated.
+template <class Self>
+struct sparse_update {
+  static constexpr kernel_set kernels{.cpu = dtypes::floating};
+  static constexpr bool stateful = true;
+  static constexpr std::string_view no_gradient = "an optimizer's update changes state";
+  static dtype key(const node& n) { return n.attrs.get<std::shared_ptr<const scalar::program>>("program")->arithmetic; }
+  static void infer(shape_context& c) {
+    const int states = static_cast<int>(c.attrs().get<std::int64_t>("states"));
+    if (!is_integer(c.dtype(states))) c.fail("the indices of a sparse gradient are integers");
+  }
+};
+struct sparse_apply_gradient_descent : sparse_update<sparse_apply_gradient_descent> {
+  static constexpr std::string_view name = "SparseApplyGradientDescent";
+};
+struct sparse_apply_momentum : sparse_update<sparse_apply_momentum> {
+  static constexpr std::string_view name = "SparseApplyMomentum";
+};
+
+}  // namespace pinion::inline v0::op

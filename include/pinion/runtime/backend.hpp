@@ -1,0 +1,46 @@
+// What stands behind a session: one interface for this process and for a cluster.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <pinion/placement/plan.hpp>
+#include <pinion/runtime/options.hpp>
+#include <pinion/runtime/signature.hpp>
+#include <pinion/tensor/tensor.hpp>
+
+namespace pinion::inline v0::runtime {
+
+// A step made ready; kept by callables. Belongs to the backend that made it.
+class prepared_step {
+ public:
+  virtual ~prepared_step() = default;
+};
+
+// Thread-safe. Owned by its session.
+class session_backend {
+ public:
+  virtual ~session_backend() = default;
+  // Compiles a step, or finds it compiled.
+  virtual std::shared_ptr<prepared_step> prepare(const step_signature& signature) = 0;
+  // Runs it; feeds and results are host tensors in the order of the signature. The first failure is thrown.
+  virtual void run(prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results) = 0;
+  virtual pinion::plan plan(const step_signature& signature) = 0;
+  virtual std::vector<device_info> list_devices() = 0;
+  // Cancels what runs, waits for it, and refuses what comes.
+  virtual void close() = 0;
+};
+
+// Makes the session of this process. Defined in direct_session.hpp, or in the compiled library.
+PINION_DECL std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g);
+
+// Fills the scheme pinion:// ; null where no unit of the program includes <pinion/distributed.hpp>.
+using remote_session_maker = std::unique_ptr<session_backend> (*)(const session_options&, graph&);
+inline remote_session_maker& remote_sessions() {
+  static remote_session_maker maker = nullptr;
+  return maker;
+}
+
+}  // namespace pinion::inline v0::runtime

@@ -1,0 +1,293 @@
+// Runs one executable once: items in order in the calling thread, or by counting dependencies over a pool.
+//
+// Invariants
+//   1. An item runs when all its predecessors are done; of the ready ones the lowest runs first, so that updates, which
+//      come last in a graph, find variables that nobody reads any more.
+//   2. After the first failure no kernel is started; what waits is woken by the step's rendezvous; the run ends when
+//      every item is accounted for.
+//   3. `done` is called exactly once, after which the run touches nothing.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include <pinion/base/thread_pool.hpp>
+#include <pinion/runtime/executable.hpp>
+
+namespace pinion::inline v0::runtime {
+
+// What the runs of one step share. The first failure wins and stops the others.
+class step_state {
+ public:
+  explicit step_state(pinion::rendezvous& meet, std::int64_t number) : rendezvous(&meet), step(number) {}
+
+  pinion::rendezvous* rendezvous;
+  pinion::cancellation cancellation;
+  std::int64_t step;
+  std::vector<any_tensor> feeds, fetches;
+
+  // The time by which it must have ended, if there is one.
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  void check_deadline() {
+    if (deadline && std::chrono::steady_clock::now() > *deadline) fail(too_late());
+  }
+  static error too_late() {
+    return error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout");
+  }
+
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
+  void fail(const error& why) {
+    {
+      std::lock_guard hold(mutex_);
+      if (failure_) return;
+      failure_ = why;
+      failed_.store(true, std::memory_order_release);
+    }
+    rendezvous->abort(why);
+    cancellation.cancel();
+  }
+  std::optional<error> failure() const {
+    std::lock_guard hold(mutex_);
+    return failure_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::atomic<bool> failed_{false};
+  std::optional<error> failure_;
+};
+
+// The mutable half of a run; kept and used again by the step it belongs to.
+struct run_memory {
+  std::vector<any_tensor> slots;
+  std::vector<std::atomic<int>> pending, readers;
+  explicit run_memory(const executable& e)
+      : slots(static_cast<std::size_t>(e.slots)), pending(e.items.size()), readers(static_cast<std::size_t>(e.slots)) {}
+};
+
+class executor : public std::enable_shared_from_this<executor> {
+ public:
+  using finished = std::function<void()>;
+
+  executor(const executable& e, run_memory& memory, task_services& services, step_state& step, thread_pool* inter_op)
+      : e_(e), m_(memory), services_(services), step_(step), pool_(inter_op) {}
+
+  // In order, in this thread. Requires: nothing in it waits.
+  void run_in_order() {
+    for (std::size_t i = 0; i < e_.items.size() && !step_.failed(); ++i) {
+      step_.check_deadline();
+      const auto& it = e_.items[i];
+      inputs_.clear();
+      for (const auto& in : it.inputs) {
+        auto& slot = m_.slots[static_cast<std::size_t>(in.slot)];
+        if (in.last_in_order) inputs_.push_back(std::move(slot));
+        else inputs_.push_back(slot);
+      }
+      run_item(it, inputs_);
+    }
+    clear();
+  }
+
+  // By dependencies; returns when there is nothing left to do in this thread. `done` may be called in any thread.
+  void start(finished done) {
+    done_ = std::move(done);
+    remaining_.store(static_cast<int>(e_.items.size()), std::memory_order_relaxed);
+    for (std::size_t s = 0; s < m_.readers.size(); ++s) m_.readers[s].store(e_.readers[s], std::memory_order_relaxed);
+    ready_items ready;
+    for (std::size_t i = 0; i < e_.items.size(); ++i) {
+      m_.pending[i].store(e_.items[i].predecessors, std::memory_order_relaxed);
+      if (e_.items[i].predecessors == 0) ready.push(static_cast<int>(i));
+    }
+    if (e_.items.empty()) return finish();
+    const auto self = shared_from_this();
+    process(std::move(ready));
+  }
+
+ private:
+  using ready_items = std::priority_queue<int, std::vector<int>, std::greater<int>>;
+
+  void process(ready_items ready) {
+    while (!ready.empty()) {
+      const int i = ready.top();
+      ready.pop();
+      share_expensive(ready);
+      begin(i, &ready);
+    }
+  }
+
+  // Hands all but the first expensive items to the pool, so that they run beside this thread.
+  void share_expensive(ready_items& ready) {
+    if (!pool_ || pool_->threads() == 0 || ready.empty()) return;
+    if (!e_.items[static_cast<std::size_t>(ready.top())].expensive) return;
+    const int other = ready.top();
+    ready.pop();
+    pool_->schedule([self = shared_from_this(), other] {
+      ready_items one;
+      one.push(other);
+      self->process(std::move(one));
+    });
+  }
+
+  void begin(int i, ready_items* ready) {
+    const auto& it = e_.items[static_cast<std::size_t>(i)];
+    if (!step_.failed() && (it.kind == part_item::receive || it.blocking || (it.kind == part_item::send && e_.device->stream())))
+      return wait(i);
+    if (!step_.failed()) {
+      std::vector<any_tensor> inputs = take_inputs(it);
+      run_item(it, inputs);
+    }
+    complete(i, ready);
+  }
+
+  std::vector<any_tensor> take_inputs(const executable::item& it) {
+    std::vector<any_tensor> inputs;
+    inputs.reserve(it.inputs.size());
+    for (const auto& in : it.inputs) {
+      auto& slot = m_.slots[static_cast<std::size_t>(in.slot)];
+      // A copy first: another reader may hold the slot until it has counted itself out.
+      any_tensor value = slot;
+      if (m_.readers[static_cast<std::size_t>(in.slot)].fetch_sub(1, std::memory_order_acq_rel) == 1) slot = {};
+      inputs.push_back(std::move(value));
+    }
+    return inputs;
+  }
+
+  kernel_context context(const executable::item& it, std::vector<any_tensor>& inputs) {
+    kernel_context c;
+    c.device = e_.device;
+    c.services = &services_;
+    c.rendezvous = step_.rendezvous;
+    c.cancellation = &step_.cancellation;
+    c.step = step_.step;
+    c.inputs = inputs;
+    c.outputs = {m_.slots.data() + it.first_output, static_cast<std::size_t>(it.outputs)};
+    c.wanted = it.wanted;
+    return c;
+  }
+
+  void run_item(const executable::item& it, std::vector<any_tensor>& inputs) {
+    try {
+      switch (it.kind) {
+        case part_item::compute: {
+          kernel_context c = context(it, inputs);
+          it.kernel->run(c);
+          for (int o = 0; o < it.outputs; ++o)
+            if (!it.wanted[static_cast<std::size_t>(o)]) m_.slots[static_cast<std::size_t>(it.first_output + o)] = {};
+          break;
+        }
+        case part_item::feed: m_.slots[static_cast<std::size_t>(it.first_output)] = step_.feeds[static_cast<std::size_t>(it.index)]; break;
+        case part_item::fetch: step_.fetches[static_cast<std::size_t>(it.index)] = std::move(inputs[0]); break;
+        case part_item::send: step_.rendezvous->send(it.key, inputs.empty() ? any_tensor() : std::move(inputs[0])); break;
+        case part_item::receive: break;
+      }
+    } catch (error& e) {
+      blame(it, e);
+    } catch (const std::bad_alloc&) {
+      error e(errc::resource_exhausted, "out of memory");
+      blame(it, e);
+    } catch (const std::exception& other) {
+      error e(errc::unknown, other.what());
+      blame(it, e);
+    }
+  }
+
+  void blame(const executable::item& it, error& e) {
+    const node& n = (*e_.graph)[it.node];
+    step_.fail(e.at_node(n.name, n.op, to_string(n.where)).on_device(e_.device->name()));
+  }
+
+  // Items that end in another thread, or later.
+  void wait(int i) {
+    const auto& it = e_.items[static_cast<std::size_t>(i)];
+    const auto self = shared_from_this();
+    if (it.kind == part_item::receive) {
+      step_.rendezvous->receive(it.key, [self, i](any_tensor value, const error* failed) { self->received(i, std::move(value), failed); });
+    } else if (it.kind == part_item::send) {
+      auto inputs = take_inputs(it);
+      const auto sent = [self, i, key = it.key](any_tensor value, const error* failed) {
+        if (failed) self->fail_item(i, *failed);
+        else self->step_.rendezvous->send(key, std::move(value));
+        self->resume(i);
+      };
+      if (inputs.empty()) e_.device->stream()->when_reached([sent](const error* failed) { sent({}, failed); });
+      else e_.device->to_host(inputs[0], sent);
+    } else {
+      auto inputs = std::make_shared<std::vector<any_tensor>>(take_inputs(it));
+      auto c = std::make_shared<kernel_context>(context(it, *inputs));
+      try {
+        it.kernel->start(*c, [self, i, c, inputs](const error* failed) {
+          if (failed) self->fail_item(i, *failed);
+          self->resume(i);
+        });
+      } catch (error& e) {
+        blame(it, e);
+        resume(i);
+      }
+    }
+  }
+
+  void received(int i, any_tensor value, const error* failed) {
+    const auto& it = e_.items[static_cast<std::size_t>(i)];
+    if (failed) step_.fail(*failed);
+    else if (value) {
+      try {
+        m_.slots[static_cast<std::size_t>(it.first_output)] = e_.device->from_host(value);
+      } catch (error& e) {
+        blame(it, e);
+      }
+    }
+    resume(i);
+  }
+
+  void fail_item(int i, error e) { blame(e_.items[static_cast<std::size_t>(i)], e); }
+
+  void resume(int i) {
+    ready_items ready;
+    complete(i, &ready);
+    process(std::move(ready));
+  }
+
+  void complete(int i, ready_items* ready) {
+    for (int next : e_.items[static_cast<std::size_t>(i)].successors)
+      if (m_.pending[static_cast<std::size_t>(next)].fetch_sub(1, std::memory_order_acq_rel) == 1) ready->push(next);
+    if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) finish();
+  }
+
+  // A stream may still be working: the run ends when it has reached this point, and only then are errors known.
+  void finish() {
+    if (auto* stream = e_.device->stream()) {
+      stream->when_reached([self = shared_from_this()](const error* failed) {
+        if (failed) self->step_.fail(error(*failed).on_device(self->e_.device->name()));
+        self->close();
+      });
+    } else {
+      close();
+    }
+  }
+  void close() {
+    clear();
+    auto done = std::move(done_);
+    if (done) done();
+  }
+  void clear() {
+    for (auto& slot : m_.slots) slot = {};
+  }
+
+  const executable& e_;
+  run_memory& m_;
+  task_services& services_;
+  step_state& step_;
+  thread_pool* pool_;
+  std::vector<any_tensor> inputs_;
+  std::atomic<int> remaining_{0};
+  finished done_;
+};
+
+}  // namespace pinion::inline v0::runtime

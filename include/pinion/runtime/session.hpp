@@ -1,0 +1,239 @@
+// The session: what a user runs a graph with.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <pinion/dsl/sources.hpp>
+#include <pinion/runtime/backend.hpp>
+
+namespace pinion::inline v0 {
+
+// One value for one output of the graph: {X, batch}. The dtype is checked by the compiler, the shape when it runs.
+struct feed {
+  any_expr to;
+  any_tensor value;
+
+  template <element T, class P, class L>
+  feed(const expr<T, P, L>& x, const tensor<T>& v) : to(x), value(v.untyped()) {}
+  template <element T, class P, class L, class V>
+    requires(std::is_convertible_v<const V&, T> && !dsl::is_tensor<V>)
+  feed(const expr<T, P, L>& x, const V& scalar) : to(x), value(tensor<T>(static_cast<T>(scalar)).untyped()) {}
+  template <element T, class P, class L>
+  feed(const expr<T, P, L>& x, const literal<T>& v) : to(x), value(tensor<T>::of(v).untyped()) {}
+  template <element T, class V>
+  feed(const variable_handle<T>& x, const V& v) : feed(expr<T>(x), v) {}
+};
+
+namespace dsl {
+
+// What run() takes to fetch: an expression or variable, whose value comes back, or an operation, which yields nothing.
+template <class F>
+concept fetchable = graph_operand<F> || std::is_same_v<std::remove_cvref_t<F>, operation>;
+
+template <class F>
+struct fetched {
+  using type = std::tuple<>;
+};
+template <graph_operand F>
+struct fetched<F> {
+  using type = std::tuple<tensor<value_of<F>>>;
+};
+template <class... F>
+using fetched_tuple = decltype(std::tuple_cat(std::declval<typename fetched<F>::type>()...));
+
+// operations yield nothing; one fetch comes bare, several as a tuple
+template <class Tuple>
+auto bare(Tuple&& all) {
+  if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 0) return;
+  else if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 1) return std::get<0>(std::move(all));
+  else return std::move(all);
+}
+
+template <class Tuple>
+Tuple take_tuple(std::vector<any_tensor>& values) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return Tuple{std::tuple_element_t<I, Tuple>(std::move(values[I]))...};
+  }(std::make_index_sequence<std::tuple_size_v<Tuple>>{});
+}
+
+}  // namespace dsl
+
+// The ends of a callable, made by pn::feeds, pn::fetches and pn::targets.
+template <class... T>
+struct feed_list {
+  std::vector<any_expr> ends;
+};
+template <class... F>
+struct fetch_list {
+  std::vector<any_expr> ends;
+};
+struct target_list {
+  std::vector<operation> ends;
+};
+template <dsl::graph_operand... E>
+feed_list<dsl::value_of<E>...> feeds(const E&... ends) {
+  return {{dsl::endpoint_of(ends)...}};
+}
+template <dsl::graph_operand... E>
+fetch_list<dsl::value_of<E>...> fetches(const E&... ends) {
+  return {{dsl::endpoint_of(ends)...}};
+}
+template <class... O>
+  requires(std::is_convertible_v<const O&, operation> && ...)
+target_list targets(const O&... ends) {
+  return {{operation(ends)...}};
+}
+
+template <class Feeds, class Fetches>
+class callable;
+
+// Runs parts of one graph on the devices of this process, or of a cluster. Owns its state (variables, compiled steps);
+// refers to its graph, which must outlive it. Thread-safe: steps run concurrently and share variables; but no thread
+// may build the graph meanwhile. Everything it throws is pn::error. Its destructor closes it.
+class session {
+ public:
+  session() : session(session_options{}) {}
+  explicit session(const session_options& options)
+      : graph_(options.graph ? options.graph : &default_graph()), backend_(make_backend(options, *graph_)) {}
+
+  // Runs what is fetched and what that needs. Expressions yield their values as tensors, operations yield nothing.
+  template <dsl::fetchable... F>
+  auto run(const F&... fetches) {
+    return run(std::initializer_list<feed>{}, fetches...);
+  }
+  // The same with values for placeholders, or for any other expression, whose producer then does not run.
+  template <dsl::fetchable... F>
+  auto run(std::initializer_list<feed> feeds, const F&... fetches) {
+    runtime::step_signature signature;
+    std::vector<any_tensor> values;
+    for (const feed& f : feeds) {
+      check_feed(f.to, f.value);
+      signature.feeds.push_back(f.to.endpoint());
+      values.push_back(f.value);
+    }
+    (add_fetch(signature, fetches), ...);
+    const auto step = backend().prepare(checked(signature));
+    std::vector<any_tensor> results(signature.fetches.size());
+    backend().run(*step, values, results);
+    return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(results));
+  }
+
+  // A step prepared once and called often, typed: callable(batch, labels) gives a tuple of what it fetches.
+  template <class... X, class... F>
+  callable<feed_list<X...>, fetch_list<F...>> make_callable(const feed_list<X...>& feeds, const fetch_list<F...>& fetches,
+                                                            const target_list& targets = {}) {
+    return {*this, feeds, fetches, targets};
+  }
+
+  // Where each node would go, and why, without running anything.
+  template <dsl::fetchable... F>
+  pinion::plan plan(const F&... fetches) {
+    runtime::step_signature signature;
+    (add_fetch(signature, fetches), ...);
+    return backend().plan(checked(signature));
+  }
+
+  std::vector<device_info> list_devices() { return backend().list_devices(); }
+  // Cancels running steps and waits for them. Later calls throw failed_precondition; closing twice is harmless.
+  void close() {
+    if (backend_) backend_->close();
+    closed_ = true;
+  }
+  pinion::graph& graph() const { return *graph_; }
+
+ private:
+  template <class, class>
+  friend class callable;
+
+  static std::unique_ptr<runtime::session_backend> make_backend(const session_options& options, pinion::graph& g) {
+    if (options.target.empty()) return runtime::make_direct_session(options, g);
+    if (options.target.rfind("pinion://", 0) != 0)
+      throw error(errc::invalid_argument, "the target '" + options.target + "' is not of the form pinion://host:port");
+    if (!runtime::remote_sessions())
+      throw error(errc::failed_precondition, "the target '" + options.target +
+                                                 "' is another task: include <pinion/distributed.hpp> in one unit of "
+                                                 "this program");
+    return runtime::remote_sessions()(options, g);
+  }
+
+  runtime::session_backend& backend() const {
+    if (closed_ || !backend_) throw error(errc::failed_precondition, "the session is closed");
+    return *backend_;
+  }
+
+  void check_owner(const pinion::graph* owner, const std::string& name) const {
+    if (owner != graph_)
+      throw error(errc::invalid_argument, owner ? "'" + name + "' belongs to another graph than the session's"
+                                                : "an expression or operation that was never assigned was given to run()");
+  }
+  static void check_feed(const any_expr& to, const any_tensor& value) {
+    if (to.empty()) throw error(errc::invalid_argument, "a feed for an expression that was never assigned");
+    if (!fits(value.shape(), to.shape()))
+      throw error(errc::invalid_argument, "a value of shape " + to_string(value.shape()) + " was fed to '" + to.name() +
+                                              "', whose shape is " + to_string(to.shape()))
+          .at_node(to.name(), to.op(), to_string(to.node().where));
+  }
+  template <class F>
+  void add_fetch(runtime::step_signature& s, const F& f) const {
+    if constexpr (std::is_same_v<F, operation>) {
+      check_owner(f.empty() ? nullptr : &f.owner(), f.empty() ? "" : f.name());
+      s.targets.push_back(f.id());
+    } else {
+      check_owner(f.empty() ? nullptr : &f.owner(), f.empty() ? "" : f.name());
+      s.fetches.push_back(dsl::endpoint_of(f).endpoint());
+    }
+  }
+  const runtime::step_signature& checked(const runtime::step_signature& s) const {
+    graph_->settle();
+    for (const output& f : s.feeds) check_owner(graph_, (*graph_)[f.node].name);
+    for (std::size_t i = 0; i < s.feeds.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (s.feeds[i] == s.feeds[k])
+          throw error(errc::invalid_argument, "'" + (*graph_)[s.feeds[i].node].name + "' was fed twice");
+    if (s.fetches.empty() && s.targets.empty())
+      throw error(errc::invalid_argument, "run() was given nothing to fetch or run");
+    return s;
+  }
+
+  pinion::graph* graph_;
+  std::unique_ptr<runtime::session_backend> backend_;
+  bool closed_ = false;
+};
+
+// A prepared step with typed arguments. Refers to its session, which must outlive it; thread-safe as the session is.
+template <class... X, class... F>
+class callable<feed_list<X...>, fetch_list<F...>> {
+ public:
+  callable(session& s, const feed_list<X...>& feeds, const fetch_list<F...>& fetches, const target_list& targets)
+      : session_(&s), feeds_(feeds.ends) {
+    runtime::step_signature signature;
+    for (const auto& e : feeds.ends) signature.feeds.push_back(e.endpoint());
+    for (const auto& e : fetches.ends) signature.fetches.push_back(e.endpoint());
+    for (const auto& e : targets.ends) signature.targets.push_back(e.id());
+    for (const auto& e : feeds.ends) s.check_owner(&e.owner(), e.name());
+    for (const auto& e : fetches.ends) s.check_owner(&e.owner(), e.name());
+    for (const auto& e : targets.ends) s.check_owner(e.empty() ? nullptr : &e.owner(), e.empty() ? "" : e.name());
+    step_ = s.backend().prepare(s.checked(signature));
+  }
+
+  std::tuple<tensor<F>...> operator()(const tensor<X>&... values) const {
+    const std::array<any_tensor, sizeof...(X)> fed{values.untyped()...};
+    for (std::size_t i = 0; i < fed.size(); ++i) session::check_feed(feeds_[i], fed[i]);
+    std::vector<any_tensor> results(sizeof...(F));
+    session_->backend().run(*step_, fed, results);
+    return dsl::take_tuple<std::tuple<tensor<F>...>>(results);
+  }
+
+ private:
+  session* session_;
+  std::vector<any_expr> feeds_;
+  std::shared_ptr<runtime::prepared_step> step_;
+};
+
+}  // namespace pinion::inline v0

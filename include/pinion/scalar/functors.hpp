@@ -1,0 +1,138 @@
+// The built-in scalar functors: each is written once, over symbolic values.
+//
+// A functor is an empty type with `arity` and a static `apply`. Its derivative follows from its primitives, or is stated
+// with with_derivative(y, x, dy/dx).
+#pragma once
+
+namespace pinion::inline v0::scalar {
+
+namespace functor {
+
+#define PINION_BINARY(name, expression)              \
+  struct name {                                      \
+    static constexpr int arity = 2;                  \
+    template <class V, class W>                      \
+    static constexpr auto apply(V x, W y) { \
+      return expression;                             \
+    }                                                \
+  };
+#define PINION_UNARY(name, expression)               \
+  struct name {                                      \
+    static constexpr int arity = 1;                  \
+    template <class V>                               \
+    static constexpr auto apply(V x) { \
+      return expression;                             \
+    }                                                \
+  };
+
+PINION_BINARY(add, x + y)
+PINION_BINARY(subtract, x - y)
+PINION_BINARY(multiply, x * y)
+PINION_BINARY(divide, x / y)
+PINION_BINARY(minimum, min(x, y))
+PINION_BINARY(maximum, max(x, y))
+PINION_BINARY(power, pow(x, y))
+PINION_BINARY(less, x < y)
+PINION_BINARY(less_equal, x <= y)
+PINION_BINARY(greater, x > y)
+PINION_BINARY(greater_equal, x >= y)
+PINION_BINARY(equal, x == y)
+PINION_BINARY(not_equal, x != y)
+PINION_UNARY(negate, -x)
+PINION_UNARY(absolute, abs(x))
+PINION_UNARY(sign_of, sign(x))
+PINION_UNARY(exponential, exp(x))
+PINION_UNARY(logarithm, log(x))
+PINION_UNARY(log_one_plus, log1p(x))
+PINION_UNARY(square_root, sqrt(x))
+PINION_UNARY(reciprocal_square_root, rsqrt(x))
+PINION_UNARY(squared, x* x)
+PINION_UNARY(hyperbolic_tangent, tanh(x))
+PINION_UNARY(error_function, erf(x))
+PINION_UNARY(sine, sin(x))
+PINION_UNARY(cosine, cos(x))
+PINION_UNARY(floored, floor(x))
+PINION_UNARY(ceiled, ceil(x))
+PINION_UNARY(rounded, round(x))
+PINION_UNARY(relu, max(x, 0.0))
+PINION_UNARY(identity, x)
+
+#undef PINION_BINARY
+#undef PINION_UNARY
+
+struct logical_and {
+  static constexpr int arity = 2;
+  static constexpr bool of_masks = true;
+  template <class M>
+  static constexpr auto apply(M x, M y) {
+    return x && y;
+  }
+};
+struct logical_or {
+  static constexpr int arity = 2;
+  static constexpr bool of_masks = true;
+  template <class M>
+  static constexpr auto apply(M x, M y) {
+    return x || y;
+  }
+};
+struct logical_not {
+  static constexpr int arity = 1;
+  static constexpr bool of_masks = true;
+  template <class M>
+  static constexpr auto apply(M x) {
+    return !x;
+  }
+};
+
+// x > 0 ? x : e^x - 1; the derivative 1 or y + 1 needs no second exponential.
+struct elu {
+  static constexpr int arity = 1;
+  template <class V>
+  static constexpr auto apply(V x) {
+    const auto positive = x > 0.0;
+    const auto y = select(positive, x, expm1(x));
+    return with_derivative(y, x, select(positive, 1.0, y + 1.0));
+  }
+};
+
+// 1 / (1 + e^-x); the derivative is y (1 - y).
+struct sigmoid {
+  static constexpr int arity = 1;
+  template <class V>
+  static constexpr auto apply(V x) {
+    const auto y = 1.0 / (1.0 + exp(-x));
+    return with_derivative(y, x, y * (1.0 - y));
+  }
+};
+
+// log(1 + e^x), without overflow: max(x, 0) + log1p(e^-|x|); the derivative is the sigmoid.
+struct softplus {
+  static constexpr int arity = 1;
+  template <class V>
+  static constexpr auto apply(V x) {
+    const auto y = max(x, 0.0) + log1p(exp(-abs(x)));
+    return with_derivative(y, x, 1.0 / (1.0 + exp(-x)));
+  }
+};
+
+// 1 where the mask holds, else 0: how a bool becomes a number.
+struct indicator {
+  static constexpr int arity = 1;
+  static constexpr bool of_masks = true;
+  template <class M>
+  static constexpr auto apply(M mask) {
+    return select(mask, 1.0, 0.0);
+  }
+};
+
+struct selection {
+  static constexpr int arity = 3;
+  template <class M, class V, class W>
+  static constexpr auto apply(M mask, V x, W y) {
+    return select(mask, x, y);
+  }
+};
+
+}  // namespace functor
+}  // namespace pinion::inline v0::scalar

@@ -1,0 +1,143 @@
+// The block interpreter: runs any scalar program over cache-sized tiles, also one this binary never saw as a type.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <pinion/scalar/compiled.hpp>
+
+namespace pinion::inline v0::scalar {
+
+namespace detail {
+
+inline constexpr int tile = 256;
+
+// One instruction over one tile. Masks are numbers here: 1 where they hold, else 0.
+template <opcode Op, class T>
+struct tile_body {
+  template <class Isa>
+  static PINION_INLINE void run(const T* a, const T* b, const T* c, T* out) {
+    using V = simd<T, Isa>;
+    for (int i = 0; i < tile; i += V::lanes) {
+      const V x = V::load(a + i), y = V::load(b + i);
+      V r;
+      if constexpr (Op == opcode::select) r = select(x != V(T(0)), y, V::load(c + i));
+      else if constexpr (Op == opcode::logical_and) r = select(x != V(T(0)) && y != V(T(0)), V(T(1)), V(T(0)));
+      else if constexpr (Op == opcode::logical_or) r = select(x != V(T(0)) || y != V(T(0)), V(T(1)), V(T(0)));
+      else if constexpr (Op == opcode::logical_not) r = select(x == V(T(0)), V(T(1)), V(T(0)));
+      else if constexpr (facts(Op).yields_mask) r = select(compare<Op>(x, y), V(T(1)), V(T(0)));
+      else r = compute<Op>(x, y);
+      r.store(out + i);
+    }
+  }
+};
+
+template <class T>
+struct fold_body {
+  // The sum of n elements, n <= tile, in the order in which a compiled kernel adds them.
+  template <class Isa>
+  static PINION_INLINE void run(const T* x, int n, T* total) {
+    using V = simd<T, Isa>;
+    V sum = T(0);
+    int i = 0;
+    for (; i + V::lanes <= n; i += V::lanes) sum = sum + V::load(x + i);
+    if (i < n) sum = sum + V::load(x + i, n - i);
+    *total += horizontal_sum(sum);
+  }
+};
+
+template <class T>
+using tile_function = void (*)(const T*, const T*, const T*, T*);
+
+template <class T, std::size_t... Op>
+tile_function<T> tile_function_of(opcode op, int isa, std::index_sequence<Op...>) {
+  static constexpr const entry_table<const T*, const T*, const T*, T*>* table[] = {
+      &entries<tile_body<static_cast<opcode>(Op), T>, const T*, const T*, const T*, T*>...};
+  return (*table[static_cast<std::size_t>(op)])[isa];
+}
+
+template <class T>
+tile_function<T> tile_function_of(opcode op, int isa) {
+  return tile_function_of<T>(op, isa, std::make_index_sequence<static_cast<std::size_t>(opcode::partial)>{});
+}
+
+}  // namespace detail
+
+// A program made ready for elements of type T. Immutable once made, so any thread may run it.
+template <class T>
+class interpreted {
+ public:
+  // Requires: `p` is executable (no `partial`), and outlives this.
+  explicit interpreted(const program& p, int isa = isa::best()) : p_(p), isa_(isa), run_(p.code.size()) {
+    for (std::size_t i = 0; i < p.code.size(); ++i)
+      if (facts(p.code[i].op).operands > 0) run_[i] = detail::tile_function_of<T>(p.code[i].op, isa);
+  }
+
+  void operator()(const strip& s) const {
+    std::vector<T> scratch(p_.code.size() * detail::tile);
+    for (std::size_t i = 0; i < p_.code.size(); ++i) fill_leaf(s, i, scratch.data());
+    for (std::int64_t at = 0; at < s.n; at += detail::tile) {
+      const int n = static_cast<int>(std::min<std::int64_t>(detail::tile, s.n - at));
+      run_tile(s, at, n, scratch.data());
+    }
+  }
+
+ private:
+  static T* row(T* scratch, std::size_t value) { return scratch + value * detail::tile; }
+
+  // Values that are the same in every tile.
+  void fill_leaf(const strip& s, std::size_t i, T* scratch) const {
+    const auto& in = p_.code[i];
+    T value{};
+    if (in.op == opcode::literal) value = static_cast<const T*>(s.literals)[in.a];
+    else if (in.op == opcode::constant) value = p_.constants[in.a].template as<T>();
+    else if (in.op == opcode::input && !s.advance[in.a]) value = *static_cast<const T*>(s.in[in.a]);
+    else if (in.op == opcode::input_mask && !s.advance[in.a]) value = T(*static_cast<const bool*>(s.in[in.a]));
+    std::fill_n(row(scratch, i), detail::tile, value);
+  }
+
+  void run_tile(const strip& s, std::int64_t at, int n, T* scratch) const {
+    for (std::size_t i = 0; i < p_.code.size(); ++i) {
+      const auto& in = p_.code[i];
+      T* out = row(scratch, i);
+      if (run_[i]) {
+        const int operands = facts(in.op).operands;
+        const T* a = row(scratch, in.a);
+        run_[i](a, operands > 1 ? row(scratch, in.b) : a, operands > 2 ? row(scratch, in.c) : a, out);
+      } else if (in.op == opcode::input && s.advance[in.a]) {
+        std::copy_n(static_cast<const T*>(s.in[in.a]) + at, n, out);
+      } else if (in.op == opcode::input_mask && s.advance[in.a]) {
+        const bool* from = static_cast<const bool*>(s.in[in.a]) + at;
+        std::transform(from, from + n, out, [](bool b) { return T(b); });
+      }
+    }
+    for (std::size_t k = 0; k < p_.results.size(); ++k) write(s, k, at, n, row(scratch, p_.results[k].value));
+  }
+
+  void write(const strip& s, std::size_t k, std::int64_t at, int n, const T* from) const {
+    switch (s.how[k]) {
+      case sink::drop: return;
+      case sink::sum:
+        entries<detail::fold_body<T>, const T*, int, T*>[isa_](from, n, static_cast<T*>(s.out[k]));
+        return;
+      case sink::add: {
+        T* out = static_cast<T*>(s.out[k]) + at;
+        for (int i = 0; i < n; ++i) out[i] = static_cast<T>(out[i] + from[i]);
+        return;
+      }
+      case sink::store:
+        visit_plain(p_.results[k].type, [&]<class R>() {
+          R* out = static_cast<R*>(s.out[k]) + at;
+          if constexpr (std::is_same_v<R, bool>) std::transform(from, from + n, out, [](T x) { return x != T(0); });
+          else std::transform(from, from + n, out, [](T x) { return static_cast<R>(x); });
+        });
+    }
+  }
+
+  const program& p_;
+  int isa_;
+  std::vector<detail::tile_function<T>> run_;
+};
+
+}  // namespace pinion::inline v0::scalar

@@ -1,0 +1,118 @@
+// The few instructions that the vector extensions of the compilers do not yield: square root, minimum, scaling by 2^n.
+//
+// Inline assembly wants its instruction set enabled where it stands, hence functions of their own for each; they are
+// inlined into the kernel once their caller has been. Vectors travel by reference, which no calling convention minds.
+#pragma once
+
+#include "pinion/base/config.hpp"
+#include "pinion/scalar/isa.hpp"
+
+namespace pinion::inline v0::scalar::detail {
+
+// The natural type, aligned to its size: an under-aligned or may_alias typedef makes g++ 12 scalarise selects.
+template <class T, int N>
+struct vector_of {
+  typedef T type __attribute__((vector_size(sizeof(T) * N)));
+};
+template <class T, int N>
+using vector = typename vector_of<T, N>::type;
+
+// min and max of (a, b) are b < a ? b : a and a < b ? b : a as the instructions have it, NaN and zeros included, if b
+// is their first operand. clang finds that out by itself; g++ 12 would compare and blend.
+#if defined(__clang__)
+inline constexpr bool use_native_min = false;
+#else
+inline constexpr bool use_native_min = true;
+#endif
+
+// What an instruction set has; where it lacks something, simd.hpp and maths.hpp go another way.
+struct nothing_native {
+  static constexpr bool has_square_root = false;
+  static constexpr bool has_min = false;
+  static constexpr bool has_scale = false;
+};
+
+template <class Isa>
+struct native : nothing_native {};
+
+#if defined(__x86_64__)
+#define PINION_AVX2 __attribute__((target("avx2,fma")))
+#define PINION_AVX512 __attribute__((target("avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")))
+
+template <>
+struct native<isa::baseline> : nothing_native {
+  using floats = vector<float, 4>;
+  using doubles = vector<double, 2>;
+
+  static constexpr bool has_square_root = true;
+  static void square_root(floats& y, const floats& x) { asm("sqrtps %1, %0" : "=x"(y) : "x"(x)); }
+  static void square_root(doubles& y, const doubles& x) { asm("sqrtpd %1, %0" : "=x"(y) : "x"(x)); }
+
+  static constexpr bool has_min = use_native_min;  // here the result takes the place of b
+  static void min(floats& y, const floats& a, const floats& b) { asm("minps %1, %0" : "=x"(y) : "x"(a), "0"(b)); }
+  static void min(doubles& y, const doubles& a, const doubles& b) { asm("minpd %1, %0" : "=x"(y) : "x"(a), "0"(b)); }
+  static void max(floats& y, const floats& a, const floats& b) { asm("maxps %1, %0" : "=x"(y) : "x"(a), "0"(b)); }
+  static void max(doubles& y, const doubles& a, const doubles& b) { asm("maxpd %1, %0" : "=x"(y) : "x"(a), "0"(b)); }
+};
+
+template <>
+struct native<isa::avx2> : nothing_native {
+  using floats = vector<float, 8>;
+  using doubles = vector<double, 4>;
+
+  static constexpr bool has_square_root = true;
+  PINION_AVX2 static void square_root(floats& y, const floats& x) { asm("vsqrtps %1, %0" : "=x"(y) : "x"(x)); }
+  PINION_AVX2 static void square_root(doubles& y, const doubles& x) { asm("vsqrtpd %1, %0" : "=x"(y) : "x"(x)); }
+
+  static constexpr bool has_min = use_native_min;
+  PINION_AVX2 static void min(floats& y, const floats& a, const floats& b) {
+    asm("vminps %1, %2, %0" : "=x"(y) : "x"(a), "x"(b));
+  }
+  PINION_AVX2 static void min(doubles& y, const doubles& a, const doubles& b) {
+    asm("vminpd %1, %2, %0" : "=x"(y) : "x"(a), "x"(b));
+  }
+  PINION_AVX2 static void max(floats& y, const floats& a, const floats& b) {
+    asm("vmaxps %1, %2, %0" : "=x"(y) : "x"(a), "x"(b));
+  }
+  PINION_AVX2 static void max(doubles& y, const doubles& a, const doubles& b) {
+    asm("vmaxpd %1, %2, %0" : "=x"(y) : "x"(a), "x"(b));
+  }
+};
+
+template <>
+struct native<isa::avx512> : nothing_native {
+  using floats = vector<float, 16>;
+  using doubles = vector<double, 8>;
+
+  static constexpr bool has_square_root = true;
+  PINION_AVX512 static void square_root(floats& y, const floats& x) { asm("vsqrtps %1, %0" : "=v"(y) : "v"(x)); }
+  PINION_AVX512 static void square_root(doubles& y, const doubles& x) { asm("vsqrtpd %1, %0" : "=v"(y) : "v"(x)); }
+
+  static constexpr bool has_min = use_native_min;
+  PINION_AVX512 static void min(floats& y, const floats& a, const floats& b) {
+    asm("vminps %1, %2, %0" : "=v"(y) : "v"(a), "v"(b));
+  }
+  PINION_AVX512 static void min(doubles& y, const doubles& a, const doubles& b) {
+    asm("vminpd %1, %2, %0" : "=v"(y) : "v"(a), "v"(b));
+  }
+  PINION_AVX512 static void max(floats& y, const floats& a, const floats& b) {
+    asm("vmaxps %1, %2, %0" : "=v"(y) : "v"(a), "v"(b));
+  }
+  PINION_AVX512 static void max(doubles& y, const doubles& a, const doubles& b) {
+    asm("vmaxpd %1, %2, %0" : "=v"(y) : "v"(a), "v"(b));
+  }
+
+  static constexpr bool has_scale = true;  // x 2^n, correctly rounded also where that is denormal
+  PINION_AVX512 static void scale(floats& y, const floats& x, const floats& n) {
+    asm("vscalefps %2, %1, %0" : "=v"(y) : "v"(x), "v"(n));
+  }
+  PINION_AVX512 static void scale(doubles& y, const doubles& x, const doubles& n) {
+    asm("vscalefpd %2, %1, %0" : "=v"(y) : "v"(x), "v"(n));
+  }
+};
+
+#undef PINION_AVX2
+#undef PINION_AVX512
+#endif
+
+}  // namespace pinion::inline v0::scalar::detail

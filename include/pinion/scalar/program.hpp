@@ -1,0 +1,284 @@
+// A scalar program: straight-line SSA over one arithmetic type; what an elementwise node computes.
+//
+// Invariants
+//   1. An instruction's operands are earlier values; a value is named by the index of its instruction.
+//   2. `input` k stands at most once; comparisons and logic yield masks, all else yields numbers of the arithmetic type.
+//   3. Literals (a user's 2.0f) are outside the fingerprint; constants (a functor's own 1) are inside.
+//   4. The same algorithms run in the compiler (fixed_program) and at run time (program), so that both agree bit for bit.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <pinion/base/dtype.hpp>
+
+namespace pinion::inline v0::scalar {
+
+enum class opcode : std::uint8_t {
+  input, input_mask, literal, constant,  // a: which
+  add, subtract, multiply, divide, minimum, maximum, power,
+  negate, absolute, sign, exp, expm1, log, log1p, sqrt, rsqrt, tanh, erf, sin, cos, floor, ceil, round,
+  less, less_equal, equal, not_equal,
+  logical_and, logical_or, logical_not,
+  select,   // a: mask, b: where true, c: where false
+  partial,  // the value a, whose derivative by b is c, whatever a was computed from
+};
+
+struct opcode_facts {
+  std::string_view name;
+  int operands;
+  bool yields_mask;
+  bool takes_masks;  // for select only the first operand
+};
+
+constexpr opcode_facts facts(opcode op) {
+  constexpr opcode_facts table[] = {
+      {"input", 0, false, false}, {"mask", 0, true, false}, {"literal", 0, false, false}, {"constant", 0, false, false},
+      {"add", 2, false, false}, {"sub", 2, false, false}, {"mul", 2, false, false}, {"div", 2, false, false},
+      {"min", 2, false, false}, {"max", 2, false, false}, {"pow", 2, false, false},
+      {"neg", 1, false, false}, {"abs", 1, false, false}, {"sign", 1, false, false}, {"exp", 1, false, false},
+      {"expm1", 1, false, false}, {"log", 1, false, false}, {"log1p", 1, false, false}, {"sqrt", 1, false, false},
+      {"rsqrt", 1, false, false}, {"tanh", 1, false, false}, {"erf", 1, false, false}, {"sin", 1, false, false},
+      {"cos", 1, false, false}, {"floor", 1, false, false}, {"ceil", 1, false, false}, {"round", 1, false, false},
+      {"lt", 2, true, false}, {"le", 2, true, false}, {"eq", 2, true, false}, {"ne", 2, true, false},
+      {"and", 2, true, true}, {"or", 2, true, true}, {"not", 1, true, true},
+      {"select", 3, false, true}, {"partial", 3, false, false}};
+  return table[static_cast<unsigned>(op)];
+}
+
+using value_id = std::uint16_t;
+
+struct instruction {
+  opcode op{};
+  value_id a = 0, b = 0, c = 0;
+
+  constexpr value_id& operand(int i) { return i == 0 ? a : i == 1 ? b : c; }
+  constexpr value_id operand(int i) const { return i == 0 ? a : i == 1 ? b : c; }
+  friend constexpr bool operator==(const instruction&, const instruction&) = default;
+};
+
+// A number of any arithmetic type.
+struct number {
+  double real = 0;
+  std::int64_t integer = 0;
+  constexpr number() = default;
+  template <class T>
+  constexpr number(T value) : real(static_cast<double>(value)), integer(static_cast<std::int64_t>(value)) {}
+  template <class T>
+  constexpr T as() const {
+    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(real);
+    else return static_cast<T>(integer);
+  }
+  friend constexpr bool operator==(const number&, const number&) = default;
+};
+
+struct result {
+  value_id value = 0;
+  dtype type = dtype::invalid;  // bool for a mask; another dtype than the arithmetic one is a cast on the way out
+  friend constexpr bool operator==(const result&, const result&) = default;
+};
+
+// A vector of fixed capacity for the compiler's own evaluation (clang 14 has no constexpr std::vector).
+template <class T, std::size_t N>
+struct fixed_vector {
+  std::array<T, N> items{};
+  std::size_t length = 0;
+
+  constexpr void push_back(const T& value) { items[length++] = value; }  // past the end: not a constant expression
+  constexpr std::size_t size() const { return length; }
+  constexpr T& operator[](std::size_t i) { return items[i]; }
+  constexpr const T& operator[](std::size_t i) const { return items[i]; }
+  constexpr const T* begin() const { return items.data(); }
+  constexpr const T* end() const { return items.data() + length; }
+};
+
+template <template <class> class Vector>
+struct basic_program {
+  dtype arithmetic = dtype::invalid;
+  value_id inputs = 0;
+  Vector<instruction> code;
+  Vector<number> literals;
+  Vector<number> constants;
+  Vector<result> results;
+
+  constexpr value_id emit(opcode op, value_id a = 0, value_id b = 0, value_id c = 0) {
+    code.push_back({op, a, b, c});
+    return static_cast<value_id>(code.size() - 1);
+  }
+  constexpr value_id emit_constant(number value) {
+    constants.push_back(value);
+    return emit(opcode::constant, static_cast<value_id>(constants.size() - 1));
+  }
+  constexpr value_id emit_literal(number value) {
+    literals.push_back(value);
+    return emit(opcode::literal, static_cast<value_id>(literals.size() - 1));
+  }
+  constexpr value_id emit_input(bool mask) {
+    return emit(mask ? opcode::input_mask : opcode::input, inputs++);
+  }
+};
+
+// Room for N instructions, and for what may stand beside them.
+template <std::size_t N>
+struct fixed_program_of {
+  template <class T>
+  using vector = fixed_vector<T, std::is_same_v<T, instruction> ? N : 48>;
+  using type = basic_program<vector>;
+};
+template <class T>
+using heap_vector = std::vector<T>;
+
+using program = basic_program<heap_vector>;
+template <std::size_t N>
+using fixed_program = typename fixed_program_of<N>::type;
+
+// A copy in another storage.
+template <class To, class From>
+constexpr To convert_program(const From& from) {
+  To to;
+  to.arithmetic = from.arithmetic;
+  to.inputs = from.inputs;
+  for (const auto& i : from.code) to.code.push_back(i);
+  for (const auto& n : from.literals) to.literals.push_back(n);
+  for (const auto& n : from.constants) to.constants.push_back(n);
+  for (const auto& r : from.results) to.results.push_back(r);
+  return to;
+}
+
+// An index for look-ups (FNV-1a over everything but the values of literals); equality is `same_structure`.
+template <class Program>
+constexpr std::uint64_t fingerprint(const Program& p) {
+  std::uint64_t h = 14695981039346656037ull;
+  const auto mix = [&h](std::uint64_t v) {
+    for (int shift = 0; shift < 64; shift += 16) h = (h ^ (v >> shift & 0xffff)) * 1099511628211ull;
+  };
+  mix(static_cast<std::uint64_t>(p.arithmetic) << 32 | p.inputs);
+  for (const auto& i : p.code) mix(std::uint64_t(i.op) << 48 | std::uint64_t(i.a) << 32 | std::uint64_t(i.b) << 16 | i.c);
+  for (const auto& n : p.constants) mix(std::bit_cast<std::uint64_t>(n.real));
+  for (const auto& r : p.results) mix(std::uint64_t(r.value) << 8 | std::uint64_t(r.type));
+  return h;
+}
+
+// The same computation up to the values of literals.
+template <class A, class B>
+constexpr bool same_structure(const A& a, const B& b) {
+  const auto same = [](const auto& x, const auto& y) {
+    if (x.size() != y.size()) return false;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (!(x[i] == y[i])) return false;
+    return true;
+  };
+  return a.arithmetic == b.arithmetic && a.inputs == b.inputs && same(a.code, b.code) &&
+         same(a.constants, b.constants) && same(a.results, b.results) && a.literals.size() == b.literals.size();
+}
+
+// Appends `part` to `whole`, its input i being the value at arguments[i]; returns the value of its first result.
+template <class Whole, class Part>
+constexpr value_id append(Whole& whole, const Part& part, const value_id* arguments) {
+  std::array<value_id, 512> moved{};
+  for (std::size_t i = 0; i < part.code.size(); ++i) {
+    instruction in = part.code[i];
+    if (in.op == opcode::input || in.op == opcode::input_mask) {
+      moved[i] = arguments[in.a];
+    } else if (in.op == opcode::literal) {
+      moved[i] = whole.emit_literal(part.literals[in.a]);
+    } else if (in.op == opcode::constant) {
+      moved[i] = whole.emit_constant(part.constants[in.a]);
+    } else {
+      const int n = facts(in.op).operands;
+      for (int k = 0; k < n; ++k) in.operand(k) = moved[in.operand(k)];
+      moved[i] = whole.emit(in.op, in.a, in.b, in.c);
+    }
+  }
+  return moved[part.results[0].value];
+}
+
+// Without the values that no result needs. Inputs stay, since they are positional; literals keep their order.
+template <class Program>
+constexpr Program without_dead_values(const Program& p) {
+  std::array<bool, 1024> live{};
+  for (const auto& r : p.results) live[r.value] = true;
+  for (std::size_t i = p.code.size(); i-- > 0;) {
+    const auto& in = p.code[i];
+    if (in.op == opcode::input || in.op == opcode::input_mask) live[i] = true;
+    if (!live[i]) continue;
+    for (int k = 0; k < facts(in.op).operands; ++k) live[in.operand(k)] = true;
+  }
+  std::array<value_id, 1024> moved{};
+  Program out;
+  out.arithmetic = p.arithmetic;
+  out.inputs = p.inputs;
+  for (std::size_t i = 0; i < p.code.size(); ++i) {
+    if (!live[i]) continue;
+    instruction in = p.code[i];
+    if (in.op == opcode::literal) {
+      moved[i] = out.emit_literal(p.literals[in.a]);
+    } else if (in.op == opcode::constant) {
+      moved[i] = out.emit_constant(p.constants[in.a]);
+    } else {
+      for (int k = 0; k < facts(in.op).operands; ++k) in.operand(k) = moved[in.operand(k)];
+      moved[i] = out.emit(in.op, in.a, in.b, in.c);
+    }
+  }
+  for (const auto& r : p.results) out.results.push_back({moved[r.value], r.type});
+  return out;
+}
+
+// What a kernel computes: custom derivatives stripped, dead values gone. Results are the same.
+template <class Program>
+constexpr Program executable(const Program& p) {
+  Program plain = p;
+  for (std::size_t i = 0; i < plain.code.size(); ++i) {
+    const int n = facts(plain.code[i].op).operands;
+    for (int k = 0; k < n; ++k) {
+      auto& operand = plain.code[i].operand(k);
+      while (plain.code[operand].op == opcode::partial) operand = plain.code[operand].a;
+    }
+  }
+  for (std::size_t r = 0; r < plain.results.size(); ++r)
+    while (plain.code[plain.results[r].value].op == opcode::partial)
+      plain.results[r].value = plain.code[plain.results[r].value].a;
+  return without_dead_values(plain);
+}
+
+// Scalar operations, not counting inputs, literals and constants.
+template <class Program>
+constexpr int operation_count(const Program& p) {
+  int n = 0;
+  for (const auto& i : p.code) n += facts(i.op).operands > 0;
+  return n;
+}
+
+// "%0 = input 0\n%1 = literal 2\n%2 = mul %0 %1\nreturn %2:float".
+inline std::string to_string(const program& p) {
+  std::string text;
+  for (std::size_t i = 0; i < p.code.size(); ++i) {
+    const auto& in = p.code[i];
+    const auto f = facts(in.op);
+    text += "%" + std::to_string(i) + " = " + std::string(f.name);
+    if (f.operands == 0) {
+      const bool integral = is_integer(p.arithmetic);
+      const auto show = [&](const number& n) {
+        std::string s = integral ? std::to_string(n.integer) : std::to_string(n.real);
+        if (!integral) s.erase(s.find_last_not_of('0') + 1);
+        if (!s.empty() && s.back() == '.') s.pop_back();
+        return s;
+      };
+      text += " " + (in.op == opcode::literal ? show(p.literals[in.a])
+                     : in.op == opcode::constant ? show(p.constants[in.a]) : std::to_string(in.a));
+    }
+    for (int k = 0; k < f.operands; ++k) text += " %" + std::to_string(in.operand(k));
+    text += "\n";
+  }
+  text += "return";
+  for (const auto& r : p.results) text += " %" + std::to_string(r.value) + ":" + std::string(to_string(r.type));
+  return text;
+}
+
+}  // namespace pinion::inline v0::scalar

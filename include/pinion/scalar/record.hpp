@@ -1,0 +1,69 @@
+// From functors to programs: recording one functor, and composing it with the programs of its operands.
+#pragma once
+
+#include <utility>
+
+#include <pinion/scalar/functors.hpp>
+#include <pinion/scalar/program.hpp>
+#include <pinion/scalar/symbol.hpp>
+
+namespace pinion::inline v0::scalar {
+
+// Does the functor take bools? (Only the first operand of a functor of three.)
+template <class Functor>
+inline constexpr bool of_masks = requires { Functor::of_masks; };
+
+// The program of one functor over leaves. `result` is the dtype of the outcome.
+template <class Program, class Functor>
+constexpr Program record(dtype arithmetic, dtype result) {
+  Program p;
+  p.arithmetic = arithmetic;
+  std::array<value_id, 3> in{};
+  for (int i = 0; i < Functor::arity; ++i) in[i] = p.emit_input(of_masks<Functor> || (Functor::arity == 3 && i == 0));
+  using leaf = std::conditional_t<of_masks<Functor>, symbol_mask<Program>, symbol<Program>>;
+  const auto y = [&] {
+    if constexpr (Functor::arity == 1) return Functor::apply(leaf{&p, in[0]});
+    else if constexpr (Functor::arity == 2) return Functor::apply(leaf{&p, in[0]}, leaf{&p, in[1]});
+    else return Functor::apply(symbol_mask<Program>{&p, in[0]}, leaf{&p, in[1]}, leaf{&p, in[2]});
+  }();
+  p.results.push_back({y.id, result});
+  return p;
+}
+
+// What stands at one operand of a functor: a leaf (a node's output), a literal, or a program absorbed from a temporary.
+template <class Program>
+struct operand {
+  enum kind_t { leaf, leaf_mask, number_literal, absorbed } kind = leaf;
+  number value{};                    // of a literal
+  const Program* program = nullptr;  // of an absorbed operand
+};
+
+// The program of `outer` with its operands put in place; inputs are numbered from left to right.
+template <class Program, std::size_t N>
+constexpr Program compose(const Program& outer, const std::array<operand<Program>, N>& operands) {
+  Program whole;
+  whole.arithmetic = outer.arithmetic;
+  std::array<value_id, N> at{};
+  for (std::size_t i = 0; i < N; ++i) {
+    const auto& o = operands[i];
+    if (o.kind == operand<Program>::number_literal) {
+      at[i] = whole.emit_literal(o.value);
+    } else if (o.kind == operand<Program>::absorbed) {
+      std::array<value_id, 64> inner{};
+      // Inputs of the part keep their order: its instruction list has them in that order.
+      for (std::size_t k = 0; k < o.program->code.size(); ++k) {
+        const auto op = o.program->code[k].op;
+        if (op == opcode::input || op == opcode::input_mask)
+          inner[o.program->code[k].a] = whole.emit_input(op == opcode::input_mask);
+      }
+      at[i] = append(whole, *o.program, inner.data());
+    } else {
+      at[i] = whole.emit_input(o.kind == operand<Program>::leaf_mask);
+    }
+  }
+  const value_id y = append(whole, outer, at.data());
+  whole.results.push_back({y, outer.results[0].type});
+  return whole;
+}
+
+}  // namespace pinion::inline v0::scalar

@@ -1,0 +1,429 @@
+// A vector of one instruction set as a value: the type a scalar functor is computed with.
+//
+// simd<T, Isa> has as many lanes as fit, counted in four bytes at least: on avx512 sixteen floats, int32s or uint8s,
+// and eight doubles or int64s. It is a thin wrapper of the compiler's vector type, so it is written once for all
+// instruction sets and compilers; how it comes to be compiled for one of them is told in isa.hpp.
+//
+//   * Lanes never see each other: a result does not depend on the lane its input stood in.
+//   * Integer arithmetic wraps. x / 0 is 0, and the smallest integer / -1 is itself: no lane can trap.
+//   * fma(a, b, c) is one instruction where the instruction set has it and the compiler optimises (g++ -O2, clang -O1
+//     and up), otherwise a * b + c; rely on its speed, never on the rounding it saves.
+//   * min and max are those of std (and of TensorFlow): max(a, b) is a < b ? b : a, so if either is NaN, it is a.
+//
+// The operators and functions here and in maths.hpp are found by argument-dependent lookup. A functor template that
+// uses no others also runs over the symbolic values from which gradients and programs are made.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "pinion/base/config.hpp"
+#include "pinion/scalar/isa.hpp"
+#include "pinion/scalar/native.hpp"
+
+namespace pinion::inline v0::scalar {
+
+template <class T, class Isa>
+inline constexpr int natural_lanes = Isa::bytes / (sizeof(T) < 4 ? 4 : static_cast<int>(sizeof(T)));
+
+namespace detail {
+
+// The type of members. More than 16 bytes of alignment would make g++ note, at every function that takes such a class
+// by value, that its calling convention has changed since 4.4; that note cannot be switched off in a header.
+template <class T, int N>
+struct stored_vector_of {
+  typedef T type __attribute__((vector_size(sizeof(T) * N), aligned(sizeof(T) * N < 16 ? sizeof(T) * N : 16)));
+};
+template <class T, int N>
+using stored_vector = typename stored_vector_of<T, N>::type;
+
+template <int Bytes>
+using signed_of_size =
+    std::conditional_t<Bytes == 8, std::int64_t, std::conditional_t<Bytes == 4, std::int32_t, std::int8_t>>;
+template <class T>
+using signed_of = signed_of_size<sizeof(T)>;
+
+// The type to add and multiply T in: unsigned for integers, whose overflow is defined.
+template <class T>
+using wrapping = std::conditional_t<std::is_integral_v<T>, std::make_unsigned_t<signed_of<T>>, T>;
+
+// Hides a vector's origin from g++ 12, at no cost. The truth values of a comparison in a function without a target
+// attribute are 32-bit lanes there; were the optimiser to combine two of them after the function was inlined into one
+// for AVX-512, whose truth values are bits, it would have no instruction for that and go lane by lane.
+template <class Isa, class V>
+PINION_INLINE V opaque(const V& x) {
+  V v = x;
+#if defined(__x86_64__) && !defined(__clang__)
+  if constexpr (Isa::bytes == 64 && sizeof(V) >= 16 && sizeof(V) <= 64) asm("" : "+v"(v));
+#endif
+  return v;
+}
+
+template <class T>
+PINION_INLINE T divide(T a, T b) {
+  if (b == 0) return 0;
+  if (std::is_signed_v<T> && b == T(-1)) return static_cast<T>(wrapping<T>(0) - wrapping<T>(a));
+  return static_cast<T>(a / b);
+}
+
+}  // namespace detail
+
+template <class T, class Isa, int Lanes = natural_lanes<T, Isa>>
+struct simd;
+
+// What a comparison of two simd<T, Isa> gives: in each lane all bits set, or none. In memory, bytes of 0 and 1.
+template <class T, class Isa, int Lanes = natural_lanes<T, Isa>>
+struct mask {
+  using value_type = bool;
+  static constexpr int lanes = Lanes;
+  using vector = detail::vector<detail::signed_of<T>, Lanes>;
+
+  mask() = default;
+  PINION_INLINE explicit mask(const vector& raw) : stored_(raw) {}
+  PINION_INLINE mask(bool x) : stored_(detail::signed_of<T>(-detail::signed_of<T>(x)) - vector{}) {}
+  PINION_INLINE vector raw() const { return (vector)stored_; }
+
+  static PINION_INLINE mask load(const bool* p) { return load(p, lanes); }
+  static PINION_INLINE mask load(const bool* p, int n) {
+    bytes b{};
+    __builtin_memcpy(&b, p, n);
+    return mask(-__builtin_convertvector(b, vector));
+  }
+  PINION_INLINE void store(bool* p) const { store(p, lanes); }
+  PINION_INLINE void store(bool* p, int n) const {
+    const bytes b = __builtin_convertvector(-raw(), bytes);
+    __builtin_memcpy(p, &b, n);
+  }
+
+  friend PINION_INLINE mask operator&&(mask a, mask b) { return mask(a.opaque() & b.opaque()); }
+  friend PINION_INLINE mask operator||(mask a, mask b) { return mask(a.opaque() | b.opaque()); }
+  friend PINION_INLINE mask operator!(mask a) { return mask(~a.raw()); }
+
+  // A friend of the mask, so that both choices may be numbers: select(x > 0, 1, 0).
+  friend PINION_INLINE simd<T, Isa, Lanes> select(mask m, simd<T, Isa, Lanes> a, simd<T, Isa, Lanes> b) {
+    return simd<T, Isa, Lanes>(detail::opaque<Isa>(m.raw() ? a.raw() : b.raw()));
+  }
+
+ private:
+  PINION_INLINE vector opaque() const { return detail::opaque<Isa>(raw()); }
+  using bytes = detail::vector<std::int8_t, Lanes>;
+  detail::stored_vector<detail::signed_of<T>, Lanes> stored_;
+};
+
+// A third argument other than the natural one is what convert() gives between elements of different size; such a value
+// can be computed with, stored and converted on, but has no mathematical functions.
+template <class T, class Isa, int Lanes>
+struct simd {
+  using value_type = T;
+  using isa = Isa;
+  using mask_type = mask<T, Isa, Lanes>;
+  using vector = detail::vector<T, Lanes>;
+  static constexpr int lanes = Lanes;
+
+  simd() = default;
+  PINION_INLINE explicit simd(const vector& raw) : stored_(raw) {}
+  PINION_INLINE simd(T x) : stored_(x - vector{}) {}  // x - 0 is x, also for -0
+  PINION_INLINE vector raw() const { return (vector)stored_; }
+
+  static PINION_INLINE simd load(const T* p) {
+    simd x;
+    __builtin_memcpy(&x.stored_, p, sizeof(vector));
+    return x;
+  }
+  // The first n elements, and zeros.
+  static PINION_INLINE simd load(const T* p, int n) {
+    vector buffer{};
+    __builtin_memcpy(&buffer, p, n * sizeof(T));
+    return simd(buffer);
+  }
+  PINION_INLINE void store(T* p) const { __builtin_memcpy(p, &stored_, sizeof(vector)); }
+  PINION_INLINE void store(T* p, int n) const {
+    const vector buffer = raw();
+    __builtin_memcpy(p, &buffer, n * sizeof(T));
+  }
+  PINION_INLINE T operator[](int lane) const { return raw()[lane]; }
+
+  friend PINION_INLINE simd operator+(simd a, simd b) { return simd((vector)(a.w() + b.w())); }
+  friend PINION_INLINE simd operator-(simd a, simd b) { return simd((vector)(a.w() - b.w())); }
+  friend PINION_INLINE simd operator*(simd a, simd b) { return simd((vector)(a.w() * b.w())); }
+  friend PINION_INLINE simd operator-(simd a) { return simd((vector)(-a.w())); }
+  friend PINION_INLINE simd operator/(simd a, simd b) {
+    if constexpr (std::is_integral_v<T>) {
+      vector quotient{};
+      for (int i = 0; i < lanes; ++i) quotient[i] = detail::divide<T>(a[i], b[i]);
+      return simd(quotient);
+    } else {
+      return simd(a.raw() / b.raw());
+    }
+  }
+
+  friend PINION_INLINE mask_type operator<(simd a, simd b) { return mask_type((mask_vector)(a.raw() < b.raw())); }
+  friend PINION_INLINE mask_type operator<=(simd a, simd b) { return mask_type((mask_vector)(a.raw() <= b.raw())); }
+  friend PINION_INLINE mask_type operator>(simd a, simd b) { return mask_type((mask_vector)(a.raw() > b.raw())); }
+  friend PINION_INLINE mask_type operator>=(simd a, simd b) { return mask_type((mask_vector)(a.raw() >= b.raw())); }
+  friend PINION_INLINE mask_type operator==(simd a, simd b) { return mask_type((mask_vector)(a.raw() == b.raw())); }
+  friend PINION_INLINE mask_type operator!=(simd a, simd b) { return mask_type((mask_vector)(a.raw() != b.raw())); }
+
+  friend PINION_INLINE simd min(simd a, simd b) {
+    if constexpr (native_min) {
+      vector least;
+      detail::native<Isa>::min(least, a.raw(), b.raw());
+      return simd(least);
+    } else {
+      return select(b < a, b, a);
+    }
+  }
+  friend PINION_INLINE simd max(simd a, simd b) {
+    if constexpr (native_min) {
+      vector greatest;
+      detail::native<Isa>::max(greatest, a.raw(), b.raw());
+      return simd(greatest);
+    } else {
+      return select(a < b, b, a);
+    }
+  }
+  friend PINION_INLINE simd fma(simd a, simd b, simd c) { return simd((vector)(a.w() * b.w() + c.w())); }
+
+ private:
+  static constexpr bool native_min =
+      detail::native<Isa>::has_min && std::is_floating_point_v<T> && Lanes == natural_lanes<T, Isa>;
+  using mask_vector = typename mask_type::vector;
+  using wrapping_vector = detail::vector<detail::wrapping<T>, Lanes>;
+  detail::stored_vector<T, Lanes> stored_;
+  PINION_INLINE wrapping_vector w() const { return (wrapping_vector)raw(); }
+};
+
+// ---- bits ---------------------------------------------------------------------------------------------------------
+
+// The same bits as elements of another type of the same size.
+template <class U, class T, class Isa, int N>
+PINION_INLINE simd<U, Isa, N> bit_cast(simd<T, Isa, N> x) {
+  static_assert(sizeof(U) == sizeof(T), "bit_cast keeps the size of an element");
+  return simd<U, Isa, N>((detail::vector<U, N>)x.raw());
+}
+
+template <std::integral T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N> operator&(simd<T, Isa, N> a, std::type_identity_t<simd<T, Isa, N>> b) {
+  return simd<T, Isa, N>(a.raw() & b.raw());
+}
+template <std::integral T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N> operator|(simd<T, Isa, N> a, std::type_identity_t<simd<T, Isa, N>> b) {
+  return simd<T, Isa, N>(a.raw() | b.raw());
+}
+template <std::integral T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N> operator^(simd<T, Isa, N> a, std::type_identity_t<simd<T, Isa, N>> b) {
+  return simd<T, Isa, N>(a.raw() ^ b.raw());
+}
+// Shifts by a constant number of bits; to the left bits fall off, to the right a sign is repeated.
+template <std::integral T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N> operator<<(simd<T, Isa, N> x, int bits) {
+  using words = detail::vector<detail::wrapping<T>, N>;
+  return simd<T, Isa, N>((detail::vector<T, N>)((words)x.raw() << bits));
+}
+template <std::integral T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N> operator>>(simd<T, Isa, N> x, int bits) {
+  return simd<T, Isa, N>(x.raw() >> bits);
+}
+
+// The sign bit alone, and a value with that of another.
+template <class T, class Isa, int N>
+PINION_INLINE auto sign_bit(simd<T, Isa, N> x) {
+  using I = detail::signed_of<T>;
+  return bit_cast<I>(x) & std::numeric_limits<I>::min();
+}
+template <class T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N> or_sign(simd<T, Isa, N> magnitude, simd<T, Isa, N> sign) {
+  return bit_cast<T>(bit_cast<detail::signed_of<T>>(magnitude) | sign_bit(sign));
+}
+
+// ---- conversions --------------------------------------------------------------------------------------------------
+
+// Each lane as C converts it; the number of lanes is kept. Out of range, a floating-point number becomes an
+// unspecified integer, and an integer is cut to its low bits.
+template <class U, class T, class Isa, int N>
+PINION_INLINE simd<U, Isa, N> convert(simd<T, Isa, N> x) {
+  if constexpr (std::is_floating_point_v<T> && sizeof(U) == 1) {
+    return convert<U>(convert<std::int32_t>(x));
+  } else {
+    return simd<U, Isa, N>(__builtin_convertvector(x.raw(), detail::vector<U, N>));
+  }
+}
+
+// 1 where the mask holds, else 0.
+template <class U, class T, class Isa, int N>
+PINION_INLINE simd<U, Isa, N> convert(mask<T, Isa, N> m) {
+  return simd<U, Isa, N>(__builtin_convertvector(-m.raw(), detail::vector<U, N>));
+}
+
+// ---- halves -------------------------------------------------------------------------------------------------------
+
+namespace detail {
+template <int From, class V, int... I>
+PINION_INLINE auto lanes_from(const V& x, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(x, x, From + I...);
+}
+template <class V, int... I>
+PINION_INLINE auto joined(const V& low, const V& high, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(low, high, I...);
+}
+}  // namespace detail
+
+template <class T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N / 2> lower_half(simd<T, Isa, N> x) {
+  return simd<T, Isa, N / 2>(detail::lanes_from<0>(x.raw(), std::make_integer_sequence<int, N / 2>{}));
+}
+template <class T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N / 2> upper_half(simd<T, Isa, N> x) {
+  return simd<T, Isa, N / 2>(detail::lanes_from<N / 2>(x.raw(), std::make_integer_sequence<int, N / 2>{}));
+}
+template <class T, class Isa, int N>
+PINION_INLINE simd<T, Isa, 2 * N> join(simd<T, Isa, N> low, simd<T, Isa, N> high) {
+  return simd<T, Isa, 2 * N>(detail::joined(low.raw(), high.raw(), std::make_integer_sequence<int, 2 * N>{}));
+}
+
+namespace detail {
+template <class Isa, int N>
+PINION_INLINE bool any_bit(simd<std::int64_t, Isa, N> x) {
+  if constexpr (N == 2)
+    return (x[0] | x[1]) != 0;
+  else
+    return any_bit(lower_half(x) | upper_half(x));
+}
+}  // namespace detail
+
+// Whether the mask holds somewhere, or everywhere.
+template <class T, class Isa, int N>
+PINION_INLINE bool any(mask<T, Isa, N> m) {
+  using V = typename mask<T, Isa, N>::vector;
+  if constexpr (sizeof(V) >= 16) {
+    constexpr int words = sizeof(V) / 8;
+    return detail::any_bit(simd<std::int64_t, Isa, words>((detail::vector<std::int64_t, words>)m.raw()));
+  } else {
+    const V v = m.raw();
+    std::uint64_t bits = 0;
+    __builtin_memcpy(&bits, &v, sizeof v);
+    return bits != 0;
+  }
+}
+template <class T, class Isa, int N>
+PINION_INLINE bool all(mask<T, Isa, N> m) {
+  return !any(!m);
+}
+
+// ---- reductions ---------------------------------------------------------------------------------------------------
+
+namespace detail {
+struct plus_lanes {
+  template <class T>
+  PINION_INLINE T operator()(T a, T b) const {
+    return static_cast<T>(wrapping<T>(a) + wrapping<T>(b));
+  }
+};
+struct min_lanes {
+  template <class T>
+  PINION_INLINE T operator()(T a, T b) const {
+    return b < a ? b : a;
+  }
+};
+struct max_lanes {
+  template <class T>
+  PINION_INLINE T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
+};
+
+// Always in this order: the upper half of the lanes onto the lower half, until one is left.
+template <class F, class T, class Isa, int N>
+PINION_INLINE T fold(simd<T, Isa, N> x, F f) {
+  T lane[N];
+  x.store(lane);
+  for (int half = N / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) lane[i] = f(lane[i], lane[i + half]);
+  }
+  return lane[0];
+}
+}  // namespace detail
+
+template <class T, class Isa, int N>
+PINION_INLINE T horizontal_sum(simd<T, Isa, N> x) {
+  return detail::fold(x, detail::plus_lanes{});
+}
+template <class T, class Isa, int N>
+PINION_INLINE T horizontal_min(simd<T, Isa, N> x) {
+  return detail::fold(x, detail::min_lanes{});
+}
+template <class T, class Isa, int N>
+PINION_INLINE T horizontal_max(simd<T, Isa, N> x) {
+  return detail::fold(x, detail::max_lanes{});
+}
+
+// ---- abs, sign, rounding, sqrt ------------------------------------------------------------------------------------
+
+template <class T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N> abs(simd<T, Isa, N> x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using I = detail::signed_of<T>;
+    return bit_cast<T>(bit_cast<I>(x) & std::numeric_limits<I>::max());
+  } else if constexpr (std::is_signed_v<T>) {
+    return select(x < T(0), -x, x);
+  } else {
+    return x;
+  }
+}
+
+// -1, 0 or 1; a zero keeps its sign and NaN stays NaN.
+template <class T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N> sign(simd<T, Isa, N> x) {
+  const auto negative = std::is_signed_v<T> ? select(x < T(0), T(-1), x) : x;
+  return select(x > T(0), T(1), negative);
+}
+
+// To the nearest integer, halfway cases to the even one. A number is rounded by adding and taking away 2^23 (2^52 for
+// double), above which all numbers are integers.
+template <class T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N> round(simd<T, Isa, N> x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const simd<T, Isa, N> magic = sizeof(T) == 4 ? T(0x1p23) : T(0x1p52);
+    const auto magnitude = abs(x);
+    const auto rounded = or_sign((magnitude + magic) - magic, x);
+    return select(magnitude < magic, rounded, x);
+  } else {
+    return x;
+  }
+}
+
+template <class T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N> floor(simd<T, Isa, N> x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const auto nearest = round(x);
+    return select(nearest > x, nearest - T(1), nearest);
+  } else {
+    return x;
+  }
+}
+
+template <class T, class Isa, int N>
+PINION_INLINE simd<T, Isa, N> ceil(simd<T, Isa, N> x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return -floor(-x);
+  } else {
+    return x;
+  }
+}
+
+// Correctly rounded.
+template <std::floating_point T, class Isa>
+PINION_INLINE simd<T, Isa> sqrt(simd<T, Isa> x) {
+  typename simd<T, Isa>::vector root;
+  if constexpr (detail::native<Isa>::has_square_root) {
+    detail::native<Isa>::square_root(root, x.raw());
+  } else {
+    for (int i = 0; i < x.lanes; ++i) root[i] = sizeof(T) == 4 ? __builtin_sqrtf(x[i]) : __builtin_sqrt(x[i]);
+  }
+  return simd<T, Isa>(root);
+}
+
+}  // namespace pinion::inline v0::scalar

@@ -1,0 +1,96 @@
+// Symbolic values: a scalar functor run on them writes its program down.
+#pragma once
+
+#include <pinion/scalar/program.hpp>
+
+namespace pinion::inline v0::scalar {
+
+// A value, or a mask, of a program being written. Refers to the program; used within one recording.
+template <class Program>
+struct symbol_mask {
+  Program* p = nullptr;
+  value_id id = 0;
+};
+
+template <class Program>
+struct symbol {
+  Program* p = nullptr;
+  value_id id = 0;
+
+ private:
+  using mask = symbol_mask<Program>;
+  static constexpr symbol one(opcode op, symbol x) { return {x.p, x.p->emit(op, x.id)}; }
+  static constexpr symbol two(opcode op, symbol x, symbol y) { return {x.p, x.p->emit(op, x.id, y.id)}; }
+  static constexpr mask compare(opcode op, symbol x, symbol y) { return {x.p, x.p->emit(op, x.id, y.id)}; }
+  constexpr symbol number_beside(number n) const { return {p, p->emit_constant(n)}; }
+
+ public:
+#define PINION_SYMBOL_BINARY(name, op)                                                                  \
+  friend constexpr symbol name(symbol x, symbol y) { return two(opcode::op, x, y); }                    \
+  friend constexpr symbol name(symbol x, double y) { return two(opcode::op, x, x.number_beside(y)); }   \
+  friend constexpr symbol name(double x, symbol y) { return two(opcode::op, y.number_beside(x), y); }
+  PINION_SYMBOL_BINARY(operator+, add)
+  PINION_SYMBOL_BINARY(operator-, subtract)
+  PINION_SYMBOL_BINARY(operator*, multiply)
+  PINION_SYMBOL_BINARY(operator/, divide)
+  PINION_SYMBOL_BINARY(min, minimum)
+  PINION_SYMBOL_BINARY(max, maximum)
+  PINION_SYMBOL_BINARY(pow, power)
+#undef PINION_SYMBOL_BINARY
+#define PINION_SYMBOL_UNARY(name, op) \
+  friend constexpr symbol name(symbol x) { return one(opcode::op, x); }
+  PINION_SYMBOL_UNARY(operator-, negate)
+  PINION_SYMBOL_UNARY(abs, absolute)
+  PINION_SYMBOL_UNARY(sign, sign)
+  PINION_SYMBOL_UNARY(exp, exp)
+  PINION_SYMBOL_UNARY(expm1, expm1)
+  PINION_SYMBOL_UNARY(log, log)
+  PINION_SYMBOL_UNARY(log1p, log1p)
+  PINION_SYMBOL_UNARY(sqrt, sqrt)
+  PINION_SYMBOL_UNARY(rsqrt, rsqrt)
+  PINION_SYMBOL_UNARY(tanh, tanh)
+  PINION_SYMBOL_UNARY(erf, erf)
+  PINION_SYMBOL_UNARY(sin, sin)
+  PINION_SYMBOL_UNARY(cos, cos)
+  PINION_SYMBOL_UNARY(floor, floor)
+  PINION_SYMBOL_UNARY(ceil, ceil)
+  PINION_SYMBOL_UNARY(round, round)
+#undef PINION_SYMBOL_UNARY
+#define PINION_SYMBOL_COMPARE(name, op, left, right)                                                     \
+  friend constexpr mask name(symbol x, symbol y) { return compare(opcode::op, left, right); }            \
+  friend constexpr mask name(symbol x, double n) { auto y = x.number_beside(n); return compare(opcode::op, left, right); } \
+  friend constexpr mask name(double n, symbol y) { auto x = y.number_beside(n); return compare(opcode::op, left, right); }
+  PINION_SYMBOL_COMPARE(operator<, less, x, y)
+  PINION_SYMBOL_COMPARE(operator<=, less_equal, x, y)
+  PINION_SYMBOL_COMPARE(operator>, less, y, x)
+  PINION_SYMBOL_COMPARE(operator>=, less_equal, y, x)
+  PINION_SYMBOL_COMPARE(operator==, equal, x, y)
+  PINION_SYMBOL_COMPARE(operator!=, not_equal, x, y)
+#undef PINION_SYMBOL_COMPARE
+  friend constexpr symbol select(mask m, symbol x, symbol y) { return {x.p, x.p->emit(opcode::select, m.id, x.id, y.id)}; }
+  friend constexpr symbol select(mask m, symbol x, double y) { return select(m, x, x.number_beside(y)); }
+  friend constexpr symbol select(mask m, double x, symbol y) { return select(m, y.number_beside(x), y); }
+  friend constexpr symbol select(mask m, double x, double y) {
+    symbol s{m.p, 0};
+    const auto a = s.number_beside(x);
+    return select(m, a, s.number_beside(y));
+  }
+  friend constexpr symbol with_derivative(symbol y, symbol x, symbol dy_dx) {
+    return {y.p, y.p->emit(opcode::partial, y.id, x.id, dy_dx.id)};
+  }
+};
+
+template <class Program>
+constexpr symbol_mask<Program> operator&&(symbol_mask<Program> x, symbol_mask<Program> y) {
+  return {x.p, x.p->emit(opcode::logical_and, x.id, y.id)};
+}
+template <class Program>
+constexpr symbol_mask<Program> operator||(symbol_mask<Program> x, symbol_mask<Program> y) {
+  return {x.p, x.p->emit(opcode::logical_or, x.id, y.id)};
+}
+template <class Program>
+constexpr symbol_mask<Program> operator!(symbol_mask<Program> x) {
+  return {x.p, x.p->emit(opcode::logical_not, x.id)};
+}
+
+}  // namespace pinion::inline v0::scalar

@@ -1,0 +1,8 @@
+// Running graphs in this process: sessions, plans, the CPU and simulated devices.
+#pragma once
+
+#include <pinion/graph.hpp>
+#include <pinion/runtime/session.hpp>
+#if !defined(PINION_COMPILED)
+#include <pinion/runtime/direct_session.hpp>
+#endif

@@ -1,0 +1,59 @@
+// Where a task listens: the text "host:port" taken apart.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <pinion/spec/names.hpp>
+
+namespace pinion::inline v0 {
+
+namespace detail {
+
+constexpr bool is_host_name(std::string_view text) {
+  const auto follows = [](char c) {
+    return ascii::is_letter(c) || ascii::is_digit(c) || c == '.' || c == '-' || c == '_';
+  };
+  return !text.empty() && std::all_of(text.begin(), text.end(), follows);
+}
+
+// "[" hexadecimal digits, colons and dots, perhaps % and a zone, "]". Whether it is an address, the system knows.
+constexpr bool is_bracketed_ipv6(std::string_view text) {
+  if (text.size() < 4 || text.front() != '[' || text.back() != ']') return false;
+  text = text.substr(1, text.size() - 2);
+  const std::string_view digits = text.substr(0, text.find('%'));
+  const std::string_view zone = text.substr(digits.size());
+  return digits.find(':') != digits.npos && digits.find_first_not_of("0123456789abcdefABCDEF:.") == digits.npos &&
+         (zone.empty() || is_host_name(zone.substr(1)));
+}
+
+}  // namespace detail
+
+// A view into the text it was made of, which must outlive it. Never throws: a text of any other form is not valid().
+// An IPv6 host stands in brackets, in the text and in `host`.
+struct host_port {
+  std::string_view host{};
+  int port = -1;
+
+  constexpr host_port() = default;
+  explicit constexpr host_port(std::string_view address) {
+    const std::size_t colon = address.rfind(':');
+    if (colon == address.npos) return;
+    const std::string_view name = address.substr(0, colon);
+    const std::int64_t number = ascii::decimal(address.substr(colon + 1));
+    if (number > 65535 || !(detail::is_host_name(name) || detail::is_bracketed_ipv6(name))) return;
+    host = name;
+    port = static_cast<int>(number);
+  }
+
+  constexpr bool valid() const { return port >= 0; }
+
+  // Port 0 asks the system for a free port, so it is never the same as another.
+  constexpr bool same_as(const host_port& other) const {
+    return port > 0 && port == other.port && ascii::equal_in_any_case(host, other.host);
+  }
+};
+
+}  // namespace pinion::inline v0

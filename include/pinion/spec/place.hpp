@@ -1,0 +1,72 @@
+// A device spec as a type, for what the compiler must know: at<"/gpu:0"> is a value of an empty type.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <pinion/base/fixed_string.hpp>
+#include <pinion/spec/device_spec.hpp>
+
+namespace pinion::inline v0 {
+
+// A spec spelled in template arguments, which are integers and character packs (nvcc 13 mishandles arrays there).
+// Job and Type are chars<...>, empty when unset. Empty and stateless: copy and share freely. Never fails: a bad string
+// has not compiled. Written only by `at` and merge_t, so that equal specs are one type.
+template <class Job, int Replica, int Task, class Type, int Index>
+struct place_tag {
+  static constexpr device_spec spec = device_spec{}
+                                          .with_job(Job::view())
+                                          .with_replica(Replica)
+                                          .with_task(Task)
+                                          .with_type(Type::view())
+                                          .with_index(Index);
+
+  constexpr operator device_spec() const { return spec; }
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_place_tag = false;
+template <class Job, int Replica, int Task, class Type, int Index>
+inline constexpr bool is_place_tag<place_tag<Job, Replica, Task, Type, Index>> = true;
+
+// Where the spec of a tag comes from.
+template <class Text>
+struct parsed_place {
+  static constexpr device_spec spec = parse_device(Text::view());
+};
+template <class Outer, class Inner>
+struct merged_place {
+  static constexpr device_spec spec = merge(Outer::spec, Inner::spec);
+};
+
+template <class Source>
+constexpr auto make_place_tag() {
+  const auto spell = []<std::size_t... J, std::size_t... T>(std::index_sequence<J...>, std::index_sequence<T...>) {
+    constexpr device_spec s = Source::spec;  // nvcc 13 must read through a local, as in as_chars
+    return place_tag<chars<s.job_.s[J]...>, s.replica_, s.task_, chars<s.type_.s[T]...>, s.index_>{};
+  };
+  return spell(std::make_index_sequence<Source::spec.job().size()>{},
+               std::make_index_sequence<Source::spec.type().size()>{});
+}
+
+}  // namespace detail
+
+template <class T>
+concept place_tag_type = detail::is_place_tag<std::remove_cvref_t<T>>;
+
+// The tag of a device string; the grammar is that of parse_device, and a mistake in it is a compile error.
+template <fixed_string S>
+inline constexpr auto at = detail::make_place_tag<detail::parsed_place<decltype(as_chars<S>())>>();
+
+// The tag of no field at all: anywhere.
+using anywhere = place_tag<chars<>, -1, -1, chars<>, -1>;
+
+// The type of Inner laid over Outer, as merge() does for values.
+template <place_tag_type Outer, place_tag_type Inner>
+using merge_t =
+    decltype(detail::make_place_tag<detail::merged_place<std::remove_cvref_t<Outer>, std::remove_cvref_t<Inner>>>());
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,194 @@
+// Values: a dtype, a shape and a share of a buffer; untyped (any_tensor) and typed on the host (tensor<T>).
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/base/dtype.hpp>
+#include <pinion/base/error.hpp>
+#include <pinion/tensor/buffer.hpp>
+#include <pinion/tensor/shape.hpp>
+
+namespace pinion::inline v0 {
+
+// A tensor of any dtype, in the memory of any device. Copies share the buffer; the bytes are written only by whoever
+// holds the single reference, so values are immutable once shared. Distinct objects may be used from distinct threads.
+class any_tensor {
+ public:
+  any_tensor() = default;
+  any_tensor(pinion::dtype type, const pinion::shape& extent, buffer_ref bytes)
+      : type_(type), shape_(extent), buffer_(std::move(bytes)) {}
+  // Uninitialised elements, from an allocator (host heap by default). Text starts as empty strings.
+  any_tensor(pinion::dtype type, const pinion::shape& extent, allocator& from = *heap_allocator::instance())
+      : type_(type), shape_(extent) {
+    if (!extent.known()) throw error(errc::invalid_argument, "a tensor needs a known shape, not " + to_string(extent));
+    buffer_ = type == pinion::dtype::string ? make_text_buffer(static_cast<std::size_t>(extent.count()))
+                                    : buffer_ref(from.allocate(bytes()));
+  }
+
+  pinion::dtype dtype() const { return type_; }
+  const pinion::shape& shape() const { return shape_; }
+  std::int64_t count() const { return shape_.count(); }
+  std::size_t bytes() const { return static_cast<std::size_t>(shape_.count()) * size_of(type_); }
+  bool empty() const { return !buffer_; }  // holds no value at all
+  explicit operator bool() const { return bool(buffer_); }
+  const buffer_ref& storage() const { return buffer_; }
+  bool unique() const { return buffer_ && buffer_->unique(); }
+  bool on_host() const { return buffer_ && buffer_->home()->is_host(); }
+
+  void* raw() const { return buffer_->data(); }
+  std::byte* byte_data() const { return static_cast<std::byte*>(buffer_->data()); }
+  template <element T>
+  T* data() const {
+    return static_cast<T*>(buffer_->data());
+  }
+  // The same elements under another shape of the same count.
+  any_tensor reshaped(const pinion::shape& extent) const { return {type_, extent, buffer_}; }
+
+ private:
+  pinion::dtype type_ = pinion::dtype::invalid;
+  pinion::shape shape_;
+  buffer_ref buffer_;
+};
+
+// Bitwise for plain dtypes up to the meaning of ==: NaN differs from itself.
+inline bool operator==(const any_tensor& a, const any_tensor& b) {
+  if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
+  if (a.empty() || b.empty()) return a.empty() == b.empty();
+  const auto same = [&]<class T>() { return std::equal(a.data<T>(), a.data<T>() + a.count(), b.data<T>()); };
+  return a.dtype() == dtype::string ? same.template operator()<std::string>() : visit_plain(a.dtype(), same);
+}
+
+inline buffer_ref make_text_buffer(std::size_t count) {
+  class text_allocator final : public allocator {
+   public:
+    buffer* allocate(std::size_t n) override {
+      auto* b = new buffer(new std::string[n], n);
+      b->hand_out(shared_from_this());
+      return b;
+    }
+    void recycle(buffer* idle) noexcept override {
+      delete[] static_cast<std::string*>(idle->data());
+      delete idle;
+    }
+  };
+  static const auto text = std::make_shared<text_allocator>();
+  return buffer_ref(text->allocate(count));
+}
+
+// Nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, ... Ragged braces are refused with a sentence.
+template <element T>
+class literal {
+ public:
+  template <class U>
+    requires std::is_convertible_v<U, T> && (!std::is_same_v<U, literal>)
+  literal(const U& value) : elements_{static_cast<T>(value)} {}
+  literal(std::initializer_list<literal> rows) {
+    shape_.push_back(static_cast<std::int64_t>(rows.size()));
+    const literal* first = rows.begin();
+    if (first == rows.end()) return;
+    for (auto d : first->shape_.dims()) shape_.push_back(d);
+    for (const auto& row : rows) {
+      if (!(row.shape_ == first->shape_))
+        throw error(errc::invalid_argument, "a literal with ragged braces: a row of shape " + to_string(row.shape_) +
+                                                " stands beside one of shape " + to_string(first->shape_));
+      elements_.insert(elements_.end(), row.elements_.begin(), row.elements_.end());
+    }
+  }
+  const pinion::shape& shape() const { return shape_; }
+  const std::vector<T>& elements() const { return elements_; }  // row-major
+
+ private:
+  pinion::shape shape_;
+  std::vector<T> elements_;
+};
+
+// A host tensor of a known dtype: a value. Copies share memory until one of them is written to.
+template <element T>
+class tensor {
+ public:
+  tensor() : tensor(pinion::shape{}) {}
+  tensor(const pinion::shape& extent) : value_(dtype_of<T>, extent) {  // elements are zero
+    std::fill_n(value_.template data<T>(), size(), T{});
+  }
+  tensor(const pinion::shape& extent, std::span<const T> elements) : value_(dtype_of<T>, extent) {
+    if (static_cast<std::int64_t>(elements.size()) != value_.count())
+      throw error(errc::invalid_argument, "a tensor of shape " + to_string(extent) + " holds " +
+                                              std::to_string(value_.count()) + " elements, not " +
+                                              std::to_string(elements.size()));
+    std::copy(elements.begin(), elements.end(), value_.template data<T>());
+  }
+  // From nested braces: tensor<float>::of({{1, 2}, {3, 4}}).
+  static tensor of(const literal<T>& nested) {
+    tensor t(any_tensor(dtype_of<T>, nested.shape()));
+    std::copy(nested.elements().begin(), nested.elements().end(), t.data());
+    return t;
+  }
+  template <std::same_as<T> U>
+  tensor(const U& scalar) : tensor(pinion::shape{}) {
+    *data() = scalar;
+  }
+  // Takes an untyped tensor on the host; throws invalid_argument where its dtype is another.
+  explicit tensor(any_tensor value) : value_(std::move(value)) {
+    if (value_.dtype() != dtype_of<T>)
+      throw error(errc::invalid_argument, "a tensor of " + std::string(to_string(value_.dtype())) +
+                                              " was taken for one of " + std::string(to_string(dtype_of<T>)));
+  }
+
+  const pinion::shape& shape() const { return value_.shape(); }
+  std::int64_t size() const { return value_.count(); }
+  const T* data() const { return value_.template data<T>(); }
+  T* data() {
+    own();
+    return value_.template data<T>();
+  }
+  std::span<const T> span() const { return {data(), static_cast<std::size_t>(size())}; }
+  std::span<T> span() { return {data(), static_cast<std::size_t>(size())}; }
+
+  template <class... I>
+  const T& operator()(I... index) const {
+    return data()[offset({static_cast<std::int64_t>(index)...})];
+  }
+  template <class... I>
+  T& operator()(I... index) {
+    return data()[offset({static_cast<std::int64_t>(index)...})];
+  }
+  // A tensor of one element is its value; any other throws invalid_argument.
+  operator T() const {
+    if (size() != 1)
+      throw error(errc::invalid_argument, "a tensor of shape " + to_string(shape()) + " is not a single value");
+    return *data();
+  }
+  const any_tensor& untyped() const { return value_; }
+
+  friend bool operator==(const tensor& a, const tensor& b) { return a.value_ == b.value_; }
+
+ private:
+  void own() {
+    if (value_.unique()) return;
+    any_tensor copy(dtype_of<T>, shape());
+    std::copy_n(std::as_const(*this).data(), size(), copy.template data<T>());
+    value_ = std::move(copy);
+  }
+  std::size_t offset(std::initializer_list<std::int64_t> index) const {
+    if (static_cast<int>(index.size()) != shape().rank())
+      throw error(errc::out_of_range, std::to_string(index.size()) + " indices into a tensor of shape " + to_string(shape()));
+    std::int64_t at = 0;
+    int axis = 0;
+    for (auto i : index) {
+      if (i < 0 || i >= shape()[axis])
+        throw error(errc::out_of_range, "index " + std::to_string(i) + " on axis " + std::to_string(axis) +
+                                            " of a tensor of shape " + to_string(shape()));
+      at = at * shape()[axis++] + i;
+    }
+    return static_cast<std::size_t>(at);
+  }
+
+  any_tensor value_;
+};
+
+}  // namespace pinion::inline v0

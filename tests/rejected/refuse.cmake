@@ -1,0 +1,26 @@
+# cmake -D program=FILE -D compiler=... -D flags=FILE -P refuse.cmake: the program compiles with ACCEPT defined, and
+# without it is refused with every text its first lines expect.
+execute_process(COMMAND ${compiler} @${flags} -DACCEPT ${program} RESULT_VARIABLE status ERROR_VARIABLE said)
+if(NOT status EQUAL 0)
+  message("${said}")
+  message(FATAL_ERROR "the accepted twin does not compile")
+endif()
+
+execute_process(COMMAND ${compiler} @${flags} ${program} RESULT_VARIABLE status ERROR_VARIABLE said)
+if(status EQUAL 0)
+  message(FATAL_ERROR "the program compiles, but should be refused")
+endif()
+
+file(READ ${program} rest)
+if(NOT rest MATCHES "^// expect: ")
+  message(FATAL_ERROR "the first line says no `// expect: TEXT`")
+endif()
+while(rest MATCHES "^// expect: ([^\n]*)\n(.*)$")
+  set(text "${CMAKE_MATCH_1}")
+  set(rest "${CMAKE_MATCH_2}")
+  string(FIND "${said}" "${text}" at)
+  if(at EQUAL -1)
+    message("${said}")
+    message(FATAL_ERROR "the compiler does not say: ${text}")
+  endif()
+endwhile()

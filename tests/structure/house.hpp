@@ -1,0 +1,84 @@
+// The headers as a value: who includes whom, which folder a file lives in, on which floor a folder lies.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace house {
+
+using names = std::set<std::string>;
+
+struct header {
+  std::vector<std::string> lines;
+  names own;      // "spec/place.hpp": what it includes of the library
+  names foreign;  // "asio.hpp", "vector": the rest
+};
+using headers = std::map<std::string, header>;  // by the path below include/pinion
+
+inline header parse(const std::filesystem::path& file) {
+  static const std::regex include{R"(\s*#\s*include\s*[<"]([^>"]+)[>"].*)"};
+  header result;
+  std::ifstream in{file};
+  for (std::string line; std::getline(in, line); result.lines.push_back(line)) {
+    std::smatch match;
+    if (!std::regex_match(line, match, include)) continue;
+    const std::string name = match[1];
+    if (name.starts_with("pinion/")) {
+      result.own.insert(name.substr(7));
+    } else {
+      result.foreign.insert(name);
+    }
+  }
+  return result;
+}
+
+inline headers read(const std::filesystem::path& root) {
+  headers result;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{root}) {
+    const std::string kind = entry.path().extension();
+    if (kind == ".hpp" || kind == ".cuh") {
+      result[entry.path().lexically_relative(root).generic_string()] = parse(entry.path());
+    }
+  }
+  return result;
+}
+
+// "op" of "op/map/cpu.hpp"; an umbrella header directly in include/pinion has none.
+inline std::string room(const std::string& path) {
+  const auto slash = path.find('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+// Everything that including a header brings, itself not counted.
+inline names closure(const headers& all, const std::string& from) {
+  names seen;
+  const std::function<void(const std::string&)> visit = [&](const std::string& path) {
+    const auto found = all.find(path);
+    if (found == all.end()) return;
+    for (const std::string& next : found->second.own) {
+      if (seen.insert(next).second) visit(next);
+    }
+    for (const std::string& name : found->second.foreign) seen.insert("<" + name + ">");
+  };
+  visit(from);
+  return seen;
+}
+
+// "op/map" of "op/map/cpu.hpp". Files in op/ that bring a family (the catalogue) count as a folder of their own: they
+// stand on the families, which stand on the contract, the rest of op/.
+inline std::string folder(const headers& all, const std::string& path) {
+  const std::string place = path.substr(0, std::min(path.rfind('/'), path.size()));
+  if (place != "op") return place == path ? "" : place;
+  const names brought = closure(all, path);
+  const auto of_family = [](const std::string& name) { return room(name) == "op" && name.rfind('/') > 2; };
+  return std::any_of(brought.begin(), brought.end(), of_family) ? "op/(catalogue)" : "op";
+}
+
+}  // namespace house

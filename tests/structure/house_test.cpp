@@ -1,0 +1,162 @@
+// The layered house: which folder may see which, what an umbrella header may bring, how a file begins.
+#include "house.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstdio>
+
+namespace {
+
+const house::headers tree = house::read(PINION_TEST_SOURCE_DIR "/include/pinion");
+
+const std::map<std::string, int> floors{
+    {"base", 1}, {"spec", 2}, {"tensor", 2},   {"scalar", 2},    {"rpc", 2},     {"device", 3},      {"graph", 3},
+    {"op", 4},   {"dsl", 5},  {"autodiff", 5}, {"placement", 5}, {"runtime", 6}, {"distributed", 7}, {"train", 7},
+};
+
+// What an umbrella header may see: rooms, and other umbrella headers.
+const house::names graph_rooms{"base", "spec", "tensor", "scalar", "graph", "op", "dsl", "autodiff", "placement"};
+const house::names session_rooms{"device", "runtime", "graph.hpp"};
+const std::map<std::string, house::names> umbrellas{
+    {"graph.hpp", {}},
+    {"session.hpp", session_rooms},
+    {"distributed.hpp", {"rpc", "distributed", "device", "runtime", "graph.hpp", "session.hpp"}},
+    {"train.hpp", {"train", "device", "runtime", "graph.hpp", "session.hpp"}},
+    {"pinion.hpp", {"graph.hpp", "session.hpp", "distributed.hpp", "train.hpp"}},
+    {"cuda.hpp", {"device", "runtime", "graph.hpp", "session.hpp"}},
+};
+
+bool may_see(const std::string& from, const std::string& to) {
+  const std::string here = house::room(from), there = house::room(to);
+  if (here.empty()) {
+    const house::names& more = umbrellas.at(from);
+    const std::string& what = there.empty() ? to : there;
+    return more.contains(what) || (from != "pinion.hpp" && graph_rooms.contains(what));
+  }
+  return !there.empty() && (here == there || floors.at(there) < floors.at(here));
+}
+
+// The names of what `from` brings that match one of the patterns.
+std::string brought(const std::string& from, const std::string& pattern) {
+  std::string result;
+  for (const std::string& name : house::closure(tree, from)) {
+    if (std::regex_match(name, std::regex{pattern})) result += from + " brings " + name + "\n";
+  }
+  return result;
+}
+
+// The first circle found in a relation, as "a -> b -> a", or "".
+std::string circle(const std::map<std::string, house::names>& relation) {
+  std::map<std::string, int> state;  // 1: on the path, 2: done
+  std::vector<std::string> path;
+  std::string result;
+  const std::function<void(const std::string&)> visit = [&](const std::string& name) {
+    state[name] = 1;
+    path.push_back(name);
+    if (const auto found = relation.find(name); found != relation.end()) {
+      for (const std::string& next : found->second) {
+        if (!result.empty()) return;
+        if (state[next] == 0) visit(next);
+        if (state[next] == 1 && result.empty()) {
+          for (auto at = std::find(path.begin(), path.end(), next); at != path.end(); ++at) result += *at + " -> ";
+          result += next;
+        }
+      }
+    }
+    path.pop_back();
+    state[name] = 2;
+  };
+  for (const auto& [name, unused] : relation) {
+    if (state[name] == 0 && result.empty()) visit(name);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("every header lives in a room with a floor or is a known umbrella") {
+  std::string homeless;
+  for (const auto& [path, unused] : tree) {
+    const std::string room = house::room(path);
+    if (!(room.empty() ? umbrellas.contains(path) : floors.contains(room))) homeless += path + "\n";
+  }
+  CHECK(homeless == "");
+}
+
+TEST_CASE("a header includes its own room and lower floors only") {
+  std::string offences;
+  for (const auto& [path, header] : tree) {
+    for (const std::string& other : header.own) {
+      if (!tree.contains(other)) {
+        offences += path + " includes " + other + ", which does not exist\n";
+      } else if (!may_see(path, other)) {
+        offences += path + " must not include " + other + "\n";
+      }
+    }
+  }
+  CHECK(offences == "");
+}
+
+TEST_CASE("headers include each other in no circle, nor do folders") {
+  std::map<std::string, house::names> files, folders;
+  for (const auto& [path, header] : tree) {
+    files[path] = header.own;
+    for (const std::string& other : header.own) {
+      const std::string here = house::folder(tree, path), there = house::folder(tree, other);
+      if (here != there) folders[here].insert(there);
+    }
+  }
+  CHECK(circle(files) == "");
+  CHECK(circle(folders) == "");
+}
+
+TEST_CASE("an umbrella header brings no more than promised") {
+  const std::string network = "<asio.*|rpc/.*|distributed/.*", archives = "<cereal/.*";
+  const std::string nvcc = ".*[.]cuh|<cuda.*|<thrust/.*";
+  const std::string threads =
+      "<(thread|mutex|shared_mutex|condition_variable|future|semaphore|latch|barrier|stop_token)>";
+  CHECK(brought("graph.hpp", network + "|" + archives + "|" + nvcc + "|" + threads + "|<iostream>") == "");
+  CHECK(brought("session.hpp", network + "|" + nvcc) == "");
+  CHECK(brought("train.hpp", network + "|" + nvcc) == "");
+  CHECK(brought("pinion.hpp", nvcc) == "");
+  CHECK(brought("cuda.hpp", network) == "");
+}
+
+TEST_CASE("Asio is met in rpc alone, Cereal in rpc and distributed") {
+  std::string offences;
+  for (const auto& [path, header] : tree) {
+    const std::string room = house::room(path);
+    for (const std::string& name : header.foreign) {
+      const bool asio = name.starts_with("asio"), cereal = name.starts_with("cereal/");
+      if ((asio || cereal) && room != "rpc" && !(cereal && room == "distributed"))
+        offences += path + ": " + name + "\n";
+    }
+  }
+  CHECK(offences == "");
+}
+
+TEST_CASE("a header says what it is, is read once, and names its includes and nothing else") {
+  std::string offences;
+  for (const auto& [path, header] : tree) {
+    const auto& lines = header.lines;
+    const auto begins = [&](const char* with) {
+      return std::any_of(lines.begin(), lines.end(), [=](const std::string& line) { return line.starts_with(with); });
+    };
+    if (lines.empty() || !lines[0].starts_with("// ")) offences += path + " does not begin with what it is\n";
+    if (!begins("#pragma once")) offences += path + " has no #pragma once\n";
+    if (begins("#include \"")) offences += path + " includes \"...\", not <pinion/...>\n";
+    if (begins("using namespace")) offences += path + " says using namespace\n";
+  }
+  CHECK(offences == "");
+}
+
+TEST_CASE("headers stay small") {
+  std::vector<std::pair<std::size_t, std::string>> sizes;
+  for (const auto& [path, header] : tree) sizes.emplace_back(header.lines.size(), path);
+  std::sort(sizes.begin(), sizes.end());
+  const auto& [middle, unused] = sizes[sizes.size() / 2];
+  const auto& [most, where] = sizes.back();
+  std::printf("%zu headers, %zu lines in the middle, %zu at most (%s)\n", sizes.size(), middle, most, where.c_str());
+  CHECK(middle <= 150);
+  CHECK(most <= 1000);
+}
