@@ -1,9 +1,15 @@
 // Building graphs: device specs, tensors, scopes, expressions, gradients. Brings no threads and no network.
 #pragma once
 
+#include <pinion/dsl/gradients.hpp>
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/dsl/layout.hpp>
+#include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/math.hpp>
+#include <pinion/dsl/nn.hpp>
+#include <pinion/dsl/place.hpp>
+#include <pinion/dsl/random.hpp>
 #include <pinion/dsl/sources.hpp>
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/graph/scopes.hpp>

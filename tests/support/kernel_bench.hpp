@@ -71,7 +71,7 @@ inline any_tensor copy_of(const any_tensor& t) {
 struct how {
   int threads = 0;  // of the intra-op pool
   device::kind_t on = device::cpu;
-  std::vector<bool> wanted{};  // empty: all outputs are
+  std::vector<std::uint8_t> wanted{};  // empty: all outputs are
 };
 inline const how on_stream{.on = device::gpu};
 
@@ -97,6 +97,11 @@ class graph {
   const std::vector<any_tensor>& values(node_id id) {
     if (!values_.contains(id)) run(id);
     return values_.at(id);
+  }
+  // Of a second run of the op, by the same kernel.
+  const any_tensor& value_again(output o) {
+    run(o.node);
+    return value(o);
   }
   // The gradients of all inputs of the op that made `y`, from those of its outputs.
   std::vector<std::optional<gradient_value>> gradients(node_id y, std::vector<std::optional<output>> dy) {
@@ -128,9 +133,7 @@ class graph {
     kernel_context context;
     context.device = &device_;
     context.services = &services_;
-    const std::unique_ptr<bool[]> wanted(new bool[out.size() + 1]);
-    for (std::size_t i = 0; i < how_.wanted.size(); ++i) wanted[i] = how_.wanted[i];
-    context.wanted = {wanted.get(), how_.wanted.size()};
+    context.wanted = how_.wanted;
     context.outputs = out;
     if (how_.on == device::gpu)
       run_late(*kernels_[id], context, in);

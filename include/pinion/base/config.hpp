@@ -8,10 +8,23 @@
 
 // Two ways to build, one source (pure headers, or pinion::compiled). PINION_DECL marks the functions whose
 // definitions move into the library in the second.
+// Their definitions stand under PINION_DEFINE_<PART>, which is 1 everywhere in the first mode, and in one unit of
+// cmake/compiled in the second.
 #if defined(PINION_COMPILED)
 #define PINION_DECL
+#define PINION_DEFINE_ELSEWHERE 0
 #else
 #define PINION_DECL inline
+#define PINION_DEFINE_ELSEWHERE 1
+#endif
+#if !defined(PINION_DEFINE_GRAPH)
+#define PINION_DEFINE_GRAPH PINION_DEFINE_ELSEWHERE
+#endif
+#if !defined(PINION_DEFINE_KERNELS)
+#define PINION_DEFINE_KERNELS PINION_DEFINE_ELSEWHERE
+#endif
+#if !defined(PINION_DEFINE_RUNTIME)
+#define PINION_DEFINE_RUNTIME PINION_DEFINE_ELSEWHERE
 #endif
 
 // A build mode must be the same in every unit of a program. The same name is thread-local in one mode and plain in the

@@ -74,6 +74,7 @@ class variable_handle : public dsl::operators {
   const device_spec& requested_device() const { return (*graph_)[variable_].requested; }
   const pinion::shape& shape() const { return graph_->type_of(reference()).shape; }
 
+  node_id read_id() const { return read_; }
   // Gives it its initial value, and yields it.
   operation initializer() const { return {*graph_, assign_}; }
   // The shared read; inside control_dependencies a read of its own, which sees their effects.

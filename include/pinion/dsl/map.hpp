@@ -51,7 +51,7 @@ inline const scalar::program& node_program(const node& n) { return op::program_o
 inline bool can_absorb(const graph& g, const any_expr& e) {
   const node& n = g.peek(e.id());
   const scope_state& state = scope_state::current();
-  if (&e.owner() != &g || n.consumers > 0 || n.scope != state.device || !n.attrs.has("program")) return false;
+  if (&e.owner() != &g || n.consumers > 0 || n.pinned || n.scope != state.device || !n.attrs.has("program")) return false;
   if (n.attrs.get_or("named", false) || !state.colocation.empty() || !n.colocation.empty()) return false;
   if (n.base_name.substr(0, n.base_name.rfind('/') + 1) != state.name_prefix) return false;
   return n.control_inputs == current_control_inputs(n.inputs);

@@ -140,8 +140,8 @@ expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location 
       return endpoint_of(value, where).endpoint();
     } else {
       static_assert(std::is_convertible_v<V, T>, "the value does not convert to the variable's dtype");
-      auto use = g.as_default();  // a literal has no place of its own
-      return {build(g, constant_request(tensor<T>(static_cast<T>(value)).untyped(), v.name() + "/value", where)), 0};
+      const auto literal = tensor<T>(static_cast<T>(value)).untyped();
+      return {build(g, constant_request(literal, std::string(Op::name) + "/value", where)), 0};
     }
   }();
   return {g, {build(g, {.op = Op::name, .base_name = std::string(Op::name), .inputs = {v.reference(), input}, .where = where}), 0}};

@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 
 namespace pinion::inline v0 {
@@ -87,13 +88,22 @@ class graph {
   // A node as it stands, settled or not: for those who build.
   const node& peek(node_id id) const { return nodes_[index(id)]; }
 
+  // Lays a spec over the request of a node, as if it were its innermost guard.
+  void pin(node_id id, const device_spec& spec, const std::string& where) {
+    settle();
+    node& n = nodes_[index(id)];
+    n.requested = merge(n.requested, spec);
+    n.request_reason = "place at " + where + (n.request_reason.empty() ? "" : ", " + n.request_reason);
+    n.pinned = true;
+  }
+
   // Gives every node made so far its name and its device. Called by whoever looks, and when a scope closes.
   void settle() const {
     if (!unsettled_.empty() || fault_) const_cast<graph*>(this)->settle_all();
   }
 
   // The same where nothing may be thrown: what a policy throws is kept, and thrown to the next who looks.
-  void settle_before_closing() noexcept;
+  PINION_DECL void settle_before_closing() noexcept;
 
   // "mul" -> "mul", then "mul_1", "mul_2"; names differ by more than case.
   std::string unique_name(const std::string& base) {
@@ -122,7 +132,7 @@ class graph {
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     return text;
   }
-  void settle_all();  // graph/scopes.hpp
+  PINION_DECL void settle_all();
   void release_name(const node& n) {
     names_.erase(n.name);
     if (n.name == n.base_name) {

@@ -50,6 +50,7 @@ struct node {
   int consumers = 0;
   bool settled = false;
   bool absorbed = false;
+  bool pinned = false;  // to a place of its own
 };
 
 // "name", "name:1".

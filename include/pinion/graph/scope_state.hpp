@@ -86,7 +86,10 @@ inline default_scope graph::as_default() { return default_scope(*this); }
 
 // The request of a node: its guards from the innermost outwards. A policy's answer replaces what inner guards gathered;
 // a null guard ends the walk. Writes down which guards had a say.
-inline void resolve_request(node& n) {
+PINION_DECL void resolve_request(node& n);
+
+#if PINION_DEFINE_GRAPH
+PINION_DECL void resolve_request(node& n) {
   device_spec gathered = n.requested;
   for (const device_scope* s = n.scope.get(); s && s->kind != device_scope::null; s = s->outer.get()) {
     const device_spec before = gathered;
@@ -99,7 +102,7 @@ inline void resolve_request(node& n) {
   n.requested = gathered;
 }
 
-inline void graph::settle_all() {
+PINION_DECL void graph::settle_all() {
   auto waiting = std::move(unsettled_);
   unsettled_.clear();
   for (std::size_t i = 0; i < waiting.size(); ++i) {
@@ -120,10 +123,11 @@ inline void graph::settle_all() {
   }
 }
 
-inline void graph::settle_before_closing() noexcept {
+PINION_DECL void graph::settle_before_closing() noexcept {
   closing_ = true;
   settle();
   closing_ = false;
 }
+#endif
 
 }  // namespace pinion::inline v0

@@ -14,7 +14,7 @@
 namespace pinion::inline v0 {
 
 // The definition of an op by name; throws not_found. Filled by op/catalogue.hpp.
-const definition& definition_of(std::string_view op);
+PINION_DECL const definition& definition_of(std::string_view op);
 
 struct node_request {
   std::string_view op = {};
@@ -27,6 +27,11 @@ struct node_request {
   std::string exact_name = {};  // instead of base_name: full, and known to be unique
 };
 
+// Adds a node to a graph under the scopes open now and returns its id. Throws invalid_argument where the op's shape
+// function refuses the inputs, naming the node and the line; the graph is then as it was.
+PINION_DECL node_id build(graph& g, node_request request);
+
+#if PINION_DEFINE_GRAPH
 namespace detail {
 
 // Ops that take a reference stand where it stands: the guards open now have no say.
@@ -48,9 +53,7 @@ inline source_location nearest_location(const graph& g, const std::vector<output
 
 }  // namespace detail
 
-// Adds a node to a graph under the scopes open now and returns its id. Throws invalid_argument where the op's shape
-// function refuses the inputs, naming the node and the line; the graph is then as it was.
-inline node_id build(graph& g, node_request request) {
+PINION_DECL node_id build(graph& g, node_request request) {
   const scope_state& state = scope_state::current();
   const definition& def = definition_of(request.op);
   node n;
@@ -87,5 +90,6 @@ inline node_id build(graph& g, node_request request) {
   }
   return g.add(std::move(n), request.may_be_absorbed);
 }
+#endif
 
 }  // namespace pinion::inline v0

@@ -7,8 +7,13 @@
 
 #include <pinion/base/type_list.hpp>
 #include <pinion/op/build.hpp>
+#include <pinion/op/gather/op.hpp>
+#include <pinion/op/layout/op.hpp>
 #include <pinion/op/map/op.hpp>
 #include <pinion/op/matmul/op.hpp>
+#include <pinion/op/nn/op.hpp>
+#include <pinion/op/random/op.hpp>
+#include <pinion/op/reduce/op.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/op/variable/op.hpp>
 
@@ -18,10 +23,14 @@ namespace op {
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) , tag
 using catalogue = type_list<constant, placeholder, identity, zeros_like, ones_like, no_op,  //
     variable, assign, assign_add, assign_sub, apply_gradient_descent, apply_momentum,      //
+    reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, expand_like, prod_grad, argmax,  //
+    softmax, log_softmax, scale_rows, softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,  //
+    random_uniform, random_normal, truncated_normal, gather, scatter_dense, reshape, reshape_like, transpose,  //
     matmul, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 #undef PINION_MAP_TAG
 }  // namespace op
 
+#if PINION_DEFINE_GRAPH
 namespace detail {
 inline const std::unordered_map<std::string_view, definition>& definitions() {
   static const auto table = [] {
@@ -33,11 +42,12 @@ inline const std::unordered_map<std::string_view, definition>& definitions() {
 }
 }  // namespace detail
 
-inline const definition& definition_of(std::string_view op) {
+PINION_DECL const definition& definition_of(std::string_view op) {
   const auto at = detail::definitions().find(op);
   if (at == detail::definitions().end())
     throw error(errc::not_found, "this program knows no op '" + std::string(op) + "'");
   return at->second;
 }
+#endif
 
 }  // namespace pinion::inline v0

@@ -6,13 +6,25 @@
 #include <unordered_map>
 
 #include <pinion/op/catalogue.hpp>
+#include <pinion/op/kernel.hpp>
+#if PINION_DEFINE_KERNELS
+#include <pinion/op/gather/cpu.hpp>
+#include <pinion/op/layout/cpu.hpp>
 #include <pinion/op/map/cpu.hpp>
 #include <pinion/op/matmul/cpu.hpp>
+#include <pinion/op/nn/cpu.hpp>
+#include <pinion/op/random/cpu.hpp>
+#include <pinion/op/reduce/cpu.hpp>
 #include <pinion/op/source/cpu.hpp>
 #include <pinion/op/variable/cpu.hpp>
+#endif
 
 namespace pinion::inline v0 {
 
+// The kernel of a node on its device; unimplemented where the op declares none there for its dtype.
+PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup);
+
+#if PINION_DEFINE_KERNELS
 namespace detail {
 inline const std::unordered_map<std::string_view, kernel_maker>& kernel_makers() {
   static const auto table = [] {
@@ -26,8 +38,7 @@ inline const std::unordered_map<std::string_view, kernel_maker>& kernel_makers()
 }
 }  // namespace detail
 
-// The kernel of a node on its device; unimplemented where the op declares none there for its dtype.
-inline std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
+PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
   const definition& def = definition_of(setup.node.op);
   const dtype key = def.key(setup.node);
   if (!def.kernels.has(setup.device.type(), key))
@@ -35,5 +46,6 @@ inline std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
                                          std::string(setup.device.type()) + "; there is one " + to_string(def.kernels));
   return detail::kernel_makers().at(setup.node.op)(setup);
 }
+#endif
 
 }  // namespace pinion::inline v0

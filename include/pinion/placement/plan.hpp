@@ -26,14 +26,14 @@ struct device_info {
 // One node of a plan.
 struct placed_node {
   node_id id = no_node;
-  std::string name, op;
-  std::string requested;             // as guards and policies gathered it; "" when nobody asked
-  std::string device;                // where it goes
+  std::string name = {}, op = {};
+  std::string requested = {};        // as guards and policies gathered it; "" when nobody asked
+  std::string device = {};           // where it goes
   int device_index = -1;             // in the plan's devices
-  std::string reason;                // "pinned by guard at model.cpp:12", "only kernel", "with W", ...
-  std::vector<std::string> refused;  // candidates that were not taken, each with why
+  std::string reason = {};           // "pinned by guard at model.cpp:12", "only kernel", "with W", ...
+  std::vector<std::string> refused = {};  // candidates that were not taken, each with why
   bool fallback = false;             // soft placement moved it
-  std::string location;              // file:line that made it
+  std::string location = {};         // file:line that made it
   std::int64_t bytes_out = 0;        // of outputs whose shapes are known
 };
 

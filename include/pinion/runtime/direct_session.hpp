@@ -247,8 +247,10 @@ class direct_session final : public session_backend {
   std::unordered_map<step_signature, std::shared_ptr<compiled_step>, signature_hash> steps_;
 };
 
+#if PINION_DEFINE_RUNTIME
 PINION_DECL std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g) {
   return std::make_unique<direct_session>(options, g);
 }
+#endif
 
 }  // namespace pinion::inline v0::runtime

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "pinion/base/config.hpp"
+#include <pinion/base/config.hpp>
 
 // g++ warns that functions which return vectors wider than the baseline's have another calling convention where AVX is
 // enabled. Here all are inlined and none is called. (It warns at the end of the unit, hence no push and pop.)

@@ -11,7 +11,7 @@
 // exchange in 40 digits). Where a function has a hard case (pow, sin and cos of large floats) it is computed in double.
 #pragma once
 
-#include "pinion/scalar/simd.hpp"
+#include <pinion/scalar/simd.hpp>
 
 namespace pinion::inline v0::scalar {
 

@@ -4,8 +4,8 @@
 // inlined into the kernel once their caller has been. Vectors travel by reference, which no calling convention minds.
 #pragma once
 
-#include "pinion/base/config.hpp"
-#include "pinion/scalar/isa.hpp"
+#include <pinion/base/config.hpp>
+#include <pinion/scalar/isa.hpp>
 
 namespace pinion::inline v0::scalar::detail {
 

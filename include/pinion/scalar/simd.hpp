@@ -20,9 +20,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "pinion/base/config.hpp"
-#include "pinion/scalar/isa.hpp"
-#include "pinion/scalar/native.hpp"
+#include <pinion/base/config.hpp>
+#include <pinion/scalar/isa.hpp>
+#include <pinion/scalar/native.hpp>
 
 namespace pinion::inline v0::scalar {
 

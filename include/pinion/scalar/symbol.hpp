@@ -70,16 +70,16 @@ struct symbol {
   friend constexpr symbol select(mask m, symbol x, symbol y) { return {x.p, x.p->emit(opcode::select, m.id, x.id, y.id)}; }
   friend constexpr symbol select(mask m, symbol x, double y) { return select(m, x, x.number_beside(y)); }
   friend constexpr symbol select(mask m, double x, symbol y) { return select(m, y.number_beside(x), y); }
-  friend constexpr symbol select(mask m, double x, double y) {
-    symbol s{m.p, 0};
-    const auto a = s.number_beside(x);
-    return select(m, a, s.number_beside(y));
-  }
   friend constexpr symbol with_derivative(symbol y, symbol x, symbol dy_dx) {
     return {y.p, y.p->emit(opcode::partial, y.id, x.id, dy_dx.id)};
   }
 };
 
+template <class Program>
+constexpr symbol<Program> select(symbol_mask<Program> m, double x, double y) {
+  const value_id a = m.p->emit_constant(x), b = m.p->emit_constant(y);
+  return {m.p, m.p->emit(opcode::select, m.id, a, b)};
+}
 template <class Program>
 constexpr symbol_mask<Program> operator&&(symbol_mask<Program> x, symbol_mask<Program> y) {
   return {x.p, x.p->emit(opcode::logical_and, x.id, y.id)};

@@ -1,0 +1,167 @@
+// Gradients of a graph: reverse mode over nodes, each op stating its own rule.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <pinion/graph/scopes.hpp>
+#include <pinion/op/catalogue.hpp>
+#include <pinion/op/gradient_context.hpp>
+
+namespace pinion::inline v0::autodiff {
+
+// The gradients of the sum of `ys` by each of `xs`; none where no y depends on x. Adds nodes under the name scope
+// "gradients", each on the device that its forward node asks for. Throws unimplemented where the way from an x to a y
+// leads through an op without a gradient, and names it.
+PINION_DECL std::vector<std::optional<gradient_value>> differentiate(graph& g, const std::vector<output>& ys,
+                                                                     const std::vector<output>& xs,
+                                                                     source_location where = {});
+
+// A sparse gradient made dense; `like` has its shape.
+PINION_DECL output to_dense(graph& g, const gradient_value& gradient, output like);
+
+#if PINION_DEFINE_GRAPH
+namespace detail {
+
+class reverse_walk {
+ public:
+  reverse_walk(graph& g, const std::vector<output>& ys, const std::vector<output>& xs, source_location where)
+      : g_(g), ys_(ys), xs_(xs), where_(where), size_(g.size()) {}
+
+  std::vector<std::optional<gradient_value>> run() {
+    g_.settle();
+    mark();
+    const name_scope scope("gradients");
+    for (const output& y : ys_) give(y, {ones_like(y), {}, {}});
+    for (node_id id = size_; id-- > 0;)
+      if (between(id)) visit(id);
+    std::vector<std::optional<gradient_value>> result;
+    for (const output& x : xs_) result.push_back(total(x));
+    return result;
+  }
+
+ private:
+  // A node is between if some x leads to it and it leads to some y.
+  void mark() {
+    from_x_.assign(static_cast<std::size_t>(size_), false);
+    to_y_.assign(static_cast<std::size_t>(size_), false);
+    for (const output& x : xs_) from_x_[at(x.node)] = true;
+    for (const output& y : ys_) to_y_[at(y.node)] = true;
+    for (node_id id = 0; id < size_; ++id) {
+      if (!g_.contains(id)) continue;
+      for (const output& in : g_.peek(id).inputs)
+        if (from_x_[at(in.node)]) from_x_[at(id)] = true;
+    }
+    for (node_id id = size_; id-- > 0;) {
+      if (!g_.contains(id) || !to_y_[at(id)]) continue;
+      for (const output& in : g_.peek(id).inputs) to_y_[at(in.node)] = true;
+    }
+  }
+  static std::size_t at(node_id id) { return static_cast<std::size_t>(id); }
+  bool between(node_id id) const { return from_x_[at(id)] && to_y_[at(id)]; }
+
+  output ones_like(output y) {
+    const node& n = g_.peek(y.node);
+    const auto on = place_of(n);
+    return {build(g_, {.op = op::ones_like::name, .base_name = "ones_like", .inputs = {y}, .where = where_}), 0};
+  }
+
+  // Gradient nodes stand where their forward node does.
+  struct placed {
+    std::shared_ptr<const device_scope> saved;
+    explicit placed(std::shared_ptr<const device_scope> scope) : saved(std::move(scope_state::current().device)) {
+      scope_state::current().device = std::move(scope);
+    }
+    placed(const placed&) = delete;
+    ~placed() { scope_state::current().device = std::move(saved); }
+  };
+  static placed place_of(const node& n) {
+    if (n.requested.empty()) return placed(nullptr);
+    return placed(std::make_shared<const device_scope>(
+        device_scope{device_scope::spec, n.requested, {}, n.where, nullptr}));
+  }
+
+  void visit(node_id id) {
+    const node n = g_.peek(id);
+    std::vector<std::optional<output>> adjoints;
+    bool any = false;
+    for (int o = 0; o < static_cast<int>(n.outputs.size()); ++o) {
+      auto sum = total({id, o});
+      adjoints.push_back(sum ? std::optional(sum->is_sparse() ? to_dense(g_, *sum, {id, o}) : sum->dense) : std::nullopt);
+      any |= sum.has_value();
+    }
+    if (!any || is_x(id)) return;
+    const definition& def = definition_of(n.op);
+    if (!def.gradient)
+      throw error(errc::unimplemented, "no gradient flows through " + n.op + ": " + std::string(def.no_gradient))
+          .at_node(n.name, n.op, to_string(n.where));
+    const auto on = place_of(n);
+    gradient_context context(g_, id, std::move(adjoints));
+    try {
+      def.gradient(context);
+    } catch (error& e) {
+      throw e.at_node(n.name, n.op, to_string(n.where));
+    }
+    for (std::size_t i = 0; i < n.inputs.size(); ++i)
+      if (context.of_input[i] && between(n.inputs[i].node)) give(n.inputs[i], *context.of_input[i]);
+  }
+  bool is_x(node_id id) const {
+    for (const output& x : xs_)
+      if (x.node == id && g_.type_of(x).reference) return true;
+    return false;
+  }
+
+  void give(output to, gradient_value value) { parts_[{to.node, to.index}].push_back(value); }
+
+  // What was given to an output, added up.
+  std::optional<gradient_value> total(output o) {
+    auto found = parts_.find({o.node, o.index});
+    if (found == parts_.end()) return std::nullopt;
+    auto& parts = found->second;
+    if (parts.size() == 1) return parts[0];
+    const auto on = place_of(g_.peek(o.node));
+    output sum = dense(parts[0], o);
+    for (std::size_t i = 1; i < parts.size(); ++i) sum = add(sum, dense(parts[i], o));
+    parts = {gradient_value{sum, {}, {}}};
+    return parts[0];
+  }
+  output dense(const gradient_value& v, output like) { return v.is_sparse() ? to_dense(g_, v, like) : v.dense; }
+  output add(output a, output b) {
+    scalar::program p;
+    p.arithmetic = g_.type_of(a).dtype;
+    const auto x = p.emit_input(false), y = p.emit_input(false);
+    p.results.push_back({p.emit(scalar::opcode::add, x, y), p.arithmetic});
+    return {build(g_, {.op = op::add::name, .base_name = "AddN", .inputs = {a, b},
+                       .attrs = {{"program", op::shared_program(std::make_shared<const scalar::program>(std::move(p)))}},
+                       .where = where_}), 0};
+  }
+
+  graph& g_;
+  const std::vector<output>& ys_;
+  const std::vector<output>& xs_;
+  source_location where_;
+  node_id size_;
+  std::vector<bool> from_x_, to_y_;
+  std::map<std::pair<node_id, int>, std::vector<gradient_value>> parts_;
+};
+
+}  // namespace detail
+
+PINION_DECL std::vector<std::optional<gradient_value>> differentiate(graph& g, const std::vector<output>& ys,
+                                                                     const std::vector<output>& xs,
+                                                                     source_location where) {
+  return detail::reverse_walk(g, ys, xs, where).run();
+}
+
+PINION_DECL output to_dense(graph& g, const gradient_value& gradient, output like) {
+  if (!gradient.is_sparse()) return gradient.dense;
+  return {build(g, {.op = "ScatterDense", .base_name = "ScatterDense", .inputs = {gradient.indices, gradient.rows, like}}), 0};
+}
+#endif
+
+}  // namespace pinion::inline v0::autodiff

@@ -1,0 +1,42 @@
+// Gradients of expressions by expressions and variables.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include <pinion/autodiff/gradients.hpp>
+#include <pinion/dsl/sources.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+// Where the gradient by an operand is taken: a variable's state, whoever reads it, or an expression's value.
+template <graph_operand X>
+output differentiable_end(const X& x) {
+  if constexpr (variable_like<X>) return x.reference();
+  else return x.endpoint();
+}
+}  // namespace dsl
+
+// The gradients of y, summed over its elements, by each x: auto [gW, gb] = gradients(loss, W, b). Each has the shape of
+// its x. Throws invalid_argument where y does not depend on an x, unimplemented where an op on the way has no gradient.
+template <dsl::graph_operand Y, dsl::graph_operand... X>
+std::tuple<expr<dsl::value_of<X>>...> gradients(const Y& y, const X&... xs) {
+  static_assert(std::is_floating_point_v<dsl::value_of<Y>> && (std::is_floating_point_v<dsl::value_of<X>> && ...),
+                "gradients are taken of and by floating-point expressions");
+  graph& g = dsl::graph_of(y, xs...);
+  const std::vector<output> ends{dsl::differentiable_end(xs)...};
+  const auto found = autodiff::differentiate(g, {dsl::endpoint_of(y).endpoint()}, ends);
+  std::size_t i = 0;
+  const auto take = [&](const auto& x) {
+    const auto& gradient = found[i++];
+    if (!gradient)
+      throw error(errc::invalid_argument, "'" + g[dsl::differentiable_end(y).node].name + "' does not depend on '" + x.name() + "'")
+          .at_node(x.name(), x.op(), to_string(g[x.id()].where));
+    return autodiff::to_dense(g, *gradient, dsl::endpoint_of(x).endpoint());
+  };
+  return std::tuple<expr<dsl::value_of<X>>...>{expr<dsl::value_of<X>>(g, take(xs))...};
+}
+
+}  // namespace pinion::inline v0

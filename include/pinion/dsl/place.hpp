@@ -1,0 +1,83 @@
+// Tagging an expression with a place the compiler knows, and what the compiler then refuses.
+#pragma once
+
+#include <string_view>
+
+#include <pinion/dsl/sources.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+
+// The op of an expression, where its type still tells; void for a leaf.
+template <class P>
+struct op_of_program {
+  using type = void;
+};
+template <class Op>
+struct op_of_program<made_by<Op>> {
+  using type = Op;
+};
+
+template <class P>
+constexpr dtype arithmetic_dtype() {
+  if constexpr (is_mapped<P>) return P::recorded.arithmetic;
+  else return dtype::invalid;
+}
+
+// Not constexpr on purpose: the compiler stops at the call that holds the sentence.
+template <class Op, class DType, class DeviceType>
+struct no_kernel {
+  static void int32_variable_on_GPU(std::string_view) {}
+  static void of_this_op_and_dtype_on_this_device_type(std::string_view) {}
+};
+
+// Stops the compiler where the op has no kernel for the dtype on the tag's device type.
+template <class Op, element T, class Tag>
+consteval bool check_kernel(dtype key = dtype_of<T>) {
+  if constexpr (!std::is_void_v<Op>) {
+    if (!Tag::spec.type().empty() && !Op::kernels.has(Tag::spec.type(), key)) {
+      if (std::is_same_v<Op, op::variable> && key == dtype::int32 && Tag::spec.type() == "GPU")
+        no_kernel<Op, T, Tag>::int32_variable_on_GPU("int32 variable on GPU: there is no such kernel; there is one on CPU");
+      no_kernel<Op, T, Tag>::of_this_op_and_dtype_on_this_device_type(
+          "this op has no kernel for this dtype on this device type; see the kernels of the op named in this error");
+    }
+  }
+  return true;
+}
+
+}  // namespace dsl
+
+// The expression on a place that the compiler has checked: place<"/gpu:0">(2 * s). Lays its spec over the request of
+// the node just made, as that node's innermost guard; a stored expression gets an Identity there instead. An op without
+// a kernel for its dtype on that device type does not compile.
+template <fixed_string S, class E>
+  requires dsl::expression<E>
+auto place(E&& e, source_location where = source_location::current()) {
+  using tag = std::remove_cvref_t<decltype(at<S>)>;
+  using T = dsl::value_of<E>;
+  using program = dsl::program_of<E>;
+  if constexpr (std::is_lvalue_reference_v<E>) {
+    auto copy = identity(e, {}, where);
+    default_graph().pin(copy.id(), tag::spec, to_string(where));
+    return expr<T, dsl::made_by<op::identity>, tag>(copy.owner(), copy.endpoint());
+  } else {
+    static_assert(dsl::check_kernel<typename dsl::op_of_program<program>::type, T, tag>());
+    e.owner().pin(e.id(), tag::spec, to_string(where));
+    return expr<T, program, tag>(e.owner(), e.endpoint());
+  }
+}
+template <fixed_string S, element T>
+variable_handle<T> place(variable_handle<T>&& v, source_location where = source_location::current()) {
+  using tag = std::remove_cvref_t<decltype(at<S>)>;
+  static_assert(dsl::check_kernel<op::variable, T, tag>());
+  v.owner().pin(v.id(), tag::spec, to_string(where));
+  for (node_id id : {v.initializer().id(), v.read_id()}) v.owner().pin(id, tag::spec, to_string(where));
+  return v;
+}
+template <fixed_string S, element T>
+auto place(const variable_handle<T>& v, source_location where = source_location::current()) {
+  return place<S>(v.read(where), where);
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,44 @@
+// Random values: new ones each time they are computed, the same sequence for the same seed everywhere.
+#pragma once
+
+#include <string_view>
+
+#include <pinion/dsl/sources.hpp>
+
+namespace pinion::inline v0 {
+
+struct uniform_options {
+  double minval = 0, maxval = 1;  // in [minval, maxval)
+  std::int64_t seed = 0;          // 0: another one in each session
+  std::string_view name = {};
+};
+struct normal_options {
+  double mean = 0, stddev = 1;
+  std::int64_t seed = 0;
+  std::string_view name = {};
+};
+
+namespace dsl {
+template <class Op, element T>
+expr<T, made_by<Op>> random(const shape& extent, attributes attrs, std::string_view name, source_location where) {
+  attrs.set("shape", extent);
+  attrs.set("dtype", dtype_of<T>);
+  return make<Op, T>({.op = Op::name, .base_name = std::string(name.empty() ? Op::name : name), .attrs = std::move(attrs), .where = where});
+}
+}  // namespace dsl
+
+template <element T>
+auto random_uniform(const shape& extent, const uniform_options& o = {}, source_location where = source_location::current()) {
+  return dsl::random<op::random_uniform, T>(extent, {{"minval", o.minval}, {"maxval", o.maxval}, {"seed", o.seed}}, o.name, where);
+}
+template <element T>
+auto random_normal(const shape& extent, const normal_options& o = {}, source_location where = source_location::current()) {
+  return dsl::random<op::random_normal, T>(extent, {{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}}, o.name, where);
+}
+// Normal, drawn again until less than two standard deviations from the mean.
+template <element T>
+auto truncated_normal(const shape& extent, const normal_options& o = {}, source_location where = source_location::current()) {
+  return dsl::random<op::truncated_normal, T>(extent, {{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}}, o.name, where);
+}
+
+}  // namespace pinion::inline v0

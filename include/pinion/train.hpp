@@ -1,0 +1,6 @@
+// Training: optimizers and the global step.
+#pragma once
+
+#include <pinion/session.hpp>
+#include <pinion/train/global_step.hpp>
+#include <pinion/train/optimizers.hpp>
