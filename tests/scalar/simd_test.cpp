@@ -18,9 +18,7 @@ struct map {
   template <class Isa, class T>
   static PINION_INLINE void run(const T* x, const T* x2, T* y, int n) {
     using V = simd<T, Isa>;
-    int i = 0;
-    for (; i + V::lanes <= n; i += V::lanes) F::of(V::load(x + i), V::load(x2 + i)).store(y + i);
-    if (i < n) F::of(V::load(x + i, n - i), V::load(x2 + i, n - i)).store(y + i, n - i);
+    for (int i = 0; i < n; i += V::lanes) F::of(V::load(x + i, n - i), V::load(x2 + i, n - i)).store(y + i, n - i);
   }
 };
 

@@ -9,14 +9,15 @@
 //   kernel_bench::run("Sum", {tensor}, {…}, on_stream);        // with elements that arrive only after run()
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <random>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -182,7 +183,9 @@ inline std::vector<any_tensor> run(std::string_view op, const std::vector<any_te
 
 template <class T>
 any_tensor of(const shape& extent, const std::vector<T>& elements) {
-  return tensor<T>(extent, std::span<const T>(elements)).untyped();
+  any_tensor t(dtype_of<T>, extent);
+  std::copy(elements.begin(), elements.end(), t.data<T>());
+  return t;
 }
 
 // Whole numbers for integers, else standard normal; the same for the same seed.

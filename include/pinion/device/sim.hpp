@@ -190,11 +190,14 @@ class sim_device final : public device {
   sim_allocator& memory() override { return *memory_; }
   devices::stream* stream() override { return &stream_; }
 
-  // Blocks that came back are still being poisoned by the stream.
+  // Blocks that came back are still being poisoned by the stream, and bodies that end give back what they held: once
+  // for the bodies, once for the poison of their blocks.
   ~sim_device() override {
-    try {
-      stream_.synchronize();
-    } catch (const error&) {
+    for (int i = 0; i < 2; ++i) {
+      try {
+        stream_.synchronize();
+      } catch (const error&) {
+      }
     }
   }
 

@@ -123,6 +123,8 @@ any_expr endpoint_of(const A& a, source_location where = {}) {
     return a.read(where);
   } else {
     if (a.empty()) throw error(errc::invalid_argument, "an expr that was never assigned is used as an operand");
+    if (!a.owner().contains(a.id()))
+      throw error(errc::invalid_argument, "a temporary expression was used after it was moved into another one; name it first");
     return a;
   }
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <exception>
 #include <map>
@@ -71,6 +72,7 @@ class graph {
     nodes_.push_back(std::move(n));
     const node_id id = size() - 1;
     unsettled_.push_back(id);
+    waiting_.store(true, std::memory_order_relaxed);
     if (!may_be_absorbed) settle();
     return id;
   }
@@ -98,8 +100,9 @@ class graph {
   }
 
   // Gives every node made so far its name and its device. Called by whoever looks, and when a scope closes.
+  // Several threads may look at once.
   void settle() const {
-    if (!unsettled_.empty() || fault_) const_cast<graph*>(this)->settle_all();
+    if (waiting_.load(std::memory_order_acquire)) const_cast<graph*>(this)->settle_all();
   }
 
   // The same where nothing may be thrown: what a policy throws is kept, and thrown to the next who looks.
@@ -150,6 +153,8 @@ class graph {
   std::map<std::string, std::vector<node_id>> collections_;
   std::int64_t serial_ = 0;
   std::unique_ptr<error> fault_;
+  std::atomic<bool> waiting_{false};   // is there a node to settle, or a fault to throw?
+  std::atomic_flag settling_;          // a lock of the little kind: threads are not this floor's business
   bool closing_ = false;
 };
 

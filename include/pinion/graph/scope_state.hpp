@@ -103,6 +103,7 @@ PINION_DECL void resolve_request(node& n) {
 }
 
 PINION_DECL void graph::settle_all() {
+  while (settling_.test_and_set(std::memory_order_acquire)) {}
   auto waiting = std::move(unsettled_);
   unsettled_.clear();
   for (std::size_t i = 0; i < waiting.size(); ++i) {
@@ -117,10 +118,11 @@ PINION_DECL void graph::settle_all() {
       fault_ = std::make_unique<error>(e);
     }
   }
-  if (fault_ && std::uncaught_exceptions() == 0 && !closing_) {
-    const error e = *std::exchange(fault_, nullptr);
-    throw e;
-  }
+  const bool throws = fault_ && std::uncaught_exceptions() == 0 && !closing_;
+  const auto fault = throws ? std::move(fault_) : nullptr;
+  waiting_.store(fault_ != nullptr, std::memory_order_release);
+  settling_.clear(std::memory_order_release);
+  if (fault) throw error(*fault);
 }
 
 PINION_DECL void graph::settle_before_closing() noexcept {

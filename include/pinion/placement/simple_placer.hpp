@@ -157,8 +157,8 @@ class simple_placer {
       note_refusals(out, i, d);
       if (moved) out.reason = "fallback from " + out.requested + ": " + why_not(i, n.requested);
       else if (follows && g.members.size() > 1 && g.members[0] != i) out.reason = "with " + at(g.members[0]).name;
-      else if (p_.kept.count(out.id)) out.reason = "kept from an earlier run";
       else if (!n.requested.empty()) out.reason = n.request_reason.empty() ? "pinned" : "pinned by " + n.request_reason;
+      else if (p_.kept.count(out.id)) out.reason = "kept from an earlier run";
       else if (!reason.empty()) out.reason = std::move(reason);
       else out.reason = out.refused.empty() ? "first device" : "only kernel";
     }

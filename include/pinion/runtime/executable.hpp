@@ -3,11 +3,11 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <pinion/op/kernels.hpp>
+#include <pinion/op/transfer/cpu.hpp>
 #include <pinion/runtime/partition.hpp>
 
 namespace pinion::inline v0::runtime {
@@ -23,14 +23,13 @@ struct executable {
   };
   struct item {
     part_item::kind_t kind;
-    std::shared_ptr<pinion::kernel> kernel;
+    std::shared_ptr<pinion::kernel> kernel;  // of a computation, a send or a receive
     std::vector<input_slot> inputs;
     int first_output = 0, outputs = 0;
     std::vector<unsigned char> wanted;      // per output: does anybody read it?
     std::vector<int> successors;   // items that wait for this one, once per edge
     int predecessors = 0;
     int index = 0;                 // which feed or fetch
-    std::string key;
     bool blocking = false, expensive = false;
     node_id node = no_node;
   };
@@ -72,7 +71,6 @@ struct executable {
     it.kind = from.kind;
     it.node = from.node;
     it.index = from.index;
-    it.key = std::move(from.key);
     it.first_output = slots;
     it.outputs = from.outputs;
     slots += from.outputs;
@@ -94,10 +92,16 @@ struct executable {
       } catch (error& e) {
         throw e.at_node(n.name, n.op, to_string(n.where)).on_device(device->name());
       }
+    } else if (from.kind == part_item::send) {
+      it.kernel = std::make_shared<op::send_kernel>(std::move(from.key), device->stream() != nullptr);
+    } else if (from.kind == part_item::receive) {
+      it.kernel = std::make_shared<op::receive_kernel>(std::move(from.key));
+    }
+    if (it.kernel) {
       it.blocking = it.kernel->blocking();
       it.expensive = it.kernel->expensive();
     }
-    waits |= it.blocking || it.kind == part_item::receive || (it.kind == part_item::send && device->stream());
+    waits |= it.blocking;
     items.push_back(std::move(it));
   }
 };

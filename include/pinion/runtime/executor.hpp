@@ -137,8 +137,7 @@ class executor : public std::enable_shared_from_this<executor> {
 
   void begin(int i, ready_items* ready) {
     const auto& it = e_.items[static_cast<std::size_t>(i)];
-    if (!step_.failed() && (it.kind == part_item::receive || it.blocking || (it.kind == part_item::send && e_.device->stream())))
-      return wait(i);
+    if (!step_.failed() && it.blocking) return wait(i);
     if (!step_.failed()) {
       std::vector<any_tensor> inputs = take_inputs(it);
       run_item(it, inputs);
@@ -175,17 +174,13 @@ class executor : public std::enable_shared_from_this<executor> {
   void run_item(const executable::item& it, std::vector<any_tensor>& inputs) {
     try {
       switch (it.kind) {
-        case part_item::compute: {
-          kernel_context c = context(it, inputs);
-          it.kernel->run(c);
-          for (int o = 0; o < it.outputs; ++o)
-            if (!it.wanted[static_cast<std::size_t>(o)]) m_.slots[static_cast<std::size_t>(it.first_output + o)] = {};
-          break;
-        }
         case part_item::feed: m_.slots[static_cast<std::size_t>(it.first_output)] = step_.feeds[static_cast<std::size_t>(it.index)]; break;
         case part_item::fetch: step_.fetches[static_cast<std::size_t>(it.index)] = std::move(inputs[0]); break;
-        case part_item::send: step_.rendezvous->send(it.key, inputs.empty() ? any_tensor() : std::move(inputs[0])); break;
-        case part_item::receive: break;
+        default: {
+          kernel_context c = context(it, inputs);
+          it.kernel->run(c);
+          drop_unwanted(it);
+        }
       }
     } catch (error& e) {
       blame(it, e);
@@ -203,47 +198,32 @@ class executor : public std::enable_shared_from_this<executor> {
     step_.fail(e.at_node(n.name, n.op, to_string(n.where)).on_device(e_.device->name()));
   }
 
-  // Items that end in another thread, or later.
+  // Items that end in another thread, or later. Their context lives until they do.
   void wait(int i) {
+    struct waiting {
+      std::vector<any_tensor> inputs;
+      kernel_context context;
+    };
     const auto& it = e_.items[static_cast<std::size_t>(i)];
-    const auto self = shared_from_this();
-    if (it.kind == part_item::receive) {
-      step_.rendezvous->receive(it.key, [self, i](any_tensor value, const error* failed) { self->received(i, std::move(value), failed); });
-    } else if (it.kind == part_item::send) {
-      auto inputs = take_inputs(it);
-      const auto sent = [self, i, key = it.key](any_tensor value, const error* failed) {
-        if (failed) self->fail_item(i, *failed);
-        else self->step_.rendezvous->send(key, std::move(value));
-        self->resume(i);
-      };
-      if (inputs.empty()) e_.device->stream()->when_reached([sent](const error* failed) { sent({}, failed); });
-      else e_.device->to_host(inputs[0], sent);
-    } else {
-      auto inputs = std::make_shared<std::vector<any_tensor>>(take_inputs(it));
-      auto c = std::make_shared<kernel_context>(context(it, *inputs));
-      try {
-        it.kernel->start(*c, [self, i, c, inputs](const error* failed) {
-          if (failed) self->fail_item(i, *failed);
-          self->resume(i);
-        });
-      } catch (error& e) {
-        blame(it, e);
-        resume(i);
-      }
+    auto held = std::make_shared<waiting>();
+    held->inputs = take_inputs(it);
+    held->context = context(it, held->inputs);
+    const auto ended = [self = shared_from_this(), i, held](const error* failed) {
+      if (failed) self->fail_item(i, *failed);
+      else self->drop_unwanted(self->e_.items[static_cast<std::size_t>(i)]);
+      self->resume(i);
+    };
+    try {
+      it.kernel->start(held->context, ended);
+    } catch (const error& e) {
+      ended(&e);
     }
   }
 
-  void received(int i, any_tensor value, const error* failed) {
-    const auto& it = e_.items[static_cast<std::size_t>(i)];
-    if (failed) step_.fail(*failed);
-    else if (value) {
-      try {
-        m_.slots[static_cast<std::size_t>(it.first_output)] = e_.device->from_host(value);
-      } catch (error& e) {
-        blame(it, e);
-      }
-    }
-    resume(i);
+  // Outputs that nobody reads need not live until the end of the step.
+  void drop_unwanted(const executable::item& it) {
+    for (int o = 0; o < it.outputs; ++o)
+      if (!it.wanted[static_cast<std::size_t>(o)]) m_.slots[static_cast<std::size_t>(it.first_output + o)] = {};
   }
 
   void fail_item(int i, error e) { blame(e_.items[static_cast<std::size_t>(i)], e); }

@@ -5,6 +5,8 @@
 // instruction sets and compilers; how it comes to be compiled for one of them is told in isa.hpp.
 //
 //   * Lanes never see each other: a result does not depend on the lane its input stood in.
+//   * load(p, n) and store(p, n) touch at most n elements, so one loop serves whole vectors and the tail, and gives the
+//     same bits in both:  for (int i = 0; i < n; i += V::lanes) f(V::load(x + i, n - i)).store(y + i, n - i);
 //   * Integer arithmetic wraps. x / 0 is 0, and the smallest integer / -1 is itself: no lane can trap.
 //   * fma(a, b, c) is one instruction where the instruction set has it and the compiler optimises (g++ -O2, clang -O1
 //     and up), otherwise a * b + c; rely on its speed, never on the rounding it saves.
@@ -62,6 +64,16 @@ PINION_INLINE V opaque(const V& x) {
   return v;
 }
 
+// Copies n elements, for n < 2 Count: without a call, for which a kernel would have to give up its registers.
+template <int Count, class T>
+PINION_INLINE void copy_fewer(T* to, const T* from, int n) {
+  if (n & Count) {
+    __builtin_memcpy(to, from, Count * sizeof(T));
+    to += Count, from += Count;
+  }
+  if constexpr (Count > 1) copy_fewer<Count / 2>(to, from, n);
+}
+
 template <class T>
 PINION_INLINE T divide(T a, T b) {
   if (b == 0) return 0;
@@ -86,16 +98,26 @@ struct mask {
   PINION_INLINE mask(bool x) : stored_(detail::signed_of<T>(-detail::signed_of<T>(x)) - vector{}) {}
   PINION_INLINE vector raw() const { return (vector)stored_; }
 
-  static PINION_INLINE mask load(const bool* p) { return load(p, lanes); }
-  static PINION_INLINE mask load(const bool* p, int n) {
-    bytes b{};
-    __builtin_memcpy(&b, p, n);
+  static PINION_INLINE mask load(const bool* p) {
+    bytes b;
+    __builtin_memcpy(&b, p, lanes);
     return mask(-__builtin_convertvector(b, vector));
   }
-  PINION_INLINE void store(bool* p) const { store(p, lanes); }
-  PINION_INLINE void store(bool* p, int n) const {
+  static PINION_INLINE mask load(const bool* p, int n) {
+    if (n >= lanes) return load(p);
+    bool some[lanes] = {};
+    detail::copy_fewer<lanes / 2>(some, p, n);
+    return load(some);
+  }
+  PINION_INLINE void store(bool* p) const {
     const bytes b = __builtin_convertvector(-raw(), bytes);
-    __builtin_memcpy(p, &b, n);
+    __builtin_memcpy(p, &b, lanes);
+  }
+  PINION_INLINE void store(bool* p, int n) const {
+    if (n >= lanes) return store(p);
+    bool all[lanes];
+    store(all);
+    detail::copy_fewer<lanes / 2>(p, all, n);
   }
 
   friend PINION_INLINE mask operator&&(mask a, mask b) { return mask(a.opaque() & b.opaque()); }
@@ -133,16 +155,19 @@ struct simd {
     __builtin_memcpy(&x.stored_, p, sizeof(vector));
     return x;
   }
-  // The first n elements, and zeros.
+  // The first n elements, and zeros where there are fewer than lanes.
   static PINION_INLINE simd load(const T* p, int n) {
-    vector buffer{};
-    __builtin_memcpy(&buffer, p, n * sizeof(T));
-    return simd(buffer);
+    if (n >= lanes) return load(p);
+    T some[lanes] = {};
+    detail::copy_fewer<lanes / 2>(some, p, n);
+    return load(some);
   }
   PINION_INLINE void store(T* p) const { __builtin_memcpy(p, &stored_, sizeof(vector)); }
   PINION_INLINE void store(T* p, int n) const {
-    const vector buffer = raw();
-    __builtin_memcpy(p, &buffer, n * sizeof(T));
+    if (n >= lanes) return store(p);
+    T all[lanes];
+    store(all);
+    detail::copy_fewer<lanes / 2>(p, all, n);
   }
   PINION_INLINE T operator[](int lane) const { return raw()[lane]; }
 

@@ -30,9 +30,19 @@ inline shape broadcast_of_inputs(const shape_context& c, int inputs) {
   return all;
 }
 
+// Is it a function of real numbers, which integers have none of?
+constexpr bool is_real_function(scalar::opcode op) {
+  using enum scalar::opcode;
+  return op == power || (op >= exp && op <= cos);
+}
+
 // Inputs are of the arithmetic type, or bool where the program takes a mask.
 inline void check_program_inputs(const shape_context& c, const scalar::program& p) {
   if (p.inputs != c.inputs()) c.fail(c.op() + " takes " + std::to_string(p.inputs) + " inputs");
+  for (const auto& in : p.code)
+    if (is_real_function(in.op) && !is_floating(p.arithmetic))
+      c.fail(c.op() + " is computed in float or double, not " + std::string(to_string(p.arithmetic)) +
+             "; pn::cast converts");
   for (const auto& in : p.code) {
     if (in.op != scalar::opcode::input && in.op != scalar::opcode::input_mask) continue;
     const dtype wanted = in.op == scalar::opcode::input_mask ? dtype::boolean : p.arithmetic;
@@ -156,7 +166,7 @@ inline void map_gradient::gradient(gradient_context& g) {
   X(softplus, softplus, "Softplus", "Softplus")                  \
   X(select, selection, "Select", "Select")                       \
   X(cast, identity, "Cast", "Cast")                              \
-  X(cast_bool, indicator, "CastBool", "Cast")
+  X(cast_bool, indicator, "Cast", "Cast")
 
 // pn::op::add, ...: the tags that policies and place<> ask for.
 #define PINION_MAP_TAG(tag, functor_name, op_name, base)               \

@@ -24,7 +24,7 @@ PINION_INLINE void store_some(V x, typename V::value_type* p, std::int64_t n, st
 template <class V>
 PINION_INLINE V only_first(V x, std::int64_t n) {
   using T = typename V::value_type;
-  return n >= V::lanes ? x : select(lane_numbers<V>() < V(static_cast<T>(n)), x, V(T(0)));
+  return n >= V::lanes ? x : select(first_lanes<V>(n), x, V(T(0)));
 }
 
 // e = exp(x - shift), stored unless e is null; returns their sum. Of all rows in this file, n elements are the row's

@@ -44,18 +44,20 @@ template <class V>
 PINION_INLINE V choose(bool first, V a, V b) {
   return first ? a : b;
 }
-template <class T, class Isa>
-PINION_INLINE scalar::simd<T, Isa> choose(scalar::mask<T, Isa> first, scalar::simd<T, Isa> a, scalar::simd<T, Isa> b) {
+template <class T, class Isa, int N>
+PINION_INLINE scalar::simd<T, Isa, N> choose(scalar::mask<T, Isa, N> first, scalar::simd<T, Isa, N> a,
+                                             scalar::simd<T, Isa, N> b) {
   return select(first, a, b);
 }
 
+// NaN wins. (Two choices are cheaper than one by two masks combined.)
 struct fold_max {
   template <class T>
   static constexpr T identity = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
                                                             : std::numeric_limits<T>::lowest();
   template <class V>
   static PINION_INLINE V combine(V a, V b) {
-    return choose(b > a || b != b, b, a);
+    return choose(b != b, b, choose(b > a, b, a));
   }
 };
 
@@ -65,7 +67,7 @@ struct fold_min {
                                                             : std::numeric_limits<T>::max();
   template <class V>
   static PINION_INLINE V combine(V a, V b) {
-    return choose(b < a || b != b, b, a);
+    return choose(b != b, b, choose(b < a, b, a));
   }
 };
 
@@ -84,12 +86,12 @@ struct fold_pass {
   std::int64_t results() const { return outer * blocks() * inner; }
 };
 
-// 0, 1, 2, ... in the lanes.
+// Which lanes are the first n, for n up to their number.
 template <class V>
-PINION_INLINE V lane_numbers() {
-  typename V::value_type at[V::lanes];
-  for (int i = 0; i < V::lanes; ++i) at[i] = static_cast<typename V::value_type>(i);
-  return V::load(at);
+PINION_INLINE typename V::mask_type first_lanes(std::int64_t n) {
+  static constexpr bool here[32] = {true, true, true, true, true, true, true, true,  //
+                                    true, true, true, true, true, true, true, true};
+  return V::mask_type::load(here + 16 - n);
 }
 
 // The first n of a vector's lanes, of which `room` elements may be read; beyond n any value.
@@ -99,13 +101,16 @@ PINION_INLINE V load_some(const typename V::value_type* p, std::int64_t n, std::
 }
 
 // All lanes into one: the upper half onto the lower half, until one is left.
-template <class Fold, class V>
-PINION_INLINE auto fold_lanes(V x) {
-  typename V::value_type lane[V::lanes];
+template <class Fold, class T, class Isa, int N>
+PINION_INLINE T fold_lanes(scalar::simd<T, Isa, N> x) {
+  T lane[N];
   x.store(lane);
-  for (int half = V::lanes / 2; half > 0; half /= 2)
-    for (int i = 0; i < half; ++i) lane[i] = Fold::combine(lane[i], lane[i + half]);
-  return lane[0];
+  if constexpr (N == 2) {
+    return Fold::combine(lane[0], lane[1]);
+  } else {
+    using half = scalar::simd<T, Isa, N / 2>;
+    return fold_lanes<Fold>(Fold::combine(half::load(lane), half::load(lane + N / 2)));
+  }
 }
 
 // n neighbours into one, in four sums a lane.
@@ -126,8 +131,7 @@ PINION_INLINE auto fold_run(const typename V::value_type* p, std::int64_t n, std
   }
   for (; i + V::lanes <= n; i += V::lanes) a = Fold::combine(a, V::load(p + i));
   if (i < n) {
-    const auto here = lane_numbers<V>() < V(static_cast<typename V::value_type>(n - i));
-    a = Fold::combine(a, select(here, load_some<V>(p + i, n - i, room - i), nothing));
+    a = Fold::combine(a, select(first_lanes<V>(n - i), load_some<V>(p + i, n - i, room - i), nothing));
   }
   return fold_lanes<Fold>(a);
 }

@@ -28,10 +28,9 @@ inline void copy_elements(const any_tensor& from, const any_tensor& to) {
 // its own and later updates are in place.
 inline std::unique_ptr<kernel> make_kernel(assign, const kernel_setup& setup) {
   return make_function_kernel([state = find_variable(setup.services, setup.referenced(0))](kernel_context& c) {
-    any_tensor value = c.inputs[1];
-    if (value.storage()->unique()) {
-      c.inputs[1] = {};
-    } else {
+    const bool free = c.inputs[1].unique();
+    any_tensor value = std::move(c.inputs[1]);
+    if (!free) {
       any_tensor own(value.dtype(), value.shape(), c.device->memory());
       c.launch([value, own] { detail::copy_elements(value, own); });
       value = own;

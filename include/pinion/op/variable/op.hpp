@@ -80,24 +80,4 @@ struct apply_momentum : update<apply_momentum> {
   static constexpr std::string_view name = "ApplyMomentum";
 };
 
-// The same for a sparse gradient: inputs are references, then indices [n], rows [n, ...], then scalars. Rows of one
-// index are added up first; only the rows named are updated.
-template <class Self>
-struct sparse_update {
-  static constexpr kernel_set kernels{.cpu = dtypes::floating};
-  static constexpr bool stateful = true;
-  static constexpr std::string_view no_gradient = "an optimizer's update changes state";
-  static dtype key(const node& n) { return n.attrs.get<std::shared_ptr<const scalar::program>>("program")->arithmetic; }
-  static void infer(shape_context& c) {
-    const int states = static_cast<int>(c.attrs().get<std::int64_t>("states"));
-    if (!is_integer(c.dtype(states))) c.fail("the indices of a sparse gradient are integers");
-  }
-};
-struct sparse_apply_gradient_descent : sparse_update<sparse_apply_gradient_descent> {
-  static constexpr std::string_view name = "SparseApplyGradientDescent";
-};
-struct sparse_apply_momentum : sparse_update<sparse_apply_momentum> {
-  static constexpr std::string_view name = "SparseApplyMomentum";
-};
-
 }  // namespace pinion::inline v0::op

@@ -1,0 +1,169 @@
+// The training step of a multilayer perceptron written out by hand: the limit that the same graph is compared with.
+//
+//   x ── (GEMM ── bias, ELU) ... ── GEMM ── bias, softmax cross entropy ── and back, with one momentum update a tensor
+//
+// Same GEMM, same vectors and same maths as pinion's kernels, one thread; no graph, no allocation in a step, the
+// activations in place, bias gradients folded into the pass that makes the gradient.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include <pinion/op/matmul/gemm.hpp>
+#include <pinion/scalar/maths.hpp>
+#include <pinion/tensor/tensor.hpp>
+
+namespace ideal {
+
+namespace ps = pinion::scalar;
+
+// Rows of n elements, n a multiple of every vector: y = elu(y + b).
+struct bias_elu {
+  template <class Isa>
+  static PINION_INLINE void run(float* y, const float* b, std::int64_t rows, std::int64_t n) {
+    using V = ps::simd<float, Isa>;
+    for (std::int64_t r = 0; r < rows; ++r, y += n)
+      for (std::int64_t i = 0; i < n; i += V::lanes) {
+        const V x = V::load(y + i) + V::load(b + i);
+        select(x > 0, x, expm1(x)).store(y + i);
+      }
+  }
+};
+
+// dy *= elu'(y), db = the sum of its rows. y says what the derivative is: 1 where positive, y + 1 elsewhere.
+struct bias_elu_back {
+  template <class Isa>
+  static PINION_INLINE void run(const float* y, float* dy, float* db, std::int64_t rows, std::int64_t n) {
+    using V = ps::simd<float, Isa>;
+    for (std::int64_t i = 0; i < n; i += V::lanes) {
+      V sum = 0.0f;
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const V out = V::load(y + r * n + i);
+        const V d = V::load(dy + r * n + i) * select(out > 0, V(1.0f), out + 1.0f);
+        d.store(dy + r * n + i);
+        sum = sum + d;
+      }
+      sum.store(db + i);
+    }
+  }
+};
+
+// Logits without bias in, their gradients (of the mean over rows) out, in place; db and the mean loss beside. n <= 16.
+struct bias_softmax_cross_entropy {
+  template <class Isa>
+  static PINION_INLINE void run(float* z, const float* b, const std::int32_t* label, float* db, float* loss,
+                                std::int64_t rows, std::int64_t n) {
+    using V = ps::simd<float, Isa>;
+    const float share = 1 / static_cast<float>(rows);
+    float total = 0;
+    for (std::int64_t i = 0; i < n; ++i) db[i] = 0;
+    for (std::int64_t r = 0; r < rows; ++r, z += n) {
+      float greatest = z[0] + b[0], sum = 0, e[16];
+      for (std::int64_t i = 0; i < n; ++i) z[i] += b[i], greatest = z[i] > greatest ? z[i] : greatest;
+      for (std::int64_t i = 0; i < n; i += V::lanes)
+        exp(V::load(z + i, static_cast<int>(n - i)) - greatest).store(e + i);
+      for (std::int64_t i = 0; i < n; ++i) sum += e[i];
+      total += log(V(sum))[0] - (z[label[r]] - greatest);
+      const float scale = share / sum;
+      for (std::int64_t i = 0; i < n; ++i) z[i] = e[i] * scale - (i == label[r] ? share : 0), db[i] += z[i];
+    }
+    *loss = total * share;
+  }
+};
+
+// a = momentum a + g; w -= rate a
+struct momentum_update {
+  template <class Isa>
+  static PINION_INLINE void run(float* w, float* a, const float* g, std::int64_t n, float rate, float momentum) {
+    using V = ps::simd<float, Isa>;
+    std::int64_t i = 0;
+    for (; i + V::lanes <= n; i += V::lanes) {
+      const V next = V::load(a + i) * V(momentum) + V::load(g + i);
+      next.store(a + i);
+      (V::load(w + i) - next * V(rate)).store(w + i);
+    }
+    for (; i < n; ++i) {
+      a[i] = a[i] * momentum + g[i];
+      w[i] -= a[i] * rate;
+    }
+  }
+};
+
+enum phase { gemm, forward, loss, backward, update, phases };
+
+class mlp {
+ public:
+  // Weights [in, out] and biases [out] of each layer, copied.
+  mlp(const std::vector<pinion::tensor<float>>& weights, const std::vector<pinion::tensor<float>>& biases,
+      std::int64_t rows, float rate, float momentum)
+      : rows_(rows), rate_(rate), momentum_(momentum) {
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const std::int64_t in = weights[i].shape()[0], out = weights[i].shape()[1];
+      layers_.push_back({in, out, copy(weights[i]), copy(biases[i]), room({in, out}), room({out}), room({in, out}),
+                         room({out}), room({rows, out}), room({rows, out})});
+    }
+  }
+
+  // One step over a batch [rows, in]; returns its mean loss.
+  float step(const float* x, const std::int32_t* labels) {
+    const float* in = x;
+    for (auto& l : layers_) {
+      multiply({in, l.w.data<float>(), l.y.data<float>(), rows_, l.out, l.in, false, false});
+      if (&l != &layers_.back()) run<bias_elu>(forward, l.y.data<float>(), l.b.data<float>(), rows_, l.out);
+      in = l.y.data<float>();
+    }
+    auto& top = layers_.back();
+    float mean = 0;
+    run<bias_softmax_cross_entropy>(loss, top.y.data<float>(), top.b.data<float>(), labels, top.db.data<float>(), &mean,
+                                    rows_, top.out);
+    for (std::size_t i = layers_.size(); i-- > 0;) {
+      auto& l = layers_[i];
+      float* dz = &l == &top ? l.y.data<float>() : l.dy.data<float>();
+      if (&l != &top) run<bias_elu_back>(backward, l.y.data<float>(), dz, l.db.data<float>(), rows_, l.out);
+      multiply({i > 0 ? layers_[i - 1].y.data<float>() : x, dz, l.dw.data<float>(), l.in, l.out, rows_, true, false});
+      if (i > 0) multiply({dz, l.w.data<float>(), layers_[i - 1].dy.data<float>(), rows_, l.in, l.out, false, true});
+    }
+    for (auto& l : layers_) {
+      run<momentum_update>(update, l.w.data<float>(), l.aw.data<float>(), l.dw.data<float>(), l.w.count(), rate_, momentum_);
+      run<momentum_update>(update, l.b.data<float>(), l.ab.data<float>(), l.db.data<float>(), l.out, rate_, momentum_);
+    }
+    return mean;
+  }
+
+  bool timed = false;                     // a clock around every loop
+  std::array<double, phases> seconds{};
+
+ private:
+  struct layer {
+    std::int64_t in, out;
+    pinion::any_tensor w, b, dw, db, aw, ab, y, dy;
+  };
+
+  static pinion::any_tensor room(const pinion::shape& extent) { return pinion::tensor<float>(extent).untyped(); }
+  static pinion::any_tensor copy(const pinion::tensor<float>& t) {
+    return pinion::tensor<float>(t.shape(), t.span()).untyped();
+  }
+
+  template <class Body>
+  void in_phase(phase p, Body&& body) {
+    if (!timed) return body();
+    const auto start = std::chrono::steady_clock::now();
+    body();
+    seconds[p] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  template <class Loop, class... A>
+  void run(phase p, A... a) {
+    in_phase(p, [&] { ps::dispatch<Loop>(a...); });
+  }
+  void multiply(const pinion::op::product<float>& p) {
+    in_phase(gemm, [&] { pinion::op::gemm(p); });
+  }
+
+  std::int64_t rows_;
+  float rate_, momentum_;
+  std::vector<layer> layers_;
+};
+
+}  // namespace ideal

@@ -1,0 +1,99 @@
+// Threads: loops in chunks, exceptions, helpers that come late.
+#include <pinion/base/thread_pool.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <future>
+#include <stdexcept>
+
+namespace {
+
+using pinion::thread_pool;
+
+TEST_CASE("a pool without threads runs a closure in the caller") {
+  thread_pool pool(0);
+  std::thread::id ran;
+  pool.schedule([&] { ran = std::this_thread::get_id(); });
+  CHECK(ran == std::this_thread::get_id());
+  CHECK(pool.threads() == 0);
+}
+
+TEST_CASE("a pool with threads runs a closure in one of them") {
+  thread_pool pool(2);
+  std::promise<std::thread::id> ran;
+  pool.schedule([&] { ran.set_value(std::this_thread::get_id()); });
+  CHECK(ran.get_future().get() != std::this_thread::get_id());
+}
+
+TEST_CASE("the destructor runs what is queued") {
+  std::atomic<int> ran{0};
+  {
+    thread_pool pool(1);
+    for (int i = 0; i < 100; ++i) pool.schedule([&] { ++ran; });
+  }
+  CHECK(ran == 100);
+}
+
+TEST_CASE("a loop runs every chunk exactly once, on any number of threads") {
+  for (int threads : {0, 1, 3}) {
+    thread_pool pool(threads);
+    for (std::int64_t chunks : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> ran(static_cast<std::size_t>(chunks));
+      pool.for_each_chunk(chunks, [&](std::int64_t i) { ++ran[static_cast<std::size_t>(i)]; });
+      CHECK(std::all_of(ran.begin(), ran.end(), [](const auto& n) { return n == 1; }));
+    }
+  }
+}
+
+TEST_CASE("what the bodies wrote is there when the loop returns") {
+  thread_pool pool(3);
+  std::vector<int> plain(512, 0);
+  for (int round = 0; round < 20; ++round) pool.for_each_chunk(512, [&](std::int64_t i) { ++plain[static_cast<std::size_t>(i)]; });
+  CHECK(plain == std::vector<int>(512, 20));
+}
+
+TEST_CASE("a body's exception reaches the caller, and the pool goes on") {
+  for (int threads : {0, 2}) {
+    thread_pool pool(threads);
+    const auto loop = [&] { pool.for_each_chunk(50, [](std::int64_t i) { if (i == 17) throw std::runtime_error("chunk 17"); }); };
+    CHECK_THROWS_WITH(loop(), "chunk 17");
+    std::atomic<int> ran{0};
+    pool.for_each_chunk(50, [&](std::int64_t) { ++ran; });
+    CHECK(ran == 50);
+  }
+}
+
+TEST_CASE("when every body throws, one of the exceptions is rethrown") {
+  thread_pool pool(2);
+  CHECK_THROWS_AS(pool.for_each_chunk(8, [](std::int64_t) { throw std::logic_error("no"); }), std::logic_error);
+}
+
+TEST_CASE("a loop does not wait for threads that are busy, and late helpers touch nothing of it") {
+  std::promise<void> gate;
+  thread_pool pool(1);
+  pool.schedule([opened = gate.get_future().share()] { opened.wait(); });
+  {
+    auto sum = std::make_unique<std::int64_t>(0);
+    pool.for_each_chunk(10, [&](std::int64_t i) { *sum += i; });  // in the caller alone: the thread is taken
+    CHECK(*sum == 45);
+  }
+  gate.set_value();
+}
+
+TEST_CASE("loops nest inside closures of the same pool") {
+  thread_pool pool(2);
+  std::atomic<int> ran{0};
+  pool.for_each_chunk(8, [&](std::int64_t) { pool.for_each_chunk(8, [&](std::int64_t) { ++ran; }); });
+  CHECK(ran == 64);
+}
+
+TEST_CASE("loops of several callers share one pool") {
+  thread_pool pool(2);
+  std::atomic<int> ran{0};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 3; ++t) callers.emplace_back([&] { for (int i = 0; i < 50; ++i) pool.for_each_chunk(5, [&](std::int64_t) { ++ran; }); });
+  for (auto& t : callers) t.join();
+  CHECK(ran == 750);
+}
+
+}  // namespace

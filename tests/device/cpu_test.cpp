@@ -1,0 +1,94 @@
+// The CPU device: host memory that is used again.
+#include <pinion/device/cpu.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <thread>
+
+namespace {
+
+using namespace pinion;
+
+devices::cpu_device cpu(int index = 0) { return devices::cpu_device(parse_device("/job:localhost/task:0/cpu:0").with_index(index)); }
+
+TEST_CASE("a CPU tells its name, has no stream and no description") {
+  auto d = cpu(1);
+  CHECK(d.name() == "/job:localhost/task:0/device:CPU:1");
+  CHECK(d.type() == "CPU");
+  CHECK(d.description().empty());
+  CHECK(d.stream() == nullptr);
+  CHECK(d.memory_limit() == 268435456);
+  CHECK(d.memory().is_host());
+}
+
+TEST_CASE("memory comes in powers of two and the halves between them") {
+  const auto pool = std::make_shared<devices::pool_allocator>();
+  std::string classes;
+  for (std::size_t bytes : {0, 1, 64, 65, 96, 97, 128, 129, 192, 193, 256, 257, 1000000}) {
+    const buffer_ref b(pool->allocate(bytes));
+    classes += std::to_string(bytes) + ":" + std::to_string(b->capacity()) + " ";
+  }
+  CHECK(classes == "0:64 1:64 64:64 65:96 96:96 97:128 128:128 129:192 192:192 193:256 256:256 257:384 1000000:1048576 ");
+}
+
+TEST_CASE("every size has room and is aligned") {
+  const auto pool = std::make_shared<devices::pool_allocator>();
+  for (std::size_t bytes = 1; bytes < 3000; bytes += 7) {
+    const buffer_ref b(pool->allocate(bytes));
+    REQUIRE(b->capacity() >= bytes);
+    REQUIRE(reinterpret_cast<std::uintptr_t>(b->data()) % 64 == 0);
+    std::memset(b->data(), 1, b->capacity());
+  }
+}
+
+TEST_CASE("what comes back is given out again, to the same size class alone") {
+  const auto pool = std::make_shared<devices::pool_allocator>();
+  buffer_ref first(pool->allocate(1000));
+  const void* address = first->data();
+  first = {};
+  const buffer_ref smaller(pool->allocate(100)), again(pool->allocate(1024)), other(pool->allocate(1000));
+  CHECK(smaller->data() != address);
+  CHECK(again->data() == address);
+  CHECK(other->data() != address);
+}
+
+TEST_CASE("the pool lives as long as a buffer of it does") {
+  auto pool = std::make_shared<devices::pool_allocator>();
+  const std::weak_ptr<allocator> watched = pool;
+  buffer_ref b(pool->allocate(10));
+  pool.reset();
+  std::memset(b->data(), 1, b->capacity());
+  b = {};
+  CHECK(watched.expired());
+}
+
+TEST_CASE("threads may lend and return at once") {
+  const auto pool = std::make_shared<devices::pool_allocator>();
+  const auto work = [&](unsigned char mark) {
+    for (std::size_t i = 0; i < 500; ++i) {
+      const buffer_ref b(pool->allocate(64 + i % 3 * 64));
+      std::memset(b->data(), mark, b->capacity());
+      if (static_cast<unsigned char*>(b->data())[b->capacity() - 1] != mark) return false;
+    }
+    return true;
+  };
+  bool other_good = false;
+  std::thread other([&] { other_good = work(1); });
+  CHECK(work(2));
+  other.join();
+  CHECK(other_good);
+}
+
+TEST_CASE("tensors go to and from a CPU without a copy") {
+  auto d = cpu();
+  const auto t = tensor<float>::of({1, 2}).untyped();
+  CHECK(d.from_host(t).raw() == t.raw());
+  any_tensor back;
+  d.to_host(t, [&](any_tensor v, const error* failed) {
+    CHECK(failed == nullptr);
+    back = v;
+  });
+  CHECK(back.raw() == t.raw());
+}
+
+}  // namespace

@@ -1,0 +1,203 @@
+// The simulated accelerator: an address space, a limit, an ordered stream, faults.
+#include <pinion/device/sim.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <future>
+
+#include <support/caught.hpp>
+
+namespace {
+
+using namespace pinion;
+
+const auto gpu0 = parse_device("/job:localhost/replica:0/task:0/gpu:0");
+const std::string name = "/job:localhost/replica:0/task:0/device:GPU:0";
+
+struct simulated {
+  devices::sim_device device;
+  explicit simulated(const sim::accelerator& like = sim::gpu()) : device(gpu0, like) {}
+  devices::sim_device* operator->() { return &device; }
+  any_tensor room(std::int64_t floats) { return {dtype::float32, {floats}, device.memory()}; }
+  // What lies on the device, once the stream has come this far.
+  any_tensor fetched(const any_tensor& t) {
+    std::promise<any_tensor> done;
+    device.to_host(t, [&](any_tensor v, const error* failed) {
+      if (failed) done.set_exception(std::make_exception_ptr(*failed));
+      else done.set_value(std::move(v));
+    });
+    return done.get_future().get();
+  }
+};
+
+unsigned byte_of(const any_tensor& t, std::size_t at = 0) { return std::to_integer<unsigned>(t.byte_data()[at]); }
+
+// ---- the address space -----------------------------------------------------------------------------------------------
+
+TEST_CASE("a simulated GPU tells what it is") {
+  simulated d(sim::gpu(4096));
+  CHECK(d->name() == name);
+  CHECK(d->type() == "GPU");
+  CHECK(d->memory_limit() == 4096);
+  CHECK(d->description() == "simulated GPU, computing on the host");
+  CHECK(d->stream() != nullptr);
+}
+
+TEST_CASE("its memory is not the host's") {
+  simulated d;
+  CHECK_FALSE(d->memory().is_host());
+  CHECK_FALSE(d.room(4).on_host());
+  const auto t = tensor<float>::of({1, 2, 3});
+  const any_tensor there = d->from_host(t.untyped());
+  CHECK_FALSE(there.on_host());
+  CHECK(there.raw() != t.untyped().raw());
+  CHECK(d.fetched(there).on_host());
+  CHECK(d.fetched(there) == t.untyped());
+}
+
+TEST_CASE("what the host changes after from_host does not reach the device") {
+  simulated d;
+  std::promise<void> gate;
+  d->stream()->enqueue([opened = gate.get_future().share()] { opened.wait(); });
+  auto t = std::make_unique<tensor<int>>(tensor<int>::of({1, 2}));
+  const any_tensor there = d->from_host(t->untyped());
+  (*t)(0) = 99;
+  t.reset();
+  gate.set_value();
+  CHECK(d.fetched(there) == tensor<int>::of({1, 2}).untyped());
+}
+
+TEST_CASE("a tensor without elements makes the journey") {
+  simulated d;
+  const any_tensor none = tensor<float>({0, 3}).untyped();
+  CHECK(d.fetched(d->from_host(none)) == none);
+}
+
+TEST_CASE("text stays on the host") {
+  simulated d;
+  CHECK(outcome([&] { d->from_host(tensor<std::string>::of({"a"}).untyped()); }) ==
+        "invalid_argument: text stays in host memory; it cannot go to " + name);
+}
+
+// ---- memory ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("beyond its limit it says how much is in use, and where") {
+  simulated d(sim::gpu(1024));
+  any_tensor kept = d.room(128);
+  const auto e = caught([&] { d.room(200); });
+  CHECK(e.code() == errc::resource_exhausted);
+  CHECK(e.sentence() == "no memory for 800 bytes on " + name + ": 512 of 1024 bytes are in use");
+  CHECK(e.device() == name);
+  CHECK(d.room(128).bytes() == 512);
+  kept = {};
+  CHECK(d.room(256).bytes() == 1024);
+}
+
+TEST_CASE("it counts what is in use and the most there was") {
+  simulated d;
+  {
+    const any_tensor a = d.room(64), b = d.room(1);
+    CHECK(d->memory().used() == 512);
+  }
+  CHECK(d->memory().used() == 0);
+  CHECK(d->memory().peak() == 512);
+}
+
+TEST_CASE("the allocation that was told to fail does, once") {
+  simulated d({.fail_allocation = 2});
+  CHECK_NOTHROW(d.room(1));
+  CHECK(caught([&] { d.room(1); }).code() == errc::resource_exhausted);
+  CHECK_NOTHROW(d.room(1));
+  CHECK(d->memory().used() == 0);
+}
+
+TEST_CASE("fresh memory is poisoned, and so is what came back") {
+  simulated d;
+  any_tensor fresh = d.room(64);
+  CHECK(byte_of(fresh) == 0xA5);
+  CHECK(byte_of(fresh, 255) == 0xA5);
+  const void* address = fresh.raw();
+  fresh = {};
+  const any_tensor again = d.room(50);
+  d->stream()->synchronize();
+  CHECK(again.raw() == address);
+  CHECK(byte_of(again) == 0xDD);
+}
+
+TEST_CASE("a tensor that is let go while the stream still needs it is read before it is poisoned") {
+  simulated d;
+  std::promise<void> gate;
+  d->stream()->enqueue([opened = gate.get_future().share()] { opened.wait(); });
+  const auto t = tensor<int>::of({1, 2, 3});
+  std::promise<any_tensor> back;
+  {
+    const any_tensor there = d->from_host(t.untyped());
+    d->to_host(there, [&](any_tensor v, const error*) { back.set_value(std::move(v)); });
+  }
+  const any_tensor next = d->from_host(tensor<int>::of({7, 8, 9}).untyped());  // takes the same block, behind in the stream
+  gate.set_value();
+  CHECK(back.get_future().get() == t.untyped());
+  CHECK(d.fetched(next) == tensor<int>::of({7, 8, 9}).untyped());
+}
+
+TEST_CASE("a device may go while its stream holds the last reference to a tensor") {
+  for (int round = 0; round < 50; ++round) {
+    simulated d;
+    for (int i = 0; i < 4; ++i) d->stream()->enqueue([t = d.room(1000)] { (void)t; });
+  }
+}
+
+// ---- the stream --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("bodies and callbacks run one after the other, in order, in a thread of the stream") {
+  simulated d;
+  std::vector<int> ran;
+  std::thread::id thread;
+  for (int i = 0; i < 200; ++i) {
+    if (i % 2) d->stream()->enqueue([&, i] { ran.push_back(i); });
+    else d->stream()->when_reached([&, i](const error*) { ran.push_back(i); });
+  }
+  d->stream()->enqueue([&] { thread = std::this_thread::get_id(); });
+  d->stream()->synchronize();
+  CHECK(ran.size() == 200);
+  CHECK(std::is_sorted(ran.begin(), ran.end()));
+  CHECK(thread != std::this_thread::get_id());
+}
+
+TEST_CASE("a body that throws stops those behind it until somebody was told; then the stream works again") {
+  simulated d;
+  std::string seen;
+  const auto note = [&](const error* e) { seen += e ? std::string(to_string(e->code())) + " " : "fine "; };
+  d->stream()->enqueue([] { throw error(errc::out_of_range, "index 9"); });
+  d->stream()->enqueue([&] { seen += "skipped? "; });
+  d->stream()->when_reached(note);
+  d->stream()->enqueue([&] { seen += "ran "; });
+  d->stream()->when_reached(note);
+  d->stream()->synchronize();
+  CHECK(seen == "out_of_range ran fine ");
+}
+
+TEST_CASE("synchronize throws what a body threw, once") {
+  simulated d;
+  d->stream()->enqueue([] { throw std::runtime_error("not one of ours"); });
+  CHECK(outcome([&] { d->stream()->synchronize(); }) == "internal: not one of ours");
+  CHECK_NOTHROW(d->stream()->synchronize());
+}
+
+TEST_CASE("a copy to the host behind a failed body hands over the error") {
+  simulated d;
+  const any_tensor there = d->from_host(tensor<int>::of({1}).untyped());
+  d->stream()->enqueue([] { throw error(errc::out_of_range, "index 9"); });
+  CHECK(caught([&] { d.fetched(there); }).code() == errc::out_of_range);
+  CHECK(d.fetched(there) == tensor<int>::of({1}).untyped());
+}
+
+TEST_CASE("two devices do not wait for each other") {
+  simulated one, other;
+  std::promise<void> gate;
+  one->stream()->enqueue([opened = gate.get_future().share()] { opened.wait(); });
+  CHECK(other.fetched(other->from_host(tensor<int>(3).untyped())) == tensor<int>(3).untyped());
+  gate.set_value();
+}
+
+}  // namespace

@@ -1,0 +1,211 @@
+// Laws of kernels, over every op of the catalogue: shapes, values, devices, threads.
+#include <catch2/catch.hpp>
+
+#include "laws/reference.hpp"
+
+namespace {
+
+using namespace laws;
+
+// The values that break things: several rounds, so that an infinity or a NaN is alone with finite numbers.
+std::vector<std::vector<any_tensor>> special_values(const sample& s, dtype key) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const bool single = key == dtype::float32;
+  const double tiny = single ? std::numeric_limits<float>::denorm_min() : std::numeric_limits<double>::denorm_min();
+  const double least = single ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
+  const std::vector<std::vector<double>> rounds{{0.0, -0.0, 1, -1, tiny, -tiny},
+                                                {inf, 1, -0.0, 2, 0.5},
+                                                {-inf, 1, 0.0, 2, 0.5},
+                                                {NAN, 1, -2, 0, 0.5},
+                                                {largest(key), 1, 0.5, least},
+                                                {-largest(key), 1, 0.5, -least, 88, -104, 1e-3, 709}};
+  std::vector<std::vector<any_tensor>> all;
+  for (const auto& values : rounds) {
+    auto inputs = random_values(s, key);
+    unsigned seed = 5;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (!is_floating(inputs[i].dtype())) continue;
+      std::mt19937 bits(seed++);
+      visit_plain(inputs[i].dtype(), [&]<class T>() {
+        if constexpr (std::is_floating_point_v<T>)
+          for (std::int64_t e = 0; e < inputs[i].count(); ++e) inputs[i].data<T>()[e] = static_cast<T>(values[bits() % values.size()]);
+      });
+    }
+    all.push_back(std::move(inputs));
+  }
+  return all;
+}
+
+// What is wrong with what a call yields; empty where nothing is.
+std::string fault_of(const call& c, const std::vector<any_tensor>& got, const expectation& want) {
+  if (got.size() != want.outputs.size()) return "yields " + std::to_string(got.size()) + " outputs, not " + std::to_string(want.outputs.size());
+  for (std::size_t o = 0; o < got.size(); ++o) {
+    if (got[o].empty() || got[o].dtype() == dtype::string) continue;
+    const auto y = numbers(got[o]);
+    if (y.size() != want.outputs[o].size())
+      return "output " + std::to_string(o) + " has " + std::to_string(y.size()) + " elements, not " + std::to_string(want.outputs[o].size());
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const ranged& w = want.outputs[o][i];
+      if (admits(w, y[i], got[o].dtype())) continue;
+      char text[200];
+      std::snprintf(text, sizeof text, "output %zu [%zu] is %.17g, not %.17g +- %.3g", o, i, y[i], w.value, w.slack);
+      std::string inputs;
+      for (const any_tensor& t : c.inputs)
+        if (t.count() == got[o].count() && t.dtype() != dtype::string) inputs += " from " + std::to_string(numbers(t)[i]);
+      return text + inputs;
+    }
+  }
+  return "";
+}
+
+bool runs_alone(std::string_view op) { return op != "Placeholder"; }  // which has its value from outside
+
+}  // namespace
+
+TEST_CASE("every op of the catalogue has a sample, for every dtype that its kernels are declared for") {
+  for_each_type(op::catalogue{}, [&]<class Op>() {
+    INFO(Op::name);
+    CHECK(!samples_of(Op::name).empty());
+    for (dtype key : types_of(Op::kernels.cpu)) {
+      if (!makes_sense(Op::name, key)) continue;
+      int found = 0;
+      for (const sample& s : samples_of(Op::name)) {
+        graph g;
+        const node_id id = build_call(g, call_of(Op::name, s, key));
+        const definition& def = definition_of(Op::name);
+        found += def.key(g[id]) == key || Op::name == std::string_view("NoOp");
+      }
+      INFO(to_string(key));
+      CHECK(found > 0);
+    }
+    ledger::get().count("a sample for every op and declared dtype", Op::name, static_cast<int>(samples_of(Op::name).size()));
+  });
+}
+
+TEST_CASE("a kernel yields the dtype and the shape that the shape function said, however much it knew") {
+  for_each_case([](std::string_view op, const sample& s, dtype key) {
+    if (!runs_alone(op)) return;
+    const call c = call_of(op, s, key);
+    const auto got = run(c);
+    for (knowledge k : {knowledge::all, knowledge::rank, knowledge::nothing}) {
+      INFO(title(op, s, key) << ", knowledge " << static_cast<int>(k));
+      graph g;
+      const auto& said = g[build_call(g, c, k)].outputs;
+      for (std::size_t o = 0; o < said.size(); ++o) {
+        if (said[o].reference) continue;
+        CHECK(said[o].dtype == got[o].dtype());
+        INFO(to_string(said[o].shape) << " said, " << to_string(got[o].shape()) << " yielded");
+        CHECK(fits(got[o].shape(), said[o].shape));
+        if (k == knowledge::all) CHECK(said[o].shape == got[o].shape());
+      }
+      ledger::get().count("(a) shape function = kernel, shapes known or not", op);
+    }
+  });
+}
+
+TEST_CASE("a kernel computes what plain loops over doubles compute") {
+  for_each_case([](std::string_view op, const sample& s, dtype key) {
+    if (!runs_alone(op)) return;
+    const auto check = [&](const std::vector<any_tensor>& inputs, std::string_view kind) {
+      const call c = call_of(op, s, key, inputs);
+      const auto want = reference(c);
+      if (!want) return;
+      INFO(title(op, s, key) << ", " << kind << " values");
+      CHECK(fault_of(c, run(c), *want) == "");
+      ledger::get().count("(b) kernel = plain reference, random, special, empty", op);
+    };
+    check(random_values(s, key), "random");
+    const auto numbers = s.numbers.value_or(key);
+    if (!is_floating(numbers) || op == "ProdGrad" || op == "Cast") return;  // a cast of what does not fit is unspecified
+    for (const auto& inputs : special_values(s, numbers)) check(inputs, "special");
+  });
+}
+
+TEST_CASE("a seeded random tensor begins with every smaller one") {
+  for (std::string_view op : {"RandomUniform", "RandomStandardNormal", "TruncatedNormal"})
+    for (dtype key : types_of(definition_of(op).kernels.cpu)) {
+      const auto small = run(call_of(op, samples_of(op, 3, 5)[0], key)), large = run(call_of(op, samples_of(op, 30, 50)[0], key));
+      INFO(op << " of " << to_string(key));
+      CHECK(std::memcmp(small[0].raw(), large[0].raw(), small[0].bytes()) == 0);
+      CHECK(small[0].dtype() == key);
+      ledger::get().count("(b) random values are functions of seed and position", op);
+    }
+}
+
+TEST_CASE("a simulated GPU computes the bits of the CPU, for every dtype declared for GPUs") {
+  for_each_type(op::catalogue{}, [&]<class Op>() {
+    for (const sample& s : samples_of(Op::name))
+      for (dtype key : types_of(Op::kernels.gpu)) {
+        if (!makes_sense(Op::name, key) || !runs_alone(Op::name) || key == dtype::string || key == dtype::invalid) continue;
+        const call c = call_of(Op::name, s, key);
+        INFO(title(Op::name, s, key));
+        const auto cpu = run(c), gpu = run(c, place::sim_gpu);
+        REQUIRE(cpu.size() == gpu.size());
+        for (std::size_t o = 0; o < cpu.size(); ++o) CHECK(same_bits(cpu[o], gpu[o]));
+        ledger::get().count("(e) simulated GPU = CPU, bit for bit", Op::name);
+      }
+  });
+}
+
+TEST_CASE("a kernel that is not declared is refused with a sentence") {
+  for_each_type(op::catalogue{}, [&]<class Op>() {
+    for (place where : {place::cpu, place::sim_gpu}) {
+      const auto device = make_device(where);
+      const dtype_set declared = where == place::cpu ? Op::kernels.cpu : Op::kernels.gpu;
+      for (dtype key : types_of(dtypes::all)) {
+        if (declared.has(key)) continue;
+        const sample s = samples_of(Op::name)[0];
+        INFO(title(Op::name, s, key) << " on " << device->type());
+        graph g;
+        local_resources resources;
+        task_services services{&resources, nullptr};
+        try {
+          const node_id id = build_call(g, call_of(Op::name, s, key));
+          if (definition_of(Op::name).key(g[id]) != key) continue;  // of an op whose kernel is chosen otherwise
+          make_kernel_for({g, g[id], *device, services});
+          FAIL_CHECK("made");
+        } catch (const error& e) {
+          INFO(e.what());
+          const bool at_once = e.code() == errc::invalid_argument && e.node() == "node";
+          const bool later = e.code() == errc::unimplemented && e.sentence().find("no " + std::string(to_string(key)) + " kernel of " + std::string(Op::name)) == 0;
+          CHECK((at_once || later));
+          ledger::get().count("(e) undeclared kernels are refused with a sentence", Op::name);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("functions of real numbers are refused to integers") {
+  for_each_type(op::catalogue{}, [&]<class Op>() {
+    if constexpr (mapped_op<Op>) {
+      for (dtype key : {dtype::int32, dtype::int64, dtype::uint8, dtype::boolean}) {
+        if (makes_sense(Op::name, key)) continue;
+        INFO(Op::name << " of " << to_string(key));
+        graph g;
+        CHECK_THROWS_WITH(build_call(g, call_of(Op::name, samples_of(Op::name)[0], key)), Catch::Contains("pn::cast"));
+        ledger::get().count("(g) real functions are refused to integers", Op::name);
+      }
+    }
+  });
+}
+
+TEST_CASE("one, two and four threads compute the same bits") {
+  for_each_type(op::catalogue{}, [&]<class Op>() {
+    if (!runs_alone(Op::name) || Op::name == std::string_view("ProdGrad")) return;
+    const auto samples = samples_of(Op::name, 310, 257);
+    const std::size_t count = std::min<std::size_t>(samples.size(), mapped_op<Op> ? 2 : 3);
+    for (std::size_t i = 0; i < count; ++i)
+      for (dtype key : {dtype::float32, dtype::float64, dtype::int64}) {
+        if (!Op::kernels.cpu.has(key) || !makes_sense(Op::name, key) || (mapped_op<Op> && key == dtype::float64)) continue;
+        const call c = call_of(Op::name, samples[i], key);
+        INFO(title(Op::name, samples[i], key));
+        const auto one = run(c);
+        for (int helpers : {1, 3}) {
+          const auto more = run(c, place::cpu, helpers);
+          for (std::size_t o = 0; o < one.size(); ++o) CHECK(same_bits(one[o], more[o]));
+        }
+        ledger::get().count("(f) the same bits for 1, 2 and 4 threads", Op::name);
+      }
+  });
+}

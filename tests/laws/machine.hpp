@@ -1,0 +1,180 @@
+// Runs one node on a real device, CPU or simulated GPU, without a session.
+#pragma once
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <pinion/device/cpu.hpp>
+#include <pinion/device/sim.hpp>
+#include <pinion/op/kernels.hpp>
+#include <pinion/op/variable/state.hpp>
+
+#include "laws/samples.hpp"
+
+namespace laws {
+
+struct call {
+  std::string op;
+  std::vector<any_tensor> inputs;
+  std::vector<bool> is_state;
+  attributes attrs;
+};
+inline call call_of(std::string_view op, const sample& s, dtype key, std::vector<any_tensor> values) {
+  call c{std::string(op), std::move(values), {}, s.attrs(key)};
+  for (const input& i : s.inputs) c.is_state.push_back(i.is == role::state);
+  return c;
+}
+inline call call_of(std::string_view op, const sample& s, dtype key) { return call_of(op, s, key, random_values(s, key)); }
+
+// How much of the inputs' shapes is known while the graph is built.
+enum class knowledge { all, rank, nothing };
+
+inline node_id build_call(graph& g, const call& c, knowledge k = knowledge::all) {
+  const auto use = g.as_default();
+  std::vector<output> inputs;
+  for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+    const any_tensor& t = c.inputs[i];
+    const bool state = c.is_state.size() > i && c.is_state[i];
+    const shape known = k == knowledge::all || state ? t.shape() : k == knowledge::rank ? shape::unknown_of_rank(t.shape().rank()) : shape::any();
+    inputs.push_back({build(g, {.op = state ? "VariableV2" : "Placeholder", .base_name = "in",
+                                .attrs = {{"dtype", t.dtype()}, {"shape", known}}}), 0});
+  }
+  return build(g, {.op = c.op, .base_name = "node", .inputs = std::move(inputs), .attrs = c.attrs});
+}
+
+class local_resources final : public resource_manager {
+ public:
+  std::shared_ptr<resource> find_or_create(const std::string&, const std::string& name,
+                                           const std::function<std::shared_ptr<resource>()>& make) override {
+    auto& found = all_[name];
+    if (!found) found = make();
+    return found;
+  }
+
+ private:
+  std::map<std::string, std::shared_ptr<resource>> all_;
+};
+
+enum class place { cpu, sim_gpu };
+
+inline std::unique_ptr<devices::device> make_device(place where) {
+  if (where == place::cpu) return std::make_unique<devices::cpu_device>(parse_device("/job:localhost/replica:0/task:0/cpu:0"));
+  return std::make_unique<devices::sim_device>(parse_device("/job:localhost/replica:0/task:0/gpu:0"), sim::gpu());
+}
+
+inline any_tensor copy_of(const any_tensor& t) {
+  if (t.dtype() == dtype::string) return t;
+  any_tensor c(t.dtype(), t.shape());
+  std::memcpy(c.raw(), t.raw(), t.bytes());
+  return c;
+}
+
+// What a node yields, then what its variables hold afterwards; on the host. The inputs are copies that nobody else
+// holds, so that the kernel may compute in place.
+inline std::vector<any_tensor> run(const call& c, place where = place::cpu, int helpers = 0) {
+  const auto device = make_device(where);
+  thread_pool pool(helpers);
+  local_resources resources;
+  task_services services{&resources, helpers > 0 ? &pool : nullptr};
+  graph g;
+  const node_id id = build_call(g, c);
+  const node& n = g[id];
+  std::vector<std::shared_ptr<op::variable_state>> states;
+  std::vector<any_tensor> inputs(c.inputs.size()), outputs(n.outputs.size()), host;
+  for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+    any_tensor value = device->from_host(copy_of(c.inputs[i]));
+    if (c.is_state.size() > i && c.is_state[i]) {
+      states.push_back(op::find_variable(services, g[n.inputs[i].node]));
+      states.back()->assign(std::move(value));
+    } else {
+      inputs[i] = std::move(value);
+    }
+  }
+  const auto kernel = make_kernel_for({g, n, *device, services});
+  kernel_context context;
+  context.device = device.get();
+  context.services = &services;
+  context.inputs = inputs;
+  context.outputs = outputs;
+  kernel->run(context);
+  std::mutex mutex;
+  const auto bring = [&](const any_tensor& t) {
+    host.emplace_back();
+    if (t.empty()) return;
+    if (!device->stream()) return void(host.back() = t);
+    device->to_host(t, [&, at = host.size() - 1](any_tensor value, const error*) {
+      std::lock_guard hold(mutex);
+      host[at] = std::move(value);
+    });
+    device->stream()->synchronize();
+  };
+  for (const any_tensor& t : outputs) bring(t);
+  for (const auto& s : states) bring(s->read());
+  return host;
+}
+
+inline bool same_bits(const any_tensor& a, const any_tensor& b) {
+  if (a.empty() || b.empty()) return a.empty() == b.empty();
+  if (a.dtype() == dtype::string || b.dtype() == dtype::string) return a == b;
+  return a.dtype() == b.dtype() && a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+inline std::vector<double> numbers(const any_tensor& t) {
+  return visit_plain(t.dtype(), [&]<class T>() { return std::vector<double>(t.data<T>(), t.data<T>() + t.count()); });
+}
+
+inline std::vector<dtype> types_of(dtype_set set) {
+  std::vector<dtype> all;
+  for (unsigned d = 0; d <= unsigned(dtype::half); ++d)
+    if (set.has(static_cast<dtype>(d))) all.push_back(static_cast<dtype>(d));
+  return all;
+}
+
+// Can this op compute in that dtype at all? Functions of real numbers are refused to integers by their shape function.
+inline bool makes_sense(std::string_view op, dtype key) {
+  const auto p = map_program(op, dtype::float64);
+  return !p || is_floating(key) || !is_real(*p);
+}
+
+// The laws tested, with the number of cases, printed when the program ends.
+class ledger {
+ public:
+  static ledger& get() {
+    static ledger all;
+    return all;
+  }
+  void count(const std::string& law, std::string_view op, int cases = 1) {
+    laws_[law].first += cases;
+    laws_[law].second[std::string(op)] += cases;
+  }
+  ~ledger() {
+    std::size_t ops = 0;
+    for_each_type(op::catalogue{}, [&]<class Op>() { ++ops; });
+    std::printf("laws over %zu ops of the catalogue:\n", ops);
+    for (const auto& [law, counts] : laws_)
+      std::printf("  %-62s %3zu ops, %6d cases\n", law.c_str(), counts.second.size(), counts.first);
+  }
+
+ private:
+  std::map<std::string, std::pair<int, std::map<std::string, int>>> laws_;
+};
+
+// Calls f(name, sample, key, call) for every sample and every dtype that its kernels on the CPU are declared for.
+template <class F>
+void for_each_case(F&& f, std::int64_t m = 5, std::int64_t n = 7) {
+  for_each_type(op::catalogue{}, [&]<class Op>() {
+    for (const sample& s : samples_of(Op::name, m, n))
+      for (dtype key : types_of(Op::kernels.cpu))
+        if (makes_sense(Op::name, key)) f(Op::name, s, key);
+  });
+}
+
+inline std::string title(std::string_view op, const sample& s, dtype key) {
+  return std::string(op) + " of " + std::string(to_string(key)) + ", " + s.note;
+}
+
+}  // namespace laws

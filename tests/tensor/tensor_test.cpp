@@ -1,0 +1,175 @@
+// Values: shared buffers, copies on write, literals, access.
+#include <pinion/tensor/tensor.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <support/caught.hpp>
+
+namespace {
+
+using namespace pinion;
+
+// ---- buffers -------------------------------------------------------------------------------------------------------
+
+// Counts what is lent and what came back.
+struct counting_allocator final : allocator {
+  explicit counting_allocator(int& back) : came_back(back) {}
+  buffer* allocate(std::size_t bytes) override {
+    auto* b = new buffer(::operator new(bytes + 1), bytes);
+    b->hand_out(shared_from_this());
+    return b;
+  }
+  void recycle(buffer* idle) noexcept override {
+    ++came_back;
+    ::operator delete(idle->data());
+    delete idle;
+  }
+  int& came_back;
+};
+
+TEST_CASE("a buffer goes home when its last reference goes") {
+  int came_back = 0;
+  const auto lender = std::make_shared<counting_allocator>(came_back);
+  any_tensor a(dtype::float32, {2}, *lender);
+  {
+    any_tensor b = a;
+    CHECK_FALSE(a.unique());
+  }
+  CHECK(a.unique());
+  CHECK(came_back == 0);
+  a = {};
+  CHECK(came_back == 1);
+}
+
+TEST_CASE("a buffer in use keeps its allocator alive") {
+  int came_back = 0;
+  auto lender = std::make_shared<counting_allocator>(came_back);
+  const std::weak_ptr<allocator> watched = lender;
+  auto a = std::make_unique<any_tensor>(dtype::float32, shape{2}, *lender);
+  lender.reset();
+  CHECK_FALSE(watched.expired());
+  a.reset();
+  CHECK(came_back == 1);
+  CHECK(watched.expired());
+}
+
+TEST_CASE("memory is aligned for vectors") {
+  for (std::int64_t n : {0, 1, 17, 1000})
+    CHECK(reinterpret_cast<std::uintptr_t>(any_tensor(dtype::uint8, {n}).raw()) % 64 == 0);
+}
+
+TEST_CASE("reshaping shares the elements") {
+  const auto t = tensor<int>::of({1, 2, 3, 4}).untyped();
+  const any_tensor square = t.reshaped({2, 2});
+  CHECK(square.raw() == t.raw());
+  CHECK(square.shape() == shape{2, 2});
+}
+
+TEST_CASE("an untyped tensor of an unknown shape is refused") {
+  CHECK(outcome([] { any_tensor(dtype::float32, {unknown, 3}); }) == "invalid_argument: a tensor needs a known shape, not [?, 3]");
+}
+
+// ---- copy on write ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("copies share memory until one is written to") {
+  tensor<float> a({3});
+  const tensor<float> b = a;
+  CHECK(std::as_const(a).data() == b.data());
+  a(1) = 5;
+  CHECK(std::as_const(a).data() != b.data());
+  CHECK(b(1) == 0);
+  CHECK(std::as_const(a)(1) == 5);
+}
+
+TEST_CASE("who holds the only reference writes in place") {
+  tensor<float> a({3});
+  const float* before = std::as_const(a).data();
+  a.span()[0] = 1;
+  a(2) = 3;
+  CHECK(std::as_const(a).data() == before);
+}
+
+TEST_CASE("text is copied on write too") {
+  auto a = tensor<std::string>::of({"one", "two"});
+  const auto b = a;
+  a(0) = "a text that is too long to be kept in place";
+  CHECK(b(0) == "one");
+}
+
+TEST_CASE("two fresh tensors share nothing, zeros neither") {
+  tensor<int> a, b;
+  a.data()[0] = 7;
+  CHECK(int(b) == 0);
+}
+
+// ---- elements --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a new tensor holds zeros") {
+  const tensor<double> t({2, 3});
+  CHECK(std::all_of(t.span().begin(), t.span().end(), [](double x) { return x == 0; }));
+  CHECK(t.size() == 6);
+  CHECK(tensor<std::string>({2})(1).empty());
+  CHECK(tensor<bool>({2})(0) == false);
+}
+
+TEST_CASE("elements lie row by row") {
+  const auto t = tensor<int>::of({{1, 2, 3}, {4, 5, 6}});
+  CHECK(std::vector<int>(t.span().begin(), t.span().end()) == std::vector<int>{1, 2, 3, 4, 5, 6});
+  CHECK(t(1, 0) == 4);
+}
+
+TEST_CASE("a tensor of one element is its value, and no other is") {
+  CHECK(float(tensor<float>(2.5f)) == 2.5f);
+  CHECK(float(tensor<float>::of({{2.5f}})) == 2.5f);
+  const tensor<float> two({2});
+  CHECK(outcome([&] { (void)float(two); }) == "invalid_argument: a tensor of shape [2] is not a single value");
+}
+
+TEST_CASE("an index outside its axis is out of range, and the sentence says which") {
+  const tensor<float> t({2, 3});
+  CHECK(outcome([&] { t(0, 3); }) == "out_of_range: index 3 on axis 1 of a tensor of shape [2, 3]");
+  CHECK(outcome([&] { t(-1, 0); }) == "out_of_range: index -1 on axis 0 of a tensor of shape [2, 3]");
+  CHECK(outcome([&] { t(1); }) == "out_of_range: 1 indices into a tensor of shape [2, 3]");
+  CHECK(outcome([&] { t(0, 0, 0); }) == "out_of_range: 3 indices into a tensor of shape [2, 3]");
+}
+
+TEST_CASE("a span of another count than the shape's is refused") {
+  const std::vector<float> five(5);
+  CHECK(outcome([&] { tensor<float>({2, 3}, five); }) == "invalid_argument: a tensor of shape [2, 3] holds 6 elements, not 5");
+}
+
+TEST_CASE("an untyped tensor is taken for its own dtype alone") {
+  const any_tensor ints(dtype::int32, {2});
+  CHECK(tensor<int>(ints).size() == 2);
+  CHECK(outcome([&] { tensor<float> t(ints); }) == "invalid_argument: a tensor of int32 was taken for one of float");
+}
+
+TEST_CASE("tensors are equal by dtype, shape and elements") {
+  const auto t = tensor<float>::of({1, 2});
+  CHECK(t == tensor<float>::of({1, 2}));
+  CHECK_FALSE(t == tensor<float>::of({1, 3}));
+  CHECK_FALSE(t == tensor<float>::of({{1, 2}}));
+  CHECK_FALSE(t.untyped() == tensor<double>::of({1, 2}).untyped());
+  CHECK(tensor<float>(0.f) == tensor<float>(-0.f));
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK_FALSE(tensor<float>(nan) == tensor<float>(nan));
+  CHECK(any_tensor() == any_tensor());
+}
+
+// ---- literals ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("nested braces give the shape") {
+  CHECK(literal<float>(3).shape() == shape{});
+  CHECK(tensor<float>::of({1, 2, 3}).shape() == shape{3});
+  CHECK(tensor<float>::of({{1, 2}, {3, 4}, {5, 6}}).shape() == shape{3, 2});
+  CHECK(tensor<int>::of({{{1}, {2}}, {{3}, {4}}}).shape() == shape{2, 2, 1});
+}
+
+TEST_CASE("ragged braces are refused with both shapes") {
+  CHECK(outcome([] { tensor<float>::of({{1, 2}, {3}}); }) ==
+        "invalid_argument: a literal with ragged braces: a row of shape [1] stands beside one of shape [2]");
+  CHECK(outcome([] { tensor<int>::of({{1, 2}, 3}); }) ==
+        "invalid_argument: a literal with ragged braces: a row of shape [] stands beside one of shape [2]");
+}
+
+}  // namespace
