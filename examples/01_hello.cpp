@@ -13,10 +13,10 @@ int main() {
   pn::device here("/cpu:0");
   auto a = pn::variable(3.0f, {.name = "a"});
   auto b = pn::variable(4.0f, {.name = "b"});
-  pn::device there("/gpu:0");
+  pn::device there("/gpu:0");  // guards nest: the inner one wins
   auto c = a * b;
 
-  pn::session sess{{.simulated = {pn::sim::gpu()}}};
+  pn::session sess{{.simulated = {pn::sim::gpu()}}};  // a pretend GPU, so that this runs everywhere
   fmt::print("{}\n", sess.plan(c));
   sess.run(pn::global_variables_initializer());
   float product = sess.run(c);

@@ -1,7 +1,7 @@
 // What runs first: data edges order by themselves; control_dependencies order effects.
 //
-//   counter ── add 1 ··> read "after"        ··> is a control edge
-//      └────── read "v/read": either before or after, nobody said
+//   counter ── add 1 ··> read ── after          ··> is a control edge
+//                    ··> add limit ── twice
 //
 #include <pinion/session.hpp>
 
@@ -14,8 +14,8 @@ int main() {
   pn::expr<int> after, twice;
   {
     pn::control_dependencies then(up);
-    after = counter.read();                // a read of its own, which sees the effect
-    twice = pn::assign_add(counter, limit);  // so does this
+    after = counter.read();  // a read of its own, which sees the effect
+    twice = pn::assign_add(counter, limit);
   }
   auto both = pn::group(up, twice);
 

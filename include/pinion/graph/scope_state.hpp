@@ -116,6 +116,9 @@ PINION_DECL void graph::settle_all() {
     } catch (error& e) {
       e.at_node(n.name, n.op, to_string(n.where));
       fault_ = std::make_unique<error>(e);
+    } catch (const std::exception& other) {
+      fault_ = std::make_unique<error>(errc::unknown, std::string("a placement policy threw: ") + other.what());
+      fault_->at_node(n.name, n.op, to_string(n.where));
     }
   }
   const bool throws = fault_ && std::uncaught_exceptions() == 0 && !closing_;

@@ -96,9 +96,9 @@ class direct_session final : public session_backend {
   }
 
   std::vector<device_info> list_devices() override {
-    std::vector<device_info> list;
-    for (const auto& d : devices_) list.push_back({d->spec(), d->name(), d->memory_limit(), d->description()});
-    return list;
+    std::lock_guard hold(mutex_);
+    expect_open();
+    return known_devices();
   }
 
   void close() override {
@@ -184,8 +184,14 @@ class direct_session final : public session_backend {
     idle_.notify_all();
   }
 
+  std::vector<device_info> known_devices() const {
+    std::vector<device_info> list;
+    for (const auto& d : devices_) list.push_back({d->spec(), d->name(), d->memory_limit(), d->description()});
+    return list;
+  }
+
   pinion::plan place(const step_signature& signature) {
-    placement_problem problem{graph_, prune(graph_, signature), list_devices(), kept_,
+    placement_problem problem{graph_, prune(graph_, signature), known_devices(), kept_,
                               parse_device("/job:localhost/replica:0/task:0"), options_.allow_soft_placement};
     return simple_placer{}(problem);
   }

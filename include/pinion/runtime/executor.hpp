@@ -136,6 +136,7 @@ class executor : public std::enable_shared_from_this<executor> {
   }
 
   void begin(int i, ready_items* ready) {
+    step_.check_deadline();
     const auto& it = e_.items[static_cast<std::size_t>(i)];
     if (!step_.failed() && it.blocking) return wait(i);
     if (!step_.failed()) {

@@ -66,15 +66,14 @@ class partitioner {
     for (node_id before : n.control_inputs) item.after.push_back(done_on(placed.device_index, before));
     const int index = add(placed.device_index, std::move(item));
     for (int o = 0; o < static_cast<int>(n.outputs.size()); ++o)
-      made_.try_emplace({placed.device_index, placed.id, o}, index, o);
+      if (!is_fed({placed.id, o})) made_[{placed.device_index, placed.id, o}] = {index, o};
     home_of_[placed.id] = {placed.device_index, index};
   }
 
   // Where a device of this step finds a value, received if it was made elsewhere.
   std::pair<int, int> value_on(int device, output o) {
     if (const auto at = made_.find({device, o.node, o.index}); at != made_.end()) return at->second;
-    const bool fed = made_.count({home_, o.node, o.index}) && !home_of_.count(o.node);
-    const int from = fed || is_fed(o) ? home_ : home_of_.at(o.node).first;
+    const int from = is_fed(o) ? home_ : home_of_.at(o.node).first;
     const auto source = made_.at({from, o.node, o.index});
     const int received = transfer(from, device, o.node, std::to_string(o.index), source, {});
     return made_[{device, o.node, o.index}] = {received, 0};

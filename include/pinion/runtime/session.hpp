@@ -114,6 +114,7 @@ class session {
     std::vector<any_tensor> values;
     for (const feed& f : feeds) {
       check_feed(f.to, f.value);
+      check_owner(f.to);
       signature.feeds.push_back(f.to.endpoint());
       values.push_back(f.value);
     }
@@ -141,10 +142,7 @@ class session {
 
   std::vector<device_info> list_devices() { return backend().list_devices(); }
   // Cancels running steps and waits for them. Later calls throw failed_precondition; closing twice is harmless.
-  void close() {
-    if (backend_) backend_->close();
-    closed_ = true;
-  }
+  void close() { backend().close(); }
   pinion::graph& graph() const { return *graph_; }
 
  private:
@@ -163,14 +161,18 @@ class session {
   }
 
   runtime::session_backend& backend() const {
-    if (closed_ || !backend_) throw error(errc::failed_precondition, "the session is closed");
+    if (!backend_) throw error(errc::failed_precondition, "the session is closed");
     return *backend_;
   }
 
-  void check_owner(const pinion::graph* owner, const std::string& name) const {
-    if (owner != graph_)
-      throw error(errc::invalid_argument, owner ? "'" + name + "' belongs to another graph than the session's"
-                                                : "an expression or operation that was never assigned was given to run()");
+  // Of an expression, a variable or an operation.
+  template <class E>
+  void check_owner(const E& e) const {
+    if (e.empty()) throw error(errc::invalid_argument, "an expression or operation that was never assigned was given to run()");
+    const pinion::node& n = e.owner()[e.id()];
+    if (&e.owner() != graph_)
+      throw error(errc::invalid_argument, "'" + n.name + "' belongs to another graph than the session's")
+          .at_node(n.name, n.op, to_string(n.where));
   }
   static void check_feed(const any_expr& to, const any_tensor& value) {
     if (to.empty()) throw error(errc::invalid_argument, "a feed for an expression that was never assigned");
@@ -181,21 +183,21 @@ class session {
   }
   template <class F>
   void add_fetch(runtime::step_signature& s, const F& f) const {
+    check_owner(f);
     if constexpr (std::is_same_v<F, operation>) {
-      check_owner(f.empty() ? nullptr : &f.owner(), f.empty() ? "" : f.name());
       s.targets.push_back(f.id());
     } else {
-      check_owner(f.empty() ? nullptr : &f.owner(), f.empty() ? "" : f.name());
       s.fetches.push_back(dsl::endpoint_of(f).endpoint());
     }
   }
   const runtime::step_signature& checked(const runtime::step_signature& s) const {
     graph_->settle();
-    for (const output& f : s.feeds) check_owner(graph_, (*graph_)[f.node].name);
     for (std::size_t i = 0; i < s.feeds.size(); ++i)
       for (std::size_t k = 0; k < i; ++k)
-        if (s.feeds[i] == s.feeds[k])
-          throw error(errc::invalid_argument, "'" + (*graph_)[s.feeds[i].node].name + "' was fed twice");
+        if (s.feeds[i] == s.feeds[k]) {
+          const pinion::node& n = (*graph_)[s.feeds[i].node];
+          throw error(errc::invalid_argument, "'" + n.name + "' was fed twice").at_node(n.name, n.op, to_string(n.where));
+        }
     if (s.fetches.empty() && s.targets.empty())
       throw error(errc::invalid_argument, "run() was given nothing to fetch or run");
     return s;
@@ -203,7 +205,6 @@ class session {
 
   pinion::graph* graph_;
   std::unique_ptr<runtime::session_backend> backend_;
-  bool closed_ = false;
 };
 
 // A prepared step with typed arguments. Refers to its session, which must outlive it; thread-safe as the session is.
@@ -216,9 +217,9 @@ class callable<feed_list<X...>, fetch_list<F...>> {
     for (const auto& e : feeds.ends) signature.feeds.push_back(e.endpoint());
     for (const auto& e : fetches.ends) signature.fetches.push_back(e.endpoint());
     for (const auto& e : targets.ends) signature.targets.push_back(e.id());
-    for (const auto& e : feeds.ends) s.check_owner(&e.owner(), e.name());
-    for (const auto& e : fetches.ends) s.check_owner(&e.owner(), e.name());
-    for (const auto& e : targets.ends) s.check_owner(e.empty() ? nullptr : &e.owner(), e.empty() ? "" : e.name());
+    for (const auto& e : feeds.ends) s.check_owner(e);
+    for (const auto& e : fetches.ends) s.check_owner(e);
+    for (const auto& e : targets.ends) s.check_owner(e);
     step_ = s.backend().prepare(s.checked(signature));
   }
 

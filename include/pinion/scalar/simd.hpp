@@ -56,7 +56,7 @@ using wrapping = std::conditional_t<std::is_integral_v<T>, std::make_unsigned_t<
 // attribute are 32-bit lanes there; were the optimiser to combine two of them after the function was inlined into one
 // for AVX-512, whose truth values are bits, it would have no instruction for that and go lane by lane.
 template <class Isa, class V>
-PINION_INLINE V opaque(const V& x) {
+PINION_VECTOR V opaque(const V& x) {
   V v = x;
 #if defined(__x86_64__) && !defined(__clang__)
   if constexpr (Isa::bytes == 64 && sizeof(V) >= 16 && sizeof(V) <= 64) asm("" : "+v"(v));
@@ -66,7 +66,7 @@ PINION_INLINE V opaque(const V& x) {
 
 // Copies n elements, for n < 2 Count: without a call, for which a kernel would have to give up its registers.
 template <int Count, class T>
-PINION_INLINE void copy_fewer(T* to, const T* from, int n) {
+PINION_VECTOR void copy_fewer(T* to, const T* from, int n) {
   if (n & Count) {
     __builtin_memcpy(to, from, Count * sizeof(T));
     to += Count, from += Count;
@@ -75,7 +75,7 @@ PINION_INLINE void copy_fewer(T* to, const T* from, int n) {
 }
 
 template <class T>
-PINION_INLINE T divide(T a, T b) {
+PINION_VECTOR T divide(T a, T b) {
   if (b == 0) return 0;
   if (std::is_signed_v<T> && b == T(-1)) return static_cast<T>(wrapping<T>(0) - wrapping<T>(a));
   return static_cast<T>(a / b);
@@ -94,43 +94,43 @@ struct mask {
   using vector = detail::vector<detail::signed_of<T>, Lanes>;
 
   mask() = default;
-  PINION_INLINE explicit mask(const vector& raw) : stored_(raw) {}
-  PINION_INLINE mask(bool x) : stored_(detail::signed_of<T>(-detail::signed_of<T>(x)) - vector{}) {}
-  PINION_INLINE vector raw() const { return (vector)stored_; }
+  PINION_VECTOR explicit mask(const vector& raw) : stored_(raw) {}
+  PINION_VECTOR mask(bool x) : stored_(detail::signed_of<T>(-detail::signed_of<T>(x)) - vector{}) {}
+  PINION_VECTOR vector raw() const { return (vector)stored_; }
 
-  static PINION_INLINE mask load(const bool* p) {
+  static PINION_VECTOR mask load(const bool* p) {
     bytes b;
     __builtin_memcpy(&b, p, lanes);
     return mask(-__builtin_convertvector(b, vector));
   }
-  static PINION_INLINE mask load(const bool* p, int n) {
+  static PINION_VECTOR mask load(const bool* p, int n) {
     if (n >= lanes) return load(p);
     bool some[lanes] = {};
     detail::copy_fewer<lanes / 2>(some, p, n);
     return load(some);
   }
-  PINION_INLINE void store(bool* p) const {
+  PINION_VECTOR void store(bool* p) const {
     const bytes b = __builtin_convertvector(-raw(), bytes);
     __builtin_memcpy(p, &b, lanes);
   }
-  PINION_INLINE void store(bool* p, int n) const {
+  PINION_VECTOR void store(bool* p, int n) const {
     if (n >= lanes) return store(p);
     bool all[lanes];
     store(all);
     detail::copy_fewer<lanes / 2>(p, all, n);
   }
 
-  friend PINION_INLINE mask operator&&(mask a, mask b) { return mask(a.opaque() & b.opaque()); }
-  friend PINION_INLINE mask operator||(mask a, mask b) { return mask(a.opaque() | b.opaque()); }
-  friend PINION_INLINE mask operator!(mask a) { return mask(~a.raw()); }
+  friend PINION_VECTOR mask operator&&(mask a, mask b) { return mask(a.opaque() & b.opaque()); }
+  friend PINION_VECTOR mask operator||(mask a, mask b) { return mask(a.opaque() | b.opaque()); }
+  friend PINION_VECTOR mask operator!(mask a) { return mask(~a.raw()); }
 
   // A friend of the mask, so that both choices may be numbers: select(x > 0, 1, 0).
-  friend PINION_INLINE simd<T, Isa, Lanes> select(mask m, simd<T, Isa, Lanes> a, simd<T, Isa, Lanes> b) {
+  friend PINION_VECTOR simd<T, Isa, Lanes> select(mask m, simd<T, Isa, Lanes> a, simd<T, Isa, Lanes> b) {
     return simd<T, Isa, Lanes>(detail::opaque<Isa>(m.raw() ? a.raw() : b.raw()));
   }
 
  private:
-  PINION_INLINE vector opaque() const { return detail::opaque<Isa>(raw()); }
+  PINION_VECTOR vector opaque() const { return detail::opaque<Isa>(raw()); }
   using bytes = detail::vector<std::int8_t, Lanes>;
   detail::stored_vector<detail::signed_of<T>, Lanes> stored_;
 };
@@ -146,36 +146,36 @@ struct simd {
   static constexpr int lanes = Lanes;
 
   simd() = default;
-  PINION_INLINE explicit simd(const vector& raw) : stored_(raw) {}
-  PINION_INLINE simd(T x) : stored_(x - vector{}) {}  // x - 0 is x, also for -0
-  PINION_INLINE vector raw() const { return (vector)stored_; }
+  PINION_VECTOR explicit simd(const vector& raw) : stored_(raw) {}
+  PINION_VECTOR simd(T x) : stored_(x - vector{}) {}  // x - 0 is x, also for -0
+  PINION_VECTOR vector raw() const { return (vector)stored_; }
 
-  static PINION_INLINE simd load(const T* p) {
+  static PINION_VECTOR simd load(const T* p) {
     simd x;
     __builtin_memcpy(&x.stored_, p, sizeof(vector));
     return x;
   }
   // The first n elements, and zeros where there are fewer than lanes.
-  static PINION_INLINE simd load(const T* p, int n) {
+  static PINION_VECTOR simd load(const T* p, int n) {
     if (n >= lanes) return load(p);
     T some[lanes] = {};
     detail::copy_fewer<lanes / 2>(some, p, n);
     return load(some);
   }
-  PINION_INLINE void store(T* p) const { __builtin_memcpy(p, &stored_, sizeof(vector)); }
-  PINION_INLINE void store(T* p, int n) const {
+  PINION_VECTOR void store(T* p) const { __builtin_memcpy(p, &stored_, sizeof(vector)); }
+  PINION_VECTOR void store(T* p, int n) const {
     if (n >= lanes) return store(p);
     T all[lanes];
     store(all);
     detail::copy_fewer<lanes / 2>(p, all, n);
   }
-  PINION_INLINE T operator[](int lane) const { return raw()[lane]; }
+  PINION_VECTOR T operator[](int lane) const { return raw()[lane]; }
 
-  friend PINION_INLINE simd operator+(simd a, simd b) { return simd((vector)(a.w() + b.w())); }
-  friend PINION_INLINE simd operator-(simd a, simd b) { return simd((vector)(a.w() - b.w())); }
-  friend PINION_INLINE simd operator*(simd a, simd b) { return simd((vector)(a.w() * b.w())); }
-  friend PINION_INLINE simd operator-(simd a) { return simd((vector)(-a.w())); }
-  friend PINION_INLINE simd operator/(simd a, simd b) {
+  friend PINION_VECTOR simd operator+(simd a, simd b) { return simd((vector)(a.w() + b.w())); }
+  friend PINION_VECTOR simd operator-(simd a, simd b) { return simd((vector)(a.w() - b.w())); }
+  friend PINION_VECTOR simd operator*(simd a, simd b) { return simd((vector)(a.w() * b.w())); }
+  friend PINION_VECTOR simd operator-(simd a) { return simd((vector)(-a.w())); }
+  friend PINION_VECTOR simd operator/(simd a, simd b) {
     if constexpr (std::is_integral_v<T>) {
       vector quotient{};
       for (int i = 0; i < lanes; ++i) quotient[i] = detail::divide<T>(a[i], b[i]);
@@ -185,14 +185,14 @@ struct simd {
     }
   }
 
-  friend PINION_INLINE mask_type operator<(simd a, simd b) { return mask_type((mask_vector)(a.raw() < b.raw())); }
-  friend PINION_INLINE mask_type operator<=(simd a, simd b) { return mask_type((mask_vector)(a.raw() <= b.raw())); }
-  friend PINION_INLINE mask_type operator>(simd a, simd b) { return mask_type((mask_vector)(a.raw() > b.raw())); }
-  friend PINION_INLINE mask_type operator>=(simd a, simd b) { return mask_type((mask_vector)(a.raw() >= b.raw())); }
-  friend PINION_INLINE mask_type operator==(simd a, simd b) { return mask_type((mask_vector)(a.raw() == b.raw())); }
-  friend PINION_INLINE mask_type operator!=(simd a, simd b) { return mask_type((mask_vector)(a.raw() != b.raw())); }
+  friend PINION_VECTOR mask_type operator<(simd a, simd b) { return mask_type((mask_vector)(a.raw() < b.raw())); }
+  friend PINION_VECTOR mask_type operator<=(simd a, simd b) { return mask_type((mask_vector)(a.raw() <= b.raw())); }
+  friend PINION_VECTOR mask_type operator>(simd a, simd b) { return mask_type((mask_vector)(a.raw() > b.raw())); }
+  friend PINION_VECTOR mask_type operator>=(simd a, simd b) { return mask_type((mask_vector)(a.raw() >= b.raw())); }
+  friend PINION_VECTOR mask_type operator==(simd a, simd b) { return mask_type((mask_vector)(a.raw() == b.raw())); }
+  friend PINION_VECTOR mask_type operator!=(simd a, simd b) { return mask_type((mask_vector)(a.raw() != b.raw())); }
 
-  friend PINION_INLINE simd min(simd a, simd b) {
+  friend PINION_VECTOR simd min(simd a, simd b) {
     if constexpr (native_min) {
       vector least;
       detail::native<Isa>::min(least, a.raw(), b.raw());
@@ -201,7 +201,7 @@ struct simd {
       return select(b < a, b, a);
     }
   }
-  friend PINION_INLINE simd max(simd a, simd b) {
+  friend PINION_VECTOR simd max(simd a, simd b) {
     if constexpr (native_min) {
       vector greatest;
       detail::native<Isa>::max(greatest, a.raw(), b.raw());
@@ -210,7 +210,7 @@ struct simd {
       return select(a < b, b, a);
     }
   }
-  friend PINION_INLINE simd fma(simd a, simd b, simd c) { return simd((vector)(a.w() * b.w() + c.w())); }
+  friend PINION_VECTOR simd fma(simd a, simd b, simd c) { return simd((vector)(a.w() * b.w() + c.w())); }
 
  private:
   static constexpr bool native_min =
@@ -218,49 +218,49 @@ struct simd {
   using mask_vector = typename mask_type::vector;
   using wrapping_vector = detail::vector<detail::wrapping<T>, Lanes>;
   detail::stored_vector<T, Lanes> stored_;
-  PINION_INLINE wrapping_vector w() const { return (wrapping_vector)raw(); }
+  PINION_VECTOR wrapping_vector w() const { return (wrapping_vector)raw(); }
 };
 
 // ---- bits ---------------------------------------------------------------------------------------------------------
 
 // The same bits as elements of another type of the same size.
 template <class U, class T, class Isa, int N>
-PINION_INLINE simd<U, Isa, N> bit_cast(simd<T, Isa, N> x) {
+PINION_VECTOR simd<U, Isa, N> bit_cast(simd<T, Isa, N> x) {
   static_assert(sizeof(U) == sizeof(T), "bit_cast keeps the size of an element");
   return simd<U, Isa, N>((detail::vector<U, N>)x.raw());
 }
 
 template <std::integral T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N> operator&(simd<T, Isa, N> a, std::type_identity_t<simd<T, Isa, N>> b) {
+PINION_VECTOR simd<T, Isa, N> operator&(simd<T, Isa, N> a, std::type_identity_t<simd<T, Isa, N>> b) {
   return simd<T, Isa, N>(a.raw() & b.raw());
 }
 template <std::integral T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N> operator|(simd<T, Isa, N> a, std::type_identity_t<simd<T, Isa, N>> b) {
+PINION_VECTOR simd<T, Isa, N> operator|(simd<T, Isa, N> a, std::type_identity_t<simd<T, Isa, N>> b) {
   return simd<T, Isa, N>(a.raw() | b.raw());
 }
 template <std::integral T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N> operator^(simd<T, Isa, N> a, std::type_identity_t<simd<T, Isa, N>> b) {
+PINION_VECTOR simd<T, Isa, N> operator^(simd<T, Isa, N> a, std::type_identity_t<simd<T, Isa, N>> b) {
   return simd<T, Isa, N>(a.raw() ^ b.raw());
 }
 // Shifts by a constant number of bits; to the left bits fall off, to the right a sign is repeated.
 template <std::integral T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N> operator<<(simd<T, Isa, N> x, int bits) {
+PINION_VECTOR simd<T, Isa, N> operator<<(simd<T, Isa, N> x, int bits) {
   using words = detail::vector<detail::wrapping<T>, N>;
   return simd<T, Isa, N>((detail::vector<T, N>)((words)x.raw() << bits));
 }
 template <std::integral T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N> operator>>(simd<T, Isa, N> x, int bits) {
+PINION_VECTOR simd<T, Isa, N> operator>>(simd<T, Isa, N> x, int bits) {
   return simd<T, Isa, N>(x.raw() >> bits);
 }
 
 // The sign bit alone, and a value with that of another.
 template <class T, class Isa, int N>
-PINION_INLINE auto sign_bit(simd<T, Isa, N> x) {
+PINION_VECTOR auto sign_bit(simd<T, Isa, N> x) {
   using I = detail::signed_of<T>;
   return bit_cast<I>(x) & std::numeric_limits<I>::min();
 }
 template <class T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N> or_sign(simd<T, Isa, N> magnitude, simd<T, Isa, N> sign) {
+PINION_VECTOR simd<T, Isa, N> or_sign(simd<T, Isa, N> magnitude, simd<T, Isa, N> sign) {
   return bit_cast<T>(bit_cast<detail::signed_of<T>>(magnitude) | sign_bit(sign));
 }
 
@@ -269,7 +269,7 @@ PINION_INLINE simd<T, Isa, N> or_sign(simd<T, Isa, N> magnitude, simd<T, Isa, N>
 // Each lane as C converts it; the number of lanes is kept. Out of range, a floating-point number becomes an
 // unspecified integer, and an integer is cut to its low bits.
 template <class U, class T, class Isa, int N>
-PINION_INLINE simd<U, Isa, N> convert(simd<T, Isa, N> x) {
+PINION_VECTOR simd<U, Isa, N> convert(simd<T, Isa, N> x) {
   if constexpr (std::is_floating_point_v<T> && sizeof(U) == 1) {
     return convert<U>(convert<std::int32_t>(x));
   } else {
@@ -279,7 +279,7 @@ PINION_INLINE simd<U, Isa, N> convert(simd<T, Isa, N> x) {
 
 // 1 where the mask holds, else 0.
 template <class U, class T, class Isa, int N>
-PINION_INLINE simd<U, Isa, N> convert(mask<T, Isa, N> m) {
+PINION_VECTOR simd<U, Isa, N> convert(mask<T, Isa, N> m) {
   return simd<U, Isa, N>(__builtin_convertvector(-m.raw(), detail::vector<U, N>));
 }
 
@@ -287,31 +287,31 @@ PINION_INLINE simd<U, Isa, N> convert(mask<T, Isa, N> m) {
 
 namespace detail {
 template <int From, class V, int... I>
-PINION_INLINE auto lanes_from(const V& x, std::integer_sequence<int, I...>) {
+PINION_VECTOR auto lanes_from(const V& x, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(x, x, From + I...);
 }
 template <class V, int... I>
-PINION_INLINE auto joined(const V& low, const V& high, std::integer_sequence<int, I...>) {
+PINION_VECTOR auto joined(const V& low, const V& high, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(low, high, I...);
 }
 }  // namespace detail
 
 template <class T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N / 2> lower_half(simd<T, Isa, N> x) {
+PINION_VECTOR simd<T, Isa, N / 2> lower_half(simd<T, Isa, N> x) {
   return simd<T, Isa, N / 2>(detail::lanes_from<0>(x.raw(), std::make_integer_sequence<int, N / 2>{}));
 }
 template <class T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N / 2> upper_half(simd<T, Isa, N> x) {
+PINION_VECTOR simd<T, Isa, N / 2> upper_half(simd<T, Isa, N> x) {
   return simd<T, Isa, N / 2>(detail::lanes_from<N / 2>(x.raw(), std::make_integer_sequence<int, N / 2>{}));
 }
 template <class T, class Isa, int N>
-PINION_INLINE simd<T, Isa, 2 * N> join(simd<T, Isa, N> low, simd<T, Isa, N> high) {
+PINION_VECTOR simd<T, Isa, 2 * N> join(simd<T, Isa, N> low, simd<T, Isa, N> high) {
   return simd<T, Isa, 2 * N>(detail::joined(low.raw(), high.raw(), std::make_integer_sequence<int, 2 * N>{}));
 }
 
 namespace detail {
 template <class Isa, int N>
-PINION_INLINE bool any_bit(simd<std::int64_t, Isa, N> x) {
+PINION_VECTOR bool any_bit(simd<std::int64_t, Isa, N> x) {
   if constexpr (N == 2)
     return (x[0] | x[1]) != 0;
   else
@@ -321,7 +321,7 @@ PINION_INLINE bool any_bit(simd<std::int64_t, Isa, N> x) {
 
 // Whether the mask holds somewhere, or everywhere.
 template <class T, class Isa, int N>
-PINION_INLINE bool any(mask<T, Isa, N> m) {
+PINION_VECTOR bool any(mask<T, Isa, N> m) {
   using V = typename mask<T, Isa, N>::vector;
   if constexpr (sizeof(V) >= 16) {
     constexpr int words = sizeof(V) / 8;
@@ -334,7 +334,7 @@ PINION_INLINE bool any(mask<T, Isa, N> m) {
   }
 }
 template <class T, class Isa, int N>
-PINION_INLINE bool all(mask<T, Isa, N> m) {
+PINION_VECTOR bool all(mask<T, Isa, N> m) {
   return !any(!m);
 }
 
@@ -343,26 +343,26 @@ PINION_INLINE bool all(mask<T, Isa, N> m) {
 namespace detail {
 struct plus_lanes {
   template <class T>
-  PINION_INLINE T operator()(T a, T b) const {
+  PINION_VECTOR T operator()(T a, T b) const {
     return static_cast<T>(wrapping<T>(a) + wrapping<T>(b));
   }
 };
 struct min_lanes {
   template <class T>
-  PINION_INLINE T operator()(T a, T b) const {
+  PINION_VECTOR T operator()(T a, T b) const {
     return b < a ? b : a;
   }
 };
 struct max_lanes {
   template <class T>
-  PINION_INLINE T operator()(T a, T b) const {
+  PINION_VECTOR T operator()(T a, T b) const {
     return a < b ? b : a;
   }
 };
 
 // Always in this order: the upper half of the lanes onto the lower half, until one is left.
 template <class F, class T, class Isa, int N>
-PINION_INLINE T fold(simd<T, Isa, N> x, F f) {
+PINION_VECTOR T fold(simd<T, Isa, N> x, F f) {
   T lane[N];
   x.store(lane);
   for (int half = N / 2; half > 0; half /= 2) {
@@ -373,22 +373,22 @@ PINION_INLINE T fold(simd<T, Isa, N> x, F f) {
 }  // namespace detail
 
 template <class T, class Isa, int N>
-PINION_INLINE T horizontal_sum(simd<T, Isa, N> x) {
+PINION_VECTOR T horizontal_sum(simd<T, Isa, N> x) {
   return detail::fold(x, detail::plus_lanes{});
 }
 template <class T, class Isa, int N>
-PINION_INLINE T horizontal_min(simd<T, Isa, N> x) {
+PINION_VECTOR T horizontal_min(simd<T, Isa, N> x) {
   return detail::fold(x, detail::min_lanes{});
 }
 template <class T, class Isa, int N>
-PINION_INLINE T horizontal_max(simd<T, Isa, N> x) {
+PINION_VECTOR T horizontal_max(simd<T, Isa, N> x) {
   return detail::fold(x, detail::max_lanes{});
 }
 
 // ---- abs, sign, rounding, sqrt ------------------------------------------------------------------------------------
 
 template <class T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N> abs(simd<T, Isa, N> x) {
+PINION_VECTOR simd<T, Isa, N> abs(simd<T, Isa, N> x) {
   if constexpr (std::is_floating_point_v<T>) {
     using I = detail::signed_of<T>;
     return bit_cast<T>(bit_cast<I>(x) & std::numeric_limits<I>::max());
@@ -401,7 +401,7 @@ PINION_INLINE simd<T, Isa, N> abs(simd<T, Isa, N> x) {
 
 // -1, 0 or 1; a zero keeps its sign and NaN stays NaN.
 template <class T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N> sign(simd<T, Isa, N> x) {
+PINION_VECTOR simd<T, Isa, N> sign(simd<T, Isa, N> x) {
   const auto negative = std::is_signed_v<T> ? select(x < T(0), T(-1), x) : x;
   return select(x > T(0), T(1), negative);
 }
@@ -409,7 +409,7 @@ PINION_INLINE simd<T, Isa, N> sign(simd<T, Isa, N> x) {
 // To the nearest integer, halfway cases to the even one. A number is rounded by adding and taking away 2^23 (2^52 for
 // double), above which all numbers are integers.
 template <class T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N> round(simd<T, Isa, N> x) {
+PINION_VECTOR simd<T, Isa, N> round(simd<T, Isa, N> x) {
   if constexpr (std::is_floating_point_v<T>) {
     const simd<T, Isa, N> magic = sizeof(T) == 4 ? T(0x1p23) : T(0x1p52);
     const auto magnitude = abs(x);
@@ -421,7 +421,7 @@ PINION_INLINE simd<T, Isa, N> round(simd<T, Isa, N> x) {
 }
 
 template <class T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N> floor(simd<T, Isa, N> x) {
+PINION_VECTOR simd<T, Isa, N> floor(simd<T, Isa, N> x) {
   if constexpr (std::is_floating_point_v<T>) {
     const auto nearest = round(x);
     return select(nearest > x, nearest - T(1), nearest);
@@ -431,7 +431,7 @@ PINION_INLINE simd<T, Isa, N> floor(simd<T, Isa, N> x) {
 }
 
 template <class T, class Isa, int N>
-PINION_INLINE simd<T, Isa, N> ceil(simd<T, Isa, N> x) {
+PINION_VECTOR simd<T, Isa, N> ceil(simd<T, Isa, N> x) {
   if constexpr (std::is_floating_point_v<T>) {
     return -floor(-x);
   } else {
@@ -441,7 +441,7 @@ PINION_INLINE simd<T, Isa, N> ceil(simd<T, Isa, N> x) {
 
 // Correctly rounded.
 template <std::floating_point T, class Isa>
-PINION_INLINE simd<T, Isa> sqrt(simd<T, Isa> x) {
+PINION_VECTOR simd<T, Isa> sqrt(simd<T, Isa> x) {
   typename simd<T, Isa>::vector root;
   if constexpr (detail::native<Isa>::has_square_root) {
     detail::native<Isa>::square_root(root, x.raw());

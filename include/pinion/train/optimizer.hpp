@@ -1,6 +1,7 @@
 // What optimizers share: gradients of a loss by variables, applied by one update node each.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,7 +9,7 @@
 
 #include <pinion/autodiff/gradients.hpp>
 #include <pinion/dsl/sources.hpp>
-#include <pinion/scalar/symbol.hpp>
+#include <pinion/train/update_rule.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -25,8 +26,6 @@ struct minimize_options {
 };
 
 namespace detail {
-
-using symbol = scalar::symbol<scalar::program>;
 
 // A slot: a variable of the same shape beside another, kept from step to step.
 inline node_id make_slot(graph& g, node_id variable, const std::string& optimizer) {
@@ -51,23 +50,19 @@ inline node_id make_slot(graph& g, node_id variable, const std::string& optimize
   });
 }
 
-// A node that updates a variable and its slots by a scalar program: states first, then the gradient; the optimizer's
-// numbers are literals of the program, so that they cost nothing.
+// A node that updates a variable and its slots by a rule.
 template <class Rule>
-operation make_update(graph& g, std::string_view op, std::vector<node_id> states, output gradient, Rule rule) {
-  auto program = std::make_shared<scalar::program>();
-  program->arithmetic = g.type_of({states[0], 0}).dtype;
-  std::vector<symbol> in;
-  node_request request{.op = op, .base_name = g[states[0]].name + "/" + std::string(op), .where = g[states[0]].where};
-  for (node_id s : states) {
-    request.inputs.push_back({s, 0});
-    in.push_back({program.get(), program->emit_input(false)});
-  }
+operation make_update(graph& g, std::string_view op, const std::array<node_id, Rule::states>& states, output gradient,
+                      const std::array<double, Rule::numbers>& numbers) {
+  (void)scalar::compile_program<compiled_rule<Rule, float>>::kernel;
+  (void)scalar::compile_program<compiled_rule<Rule, double>>::kernel;
+  const node& variable = g[states[0]];
+  node_request request{.op = op, .base_name = variable.name + "/" + std::string(op), .where = variable.where};
+  for (node_id s : states) request.inputs.push_back({s, 0});
   request.inputs.push_back(gradient);
-  in.push_back({program.get(), program->emit_input(false)});
-  for (const symbol& out : rule(in)) program->results.push_back({out.id, program->arithmetic});
-  request.attrs.set("program", op::shared_program(std::move(program)));
-  request.attrs.set("states", static_cast<std::int64_t>(states.size()));
+  auto program = record_rule<Rule, scalar::program>(variable.outputs[0].dtype, numbers);
+  request.attrs.set("program", op::shared_program(std::make_shared<const scalar::program>(std::move(program))));
+  request.attrs.set("states", std::int64_t{Rule::states});
   return {g, build(g, std::move(request))};
 }
 

@@ -9,6 +9,14 @@ struct gradient_descent_options {
   float learning_rate = .01f;
 };
 
+struct gradient_descent_rule {
+  static constexpr int states = 1, numbers = 1;
+  template <class V>
+  static constexpr std::array<V, 1> apply(const std::array<V, 2>& in, const std::array<V, 1>& rate) {
+    return {in[0] - in[1] * rate[0]};
+  }
+};
+
 // w -= rate * g
 class gradient_descent : public optimizer<gradient_descent> {
  public:
@@ -17,9 +25,8 @@ class gradient_descent : public optimizer<gradient_descent> {
   explicit gradient_descent(const options& o) : o_(o) {}
 
   operation apply_one(graph& g, node_id variable, output gradient) const {
-    return detail::make_update(g, op::apply_gradient_descent::name, {variable}, gradient, [&](auto in) {
-      return std::vector{in[0] - in[1] * o_.learning_rate};
-    });
+    return detail::make_update<gradient_descent_rule>(g, op::apply_gradient_descent::name, {variable}, gradient,
+                                                      {o_.learning_rate});
   }
 
  private:
@@ -31,6 +38,15 @@ struct momentum_options {
   float momentum = .9f;
 };
 
+struct momentum_rule {
+  static constexpr int states = 2, numbers = 2;
+  template <class V>
+  static constexpr std::array<V, 2> apply(const std::array<V, 3>& in, const std::array<V, 2>& number) {
+    const V a = in[1] * number[1] + in[2];
+    return {in[0] - a * number[0], a};
+  }
+};
+
 // a = momentum * a + g; w -= rate * a  (TensorFlow's form: the rate scales the whole accumulator)
 class momentum : public optimizer<momentum> {
  public:
@@ -40,10 +56,8 @@ class momentum : public optimizer<momentum> {
 
   operation apply_one(graph& g, node_id variable, output gradient) const {
     const node_id slot = detail::make_slot(g, variable, "Momentum");
-    return detail::make_update(g, op::apply_momentum::name, {variable, slot}, gradient, [&](auto in) {
-      const auto a = in[1] * o_.momentum + in[2];
-      return std::vector{in[0] - a * o_.learning_rate, a};
-    });
+    return detail::make_update<momentum_rule>(g, op::apply_momentum::name, {variable, slot}, gradient,
+                                              {o_.learning_rate, o_.momentum});
   }
 
  private:

@@ -44,15 +44,32 @@ struct broadcast_walk {
     return n;
   }
   bool advances(std::size_t operand) const { return strides[operand].back() != 0; }
-  // Element of an operand at which strip number `row` starts.
-  std::int64_t start(std::size_t operand, std::int64_t row) const {
-    std::int64_t at = 0;
-    for (std::size_t i = extents.size() - 1; i-- > 0;) {
-      at += row % extents[i] * strides[operand][i];
-      row /= extents[i];
+  // Walks the strips in order: the element of each operand at which the present one starts.
+  class strip_cursor {
+   public:
+    strip_cursor(const broadcast_walk& walk, std::int64_t row)
+        : walk_(walk), index_(walk.extents.size() - 1), offset_(walk.strides.size()) {
+      for (std::size_t d = index_.size(); d-- > 0; row /= walk.extents[d]) {
+        index_[d] = row % walk.extents[d];
+        for (std::size_t k = 0; k < offset_.size(); ++k) offset_[k] += index_[d] * walk.strides[k][d];
+      }
     }
-    return at;
-  }
+    std::int64_t offset(std::size_t operand) const { return offset_[operand]; }
+    void next() {
+      for (std::size_t d = index_.size(); d-- > 0;) {
+        const bool wraps = ++index_[d] == walk_.extents[d];
+        const std::int64_t steps = wraps ? 1 - walk_.extents[d] : 1;
+        for (std::size_t k = 0; k < offset_.size(); ++k) offset_[k] += steps * walk_.strides[k][d];
+        if (!wraps) return;
+        index_[d] = 0;
+      }
+    }
+
+   private:
+    const broadcast_walk& walk_;
+    std::vector<std::int64_t> index_, offset_;
+  };
+  strip_cursor cursor(std::int64_t row) const { return {*this, row}; }
 
  private:
   static std::vector<std::int64_t> strides_in(const shape& space, const shape& s) {

@@ -170,8 +170,9 @@ void expand(kernel_context& c, const attributes& attrs) {
   c.launch([walk = broadcast_walk(extent, {kept}), dy = dy.data<T>(), dx, n, services = c.services] {
     const std::int64_t inner = walk.inner();
     in_ranges(*services, walk.outer(), inner, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t row = first; row < last; ++row) {
-        const T* from = dy + walk.start(0, row);
+      auto at = walk.cursor(first);
+      for (std::int64_t row = first; row < last; ++row, at.next()) {
+        const T* from = dy + at.offset(0);
         T* to = dx + row * inner;
         if (!walk.advances(0))
           std::fill_n(to, inner, static_cast<T>(*from / static_cast<T>(n)));

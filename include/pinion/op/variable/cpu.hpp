@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include <pinion/op/map/cpu.hpp>
+#include <pinion/op/map/launch.hpp>
 #include <pinion/op/variable/op.hpp>
 #include <pinion/op/variable/state.hpp>
 
@@ -45,52 +45,44 @@ namespace detail {
 // One atomic update by a scalar program: references first, then values, as op::update says.
 class update_kernel final : public kernel {
  public:
-  update_kernel(const kernel_setup& setup, std::shared_ptr<program_runner> run, int states, bool yields_value)
-      : run_(std::move(run)), states_(static_cast<std::size_t>(states)), yields_value_(yields_value),
+  update_kernel(const kernel_setup& setup, const scalar::program& p, int states, bool yields_value)
+      : program_(std::make_shared<program_runner>(p)), states_(static_cast<std::size_t>(states)), yields_value_(yields_value),
         services_(setup.services) {
     for (int i = 0; i < states; ++i) variables_.push_back(find_variable(setup.services, setup.referenced(i)));
   }
 
   void run(kernel_context& c) override {
     variable_state::writing writing(variables_);
-    const shape space = writing.old_value(0).shape();
-    std::vector<shape> shapes;
-    std::vector<map_operand> operands;
-    const auto add = [&](const any_tensor& t) {
-      shapes.push_back(t.shape());
-      operands.push_back({t.byte_data(), size_of(t.dtype())});
-    };
-    std::vector<any_tensor> kept;
-    for (std::size_t i = 0; i < states_; ++i) kept.push_back(writing.old_value(i));
-    for (std::size_t i = states_; i < c.inputs.size(); ++i) kept.push_back(c.inputs[i]);
-    for (const auto& t : kept) {
-      shape wider;
-      if (!broadcast(space, t.shape(), wider) || !(wider == space))
-        throw error(errc::invalid_argument, "a value of shape " + to_string(t.shape()) + " updates variable '" +
-                                                variables_[0]->name() + "' of shape " + to_string(space));
-      add(t);
+    std::vector<any_tensor> inputs;
+    for (std::size_t i = 0; i < states_; ++i) inputs.push_back(writing.old_value(i));
+    for (std::size_t i = states_; i < c.inputs.size(); ++i) inputs.push_back(c.inputs[i]);
+    const auto layout = layouts_.find(inputs, [&] { return layout_of(inputs); });
+    map_launch launch(program_, layout);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      launch.operand(inputs[i]);
+      if (i < states_) inputs[i] = {};  // so that a state that nobody reads is seen to be free
     }
-    kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(states_));
     std::vector<any_tensor> rooms;
-    for (std::size_t i = 0; i < states_; ++i) {
-      rooms.push_back(writing.room(i, c.device->memory()));
-      add(rooms.back());
-    }
-    map_launch launch{run_.get(), broadcast_walk(space, shapes), std::move(operands),
-                      std::vector<scalar::sink>(states_, scalar::sink::store), c.inputs.size()};
-    c.launch([launch = std::move(launch), keep = run_, services = &services_] {
-      const std::int64_t items = launch.walk.outer() == 1 ? launch.walk.inner() : launch.walk.outer();
-      const std::int64_t grain = launch.walk.outer() == 1 ? 1 << 15 : std::max<std::int64_t>(1, (1 << 15) / launch.walk.inner());
-      kernel_context::in_chunks(*services, (items + grain - 1) / grain, [&](std::int64_t i) {
-        launch.rows(i * grain, std::min(items, (i + 1) * grain));
-      });
-    });
+    for (std::size_t i = 0; i < states_; ++i) launch.operand(rooms.emplace_back(writing.room(i, c.device->memory())));
+    c.launch([launch, services = &services_] { launch.run_in_chunks(*services); });
     for (std::size_t i = 0; i < states_; ++i) writing.publish(i, rooms[i]);
     if (yields_value_ && c.wants(0)) c.outputs[0] = rooms[0];
   }
 
  private:
-  std::shared_ptr<program_runner> run_;
+  map_layout layout_of(std::span<const any_tensor> inputs) const {
+    const shape& space = inputs[0].shape();
+    for (const auto& t : inputs) {
+      shape wider;
+      if (!broadcast(space, t.shape(), wider) || !(wider == space))
+        throw error(errc::invalid_argument, "a value of shape " + to_string(t.shape()) + " updates variable '" +
+                                                variables_[0]->name() + "' of shape " + to_string(space));
+    }
+    return map_layout(shapes_of(inputs), space, std::vector<shape>(states_, space), program_->program());
+  }
+
+  std::shared_ptr<const program_runner> program_;
+  layout_cache layouts_;
   std::size_t states_;
   bool yields_value_;
   task_services& services_;
@@ -102,7 +94,7 @@ inline std::unique_ptr<kernel> make_assignment(const kernel_setup& setup, scalar
   p.arithmetic = setup.input(0).dtype;
   const auto x = p.emit_input(false), y = p.emit_input(false);
   p.results.push_back({p.emit(op, x, y), p.arithmetic});
-  return std::make_unique<update_kernel>(setup, std::make_shared<program_runner>(p), 1, true);
+  return std::make_unique<update_kernel>(setup, p, 1, true);
 }
 
 }  // namespace detail
@@ -115,7 +107,7 @@ inline std::unique_ptr<kernel> make_kernel(assign_sub, const kernel_setup& setup
 }
 template <class Self>
 std::unique_ptr<kernel> make_kernel(const update<Self>&, const kernel_setup& setup) {
-  return std::make_unique<detail::update_kernel>(setup, std::make_shared<program_runner>(program_of(setup.attrs())),
+  return std::make_unique<detail::update_kernel>(setup, program_of(setup.attrs()),
                                                  static_cast<int>(setup.attrs().get<std::int64_t>("states")), false);
 }
 

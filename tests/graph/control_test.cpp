@@ -1,0 +1,135 @@
+// Control dependencies, by the rules of TensorFlow: scopes add up, null clears, data inputs made inside dominate.
+#include <catch2/catch.hpp>
+
+#include <string>
+
+#include <pinion/dsl/sources.hpp>
+#include <pinion/graph/scopes.hpp>
+
+#include "support/caught.hpp"
+
+namespace {
+
+using namespace pinion;
+
+// "a b": the names a node waits for.
+std::string waits_for(const operation& op) {
+  std::string text;
+  for (node_id id : op.node().control_inputs) text += (text.empty() ? "" : " ") + op.owner()[id].name;
+  return text;
+}
+
+struct names {
+  graph g;
+  default_scope use = g.as_default();
+  operation a = no_op("a"), b = no_op("b"), c = no_op("c");
+  expr<float> x = constant(1.0f, "x");
+};
+
+}  // namespace
+
+TEST_CASE("nodes made inside wait, those made outside do not") {
+  names n;
+  const auto before = no_op();
+  {
+    const control_dependencies after{n.a, n.b};
+    CHECK(waits_for(no_op()) == "a b");
+  }
+  CHECK(waits_for(before) == "");
+  CHECK(waits_for(no_op()) == "");
+}
+
+TEST_CASE("scopes add up, without duplicates") {
+  names n;
+  const control_dependencies outer{n.a, n.b};
+  const control_dependencies inner{n.b, n.c, n.c};
+  const auto text = waits_for(no_op());
+  CHECK(text.size() == 5);
+  for (char name : {'a', 'b', 'c'}) CHECK(text.find(name) != std::string::npos);
+}
+
+TEST_CASE("null starts from none, until it closes") {
+  names n;
+  const control_dependencies outer{n.a};
+  {
+    const control_dependencies none{nullptr};
+    CHECK(waits_for(no_op()) == "");
+    const control_dependencies inner{n.b};
+    CHECK(waits_for(no_op()) == "b");
+  }
+  CHECK(waits_for(no_op()) == "a");
+}
+
+TEST_CASE("an input made inside the scope waits, so its consumer need not") {
+  names n;
+  const control_dependencies after{n.a};
+  auto inside = identity(n.x, "inside");
+  CHECK(waits_for(inside) == "a");
+  CHECK(waits_for(identity(inside)) == "");
+  CHECK(waits_for(identity(n.x)) == "a");
+}
+
+TEST_CASE("domination is judged level by level") {
+  names n;
+  const control_dependencies outer{n.a};
+  auto made_outside = identity(n.x);
+  const control_dependencies inner{n.b};
+  CHECK(waits_for(identity(made_outside)) == "b");
+  auto made_inside = identity(n.x);
+  CHECK(waits_for(identity(made_inside)) == "");
+}
+
+TEST_CASE("a control input that is a data input already is not added") {
+  names n;
+  const control_dependencies after{n.x, n.a};
+  CHECK(waits_for(identity(n.x)) == "a");
+}
+
+TEST_CASE("transitive data inputs are not considered") {
+  names n;
+  auto y = identity(n.x);
+  const control_dependencies after{n.x};
+  CHECK(waits_for(identity(y)) == "x");
+}
+
+TEST_CASE("a variable is waited for without a read") {
+  names n;
+  const auto v = variable(1.0f, {.name = "v"});
+  const auto before = n.g.size();
+  const control_dependencies after(v);
+  CHECK(n.g.size() == before);
+  CHECK(waits_for(no_op()) == "v");
+}
+
+TEST_CASE("a read inside sees the effects, and outside is shared") {
+  names n;
+  const auto v = variable(1.0f, {.name = "v"});
+  CHECK(v.read().id() == v.read().id());
+  CHECK(v.read().name() == "v/read");
+  auto up = assign_add(v, 1.0f);
+  const control_dependencies after{up};
+  const auto fresh = v.read();
+  CHECK(fresh.id() != v.read_id());
+  CHECK(waits_for(fresh) == "AssignAdd");
+  CHECK(fresh.name() == "v/read_1");
+}
+
+TEST_CASE("a group waits for its members and yields nothing") {
+  names n;
+  const auto all = group(n.a, n.b);
+  CHECK(waits_for(all) == "a b");
+  CHECK(all.op() == "NoOp");
+  CHECK(all.name() == "group_deps");
+  CHECK(all.node().outputs.empty());
+}
+
+TEST_CASE("operations of another graph, and none at all, are refused") {
+  names n;
+  graph other;
+  const auto stranger = [&] { const auto use = other.as_default(); return no_op("s"); }();
+  CHECK(outcome([&] { const control_dependencies after{stranger}; }) ==
+        "invalid_argument: control_dependencies: node 's' belongs to another graph");
+  CHECK(outcome([] { const control_dependencies after{operation{}}; }) ==
+        "invalid_argument: control_dependencies: an operation that was never assigned");
+  CHECK(waits_for(no_op()) == "");
+}

@@ -1,0 +1,186 @@
+// Device guards, policies, colocation, containers: what a node asks for, and what the plan will say of it.
+#include <catch2/catch.hpp>
+
+#include <string>
+
+#include <pinion/dsl/sources.hpp>
+#include <pinion/graph/device_guard.hpp>
+#include <pinion/graph/scopes.hpp>
+
+#include "support/caught.hpp"
+
+namespace {
+
+using namespace pinion;
+
+std::string request(const operation& op) { return to_string(op.requested_device()); }
+
+struct counts {
+  int asked = 0;
+  std::string operator()(const node_view& op) {
+    ++asked;
+    return "/task:" + std::to_string(asked) + (op.is<op::variable>() ? "/cpu:0" : "");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("guards nest, and close in their order") {
+  graph g;
+  const auto use = g.as_default();
+  const auto outside = no_op();
+  {
+    const device outer("/job:worker/task:0");
+    {
+      const device inner("/gpu:0");
+      CHECK(request(no_op()) == "/job:worker/task:0/device:GPU:0");
+    }
+    CHECK(request(no_op()) == "/job:worker/task:0");
+  }
+  CHECK(request(no_op()) == "");
+  CHECK(request(outside) == "");
+}
+
+TEST_CASE("a guard of any form is one and the same") {
+  graph g;
+  const auto use = g.as_default();
+  for (int form = 0; form < 4; ++form) {
+    const auto made = [&] {
+      if (form == 0) { const device on("/gpu:1"); return no_op(); }
+      if (form == 1) { const device on(at<"/gpu:1">); return no_op(); }
+      if (form == 2) { const device on(parse_device("/gpu:1")); return no_op(); }
+      const device on([](const node_view&) { return "/gpu:1"; });
+      return no_op();
+    }();
+    CHECK(request(made) == "/device:GPU:1");
+  }
+}
+
+TEST_CASE("a bad string is refused where the guard is opened") {
+  graph g;
+  const auto use = g.as_default();
+  CHECK(caught([] { const device on("/job:worker/cpu:x"); }).code() == errc::invalid_argument);
+  CHECK(request(no_op()) == "");
+}
+
+TEST_CASE("a policy is asked once a node, in the order in which nodes were made") {
+  graph g;
+  const auto use = g.as_default();
+  counts policy;
+  {
+    const device on(policy);
+    const auto a = no_op("a"), b = no_op("b");
+    CHECK(request(b) == "/task:2");
+    CHECK(request(a) == "/task:1");
+    const auto v = variable(1.0f, {.name = "v"});
+    CHECK(to_string(v.requested_device()) == "/task:4/device:CPU:0");
+  }
+  CHECK(policy.asked == 4);  // a, b, v/initial_value, v; v/Assign and v/read stand with v
+}
+
+TEST_CASE("a policy sees the name, op, dtype, shape and bytes of a node, and the device gathered so far") {
+  graph g;
+  const auto use = g.as_default();
+  std::string seen;
+  const auto look = [&](const node_view& op) {
+    seen += std::string(op.name()) + " " + std::string(op.op()) + " " + std::string(to_string(op.dtype())) + " " +
+            to_string(op.shape()) + " " + std::to_string(op.bytes()) + " " + to_string(op.device()) + "\n";
+    return op.device();
+  };
+  const device outer(look);
+  const device inner("/cpu:1");
+  (void)constant<float>({{1, 2}, {3, 4}}, "m").name();
+  (void)placeholder<double>({unknown, 3}, "x").name();
+  (void)no_op("nothing");
+  CHECK(seen ==
+        "m Const float [2, 2] 16 /device:CPU:1\n"
+        "x Placeholder double [?, 3] 0 /device:CPU:1\n"
+        "nothing NoOp invalid <any shape> 0 /device:CPU:1\n");
+}
+
+TEST_CASE("what a policy throws reaches whoever makes the node, with the node's name") {
+  graph g;
+  const auto use = g.as_default();
+  const device on([](const node_view&) -> device_spec { throw error(errc::resource_exhausted, "all full"); });
+  const error e = caught([] { no_op("crowded"); });
+  CHECK(e.code() == errc::resource_exhausted);
+  CHECK(e.node() == "crowded");
+}
+
+TEST_CASE("the reason of a request names the guards that had a say") {
+  graph g;
+  const auto use = g.as_default();
+  const device outer("/job:ps");
+  const device silent("");
+  const device inner("/cpu:0");
+  const std::string& reason = no_op().node().request_reason;
+  CHECK(reason.find("guard at ") == 0);
+  CHECK(std::count(reason.begin(), reason.end(), ',') == 1);
+  CHECK(reason.find("guards_test.cpp:") != std::string::npos);
+}
+
+TEST_CASE("another graph starts with an empty guard stack") {
+  graph g, other;
+  const auto use = g.as_default();
+  const device on("/gpu:0");
+  {
+    const auto inside = other.as_default();
+    CHECK(request(no_op()) == "");
+  }
+  CHECK(request(no_op()) == "/device:GPU:0");
+}
+
+TEST_CASE("ops on a variable stand where it stands, whatever guards are open") {
+  graph g;
+  const auto use = g.as_default();
+  const auto v = [] {
+    const device on("/job:ps/task:1");
+    return variable(1.0f, {.name = "v"});
+  }();
+  const device on("/gpu:0");
+  CHECK(request(v.initializer()) == "/job:ps/task:1");
+  CHECK(to_string(v.read().requested_device()) == "/job:ps/task:1");
+  CHECK(to_string(assign_add(v, 1.0f).requested_device()) == "/job:ps/task:1");
+  CHECK(g[v.initializer().id()].colocation == std::vector<std::string>{"v"});
+}
+
+TEST_CASE("colocation hides guards outside it and overrides those inside it") {
+  graph g;
+  const auto use = g.as_default();
+  const auto v = [] {
+    const device on("/job:ps/task:1");
+    return variable(1.0f, {.name = "v"});
+  }();
+  const device outer("/job:worker/gpu:3");
+  const colocate_with near(v);
+  CHECK(request(no_op()) == "/job:ps/task:1");
+  const device inner("/task:7/cpu:2");
+  const auto n = no_op();
+  CHECK(request(n) == "/job:ps/task:1/device:CPU:2");
+  CHECK(n.node().colocation == std::vector<std::string>{"v"});
+}
+
+TEST_CASE("nodes colocated with a colocated node join its group") {
+  graph g;
+  const auto use = g.as_default();
+  const auto a = no_op("a");
+  const auto b = [&] { const colocate_with near(a); return no_op("b"); }();
+  const auto c = [&] { const colocate_with near(b); return no_op("c"); }();
+  CHECK(c.node().colocation == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("containers replace each other and mark only what has state") {
+  graph g;
+  const auto use = g.as_default();
+  const auto of = [](const variable_handle<float>& v) { return v.owner()[v.id()].attrs.get_or<std::string>("container", ""); };
+  const container box("experiment");
+  CHECK(of(variable(1.0f)) == "experiment");
+  {
+    const container inner("other");
+    CHECK(of(variable(1.0f)) == "other");
+    const container none("");
+    CHECK(of(variable(1.0f)) == "");
+  }
+  CHECK(of(variable(1.0f)) == "experiment");
+  CHECK(!no_op().node().attrs.has("container"));
+}

@@ -1,0 +1,152 @@
+// Laws of gradients: of every op that has one, central differences of a session in double say the same.
+#include <catch2/catch.hpp>
+
+#include <pinion/autodiff/gradients.hpp>
+#include <pinion/runtime/backend.hpp>
+
+#include "laws/machine.hpp"
+
+namespace {
+
+using namespace laws;
+
+// A graph of one node with fed inputs, and the means to ask a session for values in it.
+struct probe {
+  graph g;
+  std::vector<output> inputs;
+  std::vector<any_tensor> values;
+  output y;  // the sum over it is differentiated
+  std::unique_ptr<runtime::session_backend> session;
+
+  probe(std::string_view op, const sample& s, dtype key) : values(random_values(s, key)) {
+    const auto use = g.as_default();
+    for (const any_tensor& t : values) inputs.push_back(feed(t));
+    y = weighted({build(g, {.op = op, .base_name = "node", .inputs = inputs, .attrs = s.attrs(key)}), 0}, 77);
+  }
+
+  output feed(const any_tensor& t) {
+    return {build(g, {.op = "Placeholder", .base_name = "in", .attrs = {{"dtype", t.dtype()}, {"shape", t.shape()}}}), 0};
+  }
+  // Times weights of about one, which tell elements apart.
+  output weighted(output x, unsigned seed) {
+    const shape extent = g.type_of(x).shape;
+    const any_tensor w = random_value({}, {extent, role::number, 0.5, 1.5}, dtype::float64, seed);
+    const output by{build(g, {.op = "Const", .base_name = "w", .attrs = {{"value", w}}}), 0};
+    return {build(g, {.op = "Mul", .base_name = "y", .inputs = {x, by},
+                      .attrs = {{"program", program_ptr(std::make_shared<scalar::program>(*map_program("Mul", dtype::float64)))}}}), 0};
+  }
+  // The gradient of y by an input, dense; none where y does not depend on it.
+  std::optional<output> gradient(std::size_t by) {
+    const auto use = g.as_default();
+    const auto found = autodiff::differentiate(g, {y}, {inputs[by]})[0];
+    if (!found) return std::nullopt;
+    return autodiff::to_dense(g, *found, inputs[by]);
+  }
+  std::vector<double> run(output o, const std::vector<any_tensor>& fed) {
+    if (!session) session = runtime::make_direct_session({.inter_op_threads = 1, .intra_op_threads = 1}, g);
+    const auto step = session->prepare({inputs, {o}, {}});
+    std::vector<any_tensor> results(1);
+    session->run(*step, fed, results);
+    return numbers(results[0]);
+  }
+  double objective(std::size_t by, std::size_t element, double step) {
+    auto moved = values;
+    moved[by] = copy_of(moved[by]);
+    moved[by].data<double>()[element] += step;
+    double sum = 0;
+    for (double v : run(y, moved)) sum += v;
+    return sum;
+  }
+  // The greatest difference between the gradient by an input and central differences, relative to 1 or to it.
+  double error_by(std::size_t by, output gradient) {
+    const auto analytic = run(gradient, values);
+    double worst = analytic.size() == static_cast<std::size_t>(values[by].count()) ? 0 : HUGE_VAL;
+    constexpr double step = 1e-5;
+    for (std::size_t i = 0; i < analytic.size(); ++i) {
+      const double numeric = (objective(by, i, step) - objective(by, i, -step)) / (2 * step);
+      worst = std::max(worst, std::abs(numeric - analytic[i]) / std::max(1.0, std::abs(numeric)));
+      if (std::isnan(analytic[i])) worst = HUGE_VAL;
+    }
+    return worst;
+  }
+};
+
+// Samples whose numbers are double and whose first output can be differentiated.
+template <class F>
+void for_each_differentiable(F&& f) {
+  for_each_type(op::catalogue{}, [&]<class Op>() {
+    const definition& def = definition_of(Op::name);
+    if (!def.gradient) return;
+    for (const sample& s : samples_of(Op::name, 3, 4))
+      for (dtype key : {dtype::float64, dtype::float32}) {
+        if (key == dtype::float32 && Op::name != std::string_view("Cast")) continue;
+        if (s.inputs.empty() || s.numbers || !Op::kernels.cpu.has(key)) continue;
+        if (std::any_of(s.inputs.begin(), s.inputs.end(), [](const input& i) { return i.is == role::state; })) continue;
+        graph g;
+        if (g.as_default(), g[build_call(g, call_of(Op::name, s, key))].outputs[0].dtype != dtype::float64) continue;
+        f(Op::name, s, key);
+      }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the gradient of every op is that of central differences") {
+  for_each_differentiable([](std::string_view op, const sample& s, dtype key) {
+    if (key != dtype::float64) return;
+    probe p(op, s, key);
+    for (std::size_t by = 0; by < s.inputs.size(); ++by) {
+      if (s.inputs[by].is != role::number) continue;
+      INFO(title(op, s, key) << ", by input " << by);
+      const auto gradient = p.gradient(by);
+      if (!gradient) {  // then nothing may change, except where the op is a part of a gradient that takes only shapes
+        for (std::int64_t i = 0; s.smooth && i < p.values[by].count(); ++i)
+          CHECK(p.objective(by, static_cast<std::size_t>(i), 1e-3) == Approx(p.objective(by, static_cast<std::size_t>(i), -1e-3)));
+      } else if (s.smooth) {
+        CHECK(p.error_by(by, *gradient) < 1e-7);
+      } else {
+        for (double v : p.run(*gradient, p.values)) CHECK(v == 0);
+      }
+      ledger::get().count("(c) gradient = central differences", op);
+    }
+  });
+}
+
+TEST_CASE("the second derivative of every op that has one is that of central differences") {
+  for_each_differentiable([](std::string_view op, const sample& s, dtype key) {
+    if (key != dtype::float64 || !s.smooth) return;
+    for (std::size_t by = 0; by < s.inputs.size(); ++by) {
+      if (s.inputs[by].is != role::number) continue;
+      probe p(op, s, key);
+      const auto first = p.gradient(by);
+      if (!first) continue;
+      {
+        const auto use = p.g.as_default();
+        p.y = p.weighted(*first, 78);
+      }
+      for (std::size_t other = 0; other < s.inputs.size(); ++other) {
+        if (s.inputs[other].is != role::number) continue;
+        INFO(title(op, s, key) << ", by inputs " << by << " and " << other);
+        std::optional<output> second;
+        try {
+          second = p.gradient(other);
+        } catch (const error& e) {
+          CHECK(e.code() == errc::unimplemented);
+          CHECK(!e.node().empty());
+          continue;
+        }
+        if (!second) continue;
+        CHECK(p.error_by(other, *second) < 1e-6);
+        ledger::get().count("(c) second order = central differences", op);
+      }
+    }
+  });
+}
+
+TEST_CASE("an op without a gradient says why") {
+  for_each_type(op::catalogue{}, [&]<class Op>() {
+    const definition& def = definition_of(Op::name);
+    INFO(Op::name);
+    CHECK((def.gradient != nullptr) == def.no_gradient.empty());
+  });
+}

@@ -1,0 +1,350 @@
+// The simple placer: requests, groups, kernels, soft placement, preferences.
+#include <catch2/catch.hpp>
+
+#include <support/caught.hpp>
+
+#include "world.hpp"
+
+namespace {
+
+using namespace pinion;
+using Catch::Contains;
+
+const std::string localhost = "/job:localhost/replica:0/task:0/device:";
+const literal<float> unit{{1}};
+
+// ---- requests ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a request is met, and the plan says which line asked") {
+  world w{"cpu:0", "cpu:1"};
+  const device on{"/cpu:1"};
+  const int line = __LINE__ - 1;
+  const auto p = w.plan({constant(1.f, "a")});
+  CHECK(p.device_of("a") == localhost + "CPU:1");
+  CHECK(p.find("a")->requested == "/device:CPU:1");
+  CHECK_THAT(p.find("a")->reason, Catch::StartsWith("pinned by guard at ") && Catch::EndsWith(here(line)));
+}
+
+TEST_CASE("nested guards merge, and the inner one wins") {
+  world w{"cpu:0", "cpu:1", "gpu:0"};
+  const device outer{"/job:localhost/cpu:0"};
+  const device inner{"/cpu:1"};
+  const auto p = w.plan({constant(1.f, "a")});
+  CHECK(p.find("a")->requested == "/job:localhost/device:CPU:1");
+  CHECK(where(p) == "a CPU:1");
+}
+
+TEST_CASE("a policy by op type places each node") {
+  world w{"cpu:0", "cpu:1"};
+  const device on{[](const node_view& op) { return op.is<op::variable>() ? "/cpu:1" : "/cpu:0"; }};
+  auto v = variable(tensor<float>::of({{1}}), {.name = "v"});
+  CHECK(where(w.plan({matmul(v, v)})) == "v CPU:1, v/read CPU:1, MatMul CPU:0");
+}
+
+TEST_CASE("a policy's bad answer names the node it was asked about") {
+  world w{"cpu:0"};
+  auto on = std::make_unique<device>([](const node_view&) { return "/nonsense:0"; });
+  auto a = constant(1.f, "a");
+  const auto e = caught([&] { w.plan({a}); });
+  CHECK(e.code() == errc::invalid_argument);
+  CHECK(e.node() == "a");
+}
+
+TEST_CASE("what a policy throws reaches who looks at the node, and the graph goes on") {
+  world w{"cpu:0"};
+  {
+    const device on{[](const node_view&) -> device_spec { throw std::runtime_error("no idea"); }};
+    constant(1.f, "a");
+  }
+  const auto e = caught([&] { w.g.find("a"); });
+  CHECK_THAT(e.sentence(), Contains("no idea"));
+  CHECK(e.node() == "a");
+  CHECK(where(w.plan({constant(1.f, "b")})) == "b CPU:0");
+}
+
+TEST_CASE("an unknown device is refused by a sentence that lists the devices") {
+  world w{"cpu:0", "cpu:1"};
+  const device on{"/gpu:9"};
+  auto a = constant(1.f, "a");
+  const int line = __LINE__ - 1;
+  const auto e = caught([&] { w.plan({a}); });
+  CHECK(e.code() == errc::invalid_argument);
+  CHECK_THAT(e.sentence(), Catch::StartsWith("'a' cannot be placed on /device:GPU:9: no such device; there are " + localhost +
+                                             "CPU:0, " + localhost + "CPU:1 (asked for by guard at "));
+  CHECK_THAT(e.sentence(), Catch::EndsWith("; allow_soft_placement would loosen the request"));
+  CHECK(e.node() == "a");
+  CHECK(line_of(e) == here(line));
+  CHECK(e.device() == "/device:GPU:9");
+}
+
+TEST_CASE("without devices nothing is placed") {
+  world w{};
+  CHECK(outcome([&] { w.plan({constant(1.f)}); }) == "failed_precondition: there is no device to place nodes on");
+}
+
+// ---- preferences ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a node that asks for nothing goes to the first GPU, else the first CPU") {
+  for (bool gpu : {false, true}) {
+    world w{"cpu:0", "cpu:1"};
+    if (gpu) w.devices.push_back({parse_device(localhost + "GPU:0"), localhost + "GPU:0", 0, ""});
+    auto x = placeholder<float>({1, 1}, "x");
+    const auto p = w.plan({matmul(x, x)});
+    CHECK(where(p) == (gpu ? "x GPU:0, MatMul GPU:0" : "x CPU:0, MatMul CPU:0"));
+    CHECK(p.find("MatMul")->reason == "first device");
+  }
+}
+
+TEST_CASE("numbers in names count as numbers") {
+  world w{"gpu:10", "gpu:2", "cpu:0"};
+  CHECK(where(w.plan({constant(1.f, "a")})) == "a GPU:2");
+  world tasks{"/job:ps/replica:0/task:10/cpu:0", "/job:ps/replica:0/task:2/cpu:0"};
+  CHECK(where(tasks.plan({constant(1.f, "a")})) == "a /job:ps/replica:0/task:2/device:CPU:0");
+}
+
+TEST_CASE("the home task is preferred where a request names neither job nor task") {
+  world w{"/job:ps/replica:0/task:0/cpu:0", "/job:ps/replica:0/task:1/gpu:0", "/job:worker/replica:0/task:1/cpu:0"};
+  w.home = parse_device("/job:worker/replica:0/task:1");
+  CHECK(where(w.plan({constant(1.f, "a")})) == "a /job:worker/replica:0/task:1/device:CPU:0");
+  const device cpu{"/cpu:0"};
+  CHECK(where(w.plan({constant(1.f, "b")})) == "b /job:worker/replica:0/task:1/device:CPU:0");
+  const device ps{"/job:ps"};
+  CHECK(where(w.plan({constant(1.f, "c")})) == "c /job:ps/replica:0/task:0/device:CPU:0");
+  const device gpu{"/gpu:0"};
+  CHECK(where(w.plan({constant(1.f, "d")})) == "d /job:ps/replica:0/task:1/device:GPU:0");
+}
+
+TEST_CASE("a constant follows its consumers if they stand together") {
+  world w{"cpu:0", "cpu:1"};
+  auto one = constant<float>(unit, "one"), both = constant<float>(unit, "both");
+  const device on{"/cpu:1"};
+  auto a = matmul(one, both);
+  const device elsewhere{"/cpu:0"};
+  auto b = matmul(both, both);
+  const auto p = w.plan({a, b});
+  CHECK(where(p) == "one CPU:1, both CPU:0, MatMul CPU:1, MatMul_1 CPU:0");
+  CHECK(p.find("one")->reason == "with its consumers");
+}
+
+TEST_CASE("a constant with a request of its own does not follow") {
+  world w{"cpu:0", "cpu:1"};
+  auto a = place<"/cpu:0">(constant<float>(unit, "a"));
+  const device on{"/cpu:1"};
+  CHECK(where(w.plan({matmul(a, a)})) == "a CPU:0, MatMul CPU:1");
+}
+
+// ---- groups --------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("what takes a reference stands with the variable") {
+  world w{"cpu:0", "cpu:1"};
+  auto v = [] {
+    const device on{"/cpu:1"};
+    return variable(tensor<float>::of({{1}}), {.name = "v"});
+  }();
+  const device elsewhere{"/cpu:0"};
+  auto up = assign_add(v, constant<float>(unit, "c"));
+  const auto p = w.plan({up, v.initializer(), v.read()});
+  CHECK(where(p) == "v/initial_value CPU:1, v CPU:1, v/Assign CPU:1, v/read CPU:1, c CPU:0, AssignAdd CPU:1");
+  CHECK(p.find("AssignAdd")->reason == "with v");
+}
+
+TEST_CASE("colocate_with binds to a node's device, against the guards outside") {
+  world w{"cpu:0", "cpu:1"};
+  auto a = place<"/cpu:1">(constant<float>(unit, "a"));
+  const device on{"/cpu:0"};
+  const colocate_with near{a};
+  CHECK(where(w.plan({constant(1.f, "b"), a})) == "a CPU:1, b CPU:1");
+}
+
+TEST_CASE("members of a group that ask for different devices are refused, both named") {
+  world w{"cpu:0", "cpu:1"};
+  auto v = place<"/cpu:1">(variable(1.f, {.name = "v"}));
+  auto up = place<"/cpu:0">(identity(v.read()));
+  w.g.pin(v.initializer().id(), parse_device("/cpu:0"), "here");
+  const auto e = caught([&] { w.plan({v.initializer()}); });
+  CHECK(e.code() == errc::invalid_argument);
+  CHECK(e.sentence() == "'v/Assign' must stand with 'v' on /device:CPU:1, but asks for /device:CPU:0");
+  CHECK(e.node() == "v/Assign");
+}
+
+// ---- kernels -------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("an int32 variable on a GPU is refused, and the sentence says where a kernel exists") {
+  world w{"cpu:0", "gpu:0"};
+  const device on{"/gpu:0"};
+  auto v = variable(3, {.name = "v"});
+  const int line = __LINE__ - 1;
+  const auto e = caught([&] { w.plan({v.initializer()}); });
+  CHECK(e.code() == errc::invalid_argument);
+  CHECK_THAT(e.sentence(), Contains("VariableV2 has no int32 kernel on GPU; there is one on CPU for ") && Contains("int32"));
+  CHECK(e.node() == "v");
+  CHECK(line_of(e) == here(line));
+}
+
+TEST_CASE("without a GPU in the house the missing kernel is still the better reason") {
+  world w{"cpu:0"};
+  const device on{"/gpu:0"};
+  auto v = variable(3, {.name = "v"});
+  CHECK_THAT(caught([&] { w.plan({v}); }).sentence(), Contains("has no int32 kernel on GPU"));
+}
+
+TEST_CASE("int32 constants and feeds have a GPU kernel") {
+  world w{"cpu:0", "gpu:0"};
+  const device on{"/gpu:0"};
+  CHECK(where(w.plan({constant(1, "c"), placeholder<int>({}, "p")})) == "c GPU:0, p GPU:0");
+}
+
+TEST_CASE("an int32 variable without a request goes where its kernel is, and the plan says why") {
+  world w{"cpu:0", "gpu:0"};
+  auto v = variable(3, {.name = "v"});
+  const auto p = w.plan({v});
+  CHECK(where(p) == "v CPU:0");
+  CHECK(p.find("v")->reason == "only kernel");
+  CHECK(p.find("v")->refused.size() == 1);
+  CHECK_THAT(p.find("v")->refused.at(0), Catch::StartsWith(localhost + "GPU:0: VariableV2 has no int32 kernel on GPU"));
+}
+
+TEST_CASE("a group goes where all of it has kernels") {
+  world w{"cpu:0", "gpu:0"};
+  auto v = variable(tensor<float>::of({{1}}), {.name = "v"});
+  auto i = placeholder<int>({1, 1}, "i");
+  const colocate_with near{v};
+  CHECK(where(w.plan({matmul(i, i), v})) == "v CPU:0, i GPU:0, MatMul CPU:0");
+}
+
+// ---- soft placement --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("soft placement moves an int32 variable with all that stands with it, and tells of each") {
+  world w{"cpu:0", "gpu:0"};
+  w.soft = true;
+  const device on{"/gpu:0"};
+  auto v = variable(3, {.name = "v"});
+  const auto p = w.plan({v.initializer(), v.read()});
+  CHECK(where(p) == "v/initial_value GPU:0, v CPU:0, v/Assign CPU:0, v/read CPU:0");
+  std::string moved;
+  for (const auto& n : p.fallbacks()) {
+    moved += n.name + " ";
+    CHECK_THAT(n.reason, Catch::StartsWith("fallback from /device:GPU:0: "));
+  }
+  CHECK(moved == "v v/Assign v/read ");
+  CHECK_THAT(p.find("v")->reason, Contains("VariableV2 has no int32 kernel on GPU"));
+}
+
+TEST_CASE("soft placement sends a missing GPU's nodes to the first GPU, or else to the first CPU") {
+  world w{"cpu:0", "gpu:0"}, poor{"cpu:0", "cpu:1"};
+  w.soft = poor.soft = true;
+  {
+    const auto use = w.g.as_default();
+    const device on{"/gpu:9"};
+    CHECK(where(w.plan({constant(1.f, "a")})) == "a GPU:0");
+  }
+  const device on{"/gpu:9"};
+  const auto p = poor.plan({constant(1.f, "a")});
+  CHECK(where(p) == "a CPU:0");
+  CHECK_THAT(p.find("a")->reason, Catch::StartsWith("fallback from /device:GPU:9: no such device; there are "));
+}
+
+TEST_CASE("soft placement never leaves the job and task that were asked for") {
+  world w{"cpu:0"};
+  w.soft = true;
+  const device on{"/job:ps/cpu:0"};
+  CHECK(caught([&] { w.plan({constant(1.f, "a")}); }).code() == errc::invalid_argument);
+}
+
+TEST_CASE("soft placement changes nothing that can be met") {
+  world w{"cpu:0", "cpu:1"};
+  w.soft = true;
+  const device on{"/cpu:1"};
+  const auto p = w.plan({constant(1.f, "a")});
+  CHECK(where(p) == "a CPU:1");
+  CHECK(p.fallbacks().empty());
+}
+
+// ---- what was placed before ----------------------------------------------------------------------------------------------
+
+TEST_CASE("a node that was placed before keeps its device") {
+  world w{"cpu:0", "cpu:1"};
+  auto x = placeholder<float>({1, 1}, "x");
+  w.kept[x.id()] = localhost + "CPU:1";
+  const auto p = w.plan({x});
+  CHECK(where(p) == "x CPU:1");
+  CHECK(p.find("x")->reason == "kept from an earlier run");
+}
+
+TEST_CASE("what joins the group of a placed node goes to it") {
+  world w{"cpu:0", "cpu:1"};
+  auto v = variable(1.f, {.name = "v"});
+  w.kept[v.id()] = localhost + "CPU:1";
+  CHECK(where(w.plan({v.read()})) == "v CPU:1, v/read CPU:1");
+}
+
+TEST_CASE("a node without a kernel on its placed group's device is refused", "[!shouldfail]") {
+  world w{"cpu:0", "gpu:0"};
+  auto v = variable(1.f, {.name = "v"});
+  CHECK(where(w.run({v})) == "v GPU:0");
+  auto i = placeholder<int>({1, 1}, "i");
+  const colocate_with near{v};
+  auto product = matmul(i, i);  // int32: on CPU alone
+  CHECK(caught([&] { w.plan({product, v}); }).code() == errc::invalid_argument);
+}
+
+TEST_CASE("a request that its placed group's device does not meet is refused without soft placement", "[!shouldfail]") {
+  world w{"cpu:0", "cpu:1"};
+  auto v = variable(1.f, {.name = "v"});
+  CHECK(where(w.run({v})) == "v CPU:0");
+  const colocate_with near{v};
+  const device on{"/cpu:1"};
+  auto c = constant(1.f, "c");
+  CHECK(caught([&] { w.plan({c, v}); }).code() == errc::invalid_argument);
+}
+
+TEST_CASE("a variable never leaves its device, whatever comes to stand with it", "[!shouldfail]") {
+  world w{"cpu:0", "gpu:0"};
+  auto v = variable(1.f, {.name = "v"});
+  const colocate_with near{v};
+  auto i = placeholder<int>({1, 1}, "i");
+  auto product = matmul(i, i);
+  w.run({product});  // without v, on the CPU
+  CHECK(where(w.run({v})) == "v GPU:0");
+  try {
+    CHECK(w.plan({v, product}).device_of("v") == localhost + "GPU:0");
+  } catch (const error& refused) {
+    CHECK(refused.code() == errc::invalid_argument);
+  }
+}
+
+// ---- the plan as a value ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("a plan prints as an aligned table") {
+  world w{"cpu:0", "gpu:0"};
+  auto v = variable(3, {.name = "v"});
+  auto x = placeholder<float>({1, 1}, "x");
+  CHECK(fmt::format("{}\n", w.plan({v.read(), matmul(x, x)})) ==
+        "node    op           device                                       reason\n"
+        "v       VariableV2   /job:localhost/replica:0/task:0/device:CPU:0  only kernel\n"
+        "v/read  Identity     /job:localhost/replica:0/task:0/device:CPU:0  with v\n"
+        "x       Placeholder  /job:localhost/replica:0/task:0/device:GPU:0  first device\n"
+        "MatMul  MatMul       /job:localhost/replica:0/task:0/device:GPU:0  first device\n");
+}
+
+TEST_CASE("a plan holds only what its fetches need, and says so") {
+  world w{"cpu:0"};
+  auto a = constant(1.f, "a"), b = constant(2.f, "b");
+  const auto p = w.plan({a});
+  CHECK(p.nodes().size() == 1);
+  CHECK(p.find("b") == nullptr);
+  CHECK(outcome([&] { p.device_of("b"); }) == "not_found: the plan holds no node 'b'; only what its fetches need");
+}
+
+TEST_CASE("a plan knows the bytes and the line of each node") {
+  world w{"cpu:0"};
+  auto x = placeholder<double>({2, 3}, "x");
+  const int line = __LINE__ - 1;
+  auto y = placeholder<double>({unknown, 3}, "y");
+  const auto p = w.plan({x, y});
+  CHECK(p.find("x")->bytes_out == 48);
+  CHECK(p.find("y")->bytes_out == 0);
+  CHECK_THAT(p.find("x")->location, Catch::EndsWith(here(line)));
+}
+
+}  // namespace

@@ -1,0 +1,12 @@
+// expect: of_this_op_and_dtype_on_this_device_type
+// expect: this op has no kernel for this dtype on this device type
+// InTopK is computed on the CPU alone.
+#include <pinion/graph.hpp>
+
+auto made(pinion::expr<float> x, pinion::expr<int> y) {
+#ifdef ACCEPT
+  return pinion::place<"/cpu:0">(pinion::in_top_k(x, y));
+#else
+  return pinion::place<"/gpu:0">(pinion::in_top_k(x, y));
+#endif
+}

@@ -1,0 +1,261 @@
+// What a session says when it cannot: code, node and line of each, and that it stays usable.
+#include <pinion/session.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <support/caught.hpp>
+
+namespace {
+
+using namespace pinion;
+
+struct fresh {
+  graph g;
+  default_scope use = g.as_default();
+};
+
+// "invalid_argument x errors_test.cpp:12"
+std::string culprit(const error& e) { return std::string(to_string(e.code())) + " " + e.node() + " " + line_of(e); }
+
+TEST_CASE("an unfed placeholder") {
+  fresh f;
+  auto x = placeholder<float>({unknown, 2}, "x");
+  const int line = __LINE__ - 1;
+  session sess;
+  const auto e = caught([&] { sess.run(identity(x)); });
+  CHECK(culprit(e) == "invalid_argument x " + here(line));
+  CHECK(e.sentence() == "a placeholder of float [?, 2] was not fed; give it a value in run({{…, value}}, …)");
+  CHECK(e.device() == "/job:localhost/replica:0/task:0/device:CPU:0");
+}
+
+TEST_CASE("an uninitialised variable") {
+  fresh f;
+  auto v = variable(1.f, {.name = "v"});
+  const int line = __LINE__ - 1;
+  session sess;
+  const auto e = caught([&] { sess.run(v); });
+  CHECK(culprit(e) == "failed_precondition v/read " + here(line));
+  CHECK_THAT(e.sentence(), Catch::StartsWith("variable 'v' is used before it was initialised"));
+  CHECK(caught([&] { sess.run(assign_add(v, 1.f)); }).code() == errc::failed_precondition);
+  sess.run(v.initializer());
+  CHECK(float(sess.run(v)) == 1);
+}
+
+TEST_CASE("a feed of a wrong shape") {
+  fresh f;
+  auto x = placeholder<float>({unknown, 2}, "x");
+  const int line = __LINE__ - 1;
+  session sess;
+  const auto e = caught([&] { sess.run({{x, tensor<float>({2, 3})}}, x); });
+  CHECK(culprit(e) == "invalid_argument x " + here(line));
+  CHECK(e.sentence() == "a value of shape [2, 3] was fed to 'x', whose shape is [?, 2]");
+}
+
+TEST_CASE("shapes that clash only when it runs") {
+  fresh f;
+  auto x = placeholder<float>(shape::any(), "x");
+  auto y = matmul(x, x, {.name = "y"});
+  const int line = __LINE__ - 1;
+  session sess;
+  const auto e = caught([&] { sess.run({{x, tensor<float>({2, 3})}}, y); });
+  CHECK(culprit(e) == "invalid_argument y " + here(line));
+  CHECK(sess.run({{x, tensor<float>({2, 2})}}, y) == tensor<float>({2, 2}));
+}
+
+TEST_CASE("shapes that clash while the graph is built") {
+  fresh f;
+  auto x = placeholder<float>({2, 3}, "x");
+  const auto e = caught([&] { matmul(x, x); });
+  CHECK(culprit(e) == "invalid_argument MatMul " + here(__LINE__ - 1));
+}
+
+TEST_CASE("a value of another shape than the variable's") {
+  fresh f;
+  auto v = variable(tensor<float>({2}), {.name = "v"});
+  auto x = placeholder<float>(shape::any(), "x");
+  auto put = assign(v, x);
+  const int line = __LINE__ - 1;
+  session sess;
+  const auto e = caught([&] { sess.run({{x, tensor<float>({3})}}, put); });
+  CHECK(culprit(e) == "invalid_argument Assign " + here(line));
+  CHECK(e.sentence() == "a value of shape [3] cannot be assigned to variable 'v' of shape [2]");
+}
+
+TEST_CASE("an unknown device") {
+  fresh f;
+  const device on{"/gpu:0"};
+  auto x = constant(1.f, "x");
+  const int line = __LINE__ - 1;
+  session sess;
+  CHECK(culprit(caught([&] { sess.run(x); })) == "invalid_argument x " + here(line));
+  CHECK(culprit(caught([&] { sess.plan(x); })) == "invalid_argument x " + here(line));
+}
+
+TEST_CASE("fed twice") {
+  fresh f;
+  auto x = placeholder<float>({}, "x");
+  const int line = __LINE__ - 1;
+  session sess;
+  const auto e = caught([&] { sess.run({{x, 1.f}, {x, 2.f}}, x); });
+  CHECK(culprit(e) == "invalid_argument x " + here(line));
+  CHECK(e.sentence() == "'x' was fed twice");
+  CHECK(caught([&] { sess.make_callable(feeds(x, x), fetches(x)); }).sentence() == "'x' was fed twice");
+}
+
+TEST_CASE("an expression of another graph") {
+  fresh f;
+  graph other;
+  expr<float> x, mine = constant(1.f, "mine");
+  {
+    const auto use = other.as_default();
+    x = placeholder<float>({}, "x");
+  }
+  const int line = __LINE__ - 2;
+  session sess;
+  const std::string wanted = "invalid_argument x " + here(line);
+  CHECK(culprit(caught([&] { sess.run(x); })) == wanted);
+  CHECK(culprit(caught([&] { sess.run({{x, 1.f}}, mine); })) == wanted);
+  CHECK(culprit(caught([&] { sess.run(operation(x)); })) == wanted);
+  CHECK(culprit(caught([&] { sess.plan(x); })) == wanted);
+  CHECK(culprit(caught([&] { sess.make_callable(feeds(x), fetches(mine)); })) == wanted);
+  CHECK(culprit(caught([&] { sess.make_callable(feeds(), fetches(x)); })) == wanted);
+  CHECK(culprit(caught([&] { sess.make_callable(feeds(), fetches(), targets(operation(x))); })) == wanted);
+}
+
+TEST_CASE("nothing to run") {
+  fresh f;
+  auto x = placeholder<float>({}, "x");
+  session sess;
+  CHECK(outcome([&] { sess.run(); }) == "invalid_argument: run() was given nothing to fetch or run");
+  CHECK(caught([&] { sess.run({{x, 1.f}}); }).code() == errc::invalid_argument);
+  CHECK(caught([&] { sess.make_callable(feeds(x), fetches()); }).code() == errc::invalid_argument);
+}
+
+TEST_CASE("what was never assigned") {
+  fresh f;
+  session sess;
+  CHECK(caught([&] { sess.run(expr<float>()); }).code() == errc::invalid_argument);
+  CHECK(caught([&] { sess.run(operation()); }).code() == errc::invalid_argument);
+  CHECK(caught([&] { sess.run(variable_handle<float>()); }).code() == errc::invalid_argument);
+  CHECK(caught([&] { sess.run({{expr<float>(), 1.f}}, no_op()); }).code() == errc::invalid_argument);
+}
+
+TEST_CASE("a closed session refuses everything, and may be closed again") {
+  fresh f;
+  auto x = placeholder<float>({}, "x");
+  session sess;
+  auto step = sess.make_callable(feeds(x), fetches(x));
+  sess.close();
+  sess.close();
+  CHECK(outcome([&] { sess.run({{x, 1.f}}, x); }) == "failed_precondition: the session is closed");
+  CHECK(outcome([&] { step(tensor<float>(1.f)); }) == "failed_precondition: the session is closed");
+  CHECK(outcome([&] { sess.plan(x); }) == "failed_precondition: the session is closed");
+  CHECK(outcome([&] { sess.make_callable(feeds(x), fetches(x)); }) == "failed_precondition: the session is closed");
+  CHECK(outcome([&] { sess.list_devices(); }) == "failed_precondition: the session is closed");
+}
+
+TEST_CASE("an unknown target") {
+  CHECK(caught([] { session sess{{.target = "nowhere"}}; }).code() == errc::invalid_argument);
+}
+
+TEST_CASE("variables that share a name but not their type: both are named") {
+  fresh f;
+  auto a = variable(tensor<float>({2}), {.name = "a", .shared_name = "s"});
+  const int first = __LINE__ - 1;
+  auto b = variable(tensor<float>({3}), {.name = "b", .shared_name = "s"});
+  auto c = variable(tensor<double>({2}), {.name = "c", .shared_name = "s"});
+  session sess;
+  sess.run(a.initializer());
+  const auto e = caught([&] { sess.run(b.initializer()); });
+  CHECK(e.code() == errc::invalid_argument);
+  CHECK(line_of(e) == here(first + 1));
+  CHECK_THAT(e.sentence(), Catch::StartsWith("two variables share the name 's' but not their type: float [3] here, float [2] "
+                                             "in the one made first at ") && Catch::EndsWith(here(first)));
+  CHECK_THAT(caught([&] { sess.run(c); }).sentence(), Catch::Contains("double [2] here, float [2] in the one made first"));
+  CHECK(sess.run(a) == tensor<float>({2}));
+}
+
+TEST_CASE("the first cause is reported, though other devices wait for the failed one") {
+  fresh f;
+  auto x = place<"/cpu:1">(identity(placeholder<float>({1, 1}, "x")));
+  expr<float> y;
+  {
+    const device on{"/gpu:0"};
+    y = matmul(x, x);
+  }
+  session sess{{.cpu_devices = 2, .inter_op_threads = 3, .simulated = {sim::gpu()}}};
+  for (int i = 0; i < 20; ++i) {
+    const auto e = caught([&] { sess.run(y, identity(y)); });
+    REQUIRE(e.code() == errc::invalid_argument);
+    REQUIRE(e.node() == "x");
+  }
+}
+
+TEST_CASE("effects before a failure stay, and the session goes on") {
+  fresh f;
+  auto v = variable(0.f, {.name = "v"});
+  auto x = placeholder<float>({}, "x");
+  expr<float> late;
+  auto up = assign_add(v, 1.f);
+  {
+    const control_dependencies after{up};
+    late = identity(x);
+  }
+  session sess;
+  sess.run(v.initializer());
+  auto both = group(up, late);
+  CHECK(caught([&] { sess.run(both); }).node() == "x");
+  const float so_far = sess.run(v);
+  CHECK((so_far == 0 || so_far == 1));
+  sess.run({{x, 1.f}}, both);
+  CHECK(float(sess.run(v)) == so_far + 1);
+}
+
+// ---- on a simulated GPU --------------------------------------------------------------------------------------------------
+
+TEST_CASE("a full device is named, with the node") {
+  fresh f;
+  const device on{"/gpu:0"};
+  auto v = variable(tensor<float>({1000}), {.name = "v"});
+  session sess{{.simulated = {sim::gpu(1024)}}};
+  const auto e = caught([&] { sess.run(v.initializer()); });
+  CHECK(e.code() == errc::resource_exhausted);
+  CHECK(e.device() == "/job:localhost/replica:0/task:0/device:GPU:0");
+  CHECK(e.node() == "v/initial_value");
+}
+
+TEST_CASE("any allocation may fail: the step ends in resource_exhausted, and the next one works") {
+  for (int n = 1; n <= 6; ++n) {
+    fresh f;
+    auto x = placeholder<float>({2, 2}, "x");
+    const device on{"/gpu:0"};
+    auto y = matmul(matmul(x, x), x);
+    session sess{{.simulated = {sim::accelerator{.fail_allocation = n}}}};
+    const tensor<float> ones({2, 2}, std::vector<float>(4, 1));
+    const auto e = caught([&] { sess.run({{x, ones}}, y); });
+    const bool failed = e.code() == errc::resource_exhausted;
+    CHECK((failed || e.sentence() == "nothing was thrown"));
+    CHECK((n > 3 || failed));
+    CHECK((!failed || !e.node().empty()));
+    CHECK(sess.run({{x, ones}}, y)(0, 0) == 4);
+  }
+}
+
+TEST_CASE("a body that fails on the stream fails its step, by the node that launched it, and not the next step") {
+  fresh f;
+  auto i = placeholder<int>({1}, "i");
+  expr<float> picked;
+  {
+    const device on{"/gpu:0"};
+    auto rows = constant<float>({1, 2, 3}, "rows");
+    picked = identity(gather(rows, i, {.name = "picked"}));
+  }
+  session sess{{.simulated = {sim::gpu()}}};
+  const auto e = caught([&] { sess.run({{i, {7}}}, picked); });
+  CHECK(e.code() == errc::invalid_argument);
+  CHECK(e.device() == "/job:localhost/replica:0/task:0/device:GPU:0");
+  CHECK(e.node() == "picked");
+  CHECK(float(sess.run({{i, {2}}}, picked)) == 3);
+}
+
+}  // namespace

@@ -1,0 +1,60 @@
+// What the README quotes is what there is: each block under `<!-- FILE -->` equals that file.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::string text_of(const std::string& name) {
+  std::ifstream in{PINION_TEST_SOURCE_DIR "/" + name};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+struct quotation {
+  std::string file, text;
+};
+
+// "<!-- examples/01_hello.cpp -->", then a fenced block.
+std::vector<quotation> quotations(const std::string& readme) {
+  std::vector<quotation> result;
+  const std::string opens = "<!-- ", closes = " -->\n```", fence = "```\n";
+  for (std::size_t at = 0; (at = readme.find(opens, at)) != std::string::npos; at += opens.size()) {
+    const std::size_t end = readme.find(closes, at);
+    if (end == std::string::npos || readme.find('\n', at) < end) continue;
+    const std::size_t text = readme.find('\n', end + closes.size()) + 1;
+    result.push_back({readme.substr(at + opens.size(), end - at - opens.size()),
+                      readme.substr(text, readme.find(fence, text) - text)});
+  }
+  return result;
+}
+
+// A program without the comment it begins with.
+std::string body(const std::string& source) {
+  std::size_t at = 0;
+  while (source.compare(at, 2, "//") == 0) at = source.find('\n', at) + 1;
+  return source.substr(at);
+}
+
+}  // namespace
+
+TEST_CASE("what the README quotes equals the files it names") {
+  const auto quoted = quotations(text_of("README.md"));
+  CHECK(quoted.size() >= 3);
+  for (const auto& [file, text] : quoted) {
+    INFO(file);
+    const std::string whole = text_of(file);
+    CHECK_FALSE(whole.empty());
+    CHECK(text == (file.ends_with(".cpp") ? body(whole) : whole));
+  }
+}
+
+TEST_CASE("the README shows the first program and what it prints") {
+  const std::string readme = text_of("README.md");
+  const std::size_t program = readme.find("<!-- examples/01_hello.cpp -->");
+  const std::size_t printed = readme.find("<!-- examples/expected/01_hello.txt -->");
+  CHECK(program < printed);
+  CHECK(printed != std::string::npos);
+}
