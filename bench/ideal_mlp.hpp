@@ -6,14 +6,14 @@
 // activations in place, bias gradients folded into the pass that makes the gradient.
 #pragma once
 
-#include <array>
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
 #include <pinion/op/matmul/gemm.hpp>
 #include <pinion/scalar/maths.hpp>
 #include <pinion/tensor/tensor.hpp>
+
+#include "call_times.hpp"
 
 namespace ideal {
 
@@ -91,8 +91,6 @@ struct momentum_update {
   }
 };
 
-enum phase { gemm, forward, loss, backward, update, phases };
-
 class mlp {
  public:
   // Weights [in, out] and biases [out] of each layer, copied.
@@ -111,29 +109,28 @@ class mlp {
     const float* in = x;
     for (auto& l : layers_) {
       multiply({in, l.w.data<float>(), l.y.data<float>(), rows_, l.out, l.in, false, false});
-      if (&l != &layers_.back()) run<bias_elu>(forward, l.y.data<float>(), l.b.data<float>(), rows_, l.out);
+      if (&l != &layers_.back()) run<bias_elu>("bias, ELU", l.y.data<float>(), l.b.data<float>(), rows_, l.out);
       in = l.y.data<float>();
     }
     auto& top = layers_.back();
     float mean = 0;
-    run<bias_softmax_cross_entropy>(loss, top.y.data<float>(), top.b.data<float>(), labels, top.db.data<float>(), &mean,
+    run<bias_softmax_cross_entropy>("cross entropy", top.y.data<float>(), top.b.data<float>(), labels, top.db.data<float>(), &mean,
                                     rows_, top.out);
     for (std::size_t i = layers_.size(); i-- > 0;) {
       auto& l = layers_[i];
       float* dz = &l == &top ? l.y.data<float>() : l.dy.data<float>();
-      if (&l != &top) run<bias_elu_back>(backward, l.y.data<float>(), dz, l.db.data<float>(), rows_, l.out);
+      if (&l != &top) run<bias_elu_back>("bias, ELU backward", l.y.data<float>(), dz, l.db.data<float>(), rows_, l.out);
       multiply({i > 0 ? layers_[i - 1].y.data<float>() : x, dz, l.dw.data<float>(), l.in, l.out, rows_, true, false});
       if (i > 0) multiply({dz, l.w.data<float>(), layers_[i - 1].dy.data<float>(), rows_, l.in, l.out, false, true});
     }
     for (auto& l : layers_) {
-      run<momentum_update>(update, l.w.data<float>(), l.aw.data<float>(), l.dw.data<float>(), l.w.count(), rate_, momentum_);
-      run<momentum_update>(update, l.b.data<float>(), l.ab.data<float>(), l.db.data<float>(), l.out, rate_, momentum_);
+      run<momentum_update>("momentum", l.w.data<float>(), l.aw.data<float>(), l.dw.data<float>(), l.w.count(), rate_, momentum_);
+      run<momentum_update>("momentum", l.b.data<float>(), l.ab.data<float>(), l.db.data<float>(), l.out, rate_, momentum_);
     }
     return mean;
   }
 
-  bool timed = false;                     // a clock around every loop
-  std::array<double, phases> seconds{};
+  bench::call_times* times = nullptr;  // where the time of every loop is written down, if anywhere
 
  private:
   struct layer {
@@ -147,18 +144,16 @@ class mlp {
   }
 
   template <class Body>
-  void in_phase(phase p, Body&& body) {
-    if (!timed) return body();
-    const auto start = std::chrono::steady_clock::now();
-    body();
-    seconds[p] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  void timed(const char* what, Body&& body) {
+    if (times) times->call(what, body);
+    else body();
   }
   template <class Loop, class... A>
-  void run(phase p, A... a) {
-    in_phase(p, [&] { ps::dispatch<Loop>(a...); });
+  void run(const char* what, A... a) {
+    timed(what, [&] { ps::dispatch<Loop>(a...); });
   }
   void multiply(const pinion::op::product<float>& p) {
-    in_phase(gemm, [&] { pinion::op::gemm(p); });
+    timed("gemm", [&] { pinion::op::gemm(p); });
   }
 
   std::int64_t rows_;

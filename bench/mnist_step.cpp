@@ -84,10 +84,7 @@ double thread_seconds() {
 }
 double wall_seconds() { return std::chrono::duration<double>(bench::clock::now().time_since_epoch()).count(); }
 
-double median(std::vector<double> v) {
-  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-  return v[v.size() / 2];
-}
+using bench::median;
 
 constexpr int steps_a_round = 25;
 
@@ -156,37 +153,22 @@ void profile(const workload& w, int rounds) {
   const pn::runtime::step_signature step{{net.X.endpoint(), net.y.endpoint()}, {net.loss.endpoint()}, {net.train.id()}};
   const std::vector<pn::any_tensor> feeds{w(0).images.untyped(), w(0).labels.untyped()};
   ideal::mlp hand(w.weights, w.biases, rows, rate, momentum);
-  const int times = rounds * steps_a_round;
-  profile.run(step, feeds, 50);
-  profile.forget();
-  profile.run(step, feeds, times);
-  for (int i = 0; i < 50; ++i) hand.step(w(0).images.data(), w(0).labels.data());
-  hand.timed = true;
-  hand.seconds = {};
-  const auto start = bench::clock::now();
-  for (int i = 0; i < times; ++i) hand.step(w(0).images.data(), w(0).labels.data());
-  const double hand_seconds = bench::since(start);
-
-  std::vector<std::pair<double, std::string>> order;
-  double kernels = 0;
-  for (const auto& [op, e] : profile.by_op()) {
-    if (e.calls) order.emplace_back(e.seconds, op);
-    kernels += e.seconds;
+  bench::call_times by_hand;
+  hand.times = &by_hand;
+  for (const int times : {50, rounds * steps_a_round}) {  // the first ones to get warm
+    profile.times().forget();
+    by_hand.forget();
+    profile.run(step, feeds, times);
+    for (int i = 0; i < times; ++i) {
+      by_hand.begin_step();
+      hand.step(w(0).images.data(), w(0).labels.data());
+      by_hand.end_step();
+    }
   }
-  std::sort(order.rbegin(), order.rend());
-  fmt::print("\npinion, {} items a step        calls   us/step   us/call\n", profile.items());
-  for (const auto& [seconds, op] : order) {
-    const auto& e = profile.by_op().at(op);
-    fmt::print("  {:<28} {:5} {:9.1f} {:9.2f}\n", op, e.calls / times, seconds / times * 1e6,
-               seconds / static_cast<double>(e.calls) * 1e6);
-  }
-  fmt::print("  {:<28} {:5} {:9.1f}\n", "between kernels", "", (profile.seconds() - kernels) / times * 1e6);
-  fmt::print("  {:<28} {:5} {:9.1f}\n", "all", "", profile.seconds() / times * 1e6);
-  fmt::print("\nby hand                              us/step\n");
-  const char* names[] = {"gemm", "bias, ELU", "cross entropy", "bias, ELU backward", "momentum"};
-  for (int p = 0; p < ideal::phases; ++p)
-    fmt::print("  {:<34} {:9.1f}\n", names[p], hand.seconds[static_cast<std::size_t>(p)] / times * 1e6);
-  fmt::print("  {:<34} {:9.1f}\n", "all", hand_seconds / times * 1e6);
+  fmt::print("\n{:<38} {:>5} {:>9} {:>9}\n", fmt::format("pinion, {} items a step", profile.items()), "calls", "us/step", "us/call");
+  profile.times().print();
+  fmt::print("\nby hand\n");
+  by_hand.print();
 }
 
 }  // namespace

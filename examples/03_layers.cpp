@@ -2,8 +2,6 @@
 //
 //   X [?, 2] ── (MatMul ── bias, elu) x 3 ── MatMul ── scores [?, 1]
 //
-#include <vector>
-
 #include <pinion/session.hpp>
 
 namespace pn = pinion;

@@ -37,16 +37,16 @@ struct round_robin {
 
 TEST_CASE("temporaries of one statement are one node") {
   bench b;
-  auto h = (b.x + b.y) * b.x;
+  [[maybe_unused]] auto h = (b.x + b.y) * b.x;
   CHECK(b.nodes() == "mul(Mul)");
   CHECK(h.node().inputs.size() == 3);
-  CHECK(text_of(h) == "%0 = input 0\n%1 = input 1\n%2 = input 2\n%3 = add %0 %1\n%4 = mul %3 %2\nreturn %4:float");
+  CHECK(text_of(h) == "%0 = input 0\n%1 = input 1\n%2 = add %0 %1\n%3 = input 2\n%4 = mul %2 %3\nreturn %4:float");
 }
 
 TEST_CASE("operands with a name in the program are nodes of their own") {
   bench b;
   auto s = b.x + b.y;
-  auto h = s * b.x;
+  [[maybe_unused]] auto h = s * b.x;
   CHECK(b.nodes() == "add(Add) mul(Mul)");
   CHECK(h.node().inputs[0].node == s.id());
 }
@@ -54,7 +54,7 @@ TEST_CASE("operands with a name in the program are nodes of their own") {
 TEST_CASE("a moved expression is a temporary again") {
   bench b;
   auto s = b.x + b.y;
-  auto h = std::move(s) * b.x;
+  [[maybe_unused]] auto h = std::move(s) * b.x;
   CHECK(b.nodes() == "mul(Mul)");
   CHECK(h.node().inputs.size() == 3);
 }
@@ -62,8 +62,8 @@ TEST_CASE("a moved expression is a temporary again") {
 TEST_CASE("an expression that somebody else uses is not absorbed") {
   bench b;
   auto s = b.x + b.y;
-  auto other = s * b.x;
-  auto h = std::move(s) * b.y;
+  [[maybe_unused]] auto other = s * b.x;
+  [[maybe_unused]] auto h = std::move(s) * b.y;
   CHECK(b.nodes() == "add(Add) mul(Mul) mul_1(Mul)");
   CHECK(h.node().inputs.size() == 2);
 }
@@ -71,13 +71,13 @@ TEST_CASE("an expression that somebody else uses is not absorbed") {
 TEST_CASE("a stored expression is a leaf") {
   bench b;
   expr<float> s = b.x + b.y;
-  auto h = expr<float>(s) * b.x;
+  [[maybe_unused]] auto h = expr<float>(s) * b.x;
   CHECK(b.nodes() == "add(Add) mul(Mul)");
 }
 
 TEST_CASE("the absorbed node leaves its name free") {
   bench b;
-  auto h = (b.x + b.y) * b.x;
+  [[maybe_unused]] auto h = (b.x + b.y) * b.x;
   auto s = b.x + b.y;
   CHECK(s.name() == "add");
   CHECK(h.name() == "mul");
@@ -88,7 +88,7 @@ TEST_CASE("asking for the name settles a node, and it can still be absorbed, nam
   bench b;
   auto s = b.x + b.y;
   CHECK(s.name() == "add");
-  auto h = std::move(s) * b.x;
+  [[maybe_unused]] auto h = std::move(s) * b.x;
   CHECK(b.nodes() == "mul(Mul)");
   CHECK((b.x + b.y).name() == "add");
 }
@@ -97,7 +97,7 @@ TEST_CASE("only the outermost op asks a policy for a device") {
   bench b;
   round_robin policy;
   const device on(policy);
-  auto h = (b.x + b.y) * b.x - 2.0f;
+  [[maybe_unused]] auto h = (b.x + b.y) * b.x - 2.0f;
   auto k = b.x / b.y;
   CHECK(to_string(h.requested_device()) == "/task:0");
   CHECK(to_string(k.requested_device()) == "/task:1");
@@ -107,11 +107,12 @@ TEST_CASE("only the outermost op asks a policy for a device") {
 TEST_CASE("across a device guard, a name scope, control dependencies or colocation nothing is absorbed") {
   for (int scope = 0; scope < 4; ++scope) {
     bench b;
+    const auto before = no_op();
     auto s = b.x + b.y;
     const auto h = [&]() -> expr<float> {
       if (scope == 0) { const device on("/cpu:0"); return std::move(s) * b.x; }
       if (scope == 1) { const name_scope layer("layer"); return std::move(s) * b.x; }
-      if (scope == 2) { const control_dependencies after{b.x}; return std::move(s) * b.x; }
+      if (scope == 2) { const control_dependencies after{before}; return std::move(s) * b.x; }
       const colocate_with near(b.y);
       return std::move(s) * b.x;
     }();
@@ -124,51 +125,52 @@ TEST_CASE("across a device guard, a name scope, control dependencies or colocati
 
 TEST_CASE("inside one guard, scope and set of control dependencies it is absorbed") {
   bench b;
+  const auto before = no_op();
   const device on("/cpu:0");
   const name_scope layer("layer");
-  const control_dependencies after{b.x};
+  const control_dependencies after{before};
   auto h = (b.x + b.y) * b.y;
   CHECK(h.name() == "layer/mul");
   CHECK(h.node().inputs.size() == 3);
-  CHECK(h.node().control_inputs.empty() == false);
+  CHECK(h.node().control_inputs == std::vector<node_id>{before.id()});
 }
 
 TEST_CASE("a named node is never absorbed") {
   bench b;
-  auto h = add(b.x, b.y, "sum") * b.x;
+  [[maybe_unused]] auto h = add(b.x, b.y, "sum") * b.x;
   CHECK(b.nodes() == "sum(Add) mul(Mul)");
 }
 
 TEST_CASE("a placed node is never absorbed") {
   bench b;
-  auto h = place<"/cpu:0">(b.x + b.y) * b.x;
+  [[maybe_unused]] auto h = place<"/cpu:0">(b.x + b.y) * b.x;
   CHECK(b.nodes() == "add(Add) mul(Mul)");
   CHECK(to_string(b.g.find("add")->device()) == "/device:CPU:0");
 }
 
 TEST_CASE("what is not elementwise is a leaf, and absorbs nothing") {
   bench b;
-  auto h = reduce_sum(b.x + b.y) * b.x;
+  [[maybe_unused]] auto h = reduce_sum(b.x + b.y) * b.x;
   CHECK(b.nodes() == "add(Add) Sum(Sum) mul(Mul)");
 }
 
 TEST_CASE("a literal is a part of the program and not a node") {
   bench b;
-  auto h = 2.0f * b.x + 1;
+  [[maybe_unused]] auto h = 2.0f * b.x + 1;
   CHECK(b.nodes() == "add(Add)");
-  CHECK(text_of(h) == "%0 = input 0\n%1 = literal 2\n%2 = literal 1\n%3 = mul %1 %0\n%4 = add %3 %2\nreturn %4:float");
+  CHECK(text_of(h) == "%0 = input 0\n%1 = literal 2\n%2 = mul %1 %0\n%3 = literal 1\n%4 = add %2 %3\nreturn %4:float");
 }
 
 TEST_CASE("a cast ends a program, and its operand joins it") {
   bench b;
-  auto h = cast<std::int32_t>(b.x + b.y) + 1;
+  [[maybe_unused]] auto h = cast<std::int32_t>(b.x + b.y) + 1;
   CHECK(b.nodes() == "Cast(Cast) add(Add)");
   CHECK(b.g[b.g.id_of("Cast")].inputs.size() == 2);
 }
 
 TEST_CASE("comparisons and logic join the arithmetic that asks them") {
   bench b;
-  auto h = select(b.x < b.y && !(b.x == 0.0f), b.x, b.y);
+  [[maybe_unused]] auto h = select(b.x < b.y && !(b.x == 0.0f), b.x, b.y);
   CHECK(b.nodes() == "Select(Select)");
   CHECK(h.node().inputs.size() == 5);
 }
@@ -176,7 +178,7 @@ TEST_CASE("comparisons and logic join the arithmetic that asks them") {
 TEST_CASE("an expression past the size limit goes on in a node of its own") {
   bench b;
   const auto sum = [&] { return b.x + b.y + b.x + b.y + b.x; };
-  auto h = sum() * sum() * sum() * sum();
+  [[maybe_unused]] auto h = sum() * sum() * sum() * sum();
   int nodes = 0;
   for (node_id id = b.first; id < b.g.size(); ++id) {
     if (!b.g.contains(id)) continue;
@@ -198,11 +200,11 @@ TEST_CASE("an expression of another graph is refused as an operand") {
 TEST_CASE("a use of what was moved into another expression is refused") {
   bench b;
   auto s = b.x + b.y;
-  auto h = std::move(s) * b.x;
+  [[maybe_unused]] auto h = std::move(s) * b.x;
   CHECK_THROWS_WITH(s * b.x, Catch::Contains("after it was moved"));
 }
 
-TEST_CASE("a refused statement leaves the graph as it was", "[!shouldfail]") {
+TEST_CASE("a refused statement leaves the graph as it was") {
   bench b;
   expr<float> z = placeholder<float>({3}, "z");
   const auto before = b.nodes();

@@ -98,6 +98,15 @@ TEST_CASE("a policy sees the name, op, dtype, shape and bytes of a node, and the
         "nothing NoOp invalid <any shape> 0 /device:CPU:1\n");
 }
 
+TEST_CASE("a policy may look at the graph, and at the nodes it sent somewhere before") {
+  graph g;
+  const auto use = g.as_default();
+  const auto anchor = [] { const device on("/task:3"); return no_op("anchor"); }();
+  const device near([&](const node_view& op) { return op.name() == "lost" ? device_spec{} : anchor.requested_device(); });
+  CHECK(request(no_op()) == "/task:3");
+  CHECK(request(no_op("lost")) == "");
+}
+
 TEST_CASE("what a policy throws reaches whoever makes the node, with the node's name") {
   graph g;
   const auto use = g.as_default();

@@ -83,7 +83,7 @@ void for_each_differentiable(F&& f) {
         if (s.inputs.empty() || s.numbers || !Op::kernels.cpu.has(key)) continue;
         if (std::any_of(s.inputs.begin(), s.inputs.end(), [](const input& i) { return i.is == role::state; })) continue;
         graph g;
-        if (g.as_default(), g[build_call(g, call_of(Op::name, s, key))].outputs[0].dtype != dtype::float64) continue;
+        if (g[build_call(g, call_of(Op::name, s, key))].outputs[0].dtype != dtype::float64) continue;
         f(Op::name, s, key);
       }
   });

@@ -1,10 +1,13 @@
 // Runs one node on a real device, CPU or simulated GPU, without a session.
 #pragma once
 
+#include <cstdio>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -152,9 +155,9 @@ class ledger {
     laws_[law].second[std::string(op)] += cases;
   }
   ~ledger() {
-    std::size_t ops = 0;
-    for_each_type(op::catalogue{}, [&]<class Op>() { ++ops; });
-    std::printf("laws over %zu ops of the catalogue:\n", ops);
+    std::set<std::string_view> ops;
+    for_each_type(op::catalogue{}, [&]<class Op>() { ops.insert(Op::name); });
+    std::printf("laws over the %zu ops of the catalogue:\n", ops.size());
     for (const auto& [law, counts] : laws_)
       std::printf("  %-62s %3zu ops, %6d cases\n", law.c_str(), counts.second.size(), counts.first);
   }

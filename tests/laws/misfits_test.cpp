@@ -44,6 +44,8 @@ std::vector<misfit> misfits() {
       {"Assign", {f({2}), f({2})}, {}, "writes a variable"},
       {"AssignAdd", {f({2}), f({2})}, {}, "writes a variable"},
       {"AssignSub", {f({2}), f({2})}, {}, "writes a variable"},
+      {"AssignAdd", {text({2}), text({2})}, {}, "of a string variable is not defined"},
+      {"AssignSub", {b({2}), b({2})}, {}, "of a bool variable is not defined"},
       {"Sum", {b({2})}, {}, "Sum of bool"},
       {"Sum", {f({2, 3})}, axes({2}), "axis 2"},
       {"Sum", {f({2, 3})}, axes({0, -2}), "twice"},

@@ -18,8 +18,9 @@ namespace laws {
 
 using namespace pinion;
 
-// What stands at an input: numbers in [low, high], bools, indices in [0, high), or a variable that holds numbers.
-enum class role { number, mask, index32, index64, state };
+// What stands at an input: numbers in [low, high], bools, indices in [0, high), a variable that holds numbers, or numbers
+// of which each row adds up to 1.
+enum class role { number, mask, index32, index64, state, distribution };
 struct input {
   shape extent;
   role is = role::number;
@@ -214,7 +215,7 @@ inline std::vector<sample> samples_of(std::string_view op, std::int64_t m = 5, s
   }
   if (op == "Softmax" || op == "LogSoftmax") return {{"matrix", {matrix}}, {"vector", {{{n}}}}, {"rank 3", {{{2, m, 3}}}}, {"nothing", {{{0, 3}}}}};
   if (op == "ScaleRows") return {{"matrix", {matrix, {{m}}}}, {"rank 3", {{{m, 2, 3}}, {{m}}}}, {"nothing", {{{0, 3}}, {{0}}}}};
-  if (op == "SoftmaxCrossEntropyWithLogits") return {{"matrix", {{{m, n}, number, 0, 1}, matrix}}, {"nothing", {{{0, 3}}, {{0, 3}}}}};
+  if (op == "SoftmaxCrossEntropyWithLogits") return {{"matrix", {{{m, n}, distribution, 0.1, 1}, matrix}}, {"nothing", {{{0, 3}, distribution}, {{0, 3}}}}};
   if (op == "SparseSoftmaxCrossEntropyWithLogits") {
     const double c = static_cast<double>(n);
     return {{"int32", {{{m}, index32, 0, c}, matrix}}, {"int64", {{{m}, index64, 0, c}, matrix}}, {"nothing", {{{0}, index32, 0, 3}, {{0, 3}}}}};
@@ -283,6 +284,13 @@ inline any_tensor random_value(const sample& s, const input& i, dtype key, unsig
       if constexpr (std::is_same_v<T, bool>) t.data<T>()[e] = i.low >= 0.5 || bits() % 2;
       else if constexpr (std::is_floating_point_v<T>) t.data<T>()[e] = static_cast<T>(std::uniform_real_distribution<double>(i.low, i.high)(bits));
       else t.data<T>()[e] = static_cast<T>(std::uniform_int_distribution<std::int64_t>(static_cast<std::int64_t>(std::ceil(low)), static_cast<std::int64_t>(i.high) - index)(bits));
+    }
+    if (i.is != role::distribution) return;
+    const std::int64_t n = i.extent[i.extent.rank() - 1];
+    for (std::int64_t row = 0; row + n <= t.count() && n > 0; row += n) {
+      double sum = 0;
+      for (std::int64_t e = row; e < row + n; ++e) sum += static_cast<double>(t.data<T>()[e]);
+      for (std::int64_t e = row; e < row + n; ++e) t.data<T>()[e] = static_cast<T>(static_cast<double>(t.data<T>()[e]) / sum);
     }
   });
   return t;

@@ -24,7 +24,8 @@ TEST_CASE("a line per node goes to a stream") {
 TEST_CASE("or to a function, and a node is told of once") {
   graph g;
   const auto use = g.as_default();
-  auto a = constant(1.f, "a"), b = identity(a, "b");
+  auto a = constant(1.f, "a");
+  auto b = identity(a, "b");
   std::vector<std::string> lines;
   session sess{{.graph = &g, .log_device_placement = true, .placement_log = [&](std::string_view line) { lines.emplace_back(line); }}};
   sess.run(a);

@@ -8,7 +8,7 @@ namespace {
 
 using namespace pinion;
 using namespace pinion::scalar;
-using operand = scalar::operand<program>;
+using part = scalar::operand<program>;
 using value = symbol<program>;
 
 template <class F>
@@ -29,7 +29,7 @@ std::string derivative(Formula formula) {
 
 TEST_CASE("the derivative of elu(x + b) asks for one exponential and no more") {
   const program sum = of<functor::add>();
-  const program p = compose<program, 1>(of<functor::elu>(), {operand{operand::absorbed, {}, &sum}});
+  const program p = compose<program, 1>(of<functor::elu>(), {part{part::absorbed, {}, &sum}});
   CHECK(to_string(executable(derive(p))) ==
         "%0 = input 0\n%1 = input 1\n%2 = add %0 %1\n%3 = constant 0\n%4 = lt %3 %2\n%5 = expm1 %2\n"
         "%6 = select %4 %2 %5\n%7 = constant 1\n%8 = constant 1\n%9 = add %6 %8\n%10 = select %4 %7 %9\n"

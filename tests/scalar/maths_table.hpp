@@ -180,7 +180,7 @@ std::vector<T> sample_values(std::size_t count, T reach, unsigned seed) {
     const std::uint64_t bits = random();
     T any;
     __builtin_memcpy(&any, &bits, sizeof(T));
-    values.push_back(any);
+    values.push_back(std::isnan(any) ? 1 : any);  // a signalling NaN is nobody's promise
     values.push_back(uniform(random));
   }
   return values;

@@ -8,7 +8,7 @@ namespace {
 
 using namespace pinion;
 using namespace pinion::scalar;
-using operand = scalar::operand<program>;
+using part = scalar::operand<program>;
 
 template <class F>
 program of(dtype type = dtype::float32, dtype result = dtype::float32) {
@@ -16,7 +16,7 @@ program of(dtype type = dtype::float32, dtype result = dtype::float32) {
 }
 program elu_of_sum() {
   const program sum = of<functor::add>();
-  return compose<program, 1>(of<functor::elu>(), {operand{operand::absorbed, {}, &sum}});
+  return compose<program, 1>(of<functor::elu>(), {part{part::absorbed, {}, &sum}});
 }
 
 // The same, as the compiler knows it.
@@ -24,7 +24,7 @@ using sum_type = dsl::mapped<functor::add, float, float, dsl::number_argument, d
 using elu_type = dsl::mapped<functor::elu, float, float, sum_type>;
 using cube_type = dsl::mapped<functor::multiply, float, float, dsl::mapped<functor::squared, float, float, dsl::number_argument>, dsl::literal_argument>;
 
-static_assert(elu_type::operations == 8);
+static_assert(elu_type::operations == 7);
 static_assert(elu_type::leaves == 2);
 static_assert(operation_count(elu_type::executable) == 4, "a stated derivative is no part of the kernel");
 static_assert(fingerprint(elu_type::recorded) != fingerprint(elu_type::executable));
@@ -46,19 +46,19 @@ TEST_CASE("a functor run on symbols writes its program down") {
 
 TEST_CASE("operands are put in place and inputs numbered from left to right") {
   const program product = of<functor::multiply>();
-  const program whole = compose<program, 2>(of<functor::subtract>(), {operand{}, operand{operand::absorbed, {}, &product}});
+  const program whole = compose<program, 2>(of<functor::subtract>(), {part{}, part{part::absorbed, {}, &product}});
   CHECK(to_string(whole) ==
         "%0 = input 0\n%1 = input 1\n%2 = input 2\n%3 = mul %1 %2\n%4 = sub %0 %3\nreturn %4:float");
 }
 
 TEST_CASE("a literal is a part of the program") {
-  const program p = compose<program, 2>(of<functor::multiply>(), {operand{operand::number_literal, 2.5f, nullptr}, operand{}});
+  const program p = compose<program, 2>(of<functor::multiply>(), {part{part::number_literal, 2.5f, nullptr}, part{}});
   CHECK(to_string(p) == "%0 = literal 2.5\n%1 = input 0\n%2 = mul %0 %1\nreturn %2:float");
 }
 
 TEST_CASE("literals of any value have one fingerprint, constants have their own") {
   const auto times = [](number n) {
-    return compose<program, 2>(of<functor::multiply>(), {operand{operand::number_literal, n, nullptr}, operand{}});
+    return compose<program, 2>(of<functor::multiply>(), {part{part::number_literal, n, nullptr}, part{}});
   };
   CHECK(fingerprint(times(2)) == fingerprint(times(3)));
   CHECK(same_structure(times(2), times(3)));
@@ -99,6 +99,6 @@ TEST_CASE("what is executed holds no stated derivative and no dead value") {
 }
 
 TEST_CASE("numbers of integer programs print as integers") {
-  const program p = compose<program, 2>(of<functor::add>(dtype::int64, dtype::int64), {operand{}, operand{operand::number_literal, std::int64_t{9007199254740993}, nullptr}});
+  const program p = compose<program, 2>(of<functor::add>(dtype::int64, dtype::int64), {part{}, part{part::number_literal, std::int64_t{9007199254740993}, nullptr}});
   CHECK(to_string(p) == "%0 = input 0\n%1 = literal 9007199254740993\n%2 = add %0 %1\nreturn %2:int64");
 }

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <fmt/format.h>
+
 namespace {
 
 using namespace pinion;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -39,6 +40,7 @@ class thread_pool {
     {
       std::lock_guard hold(mutex_);
       queue_.push_back(std::move(closure));
+      queued_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_one();
   }
@@ -93,13 +95,26 @@ class thread_pool {
     }
   };
 
+  // A sleeping thread takes tens of microseconds to wake, as long as a small kernel runs: look out a while first.
+  void spin() const {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(30);
+    while (queued_.load(std::memory_order_acquire) == 0 && std::chrono::steady_clock::now() < until)
+      std::this_thread::yield();
+  }
+
   void work() {
     std::unique_lock hold(mutex_);
     for (;;) {
+      if (queue_.empty() && !stopping_) {
+        hold.unlock();
+        spin();
+        hold.lock();
+      }
       wake_.wait(hold, [this] { return stopping_ || !queue_.empty(); });
       if (queue_.empty()) return;
       auto closure = std::move(queue_.front());
       queue_.pop_front();
+      queued_.fetch_sub(1, std::memory_order_relaxed);
       hold.unlock();
       closure();
       closure = nullptr;
@@ -110,6 +125,7 @@ class thread_pool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> queue_;
+  std::atomic<int> queued_{0};  // its length, to look at without the lock
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -13,6 +13,12 @@
 
 namespace pinion::inline v0::devices {
 
+// A point of one stream that another can wait for. Shared by both; reached at most once.
+class event {
+ public:
+  virtual ~event() = default;
+};
+
 // An ordered queue of work on one device. enqueue() returns at once; bodies run one after the other, in the order in
 // which they were enqueued. Thread-safe. A body that throws fails the stream: later bodies are skipped until a
 // callback was handed the error.
@@ -22,6 +28,10 @@ class stream {
   virtual void enqueue(std::function<void()> body) = 0;
   // Calls back, in a thread of the stream, when it has reached this point; with the error it failed by, if it has.
   virtual void when_reached(std::function<void(const error*)> callback) = 0;
+  // The point behind what is enqueued so far; and holding back what is enqueued next until such a point of another
+  // stream of the same kind of device is reached. If that stream failed, so does this one.
+  virtual std::shared_ptr<event> record() = 0;
+  virtual void wait(std::shared_ptr<event> point) = 0;
   virtual void synchronize() = 0;  // waits until everything enqueued is done; throws what a body threw
 };
 
@@ -43,6 +53,12 @@ class device {
   virtual devices::stream* stream() { return nullptr; }
   // A copy of a host tensor in this device's memory, in stream order. The host tensor may be let go at once.
   virtual any_tensor from_host(const any_tensor& value) = 0;
+  // A copy of a tensor of another device of this task that has a stream, without a way over the host; `ready` is the
+  // point at which the tensor holds its value. Requires: a stream.
+  virtual any_tensor from_peer(const any_tensor& value, std::shared_ptr<event> ready) {
+    (void)value, (void)ready;
+    throw error(errc::internal, name_ + " takes no copies from other devices");
+  }
   // A copy of a device tensor on the host, handed over once the stream has reached this point.
   virtual void to_host(const any_tensor& value, std::function<void(any_tensor, const error*)> done) = 0;
 

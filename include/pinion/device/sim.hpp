@@ -30,6 +30,28 @@ inline accelerator gpu(std::int64_t memory_limit = std::int64_t{1} << 30) { retu
 
 namespace devices {
 
+class sim_event final : public event {
+ public:
+  void reach(const std::optional<error>& failure) {
+    std::lock_guard hold(mutex_);
+    reached_ = true;
+    failure_ = failure;
+    changed_.notify_all();
+  }
+  // Blocks until it is reached; throws what had failed the stream there.
+  void await() {
+    std::unique_lock hold(mutex_);
+    changed_.wait(hold, [this] { return reached_; });
+    if (failure_) throw *failure_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool reached_ = false;
+  std::optional<error> failure_;
+};
+
 // A thread that runs what it is given, in order.
 class sim_stream final : public stream {
  public:
@@ -43,8 +65,16 @@ class sim_stream final : public stream {
     thread_.join();
   }
 
-  void enqueue(std::function<void()> body) override { push({std::move(body), {}}); }
-  void when_reached(std::function<void(const error*)> callback) override { push({{}, std::move(callback)}); }
+  void enqueue(std::function<void()> body) override { push({std::move(body), {}, {}}); }
+  void when_reached(std::function<void(const error*)> callback) override { push({{}, std::move(callback), {}}); }
+  std::shared_ptr<event> record() override {
+    auto point = std::make_shared<sim_event>();
+    push({{}, {}, point});
+    return point;
+  }
+  void wait(std::shared_ptr<event> point) override {
+    enqueue([point = std::static_pointer_cast<sim_event>(std::move(point))] { point->await(); });
+  }
   void synchronize() override {
     std::mutex m;
     std::condition_variable reached;
@@ -65,6 +95,7 @@ class sim_stream final : public stream {
   struct entry {
     std::function<void()> body;
     std::function<void(const error*)> callback;
+    std::shared_ptr<sim_event> point;
   };
 
   void push(entry e) {
@@ -76,7 +107,9 @@ class sim_stream final : public stream {
   }
   // A failed stream stays failed until its callbacks were told: then the next step starts afresh.
   void run(entry& e) {
-    if (e.callback) {
+    if (e.point) {
+      e.point->reach(failure_);
+    } else if (e.callback) {
       e.callback(failure_ ? &*failure_ : nullptr);
       failure_.reset();
     } else if (!failure_) {
@@ -206,6 +239,12 @@ class sim_device final : public device {
     if (value.dtype() == dtype::string)
       throw error(errc::invalid_argument, "text stays in host memory; it cannot go to " + name());
     any_tensor copy(value.dtype(), value.shape(), *memory_);
+    stream_.enqueue([value, data = copy.raw()] { std::memcpy(data, value.raw(), value.bytes()); });
+    return copy;
+  }
+  any_tensor from_peer(const any_tensor& value, std::shared_ptr<event> ready) override {
+    any_tensor copy(value.dtype(), value.shape(), *memory_);
+    stream_.wait(std::move(ready));
     stream_.enqueue([value, data = copy.raw()] { std::memcpy(data, value.raw(), value.bytes()); });
     return copy;
   }

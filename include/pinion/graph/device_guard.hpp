@@ -18,6 +18,7 @@ template <class P>
 concept placement_policy = requires(P& policy, const node_view& op) {
   requires std::is_convertible_v<decltype(policy(op)), device_spec> ||
       std::is_convertible_v<decltype(policy(op)), std::string_view>;
+  requires !std::is_same_v<decltype(policy(op)), std::nullptr_t>;
 };
 
 // While it lives, nodes made by this thread on its default graph ask for its device. Guards nest: fields set inside win

@@ -84,8 +84,7 @@ class graph {
     for (node_id c : n.control_inputs) --nodes_[index(c)].consumers;
     if (n.settled) release_name(n);
     n.absorbed = true;
-    std::erase(unsettled_, id);
-    while (!nodes_.empty() && nodes_.back().absorbed) nodes_.pop_back();
+    std::erase(unsettled_, id);  // its id is not given again: a handle of it that is still about shall not mean another node
   }
   // A node as it stands, settled or not: for those who build.
   const node& peek(node_id id) const { return nodes_[index(id)]; }
@@ -154,7 +153,7 @@ class graph {
   std::int64_t serial_ = 0;
   std::unique_ptr<error> fault_;
   std::atomic<bool> waiting_{false};   // is there a node to settle, or a fault to throw?
-  std::atomic_flag settling_;          // a lock of the little kind: threads are not this floor's business
+  std::atomic<const void*> settling_{nullptr};  // the thread that does, by its scopes; a lock of the little kind
   bool closing_ = false;
 };
 

@@ -103,12 +103,15 @@ PINION_DECL void resolve_request(node& n) {
 }
 
 PINION_DECL void graph::settle_all() {
-  while (settling_.test_and_set(std::memory_order_acquire)) {}
+  const void* const me = &scope_state::current();
+  if (settling_.load(std::memory_order_relaxed) == me) return;  // a policy that is being asked looks at the graph
+  for (const void* nobody = nullptr; !settling_.compare_exchange_weak(nobody, me, std::memory_order_acquire);) nobody = nullptr;
   auto waiting = std::move(unsettled_);
   unsettled_.clear();
   for (std::size_t i = 0; i < waiting.size(); ++i) {
     node& n = nodes_[index(waiting[i])];
     if (n.name.empty()) n.name = unique_name(n.base_name);
+    else name_uses_.try_emplace(lower_case(n.name), 1);  // "v/read", which nobody else may get
     names_[n.name] = waiting[i];
     n.settled = true;
     try {
@@ -123,8 +126,8 @@ PINION_DECL void graph::settle_all() {
   }
   const bool throws = fault_ && std::uncaught_exceptions() == 0 && !closing_;
   const auto fault = throws ? std::move(fault_) : nullptr;
-  waiting_.store(fault_ != nullptr, std::memory_order_release);
-  settling_.clear(std::memory_order_release);
+  waiting_.store(fault_ != nullptr || !unsettled_.empty(), std::memory_order_release);
+  settling_.store(nullptr, std::memory_order_release);
   if (fault) throw error(*fault);
 }
 

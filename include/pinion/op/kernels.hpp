@@ -42,8 +42,7 @@ PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
   const definition& def = definition_of(setup.node.op);
   const dtype key = def.key(setup.node);
   if (!def.kernels.has(setup.device.type(), key))
-    throw error(errc::unimplemented, "no " + std::string(to_string(key)) + " kernel of " + setup.node.op + " on " +
-                                         std::string(setup.device.type()) + "; there is one " + to_string(def.kernels));
+    throw error(errc::unimplemented, no_kernel(setup.node.op, def.kernels, key, setup.device.type()));
   return detail::kernel_makers().at(setup.node.op)(setup);
 }
 #endif

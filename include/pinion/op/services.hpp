@@ -8,6 +8,7 @@
 
 #include <pinion/base/error.hpp>
 #include <pinion/base/thread_pool.hpp>
+#include <pinion/device/device.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion::inline v0 {
@@ -27,12 +28,18 @@ class resource_manager {
                                                    const std::function<std::shared_ptr<resource>()>& make) = 0;
 };
 
+// A value on its way. One that is still on a device with a stream comes with the point at which it is there.
+struct handed_over {
+  any_tensor value;
+  std::shared_ptr<devices::event> ready = {};
+};
+
 // Where the parts of a step meet. A value is sent once and received once; either may come first. send never blocks.
 class rendezvous {
  public:
-  using receiver = std::function<void(any_tensor, const error*)>;
+  using receiver = std::function<void(handed_over, const error*)>;
   virtual ~rendezvous() = default;
-  virtual void send(const std::string& key, any_tensor value) = 0;
+  virtual void send(const std::string& key, handed_over value) = 0;
   virtual void receive(const std::string& key, receiver done) = 0;
   virtual void abort(const error& why) = 0;  // every receiver, waiting or to come, gets the error
 };

@@ -166,28 +166,27 @@ class simple_placer {
     void note_refusals(placed_node& out, std::size_t i, const device_info& taken) const {
       for (const auto& d : p_.devices)
         if (d.name != taken.name && is_specification(at(i).requested, d.spec) && !has_kernel(i, d))
-          out.refused.push_back(d.name + ": " + no_kernel(i, d.spec.type()));
+          out.refused.push_back(d.name + ": " + why_no_kernel(i, d.spec.type()));
     }
 
-    std::string no_kernel(std::size_t i, std::string_view type) const {
+    std::string why_no_kernel(std::size_t i, std::string_view type) const {
       const node& n = at(i);
       const definition& def = definition_of(n.op);
-      return n.op + " has no " + std::string(to_string(def.key(n))) + " kernel on " + std::string(type) + "; there is one " +
-             to_string(def.kernels);
+      return no_kernel(n.op, def.kernels, def.key(n), type);
     }
     std::string why_not(std::size_t i, const device_spec& request) const {
       std::string devices;
       for (const auto& d : p_.devices) {
         if (is_specification(request, d.spec)) {
           for (std::size_t m : groups_.at(groups_of_.root(i)).members)
-            if (!has_kernel(m, d)) return (m == i ? "" : "'" + at(m).name + "', which must stand with it: ") + no_kernel(m, d.spec.type());
+            if (!has_kernel(m, d)) return (m == i ? "" : "'" + at(m).name + "', which must stand with it: ") + why_no_kernel(m, d.spec.type());
         }
         devices += (devices.empty() ? "" : ", ") + d.name;
       }
       // A device that is not there may lack the kernel too: the more helpful thing to know.
       if (!request.type().empty() && (request.type() == "CPU" || request.type() == "GPU")) {
         device_info absent{request, "", 0, ""};
-        if (!has_kernel(i, absent)) return no_kernel(i, request.type());
+        if (!has_kernel(i, absent)) return why_no_kernel(i, request.type());
       }
       return "no such device; there are " + devices;
     }
@@ -197,7 +196,7 @@ class simple_placer {
       std::string sentence = g.request.empty() ? "no device can hold '" + n.name + "': " : "'" + n.name + "' cannot be placed on " + to_string(g.request) + ": ";
       sentence += why_not(i, g.request);
       if (!n.request_reason.empty()) sentence += " (asked for by " + n.request_reason + ")";
-      sentence += "; allow_soft_placement would loosen the request";
+      sentence += "; soft placement would loosen the request";
       throw error(errc::invalid_argument, sentence).at_node(n.name, n.op, to_string(n.where)).on_device(to_string(g.request));
     }
 

@@ -214,7 +214,7 @@ class direct_session final : public session_backend {
   }
   bool worth_sharing(const executable& e) const {
     return inter_op_.threads() > 0 &&
-           std::count_if(e.items.begin(), e.items.end(), [](const auto& i) { return i.expensive; }) > 1;
+           std::count_if(e.items.begin(), e.items.end(), [](const auto& i) { return i.expensive(); }) > 1;
   }
 
   // Kernels of stateful ops live as long as the session: a random op goes on where it was, whatever step it runs in.

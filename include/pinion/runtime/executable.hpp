@@ -30,7 +30,8 @@ struct executable {
     std::vector<int> successors;   // items that wait for this one, once per edge
     int predecessors = 0;
     int index = 0;                 // which feed or fetch
-    bool blocking = false, expensive = false;
+    bool blocking = false;
+    bool expensive() const { return kernel && kernel->expensive(); }
     node_id node = no_node;
   };
 
@@ -93,13 +94,14 @@ struct executable {
         throw e.at_node(n.name, n.op, to_string(n.where)).on_device(device->name());
       }
     } else if (from.kind == part_item::send) {
-      it.kernel = std::make_shared<op::send_kernel>(std::move(from.key), device->stream() != nullptr);
+      it.kernel = std::make_shared<op::send_kernel>(std::move(from.key), !device->stream() ? op::send_kernel::host
+                                                                   : from.peer        ? op::send_kernel::peer
+                                                                                      : op::send_kernel::staged);
     } else if (from.kind == part_item::receive) {
       it.kernel = std::make_shared<op::receive_kernel>(std::move(from.key));
     }
     if (it.kernel) {
       it.blocking = it.kernel->blocking();
-      it.expensive = it.kernel->expensive();
     }
     waits |= it.blocking;
     items.push_back(std::move(it));

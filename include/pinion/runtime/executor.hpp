@@ -125,7 +125,7 @@ class executor : public std::enable_shared_from_this<executor> {
   // Hands all but the first expensive items to the pool, so that they run beside this thread.
   void share_expensive(ready_items& ready) {
     if (!pool_ || pool_->threads() == 0 || ready.empty()) return;
-    if (!e_.items[static_cast<std::size_t>(ready.top())].expensive) return;
+    if (!e_.items[static_cast<std::size_t>(ready.top())].expensive()) return;
     const int other = ready.top();
     ready.pop();
     pool_->schedule([self = shared_from_this(), other] {
@@ -229,7 +229,23 @@ class executor : public std::enable_shared_from_this<executor> {
 
   void fail_item(int i, error e) { blame(e_.items[static_cast<std::size_t>(i)], e); }
 
+  // Goes on behind an item that has ended in this thread. Ends bring about others, in other executors too: beyond some
+  // depth they wait for the stack to unwind, so that it does not grow with the length of a step.
   void resume(int i) {
+    thread_local int depth = 0;
+    thread_local std::vector<std::pair<std::shared_ptr<executor>, int>> late;
+    if (depth == deepest) return late.emplace_back(shared_from_this(), i), void();
+    ++depth;
+    go_on_behind(i);
+    while (depth == 1 && !late.empty()) {
+      const auto [other, item] = std::move(late.back());
+      late.pop_back();
+      other->go_on_behind(item);
+    }
+    --depth;
+  }
+  static constexpr int deepest = 32;
+  void go_on_behind(int i) {
     ready_items ready;
     complete(i, &ready);
     process(std::move(ready));

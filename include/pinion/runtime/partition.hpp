@@ -18,9 +18,10 @@ struct part_item {
   enum kind_t { compute, feed, fetch, send, receive } kind = compute;
   node_id node = no_node;  // to compute; of the others the node whose output it carries
   int index = 0;           // which feed or fetch
-  std::string key;         // of a send or receive
-  std::vector<std::pair<int, int>> inputs;  // item of this partition, output of it
-  std::vector<int> after;                   // items that must be done before
+  std::string key = {};    // of a send or receive
+  bool peer = false;       // a send straight to another accelerator of this task
+  std::vector<std::pair<int, int>> inputs = {};  // item of this partition, output of it
+  std::vector<int> after = {};                   // items that must be done before
   int outputs = 0;
 };
 
@@ -37,12 +38,12 @@ class partitioner {
 
   std::vector<partition> run() {
     for (std::size_t i = 0; i < s_.feeds.size(); ++i) {
-      part_item item{.kind = part_item::feed, .node = s_.feeds[i].node, .index = static_cast<int>(i), .key = {}, .inputs = {}, .after = {}, .outputs = 1};
+      part_item item{.kind = part_item::feed, .node = s_.feeds[i].node, .index = static_cast<int>(i), .outputs = 1};
       made_[{home_, s_.feeds[i].node, s_.feeds[i].index}] = {add(home_, std::move(item)), 0};
     }
     for (const placed_node& placed : plan_.nodes()) add_node(placed);
     for (std::size_t i = 0; i < s_.fetches.size(); ++i) {
-      part_item item{.kind = part_item::fetch, .node = s_.fetches[i].node, .index = static_cast<int>(i), .key = {}, .inputs = {}, .after = {}, .outputs = 0};
+      part_item item{.kind = part_item::fetch, .node = s_.fetches[i].node, .index = static_cast<int>(i)};
       item.inputs.push_back(value_on(home_, s_.fetches[i]));
       add(home_, std::move(item));
     }
@@ -61,7 +62,7 @@ class partitioner {
 
   void add_node(const placed_node& placed) {
     const node& n = g_[placed.id];
-    part_item item{.kind = part_item::compute, .node = placed.id, .index = 0, .key = {}, .inputs = {}, .after = {}, .outputs = static_cast<int>(n.outputs.size())};
+    part_item item{.kind = part_item::compute, .node = placed.id, .outputs = static_cast<int>(n.outputs.size())};
     for (const output& in : n.inputs) item.inputs.push_back(value_on(placed.device_index, in));
     for (node_id before : n.control_inputs) item.after.push_back(done_on(placed.device_index, before));
     const int index = add(placed.device_index, std::move(item));
@@ -95,10 +96,20 @@ class partitioner {
   int transfer(int from, int to, node_id id, const std::string& what, std::pair<int, int> source, std::vector<int> after) {
     const std::string key = g_[id].name + ":" + what + ";" + plan_.devices()[static_cast<std::size_t>(from)].name + ";" +
                             plan_.devices()[static_cast<std::size_t>(to)].name;
-    part_item send{.kind = part_item::send, .node = id, .index = 0, .key = key, .inputs = {}, .after = std::move(after), .outputs = 0};
-    if (source.first >= 0) send.inputs.push_back(source);
+    part_item send{.kind = part_item::send, .node = id, .key = key, .after = std::move(after)};
+    if (source.first >= 0) {
+      send.inputs.push_back(source);
+      send.peer = are_peers(from, to);
+    }
     add(from, std::move(send));
-    return add(to, {.kind = part_item::receive, .node = id, .index = 0, .key = key, .inputs = {}, .after = {}, .outputs = 1});
+    return add(to, {.kind = part_item::receive, .node = id, .key = key, .outputs = 1});
+  }
+
+  // Two accelerators of one task copy from each other without a way over the host.
+  bool are_peers(int a, int b) const {
+    const device_spec& x = plan_.devices()[static_cast<std::size_t>(a)].spec;
+    const device_spec& y = plan_.devices()[static_cast<std::size_t>(b)].spec;
+    return x.type() != "CPU" && x.type() == y.type() && x.job() == y.job() && x.task() == y.task();
   }
 
   const graph& g_;

@@ -16,7 +16,7 @@ namespace pinion::inline v0::runtime {
 // nothing waits, and whoever comes later is told the error at once.
 class local_rendezvous final : public rendezvous {
  public:
-  void send(const std::string& key, any_tensor value) override {
+  void send(const std::string& key, handed_over value) override {
     receiver waiting;
     {
       std::lock_guard hold(mutex_);
@@ -34,7 +34,7 @@ class local_rendezvous final : public rendezvous {
 
   void receive(const std::string& key, receiver done) override {
     std::optional<error> failure;
-    any_tensor value;
+    handed_over value;
     {
       std::lock_guard hold(mutex_);
       const auto at = values_.find(key);
@@ -66,7 +66,7 @@ class local_rendezvous final : public rendezvous {
  private:
   std::mutex mutex_;
   std::optional<error> failure_;
-  std::unordered_map<std::string, any_tensor> values_;
+  std::unordered_map<std::string, handed_over> values_;
   std::unordered_map<std::string, receiver> receivers_;
 };
 

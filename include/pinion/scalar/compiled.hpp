@@ -36,7 +36,7 @@ namespace detail {
 
 // The arithmetic of one instruction on values of any lane count.
 template <opcode Op, class V>
-PINION_INLINE V compute(V a, V b) {
+PINION_VECTOR V compute(V a, V b) {
   if constexpr (Op == opcode::add) return a + b;
   else if constexpr (Op == opcode::subtract) return a - b;
   else if constexpr (Op == opcode::multiply) return a * b;
@@ -64,7 +64,7 @@ PINION_INLINE V compute(V a, V b) {
 }
 
 template <opcode Op, class V>
-PINION_INLINE auto compare(V a, V b) {
+PINION_VECTOR auto compare(V a, V b) {
   if constexpr (Op == opcode::less) return a < b;
   else if constexpr (Op == opcode::less_equal) return a <= b;
   else if constexpr (Op == opcode::equal) return a == b;
@@ -86,7 +86,7 @@ struct compiled_body {
   };
 
   template <class Isa>
-  static PINION_INLINE void run(const strip* s) {
+  static PINION_VECTOR void run(const strip* s) {
     registers<Isa> r;
     for (auto& total : r.total) total = T(0);
     for (std::int64_t i = 0; i < s->n; i += simd<T, Isa>::lanes) {
@@ -99,20 +99,20 @@ struct compiled_body {
 
  private:
   template <class Isa, std::size_t... I>
-  static PINION_INLINE void compute_all(registers<Isa>& r, const strip& s, std::int64_t i, std::index_sequence<I...>) {
+  static PINION_VECTOR void compute_all(registers<Isa>& r, const strip& s, std::int64_t i, std::index_sequence<I...>) {
     (compute_one<I>(r, s, i), ...);
   }
   template <class Isa, std::size_t... K>
-  static PINION_INLINE void write_all(registers<Isa>& r, const strip& s, std::int64_t i, std::index_sequence<K...>) {
+  static PINION_VECTOR void write_all(registers<Isa>& r, const strip& s, std::int64_t i, std::index_sequence<K...>) {
     (write_one<K>(r, s, i), ...);
   }
   template <class E>
-  static PINION_INLINE const E* element(const strip& s, int k, std::int64_t i) {
+  static PINION_VECTOR const E* element(const strip& s, int k, std::int64_t i) {
     return static_cast<const E*>(s.in[k]) + (i & s.advance[k]);
   }
 
   template <std::size_t I, class Isa>
-  static PINION_INLINE void compute_one(registers<Isa>& r, const strip& s, std::int64_t i) {
+  static PINION_VECTOR void compute_one(registers<Isa>& r, const strip& s, std::int64_t i) {
     using V = simd<T, Isa>;
     constexpr instruction in = P::executable.code[I];
     if constexpr (in.op == opcode::input) r.number[I] = V::load(element<T>(s, in.a, i));
@@ -128,7 +128,7 @@ struct compiled_body {
   }
 
   template <std::size_t K, class Isa>
-  static PINION_INLINE void write_one(registers<Isa>& r, const strip& s, std::int64_t i) {
+  static PINION_VECTOR void write_one(registers<Isa>& r, const strip& s, std::int64_t i) {
     using V = simd<T, Isa>;
     using R = typename P::template result<K>;
     constexpr value_id id = P::executable.results[K].value;

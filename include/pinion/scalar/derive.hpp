@@ -10,7 +10,8 @@ namespace pinion::inline v0::scalar {
 
 namespace detail {
 
-// Adjoints while one program is walked backwards.
+// Adjoints while one program is walked backwards. C++ leaves open which operand is evaluated first, and g++ does it
+// otherwise at run time than in the compiler: where two operands write instructions, one is named first.
 template <class Program>
 struct reverse_pass {
   using V = symbol<Program>;
@@ -34,10 +35,14 @@ struct reverse_pass {
       case opcode::divide: give(in.a, dy / b); give(in.b, -(dy * y / b)); break;
       case opcode::maximum: choose(in, a >= b, dy); break;
       case opcode::minimum: choose(in, a <= b, dy); break;
-      case opcode::power:
-        give(in.a, dy * b * pow(a, b - 1.0));
-        give(in.b, select(a > 0.0, dy * y * log(select(a > 0.0, a, 1.0)), 0.0));
+      case opcode::power: {
+        const V outer = dy * b;
+        give(in.a, outer * pow(a, b - 1.0));
+        const M positive = a > 0.0;
+        const V factor = dy * y;
+        give(in.b, select(positive, factor * log(select(positive, a, 1.0)), 0.0));
         break;
+      }
       case opcode::negate: give(in.a, -dy); break;
       case opcode::absolute: give(in.a, dy * sign(a)); break;
       case opcode::exp: give(in.a, dy * y); break;
@@ -47,7 +52,11 @@ struct reverse_pass {
       case opcode::sqrt: give(in.a, dy * 0.5 / y); break;
       case opcode::rsqrt: give(in.a, dy * -0.5 * y / a); break;
       case opcode::tanh: give(in.a, dy * (1.0 - y * y)); break;
-      case opcode::erf: give(in.a, dy * 1.1283791670955126 * exp(-(a * a))); break;  // 2 / sqrt(pi)
+      case opcode::erf: {
+        const V scaled = dy * 1.1283791670955126;  // 2 / sqrt(pi)
+        give(in.a, scaled * exp(-(a * a)));
+        break;
+      }
       case opcode::sin: give(in.a, dy * cos(a)); break;
       case opcode::cos: give(in.a, -(dy * sin(a))); break;
       case opcode::select: {

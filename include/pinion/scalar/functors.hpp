@@ -1,7 +1,8 @@
 // The built-in scalar functors: each is written once, over symbolic values.
 //
 // A functor is an empty type with `arity` and a static `apply`. Its derivative follows from its primitives, or is stated
-// with with_derivative(y, x, dy/dx).
+// with with_derivative(y, x, dy/dx). Of an operator's operands at most one may compute something: C++ leaves their order
+// open, and the program recorded at run time has to be the compiler's, or its kernel is not found.
 #pragma once
 
 namespace pinion::inline v0::scalar {
@@ -111,7 +112,8 @@ struct softplus {
   static constexpr int arity = 1;
   template <class V>
   static constexpr auto apply(V x) {
-    const auto y = max(x, 0.0) + log1p(exp(-abs(x)));
+    const auto linear = max(x, 0.0);  // named, so that every compiler writes it down first
+    const auto y = linear + log1p(exp(-abs(x)));
     return with_derivative(y, x, 1.0 / (1.0 + exp(-x)));
   }
 };

@@ -17,7 +17,7 @@ inline constexpr int tile = 256;
 template <opcode Op, class T>
 struct tile_body {
   template <class Isa>
-  static PINION_INLINE void run(const T* a, const T* b, const T* c, T* out) {
+  static PINION_VECTOR void run(const T* a, const T* b, const T* c, T* out) {
     using V = simd<T, Isa>;
     for (int i = 0; i < tile; i += V::lanes) {
       const V x = V::load(a + i), y = V::load(b + i);
@@ -37,7 +37,7 @@ template <class T>
 struct fold_body {
   // The sum of n elements, n <= tile, in the order in which a compiled kernel adds them.
   template <class Isa>
-  static PINION_INLINE void run(const T* x, int n, T* total) {
+  static PINION_VECTOR void run(const T* x, int n, T* total) {
     using V = simd<T, Isa>;
     V sum = T(0);
     int i = 0;

@@ -2,9 +2,9 @@
 //
 // Every function is lane by lane, keeps NaN, and is right at the infinities, at zeros of either sign (odd functions
 // keep the sign) and for denormal inputs and results, none of which are flushed. The comment of each states its
-// greatest error in ulp (units in the last place of the exact result), float / double: for float over all inputs,
-// measured on every instruction set by bench/maths_ulp; for double over samples. The bounds hold with and without fused
-// multiply-add.
+// greatest error in ulp (units in the last place of the exact result), float / double, on any instruction set, with and
+// without fused multiply-add. bench/maths_ulp measures it over every float and over samples of double. A unit compiled
+// with -ffast-math loses all this.
 //
 // How they come about: split the argument so that what is left is small (n ln 2 + r, 2^e (1 + f), n pi/2 + r), put a
 // polynomial on the rest, assemble. The polynomials minimise the greatest relative error of the function (Remez
@@ -145,8 +145,9 @@ PINION_VECTOR simd<T, Isa> expm1(simd<T, Isa> x) {
   return or_sign(y + y, x);
 }
 
-// Hyperbolic tangent. 2.6 / 3.5 ulp. From m = e^(-2|x|) - 1, which is accurate where |x| is small: tanh |x| = -m / (m +
-// 2).
+// Hyperbolic tangent. 2.6 / 3.5 ulp.
+//
+// From m = e^(-2|x|) - 1, which is accurate where |x| is small: tanh |x| = -m / (m + 2).
 template <std::floating_point T, class Isa>
 PINION_VECTOR simd<T, Isa> tanh(simd<T, Isa> x) {
   const auto m = expm1(abs(x) * T(-2));

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -110,7 +111,8 @@ class optimizer {
   // Both at once.
   template <dsl::graph_operand L>
   operation minimize(const L& loss, const minimize_options& options = {}, source_location where = source_location::current()) const {
-    const auto use = loss.owner().as_default();
+    std::optional<default_scope> use;  // the scopes that are open hold, where they are of the loss's graph
+    if (&loss.owner() != &default_graph()) use.emplace(loss.owner());
     return apply_gradients(compute_gradients(loss, options.variables), options, where);
   }
 };

@@ -1,4 +1,4 @@
-// expect: tensor<double>
+// expect: no matching
 // A float placeholder is fed a tensor of double.
 #include <pinion/session.hpp>
 

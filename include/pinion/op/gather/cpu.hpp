@@ -10,6 +10,7 @@
 
 #include <pinion/op/gather/op.hpp>
 #include <pinion/op/kernel.hpp>
+#include <pinion/op/ranges.hpp>
 #include <pinion/op/reduce/cpu.hpp>
 
 namespace pinion::inline v0::op {
@@ -49,26 +50,35 @@ void run_gather(kernel_context& c) {
   });
 }
 
+using add_row_function = void (*)(const void* x, void* y, std::int64_t n);
+
+inline add_row_function add_row_of(dtype type) {
+  return visit_number(type, [&]<class T>() {
+    return scalar::entries<loops::add_row<T>, const void*, void*, std::int64_t>[scalar::isa::best()];
+  });
+}
+
 // Every thread owns a range of the result's rows and walks all indices, so rows are added in their order.
-template <class T, class Index>
-void run_scatter_dense(kernel_context& c) {
+template <class Index>
+void run_scatter_dense(kernel_context& c, add_row_function add_row) {
   const any_tensor indices = c.input(0), rows = c.input(1);
   const shape like = c.input(2).shape();
   if (!(rows.shape() == with_row_of(indices.shape(), like)))
     throw error(errc::invalid_argument, "rows of shape " + to_string(rows.shape()) + " at indices of shape " +
                                             to_string(indices.shape()) + " are not rows of a tensor of shape " +
                                             to_string(like));
-  T* const y = c.allocate(0, rows.dtype(), like).template data<T>();
-  c.launch([index = indices.data<Index>(), rows = rows.data<T>(), y, count = indices.count(), m = like[0],
-            size = row_size(like), services = c.services] {
+  auto* const y = static_cast<std::byte*>(c.allocate(0, rows.dtype(), like).raw());
+  const std::int64_t size = row_size(like), bytes = size * static_cast<std::int64_t>(size_of(rows.dtype()));
+  c.launch([index = indices.data<Index>(), rows = static_cast<const std::byte*>(rows.raw()), y, count = indices.count(),
+            m = like[0], size, bytes, add_row, services = c.services] {
     for (std::int64_t i = 0; i < count; ++i) checked_index(index, i, m);
     const std::int64_t parts = std::max<std::int64_t>(1, std::min<std::int64_t>(16, m * size >> 16));
-    kernel_context::in_chunks(*services, parts, [&](std::int64_t part) {
+    in_ranges(*services, parts, 1 << 15, [&](std::int64_t part, std::int64_t) {
       const std::int64_t first = m * part / parts, last = m * (part + 1) / parts;
-      std::fill(y + first * size, y + last * size, T(0));
+      std::memset(y + first * bytes, 0, static_cast<std::size_t>((last - first) * bytes));
       for (std::int64_t i = 0; i < count; ++i)
         if (index[i] >= first && index[i] < last)
-          scalar::dispatch<loops::add_row<T>>(rows + i * size, y + static_cast<std::int64_t>(index[i]) * size, size);
+          add_row(rows + i * bytes, y + static_cast<std::int64_t>(index[i]) * bytes, size);
     });
   });
 }
@@ -82,11 +92,10 @@ inline std::unique_ptr<kernel> make_kernel(gather, const kernel_setup& setup) {
 }
 
 inline std::unique_ptr<kernel> make_kernel(scatter_dense, const kernel_setup& setup) {
-  return detail::visit_number(setup.input(1).dtype, [&]<class T>() -> std::unique_ptr<kernel> {
-    if (setup.input(0).dtype == dtype::int64)
-      return make_function_kernel([](kernel_context& c) { detail::run_scatter_dense<T, std::int64_t>(c); });
-    return make_function_kernel([](kernel_context& c) { detail::run_scatter_dense<T, std::int32_t>(c); });
-  });
+  const auto add_row = detail::add_row_of(setup.input(1).dtype);
+  if (setup.input(0).dtype == dtype::int64)
+    return make_function_kernel([add_row](kernel_context& c) { detail::run_scatter_dense<std::int64_t>(c, add_row); });
+  return make_function_kernel([add_row](kernel_context& c) { detail::run_scatter_dense<std::int32_t>(c, add_row); });
 }
 
 }  // namespace pinion::inline v0::op

@@ -8,6 +8,7 @@
 
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/layout/op.hpp>
+#include <pinion/op/ranges.hpp>
 
 namespace pinion::inline v0::op {
 
@@ -88,10 +89,8 @@ void run_transpose(kernel_context& c, const attributes& attrs) {
   Word* const y = static_cast<Word*>(c.allocate(0, in.dtype(), extent).raw());
   if (in.count() == 0) return;
   c.launch([x = static_cast<const Word*>(in.raw()), y, t = transposition(in.shape(), perm), services = c.services] {
-    const std::int64_t planes = t.planes();
-    const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / (t.along.extent * t.across.extent));
-    kernel_context::in_chunks(*services, (planes + grain - 1) / grain, [&](std::int64_t chunk) {
-      for (std::int64_t plane = chunk * grain; plane < std::min(planes, (chunk + 1) * grain); ++plane) {
+    in_ranges(*services, t.planes(), t.along.extent * t.across.extent, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t plane = first; plane < last; ++plane) {
         std::int64_t from = 0, to = 0, rest = plane;
         for (auto a = t.axes.rbegin(); a != t.axes.rend(); rest /= a->extent, ++a) {
           from += rest % a->extent * a->from;

@@ -1,6 +1,7 @@
 // The matmul kernel.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include <pinion/op/kernel.hpp>
@@ -14,7 +15,8 @@ class matmul_kernel final : public kernel {
   explicit matmul_kernel(const kernel_setup& setup)
       : ta_(setup.attrs().get_or("transpose_a", false)), tb_(setup.attrs().get_or("transpose_b", false)),
         services_(setup.services) {}
-  bool expensive() const override { return true; }
+  // As far as the last run showed: handing a product of a few microseconds to another thread costs as much as it saves.
+  bool expensive() const override { return expensive_.load(std::memory_order_relaxed); }
 
   void run(kernel_context& c) override {
     const auto &a = c.input(0), &b = c.input(1);
@@ -22,6 +24,7 @@ class matmul_kernel final : public kernel {
     if (b.shape()[tb_ ? 1 : 0] != k)
       throw error(errc::invalid_argument, "matmul of shapes " + to_string(a.shape()) + " and " + to_string(b.shape()) +
                                               ": the inner dimensions differ");
+    expensive_.store(m * n * k > std::int64_t{1} << 19, std::memory_order_relaxed);
     auto& out = c.allocate(0, a.dtype(), {m, n});
     visit_plain(a.dtype(), [&]<class T>() {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
@@ -53,6 +56,7 @@ class matmul_kernel final : public kernel {
   }
 
   bool ta_, tb_;
+  std::atomic<bool> expensive_{true};
   task_services& services_;
 };
 

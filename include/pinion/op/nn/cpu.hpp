@@ -10,6 +10,7 @@
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/nn/loops.hpp>
 #include <pinion/op/nn/op.hpp>
+#include <pinion/op/ranges.hpp>
 #include <pinion/op/reduce/cpu.hpp>
 
 namespace pinion::inline v0::op {

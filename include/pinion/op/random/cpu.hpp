@@ -15,6 +15,7 @@
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/random/op.hpp>
 #include <pinion/op/random/philox.hpp>
+#include <pinion/op/ranges.hpp>
 
 namespace pinion::inline v0::op {
 
@@ -148,6 +149,8 @@ inline std::uint64_t seed_of(const attributes& attrs) {
   return std::uint64_t{any()} << 32 | any();
 }
 
+constexpr std::int64_t cost_of_block = 32;  // in elements that are only copied
+
 // Counts its executions: the n-th run of a session draws the n-th tensor.
 template <class T, class Elements>
 class random_kernel final : public kernel {
@@ -159,10 +162,9 @@ class random_kernel final : public kernel {
     T* const y = c.allocate(0, dtype_of<T>, shape_).template data<T>();
     const random_stream from{seed_, executions_.fetch_add(1, std::memory_order_relaxed)};
     c.launch([from, y, count = shape_.count(), elements = elements_, services = c.services] {
-      const std::int64_t blocks = (count + per_block<T> - 1) / per_block<T>, grain = 1024;
-      kernel_context::in_chunks(*services, (blocks + grain - 1) / grain, [&](std::int64_t i) {
-        fill_blocks<T>(elements, from, y, count, i * grain, std::min(blocks, (i + 1) * grain));
-      });
+      const std::int64_t blocks = (count + per_block<T> - 1) / per_block<T>;
+      in_ranges(*services, blocks, cost_of_block,
+                [&](std::int64_t first, std::int64_t last) { fill_blocks<T>(elements, from, y, count, first, last); });
     });
   }
   bool expensive() const override { return shape_.count() > 1 << 14; }

@@ -14,20 +14,13 @@
 
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/map/broadcast.hpp>
+#include <pinion/op/ranges.hpp>
 #include <pinion/op/reduce/loops.hpp>
 #include <pinion/op/reduce/op.hpp>
 
 namespace pinion::inline v0::op {
 
 namespace detail {
-
-// Calls body(first, last) over [0, items) in chunks of about 2^15 elements.
-template <class Body>
-void in_ranges(task_services& services, std::int64_t items, std::int64_t item_size, Body&& body) {
-  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / std::max<std::int64_t>(1, item_size));
-  kernel_context::in_chunks(services, (items + grain - 1) / grain,
-                            [&](std::int64_t i) { body(i * grain, std::min(items, (i + 1) * grain)); });
-}
 
 // ---- the chain ----------------------------------------------------------------------------------------------------
 
@@ -69,24 +62,13 @@ inline std::vector<loops::fold_pass> fold_chain(const shape& x, axis_set axes) {
   return chain;
 }
 
-template <class Fold, class T>
-void run_pass(task_services& services, const loops::fold_pass& p, const T* x, T* y) {
-  in_ranges(services, p.units(), p.unit_size(), [&](std::int64_t first, std::int64_t last) {
-    scalar::dispatch<loops::fold_units<Fold, T>>(x, y, p, first, last);
-  });
-}
+// What a reduction does to elements of one dtype. `divide`, of y[0..results) by n, is null unless it is a mean.
+struct fold_functions {
+  void (*fold)(const void* x, void* y, loops::fold_pass, std::int64_t first, std::int64_t last);
+  void (*divide)(void* y, std::int64_t results, std::int64_t n);
+};
 
-template <class T>
-void divide_by_count(T* y, std::int64_t results, std::int64_t n) {
-  for (std::int64_t i = 0; i < results; ++i)
-    if constexpr (std::is_floating_point_v<T>)
-      y[i] /= static_cast<T>(n);
-    else
-      y[i] = n ? static_cast<T>(y[i] / n) : T(0);
-}
-
-template <class Fold, class T>
-void reduce(kernel_context& c, const attributes& attrs, bool mean) {
+inline void reduce(kernel_context& c, const attributes& attrs, const fold_functions& f) {
   const any_tensor& in = c.input(0);
   const axis_set axes = reduced_axes(attrs, in.shape().rank());
   const shape extent = without_axes(in.shape(), axes, attrs.get_or("keep_dims", false));
@@ -95,19 +77,31 @@ void reduce(kernel_context& c, const attributes& attrs, bool mean) {
     c.outputs[0] = in.count() == extent.count() ? in.reshaped(extent) : any_tensor(c.allocate(0, in.dtype(), extent));
     return;
   }
-  T* const y = c.allocate(0, in.dtype(), extent).template data<T>();
+  void* const y = c.allocate(0, in.dtype(), extent).raw();
   std::vector<any_tensor> between;
   for (std::size_t i = 0; i + 1 < chain.size(); ++i) between.push_back(c.scratch(in.dtype(), {chain[i].results()}));
-  const std::int64_t results = extent.count(), n = mean ? in.count() / results : 1;
-  c.launch([x = in.data<T>(), y, chain, between, results, n, mean, services = c.services] {
-    const T* from = x;
+  const std::int64_t results = extent.count(), n = in.count() / results;
+  c.launch([x = in.raw(), y, chain, between, f, results, n, services = c.services] {
+    const void* from = x;
     for (std::size_t i = 0; i < chain.size(); ++i) {
-      T* to = i + 1 < chain.size() ? between[i].template data<T>() : y;
-      run_pass<Fold>(*services, chain[i], from, to);
+      void* to = i + 1 < chain.size() ? between[i].raw() : y;
+      in_ranges(*services, chain[i].units(), chain[i].unit_size(),
+                [&](std::int64_t first, std::int64_t last) { f.fold(from, to, chain[i], first, last); });
       from = to;
     }
-    if (mean) divide_by_count(y, results, n);
+    if (f.divide) f.divide(y, results, n);
   });
+}
+
+template <class T>
+void divide_by_count(void* elements, std::int64_t results, std::int64_t n) {
+  T* y = static_cast<T*>(elements);
+  for (std::int64_t i = 0; i < results; ++i) {
+    if constexpr (std::is_floating_point_v<T>)
+      y[i] /= static_cast<T>(n);
+    else
+      y[i] = n ? static_cast<T>(y[i] / n) : T(0);
+  }
 }
 
 // Calls f.operator()<T>() for a dtype of dtypes::numbers.
@@ -127,11 +121,22 @@ decltype(auto) visit_floating(dtype type, F&& f) {
   return type == dtype::float64 ? f.template operator()<double>() : f.template operator()<float>();
 }
 
+// Floating-point folds are compiled for every instruction set, the others, seldom large, for the baseline alone.
+template <class Fold, class T>
+auto fold_function() {
+  using body = loops::fold_units<Fold, T>;
+  if constexpr (std::is_floating_point_v<T>)
+    return scalar::entries<body, const void*, void*, loops::fold_pass, std::int64_t, std::int64_t>[scalar::isa::best()];
+  else
+    return &body::template run<scalar::isa::baseline>;
+}
+
 template <class Fold>
 std::unique_ptr<kernel> make_reduction(const kernel_setup& setup, bool mean = false) {
-  return visit_number(setup.input(0).dtype, [&]<class T>() {
-    return make_function_kernel([attrs = setup.attrs(), mean](kernel_context& c) { reduce<Fold, T>(c, attrs, mean); });
+  const auto functions = visit_number(setup.input(0).dtype, [&]<class T>() {
+    return fold_functions{fold_function<Fold, T>(), mean ? &divide_by_count<T> : nullptr};
   });
+  return make_function_kernel([attrs = setup.attrs(), functions](kernel_context& c) { reduce(c, attrs, functions); });
 }
 
 }  // namespace detail

@@ -169,8 +169,10 @@ PINION_INLINE void fold_columns(const typename V::value_type* x, typename V::val
 template <class Fold, class T>
 struct fold_units {
   template <class Isa>
-  static PINION_INLINE void run(const T* x, T* y, fold_pass p, std::int64_t first, std::int64_t last) {
+  static PINION_INLINE void run(const void* from, void* to, fold_pass p, std::int64_t first, std::int64_t last) {
     using V = scalar::simd<T, Isa>;
+    const T* x = static_cast<const T*>(from);
+    T* y = static_cast<T*>(to);
     const std::int64_t blocks = p.blocks(), strips = p.strips(), block = p.block();
     const std::int64_t count = p.outer * p.n * p.inner;
     for (std::int64_t u = first; u < last; ++u) {
@@ -180,9 +182,9 @@ struct fold_units {
       if (p.inner == 1) {
         y[target] = fold_run<Fold, V>(x + row, rows, count - row);
       } else {
-        const std::int64_t from = row * p.inner + column;
-        fold_columns<Fold, V>(x + from, y + target * p.inner + column, rows, p.inner,
-                              std::min(fold_pass::strip, p.inner - column), count - from);
+        const std::int64_t at = row * p.inner + column;
+        fold_columns<Fold, V>(x + at, y + target * p.inner + column, rows, p.inner,
+                              std::min(fold_pass::strip, p.inner - column), count - at);
       }
     }
   }
@@ -192,8 +194,10 @@ struct fold_units {
 template <class T>
 struct add_row {
   template <class Isa>
-  static PINION_INLINE void run(const T* x, T* y, std::int64_t n) {
+  static PINION_INLINE void run(const void* from, void* to, std::int64_t n) {
     using V = scalar::simd<T, Isa>;
+    const T* x = static_cast<const T*>(from);
+    T* y = static_cast<T*>(to);
     std::int64_t i = 0;
     for (; i + V::lanes <= n; i += V::lanes) (V::load(y + i) + V::load(x + i)).store(y + i);
     for (; i < n; ++i) y[i] = fold_sum::combine(y[i], x[i]);

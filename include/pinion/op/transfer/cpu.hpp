@@ -8,19 +8,27 @@
 
 namespace pinion::inline v0::op {
 
-// Hands its input, or a bare signal when it has none, to the step's rendezvous. From a device with a stream the value is
-// first brought to the host, in stream order, and no thread waits for that.
+// Hands its input, or a bare signal when it has none, to the step's rendezvous.
 class send_kernel final : public kernel {
  public:
-  send_kernel(std::string key, bool streams) : key_(std::move(key)), streams_(streams) {}
-  bool blocking() const override { return streams_; }
+  enum way {
+    host,    // it is in host memory
+    staged,  // it is brought to the host first, in stream order; no thread waits for that
+    peer,    // another accelerator of this task fetches it once the stream gets there
+  };
+
+  send_kernel(std::string key, way by) : key_(std::move(key)), way_(by) {}
+  bool blocking() const override { return way_ == staged; }
 
   void run(kernel_context& c) override {
-    c.rendezvous->send(key_, c.inputs.empty() ? any_tensor() : std::move(c.inputs[0]));
+    handed_over out;
+    if (!c.inputs.empty()) out.value = std::move(c.inputs[0]);
+    if (way_ == peer) out.ready = c.device->stream()->record();
+    c.rendezvous->send(key_, std::move(out));
   }
   void start(kernel_context& c, std::function<void(const error*)> done) override {
     const auto sent = [this, meet = c.rendezvous, done = std::move(done)](any_tensor value, const error* failed) {
-      if (!failed) meet->send(key_, std::move(value));
+      if (!failed) meet->send(key_, {std::move(value)});
       done(failed);
     };
     if (c.inputs.empty()) c.device->stream()->when_reached([sent](const error* failed) { sent({}, failed); });
@@ -29,7 +37,7 @@ class send_kernel final : public kernel {
 
  private:
   std::string key_;
-  bool streams_;
+  way way_;
 };
 
 // Waits for the value without holding a thread, and puts it into this device's memory. An aborted rendezvous wakes it.
@@ -40,10 +48,11 @@ class receive_kernel final : public kernel {
 
   void run(kernel_context&) override { throw error(errc::internal, "a receive was run instead of started"); }
   void start(kernel_context& c, std::function<void(const error*)> done) override {
-    c.rendezvous->receive(key_, [&c, done = std::move(done)](any_tensor value, const error* failed) {
+    c.rendezvous->receive(key_, [&c, done = std::move(done)](handed_over in, const error* failed) {
       if (failed) return done(failed);
       try {
-        if (value) c.outputs[0] = c.device->from_host(value);
+        if (in.ready) c.outputs[0] = c.device->from_peer(in.value, std::move(in.ready));
+        else if (in.value) c.outputs[0] = c.device->from_host(in.value);
       } catch (const error& e) {
         return done(&e);
       }

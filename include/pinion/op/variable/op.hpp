@@ -1,6 +1,8 @@
 // Variables: the node that names a state, and the ops that write it. Reading is Identity on the reference.
 #pragma once
 
+#include <string>
+
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
 #include <pinion/op/shape_context.hpp>
@@ -44,10 +46,19 @@ struct assignment {
 struct assign : assignment<assign> {
   static constexpr std::string_view name = "Assign";
 };
-struct assign_add : assignment<assign_add> {
+// These compute, so they take numbers alone.
+template <class Self>
+struct counting_assignment : assignment<Self> {
+  static constexpr kernel_set kernels{.cpu = dtypes::numbers, .gpu = dtypes::floating | dtype_set{dtype::int64}};
+  static void infer(shape_context& c) {
+    if (!dtypes::numbers.has(c.dtype(0))) c.fail(c.op() + " of a " + std::string(to_string(c.dtype(0))) + " variable is not defined");
+    detail::infer_assignment(c);
+  }
+};
+struct assign_add : counting_assignment<assign_add> {
   static constexpr std::string_view name = "AssignAdd";
 };
-struct assign_sub : assignment<assign_sub> {
+struct assign_sub : counting_assignment<assign_sub> {
   static constexpr std::string_view name = "AssignSub";
 };
 

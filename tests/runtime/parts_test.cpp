@@ -1,0 +1,331 @@
+// Parts of a step, one by one: pruning, cutting by device, the rendezvous, the executor.
+#include <pinion/graph.hpp>
+#include <pinion/placement/simple_placer.hpp>
+#include <pinion/runtime/executor.hpp>
+#include <pinion/runtime/prune.hpp>
+#include <pinion/runtime/rendezvous.hpp>
+#include <pinion/runtime/resource_manager.hpp>
+#include <pinion/device/cpu.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <support/caught.hpp>
+#include <support/tensor_text.hpp>
+
+namespace {
+
+using namespace pinion;
+using runtime::part_item;
+
+struct fresh {
+  graph g;
+  default_scope use = g.as_default();
+};
+
+// ---- pruning ---------------------------------------------------------------------------------------------------------
+
+std::string pruned(const graph& g, const runtime::step_signature& s) {
+  std::string names;
+  for (node_id id : runtime::prune(g, s)) names += g[id].name + " ";
+  return names;
+}
+
+TEST_CASE("a step needs the ancestors of its fetches and targets, by data and by control") {
+  fresh f;
+  auto a = constant(1.f, "a");
+  auto b = identity(a, "b");
+  identity(a, "unrelated");
+  auto before = no_op("before");
+  const control_dependencies after{before};
+  auto c = constant(1.f, "c");
+  auto d = no_op("d");
+  CHECK(pruned(f.g, {{}, {b.endpoint()}, {}}) == "a b ");
+  CHECK(pruned(f.g, {{}, {c.endpoint()}, {}}) == "before c ");
+  CHECK(pruned(f.g, {{}, {b.endpoint()}, {d.id()}}) == "a b before d ");
+}
+
+TEST_CASE("a feed cuts off what made it, unless something else needs that") {
+  fresh f;
+  auto a = constant(1.f, "a");
+  auto b = identity(a, "b"), c = identity(b, "c"), d = identity(a, "d");
+  CHECK(pruned(f.g, {{b.endpoint()}, {c.endpoint()}, {}}) == "c ");
+  CHECK(pruned(f.g, {{b.endpoint()}, {c.endpoint(), d.endpoint()}, {}}) == "a c d ");
+  CHECK(pruned(f.g, {{b.endpoint()}, {b.endpoint()}, {}}) == "");
+  CHECK(pruned(f.g, {{b.endpoint()}, {b.endpoint()}, {b.id()}}) == "a b ");
+}
+
+// ---- cutting by device -----------------------------------------------------------------------------------------------
+
+std::string text(const graph& g, const std::vector<runtime::partition>& parts) {
+  static const char* kinds[] = {"compute", "feed", "fetch", "send", "receive"};
+  std::string all;
+  for (const auto& part : parts) {
+    all += "device " + std::to_string(part.device) + "\n";
+    for (std::size_t i = 0; i < part.items.size(); ++i) {
+      const part_item& it = part.items[i];
+      all += "  " + std::to_string(i) + " " + kinds[it.kind] + " " +
+             (it.key.empty() ? g[it.node].name : it.key.substr(0, it.key.find(';')));
+      for (auto [item, output] : it.inputs) all += " <" + std::to_string(item) + ":" + std::to_string(output);
+      for (int before : it.after) all += " after " + std::to_string(before);
+      all += "\n";
+    }
+  }
+  return all;
+}
+
+std::vector<runtime::partition> cut(const graph& g, const runtime::step_signature& s) {
+  std::vector<device_info> devices;
+  for (const char* name : {"/job:localhost/replica:0/task:0/device:CPU:0", "/job:localhost/replica:0/task:0/device:CPU:1"})
+    devices.push_back({parse_device(name), name, 0, ""});
+  const plan p = simple_placer{}({g, runtime::prune(g, s), devices, {}, {}, false});
+  return runtime::partitioner(g, p, s, 0).run();
+}
+
+TEST_CASE("a value crosses once to each device, and a control edge as a value without bytes") {
+  fresh f;
+  auto x = placeholder<float>({1, 1}, "x");
+  expr<float> b, c;
+  operation d, e;
+  {
+    const device on{"/cpu:1"};
+    b = matmul(x, x, {.name = "b"});
+    c = matmul(x, b, {.name = "c"});
+  }
+  {
+    const device on{"/cpu:0"};
+    const control_dependencies after{b};
+    d = no_op("d");
+    e = no_op("e");
+  }
+  const runtime::step_signature s{{x.endpoint()}, {c.endpoint()}, {d.id(), e.id()}};
+  CHECK(text(f.g, cut(f.g, s)) ==
+        "device 0\n"
+        "  0 feed x\n"
+        "  1 send x:0 <0:0\n"
+        "  2 receive b:done\n"
+        "  3 compute d after 2\n"
+        "  4 compute e after 2\n"
+        "  5 receive c:0\n"
+        "  6 fetch c <5:0\n"
+        "device 1\n"
+        "  0 receive x:0\n"
+        "  1 compute b <0:0 <0:0\n"
+        "  2 compute c <0:0 <1:0\n"
+        "  3 send b:done after 1\n"
+        "  4 send c:0 <2:0\n");
+}
+
+TEST_CASE("the two ends of a transfer have one key, which names value, source and destination") {
+  fresh f;
+  auto x = placeholder<float>({}, "x");
+  const device on{"/cpu:1"};
+  auto y = identity(x, "y");
+  const auto parts = cut(f.g, {{x.endpoint()}, {y.endpoint()}, {}});
+  const std::string task = "/job:localhost/replica:0/task:0/device:";
+  CHECK(parts.at(0).items.at(1).key == "x:0;" + task + "CPU:0;" + task + "CPU:1");
+  CHECK(parts.at(1).items.at(0).key == parts.at(0).items.at(1).key);
+}
+
+TEST_CASE("a step on one device crosses nothing; a fed fetch computes nothing") {
+  fresh f;
+  const device on{"/cpu:0"};
+  auto x = placeholder<float>({}, "x");
+  auto y = identity(x, "y");
+  CHECK(text(f.g, cut(f.g, {{x.endpoint()}, {y.endpoint(), y.endpoint()}, {}})) ==
+        "device 0\n  0 feed x\n  1 compute y <0:0\n  2 fetch y <1:0\n  3 fetch y <1:0\n");
+  CHECK(text(f.g, cut(f.g, {{x.endpoint()}, {x.endpoint()}, {}})) == "device 0\n  0 feed x\n  1 fetch x <0:0\n");
+}
+
+TEST_CASE("a fed value is sent from where feeds live, though its producer runs elsewhere") {
+  fresh f;
+  auto x = placeholder<float>({}, "x");
+  const device on{"/cpu:1"};
+  auto y = identity(x, "y"), z = identity(y, "z");
+  CHECK(text(f.g, cut(f.g, {{x.endpoint(), y.endpoint()}, {z.endpoint()}, {y.id()}})) ==
+        "device 0\n"
+        "  0 feed x\n"
+        "  1 feed y\n"
+        "  2 send x:0 <0:0\n"
+        "  3 send y:0 <1:0\n"
+        "  4 receive z:0\n"
+        "  5 fetch z <4:0\n"
+        "device 1\n"
+        "  0 receive x:0\n"
+        "  1 compute y <0:0\n"
+        "  2 receive y:0\n"
+        "  3 compute z <2:0\n"
+        "  4 send z:0 <3:0\n");
+}
+
+// ---- the rendezvous ----------------------------------------------------------------------------------------------------
+
+// Notes what a receiver is told.
+struct listener {
+  std::string told;
+  rendezvous::receiver operator()(std::string name) {
+    return [this, name = std::move(name)](any_tensor v, const error* e) {
+      told += name + "=" + (e ? std::string(to_string(e->code())) : v ? to_string(v) : "signal") + " ";
+    };
+  }
+};
+
+TEST_CASE("value and receiver meet in either order, each once") {
+  runtime::local_rendezvous meet;
+  listener l;
+  meet.send("a", tensor<int>(1).untyped());
+  meet.receive("a", l("a"));
+  meet.receive("b", l("b"));
+  CHECK(l.told == "a=1 ");
+  meet.send("b", tensor<int>(2).untyped());
+  meet.receive("a", l("again"));
+  CHECK(l.told == "a=1 b=2 ");
+  meet.send("a", {});
+  CHECK(l.told == "a=1 b=2 again=signal ");
+}
+
+TEST_CASE("an abort wakes who waits, and whoever comes later, with the first error") {
+  runtime::local_rendezvous meet;
+  listener l;
+  meet.send("a", tensor<int>(1).untyped());
+  meet.receive("b", l("b"));
+  meet.abort(error(errc::cancelled, "first"));
+  meet.abort(error(errc::internal, "second"));
+  meet.send("c", tensor<int>(1).untyped());
+  meet.receive("a", l("a"));
+  meet.receive("c", l("c"));
+  CHECK(l.told == "b=cancelled a=cancelled c=cancelled ");
+}
+
+TEST_CASE("a receiver may use the rendezvous that calls it") {
+  runtime::local_rendezvous meet;
+  listener l;
+  meet.receive("a", [&](any_tensor v, const error*) { meet.send("b", std::move(v)); });
+  meet.receive("c", [&](any_tensor, const error*) { meet.receive("d", l("d")); });
+  meet.receive("b", l("b"));
+  meet.send("a", tensor<int>(1).untyped());
+  CHECK(l.told == "b=1 ");
+  meet.abort(error(errc::aborted, "no more"));
+  CHECK(l.told == "b=1 d=aborted ");
+}
+
+// ---- the executor --------------------------------------------------------------------------------------------------------
+
+// A partition made by hand, on a CPU.
+struct by_hand {
+  fresh f;
+  expr<int> x = placeholder<int>({}, "x");
+  devices::cpu_device cpu{parse_device("/job:localhost/replica:0/task:0/cpu:0")};
+  runtime::local_resource_manager resources;
+  task_services services{&resources, nullptr};
+  runtime::local_rendezvous meet;
+  runtime::step_state state{meet, 1};
+  runtime::partition part;
+  std::unique_ptr<runtime::executable> made;
+  std::unique_ptr<runtime::run_memory> memory;
+  int ended = 0;
+
+  int add(part_item::kind_t kind, std::vector<std::pair<int, int>> inputs = {}, std::string key = {}) {
+    part_item item;
+    item.kind = kind;
+    item.node = x.id();
+    item.inputs = std::move(inputs);
+    item.key = std::move(key);
+    item.outputs = kind == part_item::send || kind == part_item::fetch ? 0 : 1;
+    part.items.push_back(std::move(item));
+    return static_cast<int>(part.items.size()) - 1;
+  }
+  void start() {
+    made = std::make_unique<runtime::executable>(part, f.g, cpu, services, [](const kernel_setup& s) { return make_kernel_for(s); });
+    memory = std::make_unique<runtime::run_memory>(*made);
+    state.fetches.resize(1);
+    std::make_shared<runtime::executor>(*made, *memory, services, state, nullptr)->start([this] { ++ended; });
+  }
+};
+
+TEST_CASE("a run that waits for a value holds no thread, and ends when it comes") {
+  by_hand run;
+  run.add(part_item::fetch, {{run.add(part_item::receive, {}, "k"), 0}});
+  run.start();
+  CHECK(run.ended == 0);
+  run.meet.send("k", tensor<int>(5).untyped());
+  CHECK(run.ended == 1);
+  CHECK_FALSE(run.state.failed());
+  CHECK(run.state.fetches[0] == tensor<int>(5).untyped());
+}
+
+TEST_CASE("a receive that never comes ends with its step's deadline") {
+  by_hand run;
+  run.add(part_item::fetch, {{run.add(part_item::receive, {}, "k"), 0}});
+  run.start();
+  run.state.fail(runtime::step_state::too_late());
+  CHECK(run.ended == 1);
+  CHECK(run.state.failure()->code() == errc::deadline_exceeded);
+  CHECK(run.state.cancellation.cancelled());
+  run.meet.send("k", tensor<int>(5).untyped());
+  CHECK(run.state.fetches[0].empty());
+}
+
+TEST_CASE("after a failure no kernel is started, every item is accounted for, and the first cause stands") {
+  by_hand run;
+  const int broken = run.add(part_item::compute);  // the placeholder itself: not fed
+  run.add(part_item::send, {{broken, 0}}, "out");
+  run.add(part_item::fetch, {{run.add(part_item::receive, {}, "k"), 0}});
+  run.start();
+  CHECK(run.ended == 1);
+  CHECK(run.state.failure()->code() == errc::invalid_argument);
+  CHECK(run.state.failure()->node() == "x");
+  CHECK(run.state.failure()->device() == run.cpu.name());
+}
+
+TEST_CASE("a step that failed before it began does nothing") {
+  by_hand run;
+  run.add(part_item::send, {{run.add(part_item::compute), 0}}, "out");
+  run.state.fail(error(errc::cancelled, "no"));
+  run.start();
+  CHECK(run.ended == 1);
+  CHECK(run.state.failure()->code() == errc::cancelled);
+}
+
+TEST_CASE("a run past its deadline stops between two items") {
+  by_hand run;
+  run.state.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+  run.add(part_item::compute);
+  run.start();
+  CHECK(run.ended == 1);
+  CHECK(run.state.failure()->code() == errc::deadline_exceeded);
+}
+
+TEST_CASE("a run without items ends at once") {
+  by_hand run;
+  run.start();
+  CHECK(run.ended == 1);
+}
+
+TEST_CASE("of two failures the first is kept") {
+  runtime::local_rendezvous meet;
+  runtime::step_state state(meet, 1);
+  state.fail(error(errc::aborted, "one"));
+  state.fail(error(errc::internal, "two"));
+  CHECK(state.failure()->code() == errc::aborted);
+}
+
+// ---- resources -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a resource is found by container and name, and made once") {
+  runtime::local_resource_manager all;
+  int made = 0;
+  const auto make = [&] {
+    ++made;
+    return std::make_shared<resource>();
+  };
+  const auto a = all.find_or_create("", "a", make);
+  CHECK(all.find_or_create("", "a", make) == a);
+  CHECK(all.find_or_create("box", "a", make) != a);
+  CHECK(made == 2);
+  all.clear("box");
+  CHECK(all.find_or_create("", "a", make) == a);
+  all.find_or_create("box", "a", make);
+  CHECK(made == 3);
+}
+
+}  // namespace

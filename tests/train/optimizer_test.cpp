@@ -1,0 +1,199 @@
+// Optimizers against a plain reference; global step, slots, and what minimize refuses.
+#include <pinion/train.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <support/caught.hpp>
+#include <support/tensor_text.hpp>
+
+namespace {
+
+using namespace pinion;
+namespace tr = pinion::train;
+
+// mean((X w - t)^2) in double, X [4, 2], w [2, 1]
+constexpr double X[4][2] = {{1, 2}, {-1, .5}, {0, 1}, {2, -1}}, t[4] = {1, 0, -1, 2};
+struct linear {
+  graph g;
+  default_scope use = g.as_default();
+  variable_handle<double> w = variable(tensor<double>::of({{.5}, {-1}}), {.name = "w"});
+  expr<double> loss;
+
+  linear() {
+    auto x = constant<double>({{1, 2}, {-1, .5}, {0, 1}, {2, -1}}, "X");
+    auto wanted = constant<double>({{1}, {0}, {-1}, {2}}, "t");
+    loss = reduce_mean(square(matmul(x, w) - wanted));
+  }
+};
+
+// The same by hand: 100 steps of the rule that says what a gradient does to a weight and its accumulator.
+template <class Rule>
+std::array<double, 2> by_hand(Rule rule) {
+  std::array<double, 2> w{.5, -1}, a{};
+  for (int step = 0; step < 100; ++step) {
+    std::array<double, 2> g{};
+    for (int i = 0; i < 4; ++i)
+      for (std::size_t k = 0; k < 2; ++k) g[k] += 2. / 4 * X[i][k] * (X[i][0] * w[0] + X[i][1] * w[1] - t[i]);
+    for (std::size_t k = 0; k < 2; ++k) rule(w[k], a[k], g[k]);
+  }
+  return w;
+}
+
+template <class Optimizer>
+tensor<double> trained(const Optimizer& o, const session_options& options = {}) {
+  linear m;
+  auto train = o.minimize(m.loss);
+  session sess{options};
+  sess.run(global_variables_initializer());
+  for (int step = 0; step < 100; ++step) sess.run(train);
+  return sess.run(m.w);
+}
+
+// ---- the rules -------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("gradient descent goes where a plain reference goes") {
+  const auto wanted = by_hand([](double& w, double&, double g) { w -= double(.05f) * g; });
+  const auto w = trained(tr::gradient_descent{{.learning_rate = .05f}});
+  CHECK(w(0, 0) == Approx(wanted[0]).epsilon(1e-12));
+  CHECK(w(1, 0) == Approx(wanted[1]).epsilon(1e-12));
+}
+
+TEST_CASE("momentum goes where a plain reference goes") {
+  const auto wanted = by_hand([](double& w, double& a, double g) {
+    a = double(.9f) * a + g;
+    w -= double(.02f) * a;
+  });
+  const auto w = trained(tr::momentum{{.learning_rate = .02f, .momentum = .9f}});
+  CHECK(w(0, 0) == Approx(wanted[0]).epsilon(1e-10));
+  CHECK(w(1, 0) == Approx(wanted[1]).epsilon(1e-10));
+}
+
+TEST_CASE("training on other devices gives the same, bit for bit") {
+  const tr::momentum o{{.learning_rate = .02f, .momentum = .9f}};
+  CHECK(trained(o, {.simulated = {sim::gpu()}}) == trained(o));
+}
+
+// ---- the global step -------------------------------------------------------------------------------------------------------
+
+TEST_CASE("the global step counts updates") {
+  linear m;
+  auto step = tr::get_or_create_global_step();
+  auto train = tr::gradient_descent{{}}.minimize(m.loss, {.global_step = step});
+  session sess;
+  sess.run(global_variables_initializer());
+  for (int i = 0; i < 7; ++i) sess.run(train);
+  CHECK(std::int64_t(sess.run(step)) == 7);
+}
+
+TEST_CASE("there is one global step in a graph, int64 and not trained") {
+  linear m;
+  auto step = tr::get_or_create_global_step(), again = tr::get_or_create_global_step();
+  CHECK(step.name() == "global_step");
+  CHECK(again.id() == step.id());
+  CHECK(operation(again.initializer()) == step.initializer());
+  CHECK(m.g.collection("trainable_variables") == std::vector<node_id>{m.w.id()});
+}
+
+TEST_CASE("the step is counted once the variables are updated") {
+  linear m;
+  auto step = tr::get_or_create_global_step();
+  auto train = tr::gradient_descent{{}}.minimize(m.loss, {.global_step = step});
+  const auto& n = m.g[train.id()];
+  CHECK(n.op == "AssignAdd");
+  const auto& amount = m.g[n.inputs.at(1).node];  // made inside the scope: it waits, and the count for it
+  REQUIRE(amount.control_inputs.size() == 1);
+  const auto& updates = m.g[amount.control_inputs[0]];
+  REQUIRE(updates.control_inputs.size() == 1);
+  CHECK(m.g[updates.control_inputs[0]].op == "ApplyGradientDescent");
+}
+
+// ---- which variables ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("only the variables asked for are trained") {
+  linear m;
+  auto other = variable(tensor<double>::of({{1}}), {.name = "other"});
+  auto both = reduce_sum(matmul(m.w, other));
+  auto train = tr::gradient_descent{{}}.minimize(both, {.variables = {other}});
+  session sess;
+  sess.run(global_variables_initializer());
+  sess.run(train);
+  CHECK(sess.run(m.w) == tensor<double>::of({{.5}, {-1}}));
+  CHECK(double(sess.run(other)) == Approx(1 + .5 * double(.01f)));
+}
+
+TEST_CASE("a variable that is not trainable, or that the loss does not depend on, stays as it is") {
+  linear m;
+  auto fixed = variable(tensor<double>::of({{1}}), {.name = "fixed", .trainable = false});
+  auto apart = variable(1., {.name = "apart"});
+  auto train = tr::momentum{{}}.minimize(reduce_sum(matmul(m.w, fixed)));
+  session sess;
+  sess.run(global_variables_initializer());
+  sess.run(train);
+  CHECK(double(sess.run(fixed)) == 1);
+  CHECK(double(sess.run(apart)) == 1);
+  CHECK_FALSE(sess.run(m.w) == tensor<double>::of({{.5}, {-1}}));
+}
+
+TEST_CASE("without a trainable variable there is nothing to minimize, and the sentence says so") {
+  graph g;
+  const auto use = g.as_default();
+  auto x = constant(1.f, "x");
+  CHECK(outcome([&] { tr::gradient_descent{{}}.minimize(x); }) ==
+        "invalid_argument: minimize: the graph has no trainable variables");
+  variable(1.f, {.name = "v"});
+  CHECK(outcome([&] { tr::gradient_descent{{}}.minimize(x); }) ==
+        "invalid_argument: minimize: 'x' depends on no trainable variable");
+  CHECK(caught([&] { tr::gradient_descent{{}}.apply_gradients({}); }).code() == errc::invalid_argument);
+}
+
+// ---- where slots stand ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a slot stands with its variable, wherever minimize was called") {
+  for (const char* where : {"/cpu:1", "/gpu:0"}) {
+    graph g;
+    const auto use = g.as_default();
+    auto v = [&] {
+      const device on{where};
+      return variable(tensor<float>::of({{1}}), {.name = "v"});
+    }();
+    const device elsewhere{"/cpu:0"};
+    auto train = tr::momentum{{}}.minimize(reduce_sum(matmul(v, v)));
+    auto init = global_variables_initializer();
+    session sess{{.cpu_devices = 2, .simulated = {sim::gpu()}}};
+    const auto p = sess.plan(train, init);
+    const std::string home = p.device_of("v");
+    CHECK_THAT(home, Catch::EndsWith(std::string(where) == "/gpu:0" ? "GPU:0" : "CPU:1"));
+    CHECK(p.device_of("v/Momentum") == home);
+    CHECK(p.device_of("v/Momentum/Assign") == home);
+    CHECK(p.device_of("v/ApplyMomentum") == home);
+    sess.run(init);
+    sess.run(train);
+    CHECK(sess.run(v)(0, 0) < 1);
+  }
+}
+
+TEST_CASE("slots are state, but not trained") {
+  linear m;
+  tr::momentum{{}}.minimize(m.loss);
+  CHECK(m.g.collection("variables").size() == 2);
+  CHECK(m.g.collection("trainable_variables").size() == 1);
+  CHECK(m.g.find("w/Momentum")->op() == "VariableV2");
+}
+
+TEST_CASE("two optimizers on one variable have slots of their own") {
+  linear m;
+  tr::momentum{{}}.minimize(m.loss);
+  tr::momentum{{}}.minimize(m.loss);
+  CHECK(m.g.find("w/Momentum_1"));
+}
+
+TEST_CASE("minimize is built under the guards that are open") {
+  linear m;
+  const device on{"/cpu:1"};
+  const name_scope scope("training");
+  auto train = tr::gradient_descent{{}}.minimize(m.loss);
+  CHECK(to_string(train.requested_device()) == "/device:CPU:1");
+  CHECK_THAT(train.name(), Catch::StartsWith("training/"));
+}
+
+}  // namespace
