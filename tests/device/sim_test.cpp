@@ -21,12 +21,13 @@ struct simulated {
   any_tensor room(std::int64_t floats) { return {dtype::float32, {floats}, device.memory()}; }
   // What lies on the device, once the stream has come this far.
   any_tensor fetched(const any_tensor& t) {
-    std::promise<any_tensor> done;
+    std::promise<std::pair<any_tensor, std::optional<error>>> done;
     device.to_host(t, [&](any_tensor v, const error* failed) {
-      if (failed) done.set_exception(std::make_exception_ptr(*failed));
-      else done.set_value(std::move(v));
+      done.set_value({std::move(v), failed ? std::optional(*failed) : std::nullopt});
     });
-    return done.get_future().get();
+    auto [value, failure] = done.get_future().get();
+    if (failure) throw *failure;
+    return value;
   }
 };
 

@@ -104,7 +104,7 @@ TEST_CASE("what is no name is refused") {
   CHECK(caught([] { variable(1.0f, {.name = "a?"}); }).code() == errc::invalid_argument);
 }
 
-TEST_CASE("the first character of a name at the root is a letter, a digit or a dot", "[!shouldfail]") {
+TEST_CASE("the first character of a name at the root is a letter, a digit or a dot") {
   graph g;
   const auto use = g.as_default();
   CHECK(caught([] { no_op("_hidden"); }).code() == errc::invalid_argument);

@@ -116,6 +116,7 @@ class evaluator {
       if (in.op == scalar::opcode::select) r.slack = a.slack > 0 ? std::numeric_limits<double>::infinity() : a.value != 0 ? b.slack : c.slack;
       return r;
     }
+    if (std::abs(r.value) > largest(type_)) return {std::copysign(std::numeric_limits<double>::infinity(), r.value), 0};
     r.slack += 4 * spacing(type_, r.value);
     return r;
   }
@@ -351,7 +352,7 @@ inline std::optional<expectation> reference(const call& c) {
       softmax_row(&x[1][r * n], n, top, sum);
       for (std::size_t j = 0; j < n; ++j) {
         const double label = sparse ? (x[0][r] == static_cast<double>(j)) : x[0][r * n + j];
-        const double log_p = x[1][r * n + j] - top - std::log(sum), p = std::exp(log_p);
+        const double log_p = x[1][r * n + j] - top - std::log(sum), p = std::exp(x[1][r * n + j] - top) / sum;
         if (label != 0) total -= label * log_p, scale += std::abs(label) * std::max(1.0, std::abs(log_p));
         back.push_back(rounded(type, p - label, std::max(p, std::abs(label)), 16 + static_cast<double>(n)));
       }

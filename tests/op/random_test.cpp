@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <pinion/op/random/philox.hpp>
+
 #include "support/kernel_bench.hpp"
 
 namespace {

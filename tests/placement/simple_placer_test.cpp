@@ -73,7 +73,7 @@ TEST_CASE("an unknown device is refused by a sentence that lists the devices") {
   CHECK(e.code() == errc::invalid_argument);
   CHECK_THAT(e.sentence(), Catch::StartsWith("'a' cannot be placed on /device:GPU:9: no such device; there are " + localhost +
                                              "CPU:0, " + localhost + "CPU:1 (asked for by guard at "));
-  CHECK_THAT(e.sentence(), Catch::EndsWith("; allow_soft_placement would loosen the request"));
+  CHECK_THAT(e.sentence(), Catch::EndsWith("; soft placement would loosen the request"));
   CHECK(e.node() == "a");
   CHECK(line_of(e) == here(line));
   CHECK(e.device() == "/device:GPU:9");
@@ -177,7 +177,7 @@ TEST_CASE("an int32 variable on a GPU is refused, and the sentence says where a 
   const int line = __LINE__ - 1;
   const auto e = caught([&] { w.plan({v.initializer()}); });
   CHECK(e.code() == errc::invalid_argument);
-  CHECK_THAT(e.sentence(), Contains("VariableV2 has no int32 kernel on GPU; there is one on CPU for ") && Contains("int32"));
+  CHECK_THAT(e.sentence(), Contains("VariableV2 has no int32 kernel on GPU; there is one on CPU"));
   CHECK(e.node() == "v");
   CHECK(line_of(e) == here(line));
 }
@@ -279,7 +279,7 @@ TEST_CASE("what joins the group of a placed node goes to it") {
   CHECK(where(w.plan({v.read()})) == "v CPU:1, v/read CPU:1");
 }
 
-TEST_CASE("a node without a kernel on its placed group's device is refused", "[!shouldfail]") {
+TEST_CASE("a node without a kernel on its placed group's device is refused") {
   world w{"cpu:0", "gpu:0"};
   auto v = variable(1.f, {.name = "v"});
   CHECK(where(w.run({v})) == "v GPU:0");
@@ -289,7 +289,7 @@ TEST_CASE("a node without a kernel on its placed group's device is refused", "[!
   CHECK(caught([&] { w.plan({product, v}); }).code() == errc::invalid_argument);
 }
 
-TEST_CASE("a request that its placed group's device does not meet is refused without soft placement", "[!shouldfail]") {
+TEST_CASE("a request that its placed group's device does not meet is refused without soft placement") {
   world w{"cpu:0", "cpu:1"};
   auto v = variable(1.f, {.name = "v"});
   CHECK(where(w.run({v})) == "v CPU:0");
@@ -299,7 +299,7 @@ TEST_CASE("a request that its placed group's device does not meet is refused wit
   CHECK(caught([&] { w.plan({c, v}); }).code() == errc::invalid_argument);
 }
 
-TEST_CASE("a variable never leaves its device, whatever comes to stand with it", "[!shouldfail]") {
+TEST_CASE("a variable never leaves its device, whatever comes to stand with it") {
   world w{"cpu:0", "gpu:0"};
   auto v = variable(1.f, {.name = "v"});
   const colocate_with near{v};
@@ -307,11 +307,9 @@ TEST_CASE("a variable never leaves its device, whatever comes to stand with it",
   auto product = matmul(i, i);
   w.run({product});  // without v, on the CPU
   CHECK(where(w.run({v})) == "v GPU:0");
-  try {
-    CHECK(w.plan({v, product}).device_of("v") == localhost + "GPU:0");
-  } catch (const error& refused) {
-    CHECK(refused.code() == errc::invalid_argument);
-  }
+  const auto refused = caught([&] { w.plan({v, product}); });
+  CHECK(refused.code() == errc::invalid_argument);
+  CHECK_THAT(refused.sentence(), Contains("must stand with 'v', which is on " + localhost + "GPU:0"));
 }
 
 // ---- the plan as a value ---------------------------------------------------------------------------------------------------

@@ -163,8 +163,8 @@ TEST_CASE("a fed value is sent from where feeds live, though its producer runs e
 struct listener {
   std::string told;
   rendezvous::receiver operator()(std::string name) {
-    return [this, name = std::move(name)](any_tensor v, const error* e) {
-      told += name + "=" + (e ? std::string(to_string(e->code())) : v ? to_string(v) : "signal") + " ";
+    return [this, name = std::move(name)](handed_over v, const error* e) {
+      told += name + "=" + (e ? std::string(to_string(e->code())) : v.value ? to_string(v.value) : "signal") + " ";
     };
   }
 };
@@ -199,8 +199,8 @@ TEST_CASE("an abort wakes who waits, and whoever comes later, with the first err
 TEST_CASE("a receiver may use the rendezvous that calls it") {
   runtime::local_rendezvous meet;
   listener l;
-  meet.receive("a", [&](any_tensor v, const error*) { meet.send("b", std::move(v)); });
-  meet.receive("c", [&](any_tensor, const error*) { meet.receive("d", l("d")); });
+  meet.receive("a", [&](handed_over v, const error*) { meet.send("b", std::move(v)); });
+  meet.receive("c", [&](handed_over, const error*) { meet.receive("d", l("d")); });
   meet.receive("b", l("b"));
   meet.send("a", tensor<int>(1).untyped());
   CHECK(l.told == "b=1 ");

@@ -32,7 +32,7 @@ TEST_CASE("the derivative of elu(x + b) asks for one exponential and no more") {
   const program p = compose<program, 1>(of<functor::elu>(), {part{part::absorbed, {}, &sum}});
   CHECK(to_string(executable(derive(p))) ==
         "%0 = input 0\n%1 = input 1\n%2 = add %0 %1\n%3 = constant 0\n%4 = lt %3 %2\n%5 = expm1 %2\n"
-        "%6 = select %4 %2 %5\n%7 = constant 1\n%8 = constant 1\n%9 = add %6 %8\n%10 = select %4 %7 %9\n"
+        "%6 = select %4 %2 %5\n%7 = constant 1\n%8 = add %6 %7\n%9 = constant 1\n%10 = select %4 %9 %8\n"
         "%11 = input 2\n%12 = mul %11 %10\nreturn %12:float %12:float");
 }
 
@@ -57,7 +57,8 @@ TEST_CASE("a chain of stated derivatives has one for each operand") {
   program p;
   p.arithmetic = dtype::float32;
   const value x{&p, p.emit_input(false)}, y{&p, p.emit_input(false)};
-  p.results.push_back({with_derivative(with_derivative(x * y, x, cos(x)), y, sin(y)).id, dtype::float32});
+  const value product = x * y, by_x = cos(x), by_y = sin(y);
+  p.results.push_back({with_derivative(with_derivative(product, x, by_x), y, by_y).id, dtype::float32});
   CHECK(to_string(executable(derive(p))) ==
         "%0 = input 0\n%1 = input 1\n%2 = cos %0\n%3 = sin %1\n%4 = input 2\n%5 = mul %4 %3\n%6 = mul %4 %2\n"
         "return %6:float %5:float");

@@ -36,6 +36,9 @@ class held_stream final : public devices::stream {
     synchronize();
     callback(nullptr);
   }
+  // It is the only stream, and in order: there is nothing to wait for.
+  std::shared_ptr<devices::event> record() override { return std::make_shared<devices::event>(); }
+  void wait(std::shared_ptr<devices::event>) override {}
   void synchronize() override {
     for (auto& body : std::exchange(bodies_, {})) body();
   }

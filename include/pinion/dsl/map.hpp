@@ -102,7 +102,7 @@ auto map_call(std::string_view name, source_location where, A&&... operands) {
   const std::array<scalar::operand<scalar::program>, sizeof...(A)> parts{
       builder.template add<stand_t<A, Arithmetic>, Arithmetic>(operands)...};
   auto program = std::make_shared<const scalar::program>(
-      scalar::compose(scalar::record<scalar::program, functor>(dtype_of<Arithmetic>, dtype_of<Result>), parts));
+      scalar::compose(scalar::convert_program<scalar::program>(P::own), parts));
   std::sort(builder.absorbed.rbegin(), builder.absorbed.rend());
   for (node_id id : builder.absorbed) g.absorb(id);
   attributes attrs{{"program", op::shared_program(std::move(program))}};

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include <pinion/dsl/map.hpp>
 #include <pinion/dsl/sources.hpp>
 
 namespace pinion::inline v0 {

@@ -56,8 +56,11 @@ struct mapped {
   using arithmetic = detail::lane_type<Arithmetic>;
   template <std::size_t>
   using result = Result;
+  // Of this functor alone. Recorded by the compiler and only there: C++ leaves the order of operands open, and a functor
+  // run again at run time might write its program down in another one.
+  static constexpr static_program own = scalar::record<static_program, Functor>(dtype_of<Arithmetic>, dtype_of<Result>);
   static constexpr static_program recorded =
-      scalar::compose(scalar::record<static_program, Functor>(dtype_of<Arithmetic>, dtype_of<Result>),
+      scalar::compose(own,
                       std::array<scalar::operand<static_program>, sizeof...(Operands)>{detail::as_operand<Operands>()...});
   static constexpr static_program executable = scalar::executable(recorded);
   static constexpr int operations = scalar::operation_count(recorded);

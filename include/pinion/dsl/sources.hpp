@@ -138,6 +138,8 @@ expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location 
     if constexpr (graph_operand<V>) {
       static_assert(same_dtype<T, value_of<V>>, "the value has another dtype than the variable; pn::cast<T>(x) converts");
       return endpoint_of(value, where).endpoint();
+    } else if constexpr (is_tensor<std::remove_cvref_t<V>>) {
+      return {build(g, constant_request(value.untyped(), std::string(Op::name) + "/value", where)), 0};
     } else {
       static_assert(std::is_convertible_v<V, T>, "the value does not convert to the variable's dtype");
       const auto literal = tensor<T>(static_cast<T>(value)).untyped();

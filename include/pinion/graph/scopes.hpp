@@ -33,6 +33,9 @@ class [[nodiscard]] name_scope {
 
   // Letters, digits and . _ - / \ ; the first of a node's or a root scope's is a letter, a digit or a dot.
   static void check(std::string_view name) {
+    if (!name.empty() && scope_state::current().name_prefix.empty() && std::string_view("_-/\\").find(name[0]) != std::string_view::npos)
+      throw error(errc::invalid_argument, "'" + std::string(name) + "' is not a name at the root: it begins with '" +
+                                              std::string(1, name[0]) + "'; a letter, a digit or a dot would do");
     for (char c : name)
       if (!(letter(c) || (c >= '0' && c <= '9') || std::string_view("._-/\\").find(c) != std::string_view::npos))
         throw error(errc::invalid_argument, "'" + std::string(name) + "' is not a name: it holds '" + std::string(1, c) +

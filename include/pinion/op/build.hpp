@@ -14,7 +14,9 @@
 namespace pinion::inline v0 {
 
 // The definition of an op by name; throws not_found. Filled by op/catalogue.hpp.
-PINION_DECL const definition& definition_of(std::string_view op);
+// A template only so that a header that builds nodes stands without the catalogue, which needs it.
+template <class = void>
+const definition& definition_of(std::string_view op);
 
 struct node_request {
   std::string_view op = {};

@@ -42,12 +42,14 @@ inline const std::unordered_map<std::string_view, definition>& definitions() {
 }
 }  // namespace detail
 
-PINION_DECL const definition& definition_of(std::string_view op) {
+template <class>
+const definition& definition_of(std::string_view op) {
   const auto at = detail::definitions().find(op);
   if (at == detail::definitions().end())
     throw error(errc::not_found, "this program knows no op '" + std::string(op) + "'");
   return at->second;
 }
+template const definition& definition_of<void>(std::string_view);
 #endif
 
 }  // namespace pinion::inline v0

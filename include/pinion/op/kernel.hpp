@@ -28,12 +28,22 @@ struct kernel_setup {
   const pinion::node& referenced(int i) const { return graph[node.inputs[static_cast<std::size_t>(i)].node]; }
 };
 
+// Told of what goes wrong in a launched body, which may run when run() has long returned. Thread-safe; outlives the step.
+class step_watch {
+ public:
+  virtual ~step_watch() = default;
+  virtual bool failed() const = 0;
+  virtual void fail(const error& why) = 0;
+};
+
 // One execution of one node: inputs, outputs, and the device to launch on. Valid during run(), or until a blocking
 // kernel's continuation is called. A kernel reads shapes and allocates when it runs, and touches elements only in
 // launched bodies: on a device with a stream those run later, in order.
 class kernel_context {
  public:
+  const pinion::node* node = nullptr;
   devices::device* device = nullptr;
+  step_watch* watch = nullptr;
   task_services* services = nullptr;
   pinion::rendezvous* rendezvous = nullptr;
   pinion::cancellation* cancellation = nullptr;
@@ -56,9 +66,10 @@ class kernel_context {
     return allocate(i, type, extent);
   }
   // Runs a body now, or enqueues it. It must capture by value, and what it captures must stay: tensors of this step do.
+  // What a body throws fails its step, and is blamed on this node.
   template <class Body>
   void launch(Body&& body) {
-    if (auto* s = device->stream()) s->enqueue(std::function<void()>(std::forward<Body>(body)));
+    if (auto* s = device->stream()) enqueue(*s, std::forward<Body>(body));
     else body();
   }
   // Splits [0, chunks) over the intra-op pool; see thread_pool::for_each_chunk. Usable inside a launched body.
@@ -66,6 +77,20 @@ class kernel_context {
   static void in_chunks(task_services& s, std::int64_t chunks, Body&& body) {
     if (s.intra_op) s.intra_op->for_each_chunk(chunks, std::forward<Body>(body));
     else for (std::int64_t i = 0; i < chunks; ++i) body(i);
+  }
+
+ private:
+  template <class Body>
+  void enqueue(devices::stream& s, Body&& body) {
+    s.enqueue([body = std::forward<Body>(body), w = watch, n = node, d = device]() mutable {
+      if (w && w->failed()) return;
+      try {
+        body();
+      } catch (error& e) {
+        if (!w) throw;
+        w->fail(n ? e.at_node(n->name, n->op, to_string(n->where)).on_device(d->name()) : e.on_device(d->name()));
+      }
+    });
   }
 };
 

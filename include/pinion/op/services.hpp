@@ -31,7 +31,10 @@ class resource_manager {
 // A value on its way. One that is still on a device with a stream comes with the point at which it is there.
 struct handed_over {
   any_tensor value;
-  std::shared_ptr<devices::event> ready = {};
+  std::shared_ptr<devices::event> ready;
+
+  handed_over() = default;
+  handed_over(any_tensor v, std::shared_ptr<devices::event> at = {}) : value(std::move(v)), ready(std::move(at)) {}
 };
 
 // Where the parts of a step meet. A value is sent once and received once; either may come first. send never blocks.

@@ -25,6 +25,7 @@ class simple_placer {
   struct group {
     device_spec request{};
     std::optional<std::size_t> device;
+    std::optional<std::size_t> kept_by;  // the member that an earlier run put there
     std::vector<std::size_t> members;
   };
 
@@ -59,8 +60,25 @@ class simple_placer {
         g.request = merge(n.requested, g.request);
         g.members.push_back(i);
         consumers_of(i);
-        if (const auto kept = p_.kept.find(p_.nodes[i]); kept != p_.kept.end()) g.device = device_named(kept->second);
+        if (const auto kept = p_.kept.find(p_.nodes[i]); kept != p_.kept.end()) keep(i, g, device_named(kept->second));
       }
+    }
+    // State stays where it is; what has none follows.
+    void keep(std::size_t i, group& g, std::optional<std::size_t> device) {
+      const bool has_state = definition_of(at(i).op).stateful;
+      if (g.kept_by && (!has_state || definition_of(at(*g.kept_by).op).stateful)) return;
+      g.device = device;
+      g.kept_by = i;
+    }
+    // A node joins a group that an earlier run has put somewhere.
+    void check_joins(std::size_t i, const group& g) const {
+      const node& n = at(i);
+      const device_info& d = p_.devices[*g.device];
+      const bool asked_elsewhere = !p_.soft && !is_specification(n.requested, d.spec);
+      if (has_kernel(i, d) && !asked_elsewhere) return;
+      throw error(errc::invalid_argument, "'" + n.name + "' must stand with '" + at(*g.kept_by).name + "', which is on " + d.name +
+                                              ", but " + (asked_elsewhere ? "asks for " + to_string(n.requested) : why_no_kernel(i, d.spec.type())))
+          .at_node(n.name, n.op, to_string(n.where));
     }
     void consumers_of(std::size_t i) {
       for (const output& in : at(i).inputs)
@@ -121,6 +139,7 @@ class simple_placer {
     void assign(std::size_t i) {
       group& g = group_of(i);
       bool fell_back = false;
+      if (g.device && g.kept_by) check_joins(i, g);
       const auto found = g.device ? std::vector<std::size_t>{*g.device} : candidates(g, fell_back);
       if (found.empty()) refuse(i, g);
       settle(i, found[0], fell_back, "");
@@ -129,6 +148,7 @@ class simple_placer {
     void follow_consumers(std::size_t i) {
       group& g = group_of(i);
       bool fell_back = false;
+      if (g.device && g.kept_by) check_joins(i, g);
       const auto found = g.device ? std::vector<std::size_t>{*g.device} : candidates(g, fell_back);
       if (found.empty()) refuse(i, g);
       const auto& users = consumers_[i];

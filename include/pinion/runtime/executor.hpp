@@ -24,7 +24,7 @@
 namespace pinion::inline v0::runtime {
 
 // What the runs of one step share. The first failure wins and stops the others.
-class step_state {
+class step_state final : public step_watch {
  public:
   explicit step_state(pinion::rendezvous& meet, std::int64_t number) : rendezvous(&meet), step(number) {}
 
@@ -42,8 +42,8 @@ class step_state {
     return error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout");
   }
 
-  bool failed() const { return failed_.load(std::memory_order_acquire); }
-  void fail(const error& why) {
+  bool failed() const override { return failed_.load(std::memory_order_acquire); }
+  void fail(const error& why) override {
     {
       std::lock_guard hold(mutex_);
       if (failure_) return;
@@ -161,7 +161,9 @@ class executor : public std::enable_shared_from_this<executor> {
 
   kernel_context context(const executable::item& it, std::vector<any_tensor>& inputs) {
     kernel_context c;
+    c.node = &(*e_.graph)[it.node];
     c.device = e_.device;
+    c.watch = &step_;
     c.services = &services_;
     c.rendezvous = step_.rendezvous;
     c.cancellation = &step_.cancellation;

@@ -19,8 +19,8 @@ struct feed {
   any_expr to;
   any_tensor value;
 
-  template <element T, class P, class L>
-  feed(const expr<T, P, L>& x, const tensor<T>& v) : to(x), value(v.untyped()) {}
+  template <element T, class P, class L, std::same_as<tensor<T>> V>
+  feed(const expr<T, P, L>& x, const V& v) : to(x), value(v.untyped()) {}
   template <element T, class P, class L, class V>
     requires(std::is_convertible_v<const V&, T> && !dsl::is_tensor<V>)
   feed(const expr<T, P, L>& x, const V& scalar) : to(x), value(tensor<T>(static_cast<T>(scalar)).untyped()) {}

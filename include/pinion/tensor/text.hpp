@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <pinion/tensor/tensor.hpp>
 

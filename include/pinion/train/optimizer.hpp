@@ -61,7 +61,7 @@ operation make_update(graph& g, std::string_view op, const std::array<node_id, R
   node_request request{.op = op, .base_name = variable.name + "/" + std::string(op), .where = variable.where};
   for (node_id s : states) request.inputs.push_back({s, 0});
   request.inputs.push_back(gradient);
-  auto program = record_rule<Rule, scalar::program>(variable.outputs[0].dtype, numbers);
+  auto program = rule_program<Rule>(variable.outputs[0].dtype, numbers);
   request.attrs.set("program", op::shared_program(std::make_shared<const scalar::program>(std::move(program))));
   request.attrs.set("states", std::int64_t{Rule::states});
   return {g, build(g, std::move(request))};

@@ -27,6 +27,17 @@ constexpr Program record_rule(dtype arithmetic, const std::array<double, Rule::n
   return p;
 }
 
+// The same at run time: recorded by the compiler, then given its numbers.
+template <class Rule>
+scalar::program rule_program(dtype arithmetic, const std::array<double, Rule::numbers>& numbers) {
+  static constexpr auto recorded = record_rule<Rule, dsl::static_program>(dtype::float32, {});
+  auto p = scalar::convert_program<scalar::program>(recorded);
+  p.arithmetic = arithmetic;
+  for (auto& r : p.results) r.type = arithmetic;
+  for (std::size_t i = 0; i < numbers.size(); ++i) p.literals[i] = numbers[i];
+  return p;
+}
+
 // A rule as a program type, of which a kernel is made.
 template <class Rule, class T>
 struct compiled_rule {

@@ -84,6 +84,12 @@ struct map {
 
 namespace detail {
 
+// Nothing flows where a derivative is the constant 0: a step function, fused or not, is no way to an input.
+inline bool is_zero(const scalar::program& p, std::size_t result) {
+  const auto& in = p.code[p.results[result].value];
+  return in.op == scalar::opcode::constant && p.constants[in.a].real == 0;
+}
+
 // One MapGrad node for all inputs: the derivative of a program is a program.
 inline void differentiate_program(gradient_context& g, std::vector<output> adjoints) {
   const auto& p = program_of(g.attrs());
@@ -93,7 +99,7 @@ inline void differentiate_program(gradient_context& g, std::vector<output> adjoi
   inputs.insert(inputs.end(), adjoints.begin(), adjoints.end());
   const output all = g.make(map_gradient::name, std::move(inputs), {{"program", shared_program(derived)}});
   for (std::size_t k = 0; k < p.inputs; ++k)
-    if (is_floating(g.type_of(g.input(static_cast<int>(k))).dtype))
+    if (is_floating(g.type_of(g.input(static_cast<int>(k))).dtype) && !is_zero(*derived, k))
       g.set(static_cast<int>(k), {all.node, static_cast<int>(k)});
 }
 

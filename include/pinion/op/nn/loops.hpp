@@ -13,7 +13,7 @@
 namespace pinion::inline v0::loops {
 
 template <class V>
-PINION_INLINE void store_some(V x, typename V::value_type* p, std::int64_t n, std::int64_t room) {
+PINION_VECTOR void store_some(V x, typename V::value_type* p, std::int64_t n, std::int64_t room) {
   if (room >= V::lanes)
     x.store(p);
   else
@@ -22,7 +22,7 @@ PINION_INLINE void store_some(V x, typename V::value_type* p, std::int64_t n, st
 
 // The first n lanes; 0 in the others.
 template <class V>
-PINION_INLINE V only_first(V x, std::int64_t n) {
+PINION_VECTOR V only_first(V x, std::int64_t n) {
   using T = typename V::value_type;
   return n >= V::lanes ? x : select(first_lanes<V>(n), x, V(T(0)));
 }
@@ -30,7 +30,7 @@ PINION_INLINE V only_first(V x, std::int64_t n) {
 // e = exp(x - shift), stored unless e is null; returns their sum. Of all rows in this file, n elements are the row's
 // and `room` may be touched.
 template <class V>
-PINION_INLINE auto exp_row(const typename V::value_type* x, typename V::value_type* e, typename V::value_type shift,
+PINION_VECTOR auto exp_row(const typename V::value_type* x, typename V::value_type* e, typename V::value_type shift,
                            std::int64_t n, std::int64_t room) {
   V sum = typename V::value_type(0);
   for (std::int64_t i = 0; i < n; i += V::lanes) {
@@ -42,14 +42,14 @@ PINION_INLINE auto exp_row(const typename V::value_type* x, typename V::value_ty
 }
 
 template <class V>
-PINION_INLINE void multiply_row(const typename V::value_type* x, typename V::value_type factor,
+PINION_VECTOR void multiply_row(const typename V::value_type* x, typename V::value_type factor,
                                 typename V::value_type* y, std::int64_t n, std::int64_t room) {
   for (std::int64_t i = 0; i < n; i += V::lanes)
     store_some(load_some<V>(x + i, n - i, room - i) * V(factor), y + i, n - i, room - i);
 }
 
 template <class V>
-PINION_INLINE auto log_of(typename V::value_type x) {
+PINION_VECTOR auto log_of(typename V::value_type x) {
   return log(V(x))[0];
 }
 
@@ -57,7 +57,7 @@ PINION_INLINE auto log_of(typename V::value_type x) {
 template <class T>
 struct softmax_rows {
   template <class Isa>
-  static PINION_INLINE void run(const T* x, T* y, std::int64_t n, std::int64_t rows) {
+  static PINION_VECTOR void run(const T* x, T* y, std::int64_t n, std::int64_t rows) {
     using V = scalar::simd<T, Isa>;
     for (std::int64_t room = rows * n; room > 0; room -= n, x += n, y += n) {
       const T greatest = fold_run<fold_max, V>(x, n, room);
@@ -70,7 +70,7 @@ struct softmax_rows {
 template <class T>
 struct log_softmax_rows {
   template <class Isa>
-  static PINION_INLINE void run(const T* x, T* y, std::int64_t n, std::int64_t rows) {
+  static PINION_VECTOR void run(const T* x, T* y, std::int64_t n, std::int64_t rows) {
     using V = scalar::simd<T, Isa>;
     for (std::int64_t room = rows * n; room > 0; room -= n, x += n, y += n) {
       const T greatest = fold_run<fold_max, V>(x, n, room);
@@ -85,7 +85,7 @@ struct log_softmax_rows {
 template <class T>
 struct sparse_cross_entropy_rows {
   template <class Isa>
-  static PINION_INLINE void run(const std::int64_t* label, const T* x, T* loss, T* backprop, std::int64_t n,
+  static PINION_VECTOR void run(const std::int64_t* label, const T* x, T* loss, T* backprop, std::int64_t n,
                                 std::int64_t rows) {
     using V = scalar::simd<T, Isa>;
     for (std::int64_t r = 0, room = rows * n; r < rows; ++r, room -= n, x += n) {
@@ -104,7 +104,7 @@ struct sparse_cross_entropy_rows {
 template <class T>
 struct cross_entropy_rows {
   template <class Isa>
-  static PINION_INLINE void run(const T* label, const T* x, T* loss, T* backprop, std::int64_t n, std::int64_t rows) {
+  static PINION_VECTOR void run(const T* label, const T* x, T* loss, T* backprop, std::int64_t n, std::int64_t rows) {
     using V = scalar::simd<T, Isa>;
     for (std::int64_t r = 0, room = rows * n; r < rows; ++r, room -= n, x += n, label += n) {
       const T greatest = fold_run<fold_max, V>(x, n, room);
@@ -127,7 +127,7 @@ struct cross_entropy_rows {
 template <class T>
 struct scaled_rows {
   template <class Isa>
-  static PINION_INLINE void run(const T* x, const T* scale, T* y, std::int64_t n, std::int64_t rows) {
+  static PINION_VECTOR void run(const T* x, const T* scale, T* y, std::int64_t n, std::int64_t rows) {
     for (std::int64_t r = 0, room = rows * n; r < rows; ++r, room -= n)
       multiply_row<scalar::simd<T, Isa>>(x + r * n, scale[r], y + r * n, n, room);
   }

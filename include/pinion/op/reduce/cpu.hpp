@@ -121,20 +121,12 @@ decltype(auto) visit_floating(dtype type, F&& f) {
   return type == dtype::float64 ? f.template operator()<double>() : f.template operator()<float>();
 }
 
-// Floating-point folds are compiled for every instruction set, the others, seldom large, for the baseline alone.
-template <class Fold, class T>
-auto fold_function() {
-  using body = loops::fold_units<Fold, T>;
-  if constexpr (std::is_floating_point_v<T>)
-    return scalar::entries<body, const void*, void*, loops::fold_pass, std::int64_t, std::int64_t>[scalar::isa::best()];
-  else
-    return &body::template run<scalar::isa::baseline>;
-}
-
 template <class Fold>
 std::unique_ptr<kernel> make_reduction(const kernel_setup& setup, bool mean = false) {
   const auto functions = visit_number(setup.input(0).dtype, [&]<class T>() {
-    return fold_functions{fold_function<Fold, T>(), mean ? &divide_by_count<T> : nullptr};
+    const auto& fold =
+        scalar::entries<loops::fold_units<Fold, T>, const void*, void*, loops::fold_pass, std::int64_t, std::int64_t>;
+    return fold_functions{fold[scalar::isa::best()], mean ? &divide_by_count<T> : nullptr};
   });
   return make_function_kernel([attrs = setup.attrs(), functions](kernel_context& c) { reduce(c, attrs, functions); });
 }

@@ -20,7 +20,7 @@ struct fold_sum {
   template <class T>
   static constexpr T identity = 0;
   template <class V>
-  static PINION_INLINE V combine(V a, V b) {
+  static PINION_VECTOR V combine(V a, V b) {
     if constexpr (std::is_integral_v<V>)
       return static_cast<V>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
     else
@@ -32,7 +32,7 @@ struct fold_product {
   template <class T>
   static constexpr T identity = 1;
   template <class V>
-  static PINION_INLINE V combine(V a, V b) {
+  static PINION_VECTOR V combine(V a, V b) {
     if constexpr (std::is_integral_v<V>)
       return static_cast<V>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
     else
@@ -41,11 +41,11 @@ struct fold_product {
 };
 
 template <class V>
-PINION_INLINE V choose(bool first, V a, V b) {
+PINION_VECTOR V choose(bool first, V a, V b) {
   return first ? a : b;
 }
 template <class T, class Isa, int N>
-PINION_INLINE scalar::simd<T, Isa, N> choose(scalar::mask<T, Isa, N> first, scalar::simd<T, Isa, N> a,
+PINION_VECTOR scalar::simd<T, Isa, N> choose(scalar::mask<T, Isa, N> first, scalar::simd<T, Isa, N> a,
                                              scalar::simd<T, Isa, N> b) {
   return select(first, a, b);
 }
@@ -56,7 +56,7 @@ struct fold_max {
   static constexpr T identity = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
                                                             : std::numeric_limits<T>::lowest();
   template <class V>
-  static PINION_INLINE V combine(V a, V b) {
+  static PINION_VECTOR V combine(V a, V b) {
     return choose(b != b, b, choose(b > a, b, a));
   }
 };
@@ -66,7 +66,7 @@ struct fold_min {
   static constexpr T identity = std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity()
                                                             : std::numeric_limits<T>::max();
   template <class V>
-  static PINION_INLINE V combine(V a, V b) {
+  static PINION_VECTOR V combine(V a, V b) {
     return choose(b != b, b, choose(b < a, b, a));
   }
 };
@@ -88,7 +88,7 @@ struct fold_pass {
 
 // Which lanes are the first n, for n up to their number.
 template <class V>
-PINION_INLINE typename V::mask_type first_lanes(std::int64_t n) {
+PINION_VECTOR typename V::mask_type first_lanes(std::int64_t n) {
   static constexpr bool here[32] = {true, true, true, true, true, true, true, true,  //
                                     true, true, true, true, true, true, true, true};
   return V::mask_type::load(here + 16 - n);
@@ -96,13 +96,13 @@ PINION_INLINE typename V::mask_type first_lanes(std::int64_t n) {
 
 // The first n of a vector's lanes, of which `room` elements may be read; beyond n any value.
 template <class V>
-PINION_INLINE V load_some(const typename V::value_type* p, std::int64_t n, std::int64_t room) {
+PINION_VECTOR V load_some(const typename V::value_type* p, std::int64_t n, std::int64_t room) {
   return room >= V::lanes ? V::load(p) : V::load(p, static_cast<int>(n));
 }
 
 // All lanes into one: the upper half onto the lower half, until one is left.
 template <class Fold, class T, class Isa, int N>
-PINION_INLINE T fold_lanes(scalar::simd<T, Isa, N> x) {
+PINION_VECTOR T fold_lanes(scalar::simd<T, Isa, N> x) {
   T lane[N];
   x.store(lane);
   if constexpr (N == 2) {
@@ -115,7 +115,7 @@ PINION_INLINE T fold_lanes(scalar::simd<T, Isa, N> x) {
 
 // n neighbours into one, in four sums a lane.
 template <class Fold, class V>
-PINION_INLINE auto fold_run(const typename V::value_type* p, std::int64_t n, std::int64_t room) {
+PINION_VECTOR auto fold_run(const typename V::value_type* p, std::int64_t n, std::int64_t room) {
   const V nothing = Fold::template identity<typename V::value_type>;
   V a = nothing;
   std::int64_t i = 0;
@@ -138,7 +138,7 @@ PINION_INLINE auto fold_run(const typename V::value_type* p, std::int64_t n, std
 
 // Columns of `rows` rows into one row each; `cols` at most a strip.
 template <class Fold, class V>
-PINION_INLINE void fold_columns(const typename V::value_type* x, typename V::value_type* y, std::int64_t rows,
+PINION_VECTOR void fold_columns(const typename V::value_type* x, typename V::value_type* y, std::int64_t rows,
                                 std::int64_t stride, std::int64_t cols, std::int64_t room) {
   const V nothing = Fold::template identity<typename V::value_type>;
   std::int64_t j = 0;
@@ -169,7 +169,7 @@ PINION_INLINE void fold_columns(const typename V::value_type* x, typename V::val
 template <class Fold, class T>
 struct fold_units {
   template <class Isa>
-  static PINION_INLINE void run(const void* from, void* to, fold_pass p, std::int64_t first, std::int64_t last) {
+  static PINION_VECTOR void run(const void* from, void* to, fold_pass p, std::int64_t first, std::int64_t last) {
     using V = scalar::simd<T, Isa>;
     const T* x = static_cast<const T*>(from);
     T* y = static_cast<T*>(to);
@@ -194,7 +194,7 @@ struct fold_units {
 template <class T>
 struct add_row {
   template <class Isa>
-  static PINION_INLINE void run(const void* from, void* to, std::int64_t n) {
+  static PINION_VECTOR void run(const void* from, void* to, std::int64_t n) {
     using V = scalar::simd<T, Isa>;
     const T* x = static_cast<const T*>(from);
     T* y = static_cast<T*>(to);
