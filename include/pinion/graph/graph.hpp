@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/graph/device_scope.hpp>
 #include <pinion/graph/node.hpp>
 
 namespace pinion::inline v0 {
@@ -153,8 +154,46 @@ class graph {
   std::int64_t serial_ = 0;
   std::unique_ptr<error> fault_;
   std::atomic<bool> waiting_{false};   // is there a node to settle, or a fault to throw?
-  std::atomic<const void*> settling_{nullptr};  // the thread that does, by its scopes; a lock of the little kind
+  std::atomic<const void*> settling_{nullptr};  // the thread that settles; a lock of the little kind
   bool closing_ = false;
 };
+
+#if PINION_DEFINE_GRAPH
+PINION_DECL void graph::settle_all() {
+  thread_local const char here = 0;  // its address names the thread
+  const void* const me = &here;
+  if (settling_.load(std::memory_order_relaxed) == me) return;  // a policy that is being asked looks at the graph
+  for (const void* nobody = nullptr; !settling_.compare_exchange_weak(nobody, me, std::memory_order_acquire);) nobody = nullptr;
+  auto waiting = std::move(unsettled_);
+  unsettled_.clear();
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    node& n = nodes_[index(waiting[i])];
+    if (n.name.empty()) n.name = unique_name(n.base_name);
+    else name_uses_.try_emplace(lower_case(n.name), 1);  // "v/read", which nobody else may get
+    names_[n.name] = waiting[i];
+    n.settled = true;
+    try {
+      resolve_request(n);
+    } catch (error& e) {
+      e.at_node(n.name, n.op, to_string(n.where));
+      fault_ = std::make_unique<error>(e);
+    } catch (const std::exception& other) {
+      fault_ = std::make_unique<error>(errc::unknown, std::string("a placement policy threw: ") + other.what());
+      fault_->at_node(n.name, n.op, to_string(n.where));
+    }
+  }
+  const bool throws = fault_ && std::uncaught_exceptions() == 0 && !closing_;
+  const auto fault = throws ? std::move(fault_) : nullptr;
+  waiting_.store(fault_ != nullptr || !unsettled_.empty(), std::memory_order_release);
+  settling_.store(nullptr, std::memory_order_release);
+  if (fault) throw error(*fault);
+}
+
+PINION_DECL void graph::settle_before_closing() noexcept {
+  closing_ = true;
+  settle();
+  closing_ = false;
+}
+#endif
 
 }  // namespace pinion::inline v0

@@ -30,7 +30,7 @@ struct output_type {
   bool reference = false;
 };
 
-struct device_scope;  // graph/scopes.hpp
+struct device_scope;
 
 struct node {
   std::string name;

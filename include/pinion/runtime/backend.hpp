@@ -33,8 +33,10 @@ class session_backend {
   virtual void close() = 0;
 };
 
-// Makes the session of this process. Defined in direct_session.hpp, or in the compiled library.
-PINION_DECL std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g);
+// Makes the session of this process. Defined in direct_session.hpp, or in the compiled library; a template only so that
+// this header stands without either.
+template <class = void>
+std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g);
 
 // Fills the scheme pinion:// ; null where no unit of the program includes <pinion/distributed.hpp>.
 using remote_session_maker = std::unique_ptr<session_backend> (*)(const session_options&, graph&);

@@ -254,9 +254,11 @@ class direct_session final : public session_backend {
 };
 
 #if PINION_DEFINE_RUNTIME
-PINION_DECL std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g) {
+template <class>
+std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g) {
   return std::make_unique<direct_session>(options, g);
 }
+template std::unique_ptr<session_backend> make_direct_session<void>(const session_options&, graph&);
 #endif
 
 }  // namespace pinion::inline v0::runtime

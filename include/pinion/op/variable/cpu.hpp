@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <pinion/op/map/launch.hpp>
+#include <pinion/op/map/op.hpp>
 #include <pinion/op/variable/op.hpp>
 #include <pinion/op/variable/state.hpp>
 
