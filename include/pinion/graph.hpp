@@ -1,9 +1,9 @@
 // Building graphs: device specs, tensors, scopes, expressions, gradients. Brings no threads and no network.
 #pragma once
 
-#include <pinion/dsl/gradients.hpp>
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/dsl/gradients.hpp>
 #include <pinion/dsl/layout.hpp>
 #include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/math.hpp>

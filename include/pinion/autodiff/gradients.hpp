@@ -82,8 +82,8 @@ class reverse_walk {
   };
   static placed place_of(const node& n) {
     if (n.requested.empty()) return placed(nullptr);
-    return placed(std::make_shared<const device_scope>(
-        device_scope{device_scope::spec, n.requested, {}, n.where, nullptr}));
+    return placed(
+        std::make_shared<const device_scope>(device_scope{device_scope::spec, n.requested, {}, n.where, nullptr}));
   }
 
   void visit(node_id id) {
@@ -92,7 +92,8 @@ class reverse_walk {
     bool any = false;
     for (int o = 0; o < static_cast<int>(n.outputs.size()); ++o) {
       auto sum = total({id, o});
-      adjoints.push_back(sum ? std::optional(sum->is_sparse() ? to_dense(g_, *sum, {id, o}) : sum->dense) : std::nullopt);
+      adjoints.push_back(sum ? std::optional(sum->is_sparse() ? to_dense(g_, *sum, {id, o}) : sum->dense)
+                             : std::nullopt);
       any |= sum.has_value();
     }
     if (!any || is_x(id)) return;
@@ -136,9 +137,13 @@ class reverse_walk {
     p.arithmetic = g_.type_of(a).dtype;
     const auto x = p.emit_input(false), y = p.emit_input(false);
     p.results.push_back({p.emit(scalar::opcode::add, x, y), p.arithmetic});
-    return {build(g_, {.op = op::add::name, .base_name = "AddN", .inputs = {a, b},
-                       .attrs = {{"program", op::shared_program(std::make_shared<const scalar::program>(std::move(p)))}},
-                       .where = where_}), 0};
+    return {
+        build(g_, {.op = op::add::name,
+                   .base_name = "AddN",
+                   .inputs = {a, b},
+                   .attrs = {{"program", op::shared_program(std::make_shared<const scalar::program>(std::move(p)))}},
+                   .where = where_}),
+        0};
   }
 
   graph& g_;
@@ -160,7 +165,9 @@ PINION_DECL std::vector<std::optional<gradient_value>> differentiate(graph& g, c
 
 PINION_DECL output to_dense(graph& g, const gradient_value& gradient, output like) {
   if (!gradient.is_sparse()) return gradient.dense;
-  return {build(g, {.op = "ScatterDense", .base_name = "ScatterDense", .inputs = {gradient.indices, gradient.rows, like}}), 0};
+  return {
+      build(g, {.op = "ScatterDense", .base_name = "ScatterDense", .inputs = {gradient.indices, gradient.rows, like}}),
+      0};
 }
 #endif
 

@@ -38,6 +38,8 @@ extern __thread char pinion_units_of_header_only_and_compiled_mode_do_not_link; 
 }
 #if defined(PINION_COMPILED)
 namespace pinion::detail {
-[[gnu::used]] inline char* build_mode() { return &pinion_units_of_header_only_and_compiled_mode_do_not_link; }
+[[gnu::used]] inline char* build_mode() {
+  return &pinion_units_of_header_only_and_compiled_mode_do_not_link;
+}
 }  // namespace pinion::detail
 #endif

@@ -12,8 +12,8 @@ namespace pinion::inline v0 {
 enum class dtype : std::uint8_t { invalid, float32, float64, int32, int64, uint8, boolean, string, bfloat16, half };
 
 constexpr std::string_view to_string(dtype type) {
-  constexpr std::string_view names[] = {
-      "invalid", "float", "double", "int32", "int64", "uint8", "bool", "string", "bfloat16", "half"};
+  constexpr std::string_view names[] = {"invalid", "float", "double", "int32",    "int64",
+                                        "uint8",   "bool",  "string", "bfloat16", "half"};
   return names[static_cast<unsigned>(type)];
 }
 
@@ -26,19 +26,29 @@ constexpr std::size_t size_of(dtype type) {
 constexpr bool is_floating(dtype type) {
   return type == dtype::float32 || type == dtype::float64 || type == dtype::bfloat16 || type == dtype::half;
 }
-constexpr bool is_integer(dtype type) { return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8; }
+constexpr bool is_integer(dtype type) {
+  return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
+}
 
 namespace detail {
 template <class T>
 constexpr dtype dtype_for() {
-  if constexpr (std::is_same_v<T, float>) return dtype::float32;
-  else if constexpr (std::is_same_v<T, double>) return dtype::float64;
-  else if constexpr (std::is_same_v<T, bool>) return dtype::boolean;
-  else if constexpr (std::is_same_v<T, std::string>) return dtype::string;
-  else if constexpr (std::is_same_v<T, std::uint8_t>) return dtype::uint8;
-  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 4) return dtype::int32;
-  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 8) return dtype::int64;
-  else return dtype::invalid;
+  if constexpr (std::is_same_v<T, float>)
+    return dtype::float32;
+  else if constexpr (std::is_same_v<T, double>)
+    return dtype::float64;
+  else if constexpr (std::is_same_v<T, bool>)
+    return dtype::boolean;
+  else if constexpr (std::is_same_v<T, std::string>)
+    return dtype::string;
+  else if constexpr (std::is_same_v<T, std::uint8_t>)
+    return dtype::uint8;
+  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 4)
+    return dtype::int32;
+  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 8)
+    return dtype::int64;
+  else
+    return dtype::invalid;
 }
 }  // namespace detail
 
@@ -47,7 +57,8 @@ inline constexpr dtype dtype_of = detail::dtype_for<T>();
 
 // A C++ type that an element of a tensor may have.
 template <class T>
-concept element = dtype_of<T> != dtype::invalid && std::is_same_v<T, std::remove_cvref_t<T>>;
+concept element = dtype_of<T>
+!= dtype::invalid&& std::is_same_v<T, std::remove_cvref_t<T>>;
 
 // A set of dtypes, as kernels declare it.
 struct dtype_set {

@@ -32,9 +32,11 @@ enum class errc : std::uint8_t {
 };
 
 constexpr std::string_view to_string(errc code) {
-  constexpr std::string_view names[] = {"ok", "cancelled", "unknown", "invalid_argument", "deadline_exceeded",
-      "not_found", "already_exists", "permission_denied", "resource_exhausted", "failed_precondition", "aborted",
-      "out_of_range", "unimplemented", "internal", "unavailable", "data_loss", "unauthenticated"};
+  constexpr std::string_view names[] = {
+      "ok",        "cancelled",      "unknown",           "invalid_argument",   "deadline_exceeded",
+      "not_found", "already_exists", "permission_denied", "resource_exhausted", "failed_precondition",
+      "aborted",   "out_of_range",   "unimplemented",     "internal",           "unavailable",
+      "data_loss", "unauthenticated"};
   return names[static_cast<unsigned>(code)];
 }
 

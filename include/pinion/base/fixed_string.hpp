@@ -28,7 +28,8 @@ constexpr auto as_chars() {
   return []<std::size_t... I>(std::index_sequence<I...>) {
     constexpr auto text = S;  // read through a local: nvcc 13 prints values read from S itself as an undeclared name
     return chars<text.s[I]...>{};
-  }(std::make_index_sequence<sizeof(S.s) - 1>{});
+  }
+  (std::make_index_sequence<sizeof(S.s) - 1>{});
 }
 
 }  // namespace pinion::inline v0

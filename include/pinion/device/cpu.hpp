@@ -69,12 +69,12 @@ class pool_allocator final : public allocator {
     return index % 2 ? base + base / 2 : base;
   }
   static buffer* create(std::size_t bytes) {
-    void* data = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
+    void* data = ::operator new (bytes, std::align_val_t{64}, std::nothrow);
     if (!data) throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
     return new buffer(data, bytes);
   }
   static void destroy(buffer* b) noexcept {
-    ::operator delete(b->data(), std::align_val_t{64});
+    ::operator delete (b->data(), std::align_val_t{64});
     delete b;
   }
 

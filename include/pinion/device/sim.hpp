@@ -25,7 +25,9 @@ struct accelerator {
   std::int64_t memory_limit = std::int64_t{1} << 30;  // bytes
   std::int64_t fail_allocation = 0;                   // the n-th allocation fails, once; 0: none does
 };
-inline accelerator gpu(std::int64_t memory_limit = std::int64_t{1} << 30) { return {"GPU", memory_limit, 0}; }
+inline accelerator gpu(std::int64_t memory_limit = std::int64_t{1} << 30) {
+  return {"GPU", memory_limit, 0};
+}
 }  // namespace sim
 
 namespace devices {
@@ -195,12 +197,12 @@ class sim_allocator final : public allocator {
       idle_.erase(at);
       return b;
     }
-    void* data = ::operator new(size, std::align_val_t{64});
+    void* data = ::operator new (size, std::align_val_t{64});
     std::memset(data, 0xA5, size);
     return new buffer(data, size);
   }
   static void destroy(buffer* b) {
-    ::operator delete(b->data(), std::align_val_t{64});
+    ::operator delete (b->data(), std::align_val_t{64});
     delete b;
   }
 

@@ -51,8 +51,9 @@ class expr : public any_expr, public dsl::operators {
   expr() = default;
   expr(graph& g, output o) : any_expr(g, o) {}
   template <class P, class L>
-    requires(std::is_same_v<Program, dsl::leaf> && std::is_same_v<Place, anywhere> && !std::is_same_v<expr<T, P, L>, expr>)
-  expr(const expr<T, P, L>& other) : any_expr(other) {}
+  requires(std::is_same_v<Program, dsl::leaf>&& std::is_same_v<Place, anywhere> && !std::is_same_v<expr<T, P, L>, expr>)
+      expr(const expr<T, P, L>& other)
+      : any_expr(other) {}
 };
 
 // A variable: the node that names it, its initialiser, and its read. A value; the state lives in the task that runs it.
@@ -81,7 +82,9 @@ class variable_handle : public dsl::operators {
   expr<T> read(source_location where = source_location::current()) const {
     if (!scope_state::current().control) return {*graph_, {read_, 0}};
     return {*graph_,
-            {build(*graph_, {.op = op::identity::name, .base_name = name() + "/read", .inputs = {reference()}, .where = where}), 0}};
+            {build(*graph_,
+                   {.op = op::identity::name, .base_name = name() + "/read", .inputs = {reference()}, .where = where}),
+             0}};
   }
 
   operator operation() const { return {*graph_, variable_}; }
@@ -111,20 +114,23 @@ concept same_dtype = std::is_same_v<T, U>;
 
 template <class A>
 constexpr void check_stored() {
-  static_assert(stored_before_use<A>, "a variable or placeholder made as an operand of an op could never be reached "
-                                      "again: store it first, auto v = pn::variable(...)");
+  static_assert(stored_before_use<A>,
+                "a variable or placeholder made as an operand of an op could never be reached "
+                "again: store it first, auto v = pn::variable(...)");
 }
 
 // The endpoint that an operand stands for.
 template <graph_operand A>
 any_expr endpoint_of(const A& a, source_location where = {}) {
   if constexpr (variable_like<A>) {
-    if (a.empty()) throw error(errc::invalid_argument, "a variable_handle that was never assigned is used as an operand");
+    if (a.empty())
+      throw error(errc::invalid_argument, "a variable_handle that was never assigned is used as an operand");
     return a.read(where);
   } else {
     if (a.empty()) throw error(errc::invalid_argument, "an expr that was never assigned is used as an operand");
     if (!a.owner().contains(a.id()))
-      throw error(errc::invalid_argument, "a temporary expression was used after it was moved into another one; name it first");
+      throw error(errc::invalid_argument,
+                  "a temporary expression was used after it was moved into another one; name it first");
     return a;
   }
 }

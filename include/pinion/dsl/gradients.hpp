@@ -14,8 +14,10 @@ namespace dsl {
 // Where the gradient by an operand is taken: a variable's state, whoever reads it, or an expression's value.
 template <graph_operand X>
 output differentiable_end(const X& x) {
-  if constexpr (variable_like<X>) return x.reference();
-  else return x.endpoint();
+  if constexpr (variable_like<X>)
+    return x.reference();
+  else
+    return x.endpoint();
 }
 }  // namespace dsl
 
@@ -32,7 +34,8 @@ std::tuple<expr<dsl::value_of<X>>...> gradients(const Y& y, const X&... xs) {
   const auto take = [&](const auto& x) {
     const auto& gradient = found[i++];
     if (!gradient)
-      throw error(errc::invalid_argument, "'" + g[dsl::differentiable_end(y).node].name + "' does not depend on '" + x.name() + "'")
+      throw error(errc::invalid_argument,
+                  "'" + g[dsl::differentiable_end(y).node].name + "' does not depend on '" + x.name() + "'")
           .at_node(x.name(), x.op(), to_string(g[x.id()].where));
     return autodiff::to_dense(g, *gradient, dsl::endpoint_of(x).endpoint());
   };

@@ -15,7 +15,8 @@ auto reshape(A&& x, const shape& to, std::string_view name = {}, source_location
 }
 // Axis i of the result is axis permutation[i] of the operand.
 template <dsl::graph_operand A>
-auto transpose(A&& x, const integers& permutation, std::string_view name = {}, source_location where = source_location::current()) {
+auto transpose(A&& x, const integers& permutation, std::string_view name = {},
+               source_location where = source_location::current()) {
   return dsl::node_call<op::transpose, dsl::value_of<A>>(name, where, {{"perm", permutation}}, std::forward<A>(x));
 }
 
@@ -25,9 +26,11 @@ struct gather_options {
 };
 // Rows of params by index: params [r, ...], indices of any shape -> indices' shape + [...]. Its gradient is sparse.
 template <dsl::graph_operand P, dsl::graph_operand I>
-auto gather(P&& params, I&& indices, const gather_options& options = {}, source_location where = source_location::current()) {
+auto gather(P&& params, I&& indices, const gather_options& options = {},
+            source_location where = source_location::current()) {
   static_assert(is_integer(dtype_of<dsl::value_of<I>>), "indices are int32 or int64; pn::cast<int>(x) converts");
-  return dsl::node_call<op::gather, dsl::value_of<P>>(options.name, where, {{"axis", options.axis}}, std::forward<P>(params), std::forward<I>(indices));
+  return dsl::node_call<op::gather, dsl::value_of<P>>(options.name, where, {{"axis", options.axis}},
+                                                      std::forward<P>(params), std::forward<I>(indices));
 }
 
 }  // namespace pinion::inline v0

@@ -19,7 +19,8 @@ struct matmul_options {
 template <dsl::graph_operand A, dsl::graph_operand B>
 auto matmul(A&& a, B&& b, const matmul_options& options = {}, source_location where = source_location::current()) {
   using T = dsl::value_of<A>;
-  static_assert(dsl::same_dtype<T, dsl::value_of<B>>, "the operands have different dtypes; pn::cast<T>(x) converts one of them");
+  static_assert(dsl::same_dtype<T, dsl::value_of<B>>,
+                "the operands have different dtypes; pn::cast<T>(x) converts one of them");
   return dsl::node_call<op::matmul, T>(options.name, where,
                                        {{"transpose_a", options.transpose_a}, {"transpose_b", options.transpose_b}},
                                        std::forward<A>(a), std::forward<B>(b));
@@ -50,11 +51,11 @@ auto reduce(A&& x, const reduce_options& options, source_location where) {
 }  // namespace dsl
 
 // Over some axes or all; numbers of any dtype. Over no elements: 0, NaN, the lowest value, the highest value, 1.
-#define PINION_REDUCTION(function)                                                                              \
-  template <dsl::graph_operand A>                                                                               \
+#define PINION_REDUCTION(function)                                                                               \
+  template <dsl::graph_operand A>                                                                                \
   auto function(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) { \
-    static_assert(!std::is_same_v<dsl::value_of<A>, bool>, "pn::cast<float>(x) makes numbers of bools");        \
-    return dsl::reduce<op::function, dsl::value_of<A>>(std::forward<A>(x), options, where);                     \
+    static_assert(!std::is_same_v<dsl::value_of<A>, bool>, "pn::cast<float>(x) makes numbers of bools");         \
+    return dsl::reduce<op::function, dsl::value_of<A>>(std::forward<A>(x), options, where);                      \
   }
 PINION_REDUCTION(reduce_sum)
 PINION_REDUCTION(reduce_mean)
@@ -65,7 +66,8 @@ PINION_REDUCTION(reduce_prod)
 
 // The index, int64, of the greatest element along an axis; the first of equal ones.
 template <dsl::graph_operand A>
-auto argmax(A&& x, std::int64_t axis = 0, std::string_view name = {}, source_location where = source_location::current()) {
+auto argmax(A&& x, std::int64_t axis = 0, std::string_view name = {},
+            source_location where = source_location::current()) {
   return dsl::node_call<op::argmax, std::int64_t>(name, where, {{"axis", axis}}, std::forward<A>(x));
 }
 

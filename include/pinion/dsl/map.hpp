@@ -30,7 +30,8 @@ constexpr auto stand() {
         if constexpr (P::operations < max_operations / 2 && P::leaves <= max_leaves / 2 &&
                       P::recorded.code.size() < max_instructions / 3)
           return P{};
-        else return as_leaf{};
+        else
+          return as_leaf{};
       } else {
         return as_leaf{};
       }
@@ -45,13 +46,16 @@ using stand_t = decltype(stand<A, Arithmetic>());
 
 namespace detail {
 
-inline const scalar::program& node_program(const node& n) { return op::program_of(n.attrs); }
+inline const scalar::program& node_program(const node& n) {
+  return op::program_of(n.attrs);
+}
 
 // May the node of a temporary vanish into its consumer? Nobody else uses it, and it was made under the same scopes.
 inline bool can_absorb(const graph& g, const any_expr& e) {
   const node& n = g.peek(e.id());
   const scope_state& state = scope_state::current();
-  if (&e.owner() != &g || n.consumers > 0 || n.pinned || n.scope != state.device || !n.attrs.has("program")) return false;
+  if (&e.owner() != &g || n.consumers > 0 || n.pinned || n.scope != state.device || !n.attrs.has("program"))
+    return false;
   if (n.attrs.get_or("named", false) || !state.colocation.empty() || !n.colocation.empty()) return false;
   if (n.base_name.substr(0, n.base_name.rfind('/') + 1) != state.name_prefix) return false;
   return n.control_inputs == current_control_inputs(n.inputs);
@@ -101,14 +105,17 @@ auto map_call(std::string_view name, source_location where, A&&... operands) {
   detail::map_builder builder{g, where};
   const std::array<scalar::operand<scalar::program>, sizeof...(A)> parts{
       builder.template add<stand_t<A, Arithmetic>, Arithmetic>(operands)...};
-  auto program = std::make_shared<const scalar::program>(
-      scalar::compose(scalar::convert_program<scalar::program>(P::own), parts));
+  auto program =
+      std::make_shared<const scalar::program>(scalar::compose(scalar::convert_program<scalar::program>(P::own), parts));
   std::sort(builder.absorbed.rbegin(), builder.absorbed.rend());
   for (node_id id : builder.absorbed) g.absorb(id);
   attributes attrs{{"program", op::shared_program(std::move(program))}};
   if (!name.empty()) attrs.set("named", true);
-  const node_id id = build(g, {.op = Op::name, .base_name = std::string(name.empty() ? Op::base_name : name),
-                               .inputs = std::move(builder.inputs), .attrs = std::move(attrs), .where = builder.where,
+  const node_id id = build(g, {.op = Op::name,
+                               .base_name = std::string(name.empty() ? Op::base_name : name),
+                               .inputs = std::move(builder.inputs),
+                               .attrs = std::move(attrs),
+                               .where = builder.where,
                                .may_be_absorbed = true});
   return expr<Result, P>(g, {id, 0});
 }
@@ -118,14 +125,18 @@ template <class... A>
 struct common {
   template <class X>
   static constexpr auto pick() {
-    if constexpr (graph_operand<X>) return std::type_identity<value_of<X>>{};
-    else return std::type_identity<void>{};
+    if constexpr (graph_operand<X>)
+      return std::type_identity<value_of<X>>{};
+    else
+      return std::type_identity<void>{};
   }
   template <class First, class... Rest>
   static constexpr auto first() {
     using t = typename decltype(pick<First>())::type;
-    if constexpr (!std::is_void_v<t>) return std::type_identity<t>{};
-    else return first<Rest...>();
+    if constexpr (!std::is_void_v<t>)
+      return std::type_identity<t>{};
+    else
+      return first<Rest...>();
   }
   using type = typename decltype(first<A...>())::type;
 };
@@ -135,10 +146,12 @@ using common_value = typename common<A...>::type;
 template <class T, class A>
 constexpr void check_operand() {
   if constexpr (graph_operand<A>) {
-    static_assert(same_dtype<T, value_of<A>>, "the operands have different dtypes; pn::cast<T>(x) converts one of them");
+    static_assert(same_dtype<T, value_of<A>>,
+                  "the operands have different dtypes; pn::cast<T>(x) converts one of them");
   } else {
-    static_assert(std::is_floating_point_v<T> || !std::is_floating_point_v<std::remove_cvref_t<A>>,
-                  "a fraction beside an integer expression would be cut off; pn::cast<float>(x) converts the expression");
+    static_assert(
+        std::is_floating_point_v<T> || !std::is_floating_point_v<std::remove_cvref_t<A>>,
+        "a fraction beside an integer expression would be cut off; pn::cast<float>(x) converts the expression");
   }
 }
 
@@ -146,8 +159,10 @@ constexpr void check_operand() {
 template <class A>
 constexpr auto mask_arithmetic() {
   if constexpr (expression<A> && !std::is_lvalue_reference_v<A>) {
-    if constexpr (is_mapped<program_of<A>>) return std::type_identity<typename program_of<A>::arithmetic>{};
-    else return std::type_identity<bool>{};
+    if constexpr (is_mapped<program_of<A>>)
+      return std::type_identity<typename program_of<A>::arithmetic>{};
+    else
+      return std::type_identity<bool>{};
   } else {
     return std::type_identity<bool>{};
   }
@@ -175,7 +190,8 @@ auto map_logic(std::string_view name, source_location where, A&& a, B&&... b) {
   using arithmetic = typename decltype(mask_arithmetic<A>())::type;
   if constexpr (std::is_same_v<arithmetic, std::uint8_t>)
     return map_call<Op, bool, bool>(name, where, std::forward<A>(a), std::forward<B>(b)...);
-  else return map_call<Op, arithmetic, bool>(name, where, std::forward<A>(a), std::forward<B>(b)...);
+  else
+    return map_call<Op, arithmetic, bool>(name, where, std::forward<A>(a), std::forward<B>(b)...);
 }
 
 }  // namespace pinion::inline v0::dsl

@@ -12,19 +12,20 @@ concept floating_value = std::is_floating_point_v<T>;
 
 template <class A>
 constexpr void check_floating() {
-  static_assert(floating_value<value_of<A>>, "this function is defined on floating-point expressions; "
-                                             "pn::cast<float>(x) converts");
+  static_assert(floating_value<value_of<A>>,
+                "this function is defined on floating-point expressions; "
+                "pn::cast<float>(x) converts");
 }
 
 }  // namespace dsl
 
 // Elementwise functions. The result has the operand's shape and dtype; operands of two broadcast as NumPy's.
 // A name given is the node's; a named node is never absorbed.
-#define PINION_UNARY(function, tag, check)                                                                       \
-  template <dsl::graph_operand A>                                                                                \
-  auto function(A&& x, std::string_view name = {}, source_location where = source_location::current()) {        \
-    check;                                                                                                       \
-    return dsl::map_same<op::tag>(name, where, std::forward<A>(x));                                              \
+#define PINION_UNARY(function, tag, check)                                                               \
+  template <dsl::graph_operand A>                                                                        \
+  auto function(A&& x, std::string_view name = {}, source_location where = source_location::current()) { \
+    check;                                                                                               \
+    return dsl::map_same<op::tag>(name, where, std::forward<A>(x));                                      \
   }
 #define PINION_FLOATING dsl::check_floating<A>()
 PINION_UNARY(exp, exp, PINION_FLOATING)
@@ -50,11 +51,11 @@ PINION_UNARY(negative, negate, )
 #undef PINION_FLOATING
 #undef PINION_UNARY
 
-#define PINION_BINARY(function, tag)                                                                             \
-  template <class A, class B>                                                                                    \
-    requires dsl::operand_pair<A, B>                                                                             \
+#define PINION_BINARY(function, tag)                                                                            \
+  template <class A, class B>                                                                                   \
+  requires dsl::operand_pair<A, B>                                                                              \
   auto function(A&& x, B&& y, std::string_view name = {}, source_location where = source_location::current()) { \
-    return dsl::map_same<op::tag>(name, where, std::forward<A>(x), std::forward<B>(y));                          \
+    return dsl::map_same<op::tag>(name, where, std::forward<A>(x), std::forward<B>(y));                         \
   }
 PINION_BINARY(maximum, maximum)
 PINION_BINARY(minimum, minimum)
@@ -65,11 +66,11 @@ PINION_BINARY(multiply, multiply)
 PINION_BINARY(divide, divide)
 #undef PINION_BINARY
 
-#define PINION_COMPARISON(function, tag)                                                                         \
-  template <class A, class B>                                                                                    \
-    requires dsl::operand_pair<A, B>                                                                             \
+#define PINION_COMPARISON(function, tag)                                                                        \
+  template <class A, class B>                                                                                   \
+  requires dsl::operand_pair<A, B>                                                                              \
   auto function(A&& x, B&& y, std::string_view name = {}, source_location where = source_location::current()) { \
-    return dsl::map_compare<op::tag>(name, where, std::forward<A>(x), std::forward<B>(y));                       \
+    return dsl::map_compare<op::tag>(name, where, std::forward<A>(x), std::forward<B>(y));                      \
   }
 PINION_COMPARISON(equal, equal)
 PINION_COMPARISON(not_equal, not_equal)
@@ -77,12 +78,14 @@ PINION_COMPARISON(not_equal, not_equal)
 
 // a where the condition holds, b elsewhere; all three broadcast.
 template <dsl::graph_operand C, class A, class B>
-  requires dsl::operand_pair<A, B>
-auto select(C&& condition, A&& a, B&& b, std::string_view name = {}, source_location where = source_location::current()) {
+requires dsl::operand_pair<A, B>
+auto select(C&& condition, A&& a, B&& b, std::string_view name = {},
+            source_location where = source_location::current()) {
   static_assert(dsl::same_dtype<dsl::value_of<C>, bool>, "the condition of select is a bool expression");
   using T = dsl::common_value<A, B>;
   (dsl::check_operand<T, A>(), dsl::check_operand<T, B>());
-  return dsl::map_call<op::select, T, T>(name, where, std::forward<C>(condition), std::forward<A>(a), std::forward<B>(b));
+  return dsl::map_call<op::select, T, T>(name, where, std::forward<C>(condition), std::forward<A>(a),
+                                         std::forward<B>(b));
 }
 
 // Elements converted as C++ converts them; to bool: is it not zero? It ends a fused expression.
@@ -94,8 +97,10 @@ auto cast(A&& x, std::string_view name = {}, source_location where = source_loca
     return dsl::map_call<op::cast_bool, U, U>(name, where, std::forward<A>(x));
   else if constexpr (std::is_same_v<U, bool> && !std::is_same_v<T, bool>)
     return dsl::map_compare<op::not_equal>(name, where, std::forward<A>(x), T(0));
-  else if constexpr (std::is_same_v<U, T>) return dsl::map_same<op::cast>(name, where, std::forward<A>(x));
-  else return dsl::map_call<op::cast, T, U>(name, where, std::forward<A>(x));
+  else if constexpr (std::is_same_v<U, T>)
+    return dsl::map_same<op::cast>(name, where, std::forward<A>(x));
+  else
+    return dsl::map_call<op::cast, T, U>(name, where, std::forward<A>(x));
 }
 
 }  // namespace pinion::inline v0

@@ -16,8 +16,13 @@ expr<T, made_by<Op>> node_call(std::string_view name, source_location where, att
   (check_stored<A>(), ...);
   graph& g = graph_of(operands...);
   std::vector<output> inputs{endpoint_of(operands, where).endpoint()...};
-  return {g, {build(g, {.op = Op::name, .base_name = std::string(name.empty() ? Op::name : name),
-                        .inputs = std::move(inputs), .attrs = std::move(attrs), .where = where}), 0}};
+  return {g,
+          {build(g, {.op = Op::name,
+                     .base_name = std::string(name.empty() ? Op::name : name),
+                     .inputs = std::move(inputs),
+                     .attrs = std::move(attrs),
+                     .where = where}),
+           0}};
 }
 
 }  // namespace pinion::inline v0::dsl

@@ -30,7 +30,9 @@ struct expr_facts<expr<T, P, L>> {
   using place = L;
 };
 template <class E>
-concept expression = requires { typename expr_facts<std::remove_cvref_t<E>>::value; };
+concept expression = requires {
+  typename expr_facts<std::remove_cvref_t<E>>::value;
+};
 
 template <class V>
 inline constexpr bool is_variable_type = false;
@@ -47,7 +49,7 @@ concept scalar_operand = std::is_arithmetic_v<std::remove_cvref_t<A>>;
 template <class A>
 concept operand = graph_operand<A> || scalar_operand<A>;
 template <class A, class B>
-concept operand_pair = operand<A> && operand<B> && (graph_operand<A> || graph_operand<B>);
+concept operand_pair = operand<A> && operand<B> &&(graph_operand<A> || graph_operand<B>);
 
 // Defined in map.hpp.
 template <class Op, class... A>
@@ -59,11 +61,11 @@ auto map_logic(std::string_view name, source_location where, A&& a, B&&... b);
 
 // One non-template base with hidden friends: far cheaper to compile than friends of every expression type.
 struct operators {
-#define PINION_BINARY(symbol, kind, tag)                                                         \
-  template <class A, class B>                                                                    \
-    requires operand_pair<A, B>                                                                  \
-  friend auto operator symbol(A&& a, B&& b) {                                                    \
-    return kind<op::tag>({}, {}, std::forward<A>(a), std::forward<B>(b));                        \
+#define PINION_BINARY(symbol, kind, tag)                                  \
+  template <class A, class B>                                             \
+  requires operand_pair<A, B>                                             \
+  friend auto operator symbol(A&& a, B&& b) {                             \
+    return kind<op::tag>({}, {}, std::forward<A>(a), std::forward<B>(b)); \
   }
   PINION_BINARY(+, map_same, add)
   PINION_BINARY(-, map_same, subtract)

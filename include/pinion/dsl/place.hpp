@@ -22,8 +22,10 @@ struct op_of_program<made_by<Op>> {
 
 template <class P>
 constexpr dtype arithmetic_dtype() {
-  if constexpr (is_mapped<P>) return P::recorded.arithmetic;
-  else return dtype::invalid;
+  if constexpr (is_mapped<P>)
+    return P::recorded.arithmetic;
+  else
+    return dtype::invalid;
 }
 
 // Not constexpr on purpose: the compiler stops at the call that holds the sentence.
@@ -39,7 +41,8 @@ consteval bool check_kernel(dtype key = dtype_of<T>) {
   if constexpr (!std::is_void_v<Op>) {
     if (!Tag::spec.type().empty() && !Op::kernels.has(Tag::spec.type(), key)) {
       if (std::is_same_v<Op, op::variable> && key == dtype::int32 && Tag::spec.type() == "GPU")
-        no_kernel<Op, T, Tag>::int32_variable_on_GPU("int32 variable on GPU: there is no such kernel; there is one on CPU");
+        no_kernel<Op, T, Tag>::int32_variable_on_GPU(
+            "int32 variable on GPU: there is no such kernel; there is one on CPU");
       no_kernel<Op, T, Tag>::of_this_op_and_dtype_on_this_device_type(
           "this op has no kernel for this dtype on this device type; see the kernels of the op named in this error");
     }
@@ -53,7 +56,7 @@ consteval bool check_kernel(dtype key = dtype_of<T>) {
 // the node just made, as that node's innermost guard; a stored expression gets an Identity there instead. An op without
 // a kernel for its dtype on that device type does not compile.
 template <fixed_string S, class E>
-  requires dsl::expression<E>
+requires dsl::expression<E>
 auto place(E&& e, source_location where = source_location::current()) {
   using tag = std::remove_cvref_t<decltype(at<S>)>;
   using T = dsl::value_of<E>;

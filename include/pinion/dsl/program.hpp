@@ -43,10 +43,14 @@ using lane_type = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 template <class O>
 constexpr scalar::operand<static_program> as_operand() {
   using operand = scalar::operand<static_program>;
-  if constexpr (std::is_same_v<O, number_argument>) return {operand::leaf, {}, nullptr};
-  else if constexpr (std::is_same_v<O, mask_argument>) return {operand::leaf_mask, {}, nullptr};
-  else if constexpr (std::is_same_v<O, literal_argument>) return {operand::number_literal, {}, nullptr};
-  else return {operand::absorbed, {}, &O::recorded};
+  if constexpr (std::is_same_v<O, number_argument>)
+    return {operand::leaf, {}, nullptr};
+  else if constexpr (std::is_same_v<O, mask_argument>)
+    return {operand::leaf_mask, {}, nullptr};
+  else if constexpr (std::is_same_v<O, literal_argument>)
+    return {operand::number_literal, {}, nullptr};
+  else
+    return {operand::absorbed, {}, &O::recorded};
 }
 
 }  // namespace detail
@@ -56,12 +60,11 @@ struct mapped {
   using arithmetic = detail::lane_type<Arithmetic>;
   template <std::size_t>
   using result = Result;
-  // Of this functor alone. Recorded by the compiler and only there: C++ leaves the order of operands open, and a functor
-  // run again at run time might write its program down in another one.
+  // Of this functor alone. Recorded by the compiler and only there: C++ leaves the order of operands open, and a
+  // functor run again at run time might write its program down in another one.
   static constexpr static_program own = scalar::record<static_program, Functor>(dtype_of<Arithmetic>, dtype_of<Result>);
-  static constexpr static_program recorded =
-      scalar::compose(own,
-                      std::array<scalar::operand<static_program>, sizeof...(Operands)>{detail::as_operand<Operands>()...});
+  static constexpr static_program recorded = scalar::compose(
+      own, std::array<scalar::operand<static_program>, sizeof...(Operands)>{detail::as_operand<Operands>()...});
   static constexpr static_program executable = scalar::executable(recorded);
   static constexpr int operations = scalar::operation_count(recorded);
   static constexpr int leaves = recorded.inputs;

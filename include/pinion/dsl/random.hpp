@@ -23,22 +23,31 @@ template <class Op, element T>
 expr<T, made_by<Op>> random(const shape& extent, attributes attrs, std::string_view name, source_location where) {
   attrs.set("shape", extent);
   attrs.set("dtype", dtype_of<T>);
-  return make<Op, T>({.op = Op::name, .base_name = std::string(name.empty() ? Op::name : name), .attrs = std::move(attrs), .where = where});
+  return make<Op, T>({.op = Op::name,
+                      .base_name = std::string(name.empty() ? Op::name : name),
+                      .attrs = std::move(attrs),
+                      .where = where});
 }
 }  // namespace dsl
 
 template <element T>
-auto random_uniform(const shape& extent, const uniform_options& o = {}, source_location where = source_location::current()) {
-  return dsl::random<op::random_uniform, T>(extent, {{"minval", o.minval}, {"maxval", o.maxval}, {"seed", o.seed}}, o.name, where);
+auto random_uniform(const shape& extent, const uniform_options& o = {},
+                    source_location where = source_location::current()) {
+  return dsl::random<op::random_uniform, T>(extent, {{"minval", o.minval}, {"maxval", o.maxval}, {"seed", o.seed}},
+                                            o.name, where);
 }
 template <element T>
-auto random_normal(const shape& extent, const normal_options& o = {}, source_location where = source_location::current()) {
-  return dsl::random<op::random_normal, T>(extent, {{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}}, o.name, where);
+auto random_normal(const shape& extent, const normal_options& o = {},
+                   source_location where = source_location::current()) {
+  return dsl::random<op::random_normal, T>(extent, {{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}}, o.name,
+                                           where);
 }
 // Normal, drawn again until less than two standard deviations from the mean.
 template <element T>
-auto truncated_normal(const shape& extent, const normal_options& o = {}, source_location where = source_location::current()) {
-  return dsl::random<op::truncated_normal, T>(extent, {{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}}, o.name, where);
+auto truncated_normal(const shape& extent, const normal_options& o = {},
+                      source_location where = source_location::current()) {
+  return dsl::random<op::truncated_normal, T>(extent, {{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}},
+                                              o.name, where);
 }
 
 }  // namespace pinion::inline v0

@@ -25,8 +25,10 @@ expr<T, made_by<Op>> make(node_request request) {
 }
 
 inline node_request constant_request(any_tensor value, std::string_view name, source_location where) {
-  return {.op = op::constant::name, .base_name = std::string(name.empty() ? "Const" : name),
-          .attrs = {{"value", std::move(value)}}, .where = where};
+  return {.op = op::constant::name,
+          .base_name = std::string(name.empty() ? "Const" : name),
+          .attrs = {{"value", std::move(value)}},
+          .where = where};
 }
 }  // namespace dsl
 
@@ -44,7 +46,7 @@ expr<T, dsl::made_by<op::constant>> constant(const literal<T>& value, std::strin
 }
 // A host tensor.
 template <class V>
-  requires dsl::is_tensor<V>
+requires dsl::is_tensor<V>
 auto constant(const V& value, std::string_view name = {}, source_location where = source_location::current()) {
   using T = std::remove_cvref_t<decltype(*value.data())>;
   return dsl::make<op::constant, T>(dsl::constant_request(value.untyped(), name, where));
@@ -52,7 +54,8 @@ auto constant(const V& value, std::string_view name = {}, source_location where 
 
 // The same value everywhere.
 template <element T>
-auto fill(const shape& extent, T value, std::string_view name = {}, source_location where = source_location::current()) {
+auto fill(const shape& extent, T value, std::string_view name = {},
+          source_location where = source_location::current()) {
   tensor<T> t(extent);
   for (T& x : t.span()) x = value;
   return constant(t, name, where);
@@ -72,7 +75,8 @@ expr<T, dsl::made_by<op::placeholder>> placeholder(const shape& extent = shape::
                                                    source_location where = source_location::current()) {
   return dsl::make<op::placeholder, T>({.op = op::placeholder::name,
                                         .base_name = std::string(name.empty() ? "Placeholder" : name),
-                                        .attrs = {{"dtype", dtype_of<T>}, {"shape", extent}}, .where = where});
+                                        .attrs = {{"dtype", dtype_of<T>}, {"shape", extent}},
+                                        .where = where});
 }
 
 struct variable_options {
@@ -89,11 +93,15 @@ template <element T>
 variable_handle<T> make_variable(output initial, const std::string& full_name, const variable_options& options,
                                  source_location where) {
   graph& g = default_graph();
-  const node_id v = build(g, {.op = op::variable::name, .attrs = {{"dtype", dtype_of<T>}, {"shape", g.type_of(initial).shape},
-                                                                  {"shared_name", options.shared_name}},
-                              .where = where, .exact_name = full_name});
-  const node_id assign = build(g, {.op = op::assign::name, .inputs = {{v, 0}, initial}, .where = where, .exact_name = full_name + "/Assign"});
-  const node_id read = build(g, {.op = op::identity::name, .inputs = {{v, 0}}, .where = where, .exact_name = full_name + "/read"});
+  const node_id v = build(
+      g, {.op = op::variable::name,
+          .attrs = {{"dtype", dtype_of<T>}, {"shape", g.type_of(initial).shape}, {"shared_name", options.shared_name}},
+          .where = where,
+          .exact_name = full_name});
+  const node_id assign = build(
+      g, {.op = op::assign::name, .inputs = {{v, 0}, initial}, .where = where, .exact_name = full_name + "/Assign"});
+  const node_id read =
+      build(g, {.op = op::identity::name, .inputs = {{v, 0}}, .where = where, .exact_name = full_name + "/read"});
   g.add_to_collection(options.local ? "local_variables" : "variables", v);
   g.add_to_collection(options.local ? "local_initializers" : "initializers", assign);
   if (options.trainable) {
@@ -111,12 +119,14 @@ inline std::string variable_name(const std::string& name) {
 
 // A variable with a constant initial value: a scalar or a host tensor.
 template <class V>
-  requires(element<V> || dsl::is_tensor<V>)
-auto variable(const V& initial, const variable_options& options = {}, source_location where = source_location::current()) {
+requires(element<V> || dsl::is_tensor<V>) auto variable(const V& initial, const variable_options& options = {},
+                                                        source_location where = source_location::current()) {
   const std::string name = dsl::variable_name(options.name);
   const auto value = [&] {
-    if constexpr (element<V>) return tensor<V>(initial);
-    else return initial;
+    if constexpr (element<V>)
+      return tensor<V>(initial);
+    else
+      return initial;
   }();
   using T = std::remove_cvref_t<decltype(*value.data())>;
   auto request = dsl::constant_request(value.untyped(), "", where);
@@ -126,7 +136,8 @@ auto variable(const V& initial, const variable_options& options = {}, source_loc
 }
 // A variable initialised by an expression, which runs only when the initialiser does.
 template <dsl::expression E>
-auto variable(const E& initial, const variable_options& options = {}, source_location where = source_location::current()) {
+auto variable(const E& initial, const variable_options& options = {},
+              source_location where = source_location::current()) {
   return dsl::make_variable<dsl::value_of<E>>(initial.endpoint(), dsl::variable_name(options.name), options, where);
 }
 
@@ -136,7 +147,8 @@ expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location 
   graph& g = v.owner();
   const auto input = [&]() -> output {
     if constexpr (graph_operand<V>) {
-      static_assert(same_dtype<T, value_of<V>>, "the value has another dtype than the variable; pn::cast<T>(x) converts");
+      static_assert(same_dtype<T, value_of<V>>,
+                    "the value has another dtype than the variable; pn::cast<T>(x) converts");
       return endpoint_of(value, where).endpoint();
     } else if constexpr (is_tensor<std::remove_cvref_t<V>>) {
       return {build(g, constant_request(value.untyped(), std::string(Op::name) + "/value", where)), 0};
@@ -146,7 +158,10 @@ expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location 
       return {build(g, constant_request(literal, std::string(Op::name) + "/value", where)), 0};
     }
   }();
-  return {g, {build(g, {.op = Op::name, .base_name = std::string(Op::name), .inputs = {v.reference(), input}, .where = where}), 0}};
+  return {
+      g,
+      {build(g, {.op = Op::name, .base_name = std::string(Op::name), .inputs = {v.reference(), input}, .where = where}),
+       0}};
 }
 }  // namespace dsl
 
@@ -176,8 +191,7 @@ inline operation group(std::initializer_list<operation> ops, std::string_view na
   return {g, build(g, std::move(request))};
 }
 template <class... Op>
-  requires(sizeof...(Op) > 0 && (std::is_convertible_v<const Op&, operation> && ...))
-operation group(const Op&... ops) {
+requires(sizeof...(Op) > 0 && (std::is_convertible_v<const Op&, operation> && ...)) operation group(const Op&... ops) {
   return group({operation(ops)...});
 }
 inline operation no_op(std::string_view name = "NoOp", source_location where = source_location::current()) {
@@ -190,8 +204,11 @@ auto identity(A&& x, std::string_view name = {}, source_location where = source_
   using T = dsl::value_of<A>;
   graph& g = dsl::graph_of(x);
   const output in = dsl::endpoint_of(x, where).endpoint();
-  return expr<T, dsl::made_by<op::identity>>(
-      g, {build(g, {.op = op::identity::name, .base_name = std::string(name.empty() ? "Identity" : name), .inputs = {in}, .where = where}), 0});
+  return expr<T, dsl::made_by<op::identity>>(g, {build(g, {.op = op::identity::name,
+                                                           .base_name = std::string(name.empty() ? "Identity" : name),
+                                                           .inputs = {in},
+                                                           .where = where}),
+                                                 0});
 }
 
 // Runs the initialisers of all variables of the default graph made so far.

@@ -21,7 +21,7 @@ class graph;
 
 using integers = std::vector<std::int64_t>;
 using attribute = std::variant<bool, std::int64_t, double, std::string, dtype, shape, integers, any_tensor,
-    std::shared_ptr<const scalar::program>, std::shared_ptr<const graph>>;
+                               std::shared_ptr<const scalar::program>, std::shared_ptr<const graph>>;
 
 // A small map from names to values, sorted by name. A value.
 class attributes {
@@ -33,8 +33,10 @@ class attributes {
 
   void set(std::string_view name, attribute value) {
     const auto at = lower(name);
-    if (at != items_.end() && at->first == name) at->second = std::move(value);
-    else items_.emplace(at, std::string(name), std::move(value));
+    if (at != items_.end() && at->first == name)
+      at->second = std::move(value);
+    else
+      items_.emplace(at, std::string(name), std::move(value));
   }
   const attribute* find(std::string_view name) const {
     const auto at = const_cast<attributes*>(this)->lower(name);
@@ -62,7 +64,8 @@ class attributes {
  private:
   using list = std::vector<std::pair<std::string, attribute>>;
   list::iterator lower(std::string_view name) {
-    return std::lower_bound(items_.begin(), items_.end(), name, [](const auto& item, auto n) { return item.first < n; });
+    return std::lower_bound(items_.begin(), items_.end(), name,
+                            [](const auto& item, auto n) { return item.first < n; });
   }
   list items_;
 };

@@ -39,12 +39,15 @@ class [[nodiscard]] device {
   }
   // Refers to an lvalue policy, owns a temporary one.
   template <class P>
-    requires(placement_policy<std::remove_cvref_t<P>> && !std::is_convertible_v<P, device_spec>)
-  explicit device(P&& policy, source_location where = source_location::current()) {
+  requires(placement_policy<std::remove_cvref_t<P>> &&
+           !std::is_convertible_v<P, device_spec>) explicit device(P&& policy,
+                                                                   source_location where = source_location::current()) {
     const auto ask = [](auto& p, const node_view& op) -> device_spec {
       using answer = decltype(p(op));
-      if constexpr (std::is_convertible_v<answer, device_spec>) return p(op);
-      else return parse_device(p(op));
+      if constexpr (std::is_convertible_v<answer, device_spec>)
+        return p(op);
+      else
+        return parse_device(p(op));
     };
     if constexpr (std::is_lvalue_reference_v<P>) {
       open({device_scope::policy, {}, [ask, p = &policy](const node_view& op) { return ask(*p, op); }, where, {}});

@@ -55,7 +55,9 @@ class graph {
     const auto at = names_.find(std::string(name));
     return at == names_.end() ? no_node : at->second;
   }
-  const output_type& type_of(output o) const { return nodes_[index(o.node)].outputs[static_cast<std::size_t>(o.index)]; }
+  const output_type& type_of(output o) const {
+    return nodes_[index(o.node)].outputs[static_cast<std::size_t>(o.index)];
+  }
 
   // Collections: ids under a well-known name ("variables", "trainable_variables", "losses", ...), in order.
   const std::vector<node_id>& collection(const std::string& name) const {
@@ -85,7 +87,8 @@ class graph {
     for (node_id c : n.control_inputs) --nodes_[index(c)].consumers;
     if (n.settled) release_name(n);
     n.absorbed = true;
-    std::erase(unsettled_, id);  // its id is not given again: a handle of it that is still about shall not mean another node
+    std::erase(unsettled_,
+               id);  // its id is not given again: a handle of it that is still about shall not mean another node
   }
   // A node as it stands, settled or not: for those who build.
   const node& peek(node_id id) const { return nodes_[index(id)]; }
@@ -125,9 +128,6 @@ class graph {
     }
   }
 
-  // Where nodes of this graph get names of their own: seeds of random ops, say.
-  std::int64_t next_serial() { return serial_++; }
-
  private:
   static std::size_t index(node_id id) { return static_cast<std::size_t>(id); }
   static std::string lower_case(std::string text) {
@@ -151,9 +151,8 @@ class graph {
   std::unordered_map<std::string, node_id> names_;
   std::unordered_map<std::string, int> name_uses_;
   std::map<std::string, std::vector<node_id>> collections_;
-  std::int64_t serial_ = 0;
   std::unique_ptr<error> fault_;
-  std::atomic<bool> waiting_{false};   // is there a node to settle, or a fault to throw?
+  std::atomic<bool> waiting_{false};            // is there a node to settle, or a fault to throw?
   std::atomic<const void*> settling_{nullptr};  // the thread that settles; a lock of the little kind
   bool closing_ = false;
 };
@@ -163,13 +162,16 @@ PINION_DECL void graph::settle_all() {
   thread_local const char here = 0;  // its address names the thread
   const void* const me = &here;
   if (settling_.load(std::memory_order_relaxed) == me) return;  // a policy that is being asked looks at the graph
-  for (const void* nobody = nullptr; !settling_.compare_exchange_weak(nobody, me, std::memory_order_acquire);) nobody = nullptr;
+  for (const void* nobody = nullptr; !settling_.compare_exchange_weak(nobody, me, std::memory_order_acquire);)
+    nobody = nullptr;
   auto waiting = std::move(unsettled_);
   unsettled_.clear();
   for (std::size_t i = 0; i < waiting.size(); ++i) {
     node& n = nodes_[index(waiting[i])];
-    if (n.name.empty()) n.name = unique_name(n.base_name);
-    else name_uses_.try_emplace(lower_case(n.name), 1);  // "v/read", which nobody else may get
+    if (n.name.empty())
+      n.name = unique_name(n.base_name);
+    else
+      name_uses_.try_emplace(lower_case(n.name), 1);  // "v/read", which nobody else may get
     names_[n.name] = waiting[i];
     n.settled = true;
     try {

@@ -39,8 +39,8 @@ struct node {
   std::vector<node_id> control_inputs;
   attributes attrs;
   std::vector<output_type> outputs;
-  device_spec requested;        // valid once settled
-  std::string request_reason;   // "guard at model.cpp:12", "policy at …, merged with …"; empty when unconstrained
+  device_spec requested;       // valid once settled
+  std::string request_reason;  // "guard at model.cpp:12", "policy at …, merged with …"; empty when unconstrained
   std::vector<std::string> colocation;  // names of the nodes it must stand with
   source_location where;
 

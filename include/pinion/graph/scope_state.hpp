@@ -44,7 +44,9 @@ struct scope_state {
 };
 
 // The graph that expressions of this thread are built in.
-inline graph& default_graph() { return *scope_state::current().graph; }
+inline graph& default_graph() {
+  return *scope_state::current().graph;
+}
 
 // Replaces the thread's own default graph by an empty one. Refused while a graph is default through as_default(), and
 // fatal to expressions that still refer to the old graph, which is destroyed.
@@ -71,6 +73,8 @@ class [[nodiscard]] default_scope {
   scope_state saved_;
 };
 
-inline default_scope graph::as_default() { return default_scope(*this); }
+inline default_scope graph::as_default() {
+  return default_scope(*this);
+}
 
 }  // namespace pinion::inline v0

@@ -20,9 +20,12 @@ class [[nodiscard]] name_scope {
     auto& state = scope_state::current();
     state.graph->settle();
     saved_ = state.name_prefix;
-    if (name.empty()) state.name_prefix.clear();
-    else if (name.back() == '/') state.name_prefix = name;
-    else state.name_prefix = state.graph->unique_name(saved_ + std::string(name)) + "/";
+    if (name.empty())
+      state.name_prefix.clear();
+    else if (name.back() == '/')
+      state.name_prefix = name;
+    else
+      state.name_prefix = state.graph->unique_name(saved_ + std::string(name)) + "/";
   }
   name_scope(const name_scope&) = delete;
   ~name_scope() {
@@ -33,13 +36,14 @@ class [[nodiscard]] name_scope {
 
   // Letters, digits and . _ - / \ ; the first of a node's or a root scope's is a letter, a digit or a dot.
   static void check(std::string_view name) {
-    if (!name.empty() && scope_state::current().name_prefix.empty() && std::string_view("_-/\\").find(name[0]) != std::string_view::npos)
+    if (!name.empty() && scope_state::current().name_prefix.empty() &&
+        std::string_view("_-/\\").find(name[0]) != std::string_view::npos)
       throw error(errc::invalid_argument, "'" + std::string(name) + "' is not a name at the root: it begins with '" +
                                               std::string(1, name[0]) + "'; a letter, a digit or a dot would do");
     for (char c : name)
       if (!(letter(c) || (c >= '0' && c <= '9') || std::string_view("._-/\\").find(c) != std::string_view::npos))
-        throw error(errc::invalid_argument, "'" + std::string(name) + "' is not a name: it holds '" + std::string(1, c) +
-                                                "'; letters, digits and . _ - / would do");
+        throw error(errc::invalid_argument, "'" + std::string(name) + "' is not a name: it holds '" +
+                                                std::string(1, c) + "'; letters, digits and . _ - / would do");
   }
 
  private:
@@ -55,8 +59,8 @@ class [[nodiscard]] control_dependencies {
   control_dependencies(std::initializer_list<operation> before) { open(before, false); }
   explicit control_dependencies(std::nullptr_t) { open({}, true); }
   template <class... Op>
-    requires(sizeof...(Op) > 0 && (std::is_convertible_v<const Op&, operation> && ...))
-  explicit control_dependencies(const Op&... before) {
+  requires(sizeof...(Op) > 0 &&
+           (std::is_convertible_v<const Op&, operation> && ...)) explicit control_dependencies(const Op&... before) {
     open({operation(before)...}, false);
   }
   control_dependencies(const control_dependencies&) = delete;
@@ -73,9 +77,9 @@ class [[nodiscard]] control_dependencies {
     auto level = std::make_shared<control_scope>();
     for (const operation& op : before) {
       if (op.empty() || &op.owner() != state.graph)
-        throw error(errc::invalid_argument, op.empty() ? "control_dependencies: an operation that was never assigned"
-                                                       : "control_dependencies: node '" + op.name() +
-                                                             "' belongs to another graph");
+        throw error(errc::invalid_argument,
+                    op.empty() ? "control_dependencies: an operation that was never assigned"
+                               : "control_dependencies: node '" + op.name() + "' belongs to another graph");
       level->before.push_back(op.id());
     }
     level->first = state.graph->size();

@@ -21,12 +21,14 @@ namespace pinion::inline v0 {
 
 namespace op {
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) , tag
-using catalogue = type_list<constant, placeholder, identity, zeros_like, ones_like, no_op,  //
-    variable, assign, assign_add, assign_sub, apply_gradient_descent, apply_momentum,      //
-    reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, expand_like, prod_grad, argmax,  //
-    softmax, log_softmax, scale_rows, softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,  //
-    random_uniform, random_normal, truncated_normal, gather, scatter_dense, reshape, reshape_like, transpose,  //
-    matmul, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+using catalogue =
+    type_list<constant, placeholder, identity, zeros_like, ones_like, no_op,                                    //
+              variable, assign, assign_add, assign_sub, apply_gradient_descent, apply_momentum,                 //
+              reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, expand_like, prod_grad, argmax,     //
+              softmax, log_softmax, scale_rows, softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,  //
+              random_uniform, random_normal, truncated_normal, gather, scatter_dense, reshape, reshape_like,
+              transpose,  //
+              matmul, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 #undef PINION_MAP_TAG
 }  // namespace op
 

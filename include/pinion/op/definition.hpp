@@ -6,7 +6,8 @@
 //     static void infer(shape_context&);                           // types and shapes of the outputs, or fail
 //     static void gradient(gradient_context&);                     // or: static constexpr std::string_view no_gradient
 //     static constexpr bool stateful = true;                       // if running it twice is not the same as once
-//     static dtype key(const node&);                               // the dtype that selects the kernel, if not output 0's
+//     static dtype key(const node&);                               // the dtype that selects the kernel, if not output
+//     0's
 //   };
 #pragma once
 
@@ -31,7 +32,9 @@ struct definition {
 };
 
 namespace detail {
-inline dtype key_of_first_output(const node& n) { return n.outputs.empty() ? dtype::invalid : n.outputs[0].dtype; }
+inline dtype key_of_first_output(const node& n) {
+  return n.outputs.empty() ? dtype::invalid : n.outputs[0].dtype;
+}
 }  // namespace detail
 
 template <class Op>
@@ -42,7 +45,7 @@ constexpr definition define() {
   d.infer = &Op::infer;
   d.key = &detail::key_of_first_output;
   if constexpr (requires { Op::stateful; }) d.stateful = Op::stateful;
-  if constexpr (requires(gradient_context& c) { Op::gradient(c); }) d.gradient = &Op::gradient;
+  if constexpr (requires(gradient_context & c) { Op::gradient(c); }) d.gradient = &Op::gradient;
   if constexpr (requires { Op::no_gradient; }) d.no_gradient = Op::no_gradient;
   if constexpr (requires(const node& n) { Op::key(n); }) d.key = &Op::key;
   return d;

@@ -43,12 +43,17 @@ class gradient_context {
   // Builds a node "<op>" beside the one differentiated and returns its first output.
   pinion::output make(std::string_view op, std::vector<pinion::output> inputs, attributes attrs = {}) {
     std::string base = node().name.substr(node().name.rfind('/') + 1);
-    return {build(graph_, {.op = op, .base_name = base + "_grad/" + std::string(op), .inputs = std::move(inputs),
-                           .attrs = std::move(attrs), .where = node().where}),
+    return {build(graph_, {.op = op,
+                           .base_name = base + "_grad/" + std::string(op),
+                           .inputs = std::move(inputs),
+                           .attrs = std::move(attrs),
+                           .where = node().where}),
             0};
   }
 
-  void set(int input, pinion::output dense) { of_input[static_cast<std::size_t>(input)] = gradient_value{dense, {}, {}}; }
+  void set(int input, pinion::output dense) {
+    of_input[static_cast<std::size_t>(input)] = gradient_value{dense, {}, {}};
+  }
   void set_sparse(int input, pinion::output indices, pinion::output rows) {
     of_input[static_cast<std::size_t>(input)] = gradient_value{{}, indices, rows};
   }

@@ -28,7 +28,8 @@ struct kernel_setup {
   const pinion::node& referenced(int i) const { return graph[node.inputs[static_cast<std::size_t>(i)].node]; }
 };
 
-// Told of what goes wrong in a launched body, which may run when run() has long returned. Thread-safe; outlives the step.
+// Told of what goes wrong in a launched body, which may run when run() has long returned. Thread-safe; outlives the
+// step.
 class step_watch {
  public:
   virtual ~step_watch() = default;
@@ -48,7 +49,7 @@ class kernel_context {
   pinion::rendezvous* rendezvous = nullptr;
   pinion::cancellation* cancellation = nullptr;
   std::int64_t step = 0;
-  std::span<any_tensor> inputs;   // reference inputs are empty
+  std::span<any_tensor> inputs;  // reference inputs are empty
   std::span<any_tensor> outputs;
   std::span<const unsigned char> wanted;  // may be empty: all are
 
@@ -69,14 +70,18 @@ class kernel_context {
   // What a body throws fails its step, and is blamed on this node.
   template <class Body>
   void launch(Body&& body) {
-    if (auto* s = device->stream()) enqueue(*s, std::forward<Body>(body));
-    else body();
+    if (auto* s = device->stream())
+      enqueue(*s, std::forward<Body>(body));
+    else
+      body();
   }
   // Splits [0, chunks) over the intra-op pool; see thread_pool::for_each_chunk. Usable inside a launched body.
   template <class Body>
   static void in_chunks(task_services& s, std::int64_t chunks, Body&& body) {
-    if (s.intra_op) s.intra_op->for_each_chunk(chunks, std::forward<Body>(body));
-    else for (std::int64_t i = 0; i < chunks; ++i) body(i);
+    if (s.intra_op)
+      s.intra_op->for_each_chunk(chunks, std::forward<Body>(body));
+    else
+      for (std::int64_t i = 0; i < chunks; ++i) body(i);
   }
 
  private:

@@ -37,7 +37,8 @@ inline std::string to_string(const kernel_set& set) {
 
 // Why there is none, and what would do: "VariableV2 has no int32 kernel on GPU; there is one on CPU".
 inline std::string no_kernel(std::string_view op, const kernel_set& set, dtype type, std::string_view device_type) {
-  std::string text = std::string(op) + " has no " + std::string(to_string(type)) + " kernel on " + std::string(device_type);
+  std::string text =
+      std::string(op) + " has no " + std::string(to_string(type)) + " kernel on " + std::string(device_type);
   if (set.cpu.has(type)) return text + "; there is one on CPU";
   if (set.gpu.has(type)) return text + "; there is one on GPU";
   return text + "; there are kernels " + to_string(set);

@@ -24,11 +24,12 @@ struct plan_options {
 
 // Where a placer would put what the fetches need.
 template <placer P>
-plan make_plan(const graph& g, std::vector<device_info> devices, const P& place, std::initializer_list<operation> fetches,
-               const plan_options& options = {}) {
+plan make_plan(const graph& g, std::vector<device_info> devices, const P& place,
+               std::initializer_list<operation> fetches, const plan_options& options = {}) {
   std::vector<node_id> targets;
   for (const operation& f : fetches) targets.push_back(f.id());
-  return place(placement_problem{g, ancestors(g, {}, targets), std::move(devices), {}, options.home, options.allow_soft_placement});
+  return place(placement_problem{
+      g, ancestors(g, {}, targets), std::move(devices), {}, options.home, options.allow_soft_placement});
 }
 
 }  // namespace pinion::inline v0

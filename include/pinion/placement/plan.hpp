@@ -27,14 +27,14 @@ struct device_info {
 struct placed_node {
   node_id id = no_node;
   std::string name = {}, op = {};
-  std::string requested = {};        // as guards and policies gathered it; "" when nobody asked
-  std::string device = {};           // where it goes
-  int device_index = -1;             // in the plan's devices
-  std::string reason = {};           // "pinned by guard at model.cpp:12", "only kernel", "with W", ...
+  std::string requested = {};             // as guards and policies gathered it; "" when nobody asked
+  std::string device = {};                // where it goes
+  int device_index = -1;                  // in the plan's devices
+  std::string reason = {};                // "pinned by guard at model.cpp:12", "only kernel", "with W", ...
   std::vector<std::string> refused = {};  // candidates that were not taken, each with why
-  bool fallback = false;             // soft placement moved it
-  std::string location = {};         // file:line that made it
-  std::int64_t bytes_out = 0;        // of outputs whose shapes are known
+  bool fallback = false;                  // soft placement moved it
+  std::string location = {};              // file:line that made it
+  std::int64_t bytes_out = 0;             // of outputs whose shapes are known
 };
 
 // The nodes that some fetches need, in the order in which they were made, each with its device. A value.
@@ -53,7 +53,8 @@ class plan {
   // The full device name of a node; not_found where the plan does not hold it.
   const std::string& device_of(std::string_view name) const {
     const placed_node* n = find(name);
-    if (!n) throw error(errc::not_found, "the plan holds no node '" + std::string(name) + "'; only what its fetches need");
+    if (!n)
+      throw error(errc::not_found, "the plan holds no node '" + std::string(name) + "'; only what its fetches need");
     return n->device;
   }
   // The nodes that soft placement moved away from where they were asked to be.
@@ -81,7 +82,8 @@ inline std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   std::string text;
   for (const auto& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}", row[i], i + 1 < row.size() ? widths[i] + 2 : 0);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += fmt::format("{:<{}}", row[i], i + 1 < row.size() ? widths[i] + 2 : 0);
     text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
   }
   return text;

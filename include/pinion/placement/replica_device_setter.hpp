@@ -22,12 +22,13 @@ struct round_robin {
 };
 
 struct replica_device_setter_options {
-  int ps_tasks = 0;                            // how many; with a cluster, the tasks of ps_device's job there
+  int ps_tasks = 0;  // how many; with a cluster, the tasks of ps_device's job there
   std::string_view ps_device = "/job:ps";
   std::string_view worker_device = "/job:worker";
-  bool merge_devices = true;                   // false: an op that already has a device keeps it as it is
+  bool merge_devices = true;  // false: an op that already has a device keeps it as it is
   std::optional<cluster_spec> cluster = {};
-  std::optional<std::vector<std::string>> ps_ops = {};  // op names that go to ps tasks; the default is all kinds of state
+  std::optional<std::vector<std::string>> ps_ops =
+      {};  // op names that go to ps tasks; the default is all kinds of state
 };
 
 // A placement policy with state: it counts the ops it sends to ps tasks. For one thread at a time. Without ps tasks it
@@ -37,8 +38,11 @@ template <class Strategy = round_robin>
 class replica_device_setter {
  public:
   explicit replica_device_setter(const replica_device_setter_options& o, Strategy strategy = {})
-      : ps_(parse_device(o.ps_device)), worker_(parse_device(o.worker_device)), merge_(o.merge_devices),
-        tasks_(o.ps_tasks), strategy_(std::move(strategy)) {
+      : ps_(parse_device(o.ps_device)),
+        worker_(parse_device(o.worker_device)),
+        merge_(o.merge_devices),
+        tasks_(o.ps_tasks),
+        strategy_(std::move(strategy)) {
     if (o.cluster) tasks_ = o.cluster->has(ps_.job()) ? o.cluster->num_tasks(ps_.job()) : 0;
     if (o.ps_ops) ps_ops_ = *o.ps_ops;
   }
@@ -63,10 +67,19 @@ class replica_device_setter {
   bool merge_;
   int tasks_;
   Strategy strategy_;
-  std::vector<std::string> ps_ops_{"Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable",
-      "MutableHashTableV2", "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "MutableDenseHashTable",
-      "MutableDenseHashTableV2", "VarHandleOp", "BoostedTreesEnsembleResourceHandleOp",
-      "BoostedTreesQuantileStreamResourceHandleOp", "ResourceConditionalAccumulator"};
+  std::vector<std::string> ps_ops_{"Variable",
+                                   "VariableV2",
+                                   "AutoReloadVariable",
+                                   "MutableHashTable",
+                                   "MutableHashTableV2",
+                                   "MutableHashTableOfTensors",
+                                   "MutableHashTableOfTensorsV2",
+                                   "MutableDenseHashTable",
+                                   "MutableDenseHashTableV2",
+                                   "VarHandleOp",
+                                   "BoostedTreesEnsembleResourceHandleOp",
+                                   "BoostedTreesQuantileStreamResourceHandleOp",
+                                   "ResourceConditionalAccumulator"};
 };
 
 }  // namespace pinion::inline v0

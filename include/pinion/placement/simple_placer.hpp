@@ -38,8 +38,10 @@ class simple_placer {
       gather();
       std::vector<std::size_t> waiting;
       for (std::size_t i = 0; i < p_.nodes.size(); ++i)
-        if (is_generator(i)) waiting.push_back(i);
-        else assign(i);
+        if (is_generator(i))
+          waiting.push_back(i);
+        else
+          assign(i);
       for (std::size_t i : waiting) follow_consumers(i);
       return plan(p_.devices, std::move(result_));
     }
@@ -76,8 +78,9 @@ class simple_placer {
       const device_info& d = p_.devices[*g.device];
       const bool asked_elsewhere = !p_.soft && !is_specification(n.requested, d.spec);
       if (has_kernel(i, d) && !asked_elsewhere) return;
-      throw error(errc::invalid_argument, "'" + n.name + "' must stand with '" + at(*g.kept_by).name + "', which is on " + d.name +
-                                              ", but " + (asked_elsewhere ? "asks for " + to_string(n.requested) : why_no_kernel(i, d.spec.type())))
+      throw error(errc::invalid_argument,
+                  "'" + n.name + "' must stand with '" + at(*g.kept_by).name + "', which is on " + d.name + ", but " +
+                      (asked_elsewhere ? "asks for " + to_string(n.requested) : why_no_kernel(i, d.spec.type())))
           .at_node(n.name, n.op, to_string(n.where));
     }
     void consumers_of(std::size_t i) {
@@ -86,7 +89,9 @@ class simple_placer {
       for (node_id c : at(i).control_inputs)
         if (groups_of_.holds(c)) consumers_[groups_of_.index_of(c)].push_back(i);
     }
-    std::string others(const group& g) const { return g.members.empty() ? "its group" : "'" + at(g.members[0]).name + "'"; }
+    std::string others(const group& g) const {
+      return g.members.empty() ? "its group" : "'" + at(g.members[0]).name + "'";
+    }
     std::optional<std::size_t> device_named(const std::string& name) const {
       for (std::size_t d = 0; d < p_.devices.size(); ++d)
         if (p_.devices[d].name == name) return d;
@@ -154,8 +159,10 @@ class simple_placer {
       const auto& users = consumers_[i];
       if (!g.device && !users.empty()) {
         const int first = result_[users[0]].device_index;
-        const bool together = std::all_of(users.begin(), users.end(), [&](std::size_t u) { return result_[u].device_index == first; });
-        if (together && first >= 0 && std::find(found.begin(), found.end(), static_cast<std::size_t>(first)) != found.end())
+        const bool together =
+            std::all_of(users.begin(), users.end(), [&](std::size_t u) { return result_[u].device_index == first; });
+        if (together && first >= 0 &&
+            std::find(found.begin(), found.end(), static_cast<std::size_t>(first)) != found.end())
           return settle(i, static_cast<std::size_t>(first), fell_back, "with its consumers");
       }
       settle(i, found[0], fell_back, "");
@@ -170,17 +177,30 @@ class simple_placer {
       if (fell_back) fallback_groups_[groups_of_.root(i)] = true;
       const bool moved = !is_specification(n.requested, d.spec);
       placed_node& out = result_[i];
-      out = {.id = p_.nodes[i], .name = n.name, .op = n.op, .requested = to_string(n.requested), .device = d.name,
-             .device_index = static_cast<int>(device), .fallback = moved, .location = to_string(n.where)};
+      out = {.id = p_.nodes[i],
+             .name = n.name,
+             .op = n.op,
+             .requested = to_string(n.requested),
+             .device = d.name,
+             .device_index = static_cast<int>(device),
+             .fallback = moved,
+             .location = to_string(n.where)};
       for (const auto& o : n.outputs)
-        if (o.shape.known() && !o.reference) out.bytes_out += o.shape.count() * static_cast<std::int64_t>(size_of(o.dtype));
+        if (o.shape.known() && !o.reference)
+          out.bytes_out += o.shape.count() * static_cast<std::int64_t>(size_of(o.dtype));
       note_refusals(out, i, d);
-      if (moved) out.reason = "fallback from " + out.requested + ": " + why_not(i, n.requested);
-      else if (follows && g.members.size() > 1 && g.members[0] != i) out.reason = "with " + at(g.members[0]).name;
-      else if (!n.requested.empty()) out.reason = n.request_reason.empty() ? "pinned" : "pinned by " + n.request_reason;
-      else if (p_.kept.count(out.id)) out.reason = "kept from an earlier run";
-      else if (!reason.empty()) out.reason = std::move(reason);
-      else out.reason = out.refused.empty() ? "first device" : "only kernel";
+      if (moved)
+        out.reason = "fallback from " + out.requested + ": " + why_not(i, n.requested);
+      else if (follows && g.members.size() > 1 && g.members[0] != i)
+        out.reason = "with " + at(g.members[0]).name;
+      else if (!n.requested.empty())
+        out.reason = n.request_reason.empty() ? "pinned" : "pinned by " + n.request_reason;
+      else if (p_.kept.count(out.id))
+        out.reason = "kept from an earlier run";
+      else if (!reason.empty())
+        out.reason = std::move(reason);
+      else
+        out.reason = out.refused.empty() ? "first device" : "only kernel";
     }
     // Better candidates that lack a kernel.
     void note_refusals(placed_node& out, std::size_t i, const device_info& taken) const {
@@ -199,7 +219,9 @@ class simple_placer {
       for (const auto& d : p_.devices) {
         if (is_specification(request, d.spec)) {
           for (std::size_t m : groups_.at(groups_of_.root(i)).members)
-            if (!has_kernel(m, d)) return (m == i ? "" : "'" + at(m).name + "', which must stand with it: ") + why_no_kernel(m, d.spec.type());
+            if (!has_kernel(m, d))
+              return (m == i ? "" : "'" + at(m).name + "', which must stand with it: ") +
+                     why_no_kernel(m, d.spec.type());
         }
         devices += (devices.empty() ? "" : ", ") + d.name;
       }
@@ -213,11 +235,14 @@ class simple_placer {
 
     [[noreturn]] void refuse(std::size_t i, const group& g) const {
       const node& n = at(i);
-      std::string sentence = g.request.empty() ? "no device can hold '" + n.name + "': " : "'" + n.name + "' cannot be placed on " + to_string(g.request) + ": ";
+      std::string sentence = g.request.empty() ? "no device can hold '" + n.name + "': "
+                                               : "'" + n.name + "' cannot be placed on " + to_string(g.request) + ": ";
       sentence += why_not(i, g.request);
       if (!n.request_reason.empty()) sentence += " (asked for by " + n.request_reason + ")";
       sentence += "; soft placement would loosen the request";
-      throw error(errc::invalid_argument, sentence).at_node(n.name, n.op, to_string(n.where)).on_device(to_string(g.request));
+      throw error(errc::invalid_argument, sentence)
+          .at_node(n.name, n.op, to_string(n.where))
+          .on_device(to_string(g.request));
     }
 
     const placement_problem& p_;

@@ -51,7 +51,10 @@ class countdown {
 class direct_session final : public session_backend {
  public:
   direct_session(const session_options& options, graph& g)
-      : options_(options), graph_(g), inter_op_(helpers(options.inter_op_threads)), intra_op_(helpers(options.intra_op_threads)) {
+      : options_(options),
+        graph_(g),
+        inter_op_(helpers(options.inter_op_threads)),
+        intra_op_(helpers(options.intra_op_threads)) {
     services_ = {&resources_, &intra_op_};
     add_devices();
     log_devices();
@@ -77,7 +80,8 @@ class direct_session final : public session_backend {
     auto& step = static_cast<compiled_step&>(prepared);
     local_rendezvous meet;
     step_state state(meet, next_step_.fetch_add(1, std::memory_order_relaxed));
-    if (options_.operation_timeout.count() > 0) state.deadline = std::chrono::steady_clock::now() + options_.operation_timeout;
+    if (options_.operation_timeout.count() > 0)
+      state.deadline = std::chrono::steady_clock::now() + options_.operation_timeout;
     state.feeds.assign(feeds.begin(), feeds.end());
     state.fetches.resize(results.size());
     enter(state);
@@ -153,12 +157,15 @@ class direct_session final : public session_backend {
       devices_.push_back(std::make_unique<devices::cpu_device>(local.with_type("CPU").with_index(i)));
     std::map<std::string, int> next;
     for (const auto& like : options_.simulated)
-      devices_.push_back(std::make_unique<devices::sim_device>(local.with_type(like.type).with_index(next[like.type]++), like));
+      devices_.push_back(
+          std::make_unique<devices::sim_device>(local.with_type(like.type).with_index(next[like.type]++), like));
   }
 
   void log(const std::string& line) const {
-    if (options_.placement_log) options_.placement_log(line);
-    else std::fprintf(stdout, "%s\n", line.c_str());
+    if (options_.placement_log)
+      options_.placement_log(line);
+    else
+      std::fprintf(stdout, "%s\n", line.c_str());
   }
   void log_devices() const {
     if (!options_.log_device_placement) return;
@@ -191,8 +198,12 @@ class direct_session final : public session_backend {
   }
 
   pinion::plan place(const step_signature& signature) {
-    placement_problem problem{graph_, prune(graph_, signature), known_devices(), kept_,
-                              parse_device("/job:localhost/replica:0/task:0"), options_.allow_soft_placement};
+    placement_problem problem{graph_,
+                              prune(graph_, signature),
+                              known_devices(),
+                              kept_,
+                              parse_device("/job:localhost/replica:0/task:0"),
+                              options_.allow_soft_placement};
     return simple_placer{}(problem);
   }
 
@@ -230,7 +241,9 @@ class direct_session final : public session_backend {
     if (step.in_order) return executor(*step.parts[0], *memory[0], services_, state, nullptr).run_in_order();
     countdown left(static_cast<int>(step.parts.size()));
     for (std::size_t i = 0; i < step.parts.size(); ++i)
-      std::make_shared<executor>(*step.parts[i], *memory[i], services_, state, &inter_op_)->start([&left] { left.count_down(); });
+      std::make_shared<executor>(*step.parts[i], *memory[i], services_, state, &inter_op_)->start([&left] {
+        left.count_down();
+      });
     if (left.wait(state.deadline)) return;
     state.fail(step_state::too_late());
     left.wait(std::nullopt);

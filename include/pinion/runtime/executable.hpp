@@ -26,10 +26,10 @@ struct executable {
     std::shared_ptr<pinion::kernel> kernel;  // of a computation, a send or a receive
     std::vector<input_slot> inputs;
     int first_output = 0, outputs = 0;
-    std::vector<unsigned char> wanted;      // per output: does anybody read it?
-    std::vector<int> successors;   // items that wait for this one, once per edge
+    std::vector<unsigned char> wanted;  // per output: does anybody read it?
+    std::vector<int> successors;        // items that wait for this one, once per edge
     int predecessors = 0;
-    int index = 0;                 // which feed or fetch
+    int index = 0;  // which feed or fetch
     bool blocking = false;
     bool expensive() const { return kernel && kernel->expensive(); }
     node_id node = no_node;
@@ -95,8 +95,8 @@ struct executable {
       }
     } else if (from.kind == part_item::send) {
       it.kernel = std::make_shared<op::send_kernel>(std::move(from.key), !device->stream() ? op::send_kernel::host
-                                                                   : from.peer        ? op::send_kernel::peer
-                                                                                      : op::send_kernel::staged);
+                                                                         : from.peer       ? op::send_kernel::peer
+                                                                                           : op::send_kernel::staged);
     } else if (from.kind == part_item::receive) {
       it.kernel = std::make_shared<op::receive_kernel>(std::move(from.key));
     }

@@ -87,8 +87,10 @@ class executor : public std::enable_shared_from_this<executor> {
       inputs_.clear();
       for (const auto& in : it.inputs) {
         auto& slot = m_.slots[static_cast<std::size_t>(in.slot)];
-        if (in.last_in_order) inputs_.push_back(std::move(slot));
-        else inputs_.push_back(slot);
+        if (in.last_in_order)
+          inputs_.push_back(std::move(slot));
+        else
+          inputs_.push_back(slot);
       }
       run_item(it, inputs_);
     }
@@ -177,7 +179,9 @@ class executor : public std::enable_shared_from_this<executor> {
   void run_item(const executable::item& it, std::vector<any_tensor>& inputs) {
     try {
       switch (it.kind) {
-        case part_item::feed: m_.slots[static_cast<std::size_t>(it.first_output)] = step_.feeds[static_cast<std::size_t>(it.index)]; break;
+        case part_item::feed:
+          m_.slots[static_cast<std::size_t>(it.first_output)] = step_.feeds[static_cast<std::size_t>(it.index)];
+          break;
         case part_item::fetch: step_.fetches[static_cast<std::size_t>(it.index)] = std::move(inputs[0]); break;
         default: {
           kernel_context c = context(it, inputs);
@@ -212,8 +216,10 @@ class executor : public std::enable_shared_from_this<executor> {
     held->inputs = take_inputs(it);
     held->context = context(it, held->inputs);
     const auto ended = [self = shared_from_this(), i, held](const error* failed) {
-      if (failed) self->fail_item(i, *failed);
-      else self->drop_unwanted(self->e_.items[static_cast<std::size_t>(i)]);
+      if (failed)
+        self->fail_item(i, *failed);
+      else
+        self->drop_unwanted(self->e_.items[static_cast<std::size_t>(i)]);
       self->resume(i);
     };
     try {

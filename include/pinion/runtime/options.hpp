@@ -21,8 +21,9 @@ class text_sink {
   text_sink(std::ostream& stream) : write_([&stream](std::string_view line) { stream << line << '\n'; }) {}
   text_sink(std::ostream* stream) : text_sink(*stream) {}
   template <class F>
-    requires(std::is_invocable_v<F&, std::string_view> && !std::is_same_v<std::remove_cvref_t<F>, text_sink>)
-  text_sink(F&& write) : write_(std::forward<F>(write)) {}
+  requires(std::is_invocable_v<F&, std::string_view> && !std::is_same_v<std::remove_cvref_t<F>, text_sink>)
+      text_sink(F&& write)
+      : write_(std::forward<F>(write)) {}
 
   explicit operator bool() const { return bool(write_); }
   void operator()(std::string_view line) const { write_(line); }
@@ -34,18 +35,18 @@ class text_sink {
 struct gpu_options {
   double per_process_memory_fraction = 0;  // 0: as much as there is
   bool allow_growth = false;
-  std::string visible_devices = {};        // "0,1"; empty: all
+  std::string visible_devices = {};  // "0,1"; empty: all
 };
 
 struct session_options {
-  std::string target = {};                     // "" this process, or "pinion://host:port"
-  pinion::graph* graph = nullptr;              // null: the default graph of the thread that makes the session
-  bool allow_soft_placement = false;           // may a request that no device meets be loosened?
-  bool log_device_placement = false;           // a line per node when it is placed
-  text_sink placement_log = {};                // where; standard output if empty
+  std::string target = {};            // "" this process, or "pinion://host:port"
+  pinion::graph* graph = nullptr;     // null: the default graph of the thread that makes the session
+  bool allow_soft_placement = false;  // may a request that no device meets be loosened?
+  bool log_device_placement = false;  // a line per node when it is placed
+  text_sink placement_log = {};       // where; standard output if empty
   int cpu_devices = 1;
-  int inter_op_threads = 0;                    // for nodes beside each other; 0: one a core, 1: only the caller's
-  int intra_op_threads = 0;                    // for loops inside a node; likewise
+  int inter_op_threads = 0;                        // for nodes beside each other; 0: one a core, 1: only the caller's
+  int intra_op_threads = 0;                        // for loops inside a node; likewise
   std::chrono::milliseconds operation_timeout{0};  // of one run(); 0: no limit
   std::vector<std::string> device_filters = {};
   gpu_options gpu = {};

@@ -16,17 +16,17 @@ namespace pinion::inline v0::runtime {
 // An item of a partition: a node to compute, or one of the ends of what comes in and goes out.
 struct part_item {
   enum kind_t { compute, feed, fetch, send, receive } kind = compute;
-  node_id node = no_node;  // to compute; of the others the node whose output it carries
-  int index = 0;           // which feed or fetch
-  std::string key = {};    // of a send or receive
-  bool peer = false;       // a send straight to another accelerator of this task
+  node_id node = no_node;                        // to compute; of the others the node whose output it carries
+  int index = 0;                                 // which feed or fetch
+  std::string key = {};                          // of a send or receive
+  bool peer = false;                             // a send straight to another accelerator of this task
   std::vector<std::pair<int, int>> inputs = {};  // item of this partition, output of it
   std::vector<int> after = {};                   // items that must be done before
   int outputs = 0;
 };
 
 struct partition {
-  int device = 0;  // index in the plan
+  int device = 0;                // index in the plan
   std::vector<part_item> items;  // in an order in which they may run
 };
 
@@ -93,9 +93,10 @@ class partitioner {
     return signals_[{device, id}] = transfer(from, device, id, "done", {-1, 0}, {item});
   }
 
-  int transfer(int from, int to, node_id id, const std::string& what, std::pair<int, int> source, std::vector<int> after) {
-    const std::string key = g_[id].name + ":" + what + ";" + plan_.devices()[static_cast<std::size_t>(from)].name + ";" +
-                            plan_.devices()[static_cast<std::size_t>(to)].name;
+  int transfer(int from, int to, node_id id, const std::string& what, std::pair<int, int> source,
+               std::vector<int> after) {
+    const std::string key = g_[id].name + ":" + what + ";" + plan_.devices()[static_cast<std::size_t>(from)].name +
+                            ";" + plan_.devices()[static_cast<std::size_t>(to)].name;
     part_item send{.kind = part_item::send, .node = id, .key = key, .after = std::move(after)};
     if (source.first >= 0) {
       send.inputs.push_back(source);

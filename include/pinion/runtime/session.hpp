@@ -22,8 +22,8 @@ struct feed {
   template <element T, class P, class L, std::same_as<tensor<T>> V>
   feed(const expr<T, P, L>& x, const V& v) : to(x), value(v.untyped()) {}
   template <element T, class P, class L, class V>
-    requires(std::is_convertible_v<const V&, T> && !dsl::is_tensor<V>)
-  feed(const expr<T, P, L>& x, const V& scalar) : to(x), value(tensor<T>(static_cast<T>(scalar)).untyped()) {}
+  requires(std::is_convertible_v<const V&, T> && !dsl::is_tensor<V>) feed(const expr<T, P, L>& x, const V& scalar)
+      : to(x), value(tensor<T>(static_cast<T>(scalar)).untyped()) {}
   template <element T, class P, class L>
   feed(const expr<T, P, L>& x, const literal<T>& v) : to(x), value(tensor<T>::of(v).untyped()) {}
   template <element T, class V>
@@ -50,16 +50,20 @@ using fetched_tuple = decltype(std::tuple_cat(std::declval<typename fetched<F>::
 // operations yield nothing; one fetch comes bare, several as a tuple
 template <class Tuple>
 auto bare(Tuple&& all) {
-  if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 0) return;
-  else if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 1) return std::get<0>(std::move(all));
-  else return std::move(all);
+  if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 0)
+    return;
+  else if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 1)
+    return std::get<0>(std::move(all));
+  else
+    return std::move(all);
 }
 
 template <class Tuple>
 Tuple take_tuple(std::vector<any_tensor>& values) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return Tuple{std::tuple_element_t<I, Tuple>(std::move(values[I]))...};
-  }(std::make_index_sequence<std::tuple_size_v<Tuple>>{});
+  }
+  (std::make_index_sequence<std::tuple_size_v<Tuple>>{});
 }
 
 }  // namespace dsl
@@ -85,8 +89,7 @@ fetch_list<dsl::value_of<E>...> fetches(const E&... ends) {
   return {{dsl::endpoint_of(ends)...}};
 }
 template <class... O>
-  requires(std::is_convertible_v<const O&, operation> && ...)
-target_list targets(const O&... ends) {
+requires(std::is_convertible_v<const O&, operation>&&...) target_list targets(const O&... ends) {
   return {{operation(ends)...}};
 }
 
@@ -127,7 +130,8 @@ class session {
 
   // A step prepared once and called often, typed: callable(batch, labels) gives a tuple of what it fetches.
   template <class... X, class... F>
-  callable<feed_list<X...>, fetch_list<F...>> make_callable(const feed_list<X...>& feeds, const fetch_list<F...>& fetches,
+  callable<feed_list<X...>, fetch_list<F...>> make_callable(const feed_list<X...>& feeds,
+                                                            const fetch_list<F...>& fetches,
                                                             const target_list& targets = {}) {
     return {*this, feeds, fetches, targets};
   }
@@ -168,7 +172,8 @@ class session {
   // Of an expression, a variable or an operation.
   template <class E>
   void check_owner(const E& e) const {
-    if (e.empty()) throw error(errc::invalid_argument, "an expression or operation that was never assigned was given to run()");
+    if (e.empty())
+      throw error(errc::invalid_argument, "an expression or operation that was never assigned was given to run()");
     const pinion::node& n = e.owner()[e.id()];
     if (&e.owner() != graph_)
       throw error(errc::invalid_argument, "'" + n.name + "' belongs to another graph than the session's")
@@ -196,7 +201,8 @@ class session {
       for (std::size_t k = 0; k < i; ++k)
         if (s.feeds[i] == s.feeds[k]) {
           const pinion::node& n = (*graph_)[s.feeds[i].node];
-          throw error(errc::invalid_argument, "'" + n.name + "' was fed twice").at_node(n.name, n.op, to_string(n.where));
+          throw error(errc::invalid_argument, "'" + n.name + "' was fed twice")
+              .at_node(n.name, n.op, to_string(n.where));
         }
     if (s.fetches.empty() && s.targets.empty())
       throw error(errc::invalid_argument, "run() was given nothing to fetch or run");

@@ -37,38 +37,66 @@ namespace detail {
 // The arithmetic of one instruction on values of any lane count.
 template <opcode Op, class V>
 PINION_VECTOR V compute(V a, V b) {
-  if constexpr (Op == opcode::add) return a + b;
-  else if constexpr (Op == opcode::subtract) return a - b;
-  else if constexpr (Op == opcode::multiply) return a * b;
-  else if constexpr (Op == opcode::divide) return a / b;
-  else if constexpr (Op == opcode::minimum) return min(a, b);
-  else if constexpr (Op == opcode::maximum) return max(a, b);
-  else if constexpr (Op == opcode::negate) return -a;
-  else if constexpr (Op == opcode::absolute) return abs(a);
-  else if constexpr (Op == opcode::sign) return sign(a);
-  else if constexpr (!std::is_floating_point_v<typename V::value_type>) return a;  // refused by the shape function
-  else if constexpr (Op == opcode::power) return pow(a, b);
-  else if constexpr (Op == opcode::exp) return exp(a);
-  else if constexpr (Op == opcode::expm1) return expm1(a);
-  else if constexpr (Op == opcode::log) return log(a);
-  else if constexpr (Op == opcode::log1p) return log1p(a);
-  else if constexpr (Op == opcode::sqrt) return sqrt(a);
-  else if constexpr (Op == opcode::rsqrt) return rsqrt(a);
-  else if constexpr (Op == opcode::tanh) return tanh(a);
-  else if constexpr (Op == opcode::erf) return erf(a);
-  else if constexpr (Op == opcode::sin) return sin(a);
-  else if constexpr (Op == opcode::cos) return cos(a);
-  else if constexpr (Op == opcode::floor) return floor(a);
-  else if constexpr (Op == opcode::ceil) return ceil(a);
-  else return round(a);
+  if constexpr (Op == opcode::add)
+    return a + b;
+  else if constexpr (Op == opcode::subtract)
+    return a - b;
+  else if constexpr (Op == opcode::multiply)
+    return a * b;
+  else if constexpr (Op == opcode::divide)
+    return a / b;
+  else if constexpr (Op == opcode::minimum)
+    return min(a, b);
+  else if constexpr (Op == opcode::maximum)
+    return max(a, b);
+  else if constexpr (Op == opcode::negate)
+    return -a;
+  else if constexpr (Op == opcode::absolute)
+    return abs(a);
+  else if constexpr (Op == opcode::sign)
+    return sign(a);
+  else if constexpr (!std::is_floating_point_v<typename V::value_type>)
+    return a;  // refused by the shape function
+  else if constexpr (Op == opcode::power)
+    return pow(a, b);
+  else if constexpr (Op == opcode::exp)
+    return exp(a);
+  else if constexpr (Op == opcode::expm1)
+    return expm1(a);
+  else if constexpr (Op == opcode::log)
+    return log(a);
+  else if constexpr (Op == opcode::log1p)
+    return log1p(a);
+  else if constexpr (Op == opcode::sqrt)
+    return sqrt(a);
+  else if constexpr (Op == opcode::rsqrt)
+    return rsqrt(a);
+  else if constexpr (Op == opcode::tanh)
+    return tanh(a);
+  else if constexpr (Op == opcode::erf)
+    return erf(a);
+  else if constexpr (Op == opcode::sin)
+    return sin(a);
+  else if constexpr (Op == opcode::cos)
+    return cos(a);
+  else if constexpr (Op == opcode::floor)
+    return floor(a);
+  else if constexpr (Op == opcode::ceil)
+    return ceil(a);
+  else
+    return round(a);
 }
 
 template <opcode Op, class V>
 PINION_VECTOR auto compare(V a, V b) {
-  if constexpr (Op == opcode::less) return a < b;
-  else if constexpr (Op == opcode::less_equal) return a <= b;
-  else if constexpr (Op == opcode::equal) return a == b;
-  else return a != b;
+  if constexpr (Op == opcode::less)
+    return a < b;
+  else if constexpr (Op == opcode::less_equal)
+    return a <= b;
+  else if constexpr (Op == opcode::equal)
+    return a == b;
+  else
+    return a != b;
 }
 
 // Runs a program over whole vectors only: a strip whose length is not a multiple of the lanes is cut by its caller.
@@ -115,16 +143,26 @@ struct compiled_body {
   static PINION_VECTOR void compute_one(registers<Isa>& r, const strip& s, std::int64_t i) {
     using V = simd<T, Isa>;
     constexpr instruction in = P::executable.code[I];
-    if constexpr (in.op == opcode::input) r.number[I] = V::load(element<T>(s, in.a, i));
-    else if constexpr (in.op == opcode::input_mask) r.mask[I] = V::mask_type::load(element<bool>(s, in.a, i));
-    else if constexpr (in.op == opcode::literal) r.number[I] = static_cast<const T*>(s.literals)[in.a];
-    else if constexpr (in.op == opcode::constant) r.number[I] = P::executable.constants[in.a].template as<T>();
-    else if constexpr (in.op == opcode::logical_and) r.mask[I] = r.mask[in.a] && r.mask[in.b];
-    else if constexpr (in.op == opcode::logical_or) r.mask[I] = r.mask[in.a] || r.mask[in.b];
-    else if constexpr (in.op == opcode::logical_not) r.mask[I] = !r.mask[in.a];
-    else if constexpr (in.op == opcode::select) r.number[I] = select(r.mask[in.a], r.number[in.b], r.number[in.c]);
-    else if constexpr (facts(in.op).yields_mask) r.mask[I] = compare<in.op>(r.number[in.a], r.number[in.b]);
-    else r.number[I] = compute<in.op>(r.number[in.a], r.number[in.b]);
+    if constexpr (in.op == opcode::input)
+      r.number[I] = V::load(element<T>(s, in.a, i));
+    else if constexpr (in.op == opcode::input_mask)
+      r.mask[I] = V::mask_type::load(element<bool>(s, in.a, i));
+    else if constexpr (in.op == opcode::literal)
+      r.number[I] = static_cast<const T*>(s.literals)[in.a];
+    else if constexpr (in.op == opcode::constant)
+      r.number[I] = P::executable.constants[in.a].template as<T>();
+    else if constexpr (in.op == opcode::logical_and)
+      r.mask[I] = r.mask[in.a] && r.mask[in.b];
+    else if constexpr (in.op == opcode::logical_or)
+      r.mask[I] = r.mask[in.a] || r.mask[in.b];
+    else if constexpr (in.op == opcode::logical_not)
+      r.mask[I] = !r.mask[in.a];
+    else if constexpr (in.op == opcode::select)
+      r.number[I] = select(r.mask[in.a], r.number[in.b], r.number[in.c]);
+    else if constexpr (facts(in.op).yields_mask)
+      r.mask[I] = compare<in.op>(r.number[in.a], r.number[in.b]);
+    else
+      r.number[I] = compute<in.op>(r.number[in.a], r.number[in.b]);
   }
 
   template <std::size_t K, class Isa>
@@ -139,9 +177,12 @@ struct compiled_body {
       convert<R>(r.number[id]).store(static_cast<R*>(s.out[K]) + i);
     } else {
       T* out = static_cast<T*>(s.out[K]) + i;
-      if (s.how[K] == sink::sum) r.total[K] = r.total[K] + r.number[id];
-      else if (s.how[K] == sink::store) r.number[id].store(out);
-      else (V::load(out) + r.number[id]).store(out);
+      if (s.how[K] == sink::sum)
+        r.total[K] = r.total[K] + r.number[id];
+      else if (s.how[K] == sink::store)
+        r.number[id].store(out);
+      else
+        (V::load(out) + r.number[id]).store(out);
     }
   }
 };
@@ -156,7 +197,8 @@ struct compile_program {
   static const compiled_kernel* add() {
     static compiled_kernel k{fingerprint(P::executable), &computes, &entries<detail::compiled_body<P>, const strip*>};
     k.next = compiled_kernels.load(std::memory_order_relaxed);
-    while (!compiled_kernels.compare_exchange_weak(k.next, &k, std::memory_order_acq_rel)) {}
+    while (!compiled_kernels.compare_exchange_weak(k.next, &k, std::memory_order_acq_rel)) {
+    }
     return &k;
   }
   static inline const compiled_kernel* const kernel = add();

@@ -29,10 +29,22 @@ struct reverse_pass {
     if (adjoint[id] == 0) return;
     const V dy = value(adjoint[id]), y = value(id), a = value(in.a), b = value(in.b);
     switch (in.op) {
-      case opcode::add: give(in.a, dy); give(in.b, dy); break;
-      case opcode::subtract: give(in.a, dy); give(in.b, -dy); break;
-      case opcode::multiply: give(in.a, dy * b); give(in.b, dy * a); break;
-      case opcode::divide: give(in.a, dy / b); give(in.b, -(dy * y / b)); break;
+      case opcode::add:
+        give(in.a, dy);
+        give(in.b, dy);
+        break;
+      case opcode::subtract:
+        give(in.a, dy);
+        give(in.b, -dy);
+        break;
+      case opcode::multiply:
+        give(in.a, dy * b);
+        give(in.b, dy * a);
+        break;
+      case opcode::divide:
+        give(in.a, dy / b);
+        give(in.b, -(dy * y / b));
+        break;
       case opcode::maximum: choose(in, a >= b, dy); break;
       case opcode::minimum: choose(in, a <= b, dy); break;
       case opcode::power: {
@@ -81,8 +93,9 @@ struct reverse_pass {
 
 }  // namespace detail
 
-// Inputs: those of p, then one adjoint per result of p. Results: the adjoint of each input of p, in order; a bool input,
-// or one that does not matter, gets the constant 0. Requires: a floating arithmetic type, no result that is a cast.
+// Inputs: those of p, then one adjoint per result of p. Results: the adjoint of each input of p, in order; a bool
+// input, or one that does not matter, gets the constant 0. Requires: a floating arithmetic type, no result that is a
+// cast.
 template <class Program>
 constexpr Program derive(const Program& p) {
   Program d;

@@ -1,34 +1,34 @@
 // The built-in scalar functors: each is written once, over symbolic values.
 //
-// A functor is an empty type with `arity` and a static `apply`. Its derivative follows from its primitives, or is stated
-// with with_derivative(y, x, dy/dx). Of an operator's operands at most one may compute something: C++ leaves their order
-// open, and the program recorded at run time has to be the compiler's, or its kernel is not found.
+// A functor is an empty type with `arity` and a static `apply`. Its derivative follows from its primitives, or is
+// stated with with_derivative(y, x, dy/dx). Of an operator's operands at most one may compute something: C++ leaves
+// their order open, and the program recorded at run time has to be the compiler's, or its kernel is not found.
 #pragma once
 
 namespace pinion::inline v0::scalar {
 
 namespace functor {
 
-#define PINION_BINARY(name, expression)              \
-  struct name {                                      \
-    static constexpr int arity = 2;                  \
-    template <class V, class W>                      \
+#define PINION_BINARY(name, expression)     \
+  struct name {                             \
+    static constexpr int arity = 2;         \
+    template <class V, class W>             \
     static constexpr auto apply(V x, W y) { \
-      return expression;                             \
-    }                                                \
+      return expression;                    \
+    }                                       \
   };
-#define PINION_UNARY(name, expression)               \
-  struct name {                                      \
-    static constexpr int arity = 1;                  \
-    template <class V>                               \
+#define PINION_UNARY(name, expression) \
+  struct name {                        \
+    static constexpr int arity = 1;    \
+    template <class V>                 \
     static constexpr auto apply(V x) { \
-      return expression;                             \
-    }                                                \
+      return expression;               \
+    }                                  \
   };
 
 PINION_BINARY(add, x + y)
 PINION_BINARY(subtract, x - y)
-PINION_BINARY(multiply, x * y)
+PINION_BINARY(multiply, x* y)
 PINION_BINARY(divide, x / y)
 PINION_BINARY(minimum, min(x, y))
 PINION_BINARY(maximum, max(x, y))

@@ -22,12 +22,18 @@ struct tile_body {
     for (int i = 0; i < tile; i += V::lanes) {
       const V x = V::load(a + i), y = V::load(b + i);
       V r;
-      if constexpr (Op == opcode::select) r = select(x != V(T(0)), y, V::load(c + i));
-      else if constexpr (Op == opcode::logical_and) r = select(x != V(T(0)) && y != V(T(0)), V(T(1)), V(T(0)));
-      else if constexpr (Op == opcode::logical_or) r = select(x != V(T(0)) || y != V(T(0)), V(T(1)), V(T(0)));
-      else if constexpr (Op == opcode::logical_not) r = select(x == V(T(0)), V(T(1)), V(T(0)));
-      else if constexpr (facts(Op).yields_mask) r = select(compare<Op>(x, y), V(T(1)), V(T(0)));
-      else r = compute<Op>(x, y);
+      if constexpr (Op == opcode::select)
+        r = select(x != V(T(0)), y, V::load(c + i));
+      else if constexpr (Op == opcode::logical_and)
+        r = select(x != V(T(0)) && y != V(T(0)), V(T(1)), V(T(0)));
+      else if constexpr (Op == opcode::logical_or)
+        r = select(x != V(T(0)) || y != V(T(0)), V(T(1)), V(T(0)));
+      else if constexpr (Op == opcode::logical_not)
+        r = select(x == V(T(0)), V(T(1)), V(T(0)));
+      else if constexpr (facts(Op).yields_mask)
+        r = select(compare<Op>(x, y), V(T(1)), V(T(0)));
+      else
+        r = compute<Op>(x, y);
       r.store(out + i);
     }
   }
@@ -90,10 +96,14 @@ class interpreted {
   void fill_leaf(const strip& s, std::size_t i, T* scratch) const {
     const auto& in = p_.code[i];
     T value{};
-    if (in.op == opcode::literal) value = static_cast<const T*>(s.literals)[in.a];
-    else if (in.op == opcode::constant) value = p_.constants[in.a].template as<T>();
-    else if (in.op == opcode::input && !s.advance[in.a]) value = *static_cast<const T*>(s.in[in.a]);
-    else if (in.op == opcode::input_mask && !s.advance[in.a]) value = T(*static_cast<const bool*>(s.in[in.a]));
+    if (in.op == opcode::literal)
+      value = static_cast<const T*>(s.literals)[in.a];
+    else if (in.op == opcode::constant)
+      value = p_.constants[in.a].template as<T>();
+    else if (in.op == opcode::input && !s.advance[in.a])
+      value = *static_cast<const T*>(s.in[in.a]);
+    else if (in.op == opcode::input_mask && !s.advance[in.a])
+      value = T(*static_cast<const bool*>(s.in[in.a]));
     std::fill_n(row(scratch, i), detail::tile, value);
   }
 
@@ -129,8 +139,10 @@ class interpreted {
       case sink::store:
         visit_plain(p_.results[k].type, [&]<class R>() {
           R* out = static_cast<R*>(s.out[k]) + at;
-          if constexpr (std::is_same_v<R, bool>) std::transform(from, from + n, out, [](T x) { return x != T(0); });
-          else std::transform(from, from + n, out, [](T x) { return static_cast<R>(x); });
+          if constexpr (std::is_same_v<R, bool>)
+            std::transform(from, from + n, out, [](T x) { return x != T(0); });
+          else
+            std::transform(from, from + n, out, [](T x) { return static_cast<R>(x); });
         });
     }
   }

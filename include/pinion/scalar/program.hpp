@@ -2,9 +2,11 @@
 //
 // Invariants
 //   1. An instruction's operands are earlier values; a value is named by the index of its instruction.
-//   2. `input` k stands at most once; comparisons and logic yield masks, all else yields numbers of the arithmetic type.
+//   2. `input` k stands at most once; comparisons and logic yield masks, all else yields numbers of the arithmetic
+//   type.
 //   3. Literals (a user's 2.0f) are outside the fingerprint; constants (a functor's own 1) are inside.
-//   4. The same algorithms run in the compiler (fixed_program) and at run time (program), so that both agree bit for bit.
+//   4. The same algorithms run in the compiler (fixed_program) and at run time (program), so that both agree bit for
+//   bit.
 #pragma once
 
 #include <array>
@@ -21,11 +23,40 @@
 namespace pinion::inline v0::scalar {
 
 enum class opcode : std::uint8_t {
-  input, input_mask, literal, constant,  // a: which
-  add, subtract, multiply, divide, minimum, maximum, power,
-  negate, absolute, sign, exp, expm1, log, log1p, sqrt, rsqrt, tanh, erf, sin, cos, floor, ceil, round,
-  less, less_equal, equal, not_equal,
-  logical_and, logical_or, logical_not,
+  input,
+  input_mask,
+  literal,
+  constant,  // a: which
+  add,
+  subtract,
+  multiply,
+  divide,
+  minimum,
+  maximum,
+  power,
+  negate,
+  absolute,
+  sign,
+  exp,
+  expm1,
+  log,
+  log1p,
+  sqrt,
+  rsqrt,
+  tanh,
+  erf,
+  sin,
+  cos,
+  floor,
+  ceil,
+  round,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  logical_and,
+  logical_or,
+  logical_not,
   select,   // a: mask, b: where true, c: where false
   partial,  // the value a, whose derivative by b is c, whatever a was computed from
 };
@@ -39,16 +70,18 @@ struct opcode_facts {
 
 constexpr opcode_facts facts(opcode op) {
   constexpr opcode_facts table[] = {
-      {"input", 0, false, false}, {"mask", 0, true, false}, {"literal", 0, false, false}, {"constant", 0, false, false},
-      {"add", 2, false, false}, {"sub", 2, false, false}, {"mul", 2, false, false}, {"div", 2, false, false},
-      {"min", 2, false, false}, {"max", 2, false, false}, {"pow", 2, false, false},
-      {"neg", 1, false, false}, {"abs", 1, false, false}, {"sign", 1, false, false}, {"exp", 1, false, false},
-      {"expm1", 1, false, false}, {"log", 1, false, false}, {"log1p", 1, false, false}, {"sqrt", 1, false, false},
-      {"rsqrt", 1, false, false}, {"tanh", 1, false, false}, {"erf", 1, false, false}, {"sin", 1, false, false},
-      {"cos", 1, false, false}, {"floor", 1, false, false}, {"ceil", 1, false, false}, {"round", 1, false, false},
-      {"lt", 2, true, false}, {"le", 2, true, false}, {"eq", 2, true, false}, {"ne", 2, true, false},
-      {"and", 2, true, true}, {"or", 2, true, true}, {"not", 1, true, true},
-      {"select", 3, false, true}, {"partial", 3, false, false}};
+      {"input", 0, false, false},    {"mask", 0, true, false},   {"literal", 0, false, false},
+      {"constant", 0, false, false}, {"add", 2, false, false},   {"sub", 2, false, false},
+      {"mul", 2, false, false},      {"div", 2, false, false},   {"min", 2, false, false},
+      {"max", 2, false, false},      {"pow", 2, false, false},   {"neg", 1, false, false},
+      {"abs", 1, false, false},      {"sign", 1, false, false},  {"exp", 1, false, false},
+      {"expm1", 1, false, false},    {"log", 1, false, false},   {"log1p", 1, false, false},
+      {"sqrt", 1, false, false},     {"rsqrt", 1, false, false}, {"tanh", 1, false, false},
+      {"erf", 1, false, false},      {"sin", 1, false, false},   {"cos", 1, false, false},
+      {"floor", 1, false, false},    {"ceil", 1, false, false},  {"round", 1, false, false},
+      {"lt", 2, true, false},        {"le", 2, true, false},     {"eq", 2, true, false},
+      {"ne", 2, true, false},        {"and", 2, true, true},     {"or", 2, true, true},
+      {"not", 1, true, true},        {"select", 3, false, true}, {"partial", 3, false, false}};
   return table[static_cast<unsigned>(op)];
 }
 
@@ -72,8 +105,10 @@ struct number {
   constexpr number(T value) : real(static_cast<double>(value)), integer(static_cast<std::int64_t>(value)) {}
   template <class T>
   constexpr T as() const {
-    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(real);
-    else return static_cast<T>(integer);
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<T>(real);
+    else
+      return static_cast<T>(integer);
   }
   friend constexpr bool operator==(const number&, const number&) = default;
 };
@@ -119,9 +154,7 @@ struct basic_program {
     literals.push_back(value);
     return emit(opcode::literal, static_cast<value_id>(literals.size() - 1));
   }
-  constexpr value_id emit_input(bool mask) {
-    return emit(mask ? opcode::input_mask : opcode::input, inputs++);
-  }
+  constexpr value_id emit_input(bool mask) { return emit(mask ? opcode::input_mask : opcode::input, inputs++); }
 };
 
 // Room for N instructions, and for what may stand beside them.
@@ -159,7 +192,8 @@ constexpr std::uint64_t fingerprint(const Program& p) {
     for (int shift = 0; shift < 64; shift += 16) h = (h ^ (v >> shift & 0xffff)) * 1099511628211ull;
   };
   mix(static_cast<std::uint64_t>(p.arithmetic) << 32 | p.inputs);
-  for (const auto& i : p.code) mix(std::uint64_t(i.op) << 48 | std::uint64_t(i.a) << 32 | std::uint64_t(i.b) << 16 | i.c);
+  for (const auto& i : p.code)
+    mix(std::uint64_t(i.op) << 48 | std::uint64_t(i.a) << 32 | std::uint64_t(i.b) << 16 | i.c);
   for (const auto& n : p.constants) mix(std::bit_cast<std::uint64_t>(n.real));
   for (const auto& r : p.results) mix(std::uint64_t(r.value) << 8 | std::uint64_t(r.type));
   return h;
@@ -270,8 +304,9 @@ inline std::string to_string(const program& p) {
         if (!s.empty() && s.back() == '.') s.pop_back();
         return s;
       };
-      text += " " + (in.op == opcode::literal ? show(p.literals[in.a])
-                     : in.op == opcode::constant ? show(p.constants[in.a]) : std::to_string(in.a));
+      text += " " + (in.op == opcode::literal    ? show(p.literals[in.a])
+                     : in.op == opcode::constant ? show(p.constants[in.a])
+                                                 : std::to_string(in.a));
     }
     for (int k = 0; k < f.operands; ++k) text += " %" + std::to_string(in.operand(k));
     text += "\n";

@@ -11,7 +11,9 @@ namespace pinion::inline v0::scalar {
 
 // Does the functor take bools? (Only the first operand of a functor of three.)
 template <class Functor>
-inline constexpr bool of_masks = requires { Functor::of_masks; };
+inline constexpr bool of_masks = requires {
+  Functor::of_masks;
+};
 
 // The program of one functor over leaves. `result` is the dtype of the outcome.
 template <class Program, class Functor>
@@ -22,9 +24,12 @@ constexpr Program record(dtype arithmetic, dtype result) {
   for (int i = 0; i < Functor::arity; ++i) in[i] = p.emit_input(of_masks<Functor> || (Functor::arity == 3 && i == 0));
   using leaf = std::conditional_t<of_masks<Functor>, symbol_mask<Program>, symbol<Program>>;
   const auto y = [&] {
-    if constexpr (Functor::arity == 1) return Functor::apply(leaf{&p, in[0]});
-    else if constexpr (Functor::arity == 2) return Functor::apply(leaf{&p, in[0]}, leaf{&p, in[1]});
-    else return Functor::apply(symbol_mask<Program>{&p, in[0]}, leaf{&p, in[1]}, leaf{&p, in[2]});
+    if constexpr (Functor::arity == 1)
+      return Functor::apply(leaf{&p, in[0]});
+    else if constexpr (Functor::arity == 2)
+      return Functor::apply(leaf{&p, in[0]}, leaf{&p, in[1]});
+    else
+      return Functor::apply(symbol_mask<Program>{&p, in[0]}, leaf{&p, in[1]}, leaf{&p, in[2]});
   }();
   p.results.push_back({y.id, result});
   return p;

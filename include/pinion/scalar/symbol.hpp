@@ -25,10 +25,16 @@ struct symbol {
   constexpr symbol number_beside(number n) const { return {p, p->emit_constant(n)}; }
 
  public:
-#define PINION_SYMBOL_BINARY(name, op)                                                                  \
-  friend constexpr symbol name(symbol x, symbol y) { return two(opcode::op, x, y); }                    \
-  friend constexpr symbol name(symbol x, double y) { return two(opcode::op, x, x.number_beside(y)); }   \
-  friend constexpr symbol name(double x, symbol y) { return two(opcode::op, y.number_beside(x), y); }
+#define PINION_SYMBOL_BINARY(name, op)               \
+  friend constexpr symbol name(symbol x, symbol y) { \
+    return two(opcode::op, x, y);                    \
+  }                                                  \
+  friend constexpr symbol name(symbol x, double y) { \
+    return two(opcode::op, x, x.number_beside(y));   \
+  }                                                  \
+  friend constexpr symbol name(double x, symbol y) { \
+    return two(opcode::op, y.number_beside(x), y);   \
+  }
   PINION_SYMBOL_BINARY(operator+, add)
   PINION_SYMBOL_BINARY(operator-, subtract)
   PINION_SYMBOL_BINARY(operator*, multiply)
@@ -37,8 +43,10 @@ struct symbol {
   PINION_SYMBOL_BINARY(max, maximum)
   PINION_SYMBOL_BINARY(pow, power)
 #undef PINION_SYMBOL_BINARY
-#define PINION_SYMBOL_UNARY(name, op) \
-  friend constexpr symbol name(symbol x) { return one(opcode::op, x); }
+#define PINION_SYMBOL_UNARY(name, op)      \
+  friend constexpr symbol name(symbol x) { \
+    return one(opcode::op, x);             \
+  }
   PINION_SYMBOL_UNARY(operator-, negate)
   PINION_SYMBOL_UNARY(abs, absolute)
   PINION_SYMBOL_UNARY(sign, sign)
@@ -56,10 +64,18 @@ struct symbol {
   PINION_SYMBOL_UNARY(ceil, ceil)
   PINION_SYMBOL_UNARY(round, round)
 #undef PINION_SYMBOL_UNARY
-#define PINION_SYMBOL_COMPARE(name, op, left, right)                                                     \
-  friend constexpr mask name(symbol x, symbol y) { return compare(opcode::op, left, right); }            \
-  friend constexpr mask name(symbol x, double n) { auto y = x.number_beside(n); return compare(opcode::op, left, right); } \
-  friend constexpr mask name(double n, symbol y) { auto x = y.number_beside(n); return compare(opcode::op, left, right); }
+#define PINION_SYMBOL_COMPARE(name, op, left, right) \
+  friend constexpr mask name(symbol x, symbol y) {   \
+    return compare(opcode::op, left, right);         \
+  }                                                  \
+  friend constexpr mask name(symbol x, double n) {   \
+    auto y = x.number_beside(n);                     \
+    return compare(opcode::op, left, right);         \
+  }                                                  \
+  friend constexpr mask name(double n, symbol y) {   \
+    auto x = y.number_beside(n);                     \
+    return compare(opcode::op, left, right);         \
+  }
   PINION_SYMBOL_COMPARE(operator<, less, x, y)
   PINION_SYMBOL_COMPARE(operator<=, less_equal, x, y)
   PINION_SYMBOL_COMPARE(operator>, less, y, x)
@@ -67,9 +83,15 @@ struct symbol {
   PINION_SYMBOL_COMPARE(operator==, equal, x, y)
   PINION_SYMBOL_COMPARE(operator!=, not_equal, x, y)
 #undef PINION_SYMBOL_COMPARE
-  friend constexpr symbol select(mask m, symbol x, symbol y) { return {x.p, x.p->emit(opcode::select, m.id, x.id, y.id)}; }
-  friend constexpr symbol select(mask m, symbol x, double y) { return select(m, x, x.number_beside(y)); }
-  friend constexpr symbol select(mask m, double x, symbol y) { return select(m, y.number_beside(x), y); }
+  friend constexpr symbol select(mask m, symbol x, symbol y) {
+    return {x.p, x.p->emit(opcode::select, m.id, x.id, y.id)};
+  }
+  friend constexpr symbol select(mask m, symbol x, double y) {
+    return select(m, x, x.number_beside(y));
+  }
+  friend constexpr symbol select(mask m, double x, symbol y) {
+    return select(m, y.number_beside(x), y);
+  }
   friend constexpr symbol with_derivative(symbol y, symbol x, symbol dy_dx) {
     return {y.p, y.p->emit(opcode::partial, y.id, x.id, dy_dx.id)};
   }

@@ -81,13 +81,13 @@ class heap_allocator final : public allocator {
     return heap;
   }
   buffer* allocate(std::size_t bytes) override {
-    void* data = ::operator new(bytes ? bytes : 1, std::align_val_t{64});
+    void* data = ::operator new (bytes ? bytes : 1, std::align_val_t{64});
     auto* b = new buffer(data, bytes);
     b->hand_out(shared_from_this());
     return b;
   }
   void recycle(buffer* idle) noexcept override {
-    ::operator delete(idle->data(), std::align_val_t{64});
+    ::operator delete (idle->data(), std::align_val_t{64});
     delete idle;
   }
 };

@@ -41,7 +41,9 @@ class shape {
   constexpr int rank() const { return rank_; }  // -1: unknown
   constexpr std::int64_t operator[](int axis) const { return dims_[axis]; }
   constexpr void set(int axis, std::int64_t extent) { dims_[axis] = extent; }
-  constexpr std::span<const std::int64_t> dims() const { return {dims_, static_cast<std::size_t>(rank_ < 0 ? 0 : rank_)}; }
+  constexpr std::span<const std::int64_t> dims() const {
+    return {dims_, static_cast<std::size_t>(rank_ < 0 ? 0 : rank_)};
+  }
   constexpr bool known() const {
     if (rank_ < 0) return false;
     for (auto d : dims())

@@ -27,7 +27,7 @@ class any_tensor {
       : type_(type), shape_(extent) {
     if (!extent.known()) throw error(errc::invalid_argument, "a tensor needs a known shape, not " + to_string(extent));
     buffer_ = type == pinion::dtype::string ? make_text_buffer(static_cast<std::size_t>(extent.count()))
-                                    : buffer_ref(from.allocate(bytes()));
+                                            : buffer_ref(from.allocate(bytes()));
   }
 
   pinion::dtype dtype() const { return type_; }
@@ -85,8 +85,8 @@ template <element T>
 class literal {
  public:
   template <class U>
-    requires std::is_convertible_v<U, T> && (!std::is_same_v<U, literal>)
-  literal(const U& value) : elements_{static_cast<T>(value)} {}
+  requires std::is_convertible_v<U, T> &&(!std::is_same_v<U, literal>)literal(const U& value)
+      : elements_{static_cast<T>(value)} {}
   literal(std::initializer_list<literal> rows) {
     shape_.push_back(static_cast<std::int64_t>(rows.size()));
     const literal* first = rows.begin();
@@ -176,7 +176,8 @@ class tensor {
   }
   std::size_t offset(std::initializer_list<std::int64_t> index) const {
     if (static_cast<int>(index.size()) != shape().rank())
-      throw error(errc::out_of_range, std::to_string(index.size()) + " indices into a tensor of shape " + to_string(shape()));
+      throw error(errc::out_of_range,
+                  std::to_string(index.size()) + " indices into a tensor of shape " + to_string(shape()));
     std::int64_t at = 0;
     int axis = 0;
     for (auto i : index) {

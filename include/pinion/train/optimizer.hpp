@@ -75,7 +75,8 @@ class optimizer {
  public:
   // Gradients by the given variables, or by all trainable ones that the loss depends on.
   template <dsl::graph_operand L>
-  std::vector<gradient_of_variable> compute_gradients(const L& loss, const std::vector<operation>& variables = {}) const {
+  std::vector<gradient_of_variable> compute_gradients(const L& loss,
+                                                      const std::vector<operation>& variables = {}) const {
     graph& g = loss.owner();
     std::vector<node_id> ids;
     for (const operation& v : variables) ids.push_back(v.id());
@@ -97,7 +98,9 @@ class optimizer {
                             source_location where = source_location::current()) const {
     if (gradients.empty()) throw error(errc::invalid_argument, "apply_gradients was given no gradients");
     graph& g = options.global_step.empty() ? default_graph() : options.global_step.owner();
-    node_request all{.op = op::no_op::name, .base_name = options.name.empty() ? std::string(Self::name) : options.name, .where = where};
+    node_request all{.op = op::no_op::name,
+                     .base_name = options.name.empty() ? std::string(Self::name) : options.name,
+                     .where = where};
     for (const auto& [gradient, variable] : gradients) {
       const output dense = autodiff::to_dense(g, gradient, {g.id_of(g[variable].name + "/read"), 0});
       all.control_inputs.push_back(static_cast<const Self&>(*this).apply_one(g, variable, dense).id());
@@ -110,7 +113,8 @@ class optimizer {
 
   // Both at once.
   template <dsl::graph_operand L>
-  operation minimize(const L& loss, const minimize_options& options = {}, source_location where = source_location::current()) const {
+  operation minimize(const L& loss, const minimize_options& options = {},
+                     source_location where = source_location::current()) const {
     std::optional<default_scope> use;  // the scopes that are open hold, where they are of the loss's graph
     if (&loss.owner() != &default_graph()) use.emplace(loss.owner());
     return apply_gradients(compute_gradients(loss, options.variables), options, where);

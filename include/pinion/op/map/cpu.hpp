@@ -56,8 +56,10 @@ class map_gradient_kernel final : public kernel {
     for (const auto& in : c.inputs) launch.operand(in);
     for (std::size_t k = 0; k < results; ++k) {
       const int i = static_cast<int>(k);
-      if (c.wants(i)) launch.operand(c.allocate(i, p.arithmetic, c.inputs[k].shape()));
-      else launch.unwanted_result();
+      if (c.wants(i))
+        launch.operand(c.allocate(i, p.arithmetic, c.inputs[k].shape()));
+      else
+        launch.unwanted_result();
     }
     c.launch([launch] { launch.run(); });
   }

@@ -20,7 +20,7 @@ namespace pinion::inline v0::op {
 // results. Immutable.
 struct map_layout {
   std::vector<shape> inputs;
-  shape space;                             // what all inputs broadcast to
+  shape space;  // what all inputs broadcast to
   broadcast_walk walk;
   std::vector<std::size_t> element_sizes;  // of all operands
   std::vector<scalar::sink> how;           // per result
@@ -33,9 +33,9 @@ struct map_layout {
       if (i.op == scalar::opcode::input_mask) element_sizes[i.a] = 1;
     for (std::size_t k = 0; k < results.size(); ++k) {
       element_sizes.push_back(size_of(p.results[k].type));
-      how.push_back(results[k].count() == whole.count()         ? scalar::sink::store
-                    : walk.advances(inputs.size() + k)          ? scalar::sink::add
-                                                                : scalar::sink::sum);
+      how.push_back(results[k].count() == whole.count() ? scalar::sink::store
+                    : walk.advances(inputs.size() + k)  ? scalar::sink::add
+                                                        : scalar::sink::sum);
     }
   }
 
@@ -140,8 +140,10 @@ class map_launch {
       for (std::size_t k = 0; k < operands_; ++k) {
         const std::int64_t element = at.offset(k) + (walk.advances(k) ? begin : 0);
         std::byte* p = data_[k] ? data_[k] + element * static_cast<std::int64_t>(layout_->element_sizes[k]) : nullptr;
-        if (k >= inputs) s.out[k - inputs] = p;
-        else s.in[k] = s.advance[k] ? p : splat(splats[k], p, layout_->element_sizes[k]);
+        if (k >= inputs)
+          s.out[k - inputs] = p;
+        else
+          s.in[k] = s.advance[k] ? p : splat(splats[k], p, layout_->element_sizes[k]);
       }
       (*program_)(s);
     }

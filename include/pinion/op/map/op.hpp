@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
@@ -14,7 +15,9 @@ namespace pinion::inline v0::op {
 
 using shared_program = std::shared_ptr<const scalar::program>;
 
-inline const scalar::program& program_of(const attributes& attrs) { return *attrs.get<shared_program>("program"); }
+inline const scalar::program& program_of(const attributes& attrs) {
+  return *attrs.get<shared_program>("program");
+}
 
 namespace detail {
 
@@ -91,95 +94,91 @@ inline bool is_zero(const scalar::program& p, std::size_t result) {
 }
 
 // One MapGrad node for all inputs: the derivative of a program is a program.
-inline void differentiate_program(gradient_context& g, std::vector<output> adjoints) {
-  const auto& p = program_of(g.attrs());
+inline void differentiate_program(gradient_context& g, const scalar::program& p, const std::vector<output>& adjoints) {
   if (!is_floating(p.arithmetic)) return;
   auto derived = std::make_shared<scalar::program>(scalar::derive(p));
   std::vector<output> inputs = g.node().inputs;
   inputs.insert(inputs.end(), adjoints.begin(), adjoints.end());
   const output all = g.make(map_gradient::name, std::move(inputs), {{"program", shared_program(derived)}});
-  for (std::size_t k = 0; k < p.inputs; ++k)
-    if (is_floating(g.type_of(g.input(static_cast<int>(k))).dtype) && !is_zero(*derived, k))
-      g.set(static_cast<int>(k), {all.node, static_cast<int>(k)});
+  for (int k = 0; k < p.inputs; ++k)
+    if (is_floating(g.type_of(g.input(k)).dtype) && !is_zero(*derived, static_cast<std::size_t>(k)))
+      g.set(k, {all.node, k});
+}
+
+// A cast between floating types is undone before the rest is differentiated.
+inline output cast_back(gradient_context& g, dtype from, dtype to) {
+  auto back = std::make_shared<scalar::program>();
+  back->arithmetic = from;
+  back->results.push_back({back->emit_input(false), to});
+  return g.make("Cast", {g.output_gradient(0)}, {{"program", shared_program(back)}});
 }
 
 }  // namespace detail
 
 template <class Functor>
 void map<Functor>::gradient(gradient_context& g) {
-  const auto& p = program_of(g.attrs());
-  const dtype result = p.results[0].type;
-  if (result == p.arithmetic) return detail::differentiate_program(g, {g.output_gradient(0)});
-  if (!is_floating(result) || !is_floating(p.arithmetic)) return;  // steps: nothing flows
-  // A cast between floating types: the adjoint is cast back, and the rest is differentiated without the cast.
-  auto back = std::make_shared<scalar::program>();
-  back->arithmetic = result;
-  back->results.push_back({back->emit_input(false), p.arithmetic});
-  const output dy = g.make("Cast", {g.output_gradient(0)}, {{"program", shared_program(back)}});
-  auto plain = p;
-  plain.results[0].type = p.arithmetic;
-  auto derived = std::make_shared<scalar::program>(scalar::derive(plain));
-  std::vector<output> inputs = g.node().inputs;
-  inputs.push_back(dy);
-  const output all = g.make(map_gradient::name, std::move(inputs), {{"program", shared_program(derived)}});
-  for (std::size_t k = 0; k < p.inputs; ++k) g.set(static_cast<int>(k), {all.node, static_cast<int>(k)});
+  scalar::program p = program_of(g.attrs());
+  const dtype result = std::exchange(p.results[0].type, p.arithmetic);
+  if (result == p.arithmetic) return detail::differentiate_program(g, p, {g.output_gradient(0)});
+  if (!is_floating(result) || !is_floating(p.arithmetic)) return;  // a step: nothing flows
+  detail::differentiate_program(g, p, {detail::cast_back(g, result, p.arithmetic)});
 }
 
 inline void map_gradient::gradient(gradient_context& g) {
+  const auto& p = program_of(g.attrs());
   std::vector<output> adjoints;
-  for (std::size_t k = 0; k < program_of(g.attrs()).results.size(); ++k)
-    adjoints.push_back(g.output_gradient(static_cast<int>(k)));
-  detail::differentiate_program(g, std::move(adjoints));
+  for (int k = 0; k < static_cast<int>(p.results.size()); ++k) adjoints.push_back(g.output_gradient(k));
+  detail::differentiate_program(g, p, adjoints);
 }
 
 // tag, functor, TensorFlow's op name, the name a node gets
-#define PINION_MAP_OPS(X)                                        \
-  X(add, add, "Add", "add")                                      \
-  X(subtract, subtract, "Sub", "sub")                            \
-  X(multiply, multiply, "Mul", "mul")                            \
-  X(divide, divide, "Div", "div")                                \
-  X(minimum, minimum, "Minimum", "Minimum")                      \
-  X(maximum, maximum, "Maximum", "Maximum")                      \
-  X(power, power, "Pow", "Pow")                                  \
-  X(less, less, "Less", "Less")                                  \
-  X(less_equal, less_equal, "LessEqual", "LessEqual")            \
-  X(greater, greater, "Greater", "Greater")                      \
+#define PINION_MAP_OPS(X)                                         \
+  X(add, add, "Add", "add")                                       \
+  X(subtract, subtract, "Sub", "sub")                             \
+  X(multiply, multiply, "Mul", "mul")                             \
+  X(divide, divide, "Div", "div")                                 \
+  X(minimum, minimum, "Minimum", "Minimum")                       \
+  X(maximum, maximum, "Maximum", "Maximum")                       \
+  X(power, power, "Pow", "Pow")                                   \
+  X(less, less, "Less", "Less")                                   \
+  X(less_equal, less_equal, "LessEqual", "LessEqual")             \
+  X(greater, greater, "Greater", "Greater")                       \
   X(greater_equal, greater_equal, "GreaterEqual", "GreaterEqual") \
-  X(equal, equal, "Equal", "Equal")                              \
-  X(not_equal, not_equal, "NotEqual", "NotEqual")                \
-  X(logical_and, logical_and, "LogicalAnd", "LogicalAnd")        \
-  X(logical_or, logical_or, "LogicalOr", "LogicalOr")            \
-  X(logical_not, logical_not, "LogicalNot", "LogicalNot")        \
-  X(negate, negate, "Neg", "Neg")                                \
-  X(absolute, absolute, "Abs", "Abs")                            \
-  X(sign, sign_of, "Sign", "Sign")                               \
-  X(exp, exponential, "Exp", "Exp")                              \
-  X(log, logarithm, "Log", "Log")                                \
-  X(log1p, log_one_plus, "Log1p", "Log1p")                       \
-  X(sqrt, square_root, "Sqrt", "Sqrt")                           \
-  X(rsqrt, reciprocal_square_root, "Rsqrt", "Rsqrt")             \
-  X(square, squared, "Square", "Square")                         \
-  X(tanh, hyperbolic_tangent, "Tanh", "Tanh")                    \
-  X(erf, error_function, "Erf", "Erf")                           \
-  X(sin, sine, "Sin", "Sin")                                     \
-  X(cos, cosine, "Cos", "Cos")                                   \
-  X(floor, floored, "Floor", "Floor")                            \
-  X(ceil, ceiled, "Ceil", "Ceil")                                \
-  X(round, rounded, "Round", "Round")                            \
-  X(relu, relu, "Relu", "Relu")                                  \
-  X(elu, elu, "Elu", "Elu")                                      \
-  X(sigmoid, sigmoid, "Sigmoid", "Sigmoid")                      \
-  X(softplus, softplus, "Softplus", "Softplus")                  \
-  X(select, selection, "Select", "Select")                       \
-  X(cast, identity, "Cast", "Cast")                              \
+  X(equal, equal, "Equal", "Equal")                               \
+  X(not_equal, not_equal, "NotEqual", "NotEqual")                 \
+  X(logical_and, logical_and, "LogicalAnd", "LogicalAnd")         \
+  X(logical_or, logical_or, "LogicalOr", "LogicalOr")             \
+  X(logical_not, logical_not, "LogicalNot", "LogicalNot")         \
+  X(negate, negate, "Neg", "Neg")                                 \
+  X(absolute, absolute, "Abs", "Abs")                             \
+  X(sign, sign_of, "Sign", "Sign")                                \
+  X(exp, exponential, "Exp", "Exp")                               \
+  X(log, logarithm, "Log", "Log")                                 \
+  X(log1p, log_one_plus, "Log1p", "Log1p")                        \
+  X(sqrt, square_root, "Sqrt", "Sqrt")                            \
+  X(rsqrt, reciprocal_square_root, "Rsqrt", "Rsqrt")              \
+  X(square, squared, "Square", "Square")                          \
+  X(tanh, hyperbolic_tangent, "Tanh", "Tanh")                     \
+  X(erf, error_function, "Erf", "Erf")                            \
+  X(sin, sine, "Sin", "Sin")                                      \
+  X(cos, cosine, "Cos", "Cos")                                    \
+  X(floor, floored, "Floor", "Floor")                             \
+  X(ceil, ceiled, "Ceil", "Ceil")                                 \
+  X(round, rounded, "Round", "Round")                             \
+  X(relu, relu, "Relu", "Relu")                                   \
+  X(elu, elu, "Elu", "Elu")                                       \
+  X(sigmoid, sigmoid, "Sigmoid", "Sigmoid")                       \
+  X(softplus, softplus, "Softplus", "Softplus")                   \
+  X(select, selection, "Select", "Select")                        \
+  X(cast, identity, "Cast", "Cast")                               \
   X(cast_bool, indicator, "Cast", "Cast")
 
 // pn::op::add, ...: the tags that policies and place<> ask for.
-#define PINION_MAP_TAG(tag, functor_name, op_name, base)               \
-  struct tag : map<scalar::functor::functor_name> {                    \
-    using functor = scalar::functor::functor_name;                     \
-    static constexpr std::string_view name = op_name;                  \
-    static constexpr std::string_view base_name = base;                \
+#define PINION_MAP_TAG(tag, functor_name, op_name, base) \
+  struct tag : map<scalar::functor::functor_name> {      \
+    using functor = scalar::functor::functor_name;       \
+    static constexpr std::string_view name = op_name;    \
+    static constexpr std::string_view base_name = base;  \
   };
 PINION_MAP_OPS(PINION_MAP_TAG)
 #undef PINION_MAP_TAG

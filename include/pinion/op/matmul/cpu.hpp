@@ -13,7 +13,8 @@ namespace pinion::inline v0::op {
 class matmul_kernel final : public kernel {
  public:
   explicit matmul_kernel(const kernel_setup& setup)
-      : ta_(setup.attrs().get_or("transpose_a", false)), tb_(setup.attrs().get_or("transpose_b", false)),
+      : ta_(setup.attrs().get_or("transpose_a", false)),
+        tb_(setup.attrs().get_or("transpose_b", false)),
         services_(setup.services) {}
   // As far as the last run showed: handing a product of a few microseconds to another thread costs as much as it saves.
   bool expensive() const override { return expensive_.load(std::memory_order_relaxed); }

@@ -20,7 +20,8 @@ inline std::unique_ptr<kernel> make_kernel(constant, const kernel_setup& setup) 
 inline std::unique_ptr<kernel> make_kernel(placeholder, const kernel_setup& setup) {
   return make_function_kernel([type = setup.node.outputs[0]](kernel_context&) {
     throw error(errc::invalid_argument, "a placeholder of " + std::string(to_string(type.dtype)) + " " +
-                                            to_string(type.shape) + " was not fed; give it a value in run({{…, value}}, …)");
+                                            to_string(type.shape) +
+                                            " was not fed; give it a value in run({{…, value}}, …)");
   });
 }
 
@@ -48,7 +49,11 @@ inline std::unique_ptr<kernel> make_filler(int value) {
 }
 }  // namespace detail
 
-inline std::unique_ptr<kernel> make_kernel(zeros_like, const kernel_setup&) { return detail::make_filler(0); }
-inline std::unique_ptr<kernel> make_kernel(ones_like, const kernel_setup&) { return detail::make_filler(1); }
+inline std::unique_ptr<kernel> make_kernel(zeros_like, const kernel_setup&) {
+  return detail::make_filler(0);
+}
+inline std::unique_ptr<kernel> make_kernel(ones_like, const kernel_setup&) {
+  return detail::make_filler(1);
+}
 
 }  // namespace pinion::inline v0::op

@@ -31,8 +31,10 @@ class send_kernel final : public kernel {
       if (!failed) meet->send(key_, {std::move(value)});
       done(failed);
     };
-    if (c.inputs.empty()) c.device->stream()->when_reached([sent](const error* failed) { sent({}, failed); });
-    else c.device->to_host(c.inputs[0], sent);
+    if (c.inputs.empty())
+      c.device->stream()->when_reached([sent](const error* failed) { sent({}, failed); });
+    else
+      c.device->to_host(c.inputs[0], sent);
   }
 
  private:
@@ -51,8 +53,10 @@ class receive_kernel final : public kernel {
     c.rendezvous->receive(key_, [&c, done = std::move(done)](handed_over in, const error* failed) {
       if (failed) return done(failed);
       try {
-        if (in.ready) c.outputs[0] = c.device->from_peer(in.value, std::move(in.ready));
-        else if (in.value) c.outputs[0] = c.device->from_host(in.value);
+        if (in.ready)
+          c.outputs[0] = c.device->from_peer(in.value, std::move(in.ready));
+        else if (in.value)
+          c.outputs[0] = c.device->from_host(in.value);
       } catch (const error& e) {
         return done(&e);
       }

@@ -19,8 +19,10 @@ inline std::unique_ptr<kernel> make_kernel(variable, const kernel_setup& setup) 
 namespace detail {
 
 inline void copy_elements(const any_tensor& from, const any_tensor& to) {
-  if (from.dtype() == dtype::string) std::copy_n(from.data<std::string>(), from.count(), to.data<std::string>());
-  else std::memcpy(to.raw(), from.raw(), from.bytes());
+  if (from.dtype() == dtype::string)
+    std::copy_n(from.data<std::string>(), from.count(), to.data<std::string>());
+  else
+    std::memcpy(to.raw(), from.raw(), from.bytes());
 }
 
 }  // namespace detail
@@ -47,7 +49,9 @@ namespace detail {
 class update_kernel final : public kernel {
  public:
   update_kernel(const kernel_setup& setup, const scalar::program& p, int states, bool yields_value)
-      : program_(std::make_shared<program_runner>(p)), states_(static_cast<std::size_t>(states)), yields_value_(yields_value),
+      : program_(std::make_shared<program_runner>(p)),
+        states_(static_cast<std::size_t>(states)),
+        yields_value_(yields_value),
         services_(setup.services) {
     for (int i = 0; i < states; ++i) variables_.push_back(find_variable(setup.services, setup.referenced(i)));
   }

@@ -10,8 +10,8 @@
 namespace pinion::inline v0::op {
 
 // As in TensorFlow, int32 variables live on the CPU alone.
-inline constexpr kernel_set variable_kernels{
-    .cpu = dtypes::all, .gpu = dtypes::floating | dtype_set{dtype::int64, dtype::boolean}};
+inline constexpr kernel_set variable_kernels{.cpu = dtypes::all,
+                                             .gpu = dtypes::floating | dtype_set{dtype::int64, dtype::boolean}};
 
 // Attributes "dtype", "shape", "container", "shared_name". Its output is a reference.
 struct variable {
@@ -51,7 +51,8 @@ template <class Self>
 struct counting_assignment : assignment<Self> {
   static constexpr kernel_set kernels{.cpu = dtypes::numbers, .gpu = dtypes::floating | dtype_set{dtype::int64}};
   static void infer(shape_context& c) {
-    if (!dtypes::numbers.has(c.dtype(0))) c.fail(c.op() + " of a " + std::string(to_string(c.dtype(0))) + " variable is not defined");
+    if (!dtypes::numbers.has(c.dtype(0)))
+      c.fail(c.op() + " of a " + std::string(to_string(c.dtype(0))) + " variable is not defined");
     detail::infer_assignment(c);
   }
 };

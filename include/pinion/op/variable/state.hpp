@@ -11,8 +11,8 @@
 namespace pinion::inline v0::op {
 
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe: a read takes a share of the buffer;
-// an update holds the lock for its whole write, in place if no reader holds the buffer, otherwise into a second one that
-// it then publishes. So a reader's tensor never changes under it, and one update is atomic.
+// an update holds the lock for its whole write, in place if no reader holds the buffer, otherwise into a second one
+// that it then publishes. So a reader's tensor never changes under it, and one update is atomic.
 class variable_state final : public resource {
  public:
   variable_state(std::string name, pinion::dtype type, const pinion::shape& extent, std::string made_at)
@@ -90,11 +90,11 @@ inline std::shared_ptr<variable_state> find_variable(task_services& services, co
   auto state = std::dynamic_pointer_cast<variable_state>(found);
   if (!state) throw error(errc::invalid_argument, "'" + name + "' is not a variable but another kind of resource");
   if (state->dtype() != type || !fits(state->shape(), extent))
-    throw error(errc::invalid_argument,
-                "two variables share the name '" + name + "' but not their type: " + std::string(to_string(type)) + " " +
-                    to_string(extent) + " here, " + std::string(to_string(state->dtype())) + " " +
-                    to_string(state->shape()) + " in the one made first" +
-                    (state->made_at().empty() ? "" : " at " + state->made_at()));
+    throw error(errc::invalid_argument, "two variables share the name '" + name +
+                                            "' but not their type: " + std::string(to_string(type)) + " " +
+                                            to_string(extent) + " here, " + std::string(to_string(state->dtype())) +
+                                            " " + to_string(state->shape()) + " in the one made first" +
+                                            (state->made_at().empty() ? "" : " at " + state->made_at()));
   return state;
 }
 
