@@ -14,6 +14,7 @@
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/placement/make_plan.hpp>
+#include <pinion/placement/replica_device_setter.hpp>
 #include <pinion/placement/simple_placer.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 #include <pinion/spec/device_spec.hpp>

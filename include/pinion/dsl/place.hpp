@@ -28,26 +28,25 @@ constexpr dtype arithmetic_dtype() {
     return dtype::invalid;
 }
 
-// Not constexpr on purpose: the compiler stops at the call that holds the sentence.
-template <class Op, class DType, class DeviceType>
-struct no_kernel {
-  static void int32_variable_on_GPU(std::string_view) {}
-  static void of_this_op_and_dtype_on_this_device_type(std::string_view) {}
-};
-
-// Stops the compiler where the op has no kernel for the dtype on the tag's device type.
 template <class Op, element T, class Tag>
-consteval bool check_kernel(dtype key = dtype_of<T>) {
-  if constexpr (!std::is_void_v<Op>) {
-    if (!Tag::spec.type().empty() && !Op::kernels.has(Tag::spec.type(), key)) {
-      if (std::is_same_v<Op, op::variable> && key == dtype::int32 && Tag::spec.type() == "GPU")
-        no_kernel<Op, T, Tag>::int32_variable_on_GPU(
-            "int32 variable on GPU: there is no such kernel; there is one on CPU");
-      no_kernel<Op, T, Tag>::of_this_op_and_dtype_on_this_device_type(
-          "this op has no kernel for this dtype on this device type; see the kernels of the op named in this error");
-    }
-  }
-  return true;
+constexpr bool has_kernel() {
+  if constexpr (std::is_void_v<Op>)
+    return true;
+  else
+    return Tag::spec.type().empty() || Op::kernels.has(Tag::spec.type(), dtype_of<T>);
+}
+template <class Op, element T, class Tag>
+inline constexpr bool int32_variable_on_GPU = std::is_same_v<Op, op::variable>&& dtype_of<T> ==
+                                              dtype::int32&& Tag::spec.type() == "GPU";
+
+// Stops the compiler where the op has no kernel for the dtype on the tag's device type; its message names all three.
+template <class Op, element T, class Tag>
+constexpr void check_kernel() {
+  static_assert(!int32_variable_on_GPU<Op, T, Tag>,
+                "int32 variable on GPU: there is no such kernel; there is one on CPU");
+  static_assert(
+      has_kernel<Op, T, Tag>() || int32_variable_on_GPU<Op, T, Tag>,
+      "this op has no kernel for this dtype on this device type; op, dtype and place are those of check_kernel");
 }
 
 }  // namespace dsl
@@ -66,7 +65,7 @@ auto place(E&& e, source_location where = source_location::current()) {
     default_graph().pin(copy.id(), tag::spec, to_string(where));
     return expr<T, dsl::made_by<op::identity>, tag>(copy.owner(), copy.endpoint());
   } else {
-    static_assert(dsl::check_kernel<typename dsl::op_of_program<program>::type, T, tag>());
+    dsl::check_kernel<typename dsl::op_of_program<program>::type, T, tag>();
     e.owner().pin(e.id(), tag::spec, to_string(where));
     return expr<T, program, tag>(e.owner(), e.endpoint());
   }
@@ -74,7 +73,7 @@ auto place(E&& e, source_location where = source_location::current()) {
 template <fixed_string S, element T>
 variable_handle<T> place(variable_handle<T>&& v, source_location where = source_location::current()) {
   using tag = std::remove_cvref_t<decltype(at<S>)>;
-  static_assert(dsl::check_kernel<op::variable, T, tag>());
+  dsl::check_kernel<op::variable, T, tag>();
   v.owner().pin(v.id(), tag::spec, to_string(where));
   for (node_id id : {v.initializer().id(), v.read_id()}) v.owner().pin(id, tag::spec, to_string(where));
   return v;

@@ -1,13 +1,12 @@
 // The placement policy of data-parallel training: variables go to ps tasks, everything else to workers.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <algorithm>
 
 #include <pinion/graph/node.hpp>
 #include <pinion/spec/cluster_spec.hpp>

@@ -1,4 +1,4 @@
-// expect: of_this_op_and_dtype_on_this_device_type
+// expect: this op has no kernel for this dtype on this device type
 // InTopK is computed on the CPU alone.
 #include <pinion/graph.hpp>
 

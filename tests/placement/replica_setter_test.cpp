@@ -1,0 +1,144 @@
+// The rows of replica_setter.tsv, through a real policy in real guards.
+#include <catch2/catch.hpp>
+
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <pinion/graph/device_guard.hpp>
+#include <pinion/placement/replica_device_setter.hpp>
+
+#include "support/spec_table.hpp"
+
+namespace {
+
+using namespace pinion;
+
+// "{ps:2,worker:3}" or "{ps:{0:a,5:b},worker:1}".
+cluster_spec cluster_of(const std::string& text) {
+  cluster_spec cluster{};
+  int port = 1;
+  for (std::size_t at = 1; at < text.size();) {
+    const std::size_t colon = text.find(':', at);
+    const std::string job = text.substr(at, colon - at);
+    const bool sparse = text[colon + 1] == '{';
+    const std::size_t end = text.find_first_of(sparse ? "}" : ",}", colon + 1);
+    cluster.add_job(job);
+    if (sparse) {
+      for (const auto& task : spec_table::split(text.substr(colon + 2, end - colon - 2), ","))
+        cluster.add_task(job, std::stoi(task), "127.0.0.1:" + std::to_string(port++));
+    } else {
+      const int count = std::stoi(text.substr(colon + 1, end - colon - 1));
+      for (int i = 0; i < count; ++i) cluster.add_task(job, i, "127.0.0.1:" + std::to_string(port++));
+    }
+    at = text.find_first_not_of(",}", end);
+    if (at == std::string::npos) break;
+  }
+  return cluster;
+}
+
+// "cluster={…},ps_device=/job:x | enclosing scope outside the setter: /job:y", taken apart.
+struct arguments {
+  std::map<std::string, std::string> values;
+  std::string outside;
+
+  explicit arguments(std::string text) {
+    const std::string lead = " | enclosing scope outside the setter: ";
+    if (const auto bar = text.find(lead); bar != std::string::npos) {
+      outside = text.substr(bar + lead.size());
+      text.resize(bar);
+    }
+    int depth = 0;
+    std::string pair;
+    for (char c : text + ",") {
+      depth += c == '{' || c == '[' || c == '(' ? 1 : c == '}' || c == ']' || c == ')' ? -1 : 0;
+      if (c != ',' || depth > 0) {
+        pair += c;
+      } else {
+        values[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1);
+        pair.clear();
+      }
+    }
+  }
+
+  replica_device_setter_options options() const {
+    replica_device_setter_options o;
+    for (const auto& [key, value] : values) {
+      if (key == "ps_tasks")
+        o.ps_tasks = std::stoi(value);
+      else if (key == "ps_device")
+        o.ps_device = value == "<empty>" ? std::string_view() : std::string_view(value);
+      else if (key == "worker_device")
+        o.worker_device = value;
+      else if (key == "merge_devices")
+        o.merge_devices = value == "True";
+      else if (key == "cluster")
+        o.cluster = cluster_of(value);
+      else if (key == "ps_ops")
+        o.ps_ops =
+            value == "[]" ? std::vector<std::string>{} : spec_table::split(value.substr(1, value.size() - 2), ",");
+      else
+        throw std::runtime_error("not an argument of a setter: " + key);
+    }
+    return o;
+  }
+};
+
+// The request of an op built in these scopes, from the outermost on.
+std::string requested(graph& g, const std::string& op, const std::vector<std::string>& scopes, std::size_t at = 0) {
+  if (at < scopes.size() && scopes[at] == "None") {
+    const device on(nullptr);
+    return requested(g, op, scopes, at + 1);
+  }
+  if (at < scopes.size()) {
+    const device on(spec_table::text_of(scopes[at]).c_str());
+    return requested(g, op, scopes, at + 1);
+  }
+  node n;
+  n.op = n.base_name = op;
+  n.scope = scope_state::current().device;
+  const std::string text = to_string(g[g.add(std::move(n), false)].requested);
+  return text.empty() ? "<empty>" : text;
+}
+
+std::vector<std::string> outcome(const spec_table::setter_row& row) {
+  const arguments given(row.arguments);
+  graph g;
+  const auto use = g.as_default();
+  const device outside(given.outside.c_str());
+  try {
+    const device on{replica_device_setter{given.options()}};
+    std::vector<std::string> result;
+    for (const std::string& operation : row.operations) {
+      const auto at = operation.find('@');
+      const std::string inner = operation.substr(at + 1);
+      result.push_back(requested(g, operation.substr(0, operation.find_first_of("[@")),
+                                 inner == "<none>" ? std::vector<std::string>() : spec_table::split(inner, " > ")));
+    }
+    return result;
+  } catch (const error& e) {
+    CHECK(e.code() == errc::invalid_argument);
+    return {"ERROR"};
+  }
+}
+
+}  // namespace
+
+TEST_CASE("replica_device_setter gives every op the device of the table") {
+  int run = 0, waiting = 0;
+  for (const auto& row : spec_table::setter_rows(spec_table::folder())) {
+    INFO("line " << row.line << ": " << row.arguments);
+    if (row.operations[0] == "-") {
+      ++run;  // n/a: a C++ type forbids it
+    } else if (row.arguments.find("ps_strategy") != std::string::npos) {
+      ++waiting;
+    } else {
+      ++run;
+      CHECK(outcome(row) == row.expected);
+    }
+  }
+  std::cout << "replica_setter.tsv: " << run << " rows, " << waiting << " skipped (strategies)\n";
+  CHECK(run > 0);
+}
