@@ -28,7 +28,7 @@ struct bench {
 
 std::string text_of(const any_expr& e) { return to_string(*e.node().attrs.get<op::shared_program>("program")); }
 
-struct round_robin {
+struct takes_turns {
   int next = 0;
   std::string operator()(const node_view&) { return "/task:" + std::to_string(next++); }
 };
@@ -95,7 +95,7 @@ TEST_CASE("asking for the name settles a node, and it can still be absorbed, nam
 
 TEST_CASE("only the outermost op asks a policy for a device") {
   bench b;
-  round_robin policy;
+  takes_turns policy;
   const device on(policy);
   [[maybe_unused]] auto h = (b.x + b.y) * b.x - 2.0f;
   auto k = b.x / b.y;
