@@ -74,7 +74,7 @@ int run(const std::string& data, int epochs, int threads, bool show_plan) {
 int main(int argc, char** argv) try {
   CLI::App app("Trains a network of five hidden layers on handwritten digits.");
   std::string data;
-  int epochs = 48, threads = 0;
+  int epochs = 64, threads = 0;
   bool show_plan = true;
   app.add_option("--data", data, "folder of the four IDX files, gzip or raw (default: PINION_MNIST_DIR, else drawn digits)");
   app.add_option("--epochs", epochs, "passes over the training digits")->check(CLI::PositiveNumber);

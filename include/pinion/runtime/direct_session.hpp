@@ -120,7 +120,7 @@ class direct_session final : public session_backend {
 
   struct compiled_step final : prepared_step {
     std::vector<std::unique_ptr<executable>> parts;
-    bool in_order = false;
+    bool waits = false;  // for another partition or a stream: then it cannot run in one go
 
     std::unique_ptr<step_memory> acquire() {
       {
@@ -219,8 +219,7 @@ class direct_session final : public session_backend {
       step->parts.push_back(std::make_unique<executable>(std::move(part), graph_, device, services_,
                                                          [this](const kernel_setup& s) { return find_kernel(s); }));
     }
-    step->in_order = step->parts.size() == 1 && !step->parts[0]->waits && !worth_sharing(*step->parts[0]) &&
-                     !step->parts[0]->device->stream();
+    step->waits = step->parts.size() != 1 || step->parts[0]->waits || step->parts[0]->device->stream();
     return step;
   }
   bool worth_sharing(const executable& e) const {
@@ -238,7 +237,8 @@ class direct_session final : public session_backend {
 
   void run_partitions(compiled_step& step, step_memory& memory, step_state& state) {
     if (step.parts.empty()) return;
-    if (step.in_order) return executor(*step.parts[0], *memory[0], services_, state, nullptr).run_in_order();
+    if (!step.waits && !worth_sharing(*step.parts[0]))
+      return executor(*step.parts[0], *memory[0], services_, state, nullptr).run_in_order();
     countdown left(static_cast<int>(step.parts.size()));
     for (std::size_t i = 0; i < step.parts.size(); ++i)
       std::make_shared<executor>(*step.parts[i], *memory[i], services_, state, &inter_op_)->start([&left] {

@@ -104,7 +104,7 @@ class map_launch {
   }
   // Split over the intra-op pool, in chunks that depend on the layout alone. Requires: no sums.
   void run_in_chunks(task_services& services) const {
-    constexpr std::int64_t elements_a_chunk = 1 << 15;
+    constexpr std::int64_t elements_a_chunk = 1 << 17;  // tens of microseconds: less is not worth a wake-up
     if (layout_->space.count() == 0) return;
     const std::int64_t grain = std::max<std::int64_t>(1, elements_a_chunk / (one_row() ? 1 : layout_->walk.inner()));
     kernel_context::in_chunks(services, (items() + grain - 1) / grain,

@@ -16,7 +16,8 @@ class matmul_kernel final : public kernel {
       : ta_(setup.attrs().get_or("transpose_a", false)),
         tb_(setup.attrs().get_or("transpose_b", false)),
         services_(setup.services) {}
-  // As far as the last run showed: handing a product of a few microseconds to another thread costs as much as it saves.
+  // As far as the last run showed: handing a product of tens of microseconds to another thread, which may have to wake,
+  // costs as much as it saves.
   bool expensive() const override { return expensive_.load(std::memory_order_relaxed); }
 
   void run(kernel_context& c) override {
@@ -25,7 +26,7 @@ class matmul_kernel final : public kernel {
     if (b.shape()[tb_ ? 1 : 0] != k)
       throw error(errc::invalid_argument, "matmul of shapes " + to_string(a.shape()) + " and " + to_string(b.shape()) +
                                               ": the inner dimensions differ");
-    expensive_.store(m * n * k > std::int64_t{1} << 19, std::memory_order_relaxed);
+    expensive_.store(m * n * k > std::int64_t{1} << 23, std::memory_order_relaxed);
     auto& out = c.allocate(0, a.dtype(), {m, n});
     visit_plain(a.dtype(), [&]<class T>() {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
