@@ -134,28 +134,22 @@ class simple_placer {
       return device_spec{}.with_job(s.job()).with_replica(s.replica()).with_task(s.task());
     }
 
-    // The candidates of a group, its request loosened where that is allowed and needed.
-    std::vector<std::size_t> candidates(const group& g, bool& fell_back) const {
+    // Where a node may go, the best first: where its group is, or the group's candidates, its request loosened where
+    // that is allowed and needed. Throws where there is no such device.
+    std::vector<std::size_t> choices(std::size_t i, const group& g) const {
+      if (g.device && g.kept_by) check_joins(i, g);
+      if (g.device) return {*g.device};
       auto found = candidates(g, g.request);
-      fell_back = found.empty() && p_.soft;
-      return fell_back ? candidates(g, without_type(g.request)) : found;
+      if (found.empty() && p_.soft) found = candidates(g, without_type(g.request));
+      if (found.empty()) refuse(i, g);
+      return found;
     }
 
-    void assign(std::size_t i) {
-      group& g = group_of(i);
-      bool fell_back = false;
-      if (g.device && g.kept_by) check_joins(i, g);
-      const auto found = g.device ? std::vector<std::size_t>{*g.device} : candidates(g, fell_back);
-      if (found.empty()) refuse(i, g);
-      settle(i, found[0], fell_back, "");
-    }
+    void assign(std::size_t i) { settle(i, choices(i, group_of(i))[0], ""); }
 
     void follow_consumers(std::size_t i) {
       group& g = group_of(i);
-      bool fell_back = false;
-      if (g.device && g.kept_by) check_joins(i, g);
-      const auto found = g.device ? std::vector<std::size_t>{*g.device} : candidates(g, fell_back);
-      if (found.empty()) refuse(i, g);
+      const auto found = choices(i, g);
       const auto& users = consumers_[i];
       if (!g.device && !users.empty()) {
         const int first = result_[users[0]].device_index;
@@ -163,18 +157,17 @@ class simple_placer {
             std::all_of(users.begin(), users.end(), [&](std::size_t u) { return result_[u].device_index == first; });
         if (together && first >= 0 &&
             std::find(found.begin(), found.end(), static_cast<std::size_t>(first)) != found.end())
-          return settle(i, static_cast<std::size_t>(first), fell_back, "with its consumers");
+          return settle(i, static_cast<std::size_t>(first), "with its consumers");
       }
-      settle(i, found[0], fell_back, "");
+      settle(i, found[0], "");
     }
 
-    void settle(std::size_t i, std::size_t device, bool fell_back, std::string reason) {
+    void settle(std::size_t i, std::size_t device, std::string reason) {
       group& g = group_of(i);
       const node& n = at(i);
       const bool follows = g.device.has_value();
       g.device = device;
       const device_info& d = p_.devices[device];
-      if (fell_back) fallback_groups_[groups_of_.root(i)] = true;
       const bool moved = !is_specification(n.requested, d.spec);
       placed_node& out = result_[i];
       out = {.id = p_.nodes[i],
@@ -249,7 +242,6 @@ class simple_placer {
     colocation_groups groups_of_;
     std::unordered_map<std::size_t, group> groups_;
     std::unordered_map<std::size_t, std::vector<std::size_t>> consumers_;
-    std::unordered_map<std::size_t, bool> fallback_groups_;
     std::vector<placed_node> result_;
   };
 };
