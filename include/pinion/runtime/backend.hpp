@@ -38,11 +38,25 @@ class session_backend {
 template <class = void>
 std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g);
 
-// Fills the scheme pinion:// ; null where no unit of the program includes <pinion/distributed.hpp>.
-using remote_session_maker = std::unique_ptr<session_backend> (*)(const session_options&, graph&);
-inline remote_session_maker& remote_sessions() {
-  static remote_session_maker maker = nullptr;
-  return maker;
+// What fills the scheme pinion:// ; null where no unit of the program includes <pinion/distributed.hpp>.
+struct remote_scheme {
+  std::unique_ptr<session_backend> (*make_session)(const session_options&, graph&) = nullptr;
+  void (*reset)(const std::string& address, const std::vector<std::string>& containers,
+                const security_options&) = nullptr;
+};
+inline remote_scheme& remote_sessions() {
+  static remote_scheme scheme;
+  return scheme;
+}
+// The same for a target, whose form it checks.
+inline const remote_scheme& remote_scheme_of(const std::string& target) {
+  if (target.rfind("pinion://", 0) != 0)
+    throw error(errc::invalid_argument, "the target '" + target + "' is not of the form pinion://host:port");
+  if (!remote_sessions().make_session)
+    throw error(
+        errc::failed_precondition,
+        "the target '" + target + "' is another task: include <pinion/distributed.hpp> in one unit of this program");
+  return remote_sessions();
 }
 
 }  // namespace pinion::inline v0::runtime

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -98,7 +99,9 @@ struct executable {
                                                                          : from.peer       ? op::send_kernel::peer
                                                                                            : op::send_kernel::staged);
     } else if (from.kind == part_item::receive) {
-      it.kernel = std::make_shared<op::receive_kernel>(std::move(from.key));
+      std::optional<output_type> expected;
+      if (from.index >= 0) expected = graph->type_of({from.node, from.index});
+      it.kernel = std::make_shared<op::receive_kernel>(std::move(from.key), std::move(expected));
     }
     if (it.kernel) {
       it.blocking = it.kernel->blocking();

@@ -38,6 +38,11 @@ struct gpu_options {
   std::string visible_devices = {};  // "0,1"; empty: all
 };
 
+// What proves to a task that it may be spoken to.
+struct security_options {
+  std::string key = {};  // shared by all tasks and clients of a cluster; empty: none, for loopback only
+};
+
 struct session_options {
   std::string target = {};            // "" this process, or "pinion://host:port"
   pinion::graph* graph = nullptr;     // null: the default graph of the thread that makes the session
@@ -51,6 +56,7 @@ struct session_options {
   std::vector<std::string> device_filters = {};
   gpu_options gpu = {};
   std::vector<sim::accelerator> simulated = {};  // pretend accelerators: /gpu:0, /gpu:1, ...
+  security_options security = {};                // towards the target
 };
 
 }  // namespace pinion::inline v0

@@ -17,7 +17,7 @@ namespace pinion::inline v0::runtime {
 struct part_item {
   enum kind_t { compute, feed, fetch, send, receive } kind = compute;
   node_id node = no_node;                        // to compute; of the others the node whose output it carries
-  int index = 0;                                 // which feed or fetch
+  int index = 0;                                 // which feed or fetch; of a receive which output, or -1
   std::string key = {};                          // of a send or receive
   bool peer = false;                             // a send straight to another accelerator of this task
   std::vector<std::pair<int, int>> inputs = {};  // item of this partition, output of it
@@ -76,7 +76,7 @@ class partitioner {
     if (const auto at = made_.find({device, o.node, o.index}); at != made_.end()) return at->second;
     const int from = is_fed(o) ? home_ : home_of_.at(o.node).first;
     const auto source = made_.at({from, o.node, o.index});
-    const int received = transfer(from, device, o.node, std::to_string(o.index), source, {});
+    const int received = transfer(from, device, o, std::to_string(o.index), source, {});
     return made_[{device, o.node, o.index}] = {received, 0};
   }
   bool is_fed(output o) const {
@@ -90,20 +90,20 @@ class partitioner {
     const auto [from, item] = home_of_.at(id);
     if (from == device) return item;
     if (const auto at = signals_.find({device, id}); at != signals_.end()) return at->second;
-    return signals_[{device, id}] = transfer(from, device, id, "done", {-1, 0}, {item});
+    return signals_[{device, id}] = transfer(from, device, {id, -1}, "done", {-1, 0}, {item});
   }
 
-  int transfer(int from, int to, node_id id, const std::string& what, std::pair<int, int> source,
+  int transfer(int from, int to, output of, const std::string& what, std::pair<int, int> source,
                std::vector<int> after) {
-    const std::string key = g_[id].name + ":" + what + ";" + plan_.devices()[static_cast<std::size_t>(from)].name +
+    const std::string key = g_[of.node].name + ":" + what + ";" + plan_.devices()[static_cast<std::size_t>(from)].name +
                             ";" + plan_.devices()[static_cast<std::size_t>(to)].name;
-    part_item send{.kind = part_item::send, .node = id, .key = key, .after = std::move(after)};
+    part_item send{.kind = part_item::send, .node = of.node, .key = key, .after = std::move(after)};
     if (source.first >= 0) {
       send.inputs.push_back(source);
       send.peer = are_peers(from, to);
     }
     add(from, std::move(send));
-    return add(to, {.kind = part_item::receive, .node = id, .key = key, .outputs = 1});
+    return add(to, {.kind = part_item::receive, .node = of.node, .index = of.index, .key = key, .outputs = 1});
   }
 
   // Two accelerators of one task copy from each other without a way over the host.

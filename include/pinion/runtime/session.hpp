@@ -149,19 +149,20 @@ class session {
   void close() { backend().close(); }
   pinion::graph& graph() const { return *graph_; }
 
+  // Forgets the variables of some containers on every task of a cluster, or all of them, and closes the sessions of the
+  // target's master; others find their variables uninitialised.
+  static void reset(const std::string& target, const std::vector<std::string>& containers = {},
+                    const security_options& security = {}) {
+    runtime::remote_scheme_of(target).reset(target, containers, security);
+  }
+
  private:
   template <class, class>
   friend class callable;
 
   static std::unique_ptr<runtime::session_backend> make_backend(const session_options& options, pinion::graph& g) {
     if (options.target.empty()) return runtime::make_direct_session(options, g);
-    if (options.target.rfind("pinion://", 0) != 0)
-      throw error(errc::invalid_argument, "the target '" + options.target + "' is not of the form pinion://host:port");
-    if (!runtime::remote_sessions())
-      throw error(errc::failed_precondition, "the target '" + options.target +
-                                                 "' is another task: include <pinion/distributed.hpp> in one unit of "
-                                                 "this program");
-    return runtime::remote_sessions()(options, g);
+    return runtime::remote_scheme_of(options.target).make_session(options, g);
   }
 
   runtime::session_backend& backend() const {

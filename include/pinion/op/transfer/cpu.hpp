@@ -1,6 +1,7 @@
 // The two ends of a value's way from one device to another: kernels that a partition puts in, by key.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -45,14 +46,17 @@ class send_kernel final : public kernel {
 // Waits for the value without holding a thread, and puts it into this device's memory. An aborted rendezvous wakes it.
 class receive_kernel final : public kernel {
  public:
-  explicit receive_kernel(std::string key) : key_(std::move(key)) {}
+  // `expected` is what the graph says of the value; without it, a bare signal.
+  receive_kernel(std::string key, std::optional<output_type> expected)
+      : key_(std::move(key)), expected_(std::move(expected)) {}
   bool blocking() const override { return true; }
 
   void run(kernel_context&) override { throw error(errc::internal, "a receive was run instead of started"); }
   void start(kernel_context& c, std::function<void(const error*)> done) override {
-    c.rendezvous->receive(key_, [&c, done = std::move(done)](handed_over in, const error* failed) {
+    c.rendezvous->receive(key_, [this, &c, done = std::move(done)](handed_over in, const error* failed) {
       if (failed) return done(failed);
       try {
+        check(in.value);
         if (in.ready)
           c.outputs[0] = c.device->from_peer(in.value, std::move(in.ready));
         else if (in.value)
@@ -65,7 +69,21 @@ class receive_kernel final : public kernel {
   }
 
  private:
+  // Another task may send anything.
+  void check(const any_tensor& value) const {
+    if (!expected_ && value.empty()) return;
+    if (expected_ && !value.empty() && value.dtype() == expected_->dtype && fits(value.shape(), expected_->shape))
+      return;
+    throw error(
+        errc::data_loss,
+        "the value received as '" + key_ + "' is " +
+            (value.empty() ? "empty" : std::string(to_string(value.dtype())) + " " + to_string(value.shape())) +
+            ", not " +
+            (expected_ ? std::string(to_string(expected_->dtype)) + " " + to_string(expected_->shape) : "empty"));
+  }
+
   std::string key_;
+  std::optional<output_type> expected_;
 };
 
 }  // namespace pinion::inline v0::op

@@ -1,0 +1,74 @@
+// What one task computes with: its devices, its state and its threads.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include <pinion/device/cpu.hpp>
+#include <pinion/device/sim.hpp>
+#include <pinion/op/kernels.hpp>
+#include <pinion/placement/plan.hpp>
+#include <pinion/runtime/resource_manager.hpp>
+
+namespace pinion::inline v0::runtime {
+
+struct task_options {
+  device_spec name = parse_device("/job:localhost/replica:0/task:0");
+  int cpu_devices = 1;
+  std::vector<sim::accelerator> simulated = {};
+  int inter_op_helpers = 0, intra_op_helpers = 0;  // threads beside those that call
+};
+
+// Owned by a session or a server; outlives the steps that run on it. Thread-safe.
+class task {
+ public:
+  explicit task(const task_options& o) : inter_op(o.inter_op_helpers), intra_op(o.intra_op_helpers) {
+    for (int i = 0; i < std::max(1, o.cpu_devices); ++i)
+      devices.push_back(std::make_unique<devices::cpu_device>(o.name.with_type("CPU").with_index(i)));
+    std::map<std::string, int> next;
+    for (const auto& like : o.simulated)
+      devices.push_back(
+          std::make_unique<devices::sim_device>(o.name.with_type(like.type).with_index(next[like.type]++), like));
+  }
+  task(const task&) = delete;
+
+  std::vector<device_info> device_infos() const {
+    std::vector<device_info> list;
+    for (const auto& d : devices) list.push_back({d->spec(), d->name(), d->memory_limit(), d->description()});
+    return list;
+  }
+
+  local_resource_manager resources;
+  std::vector<std::unique_ptr<devices::device>> devices;
+  thread_pool inter_op, intra_op;
+  task_services services{&resources, &intra_op};
+};
+
+// The kernels of a session. Those of stateful ops live as long as it: a random op goes on where it was, whatever step
+// it runs in. Thread-safe.
+class session_kernels {
+ public:
+  std::shared_ptr<kernel> find_or_make(const kernel_setup& setup) {
+    if (!definition_of(setup.node.op).stateful) return make_kernel_for(setup);
+    std::lock_guard hold(mutex_);
+    auto& kept = kept_[setup.node.name];
+    if (!kept) kept = make_kernel_for(setup);
+    return kept;
+  }
+  void clear() {
+    std::lock_guard hold(mutex_);
+    kept_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<kernel>> kept_;
+};
+
+}  // namespace pinion::inline v0::runtime
