@@ -13,5 +13,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/pinionConfig.cmake
   ${PROJECT_BINARY_DIR}/pinionConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindoneDNN.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindAsio.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindCBLAS.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindCereal.cmake
   DESTINATION ${package_dir})

@@ -6,6 +6,15 @@
 // Functions that must vanish into a caller compiled for a wider instruction set.
 #define PINION_INLINE inline __attribute__((always_inline))
 
+// Are Asio, Cereal and OpenSSL there? Answered by the build, or by looking.
+#if !defined(PINION_HAS_DISTRIBUTED)
+#if __has_include(<asio/awaitable.hpp>) && __has_include(<cereal/cereal.hpp>) && __has_include(<openssl/hmac.h>)
+#define PINION_HAS_DISTRIBUTED 1
+#else
+#define PINION_HAS_DISTRIBUTED 0
+#endif
+#endif
+
 // Two ways to build, one source (pure headers, or pinion::compiled). PINION_DECL marks the functions whose
 // definitions move into the library in the second.
 // Their definitions stand under PINION_DEFINE_<PART>, which is 1 everywhere in the first mode, and in one unit of

@@ -1,0 +1,260 @@
+// Cereal archives over flat memory: small values in a control part, tensors beside it as raw bytes.
+//
+// Invariants
+//   1. Nothing is read, and nothing allocated, that the bytes at hand do not justify: every length is checked first.
+//   2. Whatever a message holds, reading it ends well or throws error(data_loss).
+//   3. What is attached is written in the order in which it is claimed; rooms lie in that order, and fill the payload.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <cereal/cereal.hpp>
+
+#include <pinion/base/error.hpp>
+
+namespace pinion::inline v0::rpc {
+class writer;
+class reader;
+}  // namespace pinion::inline v0::rpc
+CEREAL_SETUP_ARCHIVE_TRAITS(pinion::rpc::reader, pinion::rpc::writer)
+
+namespace pinion::inline v0::rpc {
+
+static_assert(std::endian::native == std::endian::little, "what goes over the wire is little-endian");
+
+// Bytes that follow the control part. The owner keeps them where they are until they are sent.
+struct part {
+  const std::byte* data;
+  std::size_t bytes;
+  std::shared_ptr<const void> owner;
+};
+
+// Appends values to a control part, and collects what shall follow it. Not thread-safe.
+class writer : public cereal::OutputArchive<writer, cereal::AllowEmptyClassElision> {
+ public:
+  writer() : OutputArchive(this) {}
+
+  std::string control;
+  std::vector<part> parts;
+
+  void put(const void* data, std::size_t bytes) { control.append(static_cast<const char*>(data), bytes); }
+  void put_count(std::uint64_t count) {
+    const auto narrow = static_cast<std::uint32_t>(count);
+    if (narrow != count)
+      throw error(errc::invalid_argument, std::to_string(count) + " elements are too many for a message");
+    put(&narrow, sizeof narrow);
+  }
+  // Bytes that are too many to be copied.
+  void attach(const void* data, std::size_t bytes, std::shared_ptr<const void> owner) {
+    if (bytes > 0) parts.push_back({static_cast<const std::byte*>(data), bytes, std::move(owner)});
+  }
+  std::size_t payload_bytes() const {
+    std::size_t sum = 0;
+    for (const part& p : parts) sum += p.bytes;
+    return sum;
+  }
+};
+
+// Reads what a writer wrote, which it distrusts. Refers to the control part, which must outlive it. Not thread-safe.
+class reader : public cereal::InputArchive<reader, cereal::AllowEmptyClassElision> {
+ public:
+  reader(std::string_view control, std::uint64_t payload_bytes)
+      : InputArchive(this), control_(control), payload_left_(payload_bytes) {}
+
+  std::vector<std::span<std::byte>> rooms;  // where the payload goes, in order
+
+  std::size_t left() const { return control_.size(); }
+  std::string_view take(std::size_t bytes) {
+    if (bytes > left())
+      refuse("a message ends early: " + std::to_string(bytes) + " bytes wanted, " + std::to_string(left()) + " left");
+    const std::string_view taken = control_.substr(0, bytes);
+    control_.remove_prefix(bytes);
+    return taken;
+  }
+  // A number of elements, each of which takes so many bytes or more.
+  std::size_t take_count(std::size_t least_bytes = 1) {
+    std::uint32_t count;
+    std::memcpy(&count, take(sizeof count).data(), sizeof count);
+    if (count > left() / least_bytes)
+      refuse("a message ends early: " + std::to_string(count) + " elements announced, " + std::to_string(left()) +
+             " bytes left");
+    return count;
+  }
+
+  // To be called before room is made for bytes of the payload.
+  void claim(std::uint64_t bytes) {
+    if (bytes > payload_left_)
+      refuse("a tensor of " + std::to_string(bytes) + " bytes, where the message has " + std::to_string(payload_left_) +
+             " more");
+    payload_left_ -= bytes;
+  }
+  void room(std::span<std::byte> bytes) {
+    if (!bytes.empty()) rooms.push_back(bytes);
+  }
+
+  // To be called last: a message says no more than what was read.
+  void finish() const {
+    if (left() > 0) refuse("a message has " + std::to_string(left()) + " bytes more than were expected");
+    if (payload_left_ > 0) refuse("a message has " + std::to_string(payload_left_) + " bytes that belong to no tensor");
+  }
+
+  [[noreturn]] static void refuse(std::string sentence) { throw error(errc::data_loss, std::move(sentence)); }
+
+ private:
+  friend struct deeper;
+  std::string_view control_;
+  std::uint64_t payload_left_;
+  int depth_ = 0;
+};
+
+// One level of a type that may hold itself, so that a message cannot exhaust the stack.
+struct [[nodiscard]] deeper {
+  static constexpr int limit = 16;
+
+  explicit deeper(reader& a) : of(a) {
+    if (of.depth_ == limit) reader::refuse("a message is nested more than " + std::to_string(limit) + " levels deep");
+    ++of.depth_;
+  }
+  deeper(const deeper&) = delete;
+  deeper& operator=(const deeper&) = delete;
+  ~deeper() { --of.depth_; }
+
+  reader& of;
+};
+
+// What Cereal looks for, restricted to these archives: they stand above Cereal's own for the same types, so that a
+// unit may include both.
+
+// Numbers in their own width; a bool is 0 or 1. Enumerations go as their numbers, by Cereal's own rule.
+template <class T>
+requires std::is_arithmetic_v<T>
+void save(writer& a, const T& value) {
+  a.put(&value, sizeof value);
+}
+template <class T>
+requires std::is_arithmetic_v<T>
+void load(reader& a, T& value) {
+  const std::string_view bytes = a.take(sizeof value);
+  if constexpr (std::same_as<T, bool>) {
+    if (bytes[0] != 0 && bytes[0] != 1)
+      reader::refuse("a message holds a bool of " + std::to_string(static_cast<unsigned char>(bytes[0])));
+    value = bytes[0] == 1;
+  } else {
+    std::memcpy(&value, bytes.data(), sizeof value);
+  }
+}
+
+// One of an enumeration's values up to `last`, in a byte; what else a byte may hold is refused.
+template <class E>
+void save_choice(writer& a, E value) {
+  a(static_cast<std::uint8_t>(value));
+}
+template <class E>
+E load_choice(reader& a, E last, std::string_view what) {
+  std::uint8_t number;
+  a(number);
+  if (number > static_cast<std::uint8_t>(last))
+    reader::refuse("a message holds " + std::string(what) + " number " + std::to_string(number) +
+                   ", which is not known here");
+  return static_cast<E>(number);
+}
+
+// Counts and names, as Cereal's containers and CEREAL_NVP write them.
+template <class T>
+void save(writer& a, const cereal::SizeTag<T>& tag) {
+  a.put_count(tag.size);
+}
+template <class T>
+void load(reader& a, cereal::SizeTag<T>& tag) {
+  tag.size = a.take_count();
+}
+template <class T>
+void serialize(writer& a, cereal::NameValuePair<T>& named) {
+  a(named.value);
+}
+template <class T>
+void serialize(reader& a, cereal::NameValuePair<T>& named) {
+  a(named.value);
+}
+
+inline void save(writer& a, const std::string& text) {
+  a.put_count(text.size());
+  a.put(text.data(), text.size());
+}
+inline void load(reader& a, std::string& text) {
+  text = a.take(a.take_count());
+}
+
+// An element is made when its bytes are read: a count that lies reserves no more than bytes that are there.
+template <class T, class Allocator>
+void save(writer& a, const std::vector<T, Allocator>& all) {
+  a.put_count(all.size());
+  if constexpr (std::is_arithmetic_v<T>)
+    a.put(all.data(), all.size() * sizeof(T));
+  else
+    for (const T& one : all) a(one);
+}
+template <class T, class Allocator>
+void load(reader& a, std::vector<T, Allocator>& all) {
+  all.clear();
+  if constexpr (std::is_arithmetic_v<T>) {
+    const std::size_t count = a.take_count(sizeof(T));
+    all.resize(count);
+    if (count > 0) std::memcpy(all.data(), a.take(count * sizeof(T)).data(), count * sizeof(T));
+  } else {
+    const std::size_t count = a.take_count();
+    all.reserve(std::min(count, a.left() / sizeof(T)));
+    for (std::size_t i = 0; i < count; ++i) a(all.emplace_back());
+  }
+}
+template <class Allocator>
+void save(writer& a, const std::vector<bool, Allocator>& all) {
+  a.put_count(all.size());
+  for (const bool one : all) a(one);
+}
+template <class Allocator>
+void load(reader& a, std::vector<bool, Allocator>& all) {
+  all.clear();
+  for (std::size_t left = a.take_count(); left > 0; --left) {
+    bool one;
+    a(one);
+    all.push_back(one);
+  }
+}
+
+template <class A, class B>
+void serialize(writer& a, std::pair<A, B>& both) {
+  a(both.first, both.second);
+}
+template <class A, class B>
+void serialize(reader& a, std::pair<A, B>& both) {
+  a(both.first, both.second);
+}
+
+template <class T>
+void save(writer& a, const std::optional<T>& maybe) {
+  a(maybe.has_value());
+  if (maybe) a(*maybe);
+}
+template <class T>
+void load(reader& a, std::optional<T>& maybe) {
+  bool there;
+  a(there);
+  maybe.reset();
+  if (there) a(maybe.emplace());
+}
+
+}  // namespace pinion::inline v0::rpc

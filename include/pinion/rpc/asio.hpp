@@ -1,0 +1,27 @@
+// Asio, included in one way everywhere: standalone, with coroutines on every compiler.
+#pragma once
+
+#if !defined(ASIO_STANDALONE)
+#define ASIO_STANDALONE 1
+#endif
+#if defined(__clang__) && !defined(ASIO_HAS_CO_AWAIT)  // Asio 1.22 does not find them in clang 14 with libstdc++
+#define ASIO_HAS_CO_AWAIT 1
+#define ASIO_HAS_STD_COROUTINE 1
+#endif
+
+#include <asio/awaitable.hpp>
+#include <asio/buffer.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/post.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/write.hpp>
+
+namespace pinion::inline v0::rpc {
+using asio::awaitable;
+}

@@ -1,0 +1,58 @@
+// What stands before every message: 32 bytes, little-endian.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include <pinion/base/error.hpp>
+
+namespace pinion::inline v0::rpc {
+
+enum class frame_kind : std::uint8_t {
+  hello,    // of the handshake
+  request,  // is answered by a reply or a failure of the same id
+  reply,
+  failure,  // carries an error
+  notice,   // is not answered
+  goodbye,  // the sender closes, and says why
+};
+
+using method = std::uint16_t;
+
+struct frame_header {
+  std::uint16_t magic = expected_magic;
+  frame_kind kind{};
+  std::uint8_t reserved = 0;
+  rpc::method method = 0;
+  std::uint16_t reserved2 = 0;
+  std::uint64_t id = 0;       // of the request
+  std::uint64_t control = 0;  // bytes of the archive that follows
+  std::uint64_t payload = 0;  // bytes behind it
+
+  static constexpr std::uint16_t expected_magic = 0x4e50;  // "PN"
+};
+static_assert(sizeof(frame_header) == 32 && std::endian::native == std::endian::little);
+
+// How much a peer may announce; checked before anything is allocated.
+struct limits {
+  std::uint64_t control = std::uint64_t{256} << 20;
+  std::uint64_t payload = std::uint64_t{64} << 30;
+};
+
+inline void check(const frame_header& h, const limits& allowed) {
+  if (h.magic != frame_header::expected_magic)
+    throw error(errc::data_loss, "what arrives is not a pinion message: it does not begin with PN");
+  if (h.kind > frame_kind::goodbye)
+    throw error(errc::data_loss, "a message of unknown kind " + std::to_string(static_cast<int>(h.kind)));
+  if (h.control > allowed.control)
+    throw error(errc::data_loss, "a message announces " + std::to_string(h.control) +
+                                     " bytes of control; the limit is " + std::to_string(allowed.control));
+  if (h.payload > allowed.payload)
+    throw error(errc::data_loss, "a message announces " + std::to_string(h.payload) +
+                                     " bytes of payload; the limit is " + std::to_string(allowed.payload));
+}
+
+}  // namespace pinion::inline v0::rpc

@@ -1,0 +1,49 @@
+// Knowing each other: a shared key, proven by both sides without being sent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+#include <pinion/base/error.hpp>
+
+namespace pinion::inline v0::rpc {
+
+inline std::uint64_t random_number() {
+  std::uint64_t n = 0;
+  while (n == 0)
+    if (RAND_bytes(reinterpret_cast<unsigned char*>(&n), sizeof n) != 1)
+      throw error(errc::internal, "the system gives no random numbers");
+  return n;
+}
+
+// 16 random bytes, used once.
+inline std::string nonce() {
+  std::string bytes(16, '\0');
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size())) != 1)
+    throw error(errc::internal, "the system gives no random numbers");
+  return bytes;
+}
+
+// HMAC-SHA256 (RFC 2104) of what both sides know of this connection; empty without a key.
+inline std::string proof(std::string_view key, std::string_view statement) {
+  if (key.empty()) return {};
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned length = 0;
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(statement.data()),
+       statement.size(), digest.data(), &length);
+  return {reinterpret_cast<const char*>(digest.data()), length};
+}
+
+// In a time that does not depend on where they differ.
+inline bool same_proof(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace pinion::inline v0::rpc

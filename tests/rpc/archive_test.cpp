@@ -1,0 +1,212 @@
+// Archives: what goes in comes out, and whatever comes in ends well or with data_loss.
+#include <pinion/rpc/archive.hpp>
+
+#include <cereal/types/map.hpp>
+#include <cereal/types/optional.hpp>
+#include <cereal/types/string.hpp>
+#include <cereal/types/utility.hpp>
+#include <cereal/types/vector.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <limits>
+#include <map>
+#include <random>
+
+#include <support/caught.hpp>
+
+namespace {
+
+using namespace pinion;
+
+enum class colour : std::uint8_t { red, green, blue };
+
+// A message as others write theirs.
+struct letter {
+  std::string to;
+  std::vector<std::string> lines;
+  std::vector<double> weights;
+  std::vector<std::pair<int, bool>> marks;
+  std::optional<std::int64_t> stamp;
+  colour paper = colour::red;
+
+  template <class A>
+  void serialize(A& a) {
+    a(to, lines, weights, marks, stamp, paper);
+  }
+  friend bool operator==(const letter&, const letter&) = default;
+};
+
+const letter sample{"Ada", {"one", "", "three"}, {.5, -2}, {{1, true}, {2, false}}, 7, colour::blue};
+
+// One that holds others of its kind.
+struct tree {
+  std::vector<tree> branches;
+};
+void save(rpc::writer& a, const tree& t) { a(t.branches); }
+void load(rpc::reader& a, tree& t) {
+  const rpc::deeper level(a);
+  a(t.branches);
+}
+tree nested(int levels) { return levels > 1 ? tree{{nested(levels - 1)}} : tree{}; }
+
+template <class... T>
+std::string encoded(const T&... values) {
+  rpc::writer w;
+  w(values...);
+  return w.control;
+}
+template <class T>
+T decoded(std::string_view control, std::uint64_t payload = 0) {
+  T value{};
+  rpc::reader r(control, payload);
+  r(value);
+  r.finish();
+  return value;
+}
+template <class T>
+T again(const T& value) {
+  return decoded<T>(encoded(value));
+}
+// A count that may well lie, before some bytes.
+std::string announced(std::uint32_t count, std::string bytes = {}) { return encoded(count) + bytes; }
+
+// ---- round trips -----------------------------------------------------------------------------------------------------
+
+TEST_CASE("numbers come out as they went in, in their own width") {
+  CHECK(encoded(std::int8_t{-1}, std::uint16_t{0x0102}) == std::string("\xff\x02\x01"));
+  CHECK(again(std::numeric_limits<std::int64_t>::min()) == std::numeric_limits<std::int64_t>::min());
+  CHECK(again(std::numeric_limits<float>::denorm_min()) == std::numeric_limits<float>::denorm_min());
+  CHECK(std::isnan(again(std::numeric_limits<double>::quiet_NaN())));
+  CHECK(again(colour::green) == colour::green);
+}
+
+TEST_CASE("messages of texts, lists, pairs and what may be missing come out as they went in") {
+  CHECK(again(sample) == sample);
+  CHECK(again(letter{}) == letter{});
+  CHECK(again(std::vector<bool>{true, false, true}) == std::vector<bool>{true, false, true});
+  CHECK(again(std::string("a\0b", 3)) == std::string("a\0b", 3));
+  CHECK(again(std::vector<letter>{sample, {}}) == std::vector<letter>{sample, {}});
+}
+
+TEST_CASE("Cereal's own containers may be used beside ours, in the same unit") {
+  const std::map<std::string, std::vector<int>> numbers{{"a", {1, 2}}, {"b", {}}};
+  CHECK(again(numbers) == numbers);
+  CHECK_THROWS_AS((decoded<std::map<std::string, int>>(announced(1000000))), error);
+}
+
+TEST_CASE("a value is replaced, not added to") {
+  std::vector<std::string> lines{"old", "older"};
+  std::optional<int> maybe = 3;
+  const std::string control = encoded(std::vector<std::string>{"new"}, std::optional<int>{});
+  rpc::reader r(control, 0);
+  r(lines, maybe);
+  CHECK(lines == std::vector<std::string>{"new"});
+  CHECK_FALSE(maybe);
+}
+
+// ---- what is attached -------------------------------------------------------------------------------------------------
+
+TEST_CASE("attached bytes are not copied, and kept by their owner") {
+  auto bytes = std::make_shared<std::vector<int>>(100, 1);
+  const std::weak_ptr<std::vector<int>> watch = bytes;
+  {
+    rpc::writer w;
+    w.attach(bytes->data(), 400, bytes);
+    w.attach(bytes->data(), 0, bytes);
+    CHECK(w.parts.size() == 1);
+    CHECK(w.payload_bytes() == 400);
+    CHECK(w.parts[0].data == static_cast<const void*>(bytes->data()));
+    CHECK(w.control.empty());
+    bytes.reset();
+    CHECK_FALSE(watch.expired());
+  }
+  CHECK(watch.expired());
+}
+
+TEST_CASE("a tensor claims its bytes before it is made, and says where they go") {
+  std::vector<std::byte> room(60);
+  rpc::reader r("", 100);
+  r.claim(60);
+  r.room(room);
+  CHECK(outcome([&] { r.claim(41); }) == "data_loss: a tensor of 41 bytes, where the message has 40 more");
+  CHECK_THROWS_AS(r.claim(std::numeric_limits<std::uint64_t>::max()), error);
+  CHECK(outcome([&] { r.finish(); }) == "data_loss: a message has 40 bytes that belong to no tensor");
+  r.claim(40);
+  CHECK_NOTHROW(r.finish());
+  REQUIRE(r.rooms.size() == 1);
+  CHECK(r.rooms[0].data() == room.data());
+}
+
+// ---- what does not hold together --------------------------------------------------------------------------------------
+
+TEST_CASE("a message that ends early, or late, says so") {
+  CHECK(outcome([] { decoded<std::int64_t>("abc"); }) == "data_loss: a message ends early: 8 bytes wanted, 3 left");
+  CHECK(outcome([] { decoded<bool>(std::string("\1\0", 2)); }) ==
+        "data_loss: a message has 1 bytes more than were expected");
+}
+
+TEST_CASE("no prefix of a message is a message") {
+  const std::string whole = encoded(std::vector<letter>{sample, sample});
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    INFO(n);
+    CHECK(caught([&] { decoded<std::vector<letter>>(std::string_view(whole).substr(0, n)); }).code() ==
+          errc::data_loss);
+  }
+}
+
+TEST_CASE("a count that lies allocates nothing") {
+  const std::uint32_t many = 0xffffffff;
+  CHECK(outcome([&] { decoded<std::string>(announced(many, "abc")); }) ==
+        "data_loss: a message ends early: 4294967295 elements announced, 3 bytes left");
+  CHECK_THROWS_AS(decoded<std::vector<double>>(announced(many)), error);
+  CHECK_THROWS_AS(decoded<std::vector<double>>(announced(2, std::string(15, 'x'))), error);
+  CHECK_THROWS_AS(decoded<std::vector<letter>>(announced(many)), error);
+  CHECK_THROWS_AS(decoded<std::vector<bool>>(announced(many)), error);
+}
+
+TEST_CASE("elements are made as their bytes are read, however many are announced") {
+  std::vector<std::string> lines;
+  const std::string control = announced(1000, std::string(1000, '\0'));
+  rpc::reader r(control, 0);
+  CHECK_THROWS_AS(r(lines), error);
+  CHECK(lines.size() == 251);
+  CHECK(lines.capacity() <= 1000);
+}
+
+TEST_CASE("a bool is 0 or 1") {
+  CHECK(outcome([] { decoded<bool>("\2"); }) == "data_loss: a message holds a bool of 2");
+  CHECK_THROWS_AS(decoded<std::vector<bool>>(announced(1, "\xff")), error);
+  CHECK_THROWS_AS(decoded<std::optional<int>>(std::string("\3\0\0\0\0", 5)), error);
+}
+
+TEST_CASE("a choice is one of those known here") {
+  rpc::writer w;
+  rpc::save_choice(w, colour::blue);
+  rpc::reader good(w.control, 0), bad("\3", 0);
+  CHECK(rpc::load_choice(good, colour::blue, "colour") == colour::blue);
+  CHECK(outcome([&] { rpc::load_choice(bad, colour::blue, "colour"); }) ==
+        "data_loss: a message holds colour number 3, which is not known here");
+}
+
+TEST_CASE("what nests is read to a depth of 16, and the levels are given back") {
+  CHECK_NOTHROW(again(nested(16)));
+  CHECK(outcome([] { again(nested(17)); }) == "data_loss: a message is nested more than 16 levels deep");
+  CHECK_NOTHROW(again(tree{std::vector<tree>(100)}));
+}
+
+TEST_CASE("whatever bytes are changed, reading ends well or with data_loss") {
+  const std::string whole = encoded(std::vector<letter>{sample, sample, {}});
+  std::mt19937 random(1);
+  for (int i = 0; i < 5000; ++i) {
+    std::string changed = whole;
+    for (int k = 0; k < 3; ++k) changed[random() % changed.size()] = static_cast<char>(random());
+    try {
+      decoded<std::vector<letter>>(changed);
+    } catch (const error& e) {
+      CHECK(e.code() == errc::data_loss);
+    }
+  }
+}
+
+}  // namespace
