@@ -80,6 +80,22 @@ class graph {
     return id;
   }
 
+  // Appends a node as it stands, named and settled, or a hole where one was absorbed: for replicas of graphs that are
+  // built elsewhere. Requires: its name is new, and its inputs are earlier nodes.
+  void adopt(std::optional<node> n) {
+    settle();
+    node& last = nodes_.emplace_back(n ? std::move(*n) : node{});
+    last.settled = true;
+    last.absorbed = !n;
+    last.consumers = 0;
+    if (last.absorbed) return;
+    last.base_name = last.name;
+    name_uses_.try_emplace(lower_case(last.name), 1);
+    names_[last.name] = size() - 1;
+    for (const output& in : last.inputs) ++nodes_[index(in.node)].consumers;
+    for (node_id c : last.control_inputs) ++nodes_[index(c)].consumers;
+  }
+
   // Takes an unconsumed elementwise node out again; its consumer has its inputs now.
   void absorb(node_id id) {
     node& n = nodes_[index(id)];

@@ -1,0 +1,15 @@
+// Running graphs on a cluster: servers, and sessions that target them.
+#pragma once
+
+#include <pinion/base/config.hpp>
+#if !PINION_HAS_DISTRIBUTED
+#error "pinion/distributed.hpp needs Asio, Cereal and OpenSSL (Debian, Ubuntu: apt-get install libasio-dev libcereal-dev libssl-dev)"
+#endif
+
+#include <pinion/distributed/local_cluster.hpp>
+#include <pinion/distributed/server.hpp>
+#include <pinion/distributed/sessions.hpp>
+#include <pinion/session.hpp>
+#if !defined(PINION_COMPILED)
+#include <pinion/distributed/remote_session.hpp>
+#endif

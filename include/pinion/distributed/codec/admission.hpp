@@ -1,0 +1,184 @@
+// What a node from elsewhere must be before it joins a graph: shape functions and kernels trust who builds, and nobody
+// vouches for what comes over the wire.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <pinion/distributed/codec/values.hpp>
+#include <pinion/graph/graph.hpp>
+#include <pinion/op/catalogue.hpp>
+#include <pinion/op/map/op.hpp>
+
+namespace pinion::inline v0::distributed {
+
+// Throws an error that names the node, unless it may be appended to the graph. Its outputs are then those that its own
+// op infers.
+void admit(const graph& g, node& n);
+
+// The same for a stub: a node that is computed elsewhere, of which no more than the outputs are known.
+void admit_stub(const graph& g, node& n);
+
+namespace detail {
+
+inline void expect(bool holds, const std::string& otherwise) {
+  if (!holds) throw error(errc::invalid_argument, otherwise);
+}
+
+template <class... Op>
+bool is_one_of(std::string_view op) {
+  return ((op == Op::name) || ...);
+}
+inline bool is_update(std::string_view op) {
+  return is_one_of<op::apply_gradient_descent, op::apply_momentum>(op);
+}
+
+// The inputs of an op, which its shape function takes for granted; none where its program says how many.
+inline std::optional<int> arity(std::string_view op) {
+  if (is_one_of<op::constant, op::placeholder, op::no_op, op::variable, op::random_uniform, op::random_normal,
+                op::truncated_normal>(op))
+    return 0;
+  if (is_one_of<op::identity, op::zeros_like, op::ones_like, op::reduce_sum, op::reduce_mean, op::reduce_max,
+                op::reduce_min, op::reduce_prod, op::argmax, op::softmax, op::log_softmax, op::reshape, op::transpose>(
+          op))
+    return 1;
+  if (is_one_of<op::assign, op::assign_add, op::assign_sub, op::expand_like, op::prod_grad, op::scale_rows,
+                op::softmax_cross_entropy, op::sparse_softmax_cross_entropy, op::in_top_k, op::gather, op::reshape_like,
+                op::matmul>(op))
+    return 2;
+  if (is_one_of<op::scatter_dense>(op)) return 3;
+  return std::nullopt;
+}
+
+// The first inputs that are references, which are states that the node writes. Requires: inputs as its op takes them.
+inline int states(const node& n) {
+  if (is_one_of<op::assign, op::assign_add, op::assign_sub>(n.op)) return 1;
+  if (!is_update(n.op)) return 0;
+  const std::int64_t given = n.attrs.get<std::int64_t>("states");
+  expect(given > 0 && given < static_cast<std::int64_t>(n.inputs.size()), "it has no state or no gradient");
+  return static_cast<int>(given);
+}
+
+inline void check_name(const graph& g, const node& n) {
+  constexpr std::size_t longest = 4096;
+  expect(!n.name.empty(), "a node without a name");
+  expect(n.name.size() <= longest, "a name of " + std::to_string(n.name.size()) + " characters");
+  expect(g.id_of(n.name) == no_node, "a second node of that name");
+}
+
+inline void check_edges(const graph& g, const node& n) {
+  for (const output& in : n.inputs) {
+    expect(g.contains(in.node), "it takes an input from node " + std::to_string(in.node) + ", which is not before it");
+    const node& from = g.peek(in.node);
+    expect(in.index >= 0 && in.index < static_cast<int>(from.outputs.size()),
+           "it takes output " + std::to_string(in.index) + " of '" + from.name + "', which has " +
+               std::to_string(from.outputs.size()));
+  }
+  for (const node_id id : n.control_inputs)
+    expect(g.contains(id), "it runs after node " + std::to_string(id) + ", which is not before it");
+}
+
+inline void check_input_count(const node& n) {
+  const std::optional<int> fixed = arity(n.op);
+  const int wanted = fixed ? *fixed : op::program_of(n.attrs).inputs;
+  expect(static_cast<int>(n.inputs.size()) == wanted,
+         n.op + " takes " + std::to_string(wanted) + " inputs, not " + std::to_string(n.inputs.size()));
+}
+
+// A reference goes where a state is written, or is read by Identity. No state is written twice at once.
+inline void check_references(const graph& g, const node& n) {
+  const std::size_t written = static_cast<std::size_t>(states(n));
+  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+    const bool reference = g.type_of(n.inputs[i]).reference;
+    if (n.op == op::identity::name) continue;
+    expect(reference == (i < written),
+           "its input " + std::to_string(i) + (reference ? " is a variable, not a value" : " is no variable"));
+    expect(!reference ||
+               std::count(n.inputs.begin(), n.inputs.begin() + static_cast<std::ptrdiff_t>(written), n.inputs[i]) == 1,
+           "it writes one variable twice");
+  }
+}
+
+// One result per output that the kernel allocates, of the type that it allocates.
+inline void check_program(const graph& g, const node& n) {
+  if (arity(n.op)) return;
+  const scalar::program& p = op::program_of(n.attrs);
+  const auto keeps_type = [&](const scalar::result& r) { return r.type == p.arithmetic; };
+  const bool keeps_types = std::all_of(p.results.begin(), p.results.end(), keeps_type);
+  if (n.op == op::map_gradient::name) {
+    expect(keeps_types && p.results.size() <= n.inputs.size(), "its program yields no gradients of its inputs");
+  } else if (is_update(n.op)) {
+    expect(keeps_types && p.results.size() == static_cast<std::size_t>(states(n)), "its program yields no states");
+    expect(g.type_of(n.inputs[0]).dtype == p.arithmetic, "its program computes in another type than its variable's");
+  } else {
+    expect(p.results.size() == 1, "its program has " + std::to_string(p.results.size()) + " results");
+  }
+}
+
+// Integers name the axes of a tensor, or one number for each.
+inline void check_lists(const node& n) {
+  for (const auto& [name, value] : n.attrs)
+    if (const auto* list = std::get_if<integers>(&value))
+      expect(list->size() <= static_cast<std::size_t>(shape::max_rank),
+             "its attribute '" + name + "' has more numbers than a tensor has axes");
+}
+
+inline void check_type(const output_type& type) {
+  expect(dtypes::all.has(type.dtype), "it yields a tensor of " + std::string(to_string(type.dtype)));
+  expect(countable(type.shape), "it yields a tensor of shape " + to_string(type.shape));
+}
+
+inline void check_outputs(const node& n, const std::vector<output_type>& declared) {
+  const auto agree = [](const output_type& a, const output_type& b) {
+    return a.dtype == b.dtype && a.reference == b.reference && fits(a.shape, b.shape);
+  };
+  for (const output_type& type : n.outputs) check_type(type);
+  expect(std::equal(n.outputs.begin(), n.outputs.end(), declared.begin(), declared.end(), agree),
+         "it declares other outputs than " + n.op + " has");
+}
+
+// Whatever the check throws names the node.
+template <class Check>
+void naming(const node& n, Check&& check) {
+  try {
+    check();
+  } catch (error& e) {
+    throw e.at_node(n.name, n.op, to_string(n.where));
+  }
+}
+
+}  // namespace detail
+
+inline void admit(const graph& g, node& n) {
+  detail::naming(n, [&] {
+    const definition& def = definition_of(n.op);
+    detail::check_name(g, n);
+    detail::check_edges(g, n);
+    detail::check_input_count(n);
+    detail::check_references(g, n);
+    detail::check_program(g, n);
+    detail::check_lists(n);
+    const std::vector<output_type> declared = std::exchange(n.outputs, {});
+    shape_context shapes(g, n);
+    def.infer(shapes);
+    detail::check_outputs(n, declared);
+  });
+}
+
+inline void admit_stub(const graph& g, node& n) {
+  detail::naming(n, [&] {
+    detail::check_name(g, n);
+    detail::expect(n.inputs.empty() && n.control_inputs.empty() && n.attrs.begin() == n.attrs.end(),
+                   "a node that is computed elsewhere has inputs or attributes");
+    for (const output_type& type : n.outputs) {
+      detail::check_type(type);
+      detail::expect(!type.reference, "a variable that lives elsewhere");
+    }
+  });
+}
+
+}  // namespace pinion::inline v0::distributed

@@ -1,0 +1,196 @@
+// The wire form of nodes and graphs, and the deltas by which a replica of a growing graph is kept.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <pinion/distributed/codec/admission.hpp>
+#include <pinion/distributed/codec/program.hpp>
+#include <pinion/distributed/codec/values.hpp>
+#include <pinion/graph/graph.hpp>
+
+namespace pinion::inline v0 {
+
+namespace distributed {
+
+// What a graph has that a replica of its first `from` nodes lacks.
+struct graph_delta {
+  node_id from = 0;
+  std::vector<std::optional<node>> nodes;  // from there on; none: absorbed, a hole
+  std::vector<node_id> gone;               // shipped earlier, and absorbed since
+};
+
+// What a replica holds, by id: a node, or a hole. Kept by whoever ships the graph, one for each replica.
+struct shipped {
+  std::vector<bool> there;
+
+  node_id size() const { return static_cast<node_id>(there.size()); }
+  // To be called when the delta has arrived.
+  void add(const graph_delta& delta) {
+    for (const auto& n : delta.nodes) there.push_back(n.has_value());
+    for (const node_id id : delta.gone) there[static_cast<std::size_t>(id)] = false;
+  }
+};
+
+inline graph_delta delta_since(const graph& g, const shipped& before = {}) {
+  g.settle();
+  graph_delta delta{before.size(), {}, {}};
+  for (node_id id = 0; id < before.size(); ++id)
+    if (before.there[static_cast<std::size_t>(id)] && !g.contains(id)) delta.gone.push_back(id);
+  for (node_id id = before.size(); id < g.size(); ++id)
+    delta.nodes.push_back(g.contains(id) ? std::optional(g[id]) : std::nullopt);
+  return delta;
+}
+
+inline constexpr node_id most_nodes = 10'000'000;
+
+// Extends a replica, which gets the ids of the original. A delta is not trusted: what does not hold together throws
+// invalid_argument or not_found and names the node, and the replica then ends before that node.
+void apply(graph& replica, graph_delta&& delta, node_id limit = most_nodes);
+
+}  // namespace distributed
+
+template <class A>
+void serialize(A& a, output& o) {
+  a(o.node, o.index);
+}
+template <class A>
+void serialize(A& a, output_type& type) {
+  a(type.dtype, type.shape, type.reference);
+}
+
+// A graph of a node's own, as an attribute holds it.
+void save(rpc::writer& a, const std::shared_ptr<const graph>& g);
+void load(rpc::reader& a, std::shared_ptr<const graph>& g);
+
+namespace detail {
+
+template <std::size_t... I>
+void load_alternative(rpc::reader& a, attribute& value, std::size_t which, std::index_sequence<I...>) {
+  ((which == I ? void(a(value.emplace<I>())) : void()), ...);
+}
+
+}  // namespace detail
+
+// Templates, so that nothing is taken for an attribute that only converts to one.
+template <class... T>
+requires std::same_as<std::variant<T...>, attribute>
+void save(rpc::writer& a, const std::variant<T...>& value) {
+  a(static_cast<std::uint8_t>(value.index()));
+  std::visit([&](const auto& held) { a(held); }, value);
+}
+template <class... T>
+requires std::same_as<std::variant<T...>, attribute>
+void load(rpc::reader& a, std::variant<T...>& value) {
+  const auto which = rpc::load_choice(a, sizeof...(T) - 1, "attribute type");
+  detail::load_alternative(a, value, which, std::index_sequence_for<T...>{});
+}
+
+// In order of their names, each once.
+inline void save(rpc::writer& a, const attributes& all) {
+  a.put_count(static_cast<std::uint64_t>(std::distance(all.begin(), all.end())));
+  for (const auto& item : all) a(item.first, item.second);
+}
+inline void load(rpc::reader& a, attributes& all) {
+  all = {};
+  std::string last;
+  for (std::size_t left = a.take_count(), first = left; left > 0; --left) {
+    std::string name;
+    attribute value;
+    a(name, value);
+    if (left < first && name <= last) rpc::reader::refuse("a message holds attributes out of order");
+    all.set(name, std::move(value));
+    last = std::move(name);
+  }
+}
+
+namespace detail {
+
+// What is shipped of a node: not what its graph keeps for itself.
+template <class A, class Node>
+void node_fields(A& a, Node& n) {
+  a(n.name, n.op, n.inputs, n.control_inputs, n.attrs, n.outputs);
+  a(n.requested, n.request_reason, n.colocation, n.where);
+}
+
+}  // namespace detail
+
+inline void save(rpc::writer& a, const node& n) {
+  detail::node_fields(a, n);
+}
+inline void load(rpc::reader& a, node& n) {
+  detail::node_fields(a, n);
+  n.settled = true;
+}
+
+namespace distributed {
+
+inline void save(rpc::writer& a, const graph_delta& delta) {
+  a(delta.from, delta.nodes, delta.gone);
+}
+// A hole takes a byte here and as much as a node in memory, so there may not be many more than fused nodes account for:
+// each absorbed one has left instructions behind.
+inline void load(rpc::reader& a, graph_delta& delta) {
+  const std::size_t most_holes = 4096 + a.left() / 8;
+  a(delta.from);
+  delta.nodes.clear();
+  std::size_t holes = 0;
+  for (std::size_t left = a.take_count(); left > 0; --left) {
+    a(delta.nodes.emplace_back());
+    holes += !delta.nodes.back();
+    if (holes > most_holes) rpc::reader::refuse("a message holds a graph of little but absorbed nodes");
+  }
+  a(delta.gone);
+}
+
+namespace detail {
+
+// Later ones first, since they may be all that consumed the earlier ones.
+inline void forget(graph& replica, std::vector<node_id> gone) {
+  std::sort(gone.begin(), gone.end(), std::greater<>());
+  for (const node_id id : gone) {
+    expect(replica.contains(id), "node " + std::to_string(id) + " shall go, but is not there");
+    expect(replica.peek(id).consumers == 0, "node '" + replica.peek(id).name + "' shall go, but has consumers");
+    replica.absorb(id);
+  }
+}
+
+}  // namespace detail
+
+inline void apply(graph& replica, graph_delta&& delta, node_id limit) {
+  detail::expect(delta.from == replica.size(), "a graph of " + std::to_string(replica.size()) +
+                                                   " nodes cannot be extended from node " + std::to_string(delta.from));
+  detail::expect(static_cast<std::int64_t>(delta.nodes.size()) <= std::int64_t{limit} - replica.size(),
+                 "a graph of more than " + std::to_string(limit) + " nodes");
+  detail::forget(replica, std::move(delta.gone));
+  for (std::optional<node>& n : delta.nodes) {
+    if (n) admit(replica, *n);
+    replica.adopt(std::move(n));
+  }
+}
+
+}  // namespace distributed
+
+inline void save(rpc::writer& a, const std::shared_ptr<const graph>& g) {
+  a(distributed::delta_since(*g));
+}
+inline void load(rpc::reader& a, std::shared_ptr<const graph>& g) {
+  const rpc::deeper level(a);
+  distributed::graph_delta whole;
+  a(whole);
+  auto fresh = std::make_shared<graph>();
+  distributed::apply(*fresh, std::move(whole));
+  g = std::move(fresh);
+}
+
+}  // namespace pinion::inline v0

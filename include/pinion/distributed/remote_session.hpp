@@ -1,0 +1,305 @@
+// A session whose steps run on a cluster: the client of a master, in this process or another.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <pinion/distributed/server_core.hpp>
+#include <pinion/distributed/sessions.hpp>
+#include <pinion/runtime/backend.hpp>
+
+namespace pinion::inline v0::distributed {
+
+// A channel of a client that is no task; closed, and no longer running, when it goes.
+struct client_way {
+  client_way(const std::shared_ptr<rpc::network>& n, const std::string& address, const std::string& task,
+             const security_options& security)
+      : net(n),
+        way(std::make_shared<rpc::channel>(
+            *net, address, task, rpc::channel_options{.me = {"", rpc::random_number(), security.key}, .allowed = {}})) {
+  }
+  client_way(const client_way&) = delete;
+  ~client_way() {
+    countdown closed;
+    way->close(error(errc::cancelled, "the client is done with it"));
+    net->post([&] { net->post([&] { closed.count_down(); }); });
+    net->wait(closed, {});
+  }
+
+  const std::shared_ptr<rpc::network> net;
+  const std::shared_ptr<rpc::channel> way;
+};
+
+// A session at a master, as its client sees it. Calls block. Thread-safe.
+class session_port {
+ public:
+  virtual ~session_port() = default;
+  virtual void extend(graph_delta delta, patience until) = 0;
+  virtual prepared_reply prepare(const runtime::step_signature& signature, patience until) = 0;
+  virtual pinion::plan plan(const runtime::step_signature& signature, patience until) = 0;
+  virtual std::vector<any_tensor> run(std::uint64_t step, std::vector<any_tensor> feeds, patience until) = 0;
+  virtual std::vector<device_info> devices(patience until) = 0;
+  virtual void close() = 0;
+};
+
+// A master in this process is called, not written to.
+class local_port final : public session_port {
+ public:
+  local_port(const std::shared_ptr<master>& m, session_settings settings)
+      : net_(m->network()), session_(m->open(std::move(settings))), master_(m) {}
+
+  void extend(graph_delta delta, patience) override { session_->extend(std::move(delta)); }
+  prepared_reply prepare(const runtime::step_signature& s, patience until) override {
+    return session_->prepare(s, until);
+  }
+  pinion::plan plan(const runtime::step_signature& s, patience until) override { return session_->plan(s, until); }
+  std::vector<device_info> devices(patience until) override { return session_->devices(until); }
+  std::vector<any_tensor> run(std::uint64_t step, std::vector<any_tensor> feeds, patience until) override {
+    if (!session_->is_fresh(step)) session_->refresh(step, until);
+    countdown ended;
+    std::vector<any_tensor> fetches;
+    std::optional<error> failed;
+    session_->run(step, std::move(feeds), until, worker::begin_in::this_thread,
+                  [&](std::vector<any_tensor> values, const error* why) {
+                    fetches = std::move(values);
+                    if (why) failed = *why;
+                    ended.count_down();
+                  });
+    net_.wait(ended, {});
+    if (failed) throw *failed;
+    return fetches;
+  }
+  void close() override {
+    if (const auto m = master_.lock())
+      m->close(session_->handle(), error(errc::cancelled, "the session was closed while the step ran"));
+  }
+
+ private:
+  rpc::network& net_;
+  const std::shared_ptr<master_session> session_;
+  const std::weak_ptr<master> master_;
+};
+
+// A master in another process.
+class wire_port final : public session_port {
+ public:
+  wire_port(std::shared_ptr<rpc::network> net, const std::string& address, const security_options& security,
+            session_settings settings, patience until)
+      : to_(std::move(net), address, "", security) {
+    connect_and_wait(*to_.net, to_.way, {.what = {}, .until = until});
+    session_ = ask<opened_session>(open_session{settings.soft, std::move(settings.filters)}, until).session;
+  }
+
+  void extend(graph_delta delta, patience until) override {
+    ask<nothing>(extend_graph{session_, std::move(delta)}, until);
+  }
+  prepared_reply prepare(const runtime::step_signature& s, patience until) override {
+    return ask<prepared_reply>(prepare_step{session_, left(until), s}, until);
+  }
+  pinion::plan plan(const runtime::step_signature& s, patience until) override {
+    return ask<plan_reply>(plan_step{session_, left(until), s}, until).plan;
+  }
+  std::vector<device_info> devices(patience until) override {
+    return ask<list_reply>(list_request{session_, left(until)}, until).devices;
+  }
+  std::vector<any_tensor> run(std::uint64_t step, std::vector<any_tensor> feeds, patience until) override {
+    return ask<run_reply>(run_request{session_, step, left(until), std::move(feeds)}, until).fetches;
+  }
+  void close() override {
+    {
+      std::lock_guard hold(mutex_);
+      if (std::exchange(closed_, true)) return;
+    }
+    to_.way->notify(rpc::lane::data, close_session::method, rpc::encode(close_session{session_}),
+                    rpc::connection::urgency::now);
+  }
+
+ private:
+  template <class Reply, class Request>
+  Reply ask(const Request& request, patience until) {
+    wait_options how{.what = {}, .until = until, .check = [this] { expect_open(); }};
+    if (how.until) *how.until += std::chrono::seconds(1);  // the master's own error says more
+    return ask_and_wait<Reply>(*to_.net, to_.way, request, std::move(how));
+  }
+  void expect_open() const {
+    std::lock_guard hold(mutex_);
+    if (closed_) throw error(errc::cancelled, "the session was closed while the step ran");
+  }
+  std::uint64_t left(patience until) const {
+    if (!until) return 0;
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(*until - to_.net->now()).count();
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(ms, 1));
+  }
+  client_way to_;
+  std::uint64_t session_ = 0;
+  mutable std::mutex mutex_;
+  bool closed_ = false;
+};
+
+class remote_session final : public runtime::session_backend {
+ public:
+  remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net)
+      : options_(options), graph_(g), net_(std::move(net)), address_(options.target.substr(9)) {}
+  ~remote_session() override { close(); }
+
+  std::shared_ptr<runtime::prepared_step> prepare(const runtime::step_signature& signature) override {
+    std::lock_guard one_at_a_time(building_);
+    if (const auto known = steps_.find(signature); known != steps_.end()) return expect_open(), known->second;
+    const auto until = deadline();
+    ship(until);
+    const auto reply = port(until)->prepare(signature, until);
+    if (options_.log_device_placement)
+      for (const auto& line : reply.placed) log(line);
+    return steps_[signature] = std::make_shared<remote_step>(reply.step);
+  }
+
+  void run(runtime::prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results) override {
+    const auto until = deadline();
+    auto fetches = port(until)->run(static_cast<remote_step&>(step).number, {feeds.begin(), feeds.end()}, until);
+    if (fetches.size() != results.size()) throw error(errc::internal, "the master sent another number of results");
+    std::move(fetches.begin(), fetches.end(), results.begin());
+  }
+
+  pinion::plan plan(const runtime::step_signature& signature) override {
+    std::lock_guard one_at_a_time(building_);
+    const auto until = deadline();
+    ship(until);
+    return port(until)->plan(signature, until);
+  }
+  std::vector<device_info> list_devices() override {
+    const auto until = deadline();
+    return port(until)->devices(until);
+  }
+  void close() override {
+    std::shared_ptr<session_port> open;
+    {
+      std::lock_guard hold(mutex_);
+      closed_ = true;
+      open = std::exchange(port_, nullptr);
+    }
+    if (open) open->close();
+  }
+
+ private:
+  struct remote_step final : runtime::prepared_step {
+    explicit remote_step(std::uint64_t n) : number(n) {}
+    std::uint64_t number;
+  };
+
+  patience deadline() const {
+    if (options_.operation_timeout.count() == 0) return std::nullopt;
+    return net_->now() + options_.operation_timeout;
+  }
+  void expect_open() const {
+    std::lock_guard hold(mutex_);
+    if (closed_) throw error(errc::failed_precondition, "the session is closed");
+  }
+
+  // The first call waits for the target.
+  std::shared_ptr<session_port> port(patience until) {
+    {
+      std::lock_guard hold(mutex_);
+      if (closed_) throw error(errc::failed_precondition, "the session is closed");
+      if (port_) return port_;
+    }
+    std::lock_guard one_opens(opening_);
+    {
+      std::lock_guard hold(mutex_);
+      if (port_) return port_;
+    }
+    auto opened = open(until);
+    std::lock_guard hold(mutex_);
+    if (closed_) throw error(errc::failed_precondition, "the session is closed");
+    return port_ = std::move(opened);
+  }
+  std::shared_ptr<session_port> open(patience until) {
+    session_settings settings{options_.allow_soft_placement, options_.device_filters};
+    if (const auto here = local_masters::instance().find(address_))
+      return std::make_shared<local_port>(here, std::move(settings));
+    return std::make_shared<wire_port>(net_, address_, options_.security, std::move(settings), until);
+  }
+
+  // Sends what the graph has gained since.
+  void ship(patience until) {
+    auto delta = delta_since(graph_, shipped_);
+    if (delta.nodes.empty() && delta.gone.empty()) return;
+    const auto to = port(until);
+    shipped_.add(delta);
+    to->extend(std::move(delta), until);
+  }
+  void log(const std::string& line) const {
+    if (options_.placement_log)
+      options_.placement_log(line);
+    else
+      std::fprintf(stdout, "%s\n", line.c_str());
+  }
+
+  const session_options options_;
+  graph& graph_;
+  const std::shared_ptr<rpc::network> net_;
+  const std::string address_;
+
+  std::mutex building_;  // held while a step is made; guards the next two
+  shipped shipped_;
+  std::unordered_map<runtime::step_signature, std::shared_ptr<remote_step>, runtime::signature_hash> steps_;
+
+  std::mutex opening_;
+  mutable std::mutex mutex_;
+  bool closed_ = false;
+  std::shared_ptr<session_port> port_;
+};
+
+// Asks a task to stop, and waits until its port is free.
+inline void stop_remote(const std::shared_ptr<rpc::network>& net, const std::string& address, const std::string& task,
+                        const security_options& security) {
+  const auto until = net->now() + std::chrono::seconds(10);
+  client_way to(net, address, task, security);
+  try {
+    connect_and_wait(*net, to.way, {.what = {}, .until = net->now() + std::chrono::seconds(1)});
+  } catch (const error& e) {
+    if (e.code() != errc::deadline_exceeded) throw;
+    throw error(errc::unavailable, e.sentence());
+  }
+  const auto gone = std::make_shared<countdown>();
+  to.way->observe([gone](const error&) { gone->count_down(); });
+  ask_and_wait<nothing>(*net, to.way, shutdown_request{}, {.what = {}, .until = until}, rpc::lane::control);
+  net->wait(*gone, until);
+}
+
+// Asks a master to reset its cluster.
+inline void reset_remote(const std::shared_ptr<rpc::network>& net, const std::string& address,
+                         const std::vector<std::string>& containers, const security_options& security) {
+  if (const auto here = local_masters::instance().find(address)) return here->reset(containers);
+  const patience until = net->now() + std::chrono::seconds(30);
+  client_way to(net, address, "", security);
+  connect_and_wait(*net, to.way, {.what = {}, .until = until});
+  ask_and_wait<nothing>(*net, to.way, reset_request{containers}, {.what = {}, .until = until});
+}
+
+#if PINION_DEFINE_RUNTIME
+template <class>
+void reset_cluster(const std::string& target, const std::vector<std::string>& containers,
+                   const security_options& security) {
+  reset_remote(rpc::tcp_network::of_this_process(), target.substr(target.find("//") + 2), containers, security);
+}
+template void reset_cluster<void>(const std::string&, const std::vector<std::string>&, const security_options&);
+
+template <class>
+std::unique_ptr<runtime::session_backend> make_remote_session(const session_options& options, graph& g) {
+  return std::make_unique<remote_session>(options, g, rpc::tcp_network::of_this_process());
+}
+template std::unique_ptr<runtime::session_backend> make_remote_session<void>(const session_options&, graph&);
+
+template <class>
+void shut_down_task(const std::string& address, const std::string& task, const security_options& security) {
+  stop_remote(rpc::tcp_network::of_this_process(), address, task, security);
+}
+template void shut_down_task<void>(const std::string&, const std::string&, const security_options&);
+#endif
+
+}  // namespace pinion::inline v0::distributed

@@ -1,0 +1,378 @@
+// What a server is made of: the services of its task behind one door.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <pinion/base/config.hpp>
+#include <pinion/distributed/calls.hpp>
+#include <pinion/distributed/master.hpp>
+#include <pinion/distributed/server.hpp>
+#include <pinion/rpc/signals.hpp>
+#include <pinion/rpc/tcp_network.hpp>
+
+namespace pinion::inline v0::distributed {
+
+// The masters of this process, by address: a session that targets one of them calls it directly.
+class local_masters {
+ public:
+  static local_masters& instance() {
+    static local_masters all;
+    return all;
+  }
+  void add(const std::string& address, std::weak_ptr<master> m) {
+    std::lock_guard hold(mutex_);
+    masters_[address] = std::move(m);
+  }
+  void remove(const std::string& address) {
+    std::lock_guard hold(mutex_);
+    masters_.erase(address);
+  }
+  std::shared_ptr<master> find(const std::string& address) {
+    std::lock_guard hold(mutex_);
+    const auto at = masters_.find(address);
+    return at == masters_.end() ? nullptr : at->second.lock();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<master>> masters_;
+};
+
+class bound_listener final : public bound_address {
+ public:
+  bound_listener(std::shared_ptr<rpc::network> n, const std::string& address)
+      : net(std::move(n)), listener(net->listen(address)) {}
+  const std::string& address() const override { return listener->address(); }
+  std::shared_ptr<rpc::network> net;
+  std::unique_ptr<rpc::listener> listener;
+};
+
+class server_core final : public task_server {
+ public:
+  server_core(std::shared_ptr<rpc::network> net, const cluster_spec& cluster, const server_options& options,
+              std::unique_ptr<rpc::listener> bound = nullptr)
+      : net_(std::move(net)),
+        job_(job_of(cluster, options)),
+        me_{task_name(job_, options.task), rpc::random_number(), options.security.key},
+        listener_(bound ? std::move(bound) : listen(cluster, options)),
+        address_(listener_->address()),
+        task_(task_of(cluster, options)),
+        peers_(*net_, cluster, ways_of(options)),
+        exchange_(*net_, me_.name, peers_, task_.inter_op, {.credit = options.config.credit}),
+        worker_(*net_, me_.name, task_, exchange_),
+        master_(
+            std::make_shared<master>(master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_})),
+        door_(std::make_shared<rpc::server>(*net_, std::move(listener_),
+                                            rpc::server_options{.me = me_, .allowed = {}, .traffic = traffic_},
+                                            service())) {
+    local_masters::instance().add(address_, master_);
+    door_->start();
+    net_->spawn(sweep(this, sweeper_));
+  }
+  ~server_core() override {
+    stop();
+    if (stopper_.joinable()) stopper_.join();
+  }
+
+  const std::string& address() const override { return address_; }
+  const std::shared_ptr<master>& masters() const { return master_; }
+  rpc::network& network() { return *net_; }
+
+  void join() override {
+    {
+      const rpc::stop_signals signals(*net_, [this] { ask_to_stop(); });
+      net_->wait(asked_, {});
+    }
+    stop();
+  }
+
+  void stop() override {
+    ask_to_stop();
+    std::lock_guard one_at_a_time(stopping_);
+    if (std::exchange(stopped_, true)) return;
+    const error why = error(errc::unavailable, me_.name + " was stopped").in_task(me_.name);
+    local_masters::instance().remove(address_);
+    master_->stop(why);
+    worker_.stop(why);
+    calls_.join();
+    countdown closed;
+    door_->stop(why, [&] {
+      peers_.close(why);
+      sweeper_->cancel();
+      // What closing posted comes first; then nothing refers to this any more.
+      net_->post([&] { net_->post([&] { closed.count_down(); }); });
+    });
+    net_->wait(closed, {});
+  }
+
+  traffic_counts traffic() const override {
+    return {traffic_->bytes_sent,        traffic_->bytes_received, traffic_->messages_sent,
+            traffic_->messages_received, traffic_->requests,       traffic_->writes};
+  }
+
+ private:
+  // ---- being made
+
+  static std::string job_of(const cluster_spec& cluster, const server_options& options) {
+    const auto jobs = cluster.jobs();
+    if (options.job.empty() && jobs.size() != 1)
+      throw error(errc::invalid_argument,
+                  "the cluster has " + std::to_string(jobs.size()) + " jobs; a server must say of which it is a task");
+    const std::string job = options.job.empty() ? jobs[0] : options.job;
+    cluster.address(job, options.task);  // throws not_found, and says what there is
+    return job;
+  }
+  std::unique_ptr<rpc::listener> listen(const cluster_spec& cluster, const server_options& options) {
+    const std::string& where = cluster.address(job_, options.task);
+    if (!rpc::endpoint(where).is_loopback() && options.security.key.empty() && !net_->single_threaded())
+      throw error(errc::failed_precondition, "others can reach " + where + ": a server there needs a key (.security)");
+    return net_->listen(where);
+  }
+  runtime::task_options task_of(const cluster_spec& cluster, const server_options& options) const {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / tasks_here(cluster, options));
+    const auto threads = [&](int wanted) { return wanted > 0 ? wanted : cores; };
+    // The network's thread does not compute, so the pool needs a thread at least.
+    const bool single = net_->single_threaded();
+    return {.name = parse_device(me_.name),
+            .cpu_devices = options.config.cpu_devices,
+            .simulated = options.config.simulated,
+            .inter_op_helpers = single ? 0 : threads(options.config.inter_op_threads),
+            .intra_op_helpers = single ? 0 : threads(options.config.intra_op_threads) - 1};
+  }
+  // How many tasks of the cluster share this machine, as far as their addresses tell.
+  int tasks_here(const cluster_spec& cluster, const server_options& options) const {
+    const std::string host = rpc::endpoint(cluster.address(job_, options.task)).host;
+    int n = 0;
+    for (const auto& job : cluster.jobs())
+      for (int task : cluster.task_indices(job)) n += rpc::endpoint(cluster.address(job, task)).host == host;
+    return n;
+  }
+  rpc::channel_options ways_of(const server_options& options) const {
+    return {.me = me_, .heartbeat = options.config.heartbeat, .allowed = {}, .traffic = traffic_};
+  }
+
+  // ---- serving; in the network's thread
+
+  rpc::service service() {
+    return {.request = [this](const rpc::envelope& e, rpc::responder answer,
+                              const rpc::guest_ref& from) { return request(e, std::move(answer), from); },
+            .notice = [this](const rpc::envelope& e, const rpc::guest_ref& from) { return notice(e, from); },
+            .gone = [this](const rpc::guest_ref& who, const error& why) { gone(who, why); }};
+  }
+
+  using answer_ref = std::shared_ptr<rpc::responder>;
+
+  std::unique_ptr<rpc::incoming> request(const rpc::envelope& e, rpc::responder to, const rpc::guest_ref& from) {
+    const auto answer = std::make_shared<rpc::responder>(std::move(to));
+    switch (e.method) {
+      case status_request::method:
+        return on<status_request>(e, answer, [this](auto&&) { return status_reply{worker_.devices()}; });
+      case shutdown_request::method:
+        return on<shutdown_request>(e, answer, [this](auto&&) {
+          net_->post([this] { stop_beside(); });
+          return nothing{};
+        });
+      case register_step::method:
+        return rpc::receive<register_step>(e, [this, answer, from](register_step&& r) {
+          worker_.register_step(from->channel, std::move(r), [answer](const error* failed) { settle(answer, failed); });
+        });
+      case run_step::method:
+        return rpc::receive<run_step>(e, [this, answer, from](run_step&& r) {
+          worker_.run(r, from->channel, {}, 0, worker::begin_in::pool,
+                      [answer](std::vector<any_tensor>, const error* failed) { settle(answer, failed); });
+        });
+      case reset_containers::method:
+        return on<reset_containers>(e, answer, [this](reset_containers&& r) {
+          worker_.reset(r.containers);
+          return nothing{};
+        });
+      case pull_value::method: return exchange_.pulled(e, answer);
+      case open_session::method:
+        return on<open_session>(e, answer, [this, from](open_session&& o) {
+          const auto session = master_->open({o.soft, std::move(o.filters)});
+          sessions_of_[from->channel].insert(session->handle());
+          return opened_session{session->handle()};
+        });
+      case extend_graph::method:
+        return waiting<extend_graph>(e, answer, [this](extend_graph&& x) {
+          master_->find(x.session)->extend(std::move(x.delta));
+          return nothing{};
+        });
+      case prepare_step::method:
+        return waiting<prepare_step>(e, answer, [this](prepare_step&& p) {
+          return master_->find(p.session)->prepare(p.signature, until(p.patience_ms));
+        });
+      case plan_step::method:
+        return waiting<plan_step>(e, answer, [this](plan_step&& p) {
+          return plan_reply{master_->find(p.session)->plan(p.signature, until(p.patience_ms))};
+        });
+      case list_request::method:
+        return waiting<list_request>(e, answer, [this](list_request&& l) {
+          return list_reply{master_->find(l.session)->devices(until(l.patience_ms))};
+        });
+      case reset_request::method:
+        return waiting<reset_request>(e, answer, [this](reset_request&& r) {
+          master_->reset(r.containers);
+          return nothing{};
+        });
+      case run_request::method:
+        return rpc::receive<run_request>(e, [this, answer](run_request&& r) { run(std::move(r), answer); });
+      default:
+        answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(e.method)));
+        return nullptr;
+    }
+  }
+  std::unique_ptr<rpc::incoming> notice(const rpc::envelope& e, const rpc::guest_ref& from) {
+    switch (e.method) {
+      case push_value::method: return exchange_.pushed(e, from);
+      case announce_value::method: return exchange_.announced(e, from);
+      case return_credit::method: return exchange_.credited(e, from);
+      case cancel_run::method:
+        return rpc::receive<cancel_run>(e, [this](cancel_run&& c) { worker_.cancel(c.run, c.why); });
+      case forget_session::method:
+        return rpc::receive<forget_session>(e, [this](forget_session&& f) { worker_.forget_session(f.session); });
+      case close_session::method:
+        return rpc::receive<close_session>(e, [this](close_session&& c) {
+          master_->close(c.session, error(errc::cancelled, "the session was closed while the step ran"));
+        });
+      default: throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(e.method));
+    }
+  }
+  void gone(const rpc::guest_ref& who, const error& why) {
+    exchange_.gone(who);
+    const error lost(errc::cancelled, "its client is gone: " + why.sentence());
+    worker_.forget_owner(who->channel, lost);
+    const auto at = sessions_of_.find(who->channel);
+    if (at == sessions_of_.end()) return;
+    for (const auto handle : at->second) master_->close(handle, lost);
+    sessions_of_.erase(at);
+  }
+
+  static void settle(const answer_ref& answer, const error* failed) {
+    if (failed)
+      answer->fail(*failed);
+    else
+      answer->reply(rpc::message());
+  }
+  // What a body returns is the reply, what it throws the failure.
+  template <class M, class Body>
+  static void reply_with(const answer_ref& answer, M&& message, const Body& body) {
+    try {
+      answer->reply(rpc::encode(body(std::move(message))));
+    } catch (const error& e) {
+      answer->fail(e);
+    } catch (const std::exception& e) {
+      answer->fail(error(errc::internal, e.what()));
+    }
+  }
+  template <class M, class Body>
+  static std::unique_ptr<rpc::incoming> on(const rpc::envelope& e, const answer_ref& answer, Body body) {
+    return rpc::receive<M>(e, [answer, body](M&& m) { reply_with(answer, std::move(m), body); });
+  }
+  // The same for what may wait for other tasks.
+  template <class M, class Body>
+  std::unique_ptr<rpc::incoming> waiting(const rpc::envelope& e, const answer_ref& answer, Body body) {
+    return rpc::receive<M>(e, [this, answer, body](M&& m) {
+      auto held = std::make_shared<M>(std::move(m));
+      calls_.begin([answer, body, held] { reply_with(answer, std::move(*held), body); });
+    });
+  }
+
+  void run(run_request&& r, const answer_ref& answer) {
+    try {
+      const auto session = master_->find(r.session);
+      auto held = std::make_shared<run_request>(std::move(r));
+      const auto go = [this, session, held, answer] {
+        session->run(held->step, std::move(held->feeds), until(held->patience_ms), worker::begin_in::pool,
+                     [answer](std::vector<any_tensor> fetches, const error* failed) {
+                       if (failed)
+                         answer->fail(*failed);
+                       else
+                         answer->reply(rpc::encode(run_reply{std::move(fetches)}));
+                     });
+      };
+      if (session->is_fresh(held->step)) return go();
+      calls_.begin([this, session, held, answer, go] {
+        try {
+          session->refresh(held->step, until(held->patience_ms));
+          go();
+        } catch (const error& e) {
+          answer->fail(e);
+        }
+      });
+    } catch (const error& e) {
+      answer->fail(e);
+    }
+  }
+  patience until(std::uint64_t ms) const {
+    if (ms == 0) return std::nullopt;
+    return net_->now() + std::chrono::milliseconds(std::min<std::uint64_t>(ms, 1'000'000'000));
+  }
+
+  static rpc::awaitable<void> sweep(server_core* self, std::shared_ptr<rpc::timer> timer) {
+    for (bool on = true; on;) {
+      on = co_await timer->wait_until(self->net_->now() + std::chrono::seconds(10));
+      if (on) self->exchange_.sweep();
+    }
+  }
+
+  // For a remote shutdown: somebody must wait until everything has ended, and the network's thread may not.
+  void stop_beside() {
+    if (!stopper_.joinable()) stopper_ = std::thread([this] { stop(); });
+  }
+  void ask_to_stop() {
+    if (!asked_once_.exchange(true)) asked_.count_down();
+  }
+
+  const std::shared_ptr<rpc::network> net_;
+  const std::string job_;
+  const rpc::identity me_;
+  const std::shared_ptr<rpc::traffic> traffic_ = std::make_shared<rpc::traffic>();
+  std::unique_ptr<rpc::listener> listener_;
+  const std::string address_;
+  runtime::task task_;
+  peers peers_;
+  exchange exchange_;
+  worker worker_;
+  calls calls_;
+  std::shared_ptr<master> master_;
+  const std::shared_ptr<rpc::server> door_;
+  const std::shared_ptr<rpc::timer> sweeper_ = net_->make_timer();
+  std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;  // by guest; of the network's thread
+
+  countdown asked_;
+  std::atomic<bool> asked_once_{false};
+  std::thread stopper_;  // made in the network's thread while it serves, joined by the destructor
+  std::mutex stopping_;
+  bool stopped_ = false;
+};
+
+#if PINION_DEFINE_RUNTIME
+template <class>
+std::unique_ptr<task_server> make_task_server(const cluster_spec& cluster, const server_options& options,
+                                              std::unique_ptr<bound_address> bound) {
+  std::unique_ptr<rpc::listener> listener;
+  if (bound) listener = std::move(static_cast<bound_listener&>(*bound).listener);
+  return std::make_unique<server_core>(rpc::tcp_network::of_this_process(), cluster, options, std::move(listener));
+}
+template std::unique_ptr<task_server> make_task_server<void>(const cluster_spec&, const server_options&,
+                                                             std::unique_ptr<bound_address>);
+
+template <class>
+std::unique_ptr<bound_address> bind_address(const std::string& address) {
+  return std::make_unique<bound_listener>(rpc::tcp_network::of_this_process(), address);
+}
+template std::unique_ptr<bound_address> bind_address<void>(const std::string&);
+#endif
+
+}  // namespace pinion::inline v0::distributed

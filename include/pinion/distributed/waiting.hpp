@@ -1,0 +1,77 @@
+// Blocking a thread until another task has answered.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <pinion/rpc/typed.hpp>
+
+namespace pinion::inline v0::distributed {
+
+using patience = std::optional<time_point>;  // none: no limit
+
+// Whom a wait is for, and what may end it early.
+struct wait_options {
+  std::string what;                     // "waiting for /job:ps/replica:0/task:0 at 127.0.0.1:2221"
+  patience until{};                     // then deadline_exceeded
+  std::function<void()> check = [] {};  // throws when there is nothing to wait for any more
+};
+
+// Blocks until what `begin` began calls back with (result, null) or ({}, error), which is thrown. Says for whom it
+// waits after a second. Never called by the network's thread; the callback may come when nobody waits any more.
+template <class Result, class Begin>
+Result wait_for(rpc::network& net, const wait_options& how, const Begin& begin) {
+  struct box {
+    countdown ready;
+    std::mutex mutex;
+    Result value;
+    std::optional<error> failed;
+  };
+  const auto shared = std::make_shared<box>();
+  begin([shared](Result value, const error* failed) {
+    {
+      std::lock_guard hold(shared->mutex);
+      shared->value = std::move(value);
+      if (failed) shared->failed = *failed;
+    }
+    shared->ready.count_down();
+  });
+  const auto began = net.now();
+  bool said = false;
+  while (!net.wait(shared->ready, net.now() + std::chrono::milliseconds(100))) {
+    how.check();
+    if (how.until && net.now() > *how.until)
+      throw error(errc::deadline_exceeded, how.what + " took longer than the session's operation_timeout");
+    if (net.now() - began > std::chrono::seconds(1) && !std::exchange(said, true))
+      std::fprintf(stderr, "pinion: %s\n", how.what.c_str());
+  }
+  std::lock_guard hold(shared->mutex);
+  if (shared->failed) throw *shared->failed;
+  return std::move(shared->value);
+}
+
+// Connects, or waits until the way is up.
+inline void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, wait_options how) {
+  if (way->up()) return;
+  how.what = "waiting for " + way->title();
+  const auto limit = how.until;
+  if (how.until) *how.until += std::chrono::milliseconds(500);  // the channel's own error says more
+  wait_for<rpc::nothing>(net, how,
+                         [&](auto done) { way->connect(limit, [done](const error* failed) { done({}, failed); }); });
+}
+
+template <class Reply, class Request>
+Reply ask_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, const Request& request,
+                   wait_options how = {}, rpc::lane by = rpc::lane::data) {
+  how.what = "waiting for an answer of " + way->title();
+  return wait_for<Reply>(net, how, [&](auto done) {
+    rpc::call<Reply>(*way, by, request, std::function<void(Reply, const error*)>(done));
+  });
+}
+
+}  // namespace pinion::inline v0::distributed
