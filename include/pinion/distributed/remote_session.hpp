@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -89,9 +90,9 @@ class local_port final : public session_port {
 class wire_port final : public session_port {
  public:
   wire_port(std::shared_ptr<rpc::network> net, const std::string& address, const security_options& security,
-            session_settings settings, patience until)
+            session_settings settings, patience until, std::function<void()> check)
       : to_(std::move(net), address, "", security) {
-    connect_and_wait(*to_.net, to_.way, {.what = {}, .until = until});
+    connect_and_wait(*to_.net, to_.way, {.what = {}, .until = until, .check = std::move(check)});
     session_ = ask<opened_session>(open_session{settings.soft, std::move(settings.filters)}, until).session;
   }
 
@@ -219,9 +220,10 @@ class remote_session final : public runtime::session_backend {
   }
   std::shared_ptr<session_port> open(patience until) {
     session_settings settings{options_.allow_soft_placement, options_.device_filters};
-    if (const auto here = local_masters::instance().find(address_))
+    if (const auto here = local_masters::instance().find(address_, options_.security.key))
       return std::make_shared<local_port>(here, std::move(settings));
-    return std::make_shared<wire_port>(net_, address_, options_.security, std::move(settings), until);
+    return std::make_shared<wire_port>(net_, address_, options_.security, std::move(settings), until,
+                                       [this] { expect_open(); });
   }
 
   // Sends what the graph has gained since.
@@ -274,7 +276,7 @@ inline void stop_remote(const std::shared_ptr<rpc::network>& net, const std::str
 // Asks a master to reset its cluster.
 inline void reset_remote(const std::shared_ptr<rpc::network>& net, const std::string& address,
                          const std::vector<std::string>& containers, const security_options& security) {
-  if (const auto here = local_masters::instance().find(address)) return here->reset(containers);
+  if (const auto here = local_masters::instance().find(address, security.key)) return here->reset(containers);
   const patience until = net->now() + std::chrono::seconds(30);
   client_way to(net, address, "", security);
   connect_and_wait(*net, to.way, {.what = {}, .until = until});

@@ -22,30 +22,40 @@
 
 namespace pinion::inline v0::distributed {
 
-// The masters of this process, by address: a session that targets one of them calls it directly.
+// The masters of this process, by address: a session that targets one of them calls it directly. It must know the key
+// all the same.
 class local_masters {
  public:
   static local_masters& instance() {
     static local_masters all;
     return all;
   }
-  void add(const std::string& address, std::weak_ptr<master> m) {
+  void add(const std::string& address, const std::string& key, std::weak_ptr<master> m) {
     std::lock_guard hold(mutex_);
-    masters_[address] = std::move(m);
+    masters_[address] = {key, std::move(m)};
   }
   void remove(const std::string& address) {
     std::lock_guard hold(mutex_);
     masters_.erase(address);
   }
-  std::shared_ptr<master> find(const std::string& address) {
+  // Null where there is none; throws unauthenticated where there is one with another key.
+  std::shared_ptr<master> find(const std::string& address, const std::string& key) {
     std::lock_guard hold(mutex_);
     const auto at = masters_.find(address);
-    return at == masters_.end() ? nullptr : at->second.lock();
+    if (at == masters_.end()) return nullptr;
+    if (!rpc::same_proof(at->second.key, key))
+      throw error(errc::unauthenticated, "the task at " + address + (at->second.key.empty() ? " has no key" : " has another key") +
+                                             " than is given here");
+    return at->second.who.lock();
   }
 
  private:
+  struct guarded {
+    std::string key;
+    std::weak_ptr<master> who;
+  };
   std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<master>> masters_;
+  std::map<std::string, guarded> masters_;
 };
 
 class bound_listener final : public bound_address {
@@ -75,7 +85,7 @@ class server_core final : public task_server {
         door_(std::make_shared<rpc::server>(*net_, std::move(listener_),
                                             rpc::server_options{.me = me_, .allowed = {}, .traffic = traffic_},
                                             service())) {
-    local_masters::instance().add(address_, master_);
+    local_masters::instance().add(address_, me_.key, master_);
     door_->start();
     net_->spawn(sweep(this, sweeper_));
   }

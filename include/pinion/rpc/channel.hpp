@@ -120,6 +120,7 @@ class channel : public std::enable_shared_from_this<channel> {
     welcome peer;
   };
   struct waiting {
+    time_point since;
     std::optional<time_point> until;
     finished done;
   };
@@ -137,14 +138,16 @@ class channel : public std::enable_shared_from_this<channel> {
       const error closed(errc::cancelled, "the way to " + title() + " is closed");
       return done(&closed);
     }
-    waiting_.push_back({until, std::move(done)});
+    waiting_.push_back({net_.now(), until, std::move(done)});
+    if (limit_) limit_->cancel();  // this one may be the first to give up
     if (std::exchange(connecting_, true)) return;
     net_.spawn(come_up(shared_from_this()));
+    if (!std::exchange(expiring_, true)) net_.spawn(expire(shared_from_this()));
   }
 
   awaitable<void> come_up([[maybe_unused]] std::shared_ptr<channel> self) {
     pause_ = net_.make_timer();
-    const auto began = net_.now();
+    no_success_ = error(errc::unavailable, "no answer so far");
     auto wait = std::chrono::milliseconds(10);
     while (!waiting_.empty() && !closed_ && !up()) {
       std::optional<error> failed;
@@ -155,15 +158,27 @@ class channel : public std::enable_shared_from_this<channel> {
       }
       if (!failed) break;
       if (is_final(*failed)) fail_waiting(*failed);
-      fail_late(*failed, began);
+      no_success_ = *failed;
+      fail_late();
       if (waiting_.empty() || closed_) break;
       co_await pause_->wait_until(net_.now() + wait);
       wait = std::min(2 * wait, std::chrono::milliseconds(200));
-      if (!waiting_.empty()) fail_late(*failed, began);
     }
     connecting_ = false;
+    if (limit_) limit_->cancel();
     if (up())
       for (auto& w : std::exchange(waiting_, {})) w.done(nullptr);
+  }
+  // Each waits until its own time, however long an attempt takes.
+  awaitable<void> expire([[maybe_unused]] std::shared_ptr<channel> self) {
+    limit_ = net_.make_timer();
+    while (connecting_) {
+      fail_late();
+      auto next = time_point::max();
+      for (const auto& w : waiting_) next = std::min(next, w.until.value_or(next));
+      co_await limit_->wait_until(next);
+    }
+    expiring_ = false;
   }
   // Trying again would not help.
   static bool is_final(const error& e) { return e.code() != errc::unavailable && e.code() != errc::deadline_exceeded; }
@@ -232,7 +247,7 @@ class channel : public std::enable_shared_from_this<channel> {
   void fail_waiting(const error& why) {
     for (auto& w : std::exchange(waiting_, {})) w.done(&why);
   }
-  void fail_late(const error& why, time_point began) {
+  void fail_late() {
     const auto now = net_.now();
     std::vector<waiting> late;
     for (std::size_t i = waiting_.size(); i-- > 0;)
@@ -240,9 +255,11 @@ class channel : public std::enable_shared_from_this<channel> {
         late.push_back(std::move(waiting_[i]));
         waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
       }
-    const error e(errc::deadline_exceeded,
-                  "waited " + seconds(now - began) + " for " + title() + ": " + why.sentence());
-    for (auto& w : late) w.done(&e);
+    for (auto& w : late) {
+      const error e(errc::deadline_exceeded,
+                    "waited " + seconds(now - w.since) + " for " + title() + ": " + no_success_.sentence());
+      w.done(&e);
+    }
   }
 
   // ---- being up
@@ -310,8 +327,9 @@ class channel : public std::enable_shared_from_this<channel> {
 
   // Of the network's thread.
   std::vector<waiting> waiting_;
-  std::unique_ptr<rpc::timer> pause_;
-  bool connecting_ = false, closed_ = false;
+  std::unique_ptr<rpc::timer> pause_, limit_;
+  error no_success_{errc::unavailable, ""};  // what became of the last attempt
+  bool connecting_ = false, expiring_ = false, closed_ = false;
   std::uint64_t epoch_ = 0;
 
   mutable std::mutex mutex_;

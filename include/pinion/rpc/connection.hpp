@@ -255,6 +255,7 @@ class connection : public std::enable_shared_from_this<connection> {
           co_await skip(h.payload);
         traffic::add(traffic_->messages_received);
         ours = true;
+        half_answered_.reset();
         if (message) message->arrived();
         ours = false;
       }
@@ -294,6 +295,7 @@ class connection : public std::enable_shared_from_this<connection> {
     }
   }
   void heard(std::size_t n) {
+    if (over_) throw error(errc::cancelled, "closed here meanwhile");
     if (n == 0) throw error(errc::unavailable, "the peer closed the connection");
     traffic::add(traffic_->bytes_received, n);
     heard_.store(net_.now().time_since_epoch().count(), std::memory_order_relaxed);
@@ -309,7 +311,7 @@ class connection : public std::enable_shared_from_this<connection> {
         if (auto handler = take_waiting(h.id)) return open_reply(*handler, e, h);
         return nullptr;
       case frame_kind::failure:
-        if (auto handler = take_waiting(h.id)) handler->failed(decode_failure(control));
+        if (auto handler = take_waiting(h.id)) fail_by(*handler, control);
         return nullptr;
       case frame_kind::goodbye: throw decode_failure(control);
       default: throw error(errc::data_loss, "a second handshake on one connection");
@@ -324,14 +326,15 @@ class connection : public std::enable_shared_from_this<connection> {
                                        " bytes of payload, but describes " + std::to_string(room));
     return message;
   }
-  // An answer that cannot be read fails its request too.
-  std::unique_ptr<incoming> open_reply(const reply_handler& handler, const envelope& e, const frame_header& h) {
-    try {
-      return checked(handler.open(e), h);
-    } catch (const error& unreadable) {
-      handler.failed(unreadable);
-      throw;
-    }
+  // An answer that cannot be read, or of which not all arrives, fails its request too.
+  std::unique_ptr<incoming> open_reply(reply_handler& handler, const envelope& e, const frame_header& h) {
+    half_answered_ = std::move(handler);
+    return checked(half_answered_->open(e), h);
+  }
+  void fail_by(reply_handler& handler, const std::string& control) {
+    half_answered_ = std::move(handler);
+    const error why = decode_failure(control);
+    std::exchange(half_answered_, std::nullopt)->failed(why);
   }
   std::optional<reply_handler> take_waiting(std::uint64_t id) {
     std::lock_guard hold(mutex_);
@@ -358,6 +361,7 @@ class connection : public std::enable_shared_from_this<connection> {
     }
     over_ = true;
     const auto handlers = std::exchange(handlers_, {});  // lets go of whoever owns this
+    if (const auto half = std::exchange(half_answered_, std::nullopt)) half->failed(handlers.explain(why));
     for (const auto& [id, handler] : lost) handler.failed(handlers.explain(why));
     if (handlers.closed) handlers.closed(why);
   }
@@ -377,6 +381,7 @@ class connection : public std::enable_shared_from_this<connection> {
   std::vector<std::byte> inbox_ = std::vector<std::byte>(std::size_t{1} << 16);
   std::size_t at_ = 0, end_ = 0;
   bool over_ = false;
+  std::optional<reply_handler> half_answered_;  // of the request whose answer is being read
 
   mutable std::mutex mutex_;  // never held while a handler is called
   std::deque<queued> queue_;

@@ -1,6 +1,7 @@
 // What the protocol stands on: byte streams, listeners, timers and waiting, over TCP or simulated.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -76,14 +77,20 @@ class network {
 struct endpoint {
   std::string host, port;
   explicit endpoint(const std::string& address) {
-    const auto colon = address.rfind(':');
-    if (colon == std::string::npos)
-      throw error(errc::invalid_argument, "the address '" + address + "' is not of the form host:port");
+    const auto colon = std::min(address.rfind(':'), address.size());
     host = address.substr(0, colon);
-    port = address.substr(colon + 1);
+    port = address.substr(std::min(colon + 1, address.size()));
+    const bool number = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == port.npos;
+    if (!number || std::stoi(port) > 65535)
+      throw error(errc::invalid_argument,
+                  "the address '" + address + "' is not of the form host:port, with a port from 0 to 65535");
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   }
-  bool is_loopback() const { return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0; }
+  bool is_loopback() const {
+    asio::error_code no_number;
+    const auto number = asio::ip::make_address(host, no_number);
+    return host == "localhost" || (!no_number && number.is_loopback());
+  }
 };
 
 }  // namespace pinion::inline v0::rpc

@@ -1,6 +1,7 @@
 // The network of this machine: TCP over Asio, one thread for all of this process.
 #pragma once
 
+#include <fcntl.h>
 #include <netinet/tcp.h>
 
 #include <thread>
@@ -19,6 +20,9 @@ struct all_at_once {
   }
 };
 
+// Programs that this process starts must not hold its ports and connections.
+inline void keep_from_children(int socket) { ::fcntl(socket, F_SETFD, FD_CLOEXEC); }
+
 inline error broken(const std::string& peer, const asio::error_code& why) {
   return error(errc::unavailable, "the connection with " + peer + " broke: " + why.message());
 }
@@ -27,6 +31,7 @@ class tcp_stream final : public byte_stream {
  public:
   explicit tcp_stream(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {
     asio::error_code ignored;
+    keep_from_children(socket_.native_handle());
     socket_.native_non_blocking(true, ignored);  // before threads share it
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket_.set_option(asio::socket_base::keep_alive(true), ignored);
@@ -101,6 +106,7 @@ class tcp_listener final : public listener {
     try {
       const auto at = resolve(context, endpoint(address));
       acceptor_.open(at.protocol());
+      keep_from_children(acceptor_.native_handle());
       acceptor_.set_option(asio::socket_base::reuse_address(true));
       acceptor_.bind(at);
       acceptor_.listen();
@@ -189,6 +195,8 @@ class tcp_network final : public network {
         to = *found.begin();
       }
       co_await socket->async_connect(to, asio::use_awaitable);
+      if (socket->local_endpoint() == socket->remote_endpoint())  // TCP allows it, where the port is one for clients
+        throw error(errc::unavailable, "cannot connect to " + address + ": nobody listens there");
     } catch (const asio::system_error& e) {
       if (*late) throw error(errc::deadline_exceeded, "nothing answered at " + address);
       throw error(errc::unavailable, "cannot connect to " + address + ": " + e.code().message());

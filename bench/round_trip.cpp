@@ -1,0 +1,199 @@
+// What one round trip costs: an empty step on a task in another process, beside bare sockets in the same run.
+//
+//   round_trip [--rounds=N] [--calls=N]
+//
+// Two processes. Each round asks, in turn: a socket whose two ends block, a socket whose two ends spin, and a session on
+// the other process's server with a step of one no_op. Medians over all calls, wall time; so run it on an idle machine.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <pinion/distributed.hpp>
+
+namespace {
+
+namespace pn = pinion;
+using clock_type = std::chrono::steady_clock;
+using message = std::array<char, 64>;
+
+// ---- bare sockets
+
+struct tcp_pair {
+  int fd = -1;
+  bool spins = false;
+
+  void make_ready() const {
+    const int on = 1;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (spins) ::fcntl(fd, F_SETFL, O_NONBLOCK);
+  }
+  bool send(const message& m) const { return ::send(fd, m.data(), m.size(), 0) == static_cast<ssize_t>(m.size()); }
+  bool receive(message& m) const {
+    std::size_t at = 0;
+    while (at < m.size()) {
+      const auto n = ::recv(fd, m.data() + at, m.size() - at, 0);
+      if (n > 0)
+        at += static_cast<std::size_t>(n);
+      else if (n == 0 || errno != EAGAIN)
+        return false;
+    }
+    return true;
+  }
+};
+
+int listen_anywhere(int& port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ::bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at);
+  ::listen(fd, 2);
+  socklen_t length = sizeof at;
+  ::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &length);
+  port = ntohs(at.sin_port);
+  return fd;
+}
+
+tcp_pair connect_to(int port, bool spins) {
+  tcp_pair s{::socket(AF_INET, SOCK_STREAM, 0), spins};
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  at.sin_port = htons(static_cast<std::uint16_t>(port));
+  if (::connect(s.fd, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0) throw std::runtime_error("no echo");
+  s.make_ready();
+  return s;
+}
+
+// A spinning end would take a core from the others: it spins only between a word that begins a round and one that ends
+// it, and sleeps otherwise.
+void echo(int listener, bool spins) {
+  tcp_pair s{::accept(listener, nullptr, nullptr), spins};
+  s.make_ready();
+  message m;
+  for (;;) {
+    pollfd next{s.fd, POLLIN, 0};
+    if (spins) ::poll(&next, 1, -1);
+    do {
+      if (!s.receive(m)) return;
+      if (!s.send(m)) return;
+    } while (m[0] != 'e');
+  }
+}
+
+// ---- the other process
+
+int serve() {
+  int blocking = 0, spinning = 0;
+  const int a = listen_anywhere(blocking), b = listen_anywhere(spinning);
+  std::thread(echo, a, false).detach();
+  std::thread(echo, b, true).detach();
+  pn::local_cluster one{{{"worker", 1}}};
+  fmt::print("{} {} {}\n", blocking, spinning, one.target("worker", 0));
+  std::fflush(stdout);
+  one.server("worker", 0).join();
+  std::_Exit(0);
+}
+
+struct other_process {
+  pid_t pid = 0;
+  int blocking = 0, spinning = 0;
+  std::string target;
+
+  explicit other_process(const char* self) {
+    int out[2];
+    if (::pipe(out) != 0) throw std::runtime_error("no pipe");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+    std::string name = self, serve = "--serve";
+    char* arguments[] = {name.data(), serve.data(), nullptr};
+    if (::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, arguments, environ) != 0)
+      throw std::runtime_error("cannot start the other process");
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(out[1]);
+    std::array<char, 200> text{};
+    FILE* in = ::fdopen(out[0], "r");
+    if (std::fscanf(in, "%d %d %199s", &blocking, &spinning, text.data()) != 3)
+      throw std::runtime_error("the other process did not say where it listens");
+    std::fclose(in);
+    target = text.data();
+  }
+  ~other_process() {
+    ::kill(pid, SIGTERM);
+    ::waitpid(pid, nullptr, 0);
+  }
+};
+
+// ---- measuring
+
+double median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+  return v[v.size() / 2];
+}
+
+template <class Call>
+void measure(int calls, std::vector<double>& into, const Call& call) {
+  for (int i = 0; i < calls; ++i) {
+    const auto start = clock_type::now();
+    call(i + 1 == calls);
+    into.push_back(std::chrono::duration<double, std::micro>(clock_type::now() - start).count());
+  }
+}
+
+int option(int argc, char** argv, const std::string& name, int otherwise) {
+  for (int i = 1; i < argc; ++i)
+    if (std::string(argv[i]).rfind(name + "=", 0) == 0) return std::atoi(argv[i] + name.size() + 1);
+  return otherwise;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc > 1 && std::string(argv[1]) == "--serve") return serve();
+  const int rounds = option(argc, argv, "--rounds", 20), calls = option(argc, argv, "--calls", 500);
+  const other_process other(argv[0]);
+  const auto blocking = connect_to(other.blocking, false), spinning = connect_to(other.spinning, true);
+
+  pn::session sess{{.target = other.target, .operation_timeout = std::chrono::seconds(10)}};
+  auto nothing = pn::no_op();
+  auto empty_step = sess.make_callable(pn::feeds(), pn::fetches(), pn::targets(nothing));
+
+  const auto ping = [](const tcp_pair& s, bool last) {
+    message m{};
+    m[0] = last ? 'e' : 'p';
+    if (!s.send(m) || !s.receive(m)) throw std::runtime_error("the echo is gone");
+  };
+  std::vector<double> a, b, c;
+  for (int r = 0; r < rounds; ++r) {
+    measure(calls, a, [&](bool last) { ping(blocking, last); });
+    measure(calls, b, [&](bool last) { ping(spinning, last); });
+    measure(calls, c, [&](bool) { empty_step(); });
+  }
+  fmt::print("round trip, us (median of {} calls)\n", a.size());
+  fmt::print("  blocking socket, 64 bytes     {:6.1f}\n", median(a));
+  fmt::print("  spinning socket, 64 bytes     {:6.1f}\n", median(b));
+  fmt::print("  empty step, another process   {:6.1f}   {:.2f} x blocking, {:.2f} x spinning\n", median(c),
+             median(c) / median(a), median(c) / median(b));
+  return 0;
+} catch (const std::exception& e) {
+  fmt::print(stderr, "round_trip: {}\n", e.what());
+  return 1;
+}

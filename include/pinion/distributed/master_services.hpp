@@ -1,0 +1,26 @@
+// What a master and its sessions have of their server.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+
+#include <pinion/distributed/exchange.hpp>
+#include <pinion/distributed/peers.hpp>
+#include <pinion/distributed/worker.hpp>
+
+namespace pinion::inline v0::distributed {
+
+struct master_services {
+  rpc::network& net;
+  std::string name;  // of its task
+  std::uint64_t incarnation;
+  distributed::peers& peers;
+  distributed::exchange& values;
+  distributed::worker& here;
+  // Held, shared, by whoever uses the others on behalf of a session: a server that stops waits for them.
+  std::shared_ptr<std::shared_mutex> in_use = std::make_shared<std::shared_mutex>();
+};
+
+}  // namespace pinion::inline v0::distributed

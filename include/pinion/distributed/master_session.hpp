@@ -1,0 +1,235 @@
+// One session at its master: a replica of its graph, the steps made of it, and their runs.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <pinion/distributed/known_tasks.hpp>
+#include <pinion/distributed/session_run.hpp>
+#include <pinion/placement/simple_placer.hpp>
+#include <pinion/runtime/prune.hpp>
+
+namespace pinion::inline v0::distributed {
+
+struct session_settings {
+  bool soft = false;
+  std::vector<std::string> filters;
+};
+
+// Shared by whoever speaks for the client and by its runs. All but run() block the calling thread, which must not be
+// the network's. Thread-safe. What it ships or does is seen by other sessions only through the state of the tasks [S1].
+class master_session : public std::enable_shared_from_this<master_session> {
+ public:
+  master_session(master_services& services, std::uint64_t handle, session_settings settings)
+      : s_(services),
+        in_use_(services.in_use),
+        handle_(handle),
+        soft_(settings.soft),
+        tasks_(services, std::move(settings.filters), [this] { expect_open(); }) {}
+
+  std::uint64_t handle() const { return handle_; }
+
+  // A graph that could not be extended is of no use any more: what it failed with is thrown from then on.
+  void extend(graph_delta delta) {
+    std::shared_lock using_server(*in_use_);
+    std::lock_guard one_at_a_time(building_);
+    expect_sound();
+    try {
+      apply(graph_, std::move(delta));
+    } catch (const error& e) {
+      spoiled_ = e;
+      throw;
+    }
+  }
+  prepared_reply prepare(const runtime::step_signature& signature, patience until) {
+    std::shared_lock using_server(*in_use_);
+    std::lock_guard one_at_a_time(building_);
+    const pinion::plan placed = place(signature, until);
+    const auto step = std::make_shared<session_step>(
+        cut_by_task(graph_, placed, signature, s_.name, handle_, next_step_++,
+                    [this](const std::string& task) { return tasks_.incarnation_of(task); }));
+    for (step_part& part : step->parts) ship(part, until);
+    prepared_reply reply{step->number, {}};
+    for (const auto& n : placed.nodes())
+      if (kept_.emplace(n.id, n.device).second) reply.placed.push_back(n.name + ": (" + n.op + "): " + n.device);
+    std::lock_guard hold(mutex_);
+    steps_[step->number] = step;
+    return reply;
+  }
+  pinion::plan plan(const runtime::step_signature& signature, patience until) {
+    std::shared_lock using_server(*in_use_);
+    std::lock_guard one_at_a_time(building_);
+    return place(signature, until);
+  }
+  std::vector<device_info> devices(patience until) {
+    std::shared_lock using_server(*in_use_);
+    std::lock_guard one_at_a_time(building_);
+    expect_open();
+    tasks_.learn(tasks_.all(), until);
+    return tasks_.devices();
+  }
+
+  // Do all tasks of a step still hold it? A connection that broke took it along.
+  bool is_fresh(std::uint64_t number) const {
+    std::shared_lock using_server(*in_use_);
+    std::lock_guard hold(mutex_);
+    const auto step = find(number);
+    return std::all_of(step->parts.begin(), step->parts.end(), [&](const step_part& p) {
+      if (p.task == s_.name) return true;
+      const auto way = s_.peers.way_to(p.task);
+      return way->up() && way->generation() == p.generation;
+    });
+  }
+  // Ships the parts again that were lost, but waits for nobody to come up. Throws unavailable for a task that is not
+  // there, aborted for one that was restarted.
+  void refresh(std::uint64_t number, patience until) {
+    std::shared_lock using_server(*in_use_);
+    std::lock_guard one_at_a_time(building_);
+    std::shared_ptr<session_step> step;
+    {
+      std::lock_guard hold(mutex_);
+      step = find(number);
+    }
+    for (step_part& p : step->parts)
+      if (p.task != s_.name && tasks_.meet_again(p.task) != p.generation) ship(p, until);
+  }
+
+  // `done` is called once, in any thread.
+  void run(std::uint64_t number, std::vector<any_tensor> feeds, patience until, worker::begin_in where,
+           session_run::ended done) {
+    std::shared_lock using_server(*in_use_);
+    std::shared_ptr<session_run> r;
+    try {
+      r = enter(number, feeds, done);
+    } catch (const error& e) {
+      return done({}, &e);
+    }
+    r->begin(handle_, std::move(feeds), until, where);
+  }
+
+  // Cancels what runs and forgets the session everywhere. State that is shared stays.
+  void close(const error& why) {
+    std::map<std::uint64_t, std::shared_ptr<session_run>> running;
+    {
+      std::lock_guard hold(mutex_);
+      if (std::exchange(closed_, true)) return;
+      running = running_;
+    }
+    for (const auto& [number, r] : running) r->fail(why);
+    s_.here.forget_session(handle_);
+    for (const auto& task : tasks_.met())
+      if (task != s_.name)
+        s_.peers.way_to(task)->notify(rpc::lane::data, forget_session::method, rpc::encode(forget_session{handle_}));
+  }
+
+ private:
+  void expect_open() const {
+    std::lock_guard hold(mutex_);
+    if (closed_) throw error(errc::failed_precondition, "the session is closed");
+  }
+  void expect_sound() const {
+    expect_open();
+    if (spoiled_) throw *spoiled_;
+  }
+
+  // ---- making steps
+
+  void check(const runtime::step_signature& s) const {
+    for (const auto* ends : {&s.feeds, &s.fetches})
+      for (const auto& o : *ends)
+        if (!graph_.contains(o.node) || o.index < 0 || o.index >= static_cast<int>(graph_[o.node].outputs.size()))
+          throw error(errc::invalid_argument, "a step feeds or fetches an output that is not in its graph");
+    for (const node_id t : s.targets)
+      if (!graph_.contains(t)) throw error(errc::invalid_argument, "a step runs a node that is not in its graph");
+  }
+  pinion::plan place(const runtime::step_signature& signature, patience until) {
+    expect_sound();
+    check(signature);
+    const auto nodes = runtime::prune(graph_, signature);
+    tasks_.learn(tasks_.asked_for(graph_, nodes), until);
+    try {
+      return place_on_known(nodes);
+    } catch (const error& e) {
+      const bool more = tasks_.met().size() < tasks_.all().size();
+      if (e.code() != errc::invalid_argument || !more) throw;
+    }
+    tasks_.learn(tasks_.all(), until);  // one of them may have the device that is asked for
+    return place_on_known(nodes);
+  }
+  pinion::plan place_on_known(const std::vector<node_id>& nodes) const {
+    return simple_placer{}(placement_problem{graph_, nodes, tasks_.devices(), kept_, parse_device(s_.name), soft_});
+  }
+  void ship(step_part& part, patience until) {
+    if (part.task == s_.name) {
+      wait_for<nothing>(s_.net, tasks_.waits(until), [&](auto done) {
+        s_.here.register_step(0, part.message, [done](const error* failed) { done({}, failed); });
+      });
+      return;
+    }
+    const auto generation = tasks_.meet_again(part.task);
+    tasks_.ask<nothing>(part.task, part.message, until);
+    std::lock_guard hold(mutex_);
+    part.generation = generation;
+  }
+
+  // ---- running
+
+  std::shared_ptr<session_run> enter(std::uint64_t number, const std::vector<any_tensor>& feeds,
+                                     const session_run::ended& done) {
+    std::lock_guard hold(mutex_);
+    if (closed_) throw error(errc::failed_precondition, "the session is closed");
+    const auto step = find(number);
+    check_feeds(*step, feeds);
+    const std::uint64_t run = (handle_ << 32) + ++last_run_;
+    const auto leave = [self = shared_from_this(), run] {
+      std::lock_guard hold(self->mutex_);
+      self->running_.erase(run);
+    };
+    return running_[run] = std::make_shared<session_run>(s_, step, run, leave, done);
+  }
+  // With the lock.
+  std::shared_ptr<session_step> find(std::uint64_t number) const {
+    if (closed_) throw error(errc::failed_precondition, "the session is closed");
+    const auto at = steps_.find(number);
+    if (at == steps_.end()) throw error(errc::not_found, "the session has no such step");
+    return at->second;
+  }
+  static void check_feeds(const session_step& s, const std::vector<any_tensor>& feeds) {
+    if (feeds.size() != s.feed_types.size())
+      throw error(errc::invalid_argument, "the step takes " + std::to_string(s.feed_types.size()) + " feeds, not " +
+                                              std::to_string(feeds.size()));
+    for (std::size_t i = 0; i < feeds.size(); ++i) {
+      const auto& want = s.feed_types[i];
+      if (feeds[i].empty() || feeds[i].dtype() != want.dtype || !fits(feeds[i].shape(), want.shape))
+        throw error(errc::invalid_argument, "feed " + std::to_string(i) + " is not " +
+                                                std::string(to_string(want.dtype)) + " " + to_string(want.shape));
+    }
+  }
+
+  master_services& s_;
+  const std::shared_ptr<std::shared_mutex> in_use_;
+  const std::uint64_t handle_;
+  const bool soft_;
+
+  std::mutex building_;  // held while a step is made; guards the next four
+  graph graph_;
+  std::optional<error> spoiled_;
+  std::unordered_map<node_id, std::string> kept_;
+  std::uint64_t next_step_ = 1;
+
+  mutable std::mutex mutex_;
+  bool closed_ = false;
+  std::uint64_t last_run_ = 0;
+  std::map<std::uint64_t, std::shared_ptr<session_step>> steps_;
+  std::map<std::uint64_t, std::shared_ptr<session_run>> running_;
+
+  known_tasks tasks_;
+};
+
+}  // namespace pinion::inline v0::distributed
