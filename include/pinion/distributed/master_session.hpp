@@ -113,6 +113,12 @@ class master_session : public std::enable_shared_from_this<master_session> {
     r->begin(handle_, std::move(feeds), until, where);
   }
 
+  // What its people should know of the state it uses. Each is told once.
+  std::vector<std::string> take_notices() {
+    std::lock_guard hold(mutex_);
+    return std::exchange(notices_, {});
+  }
+
   // Cancels what runs and forgets the session everywhere. State that is shared stays.
   void close(const error& why) {
     std::map<std::uint64_t, std::shared_ptr<session_run>> running;
@@ -191,7 +197,11 @@ class master_session : public std::enable_shared_from_this<master_session> {
       std::lock_guard hold(self->mutex_);
       self->running_.erase(run);
     };
-    return running_[run] = std::make_shared<session_run>(s_, step, run, leave, done);
+    const auto tell = [self = shared_from_this()](std::vector<std::string> notices) {
+      std::lock_guard hold(self->mutex_);
+      self->notices_.insert(self->notices_.end(), notices.begin(), notices.end());
+    };
+    return running_[run] = std::make_shared<session_run>(s_, step, run, leave, tell, done);
   }
   // With the lock.
   std::shared_ptr<session_step> find(std::uint64_t number) const {
@@ -226,6 +236,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   mutable std::mutex mutex_;
   bool closed_ = false;
   std::uint64_t last_run_ = 0;
+  std::vector<std::string> notices_;
   std::map<std::uint64_t, std::shared_ptr<session_step>> steps_;
   std::map<std::uint64_t, std::shared_ptr<session_run>> running_;
 

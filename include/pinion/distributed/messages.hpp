@@ -52,6 +52,10 @@ struct run_step {
   std::uint64_t session = 0, step = 0, run = 0;
   PINION_MESSAGE(11, session, step, run)
 };
+struct part_ended {
+  std::vector<std::string> notices;  // for the people behind the session
+  PINION_MESSAGE(11, notices)
+};
 struct cancel_run {
   std::uint64_t run = 0;
   error why = error(errc::cancelled, "");
@@ -141,7 +145,8 @@ struct run_request {
 };
 struct run_reply {
   std::vector<any_tensor> fetches;
-  PINION_MESSAGE(33, fetches)
+  std::vector<std::string> notices;
+  PINION_MESSAGE(33, fetches, notices)
 };
 struct list_request {
   std::uint64_t session = 0, patience_ms = 0;

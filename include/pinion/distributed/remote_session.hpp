@@ -48,6 +48,10 @@ class session_port {
   virtual void close() = 0;
 };
 
+inline void warn(const std::vector<std::string>& notices) {
+  for (const auto& notice : notices) std::fprintf(stderr, "pinion: %s\n", notice.c_str());
+}
+
 // A master in this process is called, not written to.
 class local_port final : public session_port {
  public:
@@ -72,6 +76,7 @@ class local_port final : public session_port {
                     ended.count_down();
                   });
     net_.wait(ended, {});
+    warn(session_->take_notices());
     if (failed) throw *failed;
     return fetches;
   }
@@ -109,7 +114,9 @@ class wire_port final : public session_port {
     return ask<list_reply>(list_request{session_, left(until)}, until).devices;
   }
   std::vector<any_tensor> run(std::uint64_t step, std::vector<any_tensor> feeds, patience until) override {
-    return ask<run_reply>(run_request{session_, step, left(until), std::move(feeds)}, until).fetches;
+    auto reply = ask<run_reply>(run_request{session_, step, left(until), std::move(feeds)}, until);
+    warn(reply.notices);
+    return std::move(reply.fetches);
   }
   void close() override {
     {

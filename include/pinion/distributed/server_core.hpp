@@ -44,7 +44,8 @@ class local_masters {
     const auto at = masters_.find(address);
     if (at == masters_.end()) return nullptr;
     if (!rpc::same_proof(at->second.key, key))
-      throw error(errc::unauthenticated, "the task at " + address + (at->second.key.empty() ? " has no key" : " has another key") +
+      throw error(errc::unauthenticated, "the task at " + address +
+                                             (at->second.key.empty() ? " has no key" : " has another key") +
                                              " than is given here");
     return at->second.who.lock();
   }
@@ -199,7 +200,12 @@ class server_core final : public task_server {
       case run_step::method:
         return rpc::receive<run_step>(e, [this, answer, from](run_step&& r) {
           worker_.run(r, from->channel, {}, 0, worker::begin_in::pool,
-                      [answer](std::vector<any_tensor>, const error* failed) { settle(answer, failed); });
+                      [this, answer, session = r.session](std::vector<any_tensor>, const error* failed) {
+                        if (failed)
+                          answer->fail(*failed);
+                        else
+                          answer->reply(rpc::encode(part_ended{worker_.take_notices(session)}));
+                      });
         });
       case reset_containers::method:
         return on<reset_containers>(e, answer, [this](reset_containers&& r) {
@@ -304,11 +310,11 @@ class server_core final : public task_server {
       auto held = std::make_shared<run_request>(std::move(r));
       const auto go = [this, session, held, answer] {
         session->run(held->step, std::move(held->feeds), until(held->patience_ms), worker::begin_in::pool,
-                     [answer](std::vector<any_tensor> fetches, const error* failed) {
+                     [answer, session](std::vector<any_tensor> fetches, const error* failed) {
                        if (failed)
                          answer->fail(*failed);
                        else
-                         answer->reply(rpc::encode(run_reply{std::move(fetches)}));
+                         answer->reply(rpc::encode(run_reply{std::move(fetches), session->take_notices()}));
                      });
       };
       if (session->is_fresh(held->step)) return go();

@@ -25,11 +25,17 @@ namespace pinion::inline v0::distributed {
 class session_run : public std::enable_shared_from_this<session_run> {
  public:
   using ended = std::function<void(std::vector<any_tensor>, const error*)>;
+  using noticed = std::function<void(std::vector<std::string>)>;
 
   // `leave` is called before `done`, each once, in any thread.
   session_run(master_services& services, std::shared_ptr<const session_step> what, std::uint64_t number,
-              std::function<void()> leave, ended done)
-      : s_(services), step_(std::move(what)), number_(number), leave_(std::move(leave)), done_(std::move(done)) {
+              std::function<void()> leave, noticed tell, ended done)
+      : s_(services),
+        step_(std::move(what)),
+        number_(number),
+        leave_(std::move(leave)),
+        tell_(std::move(tell)),
+        done_(std::move(done)) {
     for (const auto& part : step_->parts)
       if (part.task != s_.name) left_.insert(part.task);
   }
@@ -39,14 +45,17 @@ class session_run : public std::enable_shared_from_this<session_run> {
     const run_step request{session, step_->number, number_};
     for (const auto& part : step_->parts)
       if (part.task != s_.name)
-        rpc::call<nothing>(*s_.peers.way_to(part.task), rpc::lane::data, request,
-                           std::function<void(nothing, const error*)>(
-                               [self = shared_from_this(), task = part.task](nothing, const error* failed) {
-                                 self->ended_at(task, failed);
-                               }));
+        rpc::call<part_ended>(*s_.peers.way_to(part.task), rpc::lane::data, request,
+                              std::function<void(part_ended, const error*)>(
+                                  [self = shared_from_this(), task = part.task](part_ended end, const error* failed) {
+                                    if (!end.notices.empty()) self->tell_(std::move(end.notices));
+                                    self->ended_at(task, failed);
+                                  }));
     if (!step_->part_of(s_.name)) return ended_here({}, nullptr);
     s_.here.run(request, 0, std::move(feeds), step_->signature.fetches.size(), where,
-                [self = shared_from_this()](std::vector<any_tensor> fetches, const error* failed) {
+                [self = shared_from_this(), session](std::vector<any_tensor> fetches, const error* failed) {
+                  if (auto notices = self->s_.here.take_notices(session); !notices.empty())
+                    self->tell_(std::move(notices));
                   self->ended_here(std::move(fetches), failed);
                 });
   }
@@ -134,6 +143,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
   const std::shared_ptr<const session_step> step_;
   const std::uint64_t number_;
   const std::function<void()> leave_;
+  const noticed tell_;
   ended done_;
   std::unique_ptr<rpc::timer> timer_;  // of the network's thread
 

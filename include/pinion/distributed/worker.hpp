@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <pinion/distributed/exchange.hpp>
+#include <pinion/op/variable/state.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 
 namespace pinion::inline v0::distributed {
@@ -56,6 +57,17 @@ class worker {
       start(a);
   }
 
+  // What happened to the state that a session uses, and that its people should know. Each is told once.
+  std::vector<std::string> take_notices(std::uint64_t session) {
+    std::lock_guard hold(mutex_);
+    if (notices_.empty()) return {};
+    const auto at = notices_.find(session);
+    if (at == notices_.end()) return {};
+    auto taken = std::move(at->second);
+    notices_.erase(at);
+    return taken;
+  }
+
   void cancel(std::uint64_t run, const error& why) {
     const auto a = find_run(run);
     if (a) a->state.fail(why);
@@ -71,6 +83,7 @@ class worker {
     std::lock_guard hold(mutex_);
     std::erase_if(steps_, [&](const auto& s) { return s.first.first == session; });
     kernels_.erase(session);
+    notices_.erase(session);
   }
   // A master that is gone takes its runs and sessions along.
   void forget_owner(std::uint64_t owner, const error& why) {
@@ -165,6 +178,7 @@ class worker {
     std::optional<error> failed;
     try {
       step->graph = rebuild(step->part);
+      warn_of_clashes(*step);
       for (const auto& part : step->part.parts) expect_device(part);
       std::lock_guard hold(mutex_);
       if (stopped_) throw error(errc::unavailable, name_ + " is being stopped");
@@ -180,6 +194,30 @@ class worker {
   void expect_device(const runtime::partition& part) const {
     if (part.device < 0 || static_cast<std::size_t>(part.device) >= task_.devices.size())
       throw error(errc::invalid_argument, name_ + " has no device number " + std::to_string(part.device));
+  }
+  // A variable that this step means to be something else than the session that has it: that session is told too. The
+  // step itself fails when its kernels look the variable up.
+  void warn_of_clashes(const kept_step& step) {
+    std::lock_guard hold(mutex_);
+    for (node_id id = 0; id < step.graph->size(); ++id) {
+      const node& mine = (*step.graph)[id];
+      if (mine.op != op::variable::name || mine.attrs.begin() == mine.attrs.end()) continue;
+      for (const auto& [key, other] : steps_)
+        if (key.first != step.session) warn_of_clash(mine, *other, key.first);
+    }
+  }
+  void warn_of_clash(const node& mine, const kept_step& other, std::uint64_t session) {
+    for (node_id id = 0; id < other.graph->size(); ++id) {
+      const node& theirs = (*other.graph)[id];
+      if (theirs.op != op::variable::name || theirs.attrs.begin() == theirs.attrs.end()) continue;
+      if (op::state_key(mine) != op::state_key(theirs) || op::agree(mine, theirs)) continue;
+      const std::string notice = "another session asked for the variable '" + op::state_key(mine).second +
+                                 "' of this one as " + op::type_text(mine) + " (made at " + to_string(mine.where) +
+                                 "), where it is " + op::type_text(theirs) + " (made at " + to_string(theirs.where) +
+                                 "); it was refused";
+      auto& told = notices_[session];
+      if (std::find(told.begin(), told.end(), notice) == told.end()) told.push_back(notice);
+    }
   }
   // With the lock.
   void compile_now(kept_step& step) {
@@ -255,6 +293,7 @@ class worker {
   std::map<step_key, std::shared_ptr<kept_step>> steps_;
   std::map<std::uint64_t, std::shared_ptr<runtime::session_kernels>> kernels_;
   std::map<std::uint64_t, std::shared_ptr<active_run>> active_;
+  std::map<std::uint64_t, std::vector<std::string>> notices_;  // by session
 };
 
 }  // namespace pinion::inline v0::distributed

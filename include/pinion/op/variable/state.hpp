@@ -78,23 +78,35 @@ class variable_state final : public resource {
   any_tensor value_;
 };
 
+// Where the state of a VariableV2 node is found: its container, and its shared name or name.
+inline std::pair<std::string, std::string> state_key(const node& n) {
+  const auto shared = n.attrs.get_or<std::string>("shared_name", "");
+  return {n.attrs.get_or<std::string>("container", ""), shared.empty() ? n.name : shared};
+}
+inline std::string type_text(const node& n) {
+  return std::string(to_string(n.attrs.get<dtype>("dtype"))) + " " + to_string(n.attrs.get<shape>("shape"));
+}
+// May two VariableV2 nodes name the same state?
+inline bool agree(const node& a, const node& b) {
+  return a.attrs.get<dtype>("dtype") == b.attrs.get<dtype>("dtype") &&
+         fits(a.attrs.get<shape>("shape"), b.attrs.get<shape>("shape"));
+}
+
 // The state that a VariableV2 node names, made on first use. Two nodes that share a name must agree on dtype and shape.
 inline std::shared_ptr<variable_state> find_variable(task_services& services, const node& n) {
   const auto type = n.attrs.get<dtype>("dtype");
   const auto& extent = n.attrs.get<shape>("shape");
-  const auto shared = n.attrs.get_or<std::string>("shared_name", "");
-  const std::string name = shared.empty() ? n.name : shared;
-  auto found = services.resources->find_or_create(n.attrs.get_or<std::string>("container", ""), name, [&] {
-    return std::make_shared<variable_state>(name, type, extent, to_string(n.where));
-  });
+  const auto key = state_key(n);
+  const std::string& name = key.second;
+  auto found = services.resources->find_or_create(
+      key.first, name, [&] { return std::make_shared<variable_state>(name, type, extent, to_string(n.where)); });
   auto state = std::dynamic_pointer_cast<variable_state>(found);
   if (!state) throw error(errc::invalid_argument, "'" + name + "' is not a variable but another kind of resource");
   if (state->dtype() != type || !fits(state->shape(), extent))
-    throw error(errc::invalid_argument, "two variables share the name '" + name +
-                                            "' but not their type: " + std::string(to_string(type)) + " " +
-                                            to_string(extent) + " here, " + std::string(to_string(state->dtype())) +
-                                            " " + to_string(state->shape()) + " in the one made first" +
-                                            (state->made_at().empty() ? "" : " at " + state->made_at()));
+    throw error(errc::invalid_argument,
+                "two variables share the name '" + name + "' but not their type: " + type_text(n) + " here, " +
+                    std::string(to_string(state->dtype())) + " " + to_string(state->shape()) +
+                    " in the one made first" + (state->made_at().empty() ? "" : " at " + state->made_at()));
   return state;
 }
 
