@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 build=build/quickstart
 install_missing $packages
 configure $build --preset release -D PINION_TESTS=OFF -D PINION_BENCH=OFF
-echo "Building the example mnist in $build"
-cmake --build $build --target mnist --parallel "$(nproc)"
-echo "Running $build/examples/mnist $*"
-exec $build/examples/mnist "$@"
+echo "Building the example mnist_cluster in $build"
+cmake --build $build --target mnist_cluster --parallel "$(nproc)"
+echo "Running $build/examples/mnist_cluster $*"
+exec $build/examples/mnist_cluster "$@"

@@ -6,43 +6,54 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 class progress {
  public:
-  progress(int epochs, std::size_t steps_per_epoch)
-      : epochs_(epochs), per_epoch_(steps_per_epoch), live_(isatty(STDOUT_FILENO) != 0) {}
+  struct options {
+    std::string who = {};                      // what every line begins with
+    bool live = ::isatty(STDOUT_FILENO) != 0;  // a few lines a second, each over the last; else one an epoch
+  };
+  progress(int epochs, std::size_t steps_per_epoch, options o)
+      : epochs_(epochs), per_epoch_(steps_per_epoch), options_(std::move(o)) {}
+  progress(int epochs, std::size_t steps_per_epoch) : progress(epochs, steps_per_epoch, options{}) {}
 
-  // Counts one step. Writes a few times a second on a terminal, once an epoch elsewhere.
+  // Counts one step.
   void step(float loss) {
     ++steps_;
     loss_ = steps_ == 1 ? loss : .98f * loss_ + .02f * loss;
     const bool epoch_ends = steps_ % per_epoch_ == 0;
-    if (live_ ? epoch_ends || clock::now() - shown_ > std::chrono::milliseconds(200) : epoch_ends) show();
+    if (epoch_ends || (options_.live && clock::now() - shown_ > std::chrono::milliseconds(200))) show();
   }
-  void finish() {
-    if (live_) fmt::print("\n");
-    fmt::print("{} steps in {:.1f} s\n", steps_, seconds());
+  void finish() const {
+    if (options_.live) fmt::print("\n");
+    fmt::print("{}{} steps in {:.1f} s\n", options_.who, steps_, seconds());
+    std::fflush(stdout);
   }
+
+  std::size_t all() const { return per_epoch_ * static_cast<std::size_t>(epochs_); }
+  bool complete() const { return steps_ == all(); }
+  double done() const { return static_cast<double>(steps_) / static_cast<double>(all()); }  // from 0 to 1
+  double seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
 
  private:
   using clock = std::chrono::steady_clock;
 
-  double seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
   void show() {
     shown_ = clock::now();
-    const std::size_t all = per_epoch_ * static_cast<std::size_t>(epochs_);
     const double rate = static_cast<double>(steps_) / seconds();
-    fmt::print("{}epoch {}/{}  {:.0f} steps/s  loss {:.4f}  {:.0f} s left{}", live_ ? "\r\033[K" : "",
-               (steps_ - 1) / per_epoch_ + 1, epochs_, rate, loss_, static_cast<double>(all - steps_) / rate,
-               live_ ? "" : "\n");
+    fmt::print("{}{}epoch {}/{}  {:.0f} steps/s  loss {:.4f}  {:.0f} s left{}", options_.live ? "\033[K" : "",
+               options_.who, (steps_ - 1) / per_epoch_ + 1, epochs_, rate, loss_,
+               static_cast<double>(all() - steps_) / rate, options_.live ? '\r' : '\n');
     std::fflush(stdout);
   }
 
   int epochs_;
   std::size_t per_epoch_, steps_ = 0;
-  bool live_;
+  options options_;
   float loss_ = 0;
   clock::time_point start_ = clock::now(), shown_ = start_;
 };

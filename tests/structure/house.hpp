@@ -71,14 +71,14 @@ inline names closure(const headers& all, const std::string& from) {
   return seen;
 }
 
-// "op/map" of "op/map/cpu.hpp". Files in op/ that bring a family (the catalogue) count as a folder of their own: they
-// stand on the families, which stand on the contract, the rest of op/.
+// "op/map" of "op/map/cpu.hpp". Files of a room that bring its folders (the catalogue of op/, the simulated network) count
+// as a folder of their own: they stand on those folders, which stand on the rest of the room.
 inline std::string folder(const headers& all, const std::string& path) {
   const std::string place = path.substr(0, std::min(path.rfind('/'), path.size()));
-  if (place != "op") return place == path ? "" : place;
+  if (place != room(path)) return place == path ? "" : place;
   const names brought = closure(all, path);
-  const auto of_family = [](const std::string& name) { return room(name) == "op" && name.rfind('/') > 2; };
-  return std::any_of(brought.begin(), brought.end(), of_family) ? "op/(catalogue)" : "op";
+  const auto deeper = [&](const std::string& name) { return room(name) == place && name.rfind('/') > place.size(); };
+  return std::any_of(brought.begin(), brought.end(), deeper) ? place + "/(catalogue)" : place;
 }
 
 }  // namespace house

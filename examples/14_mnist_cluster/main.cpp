@@ -1,0 +1,74 @@
+// Handwritten digits on a cluster: this program starts itself once for every task, and the workers train one model,
+// between-graph and asynchronously: each has a graph, batches and a pace of its own.
+//
+//                         this program ── starts, listens, shuts down
+//            ┌───────────────────┼───────────────────┐
+//     worker 0 (chief)        worker 1            worker 2         gradients of 50 digits at a time
+//            └───── variables ↑ ─┼─ gradients ↓ ─────┘
+//                              ps 0                                variables, momenta, the global step
+//
+#include <CLI/CLI.hpp>
+
+#include "launcher.hpp"
+#include "tasks.hpp"
+
+struct settings {
+  int ps = 1, workers = 3, epochs = 30;
+  std::string data;
+  std::size_t drawn = 0;  // digits to train with, drawn; 0: as many as MNIST has, or those of a folder
+  bool live = false;
+  // What the launcher tells the tasks.
+  std::string job;
+  int task = 0;
+  std::vector<std::string> ps_hosts, worker_hosts;
+};
+
+mnist::dataset digits(const settings& s) {
+  return s.drawn > 0 ? mnist::synthesise(s.drawn, s.drawn / 6, 1) : mnist::open(s.data);
+}
+
+void launch(const settings& s) {
+  std::vector<std::string> options{"--epochs=" + std::to_string(s.epochs), "--digits=" + std::to_string(s.drawn)};
+  if (!s.data.empty()) options.push_back("--data=" + s.data);
+  if (::isatty(STDOUT_FILENO)) options.push_back("--live");
+  launcher(s.ps, s.workers).run(options);
+}
+
+void be(const member& me, const settings& s) {
+  if (me.job == "ps")
+    serve(me);
+  else
+    work(me, digits(s), s.epochs, s.live);
+}
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Trains a network of five hidden layers on handwritten digits, with a process for each task of a cluster.");
+  app.option_defaults()->always_capture_default();
+  settings s;
+  app.add_option("--ps", s.ps, "tasks that keep the variables")->check(CLI::Range(1, 64));
+  app.add_option("--workers", s.workers, "tasks that train")->check(CLI::Range(1, 64));
+  app.add_option("--epochs", s.epochs, "passes over the training digits, all workers together")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--data", s.data,
+                 "folder of the four IDX files, gzip or raw (default: PINION_MNIST_DIR, else drawn digits)")
+      ->check(CLI::ExistingDirectory);
+  for (CLI::Option* hidden :
+       {app.add_option("--digits", s.drawn), app.add_flag("--live", s.live), app.add_option("--job", s.job),
+        app.add_option("--task", s.task), app.add_option("--ps-hosts", s.ps_hosts)->delimiter(','),
+        app.add_option("--worker-hosts", s.worker_hosts)->delimiter(',')})
+    hidden->group("");
+  CLI11_PARSE(app, argc, argv);
+
+  std::string name = "mnist_cluster";
+  try {
+    if (s.job.empty()) return launch(s), 0;
+    const member me{{{"ps", s.ps_hosts}, {"worker", s.worker_hosts}}, s.job, s.task};
+    name = me.name();
+    be(me, s);
+    return 0;
+  } catch (const pn::error& e) {
+    fmt::print(stderr, "{}: {}\n", name, e.what());
+    return 1;
+  }
+}
