@@ -238,7 +238,7 @@ TEST_CASE("connecting to an address on which nobody listens is refused, after a 
   CHECK(world.now() > begun);
   CHECK(world.now() < begun + 1s);
   CHECK(outcome([&] { run(world, connect_into(world, "ps0", never, stream)); }) ==
-        "invalid_argument: the address 'ps0' is not of the form host:port");
+        "invalid_argument: the address 'ps0' is not of the form host:port, with a port from 0 to 65535");
 }
 
 TEST_CASE("a host listens on its own addresses, each once") {
@@ -249,9 +249,10 @@ TEST_CASE("a host listens on its own addresses, each once") {
   CHECK(ps->listen("ps0:0")->address() == "ps0:49153");
   CHECK(outcome([&] { ps->listen("ps0:49152"); }) == "already_exists: the address ps0:49152 is taken");
   CHECK(outcome([&] { ps->listen("ps1:1"); }) == "invalid_argument: host ps0 cannot listen on ps1:1");
-  CHECK(outcome([&] { ps->listen("ps0:x"); }) == "invalid_argument: the address 'ps0:x' does not end in a port");
+  CHECK(outcome([&] { ps->listen("ps0:x"); }) ==
+        "invalid_argument: the address 'ps0:x' is not of the form host:port, with a port from 0 to 65535");
   CHECK(outcome([&] { ps->listen("ps0:65536"); }) ==
-        "invalid_argument: the address 'ps0:65536' does not end in a port");
+        "invalid_argument: the address 'ps0:65536' is not of the form host:port, with a port from 0 to 65535");
   first->close();
   CHECK(ps->listen("ps0:49152")->address() == "ps0:49152");
 }

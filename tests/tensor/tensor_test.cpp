@@ -173,4 +173,12 @@ TEST_CASE("ragged braces are refused with both shapes") {
         "invalid_argument: a literal with ragged braces: a row of shape [] stands beside one of shape [2]");
 }
 
+TEST_CASE("a tensor of one element compares with a number, a larger one has no single value to compare") {
+  const pinion::tensor<int> one(7);
+  CHECK(one == 7);
+  CHECK(one != 7.5);
+  CHECK(7 == one);
+  CHECK_THROWS_AS(pinion::tensor<int>(pinion::shape{2}) == 7, pinion::error);
+}
+
 }  // namespace

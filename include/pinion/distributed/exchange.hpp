@@ -67,6 +67,11 @@ class exchange final : public value_carrier {
     std::lock_guard hold(mutex_);
     offers_.erase(run);
   }
+  // What its runs still offer, nobody will pull.
+  void forget_session(std::uint64_t session) {
+    std::lock_guard hold(mutex_);
+    drop_offers([&](std::uint64_t run, const std::string&) { return run >> 32 == session; });
+  }
   // Drops what has waited too long for a run to begin.
   void sweep() {
     std::vector<std::shared_ptr<remote_rendezvous>> late;
@@ -83,6 +88,14 @@ class exchange final : public value_carrier {
   std::size_t runs() const {
     std::lock_guard hold(mutex_);
     return runs_.size();
+  }
+
+  // Values that wait here to be pulled.
+  std::size_t offered() const {
+    std::lock_guard hold(mutex_);
+    std::size_t n = 0;
+    for (const auto& [run, values] : offers_) n += values.size();
+    return n;
   }
 
   void gone(const rpc::guest_ref& who) {
@@ -206,6 +219,12 @@ class exchange final : public value_carrier {
   };
 
   // With the lock.
+  template <class Which>
+  void drop_offers(const Which& which) {
+    for (auto& [run, values] : offers_)
+      std::erase_if(values, [&, of = run](const auto& value) { return which(of, value.first); });
+    std::erase_if(offers_, [](const auto& offer) { return offer.second.empty(); });
+  }
   entry& expected(std::uint64_t run) {
     auto& r = runs_[run];
     if (!r.meet) {
@@ -254,6 +273,9 @@ class exchange final : public value_carrier {
     {
       std::lock_guard hold(mutex_);
       in_flight_[task] = 0;
+      drop_offers([&](std::uint64_t, const std::string& key) {
+        return task_of_device(remote_rendezvous::destination(key)) == task;
+      });
       for (const auto& [run, r] : runs_)
         if (r.begun && r.peers.find(task) != r.peers.end()) concerned.push_back(r.failed);
     }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -124,7 +125,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
     std::map<std::uint64_t, std::shared_ptr<session_run>> running;
     {
       std::lock_guard hold(mutex_);
-      if (std::exchange(closed_, true)) return;
+      if (closed_) return;
+      closed_ = why;
       running = running_;
     }
     for (const auto& [number, r] : running) r->fail(why);
@@ -137,7 +139,13 @@ class master_session : public std::enable_shared_from_this<master_session> {
  private:
   void expect_open() const {
     std::lock_guard hold(mutex_);
-    if (closed_) throw error(errc::failed_precondition, "the session is closed");
+    expect_open_held();
+  }
+  // Says why, where it was not the client who closed it.
+  void expect_open_held() const {
+    if (!closed_) return;
+    if (closed_->code() != errc::cancelled) throw *closed_;
+    throw error(errc::failed_precondition, "the session is closed");
   }
   void expect_sound() const {
     expect_open();
@@ -189,7 +197,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::shared_ptr<session_run> enter(std::uint64_t number, const std::vector<any_tensor>& feeds,
                                      const session_run::ended& done) {
     std::lock_guard hold(mutex_);
-    if (closed_) throw error(errc::failed_precondition, "the session is closed");
+    expect_open_held();
     const auto step = find(number);
     check_feeds(*step, feeds);
     const std::uint64_t run = (handle_ << 32) + ++last_run_;
@@ -205,7 +213,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   }
   // With the lock.
   std::shared_ptr<session_step> find(std::uint64_t number) const {
-    if (closed_) throw error(errc::failed_precondition, "the session is closed");
+    expect_open_held();
     const auto at = steps_.find(number);
     if (at == steps_.end()) throw error(errc::not_found, "the session has no such step");
     return at->second;
@@ -234,7 +242,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::uint64_t next_step_ = 1;
 
   mutable std::mutex mutex_;
-  bool closed_ = false;
+  std::optional<error> closed_;  // and why
   std::uint64_t last_run_ = 0;
   std::vector<std::string> notices_;
   std::map<std::uint64_t, std::shared_ptr<session_step>> steps_;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -156,6 +157,7 @@ class remote_session final : public runtime::session_backend {
   ~remote_session() override { close(); }
 
   std::shared_ptr<runtime::prepared_step> prepare(const runtime::step_signature& signature) override {
+    std::shared_lock call(calls_);
     std::lock_guard one_at_a_time(building_);
     if (const auto known = steps_.find(signature); known != steps_.end()) return expect_open(), known->second;
     const auto until = deadline();
@@ -167,6 +169,7 @@ class remote_session final : public runtime::session_backend {
   }
 
   void run(runtime::prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results) override {
+    std::shared_lock call(calls_);
     const auto until = deadline();
     auto fetches = port(until)->run(static_cast<remote_step&>(step).number, {feeds.begin(), feeds.end()}, until);
     if (fetches.size() != results.size()) throw error(errc::internal, "the master sent another number of results");
@@ -174,12 +177,14 @@ class remote_session final : public runtime::session_backend {
   }
 
   pinion::plan plan(const runtime::step_signature& signature) override {
+    std::shared_lock call(calls_);
     std::lock_guard one_at_a_time(building_);
     const auto until = deadline();
     ship(until);
     return port(until)->plan(signature, until);
   }
   std::vector<device_info> list_devices() override {
+    std::shared_lock call(calls_);
     const auto until = deadline();
     return port(until)->devices(until);
   }
@@ -191,6 +196,7 @@ class remote_session final : public runtime::session_backend {
       open = std::exchange(port_, nullptr);
     }
     if (open) open->close();
+    std::unique_lock none_is_under_way(calls_);
   }
 
  private:
@@ -238,8 +244,10 @@ class remote_session final : public runtime::session_backend {
     auto delta = delta_since(graph_, shipped_);
     if (delta.nodes.empty() && delta.gone.empty()) return;
     const auto to = port(until);
-    shipped_.add(delta);
+    auto after = shipped_;
+    after.add(delta);
     to->extend(std::move(delta), until);
+    shipped_ = std::move(after);
   }
   void log(const std::string& line) const {
     if (options_.placement_log)
@@ -257,6 +265,7 @@ class remote_session final : public runtime::session_backend {
   shipped shipped_;
   std::unordered_map<runtime::step_signature, std::shared_ptr<remote_step>, runtime::signature_hash> steps_;
 
+  std::shared_mutex calls_;  // held, shared, by those under way
   std::mutex opening_;
   mutable std::mutex mutex_;
   bool closed_ = false;

@@ -45,8 +45,9 @@ class local_masters {
     if (at == masters_.end()) return nullptr;
     if (!rpc::same_proof(at->second.key, key))
       throw error(errc::unauthenticated, "the task at " + address +
-                                             (at->second.key.empty() ? " has no key" : " has another key") +
-                                             " than is given here");
+                                             (key.empty()              ? " asks for a key, and none is given here"
+                                              : at->second.key.empty() ? " has no key, and one is given here"
+                                                                       : " has another key than is given here"));
     return at->second.who.lock();
   }
 
@@ -83,12 +84,10 @@ class server_core final : public task_server {
         worker_(*net_, me_.name, task_, exchange_),
         master_(
             std::make_shared<master>(master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_})),
-        door_(std::make_shared<rpc::server>(*net_, std::move(listener_),
-                                            rpc::server_options{.me = me_, .allowed = {}, .traffic = traffic_},
-                                            service())) {
+        door_(std::make_shared<rpc::server>(*net_, std::move(listener_), door_options(options), service())) {
     local_masters::instance().add(address_, me_.key, master_);
     door_->start();
-    net_->spawn(sweep(this, sweeper_));
+    net_->spawn(sweep(this, sweeper_, swept_));
   }
   ~server_core() override {
     stop();
@@ -98,6 +97,7 @@ class server_core final : public task_server {
   const std::string& address() const override { return address_; }
   const std::shared_ptr<master>& masters() const { return master_; }
   rpc::network& network() { return *net_; }
+  const exchange& values() const { return exchange_; }
 
   void join() override {
     {
@@ -119,11 +119,13 @@ class server_core final : public task_server {
     countdown closed;
     door_->stop(why, [&] {
       peers_.close(why);
+      *swept_ = true;
       sweeper_->cancel();
       // What closing posted comes first; then nothing refers to this any more.
       net_->post([&] { net_->post([&] { closed.count_down(); }); });
     });
     net_->wait(closed, {});
+    calls_.join();  // those that came in between
   }
 
   traffic_counts traffic() const override {
@@ -170,6 +172,11 @@ class server_core final : public task_server {
   }
   rpc::channel_options ways_of(const server_options& options) const {
     return {.me = me_, .heartbeat = options.config.heartbeat, .allowed = {}, .traffic = traffic_};
+  }
+
+  rpc::server_options door_options(const server_options& options) const {
+    const auto silence = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat);
+    return {.me = me_, .silence = silence, .allowed = {}, .traffic = traffic_};
   }
 
   // ---- serving; in the network's thread
@@ -335,9 +342,11 @@ class server_core final : public task_server {
     return net_->now() + std::chrono::milliseconds(std::min<std::uint64_t>(ms, 1'000'000'000));
   }
 
-  static rpc::awaitable<void> sweep(server_core* self, std::shared_ptr<rpc::timer> timer) {
+  static rpc::awaitable<void> sweep(server_core* self, std::shared_ptr<rpc::timer> timer,
+                                    std::shared_ptr<bool> stopped) {
     for (bool on = true; on;) {
       on = co_await timer->wait_until(self->net_->now() + std::chrono::seconds(10));
+      if (*stopped) co_return;  // and self may be gone
       if (on) self->exchange_.sweep();
     }
   }
@@ -364,7 +373,8 @@ class server_core final : public task_server {
   std::shared_ptr<master> master_;
   const std::shared_ptr<rpc::server> door_;
   const std::shared_ptr<rpc::timer> sweeper_ = net_->make_timer();
-  std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;  // by guest; of the network's thread
+  const std::shared_ptr<bool> swept_ = std::make_shared<bool>(false);  // of the network's thread
+  std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;       // by guest; of the network's thread
 
   countdown asked_;
   std::atomic<bool> asked_once_{false};

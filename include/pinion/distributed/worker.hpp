@@ -1,11 +1,14 @@
 // The part of a server that computes: it keeps subgraphs, and runs them when a master asks.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,10 +38,11 @@ class worker {
     step->session = r.session;
     step->peers = incarnations(r.peers.begin(), r.peers.end());
     step->part = std::move(r.part);
-    meet_peers(step, [this, step, number = r.step, done = std::move(done)](const error* failed) {
-      if (failed) return done(failed);
-      task_.inter_op.schedule([this, step, number, done] { compile(step, number, done); });
-    });
+    meet_peers(step, std::chrono::seconds(2),
+               [this, step, number = r.step, done = std::move(done)](const error* failed) {
+                 if (failed) return done(failed);
+                 task_.inter_op.schedule([this, step, number, done] { compile(step, number, done); });
+               });
   }
 
   // Computes what was registered; `fetches` many values come back.
@@ -51,7 +55,12 @@ class worker {
       const error failed = std::move(e.in_task(name_));
       return done({}, &failed);
     }
-    if (where == begin_in::pool)
+    if (!peers_are_up(*a->registered))  // they may have lost each other since the last run, and found each other again
+      meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const error* failed) {
+        if (failed) a->state.fail(*failed);
+        task_.inter_op.schedule([this, a] { start(a); });
+      });
+    else if (where == begin_in::pool)
       task_.inter_op.schedule([this, a] { start(a); });
     else
       start(a);
@@ -70,7 +79,7 @@ class worker {
 
   void cancel(std::uint64_t run, const error& why) {
     const auto a = find_run(run);
-    if (a) a->state.fail(why);
+    if (a) fail(a, why);
     exchange_.forget(run);
   }
   // What this task is waiting for in a run, for people; "" if nothing.
@@ -84,6 +93,7 @@ class worker {
     std::erase_if(steps_, [&](const auto& s) { return s.first.first == session; });
     kernels_.erase(session);
     notices_.erase(session);
+    exchange_.forget_session(session);
   }
   // A master that is gone takes its runs and sessions along.
   void forget_owner(std::uint64_t owner, const error& why) {
@@ -92,9 +102,13 @@ class worker {
       std::lock_guard hold(mutex_);
       for (const auto& [run, a] : active_)
         if (a->owner == owner) orphans.push_back(a);
+      std::set<std::uint64_t> gone, back;  // a session whose master has come back is shipped by another owner
+      for (const auto& [key, step] : steps_) (step->owner == owner ? gone : back).insert(key.first);
       std::erase_if(steps_, [&](const auto& s) { return s.second->owner == owner; });
+      for (const auto session : gone)
+        if (back.count(session) == 0) exchange_.forget_session(session);
     }
-    for (const auto& a : orphans) a->state.fail(why);
+    for (const auto& a : orphans) fail(a, why);
   }
   // Steps compiled before are compiled again when they are next run: their variables are gone.
   void reset(const std::vector<std::string>& containers) {
@@ -113,7 +127,7 @@ class worker {
       stopped_ = true;
       for (const auto& [run, a] : active_) all.push_back(a);
     }
-    for (const auto& a : all) a->state.fail(why);
+    for (const auto& a : all) fail(a, why);
     std::unique_lock hold(mutex_);
     idle_.wait(hold, [this] { return active_.empty(); });
   }
@@ -144,12 +158,14 @@ class worker {
     std::uint64_t owner;
     runtime::step_state state;
     ran done;
+    std::shared_ptr<const kept_step> registered;
+    std::atomic<bool> started{false};
   };
   using step_key = std::pair<std::uint64_t, std::uint64_t>;
 
   // ---- registering
 
-  void meet_peers(const std::shared_ptr<kept_step>& step, registered done) {
+  void meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration patience, registered done) {
     struct meeting {
       std::mutex mutex;
       std::size_t left = 0;
@@ -158,13 +174,16 @@ class worker {
     auto all = std::make_shared<meeting>();
     all->left = step->peers.size();
     if (all->left == 0) return done(nullptr);
-    const auto limit = net_.now() + std::chrono::seconds(10);
+    const auto limit = net_.now() + patience;  // short: the master has met them all just now
     for (const auto& [task, incarnation] : step->peers) {
       const auto way = exchange_.way_to(task);
-      way->connect(limit, [this, all, way, incarnation = incarnation, done](const error* failed) {
+      way->connect(limit, [all, way, incarnation = incarnation, done](const error* failed) {
         {
           std::lock_guard hold(all->mutex);
-          if (failed && !all->failed) all->failed = *failed;
+          if (failed && !all->failed) {
+            const bool late = failed->code() == errc::deadline_exceeded;
+            all->failed = error(late ? errc::unavailable : failed->code(), failed->sentence()).in_task(way->peer());
+          }
           if (!failed && way->incarnation() != incarnation && !all->failed)
             all->failed = error(errc::aborted, way->title() + " was restarted").in_task(way->peer());
           if (--all->left > 0) return;
@@ -256,13 +275,22 @@ class worker {
     a->state.feeds = std::move(feeds);
     a->state.fetches.resize(fetches);
     a->done = std::move(done);
-    for (const auto& [task, incarnation] : step->peers)
-      if (const auto way = exchange_.way_to(task); !way->up()) a->state.fail(way->why_down());
+    a->registered = std::move(step);
     std::lock_guard hold(mutex_);
     active_[r.run] = a;
     return a;
   }
+  bool peers_are_up(const kept_step& step) {
+    return std::all_of(step.peers.begin(), step.peers.end(),
+                       [&](const auto& p) { return exchange_.way_to(p.first)->up(); });
+  }
+  // One that has not started yet ends at once.
+  void fail(const std::shared_ptr<active_run>& a, const error& why) {
+    a->state.fail(why);
+    start(a);
+  }
   void start(const std::shared_ptr<active_run>& a) {
+    if (a->started.exchange(true)) return;
     a->step->start(a->state, [this, a] { finish(a); });
   }
   void finish(const std::shared_ptr<active_run>& a) {

@@ -9,6 +9,10 @@
 #define ASIO_HAS_STD_COROUTINE 1
 #endif
 
+#if defined(__SANITIZE_THREAD__) && !defined(ASIO_DISABLE_FENCED_BLOCK)  // it does not know fences
+#define ASIO_DISABLE_FENCED_BLOCK 1
+#endif
+
 #include <asio/awaitable.hpp>
 #include <asio/buffer.hpp>
 #include <asio/co_spawn.hpp>

@@ -109,10 +109,10 @@ inline awaitable<welcome> greet(byte_stream& stream, hello mine, std::string key
   const std::string answer = co_await detail::hear(stream);
   const auto theirs = decode<welcome>(answer);
   if (!same_proof(theirs.proof, proof(key, detail::statement("server", mine, theirs))))
-    throw detail::wrong_key(key.empty() ? theirs.name + " at " + address + " asks for a key, and none is given here"
-                                        : theirs.name + " at " + address +
-                                              (theirs.proof.empty() ? " has no key" : " has another key") +
-                                              " than is given here");
+    throw detail::wrong_key(theirs.name + " at " + address +
+                            (key.empty()            ? " asks for a key, and none is given here"
+                             : theirs.proof.empty() ? " has no key, and one is given here"
+                                                    : " has another key than is given here"));
   co_await detail::say(stream, frame_kind::hello, encode(proof(key, detail::statement("client", mine, theirs))));
   co_await detail::hear(stream);
   co_return theirs;

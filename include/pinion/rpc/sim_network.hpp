@@ -7,8 +7,8 @@
 //  4. A coroutine is resumed through the context, never from within what wakes it.
 //  5. In each direction bytes arrive in order and once, or the stream breaks. What had arrived when the peer closed or
 //     broke it is still read.
-//  6. At most options.buffer bytes of a direction are sent and not read; the writer waits for room. It knows of room
-//     at once: acknowledgements are not simulated.
+//  6. At most options.buffer bytes of a direction are sent and not read; the writer then waits until half of that is
+//     read. It knows at once: acknowledgements are not simulated.
 //  7. Over a cut way nothing arrives, and nobody is told; what was sent arrives after heal(). No connection comes about
 //     while either way is cut.
 //  8. A frozen host is a stopped process: its coroutines sleep on and its writes do not begin, while its kernel still

@@ -21,7 +21,9 @@ struct all_at_once {
 };
 
 // Programs that this process starts must not hold its ports and connections.
-inline void keep_from_children(int socket) { ::fcntl(socket, F_SETFD, FD_CLOEXEC); }
+inline void keep_from_children(int socket) {
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+}
 
 inline error broken(const std::string& peer, const asio::error_code& why) {
   return error(errc::unavailable, "the connection with " + peer + " broke: " + why.message());

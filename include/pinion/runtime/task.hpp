@@ -44,8 +44,8 @@ class task {
     return list;
   }
 
-  local_resource_manager resources;
   std::vector<std::unique_ptr<devices::device>> devices;
+  local_resource_manager resources;  // variables live in the memory of devices
   thread_pool inter_op, intra_op;
   task_services services{&resources, &intra_op};
 };

@@ -166,6 +166,12 @@ class tensor {
   const any_tensor& untyped() const { return value_; }
 
   friend bool operator==(const tensor& a, const tensor& b) { return a.value_ == b.value_; }
+  // With a number: as operator T, of the single value.
+  template <class U>
+  requires(std::is_arithmetic_v<T>&& std::is_arithmetic_v<U>) friend bool operator==(const tensor& a, const U& number) {
+    using wide = std::common_type_t<T, U>;
+    return static_cast<wide>(static_cast<T>(a)) == static_cast<wide>(number);
+  }
 
  private:
   void own() {

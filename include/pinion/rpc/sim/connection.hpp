@@ -59,7 +59,7 @@ struct connection : std::enable_shared_from_this<connection> {
       here.taken = 0;
     }
     peer.unread -= n;
-    peer.writer.wake();
+    if (peer.unread <= world->options.buffer / 2) peer.writer.wake();  // else pieces would become ever smaller
     return n;
   }
   // Closing on bytes that were not read breaks the peer, as in TCP.

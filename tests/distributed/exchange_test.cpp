@@ -1,0 +1,283 @@
+// Values between tasks: pushed within the credit, announced and pulled beyond it, kept for nobody.
+#include <catch2/catch.hpp>
+
+#include <set>
+
+#include <distributed/sim_cluster.hpp>
+
+namespace {
+
+using namespace pinion_tests;
+using namespace pinion::distributed;
+
+constexpr std::uint64_t run_1 = 1, run_2 = 2;
+
+// A task that only exchanges values.
+struct trader {
+  std::shared_ptr<sim_network> net;
+  std::string name;
+  rpc::identity me{name, random_number(), ""};
+  peers others;
+  thread_pool pool{0};
+  distributed::exchange values;
+  std::shared_ptr<rpc::server> door;
+
+  trader(std::shared_ptr<sim_network> host, const std::string& task, const cluster_spec& spec, exchange_options how)
+      : net(std::move(host)),
+        name(task),
+        others(*net, spec, {.me = me, .allowed = {}}),
+        values(*net, name, others, pool, how),
+        door(std::make_shared<rpc::server>(*net, net->listen(host_of(task) + ":2222"),
+                                           rpc::server_options{.me = me, .allowed = {}}, service())) {
+    door->start();
+  }
+  ~trader() {
+    countdown stopped;
+    const error why(errc::unavailable, name + " was stopped");
+    door->stop(why, [&] {
+      others.close(why);
+      net->post([&] { net->post([&] { stopped.count_down(); }); });
+    });
+    net->wait(stopped, {});
+  }
+
+ private:
+  rpc::service service() {
+    return {
+        .request = [this](const envelope& e, responder to,
+                          const guest_ref&) { return values.pulled(e, std::make_shared<responder>(std::move(to))); },
+        .notice = [this](const envelope& e, const guest_ref& from) { return notice(e, from); },
+        .gone = [this](const guest_ref& who, const error&) { values.gone(who); }};
+  }
+  std::unique_ptr<incoming> notice(const envelope& e, const guest_ref& from) {
+    if (e.method == push_value::method) return values.pushed(e, from);
+    if (e.method == announce_value::method) return values.announced(e, from);
+    return values.credited(e, from);
+  }
+};
+
+struct market {
+  sim_network world;
+  cluster_spec spec{{"ps", {host_of(ps_task(0)) + ":2222"}}, {"worker", {host_of(worker_task(0)) + ":2222"}}};
+  std::shared_ptr<sim_network> a_host = world.host(host_of(ps_task(0))), b_host = world.host(host_of(worker_task(0)));
+  std::vector<std::string> failures, got;  // of runs; of receivers, in the order in which they came
+  std::unique_ptr<trader> a, b;
+
+  explicit market(std::uint64_t credit = 1000, const sim_options& how = {}) : world(how) {
+    a = std::make_unique<trader>(a_host, ps_task(0), spec, exchange_options{.credit = credit, .tombstones = 10});
+    b = std::make_unique<trader>(b_host, worker_task(0), spec, exchange_options{.credit = credit, .tombstones = 10});
+    connect();
+  }
+  void connect() {
+    a->values.way_to(worker_task(0))->connect(world.now() + 1s, [](const error*) {});
+    b->values.way_to(ps_task(0))->connect(world.now() + 1s, [](const error*) {});
+    world.run_for(100ms);
+  }
+  std::shared_ptr<remote_rendezvous> begin(trader& at, std::uint64_t run = run_1) {
+    const trader& other = &at == a.get() ? *b : *a;
+    return at.values.begin(run, {{other.name, other.me.incarnation}}, [this](const error& why) {
+      failures.push_back(std::string(to_string(why.code())) + " in " + why.task());
+    });
+  }
+  static std::string key(int i) {
+    return "v" + std::to_string(i) + ";" + ps_task(0) + "/device:CPU:0;" + worker_task(0) + "/device:CPU:0";
+  }
+  static any_tensor value(int i, std::int64_t bytes) {
+    tensor<float> t({bytes / 4});
+    for (float& x : t.span()) x = static_cast<float>(i);
+    return t.untyped();
+  }
+  void receive(remote_rendezvous& at, int i) {
+    at.receive(key(i), [this, i](handed_over v, const error* failed) {
+      if (failed) return got.push_back(std::string(to_string(failed->code())));
+      const auto is = v.value.empty() ? "nothing" : std::to_string(static_cast<int>(v.value.data<float>()[0]));
+      got.push_back(std::to_string(i) + "=" + is);
+    });
+  }
+};
+using texts = std::vector<std::string>;
+
+TEST_CASE("V3: a value may come before its receiver asks, after it, and before the run has begun there") {
+  market m;
+  const auto from = m.begin(*m.a);
+  from->send(m.key(1), m.value(1, 40));
+  m.world.run_for(1s);
+  CHECK(m.b->values.runs() == 1);  // expected
+  const auto to = m.begin(*m.b);
+  m.receive(*to, 1);
+  CHECK(m.got == texts{"1=1"});
+  m.receive(*to, 2);
+  CHECK(m.got.size() == 1);
+  from->send(m.key(2), m.value(2, 40));
+  from->send(m.key(3), handed_over());  // a control edge
+  m.world.run_for(1s);
+  m.receive(*to, 3);
+  CHECK(m.got == texts{"1=1", "2=2", "3=nothing"});
+}
+
+TEST_CASE("V2: beyond the credit a value is announced and stays, and is pulled when its receiver asks, early or late") {
+  market m;
+  const bool early = GENERATE(true, false);
+  const auto from = m.begin(*m.a), to = m.begin(*m.b);
+  if (early) m.receive(*to, 3);
+  for (int i = 1; i <= 3; ++i) from->send(m.key(i), m.value(i, 800));
+  m.world.run_for(1s);
+  CHECK(m.got == (early ? texts{"3=3"} : texts{}));
+  for (int i = early ? 2 : 3; i >= 1; --i) m.receive(*to, i);
+  m.world.run_for(1s);
+  CHECK(m.got.size() == 3);
+  CHECK(std::set<std::string>(m.got.begin(), m.got.end()) == std::set<std::string>{"1=1", "2=2", "3=3"});
+  CHECK(m.a->values.offered() == 0);
+}
+
+TEST_CASE("V2: what is pushed and not taken is at most the credit, which comes back when it is taken") {
+  market m;
+  const auto from = m.begin(*m.a), to = m.begin(*m.b);
+  for (int i = 0; i < 10; ++i) from->send(m.key(i), m.value(i, 400));
+  m.world.run_for(1s);
+  CHECK(m.a->values.offered() == 8);
+  for (int i = 0; i < 10; ++i) m.receive(*to, i);
+  m.world.run_for(1s);
+  CHECK(m.got.size() == 10);
+  for (int i = 10; i < 12; ++i) from->send(m.key(i), m.value(i, 400));
+  CHECK(m.a->values.offered() == 0);  // pushed again
+}
+
+TEST_CASE("V2: a value larger than the credit goes too, and so does one of no bytes when the credit is used up") {
+  market m(0);
+  const auto from = m.begin(*m.a), to = m.begin(*m.b);
+  from->send(m.key(1), m.value(1, 100000));
+  from->send(m.key(2), handed_over());
+  m.receive(*to, 1);
+  m.receive(*to, 2);
+  m.world.run_for(1s);
+  CHECK(m.got == texts{"2=nothing", "1=1"});
+}
+
+TEST_CASE("V4: what comes for a run that has ended is dropped, and its credit returned") {
+  market m;
+  const auto from = m.begin(*m.a), to = m.begin(*m.b);
+  m.b->values.end(run_1);
+  for (int round = 0; round < 5; ++round) {
+    from->send(m.key(round), m.value(round, 1000));
+    m.world.run_for(1s);
+  }
+  CHECK(m.a->values.offered() == 0);  // all were pushed
+  CHECK(m.b->values.runs() == 0);
+  m.receive(*to, 1);
+  CHECK(m.got == texts{"cancelled"});
+  CHECK(caught([&] { m.begin(*m.b); }).code() == errc::cancelled);
+}
+
+TEST_CASE("V4: tombstones are not kept for ever") {
+  market m;
+  for (std::uint64_t run = 1; run <= 11; ++run) m.b->values.end(run);
+  CHECK(caught([&] { m.begin(*m.b, 11); }).code() == errc::cancelled);
+  m.begin(*m.b, 1);  // forgotten
+}
+
+TEST_CASE("V5: values of a run that never begins are dropped after a minute, with their credit") {
+  market m;
+  const auto from = m.begin(*m.a);
+  from->send(m.key(1), m.value(1, 1000));
+  from->send(m.key(2), m.value(2, 1000));
+  m.world.run_for(59s);
+  m.b->values.sweep();
+  CHECK(m.b->values.runs() == 1);
+  m.world.run_for(2s);
+  m.b->values.sweep();
+  CHECK(m.b->values.runs() == 0);
+  m.world.run_for(1s);
+  m.begin(*m.a, run_2)->send(m.key(3), m.value(3, 1000));
+  CHECK(m.a->values.offered() == 1);  // that of run 1: the new one was pushed
+}
+
+TEST_CASE("a value that is pulled after its run was cancelled fails with cancelled") {
+  market m(0);
+  const auto from = m.begin(*m.a), to = m.begin(*m.b);
+  from->send(m.key(1), m.value(1, 100));
+  m.world.run_for(1s);
+  m.a->values.forget(run_1);
+  CHECK(m.a->values.offered() == 0);
+  m.receive(*to, 1);
+  m.world.run_for(1s);
+  CHECK(m.got == texts{"cancelled"});
+}
+
+TEST_CASE("F2: when the way to a peer goes down, its runs fail with its name, and what it was offered is dropped") {
+  market m(0);
+  const auto from = m.begin(*m.a), to = m.begin(*m.b);
+  from->send(m.key(1), m.value(1, 100));
+  m.world.run_for(1s);
+  m.world.reset(host_of(ps_task(0)), host_of(worker_task(0)));
+  m.world.run_for(1s);
+  CHECK(std::set<std::string>(m.failures.begin(), m.failures.end()) ==
+        std::set<std::string>{"unavailable in " + ps_task(0), "unavailable in " + worker_task(0)});
+  CHECK(m.failures.size() == 2);
+  CHECK(m.a->values.offered() == 0);
+  m.a->values.end(run_1);
+  from->send(m.key(2), m.value(2, 100));  // to nobody
+}
+
+TEST_CASE("V2: after a lost connection the credit is whole again") {
+  market m;
+  const auto from = m.begin(*m.a);
+  from->send(m.key(1), m.value(1, 1000));
+  m.world.run_for(100ms);
+  m.world.reset(host_of(ps_task(0)), host_of(worker_task(0)));
+  m.world.run_for(1s);
+  m.connect();
+  m.begin(*m.a, run_2)->send(m.key(2), m.value(2, 1000));
+  CHECK(m.a->values.offered() == 0);
+}
+
+TEST_CASE("F3: a value from another life of its sender, or from one that takes no part, fails the run as aborted") {
+  market m;
+  const auto to =
+      m.b->values.begin(run_1, {{ps_task(0), 12345}}, [&](const error& why) { m.failures.push_back(name_of(why)); });
+  m.receive(*to, 1);
+  m.begin(*m.a)->send(m.key(1), m.value(1, 100));
+  m.world.run_for(1s);
+  CHECK(m.failures == texts{"aborted in " + ps_task(0)});
+  CHECK(m.got.empty());
+}
+
+TEST_CASE("C2, V2: who pushes far more than its credit is thrown out") {
+  market m;
+  m.a = nullptr;
+  m.a = std::make_unique<trader>(m.a_host, ps_task(0), m.spec, exchange_options{.credit = std::uint64_t{1} << 40});
+  m.connect();
+  const auto from = m.begin(*m.a);
+  for (int i = 0; i < 3; ++i) from->send(m.key(i), m.value(i, 100 << 20));
+  m.world.run_for(10s);
+  REQUIRE(m.failures.size() == 1);
+  CHECK_THAT(m.failures[0], Catch::EndsWith(" in " + worker_task(0)));
+}
+
+// ---- through whole steps
+// ----------------------------------------------------------------------------------------------
+
+TEST_CASE("R1, V2: steps are right in any weather, with any credit, and leave nothing behind") {
+  const std::uint64_t seed = GENERATE(range(1u, 51u));
+  server_config config;
+  config.credit = seed % 4 == 0 ? 0 : seed % 4 * 300;
+  sim_cluster cluster(weather(seed), 2, 2, config);
+  const ping_pong near(ps_task(0), worker_task(0), 4, 100), far(ps_task(1), worker_task(1), 4, 100);
+  session one(cluster.toward(worker_task(0))), two(([&] {
+    auto o = cluster.toward(worker_task(0));
+    o.graph = const_cast<graph*>(&near.g);
+    return o;
+  })());
+  one.run(far.init);
+  two.run(near.init);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(far.is_right(one.run(far.end), static_cast<float>(i)));
+    CHECK(near.is_right(two.run(near.end), static_cast<float>(i)));
+    one.run(far.up);
+    two.run(near.up);
+  }
+  cluster.world.run_for(1s);
+  CHECK(cluster.runs() == 0);
+}
+
+}  // namespace

@@ -1,0 +1,330 @@
+// Steps of a cluster whose tasks die, freeze, restart and lose each other, on a simulated network.
+#include <catch2/catch.hpp>
+
+#include <distributed/sim_cluster.hpp>
+
+namespace {
+
+using namespace pinion_tests;
+
+const rpc::duration two_heartbeats = 2s + 100ms;  // and what messages take
+
+// A cluster with a model that has run once, and a session of worker 0.
+struct running {
+  sim_cluster cluster;
+  ping_pong model;
+  session sess;
+  explicit running(std::uint64_t seed = 1, const std::string& from = ps_task(0), const std::string& to = worker_task(0),
+                   std::chrono::milliseconds timeout = {})
+      : cluster(weather(seed)), model(from, to), sess(cluster.toward(worker_task(0), timeout)) {
+    sess.run(model.init);
+    REQUIRE(model.is_right(sess.run(model.end)));
+  }
+  error fails() {
+    return caught([&] {
+      if (model.is_right(sess.run(model.end))) return;
+      throw error(errc::unknown, "a wrong result");
+    });
+  }
+  bool works() { return model.is_right(sess.run(model.end)); }
+};
+
+struct fault {
+  const char* what;
+  std::function<void(sim_cluster&, const std::string& victim, const std::string& peer)> strike;
+};
+const std::vector<fault> faults{
+    {"freeze", [](sim_cluster& c, const std::string& a, const std::string&) { c.freeze(a); }},
+    {"cut", [](sim_cluster& c, const std::string& a, const std::string& b) { c.cut(a, b); }},
+    {"cut there", [](sim_cluster& c, const std::string& a, const std::string& b) { c.cut_way(b, a); }},
+    {"cut back", [](sim_cluster& c, const std::string& a, const std::string& b) { c.cut_way(a, b); }},
+    {"reset", [](sim_cluster& c, const std::string& a, const std::string& b) { c.reset(a, b); }},
+};
+
+// Of a way that is cut in one direction either end may complain first.
+bool one_way(const fault& f) {
+  return std::string(f.what).rfind("cut ", 0) == 0;
+}
+bool names(const error& e, const std::vector<std::string>& tasks) {
+  return e.code() == errc::unavailable && std::find(tasks.begin(), tasks.end(), e.task()) != tasks.end();
+}
+
+// At a time drawn from the seed, in about the time that a step takes.
+void strike(running& r, const fault& f, std::uint64_t seed, const std::string& victim, const std::string& peer) {
+  dice chance(seed * 77);
+  after(r.cluster.world, std::chrono::microseconds(chance(6000)),
+        [&r, f, victim, peer] { f.strike(r.cluster, victim, peer); });
+}
+
+// ---- one task fails in the middle of a step
+// ---------------------------------------------------------------------------------
+
+TEST_CASE(
+    "F1, R1: a ps that freezes, or is cut off or lost, in the middle of a step fails it within two heartbeats, by "
+    "name") {
+  const auto& f = faults[GENERATE(range(std::size_t{0}, std::size_t{5}))];
+  const std::uint64_t seed = GENERATE(range(1u, 9u));
+  INFO(f.what << ", seed " << seed);
+  running r(seed);
+  strike(r, f, seed, ps_task(0), worker_task(0));
+  error e(errc::unknown, "");
+  CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
+  CHECK((e.sentence() == "nothing was thrown" || names(e, {ps_task(0), one_way(f) ? worker_task(0) : ""})));
+  r.cluster.world.run_for(5s);
+  r.cluster.heal();
+  r.cluster.world.run_for(1s);
+  CHECK(r.works());
+  r.cluster.world.run_for(1s);
+  CHECK(r.cluster.runs() == 0);
+}
+
+TEST_CASE("F1: so does a worker that is not the master, and the session goes on after it has come back") {
+  const auto& f = faults[GENERATE(range(std::size_t{0}, std::size_t{5}))];
+  const std::uint64_t seed = GENERATE(range(1u, 7u));
+  INFO(f.what << ", seed " << seed);
+  running r(seed, ps_task(0), worker_task(1));
+  strike(r, f, seed, worker_task(1), worker_task(0));
+  error e(errc::unknown, "");
+  CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
+  CHECK((e.sentence() == "nothing was thrown" || names(e, {worker_task(1), one_way(f) ? worker_task(0) : ""})));
+  r.cluster.world.run_for(5s);
+  r.cluster.heal();
+  CHECK(r.works());
+}
+
+TEST_CASE(
+    "F1, F2: two tasks that lose each other, but not their master, fail the step, and it works again once healed") {
+  const auto& f = faults[GENERATE(range(std::size_t{1}, std::size_t{5}))];
+  const std::uint64_t seed = GENERATE(range(1u, 7u));
+  INFO(f.what << ", seed " << seed);
+  running r(seed, ps_task(0), worker_task(1));
+  strike(r, f, seed, ps_task(0), worker_task(1));
+  error e(errc::unknown, "");
+  CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
+  CHECK((e.sentence() == "nothing was thrown" || names(e, {ps_task(0), worker_task(1)})));
+  r.cluster.world.run_for(5s);
+  r.cluster.heal();
+  CHECK(r.works());
+  CHECK(r.works());
+}
+
+TEST_CASE("F1: while a task is away each step fails at once, or within two heartbeats, and the first after works") {
+  running r;
+  r.cluster.cut(ps_task(0), worker_task(0));
+  for (int i = 0; i < 5; ++i) {
+    CHECK(r.cluster.took([&] { CHECK(name_of(r.fails()) == "unavailable in " + ps_task(0)); }) < two_heartbeats);
+  }
+  r.cluster.heal();
+  CHECK(r.works());
+}
+
+TEST_CASE(
+    "F3: a killed task fails the step at once; restarted, it is aborted for the old session and well for a new one") {
+  const std::uint64_t seed = GENERATE(range(1u, 13u));
+  INFO("seed " << seed);
+  running r(seed);
+  after(r.cluster.world, std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.kill(ps_task(0)); });
+  const auto e = r.fails();
+  CHECK((e.sentence() == "nothing was thrown" || name_of(e) == "unavailable in " + ps_task(0)));
+  r.cluster.world.run_for(1s);
+  CHECK(name_of(r.fails()) == "unavailable in " + ps_task(0));
+  r.cluster.start(ps_task(0));
+  CHECK(name_of(r.fails()) == "aborted in " + ps_task(0));
+  CHECK(name_of(r.fails()) == "aborted in " + ps_task(0));
+  session again(r.cluster.toward(worker_task(0)));
+  CHECK(caught([&] { again.run(r.model.end); }).code() ==
+        errc::failed_precondition);  // its predecessor's state is gone
+  again.run(r.model.init);
+  CHECK(r.model.is_right(again.run(r.model.end)));
+}
+
+TEST_CASE("F3: a task that was restarted behind a cut is aborted, not taken for its predecessor") {
+  running r;
+  r.cluster.cut(ps_task(0), worker_task(0));
+  r.cluster.kill(ps_task(0));
+  r.cluster.start(ps_task(0));
+  r.cluster.world.run_for(500ms);
+  r.cluster.heal();
+  const auto e = r.fails();
+  CHECK((name_of(e) == "unavailable in " + ps_task(0) || name_of(e) == "aborted in " + ps_task(0)));
+  CHECK(name_of(r.fails()) == "aborted in " + ps_task(0));
+}
+
+TEST_CASE("F1: a task that is killed in the middle of a step fails it with its name, and so do later steps once it is taken down") {
+  const std::uint64_t seed = GENERATE(range(1u, 9u));
+  running r(seed, ps_task(0), worker_task(1));
+  const std::string victim = GENERATE(ps_task(0), worker_task(1));
+  after(r.cluster.world, std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.world.kill(host_of(victim)); });
+  const auto e = r.fails();
+  CHECK((e.sentence() == "nothing was thrown" || name_of(e) == "unavailable in " + victim));
+  r.cluster.task(victim).stop();
+  CHECK(name_of(r.fails()) == "unavailable in " + victim);
+}
+
+// ---- ends of runs
+// ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("R5: a step that ends late says which value from which task it waited for") {
+  running r(1, ps_task(0), worker_task(0), 500ms);
+  r.cluster.freeze(ps_task(0));
+  error e(errc::unknown, "");
+  CHECK(r.cluster.took([&] { e = r.fails(); }) < 510ms);
+  CHECK(name_of(e) == "deadline_exceeded in " + ps_task(0));
+  CHECK_THAT(e.sentence(), Catch::Contains("waiting for ") && Catch::Contains(" from " + ps_task(0)) &&
+                               Catch::Contains(ps_task(0) + " has not ended its part (last heard "));
+  r.cluster.heal();
+  r.cluster.world.run_for(1s);
+  CHECK(r.works());
+}
+
+TEST_CASE("R5: and where it waits for no value, which task has not ended its part") {
+  running r(1, ps_task(0), worker_task(1), 500ms);
+  r.cluster.freeze(worker_task(1));
+  const auto e = r.fails();
+  CHECK(e.code() == errc::deadline_exceeded);
+  CHECK_THAT(e.sentence(), Catch::Contains(worker_task(1) + " has not ended its part"));
+}
+
+TEST_CASE("S3: a session waits for a task that its steps need until its timeout, and says for whom") {
+  sim_cluster cluster;
+  const ping_pong model;
+  cluster.kill(ps_task(0));
+  session sess(cluster.toward(worker_task(0), 3s));
+  error e(errc::unknown, "");
+  CHECK(cluster.took([&] { e = caught([&] { sess.run(model.init); }); }) < 3300ms);
+  CHECK(e.code() == errc::deadline_exceeded);
+  CHECK_THAT(e.sentence(), Catch::Contains(ps_task(0) + " at " + host_of(ps_task(0)) + ":2222"));
+  cluster.start(ps_task(0));
+  sess.run(model.init);
+  CHECK(model.is_right(sess.run(model.end)));
+}
+
+TEST_CASE("S3: a session does not wait for tasks that its steps do not need") {
+  sim_cluster cluster;
+  const ping_pong model;
+  cluster.kill(worker_task(1));
+  session sess(cluster.toward(worker_task(0)));
+  CHECK(cluster.took([&] { sess.run(model.init); }) < 100ms);
+}
+
+TEST_CASE("R3: a session that is closed while its step runs cancels it everywhere") {
+  running r(1, ps_task(0), worker_task(1));
+  after(r.cluster.world, 2ms, [&] { r.sess.close(); });
+  CHECK(r.fails().code() == errc::cancelled);
+  r.cluster.world.run_for(1s);
+  CHECK(r.cluster.runs() == 0);
+  CHECK(caught([&] { r.sess.run(r.model.end); }).code() == errc::failed_precondition);
+}
+
+TEST_CASE("R2: the first failure is reported, not what fails because of it") {
+  const std::uint64_t seed = GENERATE(range(1u, 13u));
+  running r(seed, ps_task(0), worker_task(1));
+  const auto x = placeholder<float>({unknown}, "x");
+  expr<float> bad;
+  {
+    const device on{worker_task(1)};
+    bad = ping_pong::hop(r.model.end + x, ps_task(0), "far");
+  }
+  const auto e = caught([&] { r.sess.run({{x, tensor<float>({7})}}, bad, r.model.end); });
+  CHECK(name_of(e) == "invalid_argument in " + worker_task(1));
+  r.cluster.world.run_for(1s);
+  CHECK(r.cluster.runs() == 0);
+  CHECK(r.works());
+}
+
+TEST_CASE("S4: a step is shipped once, and again after its connection was lost") {
+  running r;
+  const auto requests = [&] { return r.cluster.task(worker_task(0)).traffic().requests; };
+  const auto before = requests();
+  for (int i = 0; i < 10; ++i) CHECK(r.works());
+  CHECK(requests() - before <= 11);  // a request a run, and a ping
+  r.cluster.reset(ps_task(0), worker_task(0));
+  r.cluster.world.run_for(100ms);
+  CHECK(r.works());
+  r.sess.run(r.model.up);
+  CHECK(r.model.is_right(r.sess.run(r.model.end), 1));
+}
+
+TEST_CASE("S1: two sessions share the state of tasks, and the end of one leaves it to the other") {
+  running r;
+  {
+    session other(r.cluster.toward(worker_task(1)));
+    CHECK(r.model.is_right(other.run(r.model.end)));
+    other.run(r.model.up);
+  }
+  CHECK(r.model.is_right(r.sess.run(r.model.end), 1));
+}
+
+// ---- masters and clients that are gone
+// ------------------------------------------------------------------------------------
+
+TEST_CASE("R4: a run whose master is killed or vanishes is cancelled by its workers") {
+  const bool cut = GENERATE(true, false);
+  running r(1, ps_task(0), worker_task(1));
+  after(r.cluster.world, 2ms, [&] {
+    if (!cut) return r.cluster.kill(worker_task(0));
+    for (const auto& other : {ps_task(0), worker_task(1)}) r.cluster.cut(worker_task(0), other);
+  });
+  r.fails();
+  r.cluster.world.run_for(20s);
+  CHECK(r.cluster.task(ps_task(0)).values().runs() == 0);
+  CHECK(r.cluster.task(worker_task(1)).values().runs() == 0);
+}
+
+// A client that speaks to a master over the wire.
+struct far_client {
+  std::shared_ptr<rpc::channel> way;
+  std::uint64_t session = 0;
+  far_client(sim_cluster& c, const std::shared_ptr<sim_network>& from, const std::string& master)
+      : way(std::make_shared<rpc::channel>(*from, host_of(master) + ":2222", master,
+                                           rpc::channel_options{.me = {}, .allowed = {}})) {
+    distributed::connect_and_wait(c.world, way, {.what = {}, .until = c.world.now() + 1s});
+    session = distributed::ask_and_wait<distributed::opened_session>(c.world, way, distributed::open_session{}).session;
+  }
+};
+
+TEST_CASE("F4: a client that is gone takes its sessions along") {
+  const std::string how = GENERATE("killed", "cut off", "closed");
+  sim_cluster cluster;
+  const auto host = cluster.host("far");
+  const far_client client(cluster, host, worker_task(0));
+  const auto& master = cluster.task(worker_task(0)).masters();
+  CHECK(master->find(client.session));
+  if (how == "killed") cluster.world.kill("far");
+  if (how == "cut off") cluster.world.cut("far", host_of(worker_task(0)));
+  client.way->close(error(errc::cancelled, "over"));
+  cluster.world.run_for(how == "cut off" ? 20s : 1s);
+  CHECK(caught([&] { master->find(client.session); }).code() == errc::aborted);
+}
+
+// ---- everything at once
+// -----------------------------------------------------------------------------------------------------
+
+TEST_CASE(
+    "F1, R1: whatever happens to a cluster, each step ends rightly or with an error in time, and all is well "
+    "afterwards") {
+  const std::uint64_t seed = GENERATE(range(1u, 31u));
+  INFO("seed " << seed);
+  running r(seed, ps_task(0), worker_task(1));
+  dice chance(seed);
+  const std::vector<std::string> all{ps_task(0), worker_task(0), worker_task(1)};
+  for (int i = 0; i < 15; ++i) {
+    const auto a = all[chance(3)], b = all[chance(3)];
+    const auto& f = faults[chance(faults.size())];
+    const bool own = a == worker_task(0) && std::string(f.what) == "freeze";  // then nobody is left to tell
+    if (a != b && !own)
+      after(r.cluster.world, std::chrono::microseconds(chance(9000)), [&, f, a, b] { f.strike(r.cluster, a, b); });
+    error e(errc::unknown, "");
+    CHECK(r.cluster.took([&] { e = r.fails(); }) < 2 * two_heartbeats);
+    CHECK((e.sentence() == "nothing was thrown" || e.code() == errc::unavailable));
+    if (chance(2) == 0) r.cluster.heal();
+  }
+  r.cluster.world.run_for(10ms);
+  r.cluster.heal();
+  r.cluster.world.run_for(10s);
+  CHECK(r.works());
+  r.cluster.world.run_for(100s);
+  CHECK(r.cluster.runs() == 0);
+}
+
+}  // namespace
