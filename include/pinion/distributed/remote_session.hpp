@@ -196,6 +196,7 @@ class remote_session final : public runtime::session_backend {
       open = std::exchange(port_, nullptr);
     }
     if (open) open->close();
+    if (net_->single_threaded()) return;  // what is under way waits for this thread
     std::unique_lock none_is_under_way(calls_);
   }
 
