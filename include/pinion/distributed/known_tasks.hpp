@@ -82,12 +82,7 @@ class known_tasks {
   // has forgotten everything. Returns the generation of the way.
   std::uint64_t meet_again(const std::string& task) {
     const auto way = s_.values.way_to(task);
-    try {
-      connect_and_wait(s_.net, way, waits(s_.net.now() + std::chrono::milliseconds(500)));
-    } catch (const error& e) {
-      if (e.code() != errc::deadline_exceeded) throw;
-      throw error(errc::unavailable, e.sentence()).in_task(task);
-    }
+    reach(s_.net, way, std::chrono::milliseconds(500), task, waits({}));
     if (way->incarnation() != incarnation_of(task))
       throw error(errc::aborted, task + " was restarted: its state is gone; open a new session").in_task(task);
     return way->generation();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <pinion/distributed/codec.hpp>
+#include <pinion/distributed/task_name.hpp>
 #include <pinion/rpc/typed.hpp>
 
 namespace pinion::inline v0::distributed {
@@ -167,14 +168,5 @@ struct reset_request {
 };
 
 #undef PINION_MESSAGE
-
-// "/job:ps/replica:0/task:0".
-inline std::string task_name(std::string_view job, int task) {
-  return "/job:" + std::string(job) + "/replica:0/task:" + std::to_string(task);
-}
-// Of "/job:ps/replica:0/task:0/device:CPU:0".
-inline std::string_view task_of_device(std::string_view device) {
-  return device.substr(0, device.rfind("/device:"));
-}
 
 }  // namespace pinion::inline v0::distributed

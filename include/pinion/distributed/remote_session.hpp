@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/distributed/local_masters.hpp>
 #include <pinion/distributed/server_core.hpp>
 #include <pinion/distributed/sessions.hpp>
 #include <pinion/runtime/backend.hpp>
@@ -27,10 +28,8 @@ struct client_way {
   }
   client_way(const client_way&) = delete;
   ~client_way() {
-    countdown closed;
     way->close(error(errc::cancelled, "the client is done with it"));
-    net->post([&] { net->post([&] { closed.count_down(); }); });
-    net->wait(closed, {});
+    rpc::settle(*net);
   }
 
   const std::shared_ptr<rpc::network> net;
@@ -153,7 +152,7 @@ class wire_port final : public session_port {
 class remote_session final : public runtime::session_backend {
  public:
   remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net)
-      : options_(options), graph_(g), net_(std::move(net)), address_(options.target.substr(9)) {}
+      : options_(options), graph_(g), net_(std::move(net)), address_(address_of_target(options.target)) {}
   ~remote_session() override { close(); }
 
   std::shared_ptr<runtime::prepared_step> prepare(const runtime::step_signature& signature) override {
@@ -164,7 +163,7 @@ class remote_session final : public runtime::session_backend {
     ship(until);
     const auto reply = port(until)->prepare(signature, until);
     if (options_.log_device_placement)
-      for (const auto& line : reply.placed) log(line);
+      for (const auto& line : reply.placed) log_placement(options_, line);
     return steps_[signature] = std::make_shared<remote_step>(reply.step);
   }
 
@@ -250,12 +249,6 @@ class remote_session final : public runtime::session_backend {
     to->extend(std::move(delta), until);
     shipped_ = std::move(after);
   }
-  void log(const std::string& line) const {
-    if (options_.placement_log)
-      options_.placement_log(line);
-    else
-      std::fprintf(stdout, "%s\n", line.c_str());
-  }
 
   const session_options options_;
   graph& graph_;
@@ -278,12 +271,7 @@ inline void stop_remote(const std::shared_ptr<rpc::network>& net, const std::str
                         const security_options& security) {
   const auto until = net->now() + std::chrono::seconds(10);
   client_way to(net, address, task, security);
-  try {
-    connect_and_wait(*net, to.way, {.what = {}, .until = net->now() + std::chrono::seconds(1)});
-  } catch (const error& e) {
-    if (e.code() != errc::deadline_exceeded) throw;
-    throw error(errc::unavailable, e.sentence());
-  }
+  reach(*net, to.way, std::chrono::seconds(1));
   const auto gone = std::make_shared<countdown>();
   to.way->observe([gone](const error&) { gone->count_down(); });
   ask_and_wait<nothing>(*net, to.way, shutdown_request{}, {.what = {}, .until = until}, rpc::lane::control);
@@ -304,7 +292,7 @@ inline void reset_remote(const std::shared_ptr<rpc::network>& net, const std::st
 template <class>
 void reset_cluster(const std::string& target, const std::vector<std::string>& containers,
                    const security_options& security) {
-  reset_remote(rpc::tcp_network::of_this_process(), target.substr(target.find("//") + 2), containers, security);
+  reset_remote(rpc::tcp_network::of_this_process(), address_of_target(target), containers, security);
 }
 template void reset_cluster<void>(const std::string&, const std::vector<std::string>&, const security_options&);
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/distributed/task_name.hpp>
 #include <pinion/runtime/options.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 
@@ -99,10 +100,7 @@ class server {
 // Stops a task: "pinion://127.0.0.1:2222". Returns when it has agreed and its port is free. Throws unavailable when
 // nobody is there, unauthenticated for a wrong key.
 inline void shutdown(const std::string& target, const security_options& security = {}) {
-  const std::string scheme = "pinion://";
-  if (target.rfind(scheme, 0) != 0)
-    throw error(errc::invalid_argument, "the target '" + target + "' is not of the form pinion://host:port");
-  distributed::shut_down_task(target.substr(scheme.size()), "", security);
+  distributed::shut_down_task(address_of_target(target), "", security);
 }
 
 // Stops every task of a cluster; tries all of them, then throws the first error there was.
@@ -110,8 +108,7 @@ inline void shutdown(const cluster_spec& cluster, const security_options& securi
   std::unique_ptr<error> first;
   for (const auto& job : cluster.jobs())
     for (const int task : cluster.task_indices(job)) try {
-        distributed::shut_down_task(cluster.address(job, task),
-                                    "/job:" + job + "/replica:0/task:" + std::to_string(task), security);
+        distributed::shut_down_task(cluster.address(job, task), distributed::task_name(job, task), security);
       } catch (const error& e) {
         if (!first) first = std::make_unique<error>(e);
       }

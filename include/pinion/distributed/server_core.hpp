@@ -15,50 +15,12 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/calls.hpp>
-#include <pinion/distributed/master.hpp>
+#include <pinion/distributed/local_masters.hpp>
 #include <pinion/distributed/server.hpp>
 #include <pinion/rpc/signals.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 namespace pinion::inline v0::distributed {
-
-// The masters of this process, by address: a session that targets one of them calls it directly. It must know the key
-// all the same.
-class local_masters {
- public:
-  static local_masters& instance() {
-    static local_masters all;
-    return all;
-  }
-  void add(const std::string& address, const std::string& key, std::weak_ptr<master> m) {
-    std::lock_guard hold(mutex_);
-    masters_[address] = {key, std::move(m)};
-  }
-  void remove(const std::string& address) {
-    std::lock_guard hold(mutex_);
-    masters_.erase(address);
-  }
-  // Null where there is none; throws unauthenticated where there is one with another key.
-  std::shared_ptr<master> find(const std::string& address, const std::string& key) {
-    std::lock_guard hold(mutex_);
-    const auto at = masters_.find(address);
-    if (at == masters_.end()) return nullptr;
-    if (!rpc::same_proof(at->second.key, key))
-      throw error(errc::unauthenticated, "the task at " + address +
-                                             (key.empty()              ? " asks for a key, and none is given here"
-                                              : at->second.key.empty() ? " has no key, and one is given here"
-                                                                       : " has another key than is given here"));
-    return at->second.who.lock();
-  }
-
- private:
-  struct guarded {
-    std::string key;
-    std::weak_ptr<master> who;
-  };
-  std::mutex mutex_;
-  std::map<std::string, guarded> masters_;
-};
 
 class bound_listener final : public bound_address {
  public:
@@ -116,16 +78,13 @@ class server_core final : public task_server {
     master_->stop(why);
     worker_.stop(why);
     calls_.join();
-    countdown closed;
     door_->stop(why, [&] {
       peers_.close(why);
       *swept_ = true;
       sweeper_->cancel();
-      // What closing posted comes first; then nothing refers to this any more.
-      net_->post([&] { net_->post([&] { closed.count_down(); }); });
     });
-    net_->wait(closed, {});
-    calls_.join();  // those that came in between
+    rpc::settle(*net_);  // then nothing refers to this any more
+    calls_.join();       // those that came in between
   }
 
   traffic_counts traffic() const override {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <pinion/rpc/typed.hpp>
@@ -63,6 +64,18 @@ inline void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::chann
   if (how.until) *how.until += std::chrono::milliseconds(500);  // the channel's own error says more
   wait_for<rpc::nothing>(net, how,
                          [&](auto done) { way->connect(limit, [done](const error* failed) { done({}, failed); }); });
+}
+
+// Connects with a task that ought to be there: when it does not answer soon, it is unavailable.
+inline void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& way, rpc::duration soon,
+                  std::string_view task = {}, wait_options how = {}) {
+  try {
+    how.until = net.now() + soon;
+    connect_and_wait(net, way, std::move(how));
+  } catch (const error& e) {
+    if (e.code() != errc::deadline_exceeded) throw;
+    throw error(errc::unavailable, e.sentence()).in_task(task);
+  }
 }
 
 template <class Reply, class Request>

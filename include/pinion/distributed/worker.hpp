@@ -144,21 +144,18 @@ class worker {
   };
   struct active_run {
     active_run(std::shared_ptr<remote_rendezvous> r, std::shared_ptr<runtime::compiled_step> what,
-               std::shared_ptr<const graph> g, std::shared_ptr<runtime::session_kernels> k, std::uint64_t who)
+               std::shared_ptr<const kept_step> from, std::uint64_t who)
         : meet(std::move(r)),
           step(std::move(what)),
-          graph(std::move(g)),
-          kernels(std::move(k)),
+          registered(std::move(from)),
           owner(who),
           state(*meet, static_cast<std::int64_t>(meet->run())) {}
     std::shared_ptr<remote_rendezvous> meet;
-    std::shared_ptr<runtime::compiled_step> step;
-    std::shared_ptr<const pinion::graph> graph;
-    std::shared_ptr<runtime::session_kernels> kernels;
+    std::shared_ptr<runtime::compiled_step> step;  // as it was when the run began: a reset compiles another
+    std::shared_ptr<const kept_step> registered;
     std::uint64_t owner;
     runtime::step_state state;
     ran done;
-    std::shared_ptr<const kept_step> registered;
     std::atomic<bool> started{false};
   };
   using step_key = std::pair<std::uint64_t, std::uint64_t>;
@@ -255,7 +252,7 @@ class worker {
   std::shared_ptr<active_run> begin(const run_step& r, std::uint64_t owner, std::vector<any_tensor> feeds,
                                     std::size_t fetches, ran&& done) {
     std::shared_ptr<kept_step> step;
-    std::shared_ptr<runtime::session_kernels> kernels;
+    std::shared_ptr<runtime::compiled_step> compiled;
     {
       std::lock_guard hold(mutex_);
       if (stopped_) throw error(errc::unavailable, name_ + " is being stopped");
@@ -264,18 +261,17 @@ class worker {
         throw error(errc::aborted, name_ + " does not know this step: it was restarted, or the session was closed");
       step = at->second;
       if (step->stale) compile_now(*step);
-      kernels = kernels_of(r.session);
+      compiled = step->compiled;
     }
     auto hook = std::make_shared<std::weak_ptr<active_run>>();
     auto meet = exchange_.begin(r.run, step->peers, [hook](const error& why) {
       if (const auto a = hook->lock()) a->state.fail(why);
     });
-    auto a = std::make_shared<active_run>(std::move(meet), step->compiled, step->graph, std::move(kernels), owner);
+    auto a = std::make_shared<active_run>(std::move(meet), std::move(compiled), std::move(step), owner);
     *hook = a;
     a->state.feeds = std::move(feeds);
     a->state.fetches.resize(fetches);
     a->done = std::move(done);
-    a->registered = std::move(step);
     std::lock_guard hold(mutex_);
     active_[r.run] = a;
     return a;

@@ -128,10 +128,6 @@ class connection : public std::enable_shared_from_this<connection> {
   // At once, without a word or with one, in the network's thread.
   void abandon(const error& why) { close_now(why, false); }
   void leave(const error& why) { close_now(why, true); }
-  std::optional<error> closed() const {
-    std::lock_guard hold(mutex_);
-    return closed_;
-  }
   // When something last arrived.
   time_point last_heard() const { return time_point(duration(heard_.load(std::memory_order_relaxed))); }
   // After a pause of this process itself, in which nothing could be heard.

@@ -21,19 +21,16 @@ class fuse {
     state_->stream = nullptr;
     state_->timer->cancel();
   }
-  bool burnt() const { return state_->burnt; }
 
  private:
   struct state {
     std::unique_ptr<rpc::timer> timer;
     byte_stream* stream = nullptr;
-    bool burnt = false;
   };
   static awaitable<void> burn(std::shared_ptr<state> s, time_point when) {
     if (!s->stream) co_return;
     const bool in_time = !co_await s->timer->wait_until(when);
     if (in_time || !s->stream) co_return;
-    s->burnt = true;
     s->stream->close();
   }
 

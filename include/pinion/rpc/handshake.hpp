@@ -96,10 +96,6 @@ inline std::string statement(std::string_view side, const hello& h, const welcom
          std::to_string(w.incarnation);
 }
 
-inline error wrong_key(const std::string& sentence) {
-  return error(errc::unauthenticated, sentence);
-}
-
 }  // namespace detail
 
 // Throws what the server refuses with, or why this side refuses the server.
@@ -109,10 +105,7 @@ inline awaitable<welcome> greet(byte_stream& stream, hello mine, std::string key
   const std::string answer = co_await detail::hear(stream);
   const auto theirs = decode<welcome>(answer);
   if (!same_proof(theirs.proof, proof(key, detail::statement("server", mine, theirs))))
-    throw detail::wrong_key(theirs.name + " at " + address +
-                            (key.empty()            ? " asks for a key, and none is given here"
-                             : theirs.proof.empty() ? " has no key, and one is given here"
-                                                    : " has another key than is given here"));
+    throw wrong_key(theirs.name + " at " + address, !theirs.proof.empty(), !key.empty());
   co_await detail::say(stream, frame_kind::hello, encode(proof(key, detail::statement("client", mine, theirs))));
   co_await detail::hear(stream);
   co_return theirs;
@@ -146,7 +139,7 @@ inline awaitable<hello> receive_guest(byte_stream& stream, identity me) {
     const std::string second = co_await detail::hear(stream);
     const auto evidence = decode<std::string>(second);
     if (!same_proof(evidence, proof(me.key, detail::statement("client", theirs, mine))))
-      throw detail::wrong_key("the key that " + me.name + " has was not proven");
+      throw error(errc::unauthenticated, "the key that " + me.name + " has was not proven");
   } catch (const error& e) {
     refused = e;
   }

@@ -73,6 +73,13 @@ class network {
   void spawn(awaitable<void> coroutine) { asio::co_spawn(context(), std::move(coroutine), asio::detached); }
 };
 
+// Blocks until what was posted so far, and what that posted in turn, has run. Not for the network's own thread.
+inline void settle(network& net) {
+  countdown done;
+  net.post([&] { net.post([&] { done.count_down(); }); });
+  net.wait(done, {});
+}
+
 // "127.0.0.1" and "2222" of "127.0.0.1:2222"; brackets around an IPv6 host are taken off.
 struct endpoint {
   std::string host, port;

@@ -41,6 +41,13 @@ inline std::string proof(std::string_view key, std::string_view statement) {
   return {reinterpret_cast<const char*>(digest.data()), length};
 }
 
+// What a side is told that has another key than the task it speaks to, or only one of them has any.
+inline error wrong_key(const std::string& task, bool has, bool given) {
+  return error(errc::unauthenticated, task + (!given ? " asks for a key, and none is given here"
+                                              : !has ? " has no key, and one is given here"
+                                                     : " has another key than is given here"));
+}
+
 // In a time that does not depend on where they differ.
 inline bool same_proof(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;

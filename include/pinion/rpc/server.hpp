@@ -58,10 +58,6 @@ class server : public std::enable_shared_from_this<server> {
       if (stopped) stopped();
     });
   }
-  // Frees the port and leaves the connections.
-  void stop_listening() {
-    net_.post([self = shared_from_this()] { self->listener_->close(); });
-  }
 
  private:
   struct client {

@@ -50,8 +50,7 @@ inline remote_scheme& remote_sessions() {
 }
 // The same for a target, whose form it checks.
 inline const remote_scheme& remote_scheme_of(const std::string& target) {
-  if (target.rfind("pinion://", 0) != 0)
-    throw error(errc::invalid_argument, "the target '" + target + "' is not of the form pinion://host:port");
+  address_of_target(target);
   if (!remote_sessions().make_session)
     throw error(
         errc::failed_precondition,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -97,19 +96,13 @@ class direct_session final : public session_backend {
             .intra_op_helpers = helpers(o.intra_op_threads)};
   }
 
-  void log(const std::string& line) const {
-    if (options_.placement_log)
-      options_.placement_log(line);
-    else
-      std::fprintf(stdout, "%s\n", line.c_str());
-  }
   void log_devices() const {
     if (!options_.log_device_placement) return;
     bool first = true;
     for (const auto& d : task_.devices) {
       if (d->description().empty()) continue;
-      if (std::exchange(first, false)) log("Device mapping:");
-      log(d->name() + " -> " + d->description());
+      if (std::exchange(first, false)) log_placement(options_, "Device mapping:");
+      log_placement(options_, d->name() + " -> " + d->description());
     }
   }
 
@@ -136,7 +129,7 @@ class direct_session final : public session_backend {
     const pinion::plan placed = place(signature);
     for (const auto& n : placed.nodes()) {
       if (!kept_.emplace(n.id, n.device).second) continue;
-      if (options_.log_device_placement) log(n.name + ": (" + n.op + "): " + n.device);
+      if (options_.log_device_placement) log_placement(options_, n.name + ": (" + n.op + "): " + n.device);
     }
     return std::make_shared<ready_step>(partitioner(graph_, placed, signature, 0).run(), graph_, task_, kernels_);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdio>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -58,5 +59,21 @@ struct session_options {
   std::vector<sim::accelerator> simulated = {};  // pretend accelerators: /gpu:0, /gpu:1, ...
   security_options security = {};                // towards the target
 };
+
+// Writes a line about placement to where the session wants it.
+inline void log_placement(const session_options& options, const std::string& line) {
+  if (options.placement_log)
+    options.placement_log(line);
+  else
+    std::fprintf(stdout, "%s\n", line.c_str());
+}
+
+// "host:port" of "pinion://host:port"; throws invalid_argument for a target of another form.
+inline std::string address_of_target(const std::string& target) {
+  const std::string scheme = "pinion://";
+  if (target.rfind(scheme, 0) != 0)
+    throw error(errc::invalid_argument, "the target '" + target + "' is not of the form pinion://host:port");
+  return target.substr(scheme.size());
+}
 
 }  // namespace pinion::inline v0

@@ -1,4 +1,4 @@
-// The wire form of values: dtypes, shapes, tensors, names of devices, source locations and errors.
+// The wire form of values: dtypes, shapes, tensors, names of devices and source locations.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/base/source_location.hpp>
 #include <pinion/device/cpu.hpp>
-#include <pinion/rpc/archive.hpp>
+#include <pinion/rpc/failure.hpp>
 #include <pinion/spec/device_spec.hpp>
 #include <pinion/tensor/shape.hpp>
 #include <pinion/tensor/tensor.hpp>
@@ -154,26 +154,6 @@ inline void load(rpc::reader& a, source_location& where) {
   std::string file;
   a(file, where.line);
   where.file = distributed::lasting_name(file);
-}
-
-// A code that this program does not know comes out as `unknown`.
-inline void save(rpc::writer& a, const error& e) {
-  a(static_cast<std::uint8_t>(e.code()), e.sentence(), e.node(), e.op(), e.device(), e.task(), e.location());
-}
-inline void load(rpc::reader& a, error& e) {
-  std::uint8_t code;
-  std::string sentence, node, op, device, task, location;
-  a(code, sentence, node, op, device, task, location);
-  const bool known = code >= static_cast<int>(errc::cancelled) && code <= static_cast<int>(errc::unauthenticated);
-  e = error(known ? static_cast<errc>(code) : errc::unknown, std::move(sentence));
-  e.at_node(node, op, location).on_device(device).in_task(task);
-}
-// An error has no blank value to load into.
-inline void load(rpc::reader& a, std::optional<error>& maybe) {
-  bool there;
-  a(there);
-  maybe.reset();
-  if (there) a(maybe.emplace(errc::unknown, ""));
 }
 
 }  // namespace pinion::inline v0
