@@ -24,8 +24,8 @@ class step_profile {
   // Runs a step `times` over; what it needs of variables must have been given by an earlier one.
   void run(const pinion::runtime::step_signature& signature, const std::vector<pinion::any_tensor>& feeds, int times) {
     namespace rt = pinion::runtime;
-    pinion::placement_problem problem{graph_, rt::prune(graph_, signature), {{cpu_.spec(), cpu_.name(), 0, ""}}, {},
-                                      cpu_.spec(), false};
+    const pinion::placement_problem problem{
+        .graph = graph_, .nodes = rt::prune(graph_, signature), .devices = {{cpu_.spec(), cpu_.name()}}};
     auto parts = rt::partitioner(graph_, pinion::simple_placer{}(problem), signature, 0).run();
     const rt::executable step(std::move(parts.at(0)), graph_, cpu_, services_,
                               [this](const pinion::kernel_setup& s) { return timed(s); });

@@ -14,7 +14,7 @@
 
 struct settings {
   int ps = 1, workers = 3, epochs = 30;
-  std::string data;
+  std::string data, plan;
   std::size_t drawn = 0;  // digits to train with, drawn; 0: as many as MNIST has, or those of a folder
   bool live = false;
   // What the launcher tells the tasks.
@@ -30,6 +30,7 @@ mnist::dataset digits(const settings& s) {
 void launch(const settings& s) {
   std::vector<std::string> options{"--epochs=" + std::to_string(s.epochs), "--digits=" + std::to_string(s.drawn)};
   if (!s.data.empty()) options.push_back("--data=" + s.data);
+  if (!s.plan.empty()) options.push_back("--plan=" + s.plan);
   if (::isatty(STDOUT_FILENO)) options.push_back("--live");
   launcher(s.ps, s.workers).run(options);
 }
@@ -38,7 +39,7 @@ void be(const member& me, const settings& s) {
   if (me.job == "ps")
     serve(me);
   else
-    work(me, digits(s), s.epochs, s.live);
+    work(me, digits(s), s.epochs, s.live, s.plan);
 }
 
 int main(int argc, char** argv) {
@@ -53,6 +54,7 @@ int main(int argc, char** argv) {
   app.add_option("--data", s.data,
                  "folder of the four IDX files, gzip or raw (default: PINION_MNIST_DIR, else drawn digits)")
       ->check(CLI::ExistingDirectory);
+  app.add_option("--plan", s.plan, "file for the plan as a page, to be opened in a browser");
   for (CLI::Option* hidden :
        {app.add_option("--digits", s.drawn), app.add_flag("--live", s.live), app.add_option("--job", s.job),
         app.add_option("--task", s.task), app.add_option("--ps-hosts", s.ps_hosts)->delimiter(','),

@@ -1,6 +1,8 @@
 // What the tasks of the cluster do: a ps keeps the variables, and the workers train them, each at its own pace.
 #pragma once
 
+#include <fstream>
+
 #include <pinion/pinion.hpp>
 
 #include "member.hpp"
@@ -19,7 +21,7 @@ inline void serve(const member& me) {
   server.join();  // until pn::shutdown(target)
 }
 
-inline void work(const member& me, const mnist::dataset& digits, int epochs, bool live) {
+inline void work(const member& me, const mnist::dataset& digits, int epochs, bool live, const std::string& page) {
   pn::server server{me.cluster, {.job = "worker", .task = me.task}};
 
   // Every worker builds the same graph, so all mean the same variables; these stand on ps tasks, the rest at home.
@@ -34,7 +36,9 @@ inline void work(const member& me, const mnist::dataset& digits, int epochs, boo
   pn::session sess{{.target = server.target()}};
   const schedule rates{me.workers()};
   if (me.is_chief()) {
-    fmt::print("\n{}\n\n{}\n{}\n\n", sess.plan(m.loss, train), digits.source, rates.text());
+    const auto plan = sess.plan(m.loss, train);
+    if (!page.empty()) std::ofstream(page) << plan.to_html();
+    fmt::print("\n{}\n\n{}\n{}\n\n", plan, digits.source, rates.text());
     sess.run(init);
     sess.run(ready.initializer());
   }

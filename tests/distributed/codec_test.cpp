@@ -405,15 +405,36 @@ TEST_CASE("graphs nest to a depth of 16") {
 // ---- steps -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("plans and signatures come out as they went in") {
-  const placed_node n{3, "a/b", "Op", "/gpu:0", "/job:a/replica:0/task:0/device:CPU:0", 1, "only kernel", {"x: no", "y: no"},
-                      true, "a.cpp:3", 400};
-  const plan p({{parse_device("/cpu:0"), "c", 5, "a CPU"}}, {n, {}}), q = again(p);
+  const placed_node n{.id = 3,
+                      .name = "a/b",
+                      .op = "Op",
+                      .requested = "/gpu:0",
+                      .device = "/job:a/replica:0/task:0/device:CPU:0",
+                      .device_index = 1,
+                      .reason = "only kernel",
+                      .refused = {"x: no", "y: no"},
+                      .fallback = true,
+                      .location = "a.cpp:3",
+                      .bytes_in = 4,
+                      .bytes_out = 400,
+                      .state = 8,
+                      .starts = .5,
+                      .ends = 1.5};
+  const plan_figures figures{.soft = true,
+                             .totals = {{2, 8, 1.5, 400}},
+                             .transfers = {{"a/b:0", 0, 0, 400}},
+                             .edges = {{0, 1, 400, false}},
+                             .makespan = 1.5,
+                             .notes = {"so it is"}};
+  const plan p({{parse_device("/cpu:0"), "c", 5, "a CPU", {1, 2, 3}, {"MatMul"}}}, {n, {}}, figures), q = again(p);
   CHECK(to_string(q) == to_string(p));
   CHECK(wire::bytes_of(q) == wire::bytes_of(p));
   const placed_node& m = q.nodes()[0];
   CHECK(std::tuple(m.id, m.requested, m.device_index, m.refused, m.fallback, m.location, m.bytes_out) ==
         std::tuple(n.id, n.requested, n.device_index, n.refused, n.fallback, n.location, n.bytes_out));
   CHECK(q.devices()[0].memory_limit == 5);
+  CHECK(q.devices()[0].lacks == p.devices()[0].lacks);
+  CHECK((q.allows_fallback() && q.makespan() == 1.5 && q.transfers()[0].bytes == 400 && q.totals()[0].peak == 400));
   const runtime::step_signature s{{{1, 0}}, {{2, 1}, {3, 0}}, {4, 5}};
   CHECK(again(s) == s);
 }

@@ -147,7 +147,7 @@ inline std::vector<runtime::partition> partitions(const model& m) {
     devices.push_back({parse_device(name), name, 0, ""});
   const runtime::step_signature s{{m.x.endpoint(), m.y.endpoint()}, {m.loss.endpoint()}, {m.train.id()}};
   const auto home = parse_device("/job:worker/replica:0/task:0");
-  const plan p = simple_placer{}({m.g, runtime::prune(m.g, s), devices, {}, home, false});
+  const placement p = simple_placer{}({.graph = m.g, .nodes = runtime::prune(m.g, s), .devices = devices, .home = home});
   return runtime::partitioner(m.g, p, s, 0).run();
 }
 

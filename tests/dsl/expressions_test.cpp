@@ -109,6 +109,16 @@ TEST_CASE("place lays its spec over the request of the node just made") {
   CHECK(p.node().request_reason.find("place at ") == 0);
 }
 
+TEST_CASE("tags nest and merge, in the type as in the request") {
+  graph g;
+  const auto use = g.as_default();
+  const expr<float> x = placeholder<float>({2}, "x");
+  auto p = place<"/task:1">(place<"/job:ps/task:0/cpu:0">(2 * x));
+  static_assert(std::is_same_v<dsl::place_of<decltype(p)>, std::remove_cvref_t<decltype(at<"/job:ps/task:1/cpu:0">)>>);
+  static_assert(std::is_same_v<dsl::place_of<decltype(2 * x)>, anywhere>);
+  CHECK(to_string(p.requested_device()) == "/job:ps/task:1/device:CPU:0");
+}
+
 TEST_CASE("place of a stored expression is an Identity there") {
   graph g;
   const auto use = g.as_default();

@@ -160,12 +160,39 @@ TEST_CASE("colocate_with binds to a node's device, against the guards outside") 
 
 TEST_CASE("members of a group that ask for different devices are refused, both named") {
   world w{"cpu:0", "cpu:1"};
+  auto a = place<"/cpu:1">(constant<float>(unit, "a"));
+  const colocate_with near{a};
+  auto b = constant<float>(unit, "b");
+  w.g.pin(b.id(), parse_device("/cpu:0"), "here");
+  const auto e = caught([&] { w.plan({a, b}); });
+  CHECK(e.code() == errc::invalid_argument);
+  CHECK(e.sentence() ==
+        "'b' must stand with 'a', but 'a' asks for /device:CPU:1 and 'b' for /device:CPU:0; soft placement would let them "
+        "stand apart");
+  CHECK(e.node() == "b");
+}
+
+TEST_CASE("soft placement drops a colocation that cannot be, and the plan says so") {
+  world w{"/job:ps/replica:0/task:0/cpu:0", "/job:worker/replica:0/task:0/cpu:0"};
+  w.soft = true;
+  auto a = place<"/job:ps">(constant<float>(unit, "a"));
+  const colocate_with near{a};
+  auto b = constant<float>(unit, "b");
+  w.g.pin(b.id(), parse_device("/job:worker"), "here");
+  const auto p = w.plan({a, b});
+  CHECK(where(p) == "a /job:ps/replica:0/task:0/device:CPU:0, b /job:worker/replica:0/task:0/device:CPU:0");
+  CHECK_THAT(p.find("b")->reason, Catch::EndsWith("; its colocation with 'a' was dropped: 'a' asks for /job:ps and 'b' for "
+                                                  "/job:worker"));
+}
+
+TEST_CASE("an op that works on a variable gives up its own request for the variable's, and the plan says so") {
+  world w{"cpu:0", "cpu:1"};
   auto v = place<"/cpu:1">(variable(1.f, {.name = "v"}));
   w.g.pin(v.initializer().id(), parse_device("/cpu:0"), "here");
-  const auto e = caught([&] { w.plan({v.initializer()}); });
-  CHECK(e.code() == errc::invalid_argument);
-  CHECK(e.sentence() == "'v/Assign' must stand with 'v' on /device:CPU:1, but asks for /device:CPU:0");
-  CHECK(e.node() == "v/Assign");
+  const auto p = w.plan({v.initializer()});
+  CHECK(p.device_of("v/Assign") == localhost + "CPU:1");
+  CHECK(p.find("v/Assign")->reason ==
+        "fallback from /device:CPU:0: its request /device:CPU:0 was dropped: it works on 'v', which asks for /device:CPU:1");
 }
 
 // ---- kernels -------------------------------------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ struct world {
   pinion::plan plan(std::initializer_list<pinion::operation> fetches) const {
     std::vector<pinion::node_id> targets;
     for (const auto& f : fetches) targets.push_back(f.id());
-    return pinion::simple_placer{}({g, ancestors(g, {}, targets), devices, kept, home, soft});
+    const pinion::placement_problem problem{g, ancestors(g, {}, targets), devices, kept, home, soft};
+    return pinion::explain(problem, pinion::simple_placer{}(problem));
   }
   // The same later: what was placed keeps its device.
   pinion::plan run(std::initializer_list<pinion::operation> fetches) {

@@ -77,7 +77,7 @@ std::vector<runtime::partition> cut(const graph& g, const runtime::step_signatur
   std::vector<device_info> devices;
   for (const char* name : {"/job:localhost/replica:0/task:0/device:CPU:0", "/job:localhost/replica:0/task:0/device:CPU:1"})
     devices.push_back({parse_device(name), name, 0, ""});
-  const plan p = simple_placer{}({g, runtime::prune(g, s), devices, {}, {}, false});
+  const placement p = simple_placer{}({.graph = g, .nodes = runtime::prune(g, s), .devices = devices});
   return runtime::partitioner(g, p, s, 0).run();
 }
 

@@ -9,6 +9,7 @@
 #include <pinion/distributed/exchange.hpp>
 #include <pinion/distributed/peers.hpp>
 #include <pinion/distributed/worker.hpp>
+#include <pinion/placement/any_placer.hpp>
 
 namespace pinion::inline v0::distributed {
 
@@ -19,6 +20,7 @@ struct master_services {
   distributed::peers& peers;
   distributed::exchange& values;
   distributed::worker& here;
+  any_placer place = {};
   // Held, shared, by whoever uses the others on behalf of a session: a server that stops waits for them.
   std::shared_ptr<std::shared_mutex> in_use = std::make_shared<std::shared_mutex>();
 };

@@ -13,7 +13,7 @@
 
 #include <pinion/distributed/known_tasks.hpp>
 #include <pinion/distributed/session_run.hpp>
-#include <pinion/placement/simple_placer.hpp>
+#include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/prune.hpp>
 
 namespace pinion::inline v0::distributed {
@@ -51,14 +51,12 @@ class master_session : public std::enable_shared_from_this<master_session> {
   prepared_reply prepare(const runtime::step_signature& signature, patience until) {
     std::shared_lock using_server(*in_use_);
     std::lock_guard one_at_a_time(building_);
-    const pinion::plan placed = place(signature, until);
+    const placement placed = place(signature, until).second;
     const auto step = std::make_shared<session_step>(
         cut_by_task(graph_, placed, signature, s_.name, handle_, next_step_++,
                     [this](const std::string& task) { return tasks_.incarnation_of(task); }));
     for (step_part& part : step->parts) ship(part, until);
-    prepared_reply reply{step->number, {}};
-    for (const auto& n : placed.nodes())
-      if (kept_.emplace(n.id, n.device).second) reply.placed.push_back(n.name + ": (" + n.op + "): " + n.device);
+    prepared_reply reply{step->number, keep(graph_, placed, kept_)};
     std::lock_guard hold(mutex_);
     steps_[step->number] = step;
     return reply;
@@ -66,7 +64,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
   pinion::plan plan(const runtime::step_signature& signature, patience until) {
     std::shared_lock using_server(*in_use_);
     std::lock_guard one_at_a_time(building_);
-    return place(signature, until);
+    const auto [problem, placed] = place(signature, until);
+    return explain(problem, placed);
   }
   std::vector<device_info> devices(patience until) {
     std::shared_lock using_server(*in_use_);
@@ -162,7 +161,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
     for (const node_id t : s.targets)
       if (!graph_.contains(t)) throw error(errc::invalid_argument, "a step runs a node that is not in its graph");
   }
-  pinion::plan place(const runtime::step_signature& signature, patience until) {
+  std::pair<placement_problem, placement> place(const runtime::step_signature& signature, patience until) {
     expect_sound();
     check(signature);
     const auto nodes = runtime::prune(graph_, signature);
@@ -176,8 +175,14 @@ class master_session : public std::enable_shared_from_this<master_session> {
     tasks_.learn(tasks_.all(), until);  // one of them may have the device that is asked for
     return place_on_known(nodes);
   }
-  pinion::plan place_on_known(const std::vector<node_id>& nodes) const {
-    return simple_placer{}(placement_problem{graph_, nodes, tasks_.devices(), kept_, parse_device(s_.name), soft_});
+  std::pair<placement_problem, placement> place_on_known(const std::vector<node_id>& nodes) const {
+    const placement_problem problem{.graph = graph_,
+                                    .nodes = nodes,
+                                    .devices = tasks_.devices(),
+                                    .kept = kept_,
+                                    .home = parse_device(s_.name),
+                                    .soft = soft_};
+    return {problem, s_.place(problem)};
   }
   void ship(step_part& part, patience until) {
     if (part.task == s_.name) {

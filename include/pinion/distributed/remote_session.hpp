@@ -152,7 +152,13 @@ class wire_port final : public session_port {
 class remote_session final : public runtime::session_backend {
  public:
   remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net)
-      : options_(options), graph_(g), net_(std::move(net)), address_(address_of_target(options.target)) {}
+      : options_(options), graph_(g), net_(std::move(net)), address_(address_of_target(options.target)) {
+    if (options.placer)
+      throw error(errc::invalid_argument, "a session on a cluster is placed by the task it targets; give that server its "
+                                          "placer: server_options.config.placer");
+    if (options.record_costs)
+      throw error(errc::unimplemented, "costs are recorded by sessions of one process, and this one is on a cluster");
+  }
   ~remote_session() override { close(); }
 
   std::shared_ptr<runtime::prepared_step> prepare(const runtime::step_signature& signature) override {
@@ -175,6 +181,9 @@ class remote_session final : public runtime::session_backend {
     std::move(fetches.begin(), fetches.end(), results.begin());
   }
 
+  pinion::measured_costs measured_costs() override {
+    throw error(errc::unimplemented, "costs are recorded by sessions of one process, and this one is on a cluster");
+  }
   pinion::plan plan(const runtime::step_signature& signature) override {
     std::shared_lock call(calls_);
     std::lock_guard one_at_a_time(building_);

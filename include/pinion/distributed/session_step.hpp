@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <pinion/distributed/messages.hpp>
-#include <pinion/placement/plan.hpp>
+#include <pinion/placement/placement.hpp>
 
 namespace pinion::inline v0::distributed {
 
@@ -44,7 +44,7 @@ inline int index_in_task(const std::vector<device_info>& devices, int device) {
 // The parts of a placed step whose feeds and fetches live on the first CPU of task `home`. `incarnation_of` tells in
 // which life each task is expected.
 template <class Incarnations>
-session_step cut_by_task(const graph& g, const plan& placed, const runtime::step_signature& signature,
+session_step cut_by_task(const graph& g, const placement& placed, const runtime::step_signature& signature,
                          const std::string& home, std::uint64_t session, std::uint64_t number,
                          const Incarnations& incarnation_of) {
   const auto& devices = placed.devices();

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include <pinion/base/static_text.hpp>
 #include <pinion/dsl/map.hpp>
 #include <pinion/dsl/sources.hpp>
 
@@ -19,6 +20,18 @@ template <class Op>
 struct op_of_program<made_by<Op>> {
   using type = Op;
 };
+
+// The tag of an expression that place<…> has seen; anywhere of all others.
+template <class E>
+struct place_of_expr {
+  using type = anywhere;
+};
+template <element T, class P, class Tag>
+struct place_of_expr<expr<T, P, Tag>> {
+  using type = Tag;
+};
+template <class E>
+using place_of = typename place_of_expr<std::remove_cvref_t<E>>::type;
 
 template <class P>
 constexpr dtype arithmetic_dtype() {
@@ -39,21 +52,47 @@ template <class Op, element T, class Tag>
 inline constexpr bool int32_variable_on_GPU = std::is_same_v<Op, op::variable>&& dtype_of<T> ==
                                               dtype::int32&& Tag::spec.type() == "GPU";
 
-// Stops the compiler where the op has no kernel for the dtype on the tag's device type; its message names all three.
+// "InTopK has no int32 kernel on GPU; there is one on CPU".
+template <class Op, element T, class Tag>
+struct kernel_sentence {
+  constexpr static_text operator()() const {
+    constexpr dtype type = dtype_of<T>;
+    static_text text;
+    text << Op::name << " has no " << to_string(type) << " kernel on " << Tag::spec.type();
+    if (Op::kernels.cpu.has(type)) return text << "; there is one on CPU";
+    if (Op::kernels.gpu.has(type)) return text << "; there is one on GPU";
+    return text << ", nor anywhere";
+  }
+};
+
+// Stops the compiler where the op has no kernel for the dtype on the tag's device type. Its message names all three,
+// and where there is a kernel.
 template <class Op, element T, class Tag>
 constexpr void check_kernel() {
   static_assert(!int32_variable_on_GPU<Op, T, Tag>,
                 "int32 variable on GPU: there is no such kernel; there is one on CPU");
-  static_assert(
-      has_kernel<Op, T, Tag>() || int32_variable_on_GPU<Op, T, Tag>,
-      "this op has no kernel for this dtype on this device type; op, dtype and place are those of check_kernel");
+  if constexpr (!has_kernel<Op, T, Tag>() && !int32_variable_on_GPU<Op, T, Tag>) {
+    constexpr bool on_cpu = Op::kernels.cpu.has(dtype_of<T>), on_gpu = Op::kernels.gpu.has(dtype_of<T>);
+    if constexpr (on_cpu)
+      static_assert(refused<as_fixed_string<kernel_sentence<Op, T, Tag>>()>,
+                    "this op has no kernel for this dtype on this device type; there is one on CPU (op, dtype and place "
+                    "are those of check_kernel)");
+    else if constexpr (on_gpu)
+      static_assert(refused<as_fixed_string<kernel_sentence<Op, T, Tag>>()>,
+                    "this op has no kernel for this dtype on this device type; there is one on GPU (op, dtype and place "
+                    "are those of check_kernel)");
+    else
+      static_assert(refused<as_fixed_string<kernel_sentence<Op, T, Tag>>()>,
+                    "this op has no kernel for this dtype on any device type (op, dtype and place are those of "
+                    "check_kernel)");
+  }
 }
 
 }  // namespace dsl
 
 // The expression on a place that the compiler has checked: place<"/gpu:0">(2 * s). Lays its spec over the request of
 // the node just made, as that node's innermost guard; a stored expression gets an Identity there instead. An op without
-// a kernel for its dtype on that device type does not compile.
+// a kernel for its dtype on that device type does not compile. Tags of nested calls merge in the type.
 template <fixed_string S, class E>
 requires dsl::expression<E>
 auto place(E&& e, source_location where = source_location::current()) {
@@ -65,9 +104,10 @@ auto place(E&& e, source_location where = source_location::current()) {
     default_graph().pin(copy.id(), tag::spec, to_string(where));
     return expr<T, dsl::made_by<op::identity>, tag>(copy.owner(), copy.endpoint());
   } else {
-    dsl::check_kernel<typename dsl::op_of_program<program>::type, T, tag>();
+    using both = merge_t<dsl::place_of<E>, tag>;  // tags nest, and the inner one, laid on last, wins
+    dsl::check_kernel<typename dsl::op_of_program<program>::type, T, both>();
     e.owner().pin(e.id(), tag::spec, to_string(where));
-    return expr<T, program, tag>(e.owner(), e.endpoint());
+    return expr<T, program, both>(e.owner(), e.endpoint());
   }
 }
 template <fixed_string S, element T>

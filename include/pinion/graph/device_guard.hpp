@@ -13,7 +13,8 @@ namespace pinion::inline v0 {
 
 // A placement policy: a user's type that says, for each node, where it should go. Its answer, a spec or a device
 // string, replaces what the guards inside it gathered (op.device() tells that). It may have state; it is called once
-// per node, in the order in which nodes are made, in the thread that makes them.
+// per node, in the order in which nodes are made, in the thread that makes them. A static member `name`, a string_view,
+// is what plans call it.
 template <class P>
 concept placement_policy = requires(P& policy, const node_view& op) {
   requires std::is_convertible_v<decltype(policy(op)), device_spec> ||
@@ -31,11 +32,11 @@ class [[nodiscard]] device {
   explicit device(const char* text, source_location where = source_location::current())
       : device(parse_device(text), where) {}
   explicit device(const device_spec& spec, source_location where = source_location::current()) {
-    open({device_scope::spec, spec, {}, where, {}});
+    open({.kind = device_scope::spec, .own = spec, .where = where});
   }
   // Hides every guard outside it.
   explicit device(std::nullptr_t, source_location where = source_location::current()) {
-    open({device_scope::null, {}, {}, where, {}});
+    open({.kind = device_scope::null, .where = where});
   }
   // Refers to an lvalue policy, owns a temporary one.
   template <class P>
@@ -49,12 +50,19 @@ class [[nodiscard]] device {
       else
         return parse_device(p(op));
     };
+    device_scope entry{.kind = device_scope::policy, .where = where, .use = std::make_shared<policy_use>()};
+    entry.use->where = where;
+    using named = std::remove_cvref_t<P>;
+    if constexpr (requires { typename std::integral_constant<std::size_t, std::string_view(named::name).size()>; })
+      entry.use->name = named::name;
     if constexpr (std::is_lvalue_reference_v<P>) {
-      open({device_scope::policy, {}, [ask, p = &policy](const node_view& op) { return ask(*p, op); }, where, {}});
+      entry.choose = [ask, p = &policy](const node_view& op) { return ask(*p, op); };
     } else {
       auto owned = std::make_shared<std::remove_cvref_t<P>>(std::forward<P>(policy));
-      open({device_scope::policy, {}, [ask, owned](const node_view& op) { return ask(*owned, op); }, where, {}});
+      entry.choose = [ask, owned](const node_view& op) { return ask(*owned, op); };
     }
+    scope_state::current().graph->add_policy(entry.use);
+    open(std::move(entry));
   }
   device(const device&) = delete;
   ~device() {

@@ -1,41 +1,111 @@
 // The device stack: what the guards around a node ask for.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 
 namespace pinion::inline v0 {
 
+// A policy that a guard holds, and what became of it: a policy that never changed a request is worth a word.
+struct policy_use {
+  std::string_view name;  // "replica_device_setter"; "" of a policy without one
+  source_location where;
+  std::atomic<int> asked{0}, matched{0};
+};
+
 // One entry of the device stack: a link of a list that is never changed, so that a node remembers its guards by one
 // pointer, and two nodes made under the same guards can be told by comparing it.
 struct device_scope {
   enum kind_t { spec, policy, null } kind = spec;
   device_spec own{};
-  std::function<device_spec(const node_view&)> choose;  // of a policy
+  std::function<device_spec(const node_view&)> choose = {};  // of a policy
   source_location where{};
-  std::shared_ptr<const device_scope> outer;
+  std::shared_ptr<policy_use> use = {};  // of a policy
+  std::shared_ptr<const device_scope> outer = {};
 };
 
 // The request of a node: its guards from the innermost outwards. A policy's answer replaces what inner guards gathered;
-// a null guard ends the walk. Writes down which guards had a say.
+// a null guard ends the walk. Writes down which guards had a say, and in which fields where they are several.
 PINION_DECL void resolve_request(node& n);
 
 #if PINION_DEFINE_GRAPH
+namespace detail {
+
+// Who said what of a request.
+class request_origins {
+ public:
+  // After `who` had its say.
+  void note(const device_spec& before, const device_spec& after, std::string who) {
+    if (before == after) return;
+    voices_.push_back(std::move(who));
+    const int me = static_cast<int>(voices_.size()) - 1;
+    const auto field = [&](int f, const auto& was, const auto& is, const auto& unset) {
+      if (is == unset)
+        owner_[f] = nobody;
+      else if (was != is)
+        owner_[f] = me;
+    };
+    field(0, before.job(), after.job(), std::string_view());
+    field(1, before.replica(), after.replica(), -1);
+    field(2, before.task(), after.task(), -1);
+    field(3, before.type(), after.type(), std::string_view());
+    field(4, before.index(), after.index(), -1);
+  }
+  // "guard at a.cpp:3", "guard at a.cpp:4 (/task:1), policy at a.cpp:3 (/job:ps)".
+  std::string text(const device_spec& request) const {
+    std::string said;
+    for (int v = 0; v < static_cast<int>(voices_.size()); ++v) {
+      const std::string fields = to_string(part(request, v));
+      if (fields.empty()) continue;
+      said += (said.empty() ? "" : ", ") + voices_[static_cast<std::size_t>(v)];
+      if (voices_.size() > 1) said += " (" + fields + ")";
+    }
+    return said;
+  }
+
+ private:
+  static constexpr int nobody = -1;
+  // The index stands beside its type, whoever gave that.
+  device_spec part(const device_spec& s, int voice) const {
+    device_spec p;
+    if (owner_[0] == voice) p = p.with_job(s.job());
+    if (owner_[1] == voice) p = p.with_replica(s.replica());
+    if (owner_[2] == voice) p = p.with_task(s.task());
+    if (owner_[3] == voice || owner_[4] == voice) p = p.with_type(s.type());
+    if (owner_[4] == voice) p = p.with_index(s.index());
+    return p;
+  }
+  std::vector<std::string> voices_;
+  std::array<int, 5> owner_{nobody, nobody, nobody, nobody, nobody};
+};
+
+}  // namespace detail
+
 PINION_DECL void resolve_request(node& n) {
   device_spec gathered = n.requested;
+  detail::request_origins origins;
+  origins.note({}, gathered, n.request_reason);
   for (const device_scope* s = n.scope.get(); s && s->kind != device_scope::null; s = s->outer.get()) {
     const device_spec before = gathered;
-    gathered = s->kind == device_scope::policy ? s->choose(node_view(n, gathered)) : merge(s->own, gathered);
+    const bool asks = s->kind == device_scope::policy;
+    if (asks) s->use->asked.fetch_add(1, std::memory_order_relaxed);
+    gathered = asks ? s->choose(node_view(n, gathered)) : merge(s->own, gathered);
     if (gathered == before) continue;
-    if (!n.request_reason.empty()) n.request_reason += ", ";
-    n.request_reason += s->kind == device_scope::policy ? "policy" : "guard";
-    n.request_reason += " at " + to_string(s->where);
+    if (asks) s->use->matched.fetch_add(1, std::memory_order_relaxed);
+    std::string who = asks ? "policy" : "guard";
+    if (asks && !s->use->name.empty()) who += " " + std::string(s->use->name);
+    origins.note(before, gathered, who + " at " + to_string(s->where));
   }
   n.requested = gathered;
+  if (!gathered.empty()) n.request_reason = origins.text(gathered);
 }
 #endif
 

@@ -67,6 +67,10 @@ class graph {
   }
   void add_to_collection(const std::string& name, node_id id) { collections_[name].push_back(id); }
 
+  // The policies of the guards that were opened on this graph, in order.
+  const std::vector<std::shared_ptr<const policy_use>>& policies() const { return policies_; }
+  void add_policy(std::shared_ptr<const policy_use> p) { policies_.push_back(std::move(p)); }
+
   // Appends a node under a name made unique from its base_name. An unsettled one waits for its name and device.
   node_id add(node n, bool may_be_absorbed) {
     if (!may_be_absorbed) settle();
@@ -167,6 +171,7 @@ class graph {
   std::unordered_map<std::string, node_id> names_;
   std::unordered_map<std::string, int> name_uses_;
   std::map<std::string, std::vector<node_id>> collections_;
+  std::vector<std::shared_ptr<const policy_use>> policies_;
   std::unique_ptr<error> fault_;
   std::atomic<bool> waiting_{false};            // is there a node to settle, or a fault to throw?
   std::atomic<const void*> settling_{nullptr};  // the thread that settles; a lock of the little kind

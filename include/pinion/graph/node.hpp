@@ -23,11 +23,13 @@ struct output {
   friend bool operator==(const output&, const output&) = default;
 };
 
-// What is known of an output before the graph runs. A reference names a variable's state rather than a value.
+// What is known of an output before the graph runs. A reference names a variable's state rather than a value, a
+// resource something else that stays where it is.
 struct output_type {
   pinion::dtype dtype = pinion::dtype::invalid;
   pinion::shape shape = pinion::shape::any();
   bool reference = false;
+  bool resource = false;
 };
 
 struct device_scope;

@@ -6,8 +6,8 @@
 //     static void infer(shape_context&);                           // types and shapes of the outputs, or fail
 //     static void gradient(gradient_context&);                     // or: static constexpr std::string_view no_gradient
 //     static constexpr bool stateful = true;                       // if running it twice is not the same as once
-//     static dtype key(const node&);                               // the dtype that selects the kernel, if not output
-//     0's
+//     static dtype key(const node&);       // the dtype that selects the kernel, if not output 0's
+//     static double work(const work_context&);  // operations it takes, if not one for each element it yields
 //   };
 #pragma once
 
@@ -20,6 +20,7 @@ namespace pinion::inline v0 {
 
 class shape_context;
 class gradient_context;
+class work_context;
 
 struct definition {
   std::string_view name;
@@ -29,6 +30,7 @@ struct definition {
   void (*gradient)(gradient_context&) = nullptr;
   std::string_view no_gradient;  // why there is none, where gradient is null
   dtype (*key)(const node&) = nullptr;
+  double (*work)(const work_context&) = nullptr;
 };
 
 namespace detail {
@@ -48,6 +50,7 @@ constexpr definition define() {
   if constexpr (requires(gradient_context & c) { Op::gradient(c); }) d.gradient = &Op::gradient;
   if constexpr (requires { Op::no_gradient; }) d.no_gradient = Op::no_gradient;
   if constexpr (requires(const node& n) { Op::key(n); }) d.key = &Op::key;
+  if constexpr (requires(const work_context& c) { Op::work(c); }) d.work = &Op::work;
   return d;
 }
 

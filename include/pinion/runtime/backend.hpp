@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <pinion/placement/plan.hpp>
+#include <pinion/placement/cost/measured_costs.hpp>
+#include <pinion/placement/plan/plan.hpp>
 #include <pinion/runtime/options.hpp>
 #include <pinion/runtime/signature.hpp>
 #include <pinion/tensor/tensor.hpp>
@@ -29,6 +30,7 @@ class session_backend {
   virtual void run(prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results) = 0;
   virtual pinion::plan plan(const step_signature& signature) = 0;
   virtual std::vector<device_info> list_devices() = 0;
+  virtual pinion::measured_costs measured_costs() = 0;
   // Cancels what runs, waits for it, and refuses what comes.
   virtual void close() = 0;
 };

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/placement/simple_placer.hpp>
+#include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/prune.hpp>
@@ -58,7 +58,13 @@ class direct_session final : public session_backend {
   pinion::plan plan(const step_signature& signature) override {
     std::lock_guard hold(mutex_);
     expect_open();
-    return place(signature);
+    const placement_problem problem = problem_of(signature);
+    return explain(problem, options_.placer(problem), with_measurements());
+  }
+
+  pinion::measured_costs measured_costs() override {
+    if (recorder_) return recorder_->costs();
+    throw error(errc::failed_precondition, "the session records no costs; it is made with .record_costs = true");
   }
 
   std::vector<device_info> list_devices() override {
@@ -120,24 +126,32 @@ class direct_session final : public session_backend {
     idle_.notify_all();
   }
 
-  pinion::plan place(const step_signature& signature) {
-    return simple_placer{}(placement_problem{graph_, prune(graph_, signature), task_.device_infos(), kept_,
-                                             task_options{}.name, options_.allow_soft_placement});
+  cost_model with_measurements() const {
+    cost_model m;
+    if (recorder_) m.measured = recorder_->costs();
+    return m;
+  }
+  placement_problem problem_of(const step_signature& signature) const {
+    return {.graph = graph_,
+            .nodes = prune(graph_, signature),
+            .devices = task_.device_infos(),
+            .kept = kept_,
+            .home = task_options{}.name,
+            .soft = options_.allow_soft_placement};
   }
 
   std::shared_ptr<ready_step> compile(const step_signature& signature) {
-    const pinion::plan placed = place(signature);
-    for (const auto& n : placed.nodes()) {
-      if (!kept_.emplace(n.id, n.device).second) continue;
-      if (options_.log_device_placement) log_placement(options_, n.name + ": (" + n.op + "): " + n.device);
-    }
+    const placement placed = options_.placer(problem_of(signature));
+    for (const auto& line : keep(graph_, placed, kept_))
+      if (options_.log_device_placement) log_placement(options_, line);
     return std::make_shared<ready_step>(partitioner(graph_, placed, signature, 0).run(), graph_, task_, kernels_);
   }
 
   const session_options options_;
   graph& graph_;
   runtime::task task_;
-  session_kernels kernels_;
+  const std::shared_ptr<cost_recorder> recorder_ = options_.record_costs ? std::make_shared<cost_recorder>() : nullptr;
+  session_kernels kernels_{recorder_};
   std::atomic<std::int64_t> next_step_{1};
 
   std::mutex mutex_;

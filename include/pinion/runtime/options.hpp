@@ -12,6 +12,7 @@
 
 #include <pinion/device/sim.hpp>
 #include <pinion/graph/graph.hpp>
+#include <pinion/placement/any_placer.hpp>
 
 namespace pinion::inline v0 {
 
@@ -47,7 +48,9 @@ struct security_options {
 struct session_options {
   std::string target = {};            // "" this process, or "pinion://host:port"
   pinion::graph* graph = nullptr;     // null: the default graph of the thread that makes the session
-  bool allow_soft_placement = false;  // may a request that no device meets be loosened?
+  bool allow_soft_placement = false;  // may a request that no device meets be loosened? (fallback, or strict)
+  any_placer placer = {};             // of this process; a task of a cluster has its own in server_config
+  bool record_costs = false;          // time every node, for session::measured_costs()
   bool log_device_placement = false;  // a line per node when it is placed
   text_sink placement_log = {};       // where; standard output if empty
   int cpu_devices = 1;

@@ -141,8 +141,14 @@ class session {
   pinion::plan plan(const F&... fetches) {
     runtime::step_signature signature;
     (add_fetch(signature, fetches), ...);
-    return backend().plan(checked(signature));
+    pinion::plan made = backend().plan(checked(signature));
+    note_idle_policies(made, *graph_);
+    return made;
   }
+
+  // What the nodes of its steps took so far, for a cost model and to be kept in a file. Throws failed_precondition for a
+  // session that was not made with .record_costs, unimplemented for one on a cluster.
+  pinion::measured_costs measured_costs() { return backend().measured_costs(); }
 
   std::vector<device_info> list_devices() { return backend().list_devices(); }
   // Cancels running steps and waits for them. Later calls throw failed_precondition; closing twice is harmless.

@@ -13,7 +13,8 @@
 #include <pinion/device/cpu.hpp>
 #include <pinion/device/sim.hpp>
 #include <pinion/op/kernels.hpp>
-#include <pinion/placement/plan.hpp>
+#include <pinion/placement/device_info.hpp>
+#include <pinion/runtime/cost_recorder.hpp>
 #include <pinion/runtime/resource_manager.hpp>
 
 namespace pinion::inline v0::runtime {
@@ -54,11 +55,14 @@ class task {
 // it runs in. Thread-safe.
 class session_kernels {
  public:
+  // With a recorder every kernel is timed.
+  explicit session_kernels(std::shared_ptr<cost_recorder> recorder = nullptr) : recorder_(std::move(recorder)) {}
+
   std::shared_ptr<kernel> find_or_make(const kernel_setup& setup) {
-    if (!definition_of(setup.node.op).stateful) return make_kernel_for(setup);
+    if (!definition_of(setup.node.op).stateful) return timed(make_kernel_for(setup));
     std::lock_guard hold(mutex_);
     auto& kept = kept_[setup.node.name];
-    if (!kept) kept = make_kernel_for(setup);
+    if (!kept) kept = timed(make_kernel_for(setup));
     return kept;
   }
   void clear() {
@@ -67,6 +71,10 @@ class session_kernels {
   }
 
  private:
+  std::shared_ptr<kernel> timed(std::shared_ptr<kernel> k) const {
+    return recorder_ ? std::make_shared<timed_kernel>(std::move(k), recorder_) : k;
+  }
+  const std::shared_ptr<cost_recorder> recorder_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<kernel>> kept_;
 };

@@ -1,4 +1,7 @@
-// expect: this op has no kernel for this dtype on this device type
+// expect: this op has no kernel for this dtype on this device type; there is one on CPU
+// expect: check_kernel
+// expect: in_top_k
+// expect g++: InTopK has no bool kernel on GPU; there is one on CPU
 // InTopK is computed on the CPU alone.
 #include <pinion/graph.hpp>
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <pinion/distributed/codec/graph.hpp>
-#include <pinion/placement/plan.hpp>
+#include <pinion/placement/plan/plan.hpp>
 #include <pinion/runtime/partition.hpp>
 #include <pinion/runtime/signature.hpp>
 
@@ -13,21 +13,41 @@ namespace pinion::inline v0 {
 
 template <class A>
 void serialize(A& a, device_info& d) {
-  a(d.spec, d.name, d.memory_limit, d.description);
+  a(d.spec, d.name, d.memory_limit, d.description, d.speed.flops, d.speed.memory_bandwidth, d.speed.launch, d.lacks);
 }
 template <class A>
 void serialize(A& a, placed_node& n) {
-  a(n.id, n.name, n.op, n.requested, n.device, n.device_index, n.reason, n.refused, n.fallback, n.location,
-    n.bytes_out);
+  a(n.id, n.name, n.op, n.requested, n.device, n.device_index, n.reason, n.refused, n.fallback, n.location, n.bytes_in,
+    n.bytes_out, n.state, n.starts, n.ends);
+}
+template <class A>
+void serialize(A& a, device_total& t) {
+  a(t.nodes, t.variables, t.seconds, t.peak);
+}
+template <class A>
+void serialize(A& a, planned_transfer& t) {
+  a(t.value, t.from, t.to, t.bytes);
+}
+template <class A>
+void serialize(A& a, planned_edge& e) {
+  a(e.from, e.to, e.bytes, e.control);
 }
 inline void save(rpc::writer& a, const plan& p) {
-  a(p.devices(), p.nodes());
+  const plan_figures& f = p.figures();
+  a(p.devices(), p.nodes(), f.soft, f.totals, f.transfers, f.edges, f.makespan, f.notes);
 }
 inline void load(rpc::reader& a, plan& p) {
   std::vector<device_info> devices;
   std::vector<placed_node> nodes;
-  a(devices, nodes);
-  p = plan(std::move(devices), std::move(nodes));
+  plan_figures f;
+  a(devices, nodes, f.soft, f.totals, f.transfers, f.edges, f.makespan, f.notes);
+  const auto device = [&](int d) { return d >= 0 && static_cast<std::size_t>(d) < devices.size(); };
+  for (const auto& t : f.transfers)
+    if (!device(t.from) || !device(t.to)) throw error(errc::data_loss, "a plan's transfer leads to no device of it");
+  for (const auto& e : f.edges)
+    if (e.from >= nodes.size() || e.to >= nodes.size())
+      throw error(errc::data_loss, "a plan's edge leads to no node of it");
+  p = plan(std::move(devices), std::move(nodes), std::move(f));
 }
 
 namespace runtime {

@@ -8,6 +8,7 @@
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
 #include <pinion/op/shape_context.hpp>
+#include <pinion/op/work_context.hpp>
 #include <pinion/scalar/derive.hpp>
 #include <pinion/scalar/functors.hpp>
 
@@ -20,6 +21,11 @@ inline const scalar::program& program_of(const attributes& attrs) {
 }
 
 namespace detail {
+
+// Each instruction of the program once for each element.
+inline double program_work(const work_context& c) {
+  return c.elements() * static_cast<double>(program_of(c.attrs()).code.size());
+}
 
 inline shape broadcast_of_inputs(const shape_context& c, int inputs) {
   shape all{};
@@ -69,6 +75,7 @@ struct map_gradient {
     detail::broadcast_of_inputs(c, c.inputs());
     for (std::size_t k = 0; k < p.results.size(); ++k) c.output(p.arithmetic, c.shape(static_cast<int>(k)));
   }
+  static double work(const work_context& c) { return detail::program_work(c); }
   static void gradient(gradient_context& g);
 };
 
@@ -82,6 +89,7 @@ struct map {
     detail::check_program_inputs(c, p);
     c.output(p.results[0].type, detail::broadcast_of_inputs(c, c.inputs()));
   }
+  static double work(const work_context& c) { return detail::program_work(c); }
   static void gradient(gradient_context& g);
 };
 

@@ -4,6 +4,7 @@
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
 #include <pinion/op/shape_context.hpp>
+#include <pinion/op/work_context.hpp>
 
 namespace pinion::inline v0::op {
 
@@ -27,6 +28,10 @@ struct matmul {
              (tb ? " (transposed)" : "") + ": the inner dimensions " + std::to_string(inner_a) + " and " +
              std::to_string(inner_b) + " differ");
     c.output(c.dtype(0), {a[ta ? 1 : 0], b[tb ? 0 : 1]});
+  }
+  // A multiplication and an addition for each of m x k x n.
+  static double work(const work_context& c) {
+    return 2 * c.count(c.output(0).shape) * c.extent(c.input(0).shape, c.attrs().get_or("transpose_a", false) ? 0 : 1);
   }
   // C = op(A) op(B): dA = dC op(B)^T and dB = op(A)^T dC, transposed once more where the operand was.
   static void gradient(gradient_context& g) {

@@ -7,6 +7,7 @@
 #include <pinion/op/gradient_context.hpp>
 #include <pinion/op/map/formula.hpp>
 #include <pinion/op/shape_context.hpp>
+#include <pinion/op/work_context.hpp>
 #include <pinion/scalar/functors.hpp>
 
 namespace pinion::inline v0::op {
@@ -53,6 +54,8 @@ inline output row_sum(gradient_context& g, output x) {
 struct softmax_like {
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c) { detail::infer_softmax(c); }
+  // A maximum, a difference, an exponential, a sum and a quotient.
+  static double work(const work_context& c) { return 5 * c.elements(); }
 };
 
 // y = e^x / sum(e^x) along the last axis, computed from x - max(x).

@@ -11,6 +11,7 @@
 #include <pinion/op/gradient_context.hpp>
 #include <pinion/op/map/formula.hpp>
 #include <pinion/op/shape_context.hpp>
+#include <pinion/op/work_context.hpp>
 #include <pinion/scalar/functors.hpp>
 
 namespace pinion::inline v0::op {
@@ -108,6 +109,7 @@ struct reduction {
     detail::expect_number(c, dtypes::numbers);
     c.output(c.dtype(0), detail::reduced_shape(c.attrs(), c.shape(0)));
   }
+  static double work(const work_context& c) { return c.count(c.input(0).shape); }
 };
 
 struct reduce_sum : reduction {

@@ -9,16 +9,11 @@
 #include <vector>
 
 #include <pinion/graph/node.hpp>
+#include <pinion/placement/policy/strategies.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 #include <pinion/spec/device_spec.hpp>
 
 namespace pinion::inline v0 {
-
-// A ps strategy: a function object from an op to the number of its ps task. Called once for each op that goes there.
-struct round_robin {
-  int next = 0;
-  int operator()(const node_view&, int tasks) { return next++ % tasks; }
-};
 
 struct replica_device_setter_options {
   int ps_tasks = 0;  // how many; with a cluster, the tasks of ps_device's job there
@@ -33,9 +28,11 @@ struct replica_device_setter_options {
 // A placement policy with state: it counts the ops it sends to ps tasks. For one thread at a time. Without ps tasks it
 // changes nothing. Fields that guards inside it set win over its own; an op bound for another job takes no turn of the
 // strategy. A bad device string throws invalid_argument when it is made. Source: TensorFlow 1.15, device_setter.py.
-template <class Strategy = round_robin>
+template <ps_strategy Strategy = round_robin>
 class replica_device_setter {
  public:
+  static constexpr std::string_view name = "replica_device_setter";
+
   explicit replica_device_setter(const replica_device_setter_options& o, Strategy strategy = {})
       : ps_(parse_device(o.ps_device)),
         worker_(parse_device(o.worker_device)),

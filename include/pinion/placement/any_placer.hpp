@@ -1,0 +1,33 @@
+// A placer of any type, for options.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include <pinion/placement/placement.hpp>
+
+namespace pinion::inline v0 {
+
+// A placer: a function object from a problem to a placement; class placing is what it works with.
+template <class P>
+concept placer = requires(const P& place, const placement_problem& problem) {
+  { place(problem) } -> std::convertible_to<placement>;
+};
+
+// A copy of a placer; empty: the simple one.
+class any_placer {
+ public:
+  any_placer() = default;
+  template <placer P>
+  requires(!std::is_same_v<P, any_placer>) any_placer(P place) : place_(std::move(place)) {}
+
+  explicit operator bool() const { return bool(place_); }
+  PINION_DECL placement operator()(const placement_problem& p) const;
+
+ private:
+  std::function<placement(const placement_problem&)> place_;
+};
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,35 @@
+// Placers that think little: everything on one device, and devices in turn. What others are measured by.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <pinion/placement/placing.hpp>
+
+namespace pinion::inline v0 {
+
+// Every group on one device where it may stand there, else on its first candidate.
+struct one_device_placer {
+  int device = 0;  // in problem.devices
+
+  placement operator()(const placement_problem& p) const {
+    placing work(p);
+    for (const auto g : work.left()) work.put(g, work.may_hold(g, device) ? device : work.candidates(g).front());
+    return work.result();
+  }
+};
+
+// Each group on the next of its candidates.
+struct round_robin_placer {
+  placement operator()(const placement_problem& p) const {
+    placing work(p);
+    std::size_t next = 0;
+    for (const auto g : work.left()) {
+      const auto found = work.candidates(g);
+      work.put(g, found[next++ % found.size()]);
+    }
+    return work.result();
+  }
+};
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,104 @@
+// What a placer must know of ops. The library's own come from its catalogue; a planning tool may declare others.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <pinion/op/catalogue.hpp>
+#include <pinion/op/work_context.hpp>
+
+namespace pinion::inline v0 {
+
+// A device type on which an op has a kernel. Kernels of a higher priority are taken first, whatever the type.
+struct kernel_on {
+  std::string device_type;
+  int priority = 0;
+};
+
+struct op_facts {
+  std::vector<kernel_on> kernels = {};
+  bool metadata = false;       // tells of its first input without reading it (Shape, Size, Rank): stays near it
+  bool stateful = false;       // may not move once it was placed
+  std::uint32_t handles = ~0u;  // bit i: where input i is a reference or resource, the op works on what it stands for
+};
+
+// Answers for nodes by their op and attributes. Facts stay where they are while the answerer lives, and nodes of the
+// same facts get the same object. Thread-safe.
+class op_knowledge {
+ public:
+  virtual ~op_knowledge() = default;
+  // Throws not_found for an op that it does not know.
+  virtual const op_facts& facts(const node& n) const = 0;
+  // Why a node has no kernel on a device type, and where it has one.
+  virtual std::string missing(const node& n, std::string_view device_type) const {
+    std::string text = n.op + " has no kernel on " + std::string(device_type), where;
+    for (const kernel_on& k : facts(n).kernels) where += (where.empty() ? "" : " and ") + k.device_type;
+    return text + (where.empty() ? ", nor anywhere" : "; there is one on " + where);
+  }
+  // Operations that a node takes: one for each element it yields, unless more is known.
+  virtual double work(const node&, const work_context& sizes) const { return sizes.elements(); }
+};
+
+// The ops of op/catalogue.hpp.
+PINION_DECL const op_knowledge& library_ops();
+
+#if PINION_DEFINE_GRAPH
+namespace detail {
+
+class library_knowledge final : public op_knowledge {
+ public:
+  library_knowledge() {
+    for (const auto& [name, def] : definitions()) {
+      known& k = ops_[name];
+      k.def = &def;
+      for (unsigned d = 0; d < dtypes; ++d) k.facts[d] = facts_of(def, static_cast<dtype>(d));
+    }
+  }
+  const op_facts& facts(const node& n) const override {
+    const known& k = of(n);
+    return k.facts[static_cast<unsigned>(k.def->key(n))];
+  }
+  std::string missing(const node& n, std::string_view device_type) const override {
+    const definition& def = *of(n).def;
+    return no_kernel(n.op, def.kernels, def.key(n), device_type);
+  }
+  double work(const node& n, const work_context& sizes) const override {
+    const definition& def = *of(n).def;
+    return def.work ? def.work(sizes) : op_knowledge::work(n, sizes);
+  }
+
+ private:
+  static constexpr unsigned dtypes = static_cast<unsigned>(dtype::half) + 1;
+  struct known {
+    const definition* def = nullptr;
+    std::array<op_facts, dtypes> facts;
+  };
+  const known& of(const node& n) const {
+    const auto at = ops_.find(n.op);
+    if (at == ops_.end()) definition_of(n.op);  // throws
+    return at->second;
+  }
+  static op_facts facts_of(const definition& def, dtype type) {
+    op_facts f;
+    if (def.kernels.cpu.has(type)) f.kernels.push_back({"CPU"});
+    if (def.kernels.gpu.has(type)) f.kernels.push_back({"GPU"});
+    f.stateful = def.stateful;
+    return f;
+  }
+  std::unordered_map<std::string_view, known> ops_;
+};
+
+}  // namespace detail
+
+PINION_DECL const op_knowledge& library_ops() {
+  static const detail::library_knowledge all;
+  return all;
+}
+#endif
+
+}  // namespace pinion::inline v0

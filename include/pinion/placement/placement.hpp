@@ -1,0 +1,61 @@
+// Where each node of a problem goes: what a placer answers, and what a step is cut by.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <pinion/placement/device_info.hpp>
+#include <pinion/placement/problem.hpp>
+
+namespace pinion::inline v0 {
+
+class placing;
+
+// A value, made by class placing, so that it keeps every rule. A few bytes a node: its texts are made by explain().
+class placement {
+ public:
+  placement() = default;
+
+  const std::vector<device_info>& devices() const { return devices_; }
+  const std::vector<node_id>& nodes() const { return nodes_; }  // ascending
+  // Of the i-th node, in devices().
+  int device_index(std::size_t i) const { return device_[i]; }
+  const device_info& device(std::size_t i) const { return devices_[static_cast<std::size_t>(device_[i])]; }
+  // In the placer's words; "" where the rules alone decided.
+  std::string_view reason(std::size_t i) const { return reasons_[reason_[i]]; }
+  // What was given up of the wishes of some nodes, in their order: a request, or a colocation.
+  const std::vector<std::pair<node_id, std::string>>& dropped() const { return dropped_; }
+
+ private:
+  friend class placing;
+  std::vector<device_info> devices_;
+  std::vector<node_id> nodes_;
+  std::vector<std::int32_t> device_;
+  std::vector<std::uint32_t> reason_;
+  std::vector<std::string> reasons_{""};
+  std::vector<std::pair<node_id, std::string>> dropped_;
+};
+
+// Keeps the devices of nodes that had none, and says so as TensorFlow logs it: a line for each of them,
+// "mul: (Mul): /job:localhost/replica:0/task:0/device:CPU:0", then one for each wish of theirs that was dropped.
+inline std::vector<std::string> keep(const graph& g, const placement& placed,
+                                     std::unordered_map<node_id, std::string>& kept) {
+  std::vector<std::string> lines;
+  std::unordered_set<node_id> fresh;
+  for (std::size_t i = 0; i < placed.nodes().size(); ++i) {
+    const node_id id = placed.nodes()[i];
+    if (!kept.emplace(id, placed.device(i).name).second) continue;
+    fresh.insert(id);
+    lines.push_back(g[id].name + ": (" + g[id].op + "): " + placed.device(i).name);
+  }
+  for (const auto& [id, what] : placed.dropped())
+    if (fresh.count(id)) lines.push_back(g[id].name + ": " + what);
+  return lines;
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,188 @@
+// A placement in the making: what a placer works on.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <pinion/placement/candidates.hpp>
+#include <pinion/placement/placement.hpp>
+
+namespace pinion::inline v0 {
+
+// The groups of a problem, the devices that may hold each, and which it was given. A placer gives every group one of
+// its candidates and takes the result:
+//
+//   pn::placement operator()(const pn::placement_problem& p) const {
+//     pn::placing work(p);
+//     for (auto g : work.left()) work.put(g, work.candidates(g).front(), "my reason");
+//     return work.result();
+//   }
+//
+// Groups whose device an earlier run has fixed are placed from the start. Refers to the problem; for one thread.
+class placing {
+ public:
+  using group = placement_groups::group;
+  using position = placement_groups::position;
+
+  // Throws where nodes that must stand together cannot.
+  PINION_DECL explicit placing(const placement_problem& p);
+  placing(const placing&) = delete;
+
+  const placement_problem& problem() const { return p_; }
+  const placement_groups& groups() const { return groups_; }
+  // Groups without a device, in the order of their first nodes.
+  PINION_DECL std::vector<group> left() const;
+
+  // The devices that may hold a group, TensorFlow's choice first. Throws invalid_argument, naming the node, its line,
+  // the devices and the kernels there are, where there is none.
+  std::span<const int> candidates(group g) {
+    const candidate_list& list = candidates_.of(g);
+    if (list.devices.empty()) refuse(g);
+    return list.devices;
+  }
+  bool may_hold(group g, int device) {
+    const auto& holds = candidates_.of(g).holds;
+    return device >= 0 && static_cast<std::size_t>(device) < holds.size() && holds[static_cast<std::size_t>(device)];
+  }
+  // Index in problem().devices; -1 for a group that has none yet.
+  int device_of(group g) const { return device_[g]; }
+  int device_of_node(position i) const { return device_[groups_.of(i)]; }
+
+  // Throws invalid_argument for a device that may not hold the group.
+  PINION_DECL void put(group g, int device, std::string_view reason = "");
+  // Throws failed_precondition for a group that has no device.
+  PINION_DECL placement result() const;
+
+  // Can the device compute the node, and if not, why?
+  PINION_DECL bool has_kernel(position i, const device_info& d) const;
+  PINION_DECL std::string missing(position i, const device_info& d) const;
+  // Why a request cannot be met for a node: no such device, or no kernel of it or of one that must stand with it.
+  PINION_DECL std::string why_not(position i, const device_spec& request) const;
+
+ private:
+  [[noreturn]] PINION_DECL void refuse(group g) const;
+  bool has_kernel(position i, std::string_view device_type) const;
+
+  const placement_problem& p_;
+  placement_groups groups_;
+  placement_candidates candidates_;
+  std::vector<std::int32_t> device_;
+  std::vector<std::uint32_t> reason_;
+  std::vector<std::string> reasons_{""};
+};
+
+#if PINION_DEFINE_GRAPH
+PINION_DECL placing::placing(const placement_problem& p)
+    : p_(p), groups_(p), candidates_(p, groups_), device_(groups_.size(), -1), reason_(groups_.size(), 0) {
+  if (p.kept.empty()) return;
+  for (group g = 0; g < groups_.size(); ++g)
+    if (groups_.demand(g).assigned != request_pool::nothing) put(g, candidates(g).front());
+}
+
+PINION_DECL std::vector<placing::group> placing::left() const {
+  std::vector<group> without;
+  for (group g = 0; g < groups_.size(); ++g)
+    if (device_[g] < 0) without.push_back(g);
+  return without;
+}
+
+PINION_DECL void placing::put(group g, int device, std::string_view reason) {
+  if (!may_hold(g, device)) {
+    const position i = groups_.members(g)[0];
+    const node& n = groups_.at(i);
+    const bool there = device >= 0 && static_cast<std::size_t>(device) < p_.devices.size();
+    const device_info* d = there ? &p_.devices[static_cast<std::size_t>(device)] : nullptr;
+    throw error(errc::invalid_argument, "the placer put '" + n.name + "' on " +
+                                            (d ? d->name + ", which may not hold it: " + why_not(i, d->spec)
+                                               : "device " + std::to_string(device) + ", which is not there"))
+        .at_node(n.name, n.op, to_string(n.where));
+  }
+  device_[g] = device;
+  if (reasons_.back() != reason) reasons_.emplace_back(reason);
+  reason_[g] = static_cast<std::uint32_t>(reasons_.size()) - 1;
+  if (reason.empty()) reason_[g] = 0;
+}
+
+PINION_DECL placement placing::result() const {
+  placement done;
+  done.devices_ = p_.devices;
+  done.nodes_ = p_.nodes;
+  done.reasons_ = reasons_;
+  done.device_.resize(p_.nodes.size());
+  done.reason_.resize(p_.nodes.size());
+  for (position i = 0; i < p_.nodes.size(); ++i) {
+    const group g = groups_.of(i);
+    if (device_[g] < 0) {
+      const node& n = groups_.at(i);
+      throw error(errc::failed_precondition, "the placer gave '" + n.name + "' no device")
+          .at_node(n.name, n.op, to_string(n.where));
+    }
+    done.device_[i] = device_[g];
+    done.reason_[i] = reason_[g];
+  }
+  for (const auto& [i, what] : groups_.dropped()) done.dropped_.emplace_back(p_.nodes[i], what);
+  return done;
+}
+
+inline bool placing::has_kernel(position i, std::string_view device_type) const {
+  const op_facts& facts = groups_.facts(i);
+  return std::any_of(facts.kernels.begin(), facts.kernels.end(), [&](auto& k) { return k.device_type == device_type; });
+}
+
+PINION_DECL bool placing::has_kernel(position i, const device_info& d) const {
+  return has_kernel(i, d.spec.type()) && std::find(d.lacks.begin(), d.lacks.end(), groups_.at(i).op) == d.lacks.end();
+}
+PINION_DECL std::string placing::missing(position i, const device_info& d) const {
+  if (has_kernel(i, d.spec.type())) return d.name + " lacks " + groups_.at(i).op;
+  return p_.ops.missing(groups_.at(i), d.spec.type());
+}
+
+PINION_DECL std::string placing::why_not(position i, const device_spec& request) const {
+  std::string devices;
+  for (const device_info& d : p_.devices) {
+    if (is_specification(request, d.spec))
+      for (const position m : groups_.members(groups_.of(i)))
+        if (!has_kernel(m, d))
+          return (m == i ? "" : "'" + groups_.at(m).name + "', which must stand with it: ") + missing(m, d);
+    devices += (devices.empty() ? "" : ", ") + d.name;
+  }
+  // A device that is not there may lack the kernel too: the more helpful thing to know.
+  const bool known = request.type() == "CPU" || request.type() == "GPU";
+  if (known && !has_kernel(i, request.type())) return p_.ops.missing(groups_.at(i), request.type());
+  return "no such device; there are " + devices;
+}
+
+PINION_DECL void placing::refuse(group g) const {
+  const group_demand& d = groups_.demand(g);
+  const device_spec& request = groups_.requests()[d.requested];
+  // The member that asked for it, or the one that cannot go where the others are.
+  position culprit = groups_.members(g)[0], anchor = culprit;
+  for (const position m : groups_.members(g)) {
+    if (const auto kept = p_.kept.find(p_.nodes[m]); kept != p_.kept.end() && kept->second == to_string(request)) anchor = m;
+    if (groups_.at(m).requested.empty() && groups_.at(culprit).requested.empty() && !has_kernel(m, request.type()))
+      culprit = m;
+  }
+  if (d.assigned != request_pool::nothing)
+    for (const position m : groups_.members(g))
+      if (!has_kernel(m, request.type())) culprit = m;
+  const node& n = groups_.at(culprit);
+  std::string sentence;
+  if (d.assigned != request_pool::nothing)
+    sentence = "'" + n.name + "' must stand with '" + groups_.at(anchor).name + "', which is on " + to_string(request) +
+               ", but " + p_.ops.missing(n, request.type());
+  else
+    sentence = (request.empty() ? "no device can hold '" + n.name + "': "
+                                : "'" + n.name + "' cannot be placed on " + to_string(request) + ": ") +
+               why_not(culprit, request) + (n.request_reason.empty() ? "" : " (asked for by " + n.request_reason + ")") +
+               (p_.soft ? "" : "; soft placement would loosen the request");
+  throw error(errc::invalid_argument, sentence)
+      .at_node(n.name, n.op, to_string(n.where))
+      .on_device(to_string(request));
+}
+#endif
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,145 @@
+// From a placement to a plan: the device of each node, why, and what a step would take.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/placement/cost/cost_model.hpp>
+#include <pinion/placement/placement.hpp>
+#include <pinion/placement/plan/plan.hpp>
+#if PINION_DEFINE_GRAPH
+#include <pinion/placement/cost/simulate.hpp>
+#include <pinion/placement/placing.hpp>
+#include <pinion/placement/plan/dot.hpp>
+#include <pinion/placement/plan/html.hpp>
+#include <pinion/placement/plan/json.hpp>
+#endif
+
+namespace pinion::inline v0 {
+
+// Requires: the placement is one of this problem. Estimates are those of the cost model.
+PINION_DECL plan explain(const placement_problem& problem, const placement& placed, const cost_model& costs = {});
+
+// Notes on the policies of a graph's guards that changed nothing: "policy by_op at model.cpp:12 was asked about 7 nodes
+// and changed none".
+PINION_DECL void note_idle_policies(plan& p, const graph& g);
+
+#if PINION_DEFINE_GRAPH
+namespace detail {
+
+class explaining {
+ public:
+  explaining(const placement_problem& p, const placement& placed, const cost_model& model)
+      : p_(p), placed_(placed), work_(p), costs_(p, work_.groups(), model), devices_(p.nodes.size()) {
+    for (placing::position i = 0; i < p.nodes.size(); ++i) devices_[i] = placed.device_index(i);
+    step_ = simulate(costs_, devices_);
+  }
+
+  placed_node tell(placing::position i) const {
+    const node& n = work_.groups().at(i);
+    const device_info& d = placed_.device(i);
+    placed_node told{.id = p_.nodes[i],
+                     .name = n.name,
+                     .op = n.op,
+                     .requested = to_string(n.requested),
+                     .device = d.name,
+                     .device_index = placed_.device_index(i),
+                     .fallback = !is_specification(n.requested, d.spec),
+                     .location = to_string(n.where),
+                     .starts = step_.start[i],
+                     .ends = step_.finish[i]};
+    for (const auto& in : n.inputs) told.bytes_in += bytes_of(p_.graph.type_of(in));
+    for (const auto& o : n.outputs) (o.reference ? told.state : told.bytes_out) += known_bytes(o);
+    told.refused = refusals(i, d);
+    told.reason = reason(i, told);
+    return told;
+  }
+
+  plan_figures figures() const {
+    plan_figures f{.soft = p_.soft, .makespan = step_.makespan};
+    f.totals.resize(p_.devices.size());
+    for (std::size_t d = 0; d < p_.devices.size(); ++d) {
+      f.totals[d].seconds = step_.busy[d];
+      f.totals[d].peak = step_.peak[d];
+    }
+    for (placing::position i = 0; i < p_.nodes.size(); ++i) {
+      device_total& t = f.totals[static_cast<std::size_t>(devices_[i])];
+      ++t.nodes;
+      t.variables += costs_.state(i);
+      for (const auto& e : costs_.inputs(i))
+        f.edges.push_back({e.node, i, static_cast<std::int64_t>(e.bytes), e.output < 0});
+    }
+    for (const auto& t : step_.transfers)
+      f.transfers.push_back({t.output < 0 ? work_.groups().at(t.from).name + " is done"
+                                          : output_name(work_.groups().at(t.from), t.output),
+                             t.from_device, t.to_device, static_cast<std::int64_t>(t.bytes)});
+    return f;
+  }
+
+ private:
+  static std::int64_t known_bytes(const output_type& o) {
+    return o.shape.known() ? o.shape.count() * static_cast<std::int64_t>(size_of(o.dtype)) : 0;
+  }
+  static std::int64_t bytes_of(const output_type& o) { return o.reference ? 0 : known_bytes(o); }
+  // Devices that its own request allows, but its op does not.
+  std::vector<std::string> refusals(placing::position i, const device_info& taken) const {
+    const node& n = work_.groups().at(i);
+    std::vector<std::string> refused;
+    for (const auto& d : p_.devices)
+      if (d.name != taken.name && is_specification(n.requested, d.spec) && !work_.has_kernel(i, d))
+        refused.push_back(d.name + ": " + work_.missing(i, d));
+    return refused;
+  }
+  std::string reason(placing::position i, const placed_node& told) const {
+    const placement_groups& groups = work_.groups();
+    const node& n = groups.at(i);
+    const auto first = groups.members(groups.of(i))[0];
+    const auto given_up = groups.dropped().find(i);
+    const std::string dropped = given_up == groups.dropped().end() ? "" : given_up->second;
+    if (told.fallback)
+      return "fallback from " + told.requested + ": " + (dropped.empty() ? work_.why_not(i, n.requested) : dropped);
+    std::string text;
+    if (first != i)
+      text = "with " + groups.at(first).name;
+    else if (!n.requested.empty())
+      text = n.request_reason.empty() ? "pinned" : "pinned by " + n.request_reason;
+    else if (p_.kept.count(told.id))
+      text = "kept from an earlier run";
+    else if (!placed_.reason(i).empty())
+      text = placed_.reason(i);
+    else
+      text = told.refused.empty() ? "first device" : "only kernel";
+    return dropped.empty() ? text : text + "; " + dropped;
+  }
+
+  const placement_problem& p_;
+  const placement& placed_;
+  placing work_;
+  step_costs costs_;
+  std::vector<std::int32_t> devices_;
+  simulated_step step_;
+};
+
+}  // namespace detail
+
+PINION_DECL plan explain(const placement_problem& problem, const placement& placed, const cost_model& costs) {
+  const detail::explaining tell(problem, placed, costs);
+  std::vector<placed_node> nodes;
+  nodes.reserve(problem.nodes.size());
+  for (placing::position i = 0; i < problem.nodes.size(); ++i) nodes.push_back(tell.tell(i));
+  return plan(problem.devices, std::move(nodes), tell.figures());
+}
+
+PINION_DECL void note_idle_policies(plan& p, const graph& g) {
+  g.settle();
+  for (const auto& use : g.policies()) {
+    if (use->matched > 0) continue;
+    const std::string name = use->name.empty() ? "" : " " + std::string(use->name);
+    p.add_note("policy" + name + " at " + to_string(use->where) + " was asked about " + std::to_string(use->asked) +
+               (use->asked == 1 ? " node" : " nodes") + " and changed none");
+  }
+}
+#endif
+
+}  // namespace pinion::inline v0

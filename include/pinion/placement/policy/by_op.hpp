@@ -1,0 +1,38 @@
+// The placement policy that is a table from op types to places, read by the compiler.
+#pragma once
+
+#include <string_view>
+
+#include <pinion/base/fixed_string.hpp>
+#include <pinion/graph/node.hpp>
+#include <pinion/op/kernel_set.hpp>
+#include <pinion/spec/place.hpp>
+
+namespace pinion::inline v0 {
+
+// A row of by_op: nodes of this op go there. A place of a device type on which the op has no kernel at all does not
+// compile.
+template <class Op, fixed_string Device>
+struct when {
+  using op = Op;
+  static constexpr device_spec device = at<Device>.spec;
+  static_assert(device.type().empty() || (device.type() == "CPU" && !Op::kernels.cpu.empty()) ||
+                    (device.type() == "GPU" && !Op::kernels.gpu.empty()) ||
+                    (device.type() != "CPU" && device.type() != "GPU"),
+                "this op has no kernel on this device type; op and place are those of when<op, place>");
+};
+
+// A placement policy without state: by_op<when<op::variable, "/job:ps">, when<op::matmul, "/gpu:0">>{}. Fields that
+// guards inside it set win over its own; ops of no row keep what they have.
+template <class... Rows>
+struct by_op {
+  static constexpr std::string_view name = "by_op";
+
+  device_spec operator()(const node_view& op) const {
+    device_spec answer = op.device();
+    (void)((op.is<typename Rows::op>() && (answer = merge(Rows::device, answer), true)) || ...);
+    return answer;
+  }
+};
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,38 @@
+// The placement policy that asks others in turn.
+#pragma once
+
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <pinion/graph/device_guard.hpp>
+
+namespace pinion::inline v0 {
+
+// A placement policy made of others: first_of{variables_on{"/job:ps"}, my_policy{}}. The first whose answer changes
+// what guards inside gathered decides; the later ones are not asked. Owns the others.
+template <placement_policy... Policies>
+class first_of {
+ public:
+  static constexpr std::string_view name = "first_of";
+
+  explicit first_of(Policies... policies) : policies_(std::move(policies)...) {}
+
+  device_spec operator()(const node_view& op) {
+    device_spec answer = op.device();
+    std::apply([&](auto&... each) { (void)((answer = ask(each, op), answer != op.device()) || ...); }, policies_);
+    return answer;
+  }
+
+ private:
+  template <class P>
+  static device_spec ask(P& policy, const node_view& op) {
+    if constexpr (std::is_convertible_v<decltype(policy(op)), device_spec>)
+      return policy(op);
+    else
+      return parse_device(policy(op));
+  }
+  std::tuple<Policies...> policies_;
+};
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,40 @@
+// The placement policy that deals nodes out to devices in turn.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include <pinion/base/error.hpp>
+#include <pinion/graph/node.hpp>
+
+namespace pinion::inline v0 {
+
+// A placement policy with state: each node that has no device type yet goes to the next of some devices; one that has
+// takes no turn. Fields that guards inside it set win over its own. For one thread at a time. Making it throws
+// invalid_argument on a bad device string and on an empty list.
+class round_robin_over {
+ public:
+  static constexpr std::string_view name = "round_robin_over";
+
+  explicit round_robin_over(std::initializer_list<std::string_view> devices) {
+    for (const std::string_view text : devices) devices_.push_back(parse_device(text));
+    expect_some();
+  }
+  explicit round_robin_over(std::vector<device_spec> devices) : devices_(std::move(devices)) { expect_some(); }
+
+  device_spec operator()(const node_view& op) {
+    if (!op.device().type().empty()) return op.device();
+    return merge(devices_[next_++ % devices_.size()], op.device());
+  }
+
+ private:
+  void expect_some() const {
+    if (devices_.empty()) throw error(errc::invalid_argument, "round_robin_over has no devices to deal nodes out to");
+  }
+  std::vector<device_spec> devices_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,28 @@
+// The placement policy that keeps variables in one place and leaves the rest alone.
+#pragma once
+
+#include <string_view>
+
+#include <pinion/graph/node.hpp>
+#include <pinion/op/variable/op.hpp>
+
+namespace pinion::inline v0 {
+
+// A placement policy without state: variables go to a device, where guards inside do not say otherwise. A bad device
+// string throws invalid_argument when it is made.
+class variables_on {
+ public:
+  static constexpr std::string_view name = "variables_on";
+
+  explicit variables_on(std::string_view device) : device_(parse_device(device)) {}
+  explicit variables_on(const device_spec& device) : device_(device) {}
+
+  device_spec operator()(const node_view& op) const {
+    return op.is<op::variable>() ? merge(device_, op.device()) : op.device();
+  }
+
+ private:
+  device_spec device_;
+};
+
+}  // namespace pinion::inline v0

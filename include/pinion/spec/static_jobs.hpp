@@ -1,0 +1,112 @@
+// The jobs of a cluster as a type, so that the compiler knows which tasks there are.
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+
+#include <pinion/base/error.hpp>
+#include <pinion/base/static_text.hpp>
+#include <pinion/spec/cluster_spec.hpp>
+#include <pinion/spec/place.hpp>
+
+namespace pinion::inline v0 {
+
+// A job and how many tasks it has: 0 to Tasks - 1.
+template <fixed_string Name, int Tasks>
+struct job {
+  static_assert(Tasks >= 0, "a job has no negative number of tasks");
+  static_assert(is_job_name(std::string_view(Name.s, sizeof(Name.s) - 1)),
+                "bad job name; write a letter, then letters, digits, _ or -, at most 63");
+  static constexpr auto letters = as_chars<Name>();
+  static constexpr std::string_view name = letters.view();
+  static constexpr int tasks = Tasks;
+};
+
+namespace detail {
+
+// What an error shows, beside the sentence: job_has_tasks<chars<'p', 's'>, 0, 1>.
+template <class Job, int First, int Last>
+inline constexpr bool job_has_tasks = false;
+template <class Job>
+inline constexpr bool is_no_job_of_the_cluster = false;
+
+}  // namespace detail
+
+// Jobs known to the compiler. Without state.
+template <class... Jobs>
+struct static_jobs {
+  // How many tasks a job has; -1 for one that is not there.
+  static constexpr int tasks(std::string_view job) {
+    int count = -1;
+    ((Jobs::name == job ? void(count = Jobs::tasks) : void()), ...);
+    return count;
+  }
+  // Is there a task that answers to it?
+  static constexpr bool has(const device_spec& s) {
+    return (((s.job().empty() || s.job() == Jobs::name) && s.task() < Jobs::tasks && Jobs::tasks > 0) || ...) &&
+           s.replica() <= 0;
+  }
+
+  // Stops the compiler at a place that no task answers to, with a sentence that says which there are.
+  template <place_tag_type Tag>
+  static constexpr void check() {
+    constexpr device_spec s = Tag::spec;
+    constexpr int count = tasks(s.job());
+    using job_name = decltype(name_of(Tag{}));
+    static_assert(s.replica() <= 0, "the tasks of a cluster have replica 0 alone");
+    if constexpr (!s.job().empty() && count < 0) {
+      static_assert(refused<as_fixed_string<jobs_sentence>()>, "the cluster has no such job");
+      static_assert(detail::is_no_job_of_the_cluster<job_name>, "the cluster has no such job");
+    } else if constexpr (!s.job().empty() && (s.task() >= count || count == 0)) {
+      static_assert(refused<as_fixed_string<tasks_sentence<Tag>>()>, "the job has no such task");
+      static_assert(detail::job_has_tasks<job_name, 0, count - 1>, "the job has no such task");
+    } else {
+      static_assert(has(s), "no job of the cluster has such a task");
+    }
+  }
+
+  // Throws invalid_argument where a cluster is not of these jobs and tasks: 0 to N - 1 of each.
+  static void expect(const cluster_spec& cluster) {
+    (expect_job<Jobs>(cluster), ...);
+    for (const auto& name : cluster.jobs())
+      if (tasks(name) < 0)
+        throw error(errc::invalid_argument, "the cluster has a job '" + name + "' that the program does not know");
+  }
+
+ private:
+  template <class Job, int Replica, int Task, class Type, int Index>
+  static Job name_of(place_tag<Job, Replica, Task, Type, Index>);
+
+  struct jobs_sentence {
+    constexpr static_text operator()() const {
+      static_text text;
+      text << "the cluster has jobs";
+      ((text << " " << Jobs::name), ...);
+      return text;
+    }
+  };
+  template <class Tag>
+  struct tasks_sentence {
+    constexpr static_text operator()() const {
+      constexpr int count = tasks(Tag::spec.job());
+      static_text text;
+      text << "job " << Tag::spec.job();
+      if (count == 0) return text << " has no tasks";
+      return text << " has tasks 0.." << count - 1;
+    }
+  };
+  template <class Job>
+  static void expect_job(const cluster_spec& cluster) {
+    const std::string name(Job::name);
+    const int there = cluster.has(name) ? cluster.num_tasks(name) : 0;
+    bool dense = there == Job::tasks;
+    if (dense && there > 0)
+      for (const int task : cluster.task_indices(name)) dense = dense && task < there;
+    if (!dense)
+      throw error(errc::invalid_argument, "the program was compiled for " + std::to_string(Job::tasks) +
+                                              " tasks of job '" + name + "', numbered from 0; the cluster has " +
+                                              std::to_string(there));
+  }
+};
+
+}  // namespace pinion::inline v0

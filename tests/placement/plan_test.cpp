@@ -1,0 +1,116 @@
+// The plan as a value: figures, JSON, DOT, a page, and what differs between two.
+#include <pinion/graph.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <support/caught.hpp>
+
+#include "world.hpp"
+
+namespace {
+
+using namespace pinion;
+using Catch::Contains;
+using nlohmann::json;
+
+const std::string localhost = "/job:localhost/replica:0/task:0/device:";
+
+// x on CPU:0, a variable and its product on CPU:1.
+struct two_cpus : world {
+  operation product;
+  two_cpus() : world{"cpu:0", "cpu:1"} {
+    auto x = place<"/cpu:0">(placeholder<float>({8, 4}, "x"));
+    const device on{"/cpu:1"};
+    auto v = variable(zeros<float>({4, 4}), {.name = "v"});
+    product = matmul(x, v, {.name = "product"});
+  }
+};
+
+TEST_CASE("a plan tells what each device has to do and what crosses") {
+  two_cpus w;
+  const auto p = w.plan({w.product});
+  REQUIRE(p.totals().size() == 2);
+  CHECK((p.totals()[0].nodes == 1 && p.totals()[1].nodes == 3));
+  CHECK((p.totals()[0].variables == 0 && p.totals()[1].variables == 64));
+  CHECK(p.totals()[1].peak == 64 + 8 * 4 * 4 + 64 + 8 * 4 * 4);  // v, the x that came, v's value, the product
+  REQUIRE(p.transfers().size() == 1);
+  CHECK(p.transfers()[0].value == "x");
+  CHECK((p.transfers()[0].from == 0 && p.transfers()[0].to == 1 && p.transfers()[0].bytes == 8 * 4 * 4));
+  CHECK(p.find("product")->bytes_in == 8 * 4 * 4 + 4 * 4 * 4);
+  CHECK(p.find("v")->state == 64);
+  CHECK(p.makespan() == p.find("product")->ends);
+  CHECK(p.find("product")->starts >= cost_model{}.within_task.seconds(128));
+  CHECK_FALSE(p.allows_fallback());
+  CHECK_THAT(totals_table(p), Contains(localhost + "CPU:1  3      64 B") &&
+                                  Contains("1 values, 128 bytes cross between devices; a step would take "));
+}
+
+TEST_CASE("the JSON of a plan is JSON, and holds all of it") {
+  two_cpus w;
+  auto p = w.plan({w.product});
+  p.add_note("a \"quoted\"\n<note>");
+  const json j = json::parse(p.to_json());
+  CHECK(j["mode"] == "strict");
+  CHECK(j["makespan"].get<double>() == Approx(p.makespan()));
+  CHECK(j["notes"] == json::array({"a \"quoted\"\n<note>"}));
+  REQUIRE(j["nodes"].size() == p.nodes().size());
+  for (std::size_t i = 0; i < p.nodes().size(); ++i) {
+    const placed_node& n = p.nodes()[i];
+    CHECK(j["nodes"][i]["name"] == n.name);
+    CHECK(j["nodes"][i]["device"] == n.device);
+    CHECK(j["nodes"][i]["reason"] == n.reason);
+    CHECK(j["nodes"][i]["location"] == n.location);
+    CHECK(j["nodes"][i]["bytes_in"] == n.bytes_in);
+  }
+  CHECK(j["devices"][1]["variable_bytes"] == 64);
+  CHECK(j["transfers"][0]["to"] == localhost + "CPU:1");
+  CHECK(json::parse(plan().to_json())["nodes"].empty());
+}
+
+TEST_CASE("the DOT of a plan has a cluster for each task and device, and marks what crosses") {
+  two_cpus w;
+  const auto dot = w.plan({w.product}).to_dot();
+  CHECK_THAT(dot, Catch::StartsWith("digraph plan {") && Catch::EndsWith("}\n"));
+  CHECK_THAT(dot, Contains("label=\"/job:localhost/replica:0/task:0\"") && Contains("label=\"/device:CPU:1\""));
+  CHECK_THAT(dot, Contains("\"x\" -> \"product\" [penwidth=3") && Contains("\"v\" -> \"v/read\";"));
+}
+
+TEST_CASE("the page of a plan stands alone, and no text of the graph can break out of it") {
+  two_cpus w;
+  auto p = w.plan({w.product});
+  p.add_note("</script><script>alert(1)</script>");
+  const auto page = p.to_html();
+  CHECK_THAT(page, Catch::StartsWith("<!doctype html>") && Catch::EndsWith("</html>\n"));
+  for (const char* outside : {"http://cdn", "https://", "src=", "@import"}) CHECK_THAT(page, !Contains(outside));
+  CHECK_THAT(page, !Contains("alert(1)</script>"));
+  const auto from = page.find("id=\"plan\">") + 10;
+  CHECK(json::parse(page.substr(from, page.find("</script>", from) - from))["nodes"].size() == p.nodes().size());
+}
+
+TEST_CASE("the difference of two plans names what moved, what went and what came") {
+  world w{"cpu:0", "cpu:1"};
+  auto a = constant(1.f, "a");
+  auto b = identity(a, "b"), c = identity(a, "c");
+  const auto first = w.plan({b});
+  w.kept[b.id()] = localhost + "CPU:1";
+  const auto second = w.plan({b, c});
+  const auto d = diff(first, second);
+  REQUIRE(d.moved.size() == 1);
+  CHECK((d.moved[0].name == "b" && d.moved[0].from == localhost + "CPU:0" && d.moved[0].to == localhost + "CPU:1"));
+  CHECK(d.only_in_second == std::vector<std::string>{"c"});
+  CHECK(diff(second, first).only_in_first == std::vector<std::string>{"c"});
+  CHECK_THAT(fmt::format("{}", d), Contains("b: " + localhost + "CPU:0 -> " + localhost + "CPU:1 (kept from an earlier run)\n+ c\n"));
+  CHECK(diff(first, first).empty());
+  CHECK(to_string(diff(first, first)) == "the same nodes on the same devices");
+}
+
+TEST_CASE("a session's plan says whether it may fall back") {
+  two_cpus w;
+  w.soft = true;
+  CHECK(w.plan({w.product}).allows_fallback());
+  CHECK_THAT(w.plan({w.product}).to_json(), Contains("\"mode\": \"fallback\""));
+}
+
+}  // namespace
