@@ -9,9 +9,9 @@
 #include <pinion/dsl/math.hpp>
 #include <pinion/dsl/nn.hpp>
 #include <pinion/dsl/place.hpp>
-#include <pinion/dsl/static_cluster.hpp>
 #include <pinion/dsl/random.hpp>
 #include <pinion/dsl/sources.hpp>
+#include <pinion/dsl/static_cluster.hpp>
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/placement/cost/cost_placer.hpp>

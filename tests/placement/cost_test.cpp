@@ -93,7 +93,7 @@ TEST_CASE("a cost file comes back as it went out") {
 
 TEST_CASE("what is no cost file is refused with its line") {
   temporary_file file;
-  CHECK(outcome([&] { measured_costs::load(file.path); }) == "not_found: there is no cost file " + file.path);
+  CHECK(outcome([&] { measured_costs::load(file.path); }) == "not_found: there is no cost file '" + file.path + "'");
   for (const char* bad : {"", "something else\n", "pinion costs 2\n"}) {
     file.write(bad);
     CHECK_THAT(outcome([&] { measured_costs::load(file.path); }), Catch::StartsWith("data_loss: " + file.path + ":1: not a cost file"));

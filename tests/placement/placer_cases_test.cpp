@@ -29,6 +29,7 @@ class declared_ops final : public op_knowledge {
       op_facts& f = facts_[name];
       for (const auto& [type, priority] : row.kernels) f.kernels.push_back({type, priority});
       f.metadata = row.metadata;
+      f.stateful = true;  // what the file assigns stays
       f.handles = 0;
       for (std::size_t i = 0; i < row.inputs.size(); ++i)
         if (row.inputs[i] == "ref" || row.inputs[i] == "res") f.handles |= 1u << i;
@@ -102,10 +103,12 @@ std::vector<std::string> names_in(const std::string& expected) {
     return names;
   }
   each(R"(\{\{(?:colocation_node|node) ([^}]+)\}\})", expected);
+  for (auto& n : names) n = "'" + n + "'";
   each("Op '([^']+)'", expected);
   each(R"((/[a-z]+:[^ '`,;\]]*))", expected);
   for (auto& n : names)
     if (n[0] == '/') try {
+        n.erase(n.find_last_not_of(".):") + 1);
         n = to_string(parse_device(n));
       } catch (const error&) {  // it stands as it is
       }

@@ -44,7 +44,7 @@ TEST_CASE("a plan tells what each device has to do and what crosses") {
   CHECK(p.find("product")->starts >= cost_model{}.within_task.seconds(128));
   CHECK_FALSE(p.allows_fallback());
   CHECK_THAT(totals_table(p), Contains(localhost + "CPU:1  3      64 B") &&
-                                  Contains("1 values, 128 bytes cross between devices; a step would take "));
+                                  Contains("1 value, 128 bytes cross between devices; a step would take "));
 }
 
 TEST_CASE("the JSON of a plan is JSON, and holds all of it") {

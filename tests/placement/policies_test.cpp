@@ -121,6 +121,14 @@ TEST_CASE("hashed goes by the name alone") {
   CHECK(where({"a", "b", "c"}) == where({"c", "a", "b"}));
 }
 
+TEST_CASE("a policy's null pointer and a setter's negative number are errors") {
+  graph g;
+  const auto use = g.as_default();
+  CHECK_THAT(outcome([] { replica_device_setter<> bad{{.ps_tasks = -1}}; }), Contains("ps_tasks is -1, below 0"));
+  const device on{[](const node_view&) -> const char* { return nullptr; }};
+  CHECK_THAT(outcome([] { no_op("n"); }), Contains("answered with a null pointer"));
+}
+
 // ---- reported in the plan ------------------------------------------------------------------------------------------------
 
 TEST_CASE("a policy that never changed anything is named in the plan") {

@@ -121,19 +121,28 @@ std::string requested(graph& g, const std::string& op, const std::vector<std::st
   return text.empty() ? "<empty>" : text;
 }
 
+// A strategy of the table knows how many tasks there are by itself.
+template <class Strategy>
+struct of_tasks {
+  int tasks;
+  Strategy strategy;
+  int operator()(const node_view& op, int) { return strategy(op, tasks); }
+};
+
 // The guard of a setter with the strategy of the row: "Greedy(2,bytes)", "Greedy(2,const 1)", "Random(2,seed=0)".
 device setter(const arguments& given) {
   const auto strategy = given.values.find("ps_strategy");
   if (strategy == given.values.end()) return device{replica_device_setter{given.options()}};
   const std::string& text = strategy->second;
+  const int tasks = std::atoi(text.c_str() + text.find('(') + 1);
   const std::string how = text.substr(text.find(',') + 1, text.size() - text.find(',') - 2);
   if (text.rfind("Random(", 0) == 0 && how.rfind("seed=", 0) == 0)
-    return device{replica_device_setter<hashed>{given.options(), {.seed = std::stoi(how.substr(5))}}};
+    return device{replica_device_setter<of_tasks<hashed>>{given.options(), {tasks, {.seed = std::stoi(how.substr(5))}}}};
   if (text.rfind("Greedy(", 0) == 0 && how == "bytes")
-    return device{replica_device_setter<greedy_load_balancing>{given.options()}};
+    return device{replica_device_setter<of_tasks<greedy_load_balancing>>{given.options(), {tasks, {}}}};
   if (text.rfind("Greedy(", 0) == 0 && how.rfind("const ", 0) == 0)
-    return device{replica_device_setter<greedy_load_balancing>{
-        given.options(), {.load = [each = std::stod(how.substr(6))](const node_view&) { return each; }}}};
+    return device{replica_device_setter<of_tasks<greedy_load_balancing>>{
+        given.options(), {tasks, {.load = [each = std::stod(how.substr(6))](const node_view&) { return each; }}}}};
   throw std::runtime_error("not a strategy of this table: " + text);
 }
 
@@ -141,7 +150,7 @@ std::vector<std::string> outcome(const spec_table::setter_row& row) {
   const arguments given(row.arguments);
   graph g;
   const auto use = g.as_default();
-  const device outside(given.outside.c_str());
+  const device outside = given.outside == "None" ? device(nullptr) : device(given.outside.c_str());
   try {
     const device on = setter(given);
     std::vector<std::string> result;

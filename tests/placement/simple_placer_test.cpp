@@ -339,6 +339,82 @@ TEST_CASE("a variable never leaves its device, whatever comes to stand with it")
   CHECK_THAT(refused.sentence(), Contains("must stand with 'v', which is on " + localhost + "GPU:0"));
 }
 
+TEST_CASE("what was placed and has no state follows, when it comes to stand with others") {
+  world w{"cpu:0", "gpu:0"};
+  auto p = placeholder<float>({1, 4}, "p");
+  auto t = placeholder<int>({1}, "t");
+  auto a = in_top_k(p, t);  // on the CPU alone
+  auto b = identity(constant<float>(unit, "c"), "b");
+  const colocate_with near_a{a};
+  const colocate_with near_b{b};
+  auto f = identity(b, "f");
+  const auto fresh = where(w.plan({a, b, f}));
+  w.run({b});
+  w.run({a});
+  CHECK(where(w.plan({a, b, f})).find("b CPU:0, ") != std::string::npos);
+  CHECK(fresh.find("b CPU:0, ") != std::string::npos);
+}
+
+TEST_CASE("soft placement leaves a kept variable where it is, and drops what a newcomer wants of it") {
+  world w{"cpu:0", "gpu:0"};
+  w.soft = true;
+  auto v = variable(tensor<float>::of({{1}}), {.name = "v"});
+  CHECK(where(w.run({v})) == "v GPU:0");
+  const colocate_with near{v};
+  const device on{"/cpu:0"};
+  auto u = variable(tensor<float>::of({{1}}), {.name = "u"});
+  const auto p = w.plan({v, u});
+  CHECK(p.device_of("v") == localhost + "GPU:0");
+}
+
+TEST_CASE("many pairs that history put apart are united in one more pass") {
+  world w{"cpu:0", "gpu:0"};
+  std::vector<operation> all;
+  for (int i = 0; i < 1500; ++i) {
+    auto v = variable(1, {.name = "v" + std::to_string(i)});  // int32: on the CPU
+    const colocate_with near{v};
+    auto c = constant<float>(unit, "c" + std::to_string(i));
+    w.kept[v.id()] = localhost + "CPU:0";
+    w.kept[c.id()] = localhost + "GPU:0";
+    all.push_back(v);
+    all.push_back(c);
+  }
+  std::vector<node_id> targets;
+  for (const auto& op : all) targets.push_back(op.id());
+  const placement_problem problem{.graph = w.g, .nodes = ancestors(w.g, {}, targets), .devices = w.devices, .kept = w.kept};
+  const placement placed = simple_placer{}(problem);
+  for (std::size_t i = 0; i < placed.nodes().size(); ++i) CHECK(placed.device(i).name == localhost + "CPU:0");
+}
+
+// ---- what was given up -----------------------------------------------------------------------------------------------------
+
+TEST_CASE("a request that its group does not share is noted on the node that made it") {
+  world w{"cpu:0", "gpu:0", "gpu:1"};
+  w.soft = true;
+  auto a = place<"/gpu:0">(constant<float>(unit, "a"));
+  const colocate_with near{a};
+  auto b = constant<float>(unit, "b");
+  w.g.pin(b.id(), parse_device("/gpu:1"), "here");
+  const auto p = w.plan({a, b});
+  CHECK_THAT(p.find("b")->reason, Contains("its request /device:GPU:1 was loosened, since those that must stand with it ask for "
+                                           "something else"));
+}
+
+TEST_CASE("an error blames who asked, not who must stand with it") {
+  world w{"cpu:0"};
+  auto v = variable(1.f, {.name = "v"});
+  w.g.pin(v.initializer().id(), parse_device("/gpu:9"), "here");
+  const auto e = caught([&] { w.plan({v.initializer()}); });
+  CHECK(e.node() == "v/Assign");
+  CHECK_THAT(e.sentence(), Catch::StartsWith("'v/Assign' cannot be placed on /device:GPU:9: no such device"));
+}
+
+TEST_CASE("soft placement is offered only where it would help") {
+  world w{"cpu:0"};
+  const device on{"/job:foo/gpu:0"};
+  CHECK_THAT(caught([&] { w.plan({constant(1.f, "a")}); }).sentence(), !Contains("soft placement"));
+}
+
 // ---- the plan as a value ---------------------------------------------------------------------------------------------------
 
 TEST_CASE("a plan prints as an aligned table") {

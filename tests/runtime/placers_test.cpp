@@ -27,6 +27,26 @@ TEST_CASE("a session places by the placer it was given, and its values are the s
   CHECK(turn.plan(y).transfers().size() > 0);
 }
 
+TEST_CASE("the cost placer takes steps without nodes, and variables beyond the nominal memory of a CPU") {
+  graph g;
+  const auto use = g.as_default();
+  auto x = placeholder<float>({}, "x");
+  auto big = variable(zeros<float>({100'000'000}), {.name = "big"});  // never initialised: only placed
+  session sess{{.graph = &g, .placer = cost_placer{}}};
+  CHECK(float(sess.run({{x, tensor<float>(3.f)}}, x)) == 3);
+  CHECK(sess.plan(big).nodes().size() > 0);
+}
+
+TEST_CASE("a control edge from a fed placeholder asks for nothing more") {
+  graph g;
+  const auto use = g.as_default();
+  auto x = place<"/cpu:1">(placeholder<float>({}, "x"));
+  const control_dependencies after{x};
+  auto c = place<"/cpu:1">(constant(2.f, "c"));
+  session sess{{.graph = &g, .cpu_devices = 2}};
+  CHECK(float(sess.run({{x, tensor<float>(1.f)}}, c)) == 2);
+}
+
 TEST_CASE("a session that records costs tells what its nodes took, on streams too, and a file keeps it") {
   graph g;
   const auto use = g.as_default();

@@ -85,6 +85,7 @@ class pool_allocator final : public allocator {
 // devices can be told apart.
 class cpu_device final : public device {
  public:
+  bool memory_is_limited() const override { return false; }
   static constexpr std::int64_t nominal_memory = std::int64_t{256} << 20;  // as TensorFlow reports it; not enforced
 
   explicit cpu_device(const device_spec& spec) : device(spec, nominal_memory, "") {}

@@ -46,6 +46,8 @@ class device {
   const std::string& name() const { return name_; }
   std::string_view type() const { return spec_.type(); }
   std::int64_t memory_limit() const { return memory_limit_; }
+  // Does an allocation beyond memory_limit() fail, or is that a nominal figure?
+  virtual bool memory_is_limited() const { return true; }
   const std::string& description() const { return description_; }  // empty for a CPU
 
   virtual allocator& memory() = 0;

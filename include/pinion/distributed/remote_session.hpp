@@ -154,8 +154,9 @@ class remote_session final : public runtime::session_backend {
   remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net)
       : options_(options), graph_(g), net_(std::move(net)), address_(address_of_target(options.target)) {
     if (options.placer)
-      throw error(errc::invalid_argument, "a session on a cluster is placed by the task it targets; give that server its "
-                                          "placer: server_options.config.placer");
+      throw error(errc::invalid_argument,
+                  "a session on a cluster is placed by the task it targets; give that server its "
+                  "placer: server_options.config.placer");
     if (options.record_costs)
       throw error(errc::unimplemented, "costs are recorded by sessions of one process, and this one is on a cluster");
   }

@@ -18,7 +18,7 @@ struct server_config {
   int cpu_devices = 1;
   int inter_op_threads = 0;  // for nodes beside each other; 0: the cores of this machine shared by its tasks
   int intra_op_threads = 0;  // for loops inside a node; likewise
-  any_placer placer = {};                         // of the sessions that target this task
+  any_placer placer = {};    // of the sessions that target this task
   std::vector<sim::accelerator> simulated = {};   // pretend accelerators: /gpu:0, /gpu:1, ...
   std::chrono::milliseconds heartbeat{1000};      // a peer that is silent for two is dead
   std::uint64_t credit = std::uint64_t{4} << 20;  // bytes that may be on the way to one peer

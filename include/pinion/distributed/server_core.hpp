@@ -44,8 +44,8 @@ class server_core final : public task_server {
         peers_(*net_, cluster, ways_of(options)),
         exchange_(*net_, me_.name, peers_, task_.inter_op, {.credit = options.config.credit}),
         worker_(*net_, me_.name, task_, exchange_),
-        master_(
-            std::make_shared<master>(master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_, options.config.placer})),
+        master_(std::make_shared<master>(
+            master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_, options.config.placer})),
         door_(std::make_shared<rpc::server>(*net_, std::move(listener_), door_options(options), service())) {
     local_masters::instance().add(address_, me_.key, master_);
     door_->start();

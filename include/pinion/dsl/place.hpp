@@ -74,13 +74,15 @@ constexpr void check_kernel() {
   if constexpr (!has_kernel<Op, T, Tag>() && !int32_variable_on_GPU<Op, T, Tag>) {
     constexpr bool on_cpu = Op::kernels.cpu.has(dtype_of<T>), on_gpu = Op::kernels.gpu.has(dtype_of<T>);
     if constexpr (on_cpu)
-      static_assert(refused<as_fixed_string<kernel_sentence<Op, T, Tag>>()>,
-                    "this op has no kernel for this dtype on this device type; there is one on CPU (op, dtype and place "
-                    "are those of check_kernel)");
+      static_assert(
+          refused<as_fixed_string<kernel_sentence<Op, T, Tag>>()>,
+          "this op has no kernel for this dtype on this device type; there is one on CPU (op, dtype and place "
+          "are those of check_kernel)");
     else if constexpr (on_gpu)
-      static_assert(refused<as_fixed_string<kernel_sentence<Op, T, Tag>>()>,
-                    "this op has no kernel for this dtype on this device type; there is one on GPU (op, dtype and place "
-                    "are those of check_kernel)");
+      static_assert(
+          refused<as_fixed_string<kernel_sentence<Op, T, Tag>>()>,
+          "this op has no kernel for this dtype on this device type; there is one on GPU (op, dtype and place "
+          "are those of check_kernel)");
     else
       static_assert(refused<as_fixed_string<kernel_sentence<Op, T, Tag>>()>,
                     "this op has no kernel for this dtype on any device type (op, dtype and place are those of "

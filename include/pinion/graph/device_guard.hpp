@@ -22,6 +22,17 @@ concept placement_policy = requires(P& policy, const node_view& op) {
   requires !std::is_same_v<decltype(policy(op)), std::nullptr_t>;
 };
 
+namespace detail {
+// Of a policy that answers with text.
+template <class Text>
+device_spec parse_answer(const Text& text) {
+  if constexpr (std::is_pointer_v<Text>)
+    if (!text)
+      throw error(errc::invalid_argument, "a placement policy answered with a null pointer; \"\" names nothing");
+  return parse_device(text);
+}
+}  // namespace detail
+
 // While it lives, nodes made by this thread on its default graph ask for its device. Guards nest: fields set inside win
 // over fields set outside. Made and destroyed in one thread, in stack order. A bad device string throws
 // invalid_argument here; a policy's exceptions reach whoever makes or looks at the node.
@@ -48,7 +59,7 @@ class [[nodiscard]] device {
       if constexpr (std::is_convertible_v<answer, device_spec>)
         return p(op);
       else
-        return parse_device(p(op));
+        return detail::parse_answer(p(op));
     };
     device_scope entry{.kind = device_scope::policy, .where = where, .use = std::make_shared<policy_use>()};
     entry.use->where = where;
@@ -63,6 +74,15 @@ class [[nodiscard]] device {
     }
     scope_state::current().graph->add_policy(entry.use);
     open(std::move(entry));
+  }
+  // What is none of these does not compile, and this says why.
+  template <class P>
+  requires(!placement_policy<std::remove_cvref_t<P>> && !std::is_convertible_v<P, device_spec> &&
+           !std::is_convertible_v<P, std::string_view> &&
+           !std::is_same_v<std::remove_cvref_t<P>, device>) explicit device(P&&, source_location = {}) {
+    static_assert(placement_policy<std::remove_cvref_t<P>>,
+                  "a guard takes a device string, a spec, nullptr, or a placement policy: a callable that takes a "
+                  "const pn::node_view& and returns a device_spec or a device string");
   }
   device(const device&) = delete;
   ~device() {

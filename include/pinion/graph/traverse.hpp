@@ -27,7 +27,8 @@ inline std::vector<node_id> ancestors(const graph& g, const std::vector<output>&
     stack.pop_back();
     for (const output& in : n.inputs)
       if (!is_fed(in)) need(in.node);
-    for (node_id c : n.control_inputs) need(c);
+    for (node_id c : n.control_inputs)
+      if (!is_fed({c, 0}) || g[c].op != "Placeholder") need(c);  // a fed placeholder is done when its value is there
   }
   std::vector<node_id> result;
   for (node_id id = 0; id < g.size(); ++id)

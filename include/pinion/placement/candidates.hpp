@@ -36,14 +36,19 @@ class placement_candidates {
     return *last_;
   }
 
+  // Is there a device for it, once type and index are given up?
+  bool could_loosen(const group_demand& d) const { return !matching(loosened(d, false), d).empty(); }
+
  private:
   PINION_DECL const candidate_list& find(const group_demand& d);
+  device_spec loosened(const group_demand& d, bool resource_stays) const;
   std::vector<int> matching(const device_spec& request, const group_demand& d) const;
   const std::vector<int>& within(const device_spec& request) const;
 
   struct hash_demand {
     std::size_t operator()(const group_demand& d) const {
-      const std::uint64_t a = std::uint64_t{d.assigned} << 32 | d.resource, b = std::uint64_t{d.requested} << 32 | d.kernels;
+      const std::uint64_t a = std::uint64_t{d.assigned} << 32 | d.resource,
+                          b = std::uint64_t{d.requested} << 32 | d.kernels;
       return std::hash<std::uint64_t>()((a * 0x9E3779B97F4A7C15u) ^ b ^ (d.needs << 7));
     }
   };
@@ -79,24 +84,24 @@ PINION_DECL const candidate_list& placement_candidates::find(const group_demand&
   const auto [at, fresh] = lists_.try_emplace(d);
   candidate_list& list = at->second;
   if (!fresh) return list;
-  const request_pool& requests = groups_.requests();
-  device_spec request = requests[d.requested];
-  list.devices = matching(request, d);
+  list.devices = matching(groups_.requests()[d.requested], d);
   if (list.devices.empty() && p_.soft) {
-    const auto loosened = [&](bool resource_stays) {
-      const device_spec fixed = resource_stays ? merge(requests[d.assigned], requests[d.resource]) : requests[d.assigned];
-      device_spec r = request;
-      if (fixed.index() < 0) r = r.with_index(-1);
-      if (fixed.type().empty()) r = r.with_type("");
-      return r;
-    };
     list.loosened = true;
-    list.devices = matching(loosened(true), d);
-    if (list.devices.empty()) list.devices = matching(loosened(false), d);
+    list.devices = matching(loosened(d, true), d);
+    if (list.devices.empty()) list.devices = matching(loosened(d, false), d);
   }
   list.holds.assign(p_.devices.size(), false);
   for (const int device : list.devices) list.holds[static_cast<std::size_t>(device)] = true;
   return list;
+}
+
+inline device_spec placement_candidates::loosened(const group_demand& d, bool resource_stays) const {
+  const request_pool& requests = groups_.requests();
+  const device_spec fixed = resource_stays ? merge(requests[d.assigned], requests[d.resource]) : requests[d.assigned];
+  device_spec r = requests[d.requested];
+  if (fixed.index() < 0) r = r.with_index(-1);
+  if (fixed.type().empty()) r = r.with_type("");
+  return r;
 }
 
 inline const std::vector<int>& placement_candidates::within(const device_spec& request) const {

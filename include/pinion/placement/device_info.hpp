@@ -25,6 +25,7 @@ struct device_info {
   std::string description = {};         // empty for a CPU
   device_speed speed = {};              // declared by who plans
   std::vector<std::string> lacks = {};  // ops without a kernel here, although the device type has one
+  bool memory_is_limited = true;        // false: memory_limit is a nominal figure, as of a CPU
 };
 
 }  // namespace pinion::inline v0

@@ -65,7 +65,6 @@ class placement_groups {
   struct clash {
     std::string why;
   };
-  struct start_again {};
 
   bool build();
   void enter(position i);
@@ -84,7 +83,7 @@ class placement_groups {
     return i;
   }
   void unite(position a, position b, bool soft);
-  void release(position root);
+  void note_dropped();
   error refusal(position i, std::string sentence) const;
 
   const placement_problem& p_;
@@ -94,6 +93,8 @@ class placement_groups {
   std::vector<position> position_;  // by node id
   std::vector<const op_facts*> facts_;
   std::unordered_set<position> released_;  // kept ones that may move after all
+  std::vector<bool> release_;              // by root: its kept members without state are to be released
+  std::vector<position> overruled_by_;     // by root: whose request replaced that of an op which works on it
   mutable std::vector<position> parent_;
   std::vector<std::uint8_t> depth_;
   std::vector<group_demand> demand_of_;  // of roots
@@ -116,23 +117,32 @@ PINION_DECL placement_groups::placement_groups(const placement_problem& p)
     throw error(errc::invalid_argument, "devices lack more than 64 ops in all; leave out those that the graph has not");
   while (!build()) {
   }
+  release_ = {};
+  overruled_by_ = {};
   number();
 }
 
 // False where it has to be done again, as a node was released.
-inline bool placement_groups::build() try {
+inline bool placement_groups::build() {
   const auto n = p_.nodes.size();
   parent_.resize(n);
   std::iota(parent_.begin(), parent_.end(), position{0});
   depth_.assign(n, 0);
   demand_of_.assign(n, {});
   dropped_.clear();
+  release_.assign(n, false);
+  overruled_by_.assign(n, absent);
   for (position i = 0; i < n; ++i) enter(i);
   for (position i = 0; i < n; ++i) unite_handles(i);
   unite_listed();
-  return true;
-} catch (const start_again&) {
-  return false;
+  // State stays where it is; what has none may follow, although it ran elsewhere before.
+  bool sound = true;
+  if (!p_.kept.empty())
+    for (position i = 0; i < n; ++i)
+      if (release_[root(i)] && !facts_[i]->stateful && p_.kept.count(p_.nodes[i]) && released_.insert(i).second)
+        sound = false;
+  if (sound) note_dropped();
+  return sound;
 }
 
 inline error placement_groups::refusal(position i, std::string sentence) const {
@@ -151,7 +161,10 @@ inline void placement_groups::enter(position i) {
   d.needs = rare_.empty() ? 0 : bit_of(n.op);
   // Another process may know more kernels than this one.
   const bool elsewhere = !p_.local.empty() && !compatible(n.requested.with_type(""), p_.local.with_type(""));
-  if (facts.kernels.empty() && elsewhere) d.kernels = kernels_.any(n.requested.type());
+  if (facts.kernels.empty() && elsewhere) {
+    d.kernels = kernels_.any(n.requested.type());
+    if (d.kernels == kernel_pool::none) d.kernels = kernels_.any("");  // there is no such device, which is told later
+  }
   if (d.kernels == kernel_pool::none) {
     std::string types;
     for (const auto& t : kernels_.types()) types += (types.empty() ? "" : " and ") + p_.ops.missing(n, t);
@@ -165,7 +178,8 @@ inline void placement_groups::enter(position i) {
 
 inline void placement_groups::enter_kept(position i, const std::string& device, group_demand& d) {
   const node& n = at(i);
-  const auto found = std::find_if(p_.devices.begin(), p_.devices.end(), [&](auto& info) { return info.name == device; });
+  const auto found =
+      std::find_if(p_.devices.begin(), p_.devices.end(), [&](auto& info) { return info.name == device; });
   const auto wrong = [&](const std::string& why) {
     return error(errc::internal, "'" + n.name + "' was assigned to '" + device + "', " + why)
         .at_node(n.name, n.op, to_string(n.where))
@@ -199,9 +213,8 @@ inline void placement_groups::unite_handles(position i) {
                            to_string(requests_[mine.resource]) + " and " + to_string(requests_[source.resource]));
     if (!requests_.are_comparable(source.requested, mine.requested) &&
         requests_.are_comparable(source.assigned, mine.assigned)) {
-      dropped_[i] = "its request " + to_string(n.requested) + " was dropped: it works on '" + at(from).name +
-                    "', which asks for " + to_string(requests_[source.requested]);
-      mine.requested = requests_.specialised(requests_.specialised(source.requested, mine.assigned), mine.resource);
+      overruled_by_[root(i)] = from;
+      mine.requested = requests_.specialised(requests_.specialised(source.requested, mine.resource), mine.assigned);
     }
     try {
       unite(from, i, p_.soft);
@@ -235,7 +248,8 @@ inline void placement_groups::join(std::unordered_map<std::string_view, position
   } catch (const clash& c) {
     const std::string why = "'" + at(i).name + "' must stand with '" + at(other).name + "', but " + c.why;
     if (!p_.soft) throw refusal(i, why + "; soft placement would let them stand apart");
-    dropped_[i] = "its colocation with '" + at(other).name + "' was dropped: " + c.why;
+    std::string& note = dropped_[i];
+    note += (note.empty() ? "" : "; ") + ("its colocation with '" + at(other).name + "' was dropped: " + c.why);
   }
 }
 
@@ -246,17 +260,23 @@ inline void placement_groups::unite(position a, position b, bool soft) {
   const group_demand &mine = demand_of_[x], &theirs = demand_of_[y];
   group_demand both = mine;
   const auto assigned = requests_.merged(mine.assigned, theirs.assigned, false);
-  if (!assigned) {
-    if (mine.keeps_state != theirs.keeps_state) release(mine.keeps_state ? y : x);
-    throw clash{"'" + at(a).name + "' must stay on " + to_string(requests_[mine.assigned]) + " and '" + at(b).name +
-                "' on " + to_string(requests_[theirs.assigned]) + ", where earlier runs put them"};
+  if (!assigned && !(mine.keeps_state && theirs.keeps_state)) {
+    if (!mine.keeps_state) release_[x] = true;
+    if (!theirs.keeps_state) release_[y] = true;
+    return;  // all is done again without what is released
   }
+  if (!assigned)
+    throw clash{"the one must stay on " + to_string(requests_[mine.assigned]) + " and the other on " +
+                to_string(requests_[theirs.assigned]) + ", where earlier runs put them"};
   const auto differ = [&](request_pool::id p, request_pool::id q) {
     return "'" + at(a).name + "' asks for " + to_string(requests_[p]) + " and '" + at(b).name + "' for " +
            to_string(requests_[q]);
   };
   const auto resource = requests_.merged(mine.resource, theirs.resource, false);
   if (!resource) throw clash{differ(mine.resource, theirs.resource)};
+  if (!requests_.are_comparable(*assigned, *resource))
+    throw clash{"an earlier run put one of them on " + to_string(requests_[*assigned]) + ", and another asks for " +
+                to_string(requests_[*resource])};
   const auto requested = requests_.merged(mine.requested, theirs.requested, soft);
   if (!requested) throw clash{differ(mine.requested, theirs.requested)};
   both.kernels = kernels_.common(mine.kernels, theirs.kernels);
@@ -272,20 +292,34 @@ inline void placement_groups::unite(position a, position b, bool soft) {
   }
   both.assigned = *assigned;
   both.resource = *resource;
-  both.requested = requests_.specialised(requests_.specialised(*requested, *assigned), *resource);
+  both.requested = requests_.specialised(requests_.specialised(*requested, *resource), *assigned);
   both.needs = mine.needs | theirs.needs;
   both.keeps_state = mine.keeps_state || theirs.keeps_state;
   const position top = depth_[x] < depth_[y] ? y : x, below = top == x ? y : x;
   depth_[top] = static_cast<std::uint8_t>(std::max<int>(depth_[top], depth_[below] + 1));
   parent_[below] = top;
   demand_of_[top] = both;
+  release_[top] = release_[top] || release_[below];
+  if (overruled_by_[top] == absent) overruled_by_[top] = overruled_by_[below];
 }
 
-// State stays where it is; what has none may follow, although it ran elsewhere before.
-inline void placement_groups::release(position r) {
-  for (position i = 0; i < p_.nodes.size(); ++i)
-    if (root(i) == r && p_.kept.count(p_.nodes[i])) released_.insert(i);
-  throw start_again{};
+// Wishes that their groups do not share.
+inline void placement_groups::note_dropped() {
+  for (position i = 0; i < p_.nodes.size(); ++i) {
+    const node& n = at(i);
+    if (n.requested.empty() || (p_.kept.count(p_.nodes[i]) && !released_.count(i))) continue;
+    const device_spec& shared = requests_[demand_of_[root(i)].requested];
+    if (is_specification(n.requested, shared)) continue;
+    const position by = overruled_by_[root(i)];
+    std::string& note = dropped_[i];
+    note += (note.empty() ? "" : "; ") + ("its request " + to_string(n.requested) + " was ");
+    if (compatible(n.requested, shared) && demand_of_[root(i)].assigned == request_pool::nothing)
+      note += "loosened, since those that must stand with it ask for something else";
+    else if (by != absent)
+      note += "dropped: it works on '" + at(by).name + "', which asks for " + to_string(shared);
+    else
+      note += "dropped: what must stand with it asks for " + (shared.empty() ? "something else" : to_string(shared));
+  }
 }
 
 inline void placement_groups::number() {

@@ -17,6 +17,7 @@ namespace pinion::inline v0 {
 // TensorFlow's order of device types: accelerators, then CPUs, then those that compile for them.
 inline int rank_of_type(std::string_view type) {
   if (type == "GPU") return 210;
+  if (type == "SYCL") return 200;
   if (type == "CPU") return 60;
   return type == "XLA_CPU" || type == "XLA_GPU" ? 50 : -1;
 }

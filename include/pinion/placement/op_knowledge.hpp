@@ -22,8 +22,8 @@ struct kernel_on {
 
 struct op_facts {
   std::vector<kernel_on> kernels = {};
-  bool metadata = false;       // tells of its first input without reading it (Shape, Size, Rank): stays near it
-  bool stateful = false;       // may not move once it was placed
+  bool metadata = false;        // tells of its first input without reading it (Shape, Size, Rank): stays near it
+  bool stateful = false;        // may not move once it was placed
   std::uint32_t handles = ~0u;  // bit i: where input i is a reference or resource, the op works on what it stands for
 };
 

@@ -64,7 +64,7 @@ class placing {
   PINION_DECL std::string why_not(position i, const device_spec& request) const;
 
  private:
-  [[noreturn]] PINION_DECL void refuse(group g) const;
+  [[noreturn]] PINION_DECL void refuse(group g);
   bool has_kernel(position i, std::string_view device_type) const;
 
   const placement_problem& p_;
@@ -73,6 +73,7 @@ class placing {
   std::vector<std::int32_t> device_;
   std::vector<std::uint32_t> reason_;
   std::vector<std::string> reasons_{""};
+  std::unordered_map<std::string, std::uint32_t> known_{{"", 0}};  // reasons, by text
 };
 
 #if PINION_DEFINE_GRAPH
@@ -102,9 +103,9 @@ PINION_DECL void placing::put(group g, int device, std::string_view reason) {
         .at_node(n.name, n.op, to_string(n.where));
   }
   device_[g] = device;
-  if (reasons_.back() != reason) reasons_.emplace_back(reason);
-  reason_[g] = static_cast<std::uint32_t>(reasons_.size()) - 1;
-  if (reason.empty()) reason_[g] = 0;
+  const auto [at, fresh] = known_.try_emplace(std::string(reason), static_cast<std::uint32_t>(reasons_.size()));
+  if (fresh) reasons_.emplace_back(reason);
+  reason_[g] = at->second;
 }
 
 PINION_DECL placement placing::result() const {
@@ -143,8 +144,11 @@ PINION_DECL std::string placing::missing(position i, const device_info& d) const
 
 PINION_DECL std::string placing::why_not(position i, const device_spec& request) const {
   std::string devices;
+  bool matched = false;
   for (const device_info& d : p_.devices) {
-    if (is_specification(request, d.spec))
+    const bool matches = is_specification(request, d.spec);
+    matched = matched || matches;
+    if (matches)
       for (const position m : groups_.members(groups_.of(i)))
         if (!has_kernel(m, d))
           return (m == i ? "" : "'" + groups_.at(m).name + "', which must stand with it: ") + missing(m, d);
@@ -153,35 +157,47 @@ PINION_DECL std::string placing::why_not(position i, const device_spec& request)
   // A device that is not there may lack the kernel too: the more helpful thing to know.
   const bool known = request.type() == "CPU" || request.type() == "GPU";
   if (known && !has_kernel(i, request.type())) return p_.ops.missing(groups_.at(i), request.type());
-  return "no such device; there are " + devices;
+  return matched ? "those that must stand with it ask for something else" : "no such device; there are " + devices;
 }
 
-PINION_DECL void placing::refuse(group g) const {
+PINION_DECL void placing::refuse(group g) {
   const group_demand& d = groups_.demand(g);
   const device_spec& request = groups_.requests()[d.requested];
-  // The member that asked for it, or the one that cannot go where the others are.
-  position culprit = groups_.members(g)[0], anchor = culprit;
-  for (const position m : groups_.members(g)) {
-    if (const auto kept = p_.kept.find(p_.nodes[m]); kept != p_.kept.end() && kept->second == to_string(request)) anchor = m;
-    if (groups_.at(m).requested.empty() && groups_.at(culprit).requested.empty() && !has_kernel(m, request.type()))
-      culprit = m;
-  }
-  if (d.assigned != request_pool::nothing)
-    for (const position m : groups_.members(g))
-      if (!has_kernel(m, request.type())) culprit = m;
+  const auto& all = groups_.members(g);
+  const auto first = [&](auto&& is, position otherwise) {
+    const auto at = std::find_if(all.begin(), all.end(), is);
+    return at == all.end() ? otherwise : *at;
+  };
+  const bool fixed = d.assigned != request_pool::nothing;
+  const device_info* on = nullptr;
+  for (const device_info& info : p_.devices)
+    if (fixed && info.spec == request) on = &info;
+  // The first that asked for it; or the one that cannot go where the others are.
+  const position anchor = first(
+      [&](position m) {
+        const auto kept = p_.kept.find(p_.nodes[m]);
+        return kept != p_.kept.end() && on && kept->second == on->name;
+      },
+      all[0]);
+  const position culprit =
+      on ? first([&](position m) { return !has_kernel(m, *on); }, all[0])
+         : first(
+               [&](position m) {
+                 return !groups_.at(m).requested.empty() && is_specification(groups_.at(m).requested, request);
+               },
+               first([&](position m) { return groups_.facts(m).kernels.size() < 2; }, all[0]));
   const node& n = groups_.at(culprit);
   std::string sentence;
-  if (d.assigned != request_pool::nothing)
-    sentence = "'" + n.name + "' must stand with '" + groups_.at(anchor).name + "', which is on " + to_string(request) +
-               ", but " + p_.ops.missing(n, request.type());
+  if (on)
+    sentence = "'" + n.name + "' must stand with '" + groups_.at(anchor).name + "', which is on " + on->name +
+               ", but " + missing(culprit, *on);
   else
     sentence = (request.empty() ? "no device can hold '" + n.name + "': "
                                 : "'" + n.name + "' cannot be placed on " + to_string(request) + ": ") +
-               why_not(culprit, request) + (n.request_reason.empty() ? "" : " (asked for by " + n.request_reason + ")") +
-               (p_.soft ? "" : "; soft placement would loosen the request");
-  throw error(errc::invalid_argument, sentence)
-      .at_node(n.name, n.op, to_string(n.where))
-      .on_device(to_string(request));
+               why_not(culprit, request) +
+               (n.request_reason.empty() ? "" : " (asked for by " + n.request_reason + ")") +
+               (!p_.soft && candidates_.could_loosen(d) ? "; soft placement would loosen the request" : "");
+  throw error(errc::invalid_argument, sentence).at_node(n.name, n.op, to_string(n.where)).on_device(to_string(request));
 }
 #endif
 

@@ -15,10 +15,10 @@ namespace pinion::inline v0::sim {
 struct planned_device {
   std::string type = "GPU";
   int count = 1;
-  double flops = 0;             // operations a second; 0: what is usual for the type
-  double memory_bandwidth = 0;  // bytes a second
-  double launch = 0;            // seconds before a kernel begins
-  std::int64_t memory_limit = 0;  // bytes; 0: no limit
+  double flops = 0;                     // operations a second; 0: what is usual for the type
+  double memory_bandwidth = 0;          // bytes a second
+  double launch = 0;                    // seconds before a kernel begins
+  std::int64_t memory_limit = 0;        // bytes; 0: no limit
   std::vector<std::string> lacks = {};  // ops that have no kernel here
 };
 
@@ -41,6 +41,10 @@ class machine {
     const device_spec full = at.with_replica(at.replica() < 0 ? 0 : at.replica()).with_type(like.type);
     if (at.job().empty() || at.task() < 0)
       throw error(errc::invalid_argument, "'" + std::string(task) + "' names no task; write /job:J/task:N");
+    if (full.type().empty() || like.count < 0)
+      throw error(errc::invalid_argument, "a planned device of '" + std::string(task) + "' has type '" + like.type +
+                                              "' and count " + std::to_string(like.count) +
+                                              "; write a type and how many there are");
     int next = 0;
     for (const auto& d : devices_)
       if (in_one_task(d.spec, full) && d.spec.type() == full.type()) ++next;

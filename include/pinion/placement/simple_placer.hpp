@@ -32,7 +32,7 @@ class common_consumers {
   explicit common_consumers(const placing& work)
       : work_(work), device_(work.problem().nodes.size(), none), waits_(work.problem().nodes.size(), false) {
     for (placing::position i = 0; i < device_.size(); ++i)
-      waits_[i] = work.device_of_node(i) < 0 && is_generator(work.groups().at(i));
+      waits_[i] = is_generator(work.groups().at(i)) && work.problem().kept.count(work.problem().nodes[i]) == 0;
   }
   bool waits(placing::position i) const { return waits_[i]; }
   // After all but the waiting ones were placed.
@@ -76,7 +76,7 @@ PINION_DECL placement simple_placer::operator()(const placement_problem& p) cons
   const auto first_input = [&](placing::position i) {
     const node& n = groups.at(i);
     const auto from = n.inputs.empty() ? placement_groups::absent : groups.position_of(n.inputs[0].node);
-    return from == placement_groups::absent ? -1 : work.device_of_node(from);
+    return from == placement_groups::absent || consumers.waits(from) ? -1 : work.device_of_node(from);
   };
   for (placing::position i = 0; i < p.nodes.size(); ++i)
     if (!consumers.waits(i)) place(i, groups.facts(i).metadata ? first_input(i) : -1, "with its input");

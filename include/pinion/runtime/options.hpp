@@ -53,9 +53,9 @@ struct session_options {
   bool record_costs = false;          // time every node, for session::measured_costs()
   bool log_device_placement = false;  // a line per node when it is placed
   text_sink placement_log = {};       // where; standard output if empty
-  int cpu_devices = 1;
-  int inter_op_threads = 0;                        // for nodes beside each other; 0: one a core, 1: only the caller's
-  int intra_op_threads = 0;                        // for loops inside a node; likewise
+  int cpu_devices = 1;                // of this process; those of a cluster are in each task's server_config
+  int inter_op_threads = 0;           // for nodes beside each other; 0: one a core, 1: only the caller's
+  int intra_op_threads = 0;           // for loops inside a node; likewise
   std::chrono::milliseconds operation_timeout{0};  // of one run(); 0: no limit
   std::vector<std::string> device_filters = {};
   gpu_options gpu = {};
@@ -75,7 +75,8 @@ inline void log_placement(const session_options& options, const std::string& lin
 inline std::string address_of_target(const std::string& target) {
   const std::string scheme = "pinion://";
   if (target.rfind(scheme, 0) != 0)
-    throw error(errc::invalid_argument, "the target '" + target + "' is not of the form pinion://host:port");
+    throw error(errc::invalid_argument, "the target '" + target + "' is not of the form pinion://host:port" +
+                                            (target.find("//") == target.npos ? "; write " + scheme + target : ""));
   return target.substr(scheme.size());
 }
 

@@ -35,17 +35,14 @@ struct partition {
 class partitioner {
  public:
   partitioner(const graph& g, const placement& p, const step_signature& s, int home)
-      : g_(g),
-        placed_(p),
-        s_(s),
-        home_(home),
-        parts_(p.devices().size()),
-        where_(static_cast<std::size_t>(g.size())) {}
+      : g_(g), placed_(p), s_(s), home_(home), parts_(p.devices().size()), where_(static_cast<std::size_t>(g.size())) {}
 
   std::vector<partition> run() {
     for (std::size_t i = 0; i < s_.feeds.size(); ++i) {
       part_item item{.kind = part_item::feed, .node = s_.feeds[i].node, .index = static_cast<int>(i), .outputs = 1};
-      fed_[{s_.feeds[i].node, s_.feeds[i].index}] = add(home_, std::move(item));
+      const int index = add(home_, std::move(item));
+      fed_[{s_.feeds[i].node, s_.feeds[i].index}] = index;
+      where(s_.feeds[i].node) = {home_, index};  // for control edges, if the node itself does not run
     }
     for (std::size_t i = 0; i < placed_.nodes().size(); ++i) add_node(placed_.nodes()[i], placed_.device_index(i));
     for (std::size_t i = 0; i < s_.fetches.size(); ++i) {
@@ -130,7 +127,8 @@ class partitioner {
       send.peer = are_peers(from, to);
     }
     add(from, std::move(send));
-    return add(to, {.kind = part_item::receive, .node = of.node, .index = of.index, .key = std::move(key), .outputs = 1});
+    return add(to,
+               {.kind = part_item::receive, .node = of.node, .index = of.index, .key = std::move(key), .outputs = 1});
   }
   const device_info& info(int device) const { return placed_.devices()[static_cast<std::size_t>(device)]; }
   const std::string& name_of(int device) const { return info(device).name; }

@@ -146,8 +146,8 @@ class session {
     return made;
   }
 
-  // What the nodes of its steps took so far, for a cost model and to be kept in a file. Throws failed_precondition for a
-  // session that was not made with .record_costs, unimplemented for one on a cluster.
+  // What the nodes of its steps took so far, for a cost model and to be kept in a file. Throws failed_precondition for
+  // a session that was not made with .record_costs, unimplemented for one on a cluster.
   pinion::measured_costs measured_costs() { return backend().measured_costs(); }
 
   std::vector<device_info> list_devices() { return backend().list_devices(); }

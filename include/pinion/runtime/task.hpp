@@ -41,7 +41,12 @@ class task {
 
   std::vector<device_info> device_infos() const {
     std::vector<device_info> list;
-    for (const auto& d : devices) list.push_back({d->spec(), d->name(), d->memory_limit(), d->description()});
+    for (const auto& d : devices)
+      list.push_back({.spec = d->spec(),
+                      .name = d->name(),
+                      .memory_limit = d->memory_limit(),
+                      .description = d->description(),
+                      .memory_is_limited = d->memory_is_limited()});
     return list;
   }
 

@@ -30,11 +30,21 @@ inline constexpr bool job_has_tasks = false;
 template <class Job>
 inline constexpr bool is_no_job_of_the_cluster = false;
 
+template <class... Jobs>
+constexpr bool are_distinct() {
+  const std::string_view names[] = {Jobs::name..., ""};
+  for (std::size_t i = 0; i < sizeof...(Jobs); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (names[i] == names[k]) return false;
+  return true;
+}
+
 }  // namespace detail
 
 // Jobs known to the compiler. Without state.
 template <class... Jobs>
 struct static_jobs {
+  static_assert(detail::are_distinct<Jobs...>(), "a job is listed twice");
   // How many tasks a job has; -1 for one that is not there.
   static constexpr int tasks(std::string_view job) {
     int count = -1;

@@ -22,9 +22,9 @@ struct link_speed {
 // A value. Seconds of a node on a device: measured, or launch + max(operations / flops, bytes touched / bandwidth), as
 // a roofline has it. Seconds of a transfer: latency + bytes / bandwidth of the link; transfers do not slow each other.
 struct cost_model {
-  link_speed within_task = {1.2e10, 1e-5};    // between devices of one task: a PCIe 3 x16 link
-  link_speed between_tasks = {1.2e9, 6e-5};   // a 10 Gbit/s network
-  std::int64_t unknown_extent = 32;           // what an unknown dimension counts as
+  link_speed within_task = {1.2e10, 1e-5};   // between devices of one task: a PCIe 3 x16 link
+  link_speed between_tasks = {1.2e9, 6e-5};  // a 10 Gbit/s network
+  std::int64_t unknown_extent = 32;          // what an unknown dimension counts as
   measured_costs measured = {};
   // Instead of the two links above, where given.
   std::function<link_speed(const device_info& from, const device_info& to)> link = {};

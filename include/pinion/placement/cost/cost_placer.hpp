@@ -92,7 +92,7 @@ class cost_search {
       }
   }
 
-  bool found() const { return !best_.empty(); }
+  bool found() const { return found_; }
   double makespan() const { return makespan_; }
   const std::string& too_big() const { return too_big_; }
 
@@ -122,7 +122,8 @@ class cost_search {
 
   void offer(std::vector<std::int32_t> device) {
     const double t = simulate_(device);
-    if (t < makespan_ && fits(device)) {
+    if ((t < makespan_ || !found_) && fits(device)) {
+      found_ = true;
       makespan_ = t;
       best_ = std::move(device);
     }
@@ -139,8 +140,8 @@ class cost_search {
     return true;
   }
   bool fits(const std::vector<std::int32_t>& device) {
-    const bool limited =
-        std::any_of(p_.devices.begin(), p_.devices.end(), [](const device_info& d) { return d.memory_limit > 0; });
+    const bool limited = std::any_of(p_.devices.begin(), p_.devices.end(),
+                                     [](const device_info& d) { return d.memory_is_limited && d.memory_limit > 0; });
     if (!limited) return true;
     const simulated_step s = pinion::simulate(costs_, device);
     for (int d = 0; d < costs_.devices(); ++d) {
@@ -160,6 +161,7 @@ class cost_search {
   const placement_groups& groups_;
   std::vector<std::int32_t> best_, trial_;
   double makespan_ = std::numeric_limits<double>::infinity();
+  bool found_ = false;
   std::string too_big_;
 };
 

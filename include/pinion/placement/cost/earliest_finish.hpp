@@ -62,7 +62,7 @@ class earliest_finish {
   std::vector<double> finish_, free_at_;
   std::vector<double> used_;  // bytes, by device
   std::vector<std::uint32_t> unread_;
-  std::vector<std::vector<slot>> slots_;  // by device, in order; with gaps only
+  std::vector<std::vector<slot>> slots_;                         // by device, in order; with gaps only
   std::unordered_map<const int*, std::vector<idle_heap>> idle_;  // by candidate list, then by class
 };
 
@@ -82,7 +82,8 @@ PINION_DECL bool earliest_finish::run(list_order order) {
   if (gaps_) slots_.resize(static_cast<std::size_t>(costs_.devices()));
   for (position i = 0; i < n; ++i) {
     unread_[i] = static_cast<std::uint32_t>(costs_.consumers(i).size());
-    if (work_.device_of_node(i) >= 0) used_[static_cast<std::size_t>(work_.device_of_node(i))] += static_cast<double>(costs_.state(i));
+    if (work_.device_of_node(i) >= 0)
+      used_[static_cast<std::size_t>(work_.device_of_node(i))] += static_cast<double>(costs_.state(i));
   }
   if (gaps_) {
     const auto rank = upward_ranks();
@@ -206,7 +207,9 @@ inline double earliest_finish::arrival(position i, int device) const {
   double ready = 0;
   for (const auto& e : costs_.inputs(i)) {
     int from = work_.device_of_node(e.node);
-    if (from < 0) from = work_.may_hold(work_.groups().of(e.node), device) ? device : work_.candidates(work_.groups().of(e.node)).front();
+    if (from < 0)
+      from = work_.may_hold(work_.groups().of(e.node), device) ? device
+                                                               : work_.candidates(work_.groups().of(e.node)).front();
     ready = std::max(ready, finish_[e.node] + costs_.transfer(from, device, e.bytes));
   }
   return ready;
@@ -226,7 +229,8 @@ inline void earliest_finish::occupy(int device, double start, double finish) {
   free = std::max(free, finish);
   if (!gaps_) return;
   auto& mine = slots_[static_cast<std::size_t>(device)];
-  const auto at = std::upper_bound(mine.begin(), mine.end(), start, [](double t, const slot& s) { return t < s.start; });
+  const auto at =
+      std::upper_bound(mine.begin(), mine.end(), start, [](double t, const slot& s) { return t < s.start; });
   mine.insert(at, {start, finish});
 }
 
@@ -240,7 +244,8 @@ inline bool earliest_finish::fits(position i, int device) const {
   const group own = work_.groups().of(i);
   if (work_.device_of(own) < 0) add_state(own);
   for (const auto& e : costs_.inputs(i))
-    if (const group g = work_.groups().of(e.node); g != own && work_.device_of(g) < 0 && work_.may_hold(g, device)) add_state(g);
+    if (const group g = work_.groups().of(e.node); g != own && work_.device_of(g) < 0 && work_.may_hold(g, device))
+      add_state(g);
   return bytes <= static_cast<double>(limit);
 }
 
@@ -252,8 +257,9 @@ inline void earliest_finish::settle_sources(position i, int device) {
 }
 
 inline void earliest_finish::settle(group g, int device) {
-  work_.put(g, device);
-  for (const position m : work_.groups().members(g)) used_[static_cast<std::size_t>(device)] += static_cast<double>(costs_.state(m));
+  work_.put(g, device, gaps_ ? "HEFT: done first there" : "done first there");
+  for (const position m : work_.groups().members(g))
+    used_[static_cast<std::size_t>(device)] += static_cast<double>(costs_.state(m));
 }
 
 // A value goes when its last consumer was taken.

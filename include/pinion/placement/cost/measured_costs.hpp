@@ -10,7 +10,6 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #if PINION_DEFINE_GRAPH
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <limits>
@@ -68,12 +67,12 @@ PINION_DECL void measured_costs::save(const std::string& path) const {
     file << key.first << '\t' << key.second << '\t' << e.seconds << '\t' << e.times << '\n';
   file.close();
   if (!file || std::rename((path + ".part").c_str(), path.c_str()) != 0)
-    throw error(errc::unavailable, "cannot write the cost file " + path);
+    throw error(errc::unavailable, "cannot write the cost file '" + path + "'");
 }
 
 PINION_DECL measured_costs measured_costs::load(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw error(errc::not_found, "there is no cost file " + path);
+  if (!file) throw error(errc::not_found, "there is no cost file '" + path + "'");
   const auto bad = [&](int line, const std::string& why) {
     return error(errc::data_loss, path + ":" + std::to_string(line) + ": " + why);
   };
@@ -89,7 +88,7 @@ PINION_DECL measured_costs measured_costs::load(const std::string& path) {
     std::int64_t times = 0;
     const bool whole = std::getline(cells, node, '\t') && std::getline(cells, type, '\t') &&
                        (cells >> seconds >> times) && (cells >> std::ws).eof();
-    if (!whole || !(seconds >= 0) || std::isinf(seconds) || times < 1)
+    if (!whole || !(seconds >= 0 && seconds < 1e9) || times < 1)
       throw bad(line, "expected node, device type, seconds and runs between tabs, found '" + text + "'");
     costs.add(node, type, seconds, times);
   }

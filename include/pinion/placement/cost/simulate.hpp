@@ -22,7 +22,7 @@ struct simulated_transfer {
 };
 
 struct simulated_step {
-  double makespan = 0;  // seconds until the last node is done
+  double makespan = 0;                // seconds until the last node is done
   std::vector<double> start, finish;  // by position
   std::vector<double> busy;           // by device
   std::vector<std::int64_t> peak;     // bytes by device: variables, and values until their last use
@@ -141,7 +141,8 @@ PINION_DECL simulated_step simulate(const step_costs& costs, std::span<const std
         continue;
       }
       const double arrives = s.finish[i] + costs.transfer(device[i], to, e.bytes);
-      const auto key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(e.output)) << 32 | static_cast<unsigned>(to);
+      const auto key =
+          static_cast<std::uint64_t>(static_cast<std::uint32_t>(e.output)) << 32 | static_cast<unsigned>(to);
       const auto [at, fresh] = sent.try_emplace(key, s.transfers.size(), arrives);
       if (fresh) s.transfers.push_back({i, e.output, device[i], to, e.bytes, s.finish[i], arrives});
       at->second.second = std::max(at->second.second, s.finish[e.node]);

@@ -35,7 +35,9 @@ class step_costs {
   const placement_problem& problem() const { return p_; }
   const placement_groups& groups() const { return groups_; }
 
-  std::span<const edge> inputs(position i) const { return {in_.data() + in_begin_[i], in_begin_[i + 1] - in_begin_[i]}; }
+  std::span<const edge> inputs(position i) const {
+    return {in_.data() + in_begin_[i], in_begin_[i + 1] - in_begin_[i]};
+  }
   std::span<const edge> consumers(position i) const {
     return {out_.data() + out_begin_[i], out_begin_[i + 1] - out_begin_[i]};
   }
@@ -46,7 +48,7 @@ class step_costs {
   int class_of(int device) const { return class_[static_cast<std::size_t>(device)]; }
   double seconds_of_class(position i, int c) const {
     if (!measured_.empty()) {
-      const float known = measured_[i * speeds_.size() + static_cast<std::size_t>(c)];
+      const double known = measured_[i * speeds_.size() + static_cast<std::size_t>(c)];
       if (known >= 0) return known;
     }
     if (free_[i]) return 0;
@@ -69,14 +71,17 @@ class step_costs {
   // Where nothing is known of the two ends.
   double mean_transfer(double bytes) const {
     if (devices() == 1) return 0;
-    return share_within_ * model_.within_task.seconds(bytes) + (1 - share_within_) * model_.between_tasks.seconds(bytes);
+    return share_within_ * model_.within_task.seconds(bytes) +
+           (1 - share_within_) * model_.between_tasks.seconds(bytes);
   }
   int task_of(int device) const { return task_[static_cast<std::size_t>(device)]; }
   std::span<const int> devices_of_task(int task) const { return by_task_[static_cast<std::size_t>(task)]; }
 
   std::int64_t bytes_out(position i) const { return bytes_out_[i]; }  // of values
   std::int64_t state(position i) const { return state_[i]; }          // of a variable
-  std::int64_t memory_limit(int device) const { return this->device(device).memory_limit; }  // 0: none
+  std::int64_t memory_limit(int device) const {                       // 0: none
+    return this->device(device).memory_is_limited ? this->device(device).memory_limit : 0;
+  }
 
  private:
   const device_info& device(int d) const { return p_.devices[static_cast<std::size_t>(d)]; }
@@ -96,7 +101,7 @@ class step_costs {
   std::vector<double> work_, touched_;
   std::vector<bool> free_;
   std::vector<std::int64_t> bytes_out_, state_;
-  std::vector<float> measured_;  // by node and class; negative: not measured. Empty without measurements
+  std::vector<double> measured_;  // by node and class; negative: not measured. Empty without measurements
   std::vector<std::size_t> in_begin_, out_begin_;
   std::vector<edge> in_, out_;
 };
@@ -104,6 +109,9 @@ class step_costs {
 #if PINION_DEFINE_GRAPH
 PINION_DECL step_costs::step_costs(const placement_problem& p, const placement_groups& groups, const cost_model& model)
     : p_(p), groups_(groups), model_(model) {
+  for (const link_speed& l : {model.within_task, model.between_tasks})
+    if (!(l.bandwidth > 0) || !(l.latency >= 0))
+      throw error(errc::invalid_argument, "a link of a cost model has no bandwidth, or a latency below 0");
   know_devices();
   know_nodes();
   know_edges();
@@ -208,11 +216,11 @@ inline void step_costs::know_edges() {
 
 inline void step_costs::know_measurements() {
   if (model_.measured.empty()) return;
-  measured_.assign(nodes() * speeds_.size(), -1.f);
+  measured_.assign(nodes() * speeds_.size(), -1.);
   for (position i = 0; i < nodes(); ++i)
     for (std::size_t c = 0; c < speeds_.size(); ++c)
       if (const auto* e = model_.measured.find(groups_.at(i).name, types_[c]))
-        measured_[i * speeds_.size() + c] = static_cast<float>(e->seconds);
+        measured_[i * speeds_.size() + c] = e->seconds;
 }
 #endif
 

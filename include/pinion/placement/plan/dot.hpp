@@ -40,8 +40,9 @@ PINION_DECL std::string plan::to_dot() const {
                           dot_quoted(device.substr(task.size())),
                           device.find("/device:CPU:") == device.npos ? "\"#d7f0d8\"" : "\"#dbe8f8\"");
       for (const placed_node* n : own)
-        text += fmt::format("      {} [label={}, tooltip={}];\n", dot_quoted(n->name),
-                            dot_quoted(n->name == n->op ? n->name : n->name + " (" + n->op + ")"), dot_quoted(n->reason));
+        text +=
+            fmt::format("      {} [label={}, tooltip={}];\n", dot_quoted(n->name),
+                        dot_quoted(n->name == n->op ? n->name : n->name + " (" + n->op + ")"), dot_quoted(n->reason));
       text += "    }\n";
     }
     text += "  }\n";

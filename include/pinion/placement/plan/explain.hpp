@@ -36,7 +36,7 @@ class explaining {
     step_ = simulate(costs_, devices_);
   }
 
-  placed_node tell(placing::position i) const {
+  placed_node tell(placing::position i) {
     const node& n = work_.groups().at(i);
     const device_info& d = placed_.device(i);
     placed_node told{.id = p_.nodes[i],
@@ -91,7 +91,7 @@ class explaining {
         refused.push_back(d.name + ": " + work_.missing(i, d));
     return refused;
   }
-  std::string reason(placing::position i, const placed_node& told) const {
+  std::string reason(placing::position i, const placed_node& told) {
     const placement_groups& groups = work_.groups();
     const node& n = groups.at(i);
     const auto first = groups.members(groups.of(i))[0];
@@ -104,10 +104,12 @@ class explaining {
       text = "with " + groups.at(first).name;
     else if (!n.requested.empty())
       text = n.request_reason.empty() ? "pinned" : "pinned by " + n.request_reason;
-    else if (p_.kept.count(told.id))
+    else if (const auto kept = p_.kept.find(told.id); kept != p_.kept.end() && kept->second == told.device)
       text = "kept from an earlier run";
     else if (!placed_.reason(i).empty())
       text = placed_.reason(i);
+    else if (work_.candidates(groups.of(i)).front() != told.device_index)
+      text = "chosen by the placer";
     else
       text = told.refused.empty() ? "first device" : "only kernel";
     return dropped.empty() ? text : text + "; " + dropped;
@@ -124,7 +126,7 @@ class explaining {
 }  // namespace detail
 
 PINION_DECL plan explain(const placement_problem& problem, const placement& placed, const cost_model& costs) {
-  const detail::explaining tell(problem, placed, costs);
+  detail::explaining tell(problem, placed, costs);
   std::vector<placed_node> nodes;
   nodes.reserve(problem.nodes.size());
   for (placing::position i = 0; i < problem.nodes.size(); ++i) nodes.push_back(tell.tell(i));

@@ -49,7 +49,8 @@ PINION_DECL std::string plan::to_json() const {
   };
   const auto node = [&](const placed_node& n) {
     return fmt::format(
-        "{{\"name\": {}, \"op\": {}, \"device\": {}, \"requested\": {}, \"reason\": {}, \"fallback\": {}, \"refused\": {}, "
+        "{{\"name\": {}, \"op\": {}, \"device\": {}, \"requested\": {}, \"reason\": {}, \"fallback\": {}, \"refused\": "
+        "{}, "
         "\"location\": {}, \"bytes_in\": {}, \"bytes_out\": {}, \"variable_bytes\": {}, \"starts\": {}, \"ends\": {}}}",
         quoted(n.name), quoted(n.op), quoted(n.device), quoted(n.requested), quoted(n.reason), n.fallback,
         detail::json_list(n.refused, text), quoted(n.location), n.bytes_in, n.bytes_out, n.state, n.starts, n.ends);
@@ -60,7 +61,8 @@ PINION_DECL std::string plan::to_json() const {
                        quoted(devices_[static_cast<std::size_t>(t.to)].name), t.bytes);
   };
   return fmt::format(
-      "{{\n \"mode\": \"{}\",\n \"makespan\": {},\n \"devices\": {},\n \"nodes\": {},\n \"transfers\": {},\n \"notes\": "
+      "{{\n \"mode\": \"{}\",\n \"makespan\": {},\n \"devices\": {},\n \"nodes\": {},\n \"transfers\": {},\n "
+      "\"notes\": "
       "{}\n}}\n",
       allows_fallback() ? "fallback" : "strict", makespan(), detail::json_list(devices_, device),
       detail::json_list(nodes_, node), detail::json_list(transfers(), transfer), detail::json_list(notes(), text));

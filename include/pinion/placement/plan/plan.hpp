@@ -20,13 +20,13 @@ namespace pinion::inline v0 {
 struct placed_node {
   node_id id = no_node;
   std::string name = {}, op = {};
-  std::string requested = {};             // as guards and policies gathered it; "" when nobody asked
-  std::string device = {};                // where it goes
-  int device_index = -1;                  // in the plan's devices
-  std::string reason = {};                // "pinned by guard at model.cpp:12", "only kernel", "with W", ...
-  std::vector<std::string> refused = {};  // candidates that were not taken, each with why
-  bool fallback = false;                  // soft placement, or a variable it works on, moved it
-  std::string location = {};              // file:line that made it
+  std::string requested = {};                // as guards and policies gathered it; "" when nobody asked
+  std::string device = {};                   // where it goes
+  int device_index = -1;                     // in the plan's devices
+  std::string reason = {};                   // "pinned by guard at model.cpp:12", "only kernel", "with W", ...
+  std::vector<std::string> refused = {};     // candidates that were not taken, each with why
+  bool fallback = false;                     // soft placement, or a variable it works on, moved it
+  std::string location = {};                 // file:line that made it
   std::int64_t bytes_in = 0, bytes_out = 0;  // of values whose shapes are known
   std::int64_t state = 0;                    // bytes of a variable whose shape is known
   double starts = 0, ends = 0;
@@ -42,7 +42,7 @@ struct device_total {
 
 // A value that crosses from a device to another, once a step.
 struct planned_transfer {
-  std::string value;  // "W/read", "split:1"
+  std::string value;       // "W/read", "split:1"
   int from = -1, to = -1;  // in the plan's devices
   std::int64_t bytes = 0;  // as estimated
 };
@@ -60,8 +60,8 @@ struct plan_figures {
   std::vector<device_total> totals = {};  // one for each device
   std::vector<planned_transfer> transfers = {};
   std::vector<planned_edge> edges = {};
-  double makespan = 0;                    // seconds
-  std::vector<std::string> notes = {};    // what a person should know beside the nodes
+  double makespan = 0;                  // seconds
+  std::vector<std::string> notes = {};  // what a person should know beside the nodes
 };
 
 // The nodes that some fetches need, in the order in which they were made, each with its device. A value.
@@ -164,8 +164,9 @@ PINION_DECL std::string totals_table(const plan& p) {
   }
   std::int64_t bytes = 0;
   for (const auto& t : p.transfers()) bytes += t.bytes;
-  return detail::aligned(rows) + fmt::format("{} values, {} bytes cross between devices; a step would take {:.1f} us",
-                                             p.transfers().size(), bytes, p.makespan() * 1e6);
+  return detail::aligned(rows) + fmt::format("{} value{}, {} bytes cross between devices; a step would take {:.1f} us",
+                                             p.transfers().size(), p.transfers().size() == 1 ? "" : "s", bytes,
+                                             p.makespan() * 1e6);
 }
 #endif
 

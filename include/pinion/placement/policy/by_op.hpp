@@ -27,6 +27,7 @@ struct when {
 template <class... Rows>
 struct by_op {
   static constexpr std::string_view name = "by_op";
+  static_assert((sizeof(Rows) + ... + 1) > 0);  // makes each row be checked
 
   device_spec operator()(const node_view& op) const {
     device_spec answer = op.device();

@@ -30,7 +30,7 @@ class first_of {
     if constexpr (std::is_convertible_v<decltype(policy(op)), device_spec>)
       return policy(op);
     else
-      return parse_device(policy(op));
+      return detail::parse_answer(policy(op));
   }
   std::tuple<Policies...> policies_;
 };

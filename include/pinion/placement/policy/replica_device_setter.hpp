@@ -27,7 +27,8 @@ struct replica_device_setter_options {
 
 // A placement policy with state: it counts the ops it sends to ps tasks. For one thread at a time. Without ps tasks it
 // changes nothing. Fields that guards inside it set win over its own; an op bound for another job takes no turn of the
-// strategy. A bad device string throws invalid_argument when it is made. Source: TensorFlow 1.15, device_setter.py.
+// strategy. A bad device string, or fewer than no ps tasks, throws invalid_argument
+// when it is made. Source: TensorFlow 1.15, device_setter.py.
 template <ps_strategy Strategy = round_robin>
 class replica_device_setter {
  public:
@@ -40,6 +41,8 @@ class replica_device_setter {
         tasks_(o.ps_tasks),
         strategy_(std::move(strategy)) {
     if (o.cluster) tasks_ = o.cluster->has(ps_.job()) ? o.cluster->num_tasks(ps_.job()) : 0;
+    if (tasks_ < 0)
+      throw error(errc::invalid_argument, "replica_device_setter: ps_tasks is " + std::to_string(tasks_) + ", below 0");
     if (o.ps_ops) ps_ops_ = *o.ps_ops;
   }
 
