@@ -98,6 +98,7 @@ class placement_groups {
   mutable std::vector<position> parent_;
   std::vector<std::uint8_t> depth_;
   std::vector<group_demand> demand_of_;  // of roots
+  std::vector<request_pool::id> own_;    // what each node asks for by itself
   std::map<position, std::string> dropped_;
 
   std::vector<group> group_;
@@ -119,6 +120,7 @@ PINION_DECL placement_groups::placement_groups(const placement_problem& p)
   }
   release_ = {};
   overruled_by_ = {};
+  own_ = {};
   number();
 }
 
@@ -129,6 +131,7 @@ inline bool placement_groups::build() {
   std::iota(parent_.begin(), parent_.end(), position{0});
   depth_.assign(n, 0);
   demand_of_.assign(n, {});
+  own_.assign(n, request_pool::nothing);
   dropped_.clear();
   release_.assign(n, false);
   overruled_by_.assign(n, absent);
@@ -156,7 +159,7 @@ inline void placement_groups::enter(position i) {
   const op_facts& facts = p_.ops.facts(n);
   facts_[i] = &facts;
   group_demand& d = demand_of_[i];
-  d.requested = requests_.add(n.requested);
+  d.requested = own_[i] = requests_.add(n.requested);
   d.kernels = kernels_.of(facts);
   d.needs = rare_.empty() ? 0 : bit_of(n.op);
   // Another process may know more kernels than this one.
@@ -306,9 +309,11 @@ inline void placement_groups::unite(position a, position b, bool soft) {
 // Wishes that their groups do not share.
 inline void placement_groups::note_dropped() {
   for (position i = 0; i < p_.nodes.size(); ++i) {
+    const request_pool::id held = demand_of_[root(i)].requested;
+    if (own_[i] == request_pool::nothing || own_[i] == held) continue;
+    if (p_.kept.count(p_.nodes[i]) && !released_.count(i)) continue;
     const node& n = at(i);
-    if (n.requested.empty() || (p_.kept.count(p_.nodes[i]) && !released_.count(i))) continue;
-    const device_spec& shared = requests_[demand_of_[root(i)].requested];
+    const device_spec& shared = requests_[held];
     if (is_specification(n.requested, shared)) continue;
     const position by = overruled_by_[root(i)];
     std::string& note = dropped_[i];
