@@ -5,11 +5,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <cstdio>
-#include <fstream>
 #include <random>
 
 #include <support/caught.hpp>
+#include <support/temporary_file.hpp>
 
 namespace {
 
@@ -73,12 +72,6 @@ TEST_CASE("a node takes its launch and the longer of computing and moving bytes,
 
 // ---- measurements --------------------------------------------------------------------------------------------------------
 
-struct temporary_file {
-  std::string path = std::string(std::tmpnam(nullptr)) + ".costs";
-  ~temporary_file() { std::remove(path.c_str()); }
-  void write(const std::string& text) const { std::ofstream(path) << text; }
-};
-
 TEST_CASE("a cost file comes back as it went out") {
   temporary_file file;
   measured_costs costs;
@@ -93,7 +86,7 @@ TEST_CASE("a cost file comes back as it went out") {
 
 TEST_CASE("what is no cost file is refused with its line") {
   temporary_file file;
-  CHECK(outcome([&] { measured_costs::load(file.path); }) == "not_found: there is no cost file '" + file.path + "'");
+  CHECK(outcome([&] { measured_costs::load(file.path + "x"); }) == "not_found: there is no cost file '" + file.path + "x'");
   for (const char* bad : {"", "something else\n", "pinion costs 2\n"}) {
     file.write(bad);
     CHECK_THAT(outcome([&] { measured_costs::load(file.path); }), Catch::StartsWith("data_loss: " + file.path + ":1: not a cost file"));

@@ -3,9 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <cstdio>
-
 #include <support/caught.hpp>
+#include <support/temporary_file.hpp>
 
 namespace {
 
@@ -61,10 +60,9 @@ TEST_CASE("a session that records costs tells what its nodes took, on streams to
   CHECK(costs.find("a", "GPU") == nullptr);
   CHECK((costs.find("a", "CPU")->times == 3 && costs.find("b", "GPU")->times == 3));
   CHECK((costs.find("a", "CPU")->seconds > 0 && costs.find("b", "GPU")->seconds > 0));
-  const std::string path = std::string(std::tmpnam(nullptr)) + ".costs";
-  costs.save(path);
-  CHECK(measured_costs::load(path) == costs);
-  std::remove(path.c_str());
+  const temporary_file file;
+  costs.save(file.path);
+  CHECK(measured_costs::load(file.path) == costs);
   CHECK(sess.plan(b).find("a")->ends - sess.plan(b).find("a")->starts == Approx(costs.find("a", "CPU")->seconds));
 }
 
