@@ -78,6 +78,31 @@ TEST_CASE("nested guards say which task and which device, and soft placement doe
   CHECK(sess.plan(p2).device_of(p2.name()) == cpu_of("worker", 1));
 }
 
+TEST_CASE("the task that a session targets places by its own placer, and the plan that comes back is whole") {
+  local_cluster cluster({{"ps", 1}, {"worker", 1}}, {.placer = round_robin_placer{}});
+  fresh f;
+  auto a = place<"/cpu:0">(constant(1, "a"));
+  auto b = identity(a, "b"), c = identity(b, "c");
+  session sess{{.target = cluster.target("worker", 0), .operation_timeout = 20s}};
+  sess.list_devices();  // so that all tasks are known
+  CHECK(int(sess.run(c)) == 1);
+  const auto p = sess.plan(c);
+  CHECK(p.device_of("b") != p.device_of("c"));
+  CHECK((p.transfers().size() > 0 && p.edges().size() == 2 && p.totals().size() == 2));
+  CHECK_THAT(p.to_html(), Catch::Contains("/job:ps/replica:0/task:0/device:CPU:0"));
+}
+
+TEST_CASE("a session on a cluster brings no placer and records no costs, and says who does") {
+  local_cluster cluster({{"worker", 1}});
+  fresh f;
+  const session_options toward_it{.target = cluster.target("worker", 0)};
+  auto placing = toward_it, recording = toward_it;
+  placing.placer = round_robin_placer{};
+  recording.record_costs = true;
+  CHECK_THAT(outcome([&] { session s{placing}; }), Catch::Contains("give that server its placer: server_options.config.placer"));
+  CHECK_THAT(outcome([&] { session s{recording}; }), Catch::StartsWith("unimplemented: costs are recorded by sessions of one process"));
+}
+
 TEST_CASE("without soft placement a GPU that is not there is refused, and the node is named") {
   auto& cluster = any_cluster();
   fresh f;

@@ -78,6 +78,7 @@ TEST_CASE("a cost file comes back as it went out") {
   costs.add("a", "CPU", 1. / 3);
   costs.add("a", "CPU", 1.);
   costs.add("layer/b", "GPU", 1e-7, 5);
+  for (int i = 1; i < 100; ++i) costs.add("n" + std::to_string(i), "CPU", 1e-5 / i, 3);
   costs.save(file.path);
   CHECK(measured_costs::load(file.path) == costs);
   CHECK(costs.find("a", "CPU")->seconds == Approx(2. / 3));

@@ -10,6 +10,9 @@
 
 #include <pinion/placement/candidates.hpp>
 #include <pinion/placement/placement.hpp>
+#if PINION_DEFINE_GRAPH
+#include <pinion/placement/grouping.hpp>
+#endif
 
 namespace pinion::inline v0 {
 

@@ -32,7 +32,10 @@ class measured_costs {
   void add(const std::string& node, std::string_view device_type, double seconds, std::int64_t times = 1) {
     entry& e = entries_[{node, std::string(device_type)}];
     e.times += times;
-    e.seconds += (seconds - e.seconds) * static_cast<double>(times) / static_cast<double>(e.times);
+    if (e.times == times)
+      e.seconds = seconds;  // as it is: a file comes back bit for bit
+    else
+      e.seconds += (seconds - e.seconds) * static_cast<double>(times) / static_cast<double>(e.times);
   }
   // Null where the node never ran on such a device.
   const entry* find(const std::string& node, std::string_view device_type) const {

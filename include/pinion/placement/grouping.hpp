@@ -1,0 +1,315 @@
+// How nodes come together: union-find over references, resources and colocation. Rules and order: TensorFlow 1.15,
+// colocation_graph.cc; but a colocation that is dropped leaves nothing behind.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <pinion/placement/groups.hpp>
+
+namespace pinion::inline v0 {
+
+namespace detail {
+
+// Fills the groups of a problem, once.
+class grouping {
+ public:
+  using position = placement_groups::position;
+  using group = placement_groups::group;
+  static constexpr position absent = placement_groups::absent;
+
+  explicit grouping(placement_groups& result)
+      : r_(result),
+        p_(result.p_),
+        requests_(result.requests_),
+        kernels_(result.kernels_),
+        facts_(result.facts_),
+        dropped_(result.dropped_) {}
+  void run() {
+    while (!build()) {
+    }
+    number();
+  }
+
+ private:
+  struct clash {
+    std::string why;
+  };
+
+  bool build();
+  void enter(position i);
+  void enter_kept(position i, const std::string& device, group_demand& d);
+  void unite_handles(position i);
+  void unite_listed();
+  void join(std::unordered_map<std::string_view, position>& first, std::string_view key, position i);
+  void note_dropped();
+  void number();
+
+  position root(position i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void unite(position a, position b, bool soft);
+  const node& at(position i) const { return r_.at(i); }
+  error refusal(position i, std::string sentence) const;
+
+  placement_groups& r_;
+  const placement_problem& p_;
+  request_pool& requests_;
+  kernel_pool& kernels_;
+  std::vector<const op_facts*>& facts_;
+  std::map<position, std::string>& dropped_;
+
+  std::unordered_set<position> released_;  // kept ones that may move after all
+  std::vector<position> parent_;
+  std::vector<std::uint8_t> depth_;
+  std::vector<group_demand> demand_of_;  // of roots
+  std::vector<bool> release_;            // of roots: its kept members without state are to be released
+  std::vector<position> overruled_by_;   // of roots: whose request replaced that of an op which works on it
+  std::vector<request_pool::id> own_;    // what each node asks for by itself
+};
+
+// False where it has to be done again, as a node was released.
+inline bool grouping::build() {
+  const auto n = p_.nodes.size();
+  parent_.resize(n);
+  std::iota(parent_.begin(), parent_.end(), position{0});
+  depth_.assign(n, 0);
+  demand_of_.assign(n, {});
+  own_.assign(n, request_pool::nothing);
+  dropped_.clear();
+  release_.assign(n, false);
+  overruled_by_.assign(n, absent);
+  for (position i = 0; i < n; ++i) enter(i);
+  for (position i = 0; i < n; ++i) unite_handles(i);
+  unite_listed();
+  // State stays where it is; what has none may follow, although it ran elsewhere before.
+  bool sound = true;
+  if (!p_.kept.empty())
+    for (position i = 0; i < n; ++i)
+      if (release_[root(i)] && !facts_[i]->stateful && p_.kept.count(p_.nodes[i]) && released_.insert(i).second)
+        sound = false;
+  if (sound) note_dropped();
+  return sound;
+}
+
+inline error grouping::refusal(position i, std::string sentence) const {
+  const node& n = at(i);
+  return error(errc::invalid_argument, std::move(sentence)).at_node(n.name, n.op, to_string(n.where));
+}
+
+// What a node asks for by itself.
+inline void grouping::enter(position i) {
+  const node& n = at(i);
+  const op_facts& facts = p_.ops.facts(n);
+  facts_[i] = &facts;
+  group_demand& d = demand_of_[i];
+  d.requested = own_[i] = requests_.add(n.requested);
+  d.kernels = kernels_.of(facts);
+  d.needs = r_.rare_.empty() ? 0 : r_.bit_of(n.op);
+  // Another process may know more kernels than this one.
+  const bool elsewhere = !p_.local.empty() && !compatible(n.requested.with_type(""), p_.local.with_type(""));
+  if (facts.kernels.empty() && elsewhere) {
+    d.kernels = kernels_.any(n.requested.type());
+    if (d.kernels == kernel_pool::none) d.kernels = kernels_.any("");  // there is no such device, which is told later
+  }
+  if (d.kernels == kernel_pool::none) {
+    std::string types;
+    for (const auto& t : kernels_.types()) types += (types.empty() ? "" : " and ") + p_.ops.missing(n, t);
+    throw refusal(i, "'" + n.name + "' (" + n.op + ") cannot be placed on any of these devices: " + types);
+  }
+  if (const auto kept = p_.kept.find(p_.nodes[i]); kept != p_.kept.end() && !released_.count(i))
+    enter_kept(i, kept->second, d);
+  else if (n.inputs.empty() && n.outputs.size() == 1 && (n.outputs[0].reference || n.outputs[0].resource))
+    d.resource = d.requested;
+}
+
+inline void grouping::enter_kept(position i, const std::string& device, group_demand& d) {
+  const node& n = at(i);
+  const auto found =
+      std::find_if(p_.devices.begin(), p_.devices.end(), [&](auto& info) { return info.name == device; });
+  const auto wrong = [&](const std::string& why) {
+    return error(errc::internal, "'" + n.name + "' was assigned to '" + device + "', " + why)
+        .at_node(n.name, n.op, to_string(n.where))
+        .on_device(device);
+  };
+  if (found == p_.devices.end()) throw wrong("which is none of the devices there are");
+  const int type = kernels_.index_of(found->spec.type());
+  const auto& able = kernels_[d.kernels];
+  if (std::none_of(able.begin(), able.end(), [&](const auto& e) { return e.type == type; }))
+    throw wrong("but " + p_.ops.missing(n, found->spec.type()));
+  d.requested = d.assigned = requests_.add(found->spec);
+  d.keeps_state = facts_[i]->stateful;
+}
+
+// An op works on a reference or resource where it is. Its own request gives way to that of whose it is, and only where
+// one of them specifies the other do both hold.
+inline void grouping::unite_handles(position i) {
+  const node& n = at(i);
+  for (std::size_t k = 0; k < n.inputs.size(); ++k) {
+    const output in = n.inputs[k];
+    if (k < 32 && !(facts_[i]->handles >> k & 1)) continue;
+    const output_type& type = p_.graph.type_of(in);
+    if (!type.reference && !type.resource) continue;
+    const position from = r_.position_of(in.node);
+    if (from == absent) continue;
+    const group_demand& source = demand_of_[root(from)];
+    group_demand& mine = demand_of_[root(i)];
+    const std::string both = "'" + n.name + "' works on '" + at(from).name + "' by a reference or resource";
+    if (!requests_.are_comparable(source.resource, mine.resource))
+      throw refusal(i, both + ", but other such inputs of it ask for another device: " +
+                           to_string(requests_[mine.resource]) + " and " + to_string(requests_[source.resource]));
+    if (!requests_.are_comparable(source.requested, mine.requested) &&
+        requests_.are_comparable(source.assigned, mine.assigned)) {
+      overruled_by_[root(i)] = from;
+      mine.requested = requests_.specialised(requests_.specialised(source.requested, mine.resource), mine.assigned);
+    }
+    try {
+      unite(from, i, p_.soft);
+    } catch (const clash& c) {
+      throw refusal(i, both + ", but the two cannot stand on one device: " + c.why);
+    }
+  }
+}
+
+// A node joins the groups it lists, or else the one that bears its own name.
+inline void grouping::unite_listed() {
+  std::unordered_map<std::string_view, position> first;
+  for (const node_id id : p_.nodes)
+    for (const std::string& key : p_.graph[id].colocation) first.emplace(key, absent);
+  if (first.empty()) return;
+  for (position i = 0; i < p_.nodes.size(); ++i) {
+    const node& n = at(i);
+    for (const std::string& key : n.colocation) join(first, key, i);
+    if (n.colocation.empty() && first.count(n.name)) join(first, n.name, i);
+  }
+}
+inline void grouping::join(std::unordered_map<std::string_view, position>& first, std::string_view key, position i) {
+  position& other = first.find(key)->second;
+  if (other == absent) {
+    other = i;
+    return;
+  }
+  try {
+    unite(other, i, p_.soft);
+  } catch (const clash& c) {
+    const std::string why = "'" + at(i).name + "' must stand with '" + at(other).name + "', but " + c.why;
+    if (!p_.soft) throw refusal(i, why + "; soft placement would let them stand apart");
+    std::string& note = dropped_[i];
+    note += (note.empty() ? "" : "; ") + ("its colocation with '" + at(other).name + "' was dropped: " + c.why);
+  }
+}
+
+// Merges two groups or, by throwing a clash, leaves both as they were.
+inline void grouping::unite(position a, position b, bool soft) {
+  const position x = root(a), y = root(b);
+  if (x == y) return;
+  const group_demand &mine = demand_of_[x], &theirs = demand_of_[y];
+  group_demand both = mine;
+  const auto assigned = requests_.merged(mine.assigned, theirs.assigned, false);
+  if (!assigned && !(mine.keeps_state && theirs.keeps_state)) {
+    if (!mine.keeps_state) release_[x] = true;
+    if (!theirs.keeps_state) release_[y] = true;
+    return;  // all is done again without what is released
+  }
+  if (!assigned)
+    throw clash{"the one must stay on " + to_string(requests_[mine.assigned]) + " and the other on " +
+                to_string(requests_[theirs.assigned]) + ", where earlier runs put them"};
+  const auto differ = [&](request_pool::id p, request_pool::id q) {
+    return "'" + at(a).name + "' asks for " + to_string(requests_[p]) + " and '" + at(b).name + "' for " +
+           to_string(requests_[q]);
+  };
+  const auto resource = requests_.merged(mine.resource, theirs.resource, false);
+  if (!resource) throw clash{differ(mine.resource, theirs.resource)};
+  if (!requests_.are_comparable(*assigned, *resource))
+    throw clash{"an earlier run put one of them on " + to_string(requests_[*assigned]) + ", and another asks for " +
+                to_string(requests_[*resource])};
+  const auto requested = requests_.merged(mine.requested, theirs.requested, soft);
+  if (!requested) throw clash{differ(mine.requested, theirs.requested)};
+  both.kernels = kernels_.common(mine.kernels, theirs.kernels);
+  if (both.kernels == kernel_pool::none) {
+    const auto can = [&](kernel_pool::id k) {
+      std::string text;
+      for (const auto& e : kernels_[k])
+        text += (text.empty() ? "" : " or ") + kernels_.types()[static_cast<std::size_t>(e.type)];
+      return text;
+    };
+    throw clash{"no device type supports both '" + at(a).name + "' (" + can(mine.kernels) + ") and '" + at(b).name +
+                "' (" + can(theirs.kernels) + ")"};
+  }
+  both.assigned = *assigned;
+  both.resource = *resource;
+  both.requested = requests_.specialised(requests_.specialised(*requested, *resource), *assigned);
+  both.needs = mine.needs | theirs.needs;
+  both.keeps_state = mine.keeps_state || theirs.keeps_state;
+  const position top = depth_[x] < depth_[y] ? y : x, below = top == x ? y : x;
+  depth_[top] = static_cast<std::uint8_t>(std::max<int>(depth_[top], depth_[below] + 1));
+  parent_[below] = top;
+  demand_of_[top] = both;
+  release_[top] = release_[top] || release_[below];
+  if (overruled_by_[top] == absent) overruled_by_[top] = overruled_by_[below];
+}
+
+// Wishes that their groups do not share.
+inline void grouping::note_dropped() {
+  for (position i = 0; i < p_.nodes.size(); ++i) {
+    const request_pool::id held = demand_of_[root(i)].requested;
+    if (own_[i] == request_pool::nothing || own_[i] == held) continue;
+    if (p_.kept.count(p_.nodes[i]) && !released_.count(i)) continue;
+    const node& n = at(i);
+    const device_spec& shared = requests_[held];
+    if (is_specification(n.requested, shared)) continue;
+    const position by = overruled_by_[root(i)];
+    std::string& note = dropped_[i];
+    note += (note.empty() ? "" : "; ") + ("its request " + to_string(n.requested) + " was ");
+    if (compatible(n.requested, shared) && demand_of_[root(i)].assigned == request_pool::nothing)
+      note += "loosened, since those that must stand with it ask for something else";
+    else if (by != absent)
+      note += "dropped: it works on '" + at(by).name + "', which asks for " + to_string(shared);
+    else
+      note += "dropped: what must stand with it asks for " + (shared.empty() ? "something else" : to_string(shared));
+  }
+}
+
+inline void grouping::number() {
+  const auto n = p_.nodes.size();
+  std::vector<group> of_root(n, ~group{0});
+  r_.group_.resize(n);
+  for (position i = 0; i < n; ++i) {
+    group& g = of_root[root(i)];
+    if (g == ~group{0}) {
+      g = static_cast<group>(r_.demands_.size());
+      r_.demands_.push_back(demand_of_[root(i)]);
+    }
+    r_.group_[i] = g;
+  }
+  r_.begin_.assign(r_.demands_.size() + 1, 0);
+  for (const group g : r_.group_) ++r_.begin_[g + 1];
+  std::partial_sum(r_.begin_.begin(), r_.begin_.end(), r_.begin_.begin());
+  r_.members_.resize(n);
+  auto next = r_.begin_;
+  for (position i = 0; i < n; ++i) r_.members_[next[r_.group_[i]]++] = i;
+}
+
+}  // namespace detail
+
+PINION_DECL placement_groups::placement_groups(const placement_problem& p)
+    : p_(p), kernels_(p.devices), position_(static_cast<std::size_t>(p.graph.size()), absent), facts_(p.nodes.size()) {
+  if (p.devices.empty()) throw error(errc::failed_precondition, "there is no device to place nodes on");
+  for (position i = 0; i < p.nodes.size(); ++i) position_[static_cast<std::size_t>(p.nodes[i])] = i;
+  for (const auto& d : p.devices)
+    for (const auto& op : d.lacks) {
+      if (bit_of(op) == 0) rare_.push_back(op);
+      if (rare_.size() > 64)
+        throw error(errc::invalid_argument, "the devices lack more than 64 ops in all; name those that the graph has");
+    }
+  detail::grouping(*this).run();
+}
+
+}  // namespace pinion::inline v0
