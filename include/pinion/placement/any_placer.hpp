@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <pinion/placement/placement.hpp>
+#include <pinion/placement/simple_placer.hpp>
 
 namespace pinion::inline v0 {
 
@@ -24,7 +25,7 @@ class any_placer {
   requires(!std::is_same_v<P, any_placer>) any_placer(P place) : place_(std::move(place)) {}
 
   explicit operator bool() const { return bool(place_); }
-  PINION_DECL placement operator()(const placement_problem& p) const;
+  placement operator()(const placement_problem& p) const { return place_ ? place_(p) : simple_placer{}(p); }
 
  private:
   std::function<placement(const placement_problem&)> place_;

@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include <pinion/placement/any_placer.hpp>
 #include <pinion/placement/placing.hpp>
 
 namespace pinion::inline v0 {
@@ -84,10 +83,6 @@ PINION_DECL placement simple_placer::operator()(const placement_problem& p) cons
   for (placing::position i = 0; i < p.nodes.size(); ++i)
     if (consumers.waits(i)) place(i, consumers.of(i), "with its consumers");
   return work.result();
-}
-
-PINION_DECL placement any_placer::operator()(const placement_problem& p) const {
-  return place_ ? place_(p) : simple_placer{}(p);
 }
 #endif
 
