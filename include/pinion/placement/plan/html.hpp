@@ -26,7 +26,7 @@ p.lead { margin: 0 0 16px; color: var(--soft); }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 12px 14px; overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: 4px 12px 4px 0; white-space: nowrap; vertical-align: top; }
 th { color: var(--soft); font-weight: 600; border-bottom: 1px solid var(--line); } th.n, td.n { text-align: right; font-variant-numeric: tabular-nums; }
-td.wide { white-space: normal; min-width: 22em; } code { font: 12.5px ui-monospace, monospace; }
+td.wide { white-space: normal; min-width: 20em; } td.name { white-space: normal; overflow-wrap: anywhere; min-width: 7em; max-width: 15em; } code { font: 12.5px ui-monospace, monospace; }
 .dot { display: inline-block; width: 10px; height: 10px; border-radius: 3px; margin-right: 7px; }
 .moved td { color: var(--warn); } .note { color: var(--warn); margin: 4px 0; }
 input { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 6px 10px; width: 22em; max-width: 100%; margin-bottom: 8px; }
@@ -73,7 +73,7 @@ function show(filter) {
     if (filter && ![n.name, n.op, n.device, n.reason].some(t => t.toLowerCase().includes(filter))) continue;
     const why = el("td", n.reason, "wide");
     if (n.refused.length) { const d = el("details"); d.append(el("summary", n.refused.length + " refused")); for (const r of n.refused) d.append(el("div", r)); why.append(d); }
-    const r = row([el("td", n.name), el("td", n.op), dev(n.device), why, num(size(n.bytes_in)), num(size(n.bytes_out + n.variable_bytes)), el("td", n.location)]);
+    const r = row([el("td", n.name, "name"), el("td", n.op, "name"), dev(n.device), why, num(size(n.bytes_in)), num(size(n.bytes_out + n.variable_bytes)), el("td", n.location, "name")]);
     if (n.fallback) r.className = "moved";
     nodes.append(r);
   }
