@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <pinion/dsl/sources.hpp>
+#include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/backend.hpp>
 
 namespace pinion::inline v0 {
