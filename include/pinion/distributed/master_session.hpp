@@ -56,7 +56,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
         cut_by_task(graph_, placed, signature, s_.name, handle_, next_step_++,
                     [this](const std::string& task) { return tasks_.incarnation_of(task); }));
     for (step_part& part : step->parts) ship(part, until);
-    prepared_reply reply{step->number, keep(graph_, placed, kept_)};
+    prepared_reply reply{step->number, placement_lines(graph_, placed, keep(placed, kept_))};
     std::lock_guard hold(mutex_);
     steps_[step->number] = step;
     return reply;
@@ -176,13 +176,14 @@ class master_session : public std::enable_shared_from_this<master_session> {
     return place_on_known(nodes);
   }
   std::pair<placement_problem, placement> place_on_known(const std::vector<node_id>& nodes) const {
-    const placement_problem problem{.graph = graph_,
-                                    .nodes = nodes,
-                                    .devices = tasks_.devices(),
-                                    .kept = kept_,
-                                    .home = parse_device(s_.name),
-                                    .soft = soft_};
-    return {problem, s_.place(problem)};
+    placement_problem problem{.graph = graph_,
+                              .nodes = nodes,
+                              .devices = tasks_.devices(),
+                              .kept = kept_,
+                              .home = parse_device(s_.name),
+                              .soft = soft_};
+    placement placed = s_.place(problem);
+    return {std::move(problem), std::move(placed)};
   }
   void ship(step_part& part, patience until) {
     if (part.task == s_.name) {

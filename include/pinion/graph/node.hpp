@@ -30,6 +30,9 @@ struct output_type {
   pinion::shape shape = pinion::shape::any();
   bool reference = false;
   bool resource = false;
+
+  // 0 where the shape is not known.
+  std::int64_t bytes() const { return shape.known() ? shape.count() * static_cast<std::int64_t>(size_of(dtype)) : 0; }
 };
 
 struct device_scope;
@@ -70,10 +73,7 @@ class node_view {
   pinion::dtype dtype() const { return node_->outputs.empty() ? pinion::dtype::invalid : node_->outputs[0].dtype; }
   pinion::shape shape() const { return node_->outputs.empty() ? pinion::shape::any() : node_->outputs[0].shape; }
   // Bytes of the first output; 0 where its shape is not known.
-  std::int64_t bytes() const {
-    const auto count = shape().count();
-    return count < 0 ? 0 : count * static_cast<std::int64_t>(size_of(dtype()));
-  }
+  std::int64_t bytes() const { return node_->outputs.empty() ? 0 : node_->outputs[0].bytes(); }
   // The device gathered so far: what inner guards asked for.
   const device_spec& device() const { return device_; }
   template <class Op>

@@ -18,7 +18,6 @@ namespace pinion::inline v0 {
 struct candidate_list {
   std::vector<int> devices;  // indices into problem.devices
   std::vector<bool> holds;   // by device
-  bool loosened = false;     // soft placement gave up the device type or index that was asked for
 };
 
 // Order: a function's caller first; the home task where neither job nor task is asked for; then by kernel priority,
@@ -26,7 +25,7 @@ struct candidate_list {
 // the home task and the numbers. Refers to the problem and its groups; for one thread.
 class placement_candidates {
  public:
-  PINION_DECL placement_candidates(const placement_problem& p, placement_groups& groups);
+  PINION_DECL placement_candidates(const placement_problem& p, const placement_groups& groups);
   // Empty where no device can hold the group.
   const candidate_list& of(placement_groups::group g) {
     const group_demand& d = groups_.demand(g);
@@ -54,7 +53,7 @@ class placement_candidates {
   };
 
   const placement_problem& p_;
-  placement_groups& groups_;
+  const placement_groups& groups_;
   std::vector<int> by_name_;  // all devices
   std::vector<int> rank_;     // of each among them
   std::map<std::pair<std::string, int>, std::vector<int>> by_task_;
@@ -64,7 +63,7 @@ class placement_candidates {
 };
 
 #if PINION_DEFINE_GRAPH
-PINION_DECL placement_candidates::placement_candidates(const placement_problem& p, placement_groups& groups)
+PINION_DECL placement_candidates::placement_candidates(const placement_problem& p, const placement_groups& groups)
     : p_(p), groups_(groups), by_name_(p.devices.size()), rank_(p.devices.size()) {
   const auto& all = p.devices;
   std::iota(by_name_.begin(), by_name_.end(), 0);
@@ -86,7 +85,6 @@ PINION_DECL const candidate_list& placement_candidates::find(const group_demand&
   if (!fresh) return list;
   list.devices = matching(groups_.requests()[d.requested], d);
   if (list.devices.empty() && p_.soft) {
-    list.loosened = true;
     list.devices = matching(loosened(d, true), d);
     if (list.devices.empty()) list.devices = matching(loosened(d, false), d);
   }

@@ -59,7 +59,6 @@ class placement_groups {
   const std::map<position, std::string>& dropped() const { return dropped_; }
 
   const request_pool& requests() const { return requests_; }
-  request_pool& requests() { return requests_; }
   const kernel_pool& kernels() const { return kernels_; }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,6 +26,7 @@ class placement {
   const std::vector<node_id>& nodes() const { return nodes_; }  // ascending
   // Of the i-th node, in devices().
   int device_index(std::size_t i) const { return device_[i]; }
+  std::span<const std::int32_t> device_indices() const { return device_; }
   const device_info& device(std::size_t i) const { return devices_[static_cast<std::size_t>(device_[i])]; }
   // In the placer's words; "" where the rules alone decided.
   std::string_view reason(std::size_t i) const { return reasons_[reason_[i]]; }
@@ -41,20 +43,27 @@ class placement {
   std::vector<std::pair<node_id, std::string>> dropped_;
 };
 
-// Keeps the devices of nodes that had none, and says so as TensorFlow logs it: a line for each of them,
-// "mul: (Mul): /job:localhost/replica:0/task:0/device:CPU:0", then one for each wish of theirs that was dropped.
-inline std::vector<std::string> keep(const graph& g, const placement& placed,
-                                     std::unordered_map<node_id, std::string>& kept) {
+// Keeps the devices of nodes that had none; yields which they are, in order, as places in the placement.
+inline std::vector<std::size_t> keep(const placement& placed, std::unordered_map<node_id, std::string>& kept) {
+  std::vector<std::size_t> fresh;
+  for (std::size_t i = 0; i < placed.nodes().size(); ++i)
+    if (kept.emplace(placed.nodes()[i], placed.device(i).name).second) fresh.push_back(i);
+  return fresh;
+}
+
+// What TensorFlow logs of them: a line for each, "mul: (Mul): /job:localhost/replica:0/task:0/device:CPU:0", then one
+// for each wish of theirs that was dropped.
+inline std::vector<std::string> placement_lines(const graph& g, const placement& placed,
+                                                const std::vector<std::size_t>& fresh) {
   std::vector<std::string> lines;
-  std::unordered_set<node_id> fresh;
-  for (std::size_t i = 0; i < placed.nodes().size(); ++i) {
-    const node_id id = placed.nodes()[i];
-    if (!kept.emplace(id, placed.device(i).name).second) continue;
-    fresh.insert(id);
-    lines.push_back(g[id].name + ": (" + g[id].op + "): " + placed.device(i).name);
+  std::unordered_set<node_id> told;
+  for (const std::size_t i : fresh) {
+    const node& n = g[placed.nodes()[i]];
+    told.insert(placed.nodes()[i]);
+    lines.push_back(n.name + ": (" + n.op + "): " + placed.device(i).name);
   }
   for (const auto& [id, what] : placed.dropped())
-    if (fresh.count(id)) lines.push_back(g[id].name + ": " + what);
+    if (told.count(id)) lines.push_back(g[id].name + ": " + what);
   return lines;
 }
 

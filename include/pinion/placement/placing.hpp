@@ -57,6 +57,8 @@ class placing {
 
   // Throws invalid_argument for a device that may not hold the group.
   PINION_DECL void put(group g, int device, std::string_view reason = "");
+  // Takes back all that was put since the start.
+  PINION_DECL void start_over();
   // Throws failed_precondition for a group that has no device.
   PINION_DECL placement result() const;
 
@@ -82,7 +84,12 @@ class placing {
 #if PINION_DEFINE_GRAPH
 PINION_DECL placing::placing(const placement_problem& p)
     : p_(p), groups_(p), candidates_(p, groups_), device_(groups_.size(), -1), reason_(groups_.size(), 0) {
-  if (p.kept.empty()) return;
+  start_over();
+}
+
+PINION_DECL void placing::start_over() {
+  std::fill(device_.begin(), device_.end(), -1);
+  if (p_.kept.empty()) return;
   for (group g = 0; g < groups_.size(); ++g)
     if (groups_.demand(g).assigned != request_pool::nothing) put(g, candidates(g).front());
 }

@@ -13,6 +13,8 @@ namespace pinion::inline v0 {
 class simple_placer {
  public:
   PINION_DECL placement operator()(const placement_problem& p) const;
+  // The same on what is begun already.
+  PINION_DECL void fill(placing& work) const;
 };
 
 #if PINION_DEFINE_GRAPH
@@ -61,7 +63,13 @@ class common_consumers {
 
 PINION_DECL placement simple_placer::operator()(const placement_problem& p) const {
   placing work(p);
+  fill(work);
+  return work.result();
+}
+
+PINION_DECL void simple_placer::fill(placing& work) const {
   const placement_groups& groups = work.groups();
+  const std::size_t nodes = work.problem().nodes.size();
   detail::common_consumers consumers(work);
   const auto place = [&](placing::position i, int wished, std::string_view reason) {
     const auto g = groups.of(i);
@@ -77,12 +85,11 @@ PINION_DECL placement simple_placer::operator()(const placement_problem& p) cons
     const auto from = n.inputs.empty() ? placement_groups::absent : groups.position_of(n.inputs[0].node);
     return from == placement_groups::absent || consumers.waits(from) ? -1 : work.device_of_node(from);
   };
-  for (placing::position i = 0; i < p.nodes.size(); ++i)
+  for (placing::position i = 0; i < nodes; ++i)
     if (!consumers.waits(i)) place(i, groups.facts(i).metadata ? first_input(i) : -1, "with its input");
   consumers.gather();
-  for (placing::position i = 0; i < p.nodes.size(); ++i)
+  for (placing::position i = 0; i < nodes; ++i)
     if (consumers.waits(i)) place(i, consumers.of(i), "with its consumers");
-  return work.result();
 }
 #endif
 

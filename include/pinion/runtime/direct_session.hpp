@@ -142,8 +142,9 @@ class direct_session final : public session_backend {
 
   std::shared_ptr<ready_step> compile(const step_signature& signature) {
     const placement placed = options_.placer(problem_of(signature));
-    for (const auto& line : keep(graph_, placed, kept_))
-      if (options_.log_device_placement) log_placement(options_, line);
+    const auto fresh = keep(placed, kept_);
+    if (options_.log_device_placement)
+      for (const auto& line : placement_lines(graph_, placed, fresh)) log_placement(options_, line);
     return std::make_shared<ready_step>(partitioner(graph_, placed, signature, 0).run(), graph_, task_, kernels_);
   }
 

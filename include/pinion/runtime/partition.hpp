@@ -136,7 +136,7 @@ class partitioner {
   // Two accelerators of one task copy from each other without a way over the host.
   bool are_peers(int a, int b) const {
     const device_spec &x = info(a).spec, &y = info(b).spec;
-    return x.type() != "CPU" && x.type() == y.type() && x.job() == y.job() && x.task() == y.task();
+    return x.type() != "CPU" && x.type() == y.type() && in_one_task(x, y);
   }
 
   const graph& g_;

@@ -77,6 +77,16 @@ constexpr bool comparable(const device_spec& a, const device_spec& b) {
   return is_specification(a, b) || is_specification(b, a);
 }
 
+// Devices of one task share its memory and its process.
+constexpr bool in_one_task(const device_spec& a, const device_spec& b) {
+  return a.job() == b.job() && a.replica() == b.replica() && a.task() == b.task();
+}
+
+// Of a full name, "/job:ps/replica:0/task:0" of "/job:ps/replica:0/task:0/device:CPU:0".
+constexpr std::string_view task_of_device(std::string_view device) {
+  return device.substr(0, device.rfind("/device:"));
+}
+
 // The canonical text, which parse_device reads back to the same spec; "" for a spec with no field set.
 inline std::string to_string(const device_spec& spec) {
   std::string text;

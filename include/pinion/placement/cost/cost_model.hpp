@@ -39,13 +39,4 @@ inline device_speed speed_of(const device_info& d) {
   return usual;
 }
 
-inline bool in_one_task(const device_spec& a, const device_spec& b) {
-  return a.job() == b.job() && a.replica() == b.replica() && a.task() == b.task();
-}
-
-inline link_speed link_between(const cost_model& m, const device_info& from, const device_info& to) {
-  if (m.link) return m.link(from, to);
-  return in_one_task(from.spec, to.spec) ? m.within_task : m.between_tasks;
-}
-
 }  // namespace pinion::inline v0

@@ -52,17 +52,18 @@ class cost_search {
   cost_search(const placement_problem& p, const cost_model& model)
       : p_(p), fixed_(p), costs_(p, fixed_.groups(), model), simulate_(costs_), groups_(fixed_.groups()) {}
 
-  void list(list_order order) {
-    placing work(p_);
-    earliest_finish(costs_, work).run(order);
+  // `fill` gives every group of a placing a device.
+  template <class Fill>
+  void attempt(const Fill& fill) {
+    fixed_.start_over();
+    fill(fixed_);
     std::vector<std::int32_t> device(costs_.nodes());
-    for (step_costs::position i = 0; i < costs_.nodes(); ++i) device[i] = work.device_of_node(i);
+    for (step_costs::position i = 0; i < costs_.nodes(); ++i) device[i] = fixed_.device_of_node(i);
+    fixed_.start_over();
     offer(std::move(device));
   }
-  void offer(const placement& placed) {
-    std::vector<std::int32_t> device(costs_.nodes());
-    for (step_costs::position i = 0; i < costs_.nodes(); ++i) device[i] = placed.device_index(i);
-    offer(std::move(device));
+  void list(list_order order) {
+    attempt([&](placing& work) { earliest_finish(costs_, work).run(order); });
   }
   // Steepest is not worth it: the first better device of each group, over and over.
   void move_groups(double budget) {
@@ -93,7 +94,6 @@ class cost_search {
   }
 
   bool found() const { return found_; }
-  double makespan() const { return makespan_; }
   const std::string& too_big() const { return too_big_; }
 
   placement result(bool tell) {
@@ -155,7 +155,7 @@ class cost_search {
   }
 
   const placement_problem& p_;
-  placing fixed_;  // what the problem itself decides; the rest is in best_
+  placing fixed_;  // between attempts what the problem itself decides; the rest is in best_
   step_costs costs_;
   makespan_simulator simulate_;
   const placement_groups& groups_;
@@ -174,9 +174,10 @@ PINION_DECL placement cost_placer::operator()(const placement_problem& p) const 
   if (small) {
     search.list(list_order::upward_rank);
     if (p.devices.size() <= 64)
-      for (int d = 0; d < static_cast<int>(p.devices.size()); ++d) search.offer(one_device_placer{d}(p));
-    search.offer(simple_placer{}(p));
-    search.offer(round_robin_placer{}(p));
+      for (int d = 0; d < static_cast<int>(p.devices.size()); ++d)
+        search.attempt([d](placing& work) { one_device_placer{d}.fill(work); });
+    search.attempt([](placing& work) { simple_placer{}.fill(work); });
+    search.attempt([](placing& work) { round_robin_placer{}.fill(work); });
   }
   if (!search.found())
     throw error(errc::resource_exhausted, "the step does not fit into the memory of the devices: " + search.too_big());

@@ -31,8 +31,8 @@ class earliest_finish {
   using group = placing::group;
 
   earliest_finish(const step_costs& costs, placing& work) : costs_(costs), work_(work) {}
-  // Gives every group without a device one. False where some group fits nowhere: then it was put where it may stand.
-  PINION_DECL bool run(list_order order);
+  // Gives every group without a device one; one that fits nowhere is put where it may stand.
+  PINION_DECL void run(list_order order);
 
  private:
   struct slot {
@@ -58,7 +58,6 @@ class earliest_finish {
   const step_costs& costs_;
   placing& work_;
   bool gaps_ = false;
-  bool all_fit_ = true;
   std::vector<double> finish_, free_at_;
   std::vector<double> used_;  // bytes, by device
   std::vector<std::uint32_t> unread_;
@@ -72,7 +71,7 @@ namespace detail {
 inline constexpr std::size_t short_list = 16;
 }  // namespace detail
 
-PINION_DECL bool earliest_finish::run(list_order order) {
+PINION_DECL void earliest_finish::run(list_order order) {
   const position n = costs_.nodes();
   finish_.assign(n, 0);
   free_at_.assign(static_cast<std::size_t>(costs_.devices()), 0);
@@ -110,7 +109,6 @@ PINION_DECL bool earliest_finish::run(list_order order) {
     }
   }
   for (const group g : work_.left()) settle(g, work_.candidates(g).front());  // sources that nobody reads
-  return all_fit_;
 }
 
 // The longest way from a node to the end, in mean seconds. Source: Topcuoglu, Hariri, Wu, "Performance-effective and
@@ -156,9 +154,7 @@ inline int earliest_finish::choose(position i) {
     }
     consider_idle(i, candidates, best, when);
   }
-  if (best >= 0) return best;
-  all_fit_ = false;
-  return candidates.front();
+  return best >= 0 ? best : candidates.front();
 }
 
 inline void earliest_finish::consider(position i, int device, int& best, double& when) const {

@@ -14,8 +14,12 @@ struct one_device_placer {
 
   placement operator()(const placement_problem& p) const {
     placing work(p);
-    for (const auto g : work.left()) work.put(g, work.may_hold(g, device) ? device : work.candidates(g).front());
+    fill(work);
     return work.result();
+  }
+  // The same on what is begun already.
+  void fill(placing& work) const {
+    for (const auto g : work.left()) work.put(g, work.may_hold(g, device) ? device : work.candidates(g).front());
   }
 };
 
@@ -23,12 +27,15 @@ struct one_device_placer {
 struct round_robin_placer {
   placement operator()(const placement_problem& p) const {
     placing work(p);
+    fill(work);
+    return work.result();
+  }
+  void fill(placing& work) const {
     std::size_t next = 0;
     for (const auto g : work.left()) {
       const auto found = work.candidates(g);
       work.put(g, found[next++ % found.size()]);
     }
-    return work.result();
   }
 };
 

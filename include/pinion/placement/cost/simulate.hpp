@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <queue>
 #include <span>
 #include <unordered_map>
 #include <utility>

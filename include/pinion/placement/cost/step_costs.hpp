@@ -65,7 +65,7 @@ class step_costs {
 
   double transfer(int from, int to, double bytes) const {
     if (from == to) return 0;
-    if (model_.link) return link_between(model_, device(from), device(to)).seconds(bytes);
+    if (model_.link) return model_.link(device(from), device(to)).seconds(bytes);
     return (task_of(from) == task_of(to) ? model_.within_task : model_.between_tasks).seconds(bytes);
   }
   // Where nothing is known of the two ends.

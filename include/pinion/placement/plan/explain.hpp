@@ -31,10 +31,11 @@ namespace detail {
 class explaining {
  public:
   explaining(const placement_problem& p, const placement& placed, const cost_model& model)
-      : p_(p), placed_(placed), work_(p), costs_(p, work_.groups(), model), devices_(p.nodes.size()) {
-    for (placing::position i = 0; i < p.nodes.size(); ++i) devices_[i] = placed.device_index(i);
-    step_ = simulate(costs_, devices_);
-  }
+      : p_(p),
+        placed_(placed),
+        work_(p),
+        costs_(p, work_.groups(), model),
+        step_(simulate(costs_, placed.device_indices())) {}
 
   placed_node tell(placing::position i) {
     const node& n = work_.groups().at(i);
@@ -49,8 +50,9 @@ class explaining {
                      .location = to_string(n.where),
                      .starts = step_.start[i],
                      .ends = step_.finish[i]};
-    for (const auto& in : n.inputs) told.bytes_in += bytes_of(p_.graph.type_of(in));
-    for (const auto& o : n.outputs) (o.reference ? told.state : told.bytes_out) += known_bytes(o);
+    for (const auto& in : n.inputs)
+      if (const output_type& t = p_.graph.type_of(in); !t.reference) told.bytes_in += t.bytes();
+    for (const auto& o : n.outputs) (o.reference ? told.state : told.bytes_out) += o.bytes();
     told.refused = refusals(i, d);
     told.reason = reason(i, told);
     return told;
@@ -64,7 +66,7 @@ class explaining {
       f.totals[d].peak = step_.peak[d];
     }
     for (placing::position i = 0; i < p_.nodes.size(); ++i) {
-      device_total& t = f.totals[static_cast<std::size_t>(devices_[i])];
+      device_total& t = f.totals[static_cast<std::size_t>(placed_.device_index(i))];
       ++t.nodes;
       t.variables += costs_.state(i);
       for (const auto& e : costs_.inputs(i))
@@ -78,10 +80,6 @@ class explaining {
   }
 
  private:
-  static std::int64_t known_bytes(const output_type& o) {
-    return o.shape.known() ? o.shape.count() * static_cast<std::int64_t>(size_of(o.dtype)) : 0;
-  }
-  static std::int64_t bytes_of(const output_type& o) { return o.reference ? 0 : known_bytes(o); }
   // Devices that its own request allows, but its op does not.
   std::vector<std::string> refusals(placing::position i, const device_info& taken) const {
     const node& n = work_.groups().at(i);
@@ -119,7 +117,6 @@ class explaining {
   const placement& placed_;
   placing work_;
   step_costs costs_;
-  std::vector<std::int32_t> devices_;
   simulated_step step_;
 };
 
