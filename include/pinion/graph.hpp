@@ -4,6 +4,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/dsl/gradients.hpp>
+#include <pinion/dsl/images.hpp>
 #include <pinion/dsl/layout.hpp>
 #include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/math.hpp>

@@ -369,15 +369,6 @@ TEST_CASE("a program yields what its node's kernel makes room for") {
   CHECK_THAT(refusal([](small& s) { s["add"].attrs = {}; }), Catch::Contains("attribute 'program' is missing"));
 }
 
-TEST_CASE("of every op it is known how many inputs it takes") {
-  for_each_type(op::catalogue{}, [&]<class Op>() {
-    const bool by_program = distributed::detail::is_update(Op::name) || requires { typename Op::functor; } ||
-                            std::is_same_v<Op, op::map_gradient>;
-    INFO(Op::name);
-    CHECK(distributed::detail::arity(Op::name).has_value() != by_program);
-  });
-}
-
 TEST_CASE("holes are not many more than what was fused accounts for") {
   graph_delta delta;
   delta.nodes.resize(100000);

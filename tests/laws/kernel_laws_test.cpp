@@ -62,7 +62,9 @@ bool runs_alone(std::string_view op) { return op != "Placeholder"; }  // which h
 
 // Does the outcome of the largest numbers depend on the order in which a kernel adds or multiplies?
 bool adds_up(std::string_view op) {
-  return op == "Sum" || op == "Mean" || op == "Prod" || op == "MatMul" || op == "MapGrad" || op == "ScatterDense" || op == "ApplyMomentum";
+  return op == "Sum" || op == "Mean" || op == "Prod" || op == "MatMul" || op == "MapGrad" || op == "ScatterDense" ||
+         op == "ApplyMomentum" || op == "TileGrad" || op == "AvgPool" || op == "AvgPoolGrad" || op == "MaxPoolGrad" ||
+         op.substr(0, 6) == "Conv2D";
 }
 
 }  // namespace
@@ -142,7 +144,7 @@ TEST_CASE("a simulated GPU computes the bits of the CPU, for every dtype declare
   for_each_type(op::catalogue{}, [&]<class Op>() {
     for (const sample& s : samples_of(Op::name))
       for (dtype key : types_of(Op::kernels.gpu)) {
-        if (!makes_sense(Op::name, key) || !runs_alone(Op::name) || key == dtype::string || key == dtype::invalid) continue;
+        if (!makes_sense(Op::name, key) || !runs_alone(Op::name) || key == dtype::string || key == dtype::invalid || s.numbers == dtype::string) continue;
         const call c = call_of(Op::name, s, key);
         INFO(title(Op::name, s, key));
         const auto cpu = run(c), gpu = run(c, place::sim_gpu);

@@ -16,16 +16,10 @@
 #include <pinion/op/kernels.hpp>
 #include <pinion/op/variable/state.hpp>
 
-#include "laws/samples.hpp"
+#include "laws/catalogue.hpp"
 
 namespace laws {
 
-struct call {
-  std::string op;
-  std::vector<any_tensor> inputs;
-  std::vector<bool> is_state;
-  attributes attrs;
-};
 inline call call_of(std::string_view op, const sample& s, dtype key, std::vector<any_tensor> values) {
   call c{std::string(op), std::move(values), {}, s.attrs(key)};
   for (const input& i : s.inputs) c.is_state.push_back(i.is == role::state);
@@ -124,10 +118,6 @@ inline bool same_bits(const any_tensor& a, const any_tensor& b) {
   if (a.empty() || b.empty()) return a.empty() == b.empty();
   if (a.dtype() == dtype::string || b.dtype() == dtype::string) return a == b;
   return a.dtype() == b.dtype() && a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
-}
-
-inline std::vector<double> numbers(const any_tensor& t) {
-  return visit_plain(t.dtype(), [&]<class T>() { return std::vector<double>(t.data<T>(), t.data<T>() + t.count()); });
 }
 
 inline std::vector<dtype> types_of(dtype_set set) {

@@ -1,10 +1,12 @@
-// What neural networks are made of: losses, class scores, look-ups.
+// What neural networks are made of: losses, class scores, biases, dropout.
 #pragma once
 
 #include <string_view>
 #include <utility>
 
+#include <pinion/dsl/math.hpp>
 #include <pinion/dsl/node_call.hpp>
+#include <pinion/dsl/random.hpp>
 
 namespace pinion::inline v0 {
 
@@ -42,6 +44,37 @@ auto in_top_k(A&& predictions, L&& targets, std::int64_t k = 1, std::string_view
               source_location where = source_location::current()) {
   return dsl::node_call<op::in_top_k, bool>(name, where, {{"k", k}}, std::forward<A>(predictions),
                                             std::forward<L>(targets));
+}
+
+// x [..., c] + bias [c]; fused like any addition.
+template <dsl::graph_operand A, dsl::graph_operand B>
+auto bias_add(A&& x, B&& bias, std::string_view name = {}, source_location where = source_location::current()) {
+  const shape extent = bias.shape();
+  if (extent.has_rank() && extent.rank() != 1)
+    throw error(errc::invalid_argument, "the bias of bias_add has one axis, but '" + bias.name() + "' has shape " +
+                                            to_string(extent));
+  return dsl::map_same<op::bias_add>(name, where, std::forward<A>(x), std::forward<B>(bias));
+}
+
+struct dropout_options {
+  double rate = .5;       // of the elements that become 0, in [0, 1)
+  std::int64_t seed = 0;  // 0: another one in each session
+  std::string_view name = "dropout";
+};
+// Each element is 0 with probability `rate`, and divided by 1 - rate otherwise, so that sums keep their mean. (Hinton et
+// al. 2012, in the form of Srivastava et al. 2014 that leaves prediction as it is.) Other elements in each run.
+template <dsl::graph_operand A>
+expr<dsl::value_of<A>> dropout(A&& x, const dropout_options& options = {},
+                               source_location where = source_location::current()) {
+  using T = dsl::value_of<A>;
+  dsl::check_floating<A>();
+  if (!(options.rate >= 0 && options.rate < 1))
+    throw error(errc::invalid_argument, "a dropout rate of " + std::to_string(options.rate) + " is not in [0, 1)");
+  const name_scope scope{options.name};
+  const expr<T> kept = x;
+  if (options.rate == 0) return identity(kept, {}, where);
+  const auto drawn = dsl::random_like<op::random_uniform>(kept, {{"seed", options.seed}}, where);
+  return select(drawn >= static_cast<T>(options.rate), kept * static_cast<T>(1 / (1 - options.rate)), T(0), {}, where);
 }
 
 }  // namespace pinion::inline v0

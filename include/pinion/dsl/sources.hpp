@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <pinion/dsl/expr.hpp>
@@ -67,6 +68,26 @@ auto zeros(const shape& extent, std::string_view name = {}, source_location wher
 template <element T>
 auto ones(const shape& extent, std::string_view name = {}, source_location where = source_location::current()) {
   return fill<T>(extent, T(1), name, where);
+}
+
+// start, start + delta, ... up to and without limit.
+template <element T>
+auto range(T start, T limit, T delta = T(1), std::string_view name = {},
+           source_location where = source_location::current()) {
+  static_assert(op::range::types.has(dtype_of<T>), "a range is of float, double, int or int64");
+  using number = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
+  return dsl::make<op::range, T>({.op = op::range::name,
+                                  .base_name = std::string(name.empty() ? "range" : name),
+                                  .attrs = {{"dtype", dtype_of<T>},
+                                            {"start", static_cast<number>(start)},
+                                            {"limit", static_cast<number>(limit)},
+                                            {"delta", static_cast<number>(delta)}},
+                                  .where = where});
+}
+// 0, 1, ... up to and without limit.
+template <element T>
+auto range(T limit, std::string_view name = {}, source_location where = source_location::current()) {
+  return range<T>(T(0), limit, T(1), name, where);
 }
 
 // A value that run() is given. Dimensions may be pn::unknown.

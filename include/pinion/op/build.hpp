@@ -76,6 +76,7 @@ PINION_DECL node_id build(graph& g, node_request request) {
   }
   if (def.stateful && !state.container.empty() && !n.attrs.has("container")) n.attrs.set("container", state.container);
   try {
+    check_input_count(def, n);
     shape_context shapes(g, n);
     def.infer(shapes);
   } catch (error& e) {

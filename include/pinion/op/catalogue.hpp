@@ -7,6 +7,7 @@
 
 #include <pinion/base/type_list.hpp>
 #include <pinion/op/build.hpp>
+#include <pinion/op/conv/op.hpp>
 #include <pinion/op/gather/op.hpp>
 #include <pinion/op/layout/op.hpp>
 #include <pinion/op/map/op.hpp>
@@ -14,6 +15,7 @@
 #include <pinion/op/nn/op.hpp>
 #include <pinion/op/random/op.hpp>
 #include <pinion/op/reduce/op.hpp>
+#include <pinion/op/slice/op.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/op/variable/op.hpp>
 
@@ -22,12 +24,15 @@ namespace pinion::inline v0 {
 namespace op {
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) , tag
 using catalogue =
-    type_list<constant, placeholder, identity, zeros_like, ones_like, no_op,                                    //
+    type_list<constant, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of,                   //
               variable, assign, assign_add, assign_sub, apply_gradient_descent, apply_momentum,                 //
               reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, expand_like, prod_grad, argmax,     //
               softmax, log_softmax, scale_rows, softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,  //
-              random_uniform, random_normal, truncated_normal, gather, scatter_dense, reshape, reshape_like,
-              transpose,  //
+              random_uniform, random_normal, truncated_normal, gather, scatter_dense, one_hot,                  //
+              reshape, reshape_like, expand_dims, squeeze, transpose,                                           //
+              concat, split_like, split, slice, slice_like, pad_like, pad, tile, tile_grad,                     //
+              conv2d, conv2d_backprop_input, conv2d_backprop_filter,                                            //
+              max_pool, max_pool_grad, max_pool_grad_grad, avg_pool, avg_pool_grad,                             //
               matmul, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 #undef PINION_MAP_TAG
 }  // namespace op

@@ -2,15 +2,19 @@
 //
 //   struct matmul {
 //     static constexpr std::string_view name = "MatMul";          // as in TensorFlow
+//     static constexpr input_count inputs = 2;                     // or at_least(1), or by_program
 //     static constexpr kernel_set kernels{.cpu = …, .gpu = …};     // a law checks that each is there
 //     static void infer(shape_context&);                           // types and shapes of the outputs, or fail
 //     static void gradient(gradient_context&);                     // or: static constexpr std::string_view no_gradient
 //     static constexpr bool stateful = true;                       // if running it twice is not the same as once
+//     static constexpr int states = 1;  // how many of the first inputs are variables that it writes, if any
 //     static dtype key(const node&);       // the dtype that selects the kernel, if not output 0's
 //     static double work(const work_context&);  // operations it takes, if not one for each element it yields
 //   };
 #pragma once
 
+#include <memory>
+#include <string>
 #include <string_view>
 
 #include <pinion/graph/node.hpp>
@@ -22,16 +26,55 @@ class shape_context;
 class gradient_context;
 class work_context;
 
+// How many inputs an op takes.
+struct input_count {
+  int least = 0, most = 0;
+
+  constexpr input_count() = default;
+  constexpr input_count(int exactly) : least(exactly), most(exactly) {}
+  constexpr input_count(int from, int to) : least(from), most(to) {}
+  constexpr bool says_program() const { return most < 0; }
+};
+constexpr input_count at_least(int least) {
+  return {least, 1 << 20};
+}
+inline constexpr input_count by_program{0, -1};  // as many as the scalar program in its attribute "program"
+inline constexpr int states_of_attribute = -1;   // as its attribute "states" says
+
 struct definition {
   std::string_view name;
+  input_count inputs;
   kernel_set kernels;
   bool stateful = false;
+  int states = 0;
   void (*infer)(shape_context&) = nullptr;
   void (*gradient)(gradient_context&) = nullptr;
   std::string_view no_gradient;  // why there is none, where gradient is null
   dtype (*key)(const node&) = nullptr;
   double (*work)(const work_context&) = nullptr;
 };
+
+// Has a node of an op that many inputs? Throws invalid_argument: "MatMul takes 2 inputs, not 3".
+inline void check_input_count(const definition& def, const node& n) {
+  input_count takes = def.inputs;
+  if (takes.says_program()) takes = n.attrs.get<std::shared_ptr<const scalar::program>>("program")->inputs;
+  const int given = static_cast<int>(n.inputs.size());
+  if (given >= takes.least && given <= takes.most) return;
+  const bool exactly = takes.least == takes.most || given > takes.most;
+  if (given > takes.most) takes.least = takes.most;
+  throw error(errc::invalid_argument, std::string(def.name) + " takes " + (exactly ? "" : "at least ") +
+                                          std::to_string(takes.least) + (takes.least == 1 ? " input" : " inputs") +
+                                          ", not " + std::to_string(given));
+}
+
+// How many of the first inputs of a node are references, states that it writes. Requires: inputs as its op takes them.
+inline int states_of(const definition& def, const node& n) {
+  if (def.states != states_of_attribute) return def.states;
+  const std::int64_t given = n.attrs.get<std::int64_t>("states");
+  if (given <= 0 || given >= static_cast<std::int64_t>(n.inputs.size()))
+    throw error(errc::invalid_argument, std::string(def.name) + " has no state or no gradient");
+  return static_cast<int>(given);
+}
 
 namespace detail {
 inline dtype key_of_first_output(const node& n) {
@@ -43,10 +86,12 @@ template <class Op>
 constexpr definition define() {
   definition d;
   d.name = Op::name;
+  d.inputs = Op::inputs;
   d.kernels = Op::kernels;
   d.infer = &Op::infer;
   d.key = &detail::key_of_first_output;
   if constexpr (requires { Op::stateful; }) d.stateful = Op::stateful;
+  if constexpr (requires { Op::states; }) d.states = Op::states;
   if constexpr (requires(gradient_context & c) { Op::gradient(c); }) d.gradient = &Op::gradient;
   if constexpr (requires { Op::no_gradient; }) d.no_gradient = Op::no_gradient;
   if constexpr (requires(const node& n) { Op::key(n); }) d.key = &Op::key;

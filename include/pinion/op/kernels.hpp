@@ -8,6 +8,7 @@
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/kernel.hpp>
 #if PINION_DEFINE_KERNELS
+#include <pinion/op/conv/cpu.hpp>
 #include <pinion/op/gather/cpu.hpp>
 #include <pinion/op/layout/cpu.hpp>
 #include <pinion/op/map/cpu.hpp>
@@ -15,6 +16,7 @@
 #include <pinion/op/nn/cpu.hpp>
 #include <pinion/op/random/cpu.hpp>
 #include <pinion/op/reduce/cpu.hpp>
+#include <pinion/op/slice/cpu.hpp>
 #include <pinion/op/source/cpu.hpp>
 #include <pinion/op/variable/cpu.hpp>
 #endif

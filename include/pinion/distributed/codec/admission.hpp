@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,40 +28,6 @@ inline void expect(bool holds, const std::string& otherwise) {
   if (!holds) throw error(errc::invalid_argument, otherwise);
 }
 
-template <class... Op>
-bool is_one_of(std::string_view op) {
-  return ((op == Op::name) || ...);
-}
-inline bool is_update(std::string_view op) {
-  return is_one_of<op::apply_gradient_descent, op::apply_momentum>(op);
-}
-
-// The inputs of an op, which its shape function takes for granted; none where its program says how many.
-inline std::optional<int> arity(std::string_view op) {
-  if (is_one_of<op::constant, op::placeholder, op::no_op, op::variable, op::random_uniform, op::random_normal,
-                op::truncated_normal>(op))
-    return 0;
-  if (is_one_of<op::identity, op::zeros_like, op::ones_like, op::reduce_sum, op::reduce_mean, op::reduce_max,
-                op::reduce_min, op::reduce_prod, op::argmax, op::softmax, op::log_softmax, op::reshape, op::transpose>(
-          op))
-    return 1;
-  if (is_one_of<op::assign, op::assign_add, op::assign_sub, op::expand_like, op::prod_grad, op::scale_rows,
-                op::softmax_cross_entropy, op::sparse_softmax_cross_entropy, op::in_top_k, op::gather, op::reshape_like,
-                op::matmul>(op))
-    return 2;
-  if (is_one_of<op::scatter_dense>(op)) return 3;
-  return std::nullopt;
-}
-
-// The first inputs that are references, which are states that the node writes. Requires: inputs as its op takes them.
-inline int states(const node& n) {
-  if (is_one_of<op::assign, op::assign_add, op::assign_sub>(n.op)) return 1;
-  if (!is_update(n.op)) return 0;
-  const std::int64_t given = n.attrs.get<std::int64_t>("states");
-  expect(given > 0 && given < static_cast<std::int64_t>(n.inputs.size()), "it has no state or no gradient");
-  return static_cast<int>(given);
-}
-
 inline void check_name(const graph& g, const node& n) {
   constexpr std::size_t longest = 4096;
   expect(!n.name.empty(), "a node without a name");
@@ -82,16 +47,9 @@ inline void check_edges(const graph& g, const node& n) {
     expect(g.contains(id), "it runs after node " + std::to_string(id) + ", which is not before it");
 }
 
-inline void check_input_count(const node& n) {
-  const std::optional<int> fixed = arity(n.op);
-  const int wanted = fixed ? *fixed : op::program_of(n.attrs).inputs;
-  expect(static_cast<int>(n.inputs.size()) == wanted,
-         n.op + " takes " + std::to_string(wanted) + " inputs, not " + std::to_string(n.inputs.size()));
-}
-
 // A reference goes where a state is written, or is read by Identity. No state is written twice at once.
-inline void check_references(const graph& g, const node& n) {
-  const std::size_t written = static_cast<std::size_t>(states(n));
+inline void check_references(const graph& g, const definition& def, const node& n) {
+  const std::size_t written = static_cast<std::size_t>(states_of(def, n));
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
     const bool reference = g.type_of(n.inputs[i]).reference;
     if (n.op == op::identity::name) continue;
@@ -104,15 +62,15 @@ inline void check_references(const graph& g, const node& n) {
 }
 
 // One result per output that the kernel allocates, of the type that it allocates.
-inline void check_program(const graph& g, const node& n) {
-  if (arity(n.op)) return;
+inline void check_program(const graph& g, const definition& def, const node& n) {
+  if (!def.inputs.says_program()) return;
   const scalar::program& p = op::program_of(n.attrs);
   const auto keeps_type = [&](const scalar::result& r) { return r.type == p.arithmetic; };
   const bool keeps_types = std::all_of(p.results.begin(), p.results.end(), keeps_type);
   if (n.op == op::map_gradient::name) {
     expect(keeps_types && p.results.size() <= n.inputs.size(), "its program yields no gradients of its inputs");
-  } else if (is_update(n.op)) {
-    expect(keeps_types && p.results.size() == static_cast<std::size_t>(states(n)), "its program yields no states");
+  } else if (def.states == states_of_attribute) {
+    expect(keeps_types && p.results.size() == static_cast<std::size_t>(states_of(def, n)), "its program yields no states");
     expect(g.type_of(n.inputs[0]).dtype == p.arithmetic, "its program computes in another type than its variable's");
   } else {
     expect(p.results.size() == 1, "its program has " + std::to_string(p.results.size()) + " results");
@@ -158,9 +116,9 @@ inline void admit(const graph& g, node& n) {
     const definition& def = definition_of(n.op);
     detail::check_name(g, n);
     detail::check_edges(g, n);
-    detail::check_input_count(n);
-    detail::check_references(g, n);
-    detail::check_program(g, n);
+    check_input_count(def, n);
+    detail::check_references(g, def, n);
+    detail::check_program(g, def, n);
     detail::check_lists(n);
     const std::vector<output_type> declared = std::exchange(n.outputs, {});
     shape_context shapes(g, n);

@@ -12,16 +12,24 @@
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/ranges.hpp>
 #include <pinion/op/reduce/cpu.hpp>
+#include <pinion/op/slice/cpu.hpp>
 
 namespace pinion::inline v0::op {
 
 namespace detail {
 
-inline std::int64_t row_size(const shape& s) {
-  std::int64_t n = 1;
-  for (int i = 1; i < s.rank(); ++i) n *= s[i];
-  return n;
-}
+// A tensor seen along an axis: [outer, rows, inner].
+struct rows_along {
+  std::int64_t outer = 1, rows = 1, inner = 1;
+
+  rows_along(const shape& s, std::int64_t attribute) {
+    if (s.rank() == 0) throw error(errc::invalid_argument, "a scalar has no rows");
+    const int axis = checked_axis(attribute, s.rank());
+    for (int i = 0; i < axis; ++i) outer *= s[i];
+    rows = s[axis];
+    for (int i = axis + 1; i < s.rank(); ++i) inner *= s[i];
+  }
+};
 
 template <class Index>
 std::int64_t checked_index(const Index* indices, std::int64_t i, std::int64_t rows) {
@@ -33,19 +41,22 @@ std::int64_t checked_index(const Index* indices, std::int64_t i, std::int64_t ro
 }
 
 template <class Index>
-void run_gather(kernel_context& c) {
+void run_gather(kernel_context& c, std::int64_t attribute) {
   const any_tensor params = c.input(0), indices = c.input(1);
-  if (params.shape().rank() == 0) throw error(errc::invalid_argument, "Gather from a scalar");
-  any_tensor& out = c.allocate(0, params.dtype(), with_row_of(indices.shape(), params.shape()));
-  const auto bytes = static_cast<std::size_t>(row_size(params.shape())) * size_of(params.dtype());
-  c.launch([from = static_cast<const std::byte*>(params.raw()), index = indices.data<Index>(),
-            to = static_cast<std::byte*>(out.raw()), rows = params.shape()[0], n = indices.count(), bytes,
-            services = c.services] {
-    in_ranges(*services, n, static_cast<std::int64_t>(bytes / 4), [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i) {
-        const auto at = static_cast<std::size_t>(checked_index(index, i, rows));
-        std::memcpy(to + static_cast<std::size_t>(i) * bytes, from + at * bytes, bytes);
-      }
+  const rows_along along(params.shape(), attribute);
+  const int axis = checked_axis(attribute, params.shape().rank());
+  const any_tensor y = c.allocate(0, params.dtype(), chosen_along(params.shape(), axis, indices.shape()));
+  visit_element(params.dtype(), [&]<class Element>() {
+    c.launch([params, indices, y, along, services = c.services] {
+      const Index* index = indices.data<Index>();
+      const auto* from = static_cast<const Element*>(params.raw());
+      auto* to = static_cast<Element*>(y.raw());
+      const std::int64_t n = indices.count();
+      for (std::int64_t i = 0; i < n; ++i) checked_index(index, i, along.rows);
+      in_ranges(*services, along.outer * n, along.inner, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i)
+          std::copy_n(from + (i / n * along.rows + index[i % n]) * along.inner, along.inner, to + i * along.inner);
+      });
     });
   });
 }
@@ -60,42 +71,79 @@ inline add_row_function add_row_of(dtype type) {
 
 // Every thread owns a range of the result's rows and walks all indices, so rows are added in their order.
 template <class Index>
-void run_scatter_dense(kernel_context& c, add_row_function add_row) {
+void run_scatter_dense(kernel_context& c, std::int64_t attribute, add_row_function add_row) {
   const any_tensor indices = c.input(0), rows = c.input(1);
   const shape like = c.input(2).shape();
-  if (!(rows.shape() == with_row_of(indices.shape(), like)))
+  const rows_along along(like, attribute);
+  if (!(rows.shape() == chosen_along(like, checked_axis(attribute, like.rank()), indices.shape())))
     throw error(errc::invalid_argument, "rows of shape " + to_string(rows.shape()) + " at indices of shape " +
                                             to_string(indices.shape()) + " are not rows of a tensor of shape " +
                                             to_string(like));
-  auto* const y = static_cast<std::byte*>(c.allocate(0, rows.dtype(), like).raw());
-  const std::int64_t size = row_size(like), bytes = size * static_cast<std::int64_t>(size_of(rows.dtype()));
-  c.launch([index = indices.data<Index>(), rows = static_cast<const std::byte*>(rows.raw()), y, count = indices.count(),
-            m = like[0], size, bytes, add_row, services = c.services] {
-    for (std::int64_t i = 0; i < count; ++i) checked_index(index, i, m);
-    const std::int64_t parts = std::max<std::int64_t>(1, std::min<std::int64_t>(16, m * size >> 16));
-    in_ranges(*services, parts, 1 << 15, [&](std::int64_t part, std::int64_t) {
-      const std::int64_t first = m * part / parts, last = m * (part + 1) / parts;
-      std::memset(y + first * bytes, 0, static_cast<std::size_t>((last - first) * bytes));
-      for (std::int64_t i = 0; i < count; ++i)
+  const any_tensor y = c.allocate(0, rows.dtype(), like);
+  const std::int64_t bytes = along.inner * static_cast<std::int64_t>(size_of(rows.dtype()));
+  c.launch([indices, rows, y, along, bytes, add_row, services = c.services] {
+    const Index* index = indices.data<Index>();
+    const std::int64_t n = indices.count();
+    for (std::int64_t i = 0; i < n; ++i) checked_index(index, i, along.rows);
+    const std::int64_t parts = std::max<std::int64_t>(1, std::min<std::int64_t>(16, along.rows * along.inner >> 16));
+    in_ranges(*services, along.outer * parts, 1 << 15, [&](std::int64_t unit, std::int64_t) {
+      const std::int64_t outer = unit / parts, part = unit % parts;
+      const std::int64_t first = along.rows * part / parts, last = along.rows * (part + 1) / parts;
+      std::byte* const to = y.byte_data() + outer * along.rows * bytes;
+      const std::byte* const from = rows.byte_data() + outer * n * bytes;
+      std::memset(to + first * bytes, 0, static_cast<std::size_t>((last - first) * bytes));
+      for (std::int64_t i = 0; i < n; ++i)
         if (index[i] >= first && index[i] < last)
-          add_row(rows + i * bytes, y + static_cast<std::int64_t>(index[i]) * bytes, size);
+          add_row(from + i * bytes, to + static_cast<std::int64_t>(index[i]) * bytes, along.inner);
     });
+  });
+}
+
+template <class T, class Index>
+void run_one_hot(kernel_context& c, std::int64_t depth) {
+  const any_tensor indices = c.input(0);
+  shape extent = indices.shape();
+  extent.push_back(depth);
+  const any_tensor y = c.allocate(0, dtype_of<T>, extent);
+  c.launch([indices, y, depth] {
+    std::fill_n(y.data<T>(), y.count(), T(0));
+    for (std::int64_t i = 0; i < indices.count(); ++i) {
+      const auto index = static_cast<std::int64_t>(indices.data<Index>()[i]);
+      if (index >= 0 && index < depth) y.data<T>()[i * depth + index] = T(1);
+    }
   });
 }
 
 }  // namespace detail
 
 inline std::unique_ptr<kernel> make_kernel(gather, const kernel_setup& setup) {
+  const std::int64_t axis = detail::axis_of(setup.attrs());
   if (setup.input(1).dtype == dtype::int64)
-    return make_function_kernel([](kernel_context& c) { detail::run_gather<std::int64_t>(c); });
-  return make_function_kernel([](kernel_context& c) { detail::run_gather<std::int32_t>(c); });
+    return make_function_kernel([axis](kernel_context& c) { detail::run_gather<std::int64_t>(c, axis); });
+  return make_function_kernel([axis](kernel_context& c) { detail::run_gather<std::int32_t>(c, axis); });
 }
 
 inline std::unique_ptr<kernel> make_kernel(scatter_dense, const kernel_setup& setup) {
   const auto add_row = detail::add_row_of(setup.input(1).dtype);
+  const std::int64_t axis = detail::axis_of(setup.attrs());
   if (setup.input(0).dtype == dtype::int64)
-    return make_function_kernel([add_row](kernel_context& c) { detail::run_scatter_dense<std::int64_t>(c, add_row); });
-  return make_function_kernel([add_row](kernel_context& c) { detail::run_scatter_dense<std::int32_t>(c, add_row); });
+    return make_function_kernel(
+        [=](kernel_context& c) { detail::run_scatter_dense<std::int64_t>(c, axis, add_row); });
+  return make_function_kernel([=](kernel_context& c) { detail::run_scatter_dense<std::int32_t>(c, axis, add_row); });
+}
+
+inline std::unique_ptr<kernel> make_kernel(one_hot, const kernel_setup& setup) {
+  const auto depth = setup.attrs().get<std::int64_t>("depth");
+  return visit_plain(setup.node.outputs[0].dtype, [&]<class T>() -> std::unique_ptr<kernel> {
+    switch (setup.input(0).dtype) {
+      case dtype::int32:
+        return make_function_kernel([depth](kernel_context& c) { detail::run_one_hot<T, std::int32_t>(c, depth); });
+      case dtype::int64:
+        return make_function_kernel([depth](kernel_context& c) { detail::run_one_hot<T, std::int64_t>(c, depth); });
+      default:
+        return make_function_kernel([depth](kernel_context& c) { detail::run_one_hot<T, std::uint8_t>(c, depth); });
+    }
+  });
 }
 
 }  // namespace pinion::inline v0::op

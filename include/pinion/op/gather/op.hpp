@@ -1,8 +1,9 @@
-// Rows by index: gathered from a tensor, and added up into one.
+// Rows by index: gathered from a tensor, and added up into one; and rows that are 1 at an index.
 #pragma once
 
 #include <string>
 
+#include <pinion/op/axes.hpp>
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
 #include <pinion/op/shape_context.hpp>
@@ -16,62 +17,101 @@ inline void expect_row_index(const shape_context& c, int i) {
     c.fail("the indices of " + c.op() + " are int32 or int64, not " + std::string(to_string(c.dtype(i))));
 }
 
-// The shape of one index's share, put behind `front`.
-inline shape with_row_of(shape front, const shape& params) {
-  for (int i = 1; i < params.rank(); ++i) front.push_back(params[i]);
-  return front;
+// The shape of what is chosen from params along an axis: the indices' extents stand where that axis stood.
+inline shape chosen_along(const shape& params, int axis, const shape& indices) {
+  shape y;
+  for (int i = 0; i < axis; ++i) y.push_back(params[i]);
+  for (int i = 0; i < indices.rank(); ++i) y.push_back(indices[i]);
+  for (int i = axis + 1; i < params.rank(); ++i) y.push_back(params[i]);
+  return y;
+}
+
+inline std::int64_t axis_of(const attributes& attrs) {
+  return attrs.get_or<std::int64_t>("axis", 0);
 }
 
 }  // namespace detail
 
-// (params [m, ...], indices [...]) -> [indices..., params without its first axis]. Attribute "axis": 0, or absent. An
-// index outside [0, m) fails the step.
+// (params, indices [...]) -> params with its axis "axis" (0 if absent) replaced by the axes of the indices: for each
+// index the part of params there. An index outside the axis fails the step.
 struct gather {
   static constexpr std::string_view name = "Gather";
-  static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
+  static constexpr input_count inputs = 2;
+  static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
   static void infer(shape_context& c) {
     detail::expect_row_index(c, 1);
-    if (c.attrs().get_or<std::int64_t>("axis", 0) != 0) c.fail("Gather along an axis other than 0 is not implemented");
     const shape &params = c.shape(0), &indices = c.shape(1);
-    if (params.has_rank() && params.rank() == 0) c.fail("Gather needs rows to choose from; a scalar has none");
-    const bool ranked = params.has_rank() && indices.has_rank();
-    c.output(c.dtype(0), ranked ? detail::with_row_of(indices, params) : shape::any());
+    if (!params.has_rank()) return c.output(c.dtype(0), shape::any());
+    if (params.rank() == 0) c.fail("Gather needs rows to choose from; a scalar has none");
+    const int axis = checked_axis(detail::axis_of(c.attrs()), params.rank());
+    c.output(c.dtype(0), indices.has_rank() ? detail::chosen_along(params, axis, indices) : shape::any());
   }
-  // Sparse: rows of the incoming gradient, by the same indices.
+  // Along axis 0 sparse: rows of the incoming gradient, by the same indices.
   static void gradient(gradient_context& g) {
     if (!is_floating(g.type_of(g.output(0)).dtype)) return;
-    const output indices = g.input(1), dy = g.output_gradient(0);
-    const shape& chosen = g.type_of(indices).shape;
-    if (chosen.rank() == 1) return g.set_sparse(0, indices, dy);
-    const shape& params = g.type_of(g.input(0)).shape;
-    const shape rows = detail::with_row_of({chosen.count()}, params);
-    int open = 0;
-    for (const std::int64_t extent : rows.dims()) open += extent < 0;
-    if (!params.has_rank() || open > 1)
-      g.fail("the gradient of a gather from a tensor of shape " + to_string(params) + " by indices of shape " +
-             to_string(chosen) + " needs the rows' shape to be known");
-    g.set_sparse(0, g.make("Reshape", {indices}, {{"shape", shape{chosen.count()}}}),
-                 g.make("Reshape", {dy}, {{"shape", rows}}));
+    output indices = g.input(1), rows = g.output_gradient(0);
+    const shape &params = g.type_of(g.input(0)).shape, &chosen = g.type_of(indices).shape;
+    const std::int64_t given = detail::axis_of(g.attrs());
+    if (chosen.rank() != 1) {
+      const shape flat = params.has_rank()
+                             ? detail::chosen_along(params, checked_axis(given, params.rank()), {chosen.count()})
+                             : shape::any();
+      int open = 0;
+      for (const std::int64_t extent : flat.dims()) open += extent < 0;
+      if (!params.has_rank() || open > 1)
+        g.fail("the gradient of a gather from a tensor of shape " + to_string(params) + " by indices of shape " +
+               to_string(chosen) + " needs the rows' shape to be known");
+      indices = g.make("Reshape", {indices}, {{"shape", shape{chosen.count()}}});
+      rows = g.make("Reshape", {rows}, {{"shape", flat}});
+    }
+    if (given == 0) return g.set_sparse(0, indices, rows);
+    g.set(0, g.make("ScatterDense", {indices, rows, g.input(0)}, {{"axis", given}}));
   }
 };
 
-// (indices [n], rows [n, ...], like [m, ...]) -> a tensor of the shape of `like`: at each index the sum of its rows, in
-// their order, and 0 elsewhere. It makes a sparse gradient dense.
+// (indices [n], rows, like) -> a tensor of the shape of `like`: at each index along "axis" (0 if absent) the sum of its
+// rows, in their order, and 0 elsewhere. Rows have the shape of like, but for n along that axis. It makes a sparse
+// gradient dense.
 struct scatter_dense {
   static constexpr std::string_view name = "ScatterDense";
+  static constexpr input_count inputs = 3;
   static constexpr kernel_set kernels{.cpu = dtypes::numbers,
                                       .gpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64}};
   static void infer(shape_context& c) {
     detail::expect_row_index(c, 0);
     c.expect_rank(0, 1, "the indices of ScatterDense");
     const shape &indices = c.shape(0), &rows = c.shape(1), &like = c.shape(2);
+    if (!dtypes::numbers.has(c.dtype(1)))
+      c.fail("ScatterDense of " + std::string(to_string(c.dtype(1))) + " is not defined");
     if (like.has_rank() && like.rank() == 0) c.fail("ScatterDense needs rows to add to; a scalar has none");
-    if (like.has_rank() && !fits(rows, detail::with_row_of({indices.has_rank() ? indices[0] : unknown}, like)))
-      c.fail("rows of shape " + to_string(rows) + " at indices of shape " + to_string(indices) +
-             " are not rows of a tensor of shape " + to_string(like));
+    if (like.has_rank()) {
+      const int axis = checked_axis(detail::axis_of(c.attrs()), like.rank());
+      if (!fits(rows, detail::chosen_along(like, axis, {indices.has_rank() ? indices[0] : unknown})))
+        c.fail("rows of shape " + to_string(rows) + " at indices of shape " + to_string(indices) +
+               " are not rows of a tensor of shape " + to_string(like));
+    }
     c.output(c.dtype(1), like);
   }
-  static void gradient(gradient_context& g) { g.set(1, g.make(gather::name, {g.output_gradient(0), g.input(0)})); }
+  static void gradient(gradient_context& g) {
+    g.set(1, g.make(gather::name, {g.output_gradient(0), g.input(0)}, {{"axis", detail::axis_of(g.attrs())}}));
+  }
+};
+
+// indices [...] -> [..., "depth"] of "dtype": 1 at the index, 0 elsewhere; nothing but 0 where it is not in [0, depth).
+struct one_hot {
+  static constexpr std::string_view name = "OneHot";
+  static constexpr input_count inputs = 1;
+  static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
+  static void infer(shape_context& c) {
+    if (!is_integer(c.dtype(0)))
+      c.fail("the indices of OneHot are integers, not " + std::string(to_string(c.dtype(0))));
+    const auto depth = c.attrs().get<std::int64_t>("depth");
+    if (depth < 0) c.fail("a depth of " + std::to_string(depth));
+    shape y = c.shape(0);
+    if (y.has_rank()) y.push_back(depth);
+    c.output(c.attrs().get<dtype>("dtype"), y);
+  }
+  static void gradient(gradient_context&) {}  // indices are whole numbers: nothing flows
 };
 
 }  // namespace pinion::inline v0::op

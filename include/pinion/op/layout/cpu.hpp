@@ -24,6 +24,22 @@ inline std::unique_ptr<kernel> make_kernel(reshape_like, const kernel_setup&) {
   });
 }
 
+inline std::unique_ptr<kernel> make_kernel(expand_dims, const kernel_setup& setup) {
+  return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
+    c.outputs[0] = c.input(0).reshaped(expand_dims::expanded(attrs, c.input(0).shape()));
+  });
+}
+
+inline std::unique_ptr<kernel> make_kernel(squeeze, const kernel_setup& setup) {
+  return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
+    const shape y = squeeze::squeezed(attrs, c.input(0).shape());
+    if (y.count() != c.input(0).count())
+      throw error(errc::invalid_argument, "a tensor of shape " + to_string(c.input(0).shape()) +
+                                              " has another extent than 1 along an axis to be squeezed");
+    c.outputs[0] = c.input(0).reshaped(y);
+  });
+}
+
 namespace detail {
 
 // A transposition as a walk over the result, outermost axis first; axes that stay neighbours are merged.

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <pinion/op/axes.hpp>
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
 #include <pinion/op/shape_context.hpp>
@@ -42,6 +43,7 @@ struct layout_op {
 // Attribute "shape", with at most one -1, which follows from the count.
 struct reshape : layout_op {
   static constexpr std::string_view name = "Reshape";
+  static constexpr input_count inputs = 1;
   static void infer(shape_context& c) {
     c.output(c.dtype(0), detail::reshaped(c.attrs().get<shape>("shape"), c.shape(0)));
   }
@@ -51,6 +53,7 @@ struct reshape : layout_op {
 // (x, like) -> the elements of x in the shape of like.
 struct reshape_like : layout_op {
   static constexpr std::string_view name = "ReshapeLike";
+  static constexpr input_count inputs = 2;
   static void infer(shape_context& c) {
     const std::int64_t m = c.shape(0).count(), n = c.shape(1).count();
     if (m >= 0 && n >= 0 && m != n)
@@ -61,9 +64,52 @@ struct reshape_like : layout_op {
   static void gradient(gradient_context& g) { g.set(0, g.make(name, {g.output_gradient(0), g.input(0)})); }
 };
 
+// x with a new axis of extent 1 before axis "axis"; -1: behind the last.
+struct expand_dims : layout_op {
+  static constexpr std::string_view name = "ExpandDims";
+  static constexpr input_count inputs = 1;
+  static shape expanded(const attributes& attrs, const shape& x) {
+    if (!x.has_rank()) return x;
+    const int at = checked_axis(attrs.get<std::int64_t>("axis"), x.rank() + 1);
+    shape y;
+    for (int i = 0; i <= x.rank(); ++i) {
+      if (i == at) y.push_back(1);
+      if (i < x.rank()) y.push_back(x[i]);
+    }
+    return y;
+  }
+  static void infer(shape_context& c) { c.output(c.dtype(0), expanded(c.attrs(), c.shape(0))); }
+  static void gradient(gradient_context& g) { reshape::gradient(g); }
+};
+
+// x without the axes "axes", which have extent 1; absent: without all that have.
+struct squeeze : layout_op {
+  static constexpr std::string_view name = "Squeeze";
+  static constexpr input_count inputs = 1;
+  static shape squeezed(const attributes& attrs, const shape& x) {
+    const bool some = attrs.has("axes");
+    if (!x.has_rank() || (!some && !x.known())) return shape::any();
+    unsigned gone = 0;
+    if (some)
+      for (const std::int64_t axis : attrs.get<integers>("axes")) gone |= 1u << checked_axis(axis, x.rank());
+    shape y;
+    for (int i = 0; i < x.rank(); ++i) {
+      const bool goes = some ? gone >> i & 1 : x[i] == 1;
+      if (!goes) y.push_back(x[i]);
+      if (goes && x[i] > 1)
+        throw error(errc::invalid_argument, "axis " + std::to_string(i) + " of a tensor of shape " + to_string(x) +
+                                                " is not of extent 1");
+    }
+    return y;
+  }
+  static void infer(shape_context& c) { c.output(c.dtype(0), squeezed(c.attrs(), c.shape(0))); }
+  static void gradient(gradient_context& g) { reshape::gradient(g); }
+};
+
 // Axis i of the result is axis perm[i] of x. Attribute "perm"; absent: the axes in reverse.
 struct transpose {
   static constexpr std::string_view name = "Transpose";
+  static constexpr input_count inputs = 1;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static integers permutation(const attributes& attrs, int rank);
   static void infer(shape_context& c) {

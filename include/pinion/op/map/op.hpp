@@ -47,7 +47,6 @@ constexpr bool is_real_function(scalar::opcode op) {
 
 // Inputs are of the arithmetic type, or bool where the program takes a mask.
 inline void check_program_inputs(const shape_context& c, const scalar::program& p) {
-  if (p.inputs != c.inputs()) c.fail(c.op() + " takes " + std::to_string(p.inputs) + " inputs");
   for (const auto& in : p.code)
     if (is_real_function(in.op) && !is_floating(p.arithmetic))
       c.fail(c.op() + " is computed in float or double, not " + std::string(to_string(p.arithmetic)) +
@@ -67,6 +66,7 @@ inline void check_program_inputs(const shape_context& c, const scalar::program& 
 // over the axes along which that input was broadcast. So outputs have the shapes of the first inputs.
 struct map_gradient {
   static constexpr std::string_view name = "MapGrad";
+  static constexpr input_count inputs = by_program;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static dtype key(const node& n) { return program_of(n.attrs).arithmetic; }
   static void infer(shape_context& c) {
@@ -82,6 +82,7 @@ struct map_gradient {
 // An elementwise node. Attribute "program", with one result; the node's name is that of its outermost op.
 template <class Functor>
 struct map {
+  static constexpr input_count inputs = by_program;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static dtype key(const node& n) { return program_of(n.attrs).arithmetic; }
   static void infer(shape_context& c) {
@@ -142,6 +143,7 @@ inline void map_gradient::gradient(gradient_context& g) {
 // tag, functor, TensorFlow's op name, the name a node gets
 #define PINION_MAP_OPS(X)                                         \
   X(add, add, "Add", "add")                                       \
+  X(bias_add, add, "BiasAdd", "BiasAdd")                          \
   X(subtract, subtract, "Sub", "sub")                             \
   X(multiply, multiply, "Mul", "mul")                             \
   X(divide, divide, "Div", "div")                                 \

@@ -11,6 +11,7 @@ namespace pinion::inline v0::op {
 // [m, k] x [k, n] -> [m, n]. Attributes "transpose_a", "transpose_b".
 struct matmul {
   static constexpr std::string_view name = "MatMul";
+  static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64},
                                       .gpu = dtypes::floating};
   static void infer(shape_context& c) {

@@ -52,6 +52,7 @@ inline output row_sum(gradient_context& g, output x) {
 }  // namespace detail
 
 struct softmax_like {
+  static constexpr input_count inputs = 1;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c) { detail::infer_softmax(c); }
   // A maximum, a difference, an exponential, a sum and a quotient.
@@ -87,6 +88,7 @@ struct log_softmax : softmax_like {
 // (rows [n, ...], scale [n]) -> each row times its factor.
 struct scale_rows {
   static constexpr std::string_view name = "ScaleRows";
+  static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c) {
     detail::expect_floating(c, 0, "the rows");
@@ -121,6 +123,7 @@ inline void refuse_second_derivative(gradient_context& g) {
 // logits, softmax(logits) - labels. A label 0 counts nothing, whatever its logit.
 struct softmax_cross_entropy {
   static constexpr std::string_view name = "SoftmaxCrossEntropyWithLogits";
+  static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c) {
     detail::expect_floating(c, 1, "the logits");
@@ -149,6 +152,7 @@ struct softmax_cross_entropy {
 // outside [0, c) fails the step.
 struct sparse_softmax_cross_entropy {
   static constexpr std::string_view name = "SparseSoftmaxCrossEntropyWithLogits";
+  static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c) {
     detail::expect_index(c, 0, "the labels");
@@ -170,6 +174,7 @@ struct sparse_softmax_cross_entropy {
 // kernel is therefore declared for bool. Attribute "k".
 struct in_top_k {
   static constexpr std::string_view name = "InTopK";
+  static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::boolean}};
   static constexpr std::string_view no_gradient = "whether a target is among the top k is a step function";
   static void infer(shape_context& c) {

@@ -156,12 +156,13 @@ template <class T, class Elements>
 class random_kernel final : public kernel {
  public:
   random_kernel(const attributes& attrs, Elements elements)
-      : elements_(elements), shape_(attrs.get<shape>("shape")), seed_(seed_of(attrs)) {}
+      : elements_(elements), shape_(attrs.get_or("shape", shape::any())), seed_(seed_of(attrs)) {}
 
   void run(kernel_context& c) override {
-    T* const y = c.allocate(0, dtype_of<T>, shape_).template data<T>();
+    const shape extent = c.inputs.empty() ? shape_ : c.input(0).shape();
+    T* const y = c.allocate(0, dtype_of<T>, extent).template data<T>();
     const random_stream from{seed_, executions_.fetch_add(1, std::memory_order_relaxed)};
-    c.launch([from, y, count = shape_.count(), elements = elements_, services = c.services] {
+    c.launch([from, y, count = extent.count(), elements = elements_, services = c.services] {
       const std::int64_t blocks = (count + per_block<T> - 1) / per_block<T>;
       in_ranges(*services, blocks, cost_of_block,
                 [&](std::int64_t first, std::int64_t last) { fill_blocks<T>(elements, from, y, count, first, last); });

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include <pinion/op/axes.hpp>
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
 #include <pinion/op/map/formula.hpp>
@@ -17,15 +18,6 @@
 namespace pinion::inline v0::op {
 
 namespace detail {
-
-// An axis counted from the front.
-inline int checked_axis(std::int64_t axis, int rank) {
-  if (axis < -rank || axis >= rank)
-    throw error(errc::invalid_argument, "axis " + std::to_string(axis) + " of a tensor of " + std::to_string(rank) +
-                                            " dimensions: axes are in [" + std::to_string(-rank) + ", " +
-                                            std::to_string(rank) + ")");
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
-}
 
 // A set of axes, as bits.
 struct axis_set {
@@ -67,6 +59,14 @@ inline shape reduced_shape(const attributes& attrs, const shape& x) {
   return attrs.has("axes") || keep_dims ? shape::any() : shape{};
 }
 
+// Is input 0 what the reduction makes of input 1?
+inline void expect_reduced(const shape_context& c) {
+  const shape reduced = reduced_shape(c.attrs(), c.shape(1));
+  if (!fits(c.shape(0), reduced))
+    c.fail("a gradient of shape " + to_string(c.shape(0)) + " does not fit a reduction of " + to_string(c.shape(1)) +
+           " to " + to_string(reduced));
+}
+
 inline attributes axes_of(const attributes& attrs) {
   attributes same{{"keep_dims", attrs.get_or("keep_dims", false)}};
   if (attrs.has("axes")) same.set("axes", attrs.get<integers>("axes"));
@@ -103,6 +103,7 @@ inline void share_gradient(gradient_context& g) {
 }  // namespace detail
 
 struct reduction {
+  static constexpr input_count inputs = 1;
   static constexpr kernel_set kernels{.cpu = dtypes::numbers,
                                       .gpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64}};
   static void infer(shape_context& c) {
@@ -151,12 +152,10 @@ struct reduce_prod : reduction {
 // attributes are those of the reduction that made dy's shape out of x's.
 struct expand_like : reduction {
   static constexpr std::string_view name = "ExpandLike";
+  static constexpr input_count inputs = 2;
   static void infer(shape_context& c) {
     detail::expect_number(c, dtypes::numbers);
-    const shape reduced = detail::reduced_shape(c.attrs(), c.shape(1));
-    if (!fits(c.shape(0), reduced))
-      c.fail("a gradient of shape " + to_string(c.shape(0)) + " does not fit a reduction of " + to_string(c.shape(1)) +
-             " to " + to_string(reduced));
+    detail::expect_reduced(c);
     c.output(c.dtype(0), c.shape(1));
   }
   static void gradient(gradient_context& g) {
@@ -169,21 +168,26 @@ struct expand_like : reduction {
 // (dy, x) -> dx of a product y: dx[i] = dy * the product of all others, without dividing by x[i], which may be 0.
 struct prod_grad {
   static constexpr std::string_view name = "ProdGrad";
+  static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr std::string_view no_gradient = "the second derivative of a product is not implemented";
-  static void infer(shape_context& c) { c.output(c.dtype(1), c.shape(1)); }
+  static void infer(shape_context& c) {
+    detail::expect_reduced(c);
+    c.output(c.dtype(1), c.shape(1));
+  }
 };
 
 // The index along one axis, attribute "axis", of the greatest element: the first of equals; NaN counts as greatest.
 // int64; its kernels are therefore declared for int64, and take numbers of any type.
 struct argmax {
   static constexpr std::string_view name = "ArgMax";
+  static constexpr input_count inputs = 1;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}, .gpu = dtype_set{dtype::int64}};
   static void infer(shape_context& c) {
     detail::expect_number(c, dtypes::numbers);
     const shape& x = c.shape(0);
     if (!x.has_rank()) return c.output(dtype::int64, shape::any());
-    const int axis = detail::checked_axis(c.attrs().get<std::int64_t>("axis"), x.rank());
+    const int axis = checked_axis(c.attrs().get<std::int64_t>("axis"), x.rank());
     c.output(dtype::int64, detail::without_axes(x, {1u << axis}, false));
   }
   static void gradient(gradient_context&) {}  // a step function: nothing flows

@@ -1,7 +1,10 @@
 // Kernels of sources: constants, zeros, and passing on.
 #pragma once
 
+#include <limits>
 #include <memory>
+#include <string>
+#include <type_traits>
 
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/source/op.hpp>
@@ -54,6 +57,34 @@ inline std::unique_ptr<kernel> make_kernel(zeros_like, const kernel_setup&) {
 }
 inline std::unique_ptr<kernel> make_kernel(ones_like, const kernel_setup&) {
   return detail::make_filler(1);
+}
+
+inline std::unique_ptr<kernel> make_kernel(range, const kernel_setup& setup) {
+  return visit_plain(setup.node.outputs[0].dtype, [&]<class T>() {
+    using number = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
+    return make_function_kernel([start = setup.attrs().get<number>("start"), delta = setup.attrs().get<number>("delta"),
+                                 n = range::count(setup.attrs())](kernel_context& c) {
+      const any_tensor y = c.allocate(0, dtype_of<T>, {n});
+      c.launch([y, start, delta, n] {
+        for (std::int64_t i = 0; i < n; ++i) y.data<T>()[i] = static_cast<T>(start + static_cast<number>(i) * delta);
+      });
+    });
+  });
+}
+
+inline std::unique_ptr<kernel> make_kernel(shape_of, const kernel_setup&) {
+  return make_function_kernel([](kernel_context& c) {
+    const shape extent = c.input(0).shape();
+    const any_tensor y = c.allocate(0, dtype::int32, {extent.rank()});
+    c.launch([y, extent] {
+      for (int i = 0; i < extent.rank(); ++i) {
+        if (extent[i] > std::numeric_limits<std::int32_t>::max())
+          throw error(errc::out_of_range, "axis " + std::to_string(i) + " of a tensor of shape " + to_string(extent) +
+                                              " has more elements than an int32 counts");
+        y.data<std::int32_t>()[i] = static_cast<std::int32_t>(extent[i]);
+      }
+    });
+  });
 }
 
 }  // namespace pinion::inline v0::op

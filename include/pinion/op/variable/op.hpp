@@ -16,6 +16,7 @@ inline constexpr kernel_set variable_kernels{.cpu = dtypes::all,
 // Attributes "dtype", "shape", "container", "shared_name". Its output is a reference.
 struct variable {
   static constexpr std::string_view name = "VariableV2";
+  static constexpr input_count inputs = 0;
   static constexpr kernel_set kernels = variable_kernels;
   static constexpr bool stateful = true;
   static void infer(shape_context& c) { c.output(c.attrs().get<dtype>("dtype"), c.attrs().get<shape>("shape"), true); }
@@ -38,6 +39,8 @@ inline void infer_assignment(shape_context& c) {
 
 template <class Self>
 struct assignment {
+  static constexpr input_count inputs = 2;
+  static constexpr int states = 1;
   static constexpr kernel_set kernels = variable_kernels;
   static constexpr bool stateful = true;
   static constexpr std::string_view no_gradient = "an assignment changes state; differentiate by the value assigned";
@@ -68,6 +71,8 @@ struct assign_sub : counting_assignment<assign_sub> {
 // Attribute "program": inputs in that order, one result per reference. Yields nothing.
 template <class Self>
 struct update {
+  static constexpr input_count inputs = by_program;
+  static constexpr int states = states_of_attribute;
   static constexpr dtype_set any = dtypes::floating;
   static constexpr kernel_set kernels{.cpu = any, .gpu = any};
   static constexpr bool stateful = true;

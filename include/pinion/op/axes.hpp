@@ -1,0 +1,19 @@
+// Axes of tensors, counted from the front or from the end.
+#pragma once
+
+#include <string>
+
+#include <pinion/base/error.hpp>
+
+namespace pinion::inline v0::op {
+
+// An axis counted from the front. Throws invalid_argument where a tensor of that rank has no such axis.
+inline int checked_axis(std::int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank)
+    throw error(errc::invalid_argument, "axis " + std::to_string(axis) + " of a tensor of " + std::to_string(rank) +
+                                            " dimensions: axes are in [" + std::to_string(-rank) + ", " +
+                                            std::to_string(rank) + ")");
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,353 @@
+// Kernels of convolution and pooling: oneDNN's for floats; windows laid out as rows of a matrix, and plain loops, for
+// doubles, and for floats where oneDNN was not configured.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <pinion/op/conv/geometry.hpp>
+#include <pinion/op/conv/library.hpp>
+#include <pinion/op/conv/op.hpp>
+#include <pinion/op/kernel.hpp>
+#include <pinion/op/matmul/gemm.hpp>
+#include <pinion/op/ranges.hpp>
+
+namespace pinion::inline v0::op {
+
+namespace detail {
+
+// ---- windows as a matrix: [h' w', p q c] of one image ---------------------------------------------------------------
+
+template <class T>
+void lay_out_windows(const image_geometry& g, const T* image, T* rows) {
+  const std::int64_t c = g.images[3], row_size = g.over.height.extent * g.over.width.extent * c;
+  std::fill_n(rows, g.windows[1] * g.windows[2] * row_size, T(0));
+  for (std::int64_t i = 0; i < g.windows[1]; ++i)
+    for (std::int64_t j = 0; j < g.windows[2]; ++j) {
+      T* const row = rows + (i * g.windows[2] + j) * row_size;
+      for_each_place(g, i, j, [&](std::int64_t y, std::int64_t x, std::int64_t p, std::int64_t q) {
+        std::copy_n(image + (y * g.images[2] + x) * c, c, row + (p * g.over.width.extent + q) * c);
+      });
+    }
+}
+
+template <class T>
+void add_windows_up(const image_geometry& g, const T* rows, T* image) {
+  const std::int64_t c = g.images[3], row_size = g.over.height.extent * g.over.width.extent * c;
+  std::fill_n(image, g.image_size(), T(0));
+  for (std::int64_t i = 0; i < g.windows[1]; ++i)
+    for (std::int64_t j = 0; j < g.windows[2]; ++j) {
+      const T* const row = rows + (i * g.windows[2] + j) * row_size;
+      for_each_place(g, i, j, [&](std::int64_t y, std::int64_t x, std::int64_t p, std::int64_t q) {
+        const T* from = row + (p * g.over.width.extent + q) * c;
+        T* to = image + (y * g.images[2] + x) * c;
+        for (std::int64_t k = 0; k < c; ++k) to[k] += from[k];
+      });
+    }
+}
+
+// A pass over images by products of matrices. a, b, y: forward (images, filters, windows), by_images (dy, filters,
+// images), by_filters (images, dy, filters).
+template <class T>
+void convolve_by_products(conv_pass pass, const image_geometry& g, const T* a, const T* b, T* y) {
+  const std::int64_t places = g.windows[1] * g.windows[2], out = g.windows[3];
+  const std::int64_t row_size = g.filters[0] * g.filters[1] * g.filters[2];
+  std::vector<T> rows(static_cast<std::size_t>(places * row_size)), sum;
+  if (pass == conv_pass::by_filters) {
+    std::fill_n(y, g.filters.count(), T(0));
+    sum.resize(static_cast<std::size_t>(g.filters.count()));
+  }
+  for (std::int64_t n = 0; n < g.images[0]; ++n) {
+    if (pass == conv_pass::by_images) {
+      gemm(product<T>{a + n * g.windows_size(), b, rows.data(), places, row_size, out, false, true});
+      add_windows_up(g, rows.data(), y + n * g.image_size());
+      continue;
+    }
+    lay_out_windows(g, a + n * g.image_size(), rows.data());
+    if (pass == conv_pass::forward) {
+      gemm(product<T>{rows.data(), b, y + n * g.windows_size(), places, out, row_size, false, false});
+      continue;
+    }
+    gemm(product<T>{rows.data(), b + n * g.windows_size(), sum.data(), row_size, out, places, true, false});
+    for (std::size_t i = 0; i < sum.size(); ++i) y[i] += sum[i];
+  }
+}
+
+// ---- convolution ----------------------------------------------------------------------------------------------------
+
+// The library's primitives for the shapes of the last run. Thread-safe.
+class convolver {
+ public:
+  explicit convolver(conv_pass pass) : pass_(pass) {}
+
+  template <class T>
+  void run(const image_geometry& g, const T* a, const T* b, T* y) {
+    if (g.nothing()) return void(std::fill_n(y, result(g).count(), T(0)));
+#if PINION_HAS_ONEDNN
+    if constexpr (std::is_same_v<T, float>) {
+      const auto call = primitive_for(g);
+      return calling_onednn([&] { (*call)({const_cast<float*>(a), const_cast<float*>(b), y}); });
+    }
+#endif
+    convolve_by_products(pass_, g, a, b, y);
+  }
+  const shape& result(const image_geometry& g) const {
+    return pass_ == conv_pass::forward ? g.windows : pass_ == conv_pass::by_images ? g.images : g.filters;
+  }
+
+ private:
+#if PINION_HAS_ONEDNN
+  std::shared_ptr<const onednn_call> primitive_for(const image_geometry& g) {
+    std::lock_guard hold(mutex_);
+    for (const auto& [made_for, call] : made_)
+      if (made_for == g) return call;
+    if (made_.size() == most) made_.erase(made_.begin());
+    return made_.emplace_back(g, make_convolution(pass_, g)).second;
+  }
+  static constexpr std::size_t most = 8;  // shapes of one kernel, each with the rest of a batch
+  std::mutex mutex_;
+  std::vector<std::pair<image_geometry, std::shared_ptr<const onednn_call>>> made_;
+#endif
+  conv_pass pass_;
+};
+
+// Images are split over the threads in parts that depend on the shapes alone; the gradient by the filters, a sum over
+// them, is computed in one go.
+class convolution_kernel final : public kernel {
+ public:
+  convolution_kernel(conv_pass pass, attributes attrs)
+      : pass_(pass), attrs_(std::move(attrs)), convolver_(std::make_shared<convolver>(pass)) {}
+  bool expensive() const override { return true; }
+
+  void run(kernel_context& c) override {
+    const image_geometry g = geometry(c);
+    const any_tensor a = c.input(0), b = c.input(1), y = c.allocate(0, a.dtype(), convolver_->result(g));
+    visit_plain(a.dtype(), [&]<class T>() {
+      if constexpr (std::is_floating_point_v<T>)
+        c.launch([=, by = convolver_, pass = pass_, services = c.services] {
+          if (pass == conv_pass::by_filters || g.nothing())
+            return by->template run<T>(g, a.data<T>(), b.data<T>(), y.data<T>());
+          split<T>(*by, pass, g, a.data<T>(), b.data<T>(), y.data<T>(), *services);
+        });
+    });
+  }
+
+ private:
+  image_geometry geometry(const kernel_context& c) const {
+    const shape& images = c.input(pass_ == conv_pass::by_images ? 2 : 0).shape();
+    const shape& filters = c.input(pass_ == conv_pass::by_filters ? 2 : 1).shape();
+    const shape windows = convolved(attrs_, images, filters);
+    if (pass_ != conv_pass::forward) {
+      const shape& dy = c.input(pass_ == conv_pass::by_images ? 0 : 1).shape();
+      if (!(dy == windows))
+        throw error(errc::invalid_argument, "a gradient of shape " + to_string(dy) + " does not fit images of shape " +
+                                                to_string(images) + " and filters of shape " + to_string(filters));
+    }
+    return {images, filters, windows, window(attrs_, filters[0], filters[1])};
+  }
+  template <class T>
+  static void split(convolver& by, conv_pass pass, const image_geometry& g, const T* a, const T* b, T* y,
+                    task_services& services) {
+    constexpr double operations_a_part = double(1 << 26);
+    const double operations = 2.0 * static_cast<double>(g.windows.count()) *
+                              static_cast<double>(g.filters[0] * g.filters[1] * g.filters[2]);
+    const auto wanted = static_cast<std::int64_t>(operations / operations_a_part) + 1;
+    const std::int64_t images = g.images[0], grain = (images + wanted - 1) / wanted;
+    const bool forward = pass == conv_pass::forward;
+    const std::int64_t from = forward ? g.image_size() : g.windows_size(), to = forward ? g.windows_size() : g.image_size();
+    kernel_context::in_chunks(services, (images + grain - 1) / grain, [&](std::int64_t i) {
+      const std::int64_t first = i * grain;
+      by.run<T>(g.part(std::min(grain, images - first)), a + first * from, b, y + first * to);
+    });
+  }
+
+  conv_pass pass_;
+  attributes attrs_;
+  std::shared_ptr<convolver> convolver_;
+};
+
+// ---- pooling --------------------------------------------------------------------------------------------------------
+
+inline image_geometry pooling_geometry(const attributes& attrs, const shape& images) {
+  return {images, shape{}, pooling::pooled(attrs, images), pooling::window_of(attrs)};
+}
+
+// Of each channel of window (i, j) the place of its first greatest element, as an offset in the image. NaN is less
+// than anything.
+template <class T>
+void greatest_places(const image_geometry& g, const T* image, std::int64_t i, std::int64_t j, std::int64_t* at) {
+  const std::int64_t c = g.images[3];
+  std::fill_n(at, c, std::int64_t{-1});
+  for_each_place(g, i, j, [&](std::int64_t y, std::int64_t x, std::int64_t, std::int64_t) {
+    const std::int64_t here = (y * g.images[2] + x) * c;
+    for (std::int64_t k = 0; k < c; ++k)
+      if (at[k] < 0 || image[here + k] > image[at[k]] || (image[at[k]] != image[at[k]] && image[here + k] == image[here + k]))
+        at[k] = here + k;
+  });
+}
+
+// Calls f(window's first output, places) for every window of an image.
+template <class T, class F>
+void for_each_maximum(const image_geometry& g, const T* image, F&& f) {
+  std::vector<std::int64_t> at(static_cast<std::size_t>(g.images[3]));
+  for (std::int64_t i = 0; i < g.windows[1]; ++i)
+    for (std::int64_t j = 0; j < g.windows[2]; ++j) {
+      greatest_places(g, image, i, j, at.data());
+      const std::int64_t out = (i * g.windows[2] + j) * g.windows[3];
+      for (std::size_t k = 0; k < at.size(); ++k) f(out + static_cast<std::int64_t>(k), at[k]);
+    }
+}
+
+// Calls f(first output, first element of the image, share) for every place of every window of an image; the shares of
+// one window add up to 1.
+template <class F>
+void for_each_share(const image_geometry& g, F&& f) {
+  for (std::int64_t i = 0; i < g.windows[1]; ++i)
+    for (std::int64_t j = 0; j < g.windows[2]; ++j) {
+      std::int64_t places = 0;
+      for_each_place(g, i, j, [&](auto...) { ++places; });
+      for_each_place(g, i, j, [&](std::int64_t y, std::int64_t x, std::int64_t, std::int64_t) {
+        f((i * g.windows[2] + j) * g.windows[3], (y * g.images[2] + x) * g.images[3], 1.0 / static_cast<double>(places));
+      });
+    }
+}
+
+// Calls work(T*, image number) for each image, over the threads of the task.
+template <class Work>
+void for_each_image(kernel_context& c, const image_geometry& g, Work work) {
+  c.launch([g, work, services = c.services] {
+    in_ranges(*services, g.images[0], g.image_size() + g.windows_size(), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t n = first; n < last; ++n) work(n);
+    });
+  });
+}
+
+template <class T>
+void run_pool(kernel_context& c, const attributes& attrs, bool mean) {
+  const any_tensor x = c.input(0);
+  const image_geometry g = pooling_geometry(attrs, x.shape());
+  const any_tensor y = c.allocate(0, x.dtype(), g.windows);
+  if (y.count() == 0) return;
+#if PINION_HAS_ONEDNN
+  if constexpr (std::is_same_v<T, float>)
+    if (!g.dilated()) {
+      const auto one = make_pooling(mean, g.part(1));
+      return for_each_image(c, g, [=](std::int64_t n) {
+        calling_onednn([&] { (*one)({x.data<T>() + n * g.image_size(), y.data<T>() + n * g.windows_size()}); });
+      });
+    }
+#endif
+  for_each_image(c, g, [=](std::int64_t n) {
+    const T* from = x.data<T>() + n * g.image_size();
+    T* to = y.data<T>() + n * g.windows_size();
+    if (!mean) return for_each_maximum(g, from, [&](std::int64_t out, std::int64_t at) { to[out] = from[at]; });
+    std::fill_n(to, g.windows_size(), T(0));
+    for_each_share(g, [&](std::int64_t out, std::int64_t at, double share) {
+      for (std::int64_t k = 0; k < g.images[3]; ++k) to[out + k] += from[at + k] * static_cast<T>(share);
+    });
+  });
+}
+
+inline void expect_windows(const any_tensor& dy, const image_geometry& g) {
+  if (!(dy.shape() == g.windows))
+    throw error(errc::invalid_argument, "a gradient of shape " + to_string(dy.shape()) +
+                                            " does not fit the windows of images of shape " + to_string(g.images));
+}
+
+template <class T>
+void run_max_pool_grad(kernel_context& c, const attributes& attrs) {
+  const any_tensor x = c.input(0), dy = c.input(1);
+  const image_geometry g = pooling_geometry(attrs, x.shape());
+  expect_windows(dy, g);
+  const any_tensor dx = c.allocate(0, x.dtype(), g.images);
+  for_each_image(c, g, [=](std::int64_t n) {
+    T* const to = dx.data<T>() + n * g.image_size();
+    const T* const from = dy.data<T>() + n * g.windows_size();
+    std::fill_n(to, g.image_size(), T(0));
+    for_each_maximum(g, x.data<T>() + n * g.image_size(), [&](std::int64_t out, std::int64_t at) { to[at] += from[out]; });
+  });
+}
+
+template <class T>
+void run_max_pool_grad_grad(kernel_context& c, const attributes& attrs) {
+  const any_tensor x = c.input(0), values = c.input(1);
+  const image_geometry g = pooling_geometry(attrs, x.shape());
+  if (!(values.shape() == g.images))
+    throw error(errc::invalid_argument, "values of shape " + to_string(values.shape()) + " for images of shape " +
+                                            to_string(g.images));
+  const any_tensor y = c.allocate(0, x.dtype(), g.windows);
+  for_each_image(c, g, [=](std::int64_t n) {
+    const T* const from = values.data<T>() + n * g.image_size();
+    T* const to = y.data<T>() + n * g.windows_size();
+    for_each_maximum(g, x.data<T>() + n * g.image_size(), [&](std::int64_t out, std::int64_t at) { to[out] = from[at]; });
+  });
+}
+
+template <class T>
+void run_avg_pool_grad(kernel_context& c, const attributes& attrs) {
+  const any_tensor x = c.input(0), dy = c.input(1);
+  const image_geometry g = pooling_geometry(attrs, x.shape());
+  expect_windows(dy, g);
+  const any_tensor dx = c.allocate(0, x.dtype(), g.images);
+  for_each_image(c, g, [=](std::int64_t n) {
+    T* const to = dx.data<T>() + n * g.image_size();
+    const T* const from = dy.data<T>() + n * g.windows_size();
+    std::fill_n(to, g.image_size(), T(0));
+    for_each_share(g, [&](std::int64_t out, std::int64_t at, double share) {
+      for (std::int64_t k = 0; k < g.images[3]; ++k) to[at + k] += from[out + k] * static_cast<T>(share);
+    });
+  });
+}
+
+// A kernel for floats and one for doubles: body.operator()<T>(context, attributes).
+template <class Body>
+std::unique_ptr<kernel> make_image_kernel(const kernel_setup& setup, Body body) {
+  const auto with = [&]<class T>() {
+    return make_function_kernel(
+        [body, attrs = setup.attrs()](kernel_context& c) { body.template operator()<T>(c, attrs); }, true);
+  };
+  return setup.input(0).dtype == dtype::float64 ? with.template operator()<double>() : with.template operator()<float>();
+}
+
+}  // namespace detail
+
+inline std::unique_ptr<kernel> make_kernel(conv2d, const kernel_setup& setup) {
+  return std::make_unique<detail::convolution_kernel>(detail::conv_pass::forward, setup.attrs());
+}
+inline std::unique_ptr<kernel> make_kernel(conv2d_backprop_input, const kernel_setup& setup) {
+  return std::make_unique<detail::convolution_kernel>(detail::conv_pass::by_images, setup.attrs());
+}
+inline std::unique_ptr<kernel> make_kernel(conv2d_backprop_filter, const kernel_setup& setup) {
+  return std::make_unique<detail::convolution_kernel>(detail::conv_pass::by_filters, setup.attrs());
+}
+
+inline std::unique_ptr<kernel> make_kernel(max_pool, const kernel_setup& setup) {
+  return detail::make_image_kernel(setup, []<class T>(kernel_context& c, const attributes& a) {
+    detail::run_pool<T>(c, a, false);
+  });
+}
+inline std::unique_ptr<kernel> make_kernel(avg_pool, const kernel_setup& setup) {
+  return detail::make_image_kernel(setup, []<class T>(kernel_context& c, const attributes& a) {
+    detail::run_pool<T>(c, a, true);
+  });
+}
+inline std::unique_ptr<kernel> make_kernel(max_pool_grad, const kernel_setup& setup) {
+  return detail::make_image_kernel(setup, []<class T>(kernel_context& c, const attributes& a) {
+    detail::run_max_pool_grad<T>(c, a);
+  });
+}
+inline std::unique_ptr<kernel> make_kernel(max_pool_grad_grad, const kernel_setup& setup) {
+  return detail::make_image_kernel(setup, []<class T>(kernel_context& c, const attributes& a) {
+    detail::run_max_pool_grad_grad<T>(c, a);
+  });
+}
+inline std::unique_ptr<kernel> make_kernel(avg_pool_grad, const kernel_setup& setup) {
+  return detail::make_image_kernel(setup, []<class T>(kernel_context& c, const attributes& a) {
+    detail::run_avg_pool_grad<T>(c, a);
+  });
+}
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,46 @@
+// The shapes of one convolution or pooling.
+#pragma once
+
+#include <pinion/op/conv/window.hpp>
+
+namespace pinion::inline v0::op::detail {
+
+enum class conv_pass { forward, by_images, by_filters };
+
+// images [n, h, w, c], filters [p, q, c, o] (of a pooling: none), windows [n, h', w', o]; all known.
+struct image_geometry {
+  shape images, filters, windows;
+  window over;
+
+  friend bool operator==(const image_geometry& a, const image_geometry& b) {
+    return a.images == b.images && a.filters == b.filters && a.windows == b.windows;
+  }
+  // Of some of the images.
+  image_geometry part(std::int64_t images_of_it) const {
+    image_geometry g = *this;
+    g.images.set(0, images_of_it);
+    g.windows.set(0, images_of_it);
+    return g;
+  }
+  bool nothing() const { return images.count() == 0 || windows.count() == 0 || filters.count() == 0; }
+  bool dilated() const { return over.height.dilation != 1 || over.width.dilation != 1; }
+  std::int64_t image_size() const { return images[1] * images[2] * images[3]; }
+  std::int64_t windows_size() const { return windows[1] * windows[2] * windows[3]; }
+};
+
+// Calls f(row of the image, row of the window, column..., column...) for each place of window (i, j) inside the image.
+template <class F>
+void for_each_place(const image_geometry& g, std::int64_t i, std::int64_t j, F&& f) {
+  const auto &h = g.over.height, &w = g.over.width;
+  const std::int64_t top = i * h.stride - h.before(g.images[1]), left = j * w.stride - w.before(g.images[2]);
+  for (std::int64_t p = 0; p < h.extent; ++p) {
+    const std::int64_t row = top + p * h.dilation;
+    if (row < 0 || row >= g.images[1]) continue;
+    for (std::int64_t q = 0; q < w.extent; ++q) {
+      const std::int64_t column = left + q * w.dilation;
+      if (column >= 0 && column < g.images[2]) f(row, column, p, q);
+    }
+  }
+}
+
+}  // namespace pinion::inline v0::op::detail

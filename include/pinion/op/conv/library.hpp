@@ -1,0 +1,192 @@
+// Convolution and pooling of floats through oneDNN, versions 2 and 3.
+#pragma once
+
+#include <pinion/op/conv/geometry.hpp>
+#include <pinion/op/matmul/gemm.hpp>
+
+#if PINION_HAS_ONEDNN
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+namespace pinion::inline v0::op::detail {
+
+using onednn_desc = dnnl::memory::desc;
+
+inline dnnl::engine& onednn_engine() {
+  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+inline onednn_desc images_desc(const shape& s) {  // extents are given as n, channels, height, width whatever the layout
+  return {{s[0], s[3], s[1], s[2]}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc};
+}
+inline onednn_desc filters_desc(const shape& s, dnnl::memory::format_tag layout) {
+  return {{s[3], s[2], s[0], s[1]}, dnnl::memory::data_type::f32, layout};
+}
+
+// The extents of a window as the library takes them.
+struct onednn_window {
+  dnnl::memory::dims strides, dilations, before, after, extents;
+
+  explicit onednn_window(const image_geometry& g) {
+    for (const auto& [axis, image] : {std::pair(g.over.height, g.images[1]), std::pair(g.over.width, g.images[2])}) {
+      strides.push_back(axis.stride);
+      dilations.push_back(axis.dilation - 1);
+      before.push_back(axis.before(image));
+      after.push_back(axis.after(image));
+      extents.push_back(axis.extent);
+    }
+  }
+};
+
+// What the library throws, in words of ours.
+template <class F>
+void calling_onednn(F&& call) {
+  try {
+    const one_openmp_thread alone;
+    call();
+  } catch (const dnnl::error& e) {
+    throw error(errc::internal, std::string("oneDNN failed: ") + e.what());
+  }
+}
+
+inline dnnl::primitive_attr scratch_of_caller() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);  // or two steps would share it
+  return attr;
+}
+
+// A primitive of the library with the layouts it wants, and the way to and from ours. Immutable once made.
+class onednn_call {
+ public:
+  struct operand {
+    int role;
+    onednn_desc ours, theirs;
+    bool is_result = false;
+  };
+
+  onednn_call(dnnl::primitive p, std::vector<operand> operands, const onednn_desc& scratch)
+      : primitive_(std::move(p)), operands_(std::move(operands)), scratch_(scratch) {}
+
+  // One pointer for each operand, in their order.
+  void operator()(const std::vector<float*>& data) const {
+    dnnl::stream stream(onednn_engine());
+    std::unordered_map<int, dnnl::memory> arguments;
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      const operand& o = operands_[i];
+      dnnl::memory ours(o.ours, onednn_engine(), data[i]);
+      if (o.ours == o.theirs) {
+        arguments.emplace(o.role, ours);
+        continue;
+      }
+      dnnl::memory theirs(o.theirs, onednn_engine());
+      if (!o.is_result) dnnl::reorder(ours, theirs).execute(stream, ours, theirs);
+      arguments.emplace(o.role, theirs);
+    }
+    arguments.emplace(DNNL_ARG_SCRATCHPAD, dnnl::memory(scratch_, onednn_engine()));
+    primitive_.execute(stream, arguments);
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      const operand& o = operands_[i];
+      if (!o.is_result || o.ours == o.theirs) continue;
+      dnnl::memory ours(o.ours, onednn_engine(), data[i]);
+      dnnl::reorder(arguments.at(o.role), ours).execute(stream, arguments.at(o.role), ours);
+    }
+    stream.wait();
+  }
+
+ private:
+  dnnl::primitive primitive_;
+  std::vector<operand> operands_;
+  onednn_desc scratch_;
+};
+
+// Makes the description of a primitive, which version 2 does in two steps.
+template <class Primitive, class... Argument>
+typename Primitive::primitive_desc onednn_description(const dnnl::primitive_attr& attr, const Argument&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return typename Primitive::primitive_desc(onednn_engine(), arguments..., attr);
+#else
+  return typename Primitive::primitive_desc(typename Primitive::desc(arguments...), attr, onednn_engine());
+#endif
+}
+// The same for one that takes the forward description as a hint.
+template <class Primitive, class Hint, class... Argument>
+typename Primitive::primitive_desc onednn_backward(const dnnl::primitive_attr& attr, const Hint& hint,
+                                                   const Argument&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return typename Primitive::primitive_desc(onednn_engine(), arguments..., hint, attr);
+#else
+  return typename Primitive::primitive_desc(typename Primitive::desc(arguments...), attr, onednn_engine(), hint);
+#endif
+}
+
+inline std::shared_ptr<const onednn_call> make_convolution(conv_pass pass, const image_geometry& g) {
+  std::shared_ptr<const onednn_call> made;
+  calling_onednn([&] {
+    using tag = dnnl::memory::format_tag;
+    constexpr auto direct = dnnl::algorithm::convolution_direct;
+    const onednn_desc x = images_desc(g.images), y = images_desc(g.windows);
+    const onednn_desc f = filters_desc(g.filters, tag::any), ours = filters_desc(g.filters, tag::hwio);
+    const onednn_window w(g);
+    const auto attr = scratch_of_caller();
+    const auto forward = onednn_description<dnnl::convolution_forward>(
+        attr, dnnl::prop_kind::forward_training, direct, x, f, y, w.strides, w.dilations, w.before, w.after);
+    if (pass == conv_pass::forward) {
+      made = std::make_shared<onednn_call>(
+          dnnl::convolution_forward(forward),
+          std::vector<onednn_call::operand>{{DNNL_ARG_SRC, x, forward.src_desc()},
+                                            {DNNL_ARG_WEIGHTS, ours, forward.weights_desc()},
+                                            {DNNL_ARG_DST, y, forward.dst_desc(), true}},
+          forward.scratchpad_desc());
+    } else if (pass == conv_pass::by_images) {
+      const auto back = onednn_backward<dnnl::convolution_backward_data>(attr, forward, direct, x, f, y, w.strides,
+                                                                         w.dilations, w.before, w.after);
+      made = std::make_shared<onednn_call>(
+          dnnl::convolution_backward_data(back),
+          std::vector<onednn_call::operand>{{DNNL_ARG_DIFF_DST, y, back.diff_dst_desc()},
+                                            {DNNL_ARG_WEIGHTS, ours, back.weights_desc()},
+                                            {DNNL_ARG_DIFF_SRC, x, back.diff_src_desc(), true}},
+          back.scratchpad_desc());
+    } else {
+      const auto back = onednn_backward<dnnl::convolution_backward_weights>(attr, forward, direct, x, f, y, w.strides,
+                                                                            w.dilations, w.before, w.after);
+      made = std::make_shared<onednn_call>(
+          dnnl::convolution_backward_weights(back),
+          std::vector<onednn_call::operand>{{DNNL_ARG_SRC, x, back.src_desc()},
+                                            {DNNL_ARG_DIFF_DST, y, back.diff_dst_desc()},
+                                            {DNNL_ARG_DIFF_WEIGHTS, ours, back.diff_weights_desc(), true}},
+          back.scratchpad_desc());
+    }
+  });
+  return made;
+}
+
+inline std::shared_ptr<const onednn_call> make_pooling(bool mean, const image_geometry& g) {
+  std::shared_ptr<const onednn_call> made;
+  calling_onednn([&] {
+    const onednn_desc x = images_desc(g.images), y = images_desc(g.windows);
+    const onednn_window w(g);
+    const auto how = mean ? dnnl::algorithm::pooling_avg_exclude_padding : dnnl::algorithm::pooling_max;
+#if DNNL_VERSION_MAJOR >= 3
+    const auto forward =
+        onednn_description<dnnl::pooling_forward>(scratch_of_caller(), dnnl::prop_kind::forward_inference, how, x, y,
+                                                  w.strides, w.extents, w.dilations, w.before, w.after);
+#else
+    const auto forward =
+        onednn_description<dnnl::pooling_forward>(scratch_of_caller(), dnnl::prop_kind::forward_inference, how, x, y,
+                                                  w.strides, w.extents, w.before, w.after);
+#endif
+    made = std::make_shared<onednn_call>(
+        dnnl::pooling_forward(forward),
+        std::vector<onednn_call::operand>{{DNNL_ARG_SRC, x, forward.src_desc()},
+                                          {DNNL_ARG_DST, y, forward.dst_desc(), true}},
+        forward.scratchpad_desc());
+  });
+  return made;
+}
+
+}  // namespace pinion::inline v0::op::detail
+#endif
