@@ -3,6 +3,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/dsl/control.hpp>
 #include <pinion/dsl/gradients.hpp>
 #include <pinion/dsl/images.hpp>
 #include <pinion/dsl/layout.hpp>

@@ -199,9 +199,11 @@ TEST_CASE("attributes of every type come out as they went in") {
                  {"h", tensor<float>::of({1, 2}).untyped()},
                  {"i", std::make_shared<const scalar::program>(program_of(opcode::select))},
                  {"j", any_tensor()}};
-  auto nested = std::make_shared<graph>();
-  distributed::apply(*nested, distributed::delta_since(inner.g));
-  all.set("k", std::shared_ptr<const graph>(nested));
+  auto nested = std::make_shared<body>();
+  distributed::apply(nested->graph, distributed::delta_since(inner.g));
+  nested->arguments = {inner.x.endpoint()};
+  nested->results = {inner.x.endpoint()};
+  all.set("k", shared_body(nested));
   const attributes other = again(all);
   for (const auto& [name, value] : all) {
     INFO(name);
@@ -209,7 +211,10 @@ TEST_CASE("attributes of every type come out as they went in") {
     CHECK(other.find(name)->index() == value.index());
     CHECK(text(*other.find(name)) == text(value));
   }
-  CHECK(text(*other.get<std::shared_ptr<const graph>>("k")) == text(inner.g));
+  const auto& came = *other.get<shared_body>("k");
+  CHECK(text(came.graph) == text(inner.g));
+  CHECK(came.arguments == nested->arguments);
+  CHECK(came.results == nested->results);
 }
 
 TEST_CASE("attributes stand in order, each once, and of a known type") {
@@ -375,16 +380,33 @@ TEST_CASE("holes are not many more than what was fused accounts for") {
   CHECK_THAT(refused<graph_delta>(wire::sent(delta), 0), Catch::Contains("little but absorbed nodes"));
 }
 
-TEST_CASE("graphs nest to a depth of 16") {
+TEST_CASE("the ends of a body are values of its nodes") {
+  const wire::model inner;
+  const auto with = [&](std::vector<output> arguments, std::vector<output> results, std::vector<node_id> targets) {
+    auto b = std::make_shared<body>();
+    distributed::apply(b->graph, distributed::delta_since(inner.g));
+    b->arguments = std::move(arguments);
+    b->results = std::move(results);
+    b->targets = std::move(targets);
+    return outcome([&] { again(shared_body(b)); });
+  };
+  const output x = inner.x.endpoint();
+  CHECK_THAT(with({{9999, 0}}, {x}, {}), Catch::Contains("no values of its nodes"));
+  CHECK_THAT(with({x}, {{x.node, 1}}, {}), Catch::Contains("no values of its nodes"));
+  CHECK_THAT(with({x}, {{x.node, -1}}, {}), Catch::Contains("no values of its nodes"));
+  CHECK_THAT(with({x}, {x}, {-1}), Catch::Contains("no values of its nodes"));
+}
+
+TEST_CASE("bodies nest to a depth of 16") {
   const auto nested = [](int levels) {
-    std::shared_ptr<const graph> inner = std::make_shared<graph>();
+    shared_body inner = std::make_shared<body>();
     for (; levels > 1; --levels) {
-      auto outer = std::make_shared<graph>();
+      auto outer = std::make_shared<body>();
       node n;
       n.name = "f";
       n.op = "NoOp";
       n.attrs.set("body", inner);
-      outer->adopt(std::move(n));
+      outer->graph.adopt(std::move(n));
       inner = std::move(outer);
     }
     return inner;

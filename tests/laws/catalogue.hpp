@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "laws/ops/control.hpp"
 #include "laws/ops/conv.hpp"
 #include "laws/ops/gather.hpp"
 #include "laws/ops/layout.hpp"
@@ -20,7 +21,7 @@ namespace laws {
 inline const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
-    for (const auto& family : {conv_rows(), gather_rows(), layout_rows(), map_rows(), matmul_rows(), nn_rows(), random_rows(),
+    for (const auto& family : {control_rows(), conv_rows(), gather_rows(), layout_rows(), map_rows(), matmul_rows(), nn_rows(), random_rows(),
                                reduce_rows(), slice_rows(), source_rows(), variable_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;

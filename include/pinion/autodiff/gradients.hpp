@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -22,6 +23,9 @@ PINION_DECL std::vector<std::optional<gradient_value>> differentiate(graph& g, c
                                                                      const std::vector<output>& xs,
                                                                      source_location where = {});
 
+// The same of a sum of ys weighted by gradients of theirs, in a graph that need not be the default one.
+PINION_DECL std::vector<std::optional<gradient_value>> differentiate(const gradient_context::request& r);
+
 // A sparse gradient made dense; `like` has its shape.
 PINION_DECL output to_dense(graph& g, const gradient_value& gradient, output like);
 
@@ -30,14 +34,16 @@ namespace detail {
 
 class reverse_walk {
  public:
-  reverse_walk(graph& g, const std::vector<output>& ys, const std::vector<output>& xs, source_location where)
-      : g_(g), ys_(ys), xs_(xs), where_(where), size_(g.size()) {}
+  reverse_walk(gradient_context::request r, source_location where)
+      : g_(r.of), ys_(std::move(r.ys)), weights_(std::move(r.gradients_of_ys)), xs_(std::move(r.xs)), where_(where),
+        size_(g_.size()), stops_(r.stops.begin(), r.stops.end()) {}
 
   std::vector<std::optional<gradient_value>> run() {
     g_.settle();
     mark();
     const name_scope scope("gradients");
-    for (const output& y : ys_) give(y, {ones_like(y), {}, {}});
+    for (std::size_t i = 0; i < ys_.size(); ++i)
+      give(ys_[i], {i < weights_.size() ? weights_[i] : ones_like(ys_[i]), {}, {}});
     for (node_id id = size_; id-- > 0;)
       if (between(id)) visit(id);
     std::vector<std::optional<gradient_value>> result;
@@ -96,13 +102,13 @@ class reverse_walk {
                              : std::nullopt);
       any |= sum.has_value();
     }
-    if (!any || is_x(id)) return;
+    if (!any || is_x(id) || stops_.count(id)) return;
     const definition& def = definition_of(n.op);
     if (!def.gradient)
       throw error(errc::unimplemented, "no gradient flows through " + n.op + ": " + std::string(def.no_gradient))
           .at_node(n.name, n.op, to_string(n.where));
     const auto on = place_of(n);
-    gradient_context context(g_, id, std::move(adjoints));
+    gradient_context context(g_, id, std::move(adjoints), &autodiff::differentiate);
     try {
       def.gradient(context);
     } catch (error& e) {
@@ -147,10 +153,10 @@ class reverse_walk {
   }
 
   graph& g_;
-  const std::vector<output>& ys_;
-  const std::vector<output>& xs_;
+  const std::vector<output> ys_, weights_, xs_;
   source_location where_;
   node_id size_;
+  const std::set<node_id> stops_;
   std::vector<bool> from_x_, to_y_;
   std::map<std::pair<node_id, int>, std::vector<gradient_value>> parts_;
 };
@@ -160,7 +166,11 @@ class reverse_walk {
 PINION_DECL std::vector<std::optional<gradient_value>> differentiate(graph& g, const std::vector<output>& ys,
                                                                      const std::vector<output>& xs,
                                                                      source_location where) {
-  return detail::reverse_walk(g, ys, xs, where).run();
+  return detail::reverse_walk({g, ys, {}, xs, {}}, where).run();
+}
+
+PINION_DECL std::vector<std::optional<gradient_value>> differentiate(const gradient_context::request& r) {
+  return detail::reverse_walk(r, {}).run();
 }
 
 PINION_DECL output to_dense(graph& g, const gradient_value& gradient, output like) {

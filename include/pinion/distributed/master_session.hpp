@@ -54,7 +54,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
     const placement placed = place(signature, until).second;
     const auto step = std::make_shared<session_step>(
         cut_by_task(graph_, placed, signature, s_.name, handle_, next_step_++,
-                    [this](const std::string& task) { return tasks_.incarnation_of(task); }));
+                    [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_));
     for (step_part& part : step->parts) ship(part, until);
     prepared_reply reply{step->number, placement_lines(graph_, placed, keep(placed, kept_))};
     std::lock_guard hold(mutex_);

@@ -46,7 +46,7 @@ inline int index_in_task(const std::vector<device_info>& devices, int device) {
 template <class Incarnations>
 session_step cut_by_task(const graph& g, const placement& placed, const runtime::step_signature& signature,
                          const std::string& home, std::uint64_t session, std::uint64_t number,
-                         const Incarnations& incarnation_of) {
+                         const Incarnations& incarnation_of, bool soft) {
   const auto& devices = placed.devices();
   const auto at = std::find_if(devices.begin(), devices.end(),
                                [&](const device_info& d) { return d.name == home + "/device:CPU:0"; });
@@ -59,7 +59,7 @@ session_step cut_by_task(const graph& g, const placement& placed, const runtime:
   session_step made{.number = number, .signature = signature, .feed_types = {}, .parts = {}};
   for (const auto& fed : signature.feeds) made.feed_types.push_back(g.type_of(fed));
   for (auto& [task, own] : by_task) {
-    register_step message{session, number, cut(g, std::move(own)), {}};
+    register_step message{session, number, cut(g, std::move(own)), {}, soft};
     for (const auto& [other, unused] : by_task)
       if (other != task) message.peers.emplace_back(other, incarnation_of(other));
     made.parts.push_back({task, std::move(message)});

@@ -16,6 +16,7 @@
 #include <pinion/distributed/exchange.hpp>
 #include <pinion/op/variable/state.hpp>
 #include <pinion/runtime/compiled_step.hpp>
+#include <pinion/runtime/session_bodies.hpp>
 
 namespace pinion::inline v0::distributed {
 
@@ -38,6 +39,7 @@ class worker {
     step->session = r.session;
     step->peers = incarnations(r.peers.begin(), r.peers.end());
     step->part = std::move(r.part);
+    step->soft = r.soft;
     meet_peers(step, std::chrono::seconds(2),
                [this, step, number = r.step, done = std::move(done)](const error* failed) {
                  if (failed) return done(failed);
@@ -141,6 +143,7 @@ class worker {
     std::shared_ptr<const pinion::graph> graph;
     std::shared_ptr<runtime::compiled_step> compiled;
     bool stale = false;
+    bool soft = false;
   };
   struct active_run {
     active_run(std::shared_ptr<remote_rendezvous> r, std::shared_ptr<runtime::compiled_step> what,
@@ -237,8 +240,10 @@ class worker {
   }
   // With the lock.
   void compile_now(kept_step& step) {
-    step.compiled =
-        std::make_shared<runtime::compiled_step>(step.part.parts, *step.graph, task_, *kernels_of(step.session));
+    const auto kernels = kernels_of(step.session);
+    step.compiled = std::make_shared<runtime::compiled_step>(
+        step.part.parts, *step.graph, task_, *kernels,
+        std::make_shared<runtime::session_bodies>(task_, kernels, step.soft));
     step.stale = false;
   }
   std::shared_ptr<runtime::session_kernels> kernels_of(std::uint64_t session) {

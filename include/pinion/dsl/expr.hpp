@@ -7,6 +7,7 @@
 
 #include <pinion/dsl/operators.hpp>
 #include <pinion/dsl/program.hpp>
+#include <pinion/dsl/trace.hpp>
 #include <pinion/graph/operation.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/spec/place.hpp>
@@ -81,9 +82,10 @@ class variable_handle : public dsl::operators {
   // The shared read; inside control_dependencies a read of its own, which sees their effects.
   expr<T> read(source_location where = source_location::current()) const {
     if (!scope_state::current().control) return {*graph_, {read_, 0}};
-    return {*graph_,
-            {build(*graph_,
-                   {.op = op::identity::name, .base_name = name() + "/read", .inputs = {reference()}, .where = where}),
+    const dsl::endpoint variable = dsl::drawn_in(*graph_, reference());
+    return {*variable.of,
+            {build(*variable.of,
+                   {.op = op::identity::name, .base_name = name() + "/read", .inputs = {variable.what}, .where = where}),
              0}};
   }
 
@@ -119,19 +121,24 @@ constexpr void check_stored() {
                 "again: store it first, auto v = pn::variable(...)");
 }
 
-// The endpoint that an operand stands for.
+inline any_expr as_expr(const endpoint& e) {
+  return {*e.of, e.what};
+}
+
+// The endpoint that an operand stands for, in the graph in use.
 template <graph_operand A>
 any_expr endpoint_of(const A& a, source_location where = {}) {
   if constexpr (variable_like<A>) {
     if (a.empty())
       throw error(errc::invalid_argument, "a variable_handle that was never assigned is used as an operand");
-    return a.read(where);
+    const any_expr value = a.read(where);
+    return as_expr(drawn_in(value.owner(), value.endpoint()));
   } else {
     if (a.empty()) throw error(errc::invalid_argument, "an expr that was never assigned is used as an operand");
     if (!a.owner().contains(a.id()))
       throw error(errc::invalid_argument,
                   "a temporary expression was used after it was moved into another one; name it first");
-    return a;
+    return as_expr(drawn_in(a.owner(), a.endpoint()));
   }
 }
 
@@ -142,9 +149,10 @@ graph& graph_of(const A&... operands) {
   const auto visit = [&](const auto& a) {
     if constexpr (graph_operand<decltype(a)>) {
       if (a.empty()) throw error(errc::invalid_argument, "an expression that was never assigned is used as an operand");
-      if (g && g != &a.owner())
+      graph* const here = graph_in_use(a.owner());
+      if (g && g != here)
         throw error(errc::invalid_argument, "'" + a.name() + "' belongs to another graph than the other operands");
-      g = &a.owner();
+      g = here;
     }
   };
   (visit(operands), ...);

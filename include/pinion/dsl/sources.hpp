@@ -165,7 +165,8 @@ auto variable(const E& initial, const variable_options& options = {},
 namespace dsl {
 template <class Op, element T, class V>
 expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location where) {
-  graph& g = v.owner();
+  const endpoint here = drawn_in(v.owner(), v.reference());
+  graph& g = *here.of;
   const auto input = [&]() -> output {
     if constexpr (graph_operand<V>) {
       static_assert(same_dtype<T, value_of<V>>,
@@ -181,7 +182,7 @@ expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location 
   }();
   return {
       g,
-      {build(g, {.op = Op::name, .base_name = std::string(Op::name), .inputs = {v.reference(), input}, .where = where}),
+      {build(g, {.op = Op::name, .base_name = std::string(Op::name), .inputs = {here.what, input}, .where = where}),
        0}};
 }
 }  // namespace dsl

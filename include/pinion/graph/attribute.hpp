@@ -17,11 +17,11 @@
 
 namespace pinion::inline v0 {
 
-class graph;
+struct body;
 
 using integers = std::vector<std::int64_t>;
 using attribute = std::variant<bool, std::int64_t, double, std::string, dtype, shape, integers, any_tensor,
-                               std::shared_ptr<const scalar::program>, std::shared_ptr<const graph>>;
+                               std::shared_ptr<const scalar::program>, std::shared_ptr<const body>>;
 
 // A small map from names to values, sorted by name. A value.
 class attributes {

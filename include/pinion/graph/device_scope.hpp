@@ -104,6 +104,7 @@ PINION_DECL void resolve_request(node& n) {
     if (asks && !s->use->name.empty()) who += " " + std::string(s->use->name);
     origins.note(before, gathered, who + " at " + to_string(s->where));
   }
+  if (n.on_host && gathered.type() != "CPU") gathered = gathered.with_type("").with_index(-1);
   n.requested = gathered;
   if (!gathered.empty()) n.request_reason = origins.text(gathered);
 }

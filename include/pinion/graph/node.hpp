@@ -56,6 +56,7 @@ struct node {
   bool settled = false;
   bool absorbed = false;
   bool pinned = false;  // to a place of its own
+  bool on_host = false;  // of a request only the task counts, and which CPU: it computes on no accelerator
 };
 
 // "name", "name:1".

@@ -89,11 +89,18 @@ class [[nodiscard]] control_dependencies {
   }
 };
 
+// Is it an argument that a body drew in? Such a one was there before any scope, whenever it was first used.
+inline bool comes_from_outside(const node& n) {
+  return n.op == "Placeholder" && n.control_inputs.empty();
+}
+
 // The control inputs of a node with these data inputs, by the scopes open now.
 inline std::vector<node_id> current_control_inputs(const std::vector<output>& inputs) {
   std::vector<node_id> result;
   for (const control_scope* s = scope_state::current().control.get(); s && !s->clears; s = s->outer.get()) {
-    const bool dominated = std::any_of(inputs.begin(), inputs.end(), [&](output in) { return in.node >= s->first; });
+    const bool dominated = std::any_of(inputs.begin(), inputs.end(), [&](output in) {
+      return in.node >= s->first && !comes_from_outside(scope_state::current().graph->peek(in.node));
+    });
     if (dominated) continue;
     for (node_id id : s->before) {
       const bool is_input = std::any_of(inputs.begin(), inputs.end(), [&](output in) { return in.node == id; });

@@ -68,6 +68,7 @@ PINION_DECL node_id build(graph& g, node_request request) {
     if (std::find(n.control_inputs.begin(), n.control_inputs.end(), id) == n.control_inputs.end())
       n.control_inputs.push_back(id);
   n.scope = state.device;
+  n.on_host = def.on_host;
   if (request.exact_name.empty()) {
     name_scope::check(request.base_name);
     n.base_name = state.name_prefix + request.base_name;

@@ -7,6 +7,7 @@
 
 #include <pinion/base/type_list.hpp>
 #include <pinion/op/build.hpp>
+#include <pinion/op/control/op.hpp>
 #include <pinion/op/conv/op.hpp>
 #include <pinion/op/gather/op.hpp>
 #include <pinion/op/layout/op.hpp>
@@ -33,6 +34,7 @@ using catalogue =
               concat, split_like, split, slice, slice_like, pad_like, pad, tile, tile_grad,                     //
               conv2d, conv2d_backprop_input, conv2d_backprop_filter,                                            //
               max_pool, max_pool_grad, max_pool_grad_grad, avg_pool, avg_pool_grad,                             //
+              conditional, loop,                                                                                //
               matmul, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 #undef PINION_MAP_TAG
 }  // namespace op

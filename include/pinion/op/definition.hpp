@@ -8,6 +8,7 @@
 //     static void gradient(gradient_context&);                     // or: static constexpr std::string_view no_gradient
 //     static constexpr bool stateful = true;                       // if running it twice is not the same as once
 //     static constexpr int states = 1;  // how many of the first inputs are variables that it writes, if any
+//     static constexpr bool on_host = true;  // if it computes on the CPU of whatever task a request names
 //     static dtype key(const node&);       // the dtype that selects the kernel, if not output 0's
 //     static double work(const work_context&);  // operations it takes, if not one for each element it yields
 //   };
@@ -46,6 +47,7 @@ struct definition {
   input_count inputs;
   kernel_set kernels;
   bool stateful = false;
+  bool on_host = false;
   int states = 0;
   void (*infer)(shape_context&) = nullptr;
   void (*gradient)(gradient_context&) = nullptr;
@@ -91,6 +93,7 @@ constexpr definition define() {
   d.infer = &Op::infer;
   d.key = &detail::key_of_first_output;
   if constexpr (requires { Op::stateful; }) d.stateful = Op::stateful;
+  if constexpr (requires { Op::on_host; }) d.on_host = Op::on_host;
   if constexpr (requires { Op::states; }) d.states = Op::states;
   if constexpr (requires(gradient_context & c) { Op::gradient(c); }) d.gradient = &Op::gradient;
   if constexpr (requires { Op::no_gradient; }) d.no_gradient = Op::no_gradient;

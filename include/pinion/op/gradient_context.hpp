@@ -24,8 +24,21 @@ struct gradient_value {
 // to build nodes. Calls set() for each input that has a gradient; inputs left out have none.
 class gradient_context {
  public:
-  gradient_context(graph& g, node_id of, std::vector<std::optional<output>> output_gradients)
-      : graph_(g), id_(of), of_output_(std::move(output_gradients)), of_input(g.peek(of).inputs.size()) {}
+  // How a graph is differentiated: ends and the gradients of each, and by what; beyond the nodes `stops` nothing flows.
+  struct request {
+    graph& of;
+    std::vector<pinion::output> ys, gradients_of_ys, xs;
+    std::vector<node_id> stops;
+  };
+  using differentiator = std::vector<std::optional<gradient_value>> (*)(const request&);
+
+  gradient_context(graph& g, node_id of, std::vector<std::optional<output>> output_gradients,
+                   differentiator how = nullptr)
+      : graph_(g),
+        id_(of),
+        of_output_(std::move(output_gradients)),
+        differentiate_(how),
+        of_input(g.peek(of).inputs.size()) {}
 
   const pinion::node& node() const { return graph_.peek(id_); }
   const attributes& attrs() const { return node().attrs; }
@@ -39,6 +52,10 @@ class gradient_context {
     if (!dy) dy = make("ZerosLike", {output(i)});
     return *dy;
   }
+
+  graph& owner() { return graph_; }
+  // The gradients in another graph: in the body of a node.
+  std::vector<std::optional<gradient_value>> differentiate(const request& r) const { return differentiate_(r); }
 
   // Builds a node "<op>" beside the one differentiated and returns its first output.
   pinion::output make(std::string_view op, std::vector<pinion::output> inputs, attributes attrs = {}) {
@@ -63,6 +80,7 @@ class gradient_context {
   graph& graph_;
   node_id id_;
   std::vector<std::optional<pinion::output>> of_output_;
+  differentiator differentiate_;
 
  public:
   std::vector<std::optional<gradient_value>> of_input;  // the result, read by autodiff

@@ -1,8 +1,10 @@
 // What runs: the contract between a step and the code of an op on a device.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,6 +23,7 @@ struct kernel_setup {
   const pinion::node& node;
   devices::device& device;
   task_services& services;
+  std::shared_ptr<body_compiler> bodies = nullptr;  // where nodes with bodies can run
 
   const attributes& attrs() const { return node.attrs; }
   const output_type& input(int i) const { return graph.type_of(node.inputs[static_cast<std::size_t>(i)]); }
@@ -35,6 +38,8 @@ class step_watch {
   virtual ~step_watch() = default;
   virtual bool failed() const = 0;
   virtual void fail(const error& why) = 0;
+  // The time by which the step must have ended, if there is one.
+  virtual std::optional<std::chrono::steady_clock::time_point> time_limit() const { return std::nullopt; }
 };
 
 // One execution of one node: inputs, outputs, and the device to launch on. Valid during run(), or until a blocking

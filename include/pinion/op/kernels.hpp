@@ -8,6 +8,7 @@
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/kernel.hpp>
 #if PINION_DEFINE_KERNELS
+#include <pinion/op/control/cpu.hpp>
 #include <pinion/op/conv/cpu.hpp>
 #include <pinion/op/gather/cpu.hpp>
 #include <pinion/op/layout/cpu.hpp>

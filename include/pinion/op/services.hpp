@@ -47,6 +47,30 @@ class rendezvous {
   virtual void abort(const error& why) = 0;  // every receiver, waiting or to come, gets the error
 };
 
+struct body;
+struct node;
+struct output;
+class kernel_context;
+
+// A body made ready to run, as a step of its own inside another. Any number of runs at once.
+class nested_step {
+ public:
+  using ended = std::function<void(std::vector<any_tensor> results, const error*)>;
+  virtual ~nested_step() = default;
+  // `arguments` as the body has them, in the memory of the caller's device; `done` is called once, in any thread, maybe
+  // before this returns. It ends with the step of the caller, whose context stays until then.
+  virtual void start(kernel_context& caller, std::vector<any_tensor> arguments, ended done) = 0;
+};
+
+// Makes bodies ready, on the devices of the task. Thread-safe.
+class body_compiler {
+ public:
+  virtual ~body_compiler() = default;
+  // For these of the body's results. Throws what a session throws for a step that cannot be placed. Refers to the body.
+  virtual std::shared_ptr<nested_step> compile(const body& b, const std::vector<output>& results, const node& caller,
+                                               const devices::device& on) = 0;
+};
+
 struct task_services {
   resource_manager* resources = nullptr;
   thread_pool* intra_op = nullptr;  // loops inside one kernel are split over it

@@ -18,11 +18,13 @@ namespace pinion::inline v0::runtime {
 // and graph, which outlive it; kernels are kept by the session.
 class compiled_step {
  public:
-  // The device of a partition is an index into the task's.
-  compiled_step(std::vector<partition> parts, const graph& g, runtime::task& on, session_kernels& kernels) : task_(on) {
+  // The device of a partition is an index into the task's. `bodies` makes nodes with bodies ready.
+  compiled_step(std::vector<partition> parts, const graph& g, runtime::task& on, session_kernels& kernels,
+                const std::shared_ptr<body_compiler>& bodies)
+      : task_(on) {
     for (auto& part : parts) {
       auto& device = *on.devices.at(static_cast<std::size_t>(part.device));
-      parts_.push_back(std::make_unique<executable>(std::move(part), g, device, on.services,
+      parts_.push_back(std::make_unique<executable>(std::move(part), g, device, on.services, bodies,
                                                     [&](const kernel_setup& s) { return kernels.find_or_make(s); }));
     }
     waits_ = parts_.size() != 1 || parts_[0]->waits || parts_[0]->device->stream();
@@ -31,7 +33,7 @@ class compiled_step {
   // Returns when it has ended, at the state's deadline at the latest if what runs then can be cancelled.
   void run(step_state& state) {
     if (parts_.empty()) return;
-    if (!waits_ && !worth_sharing(*parts_[0])) {
+    if (runs_in_order()) {
       auto memory = acquire();
       executor(*parts_[0], *(*memory)[0], task_.services, state, nullptr).run_in_order();
       return release(std::move(memory));
@@ -42,6 +44,9 @@ class compiled_step {
     state.fail(step_state::too_late());
     ended.wait();
   }
+
+  // Does run() do all of it in the calling thread, without waiting for anybody?
+  bool runs_in_order() const { return parts_.empty() || (!waits_ && !worth_sharing(*parts_[0])); }
 
   // Begins in this thread; `done` is called once, in any thread, when every partition has ended. Whoever calls keeps
   // the state and this alive until then.

@@ -14,6 +14,7 @@
 #include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/compiled_step.hpp>
+#include <pinion/runtime/session_bodies.hpp>
 #include <pinion/runtime/prune.hpp>
 #include <pinion/runtime/rendezvous.hpp>
 
@@ -79,7 +80,7 @@ class direct_session final : public session_backend {
     for (step_state* s : running_) s->fail(error(errc::cancelled, "the session was closed while the step ran"));
     idle_.wait(hold, [this] { return running_.empty(); });
     steps_.clear();
-    kernels_.clear();
+    kernels_->clear();
     task_.resources.clear();
   }
 
@@ -145,14 +146,17 @@ class direct_session final : public session_backend {
     const auto fresh = keep(placed, kept_);
     if (options_.log_device_placement)
       for (const auto& line : placement_lines(graph_, placed, fresh)) log_placement(options_, line);
-    return std::make_shared<ready_step>(partitioner(graph_, placed, signature, 0).run(), graph_, task_, kernels_);
+    return std::make_shared<ready_step>(partitioner(graph_, placed, signature, 0).run(), graph_, task_, *kernels_,
+                                        bodies_);
   }
 
   const session_options options_;
   graph& graph_;
   runtime::task task_;
   const std::shared_ptr<cost_recorder> recorder_ = options_.record_costs ? std::make_shared<cost_recorder>() : nullptr;
-  session_kernels kernels_{recorder_};
+  const std::shared_ptr<session_kernels> kernels_ = std::make_shared<session_kernels>(recorder_);
+  const std::shared_ptr<body_compiler> bodies_ =
+      std::make_shared<session_bodies>(task_, kernels_, options_.allow_soft_placement);
   std::atomic<std::int64_t> next_step_{1};
 
   std::mutex mutex_;

@@ -44,10 +44,10 @@ struct executable {
   bool waits = false;        // does any item receive or block?
 
   executable(partition part, const pinion::graph& g, devices::device& on, task_services& services,
-             const kernel_source& kernels)
+             const std::shared_ptr<body_compiler>& bodies, const kernel_source& kernels)
       : device(&on), graph(&g) {
     std::vector<int> last_reader;
-    for (std::size_t i = 0; i < part.items.size(); ++i) add(part.items[i], services, kernels);
+    for (std::size_t i = 0; i < part.items.size(); ++i) add(part.items[i], services, bodies, kernels);
     readers.assign(static_cast<std::size_t>(slots), 0);
     last_reader.assign(static_cast<std::size_t>(slots), -1);
     for (std::size_t i = 0; i < items.size(); ++i)
@@ -68,7 +68,8 @@ struct executable {
   }
 
  private:
-  void add(part_item& from, task_services& services, const kernel_source& kernels) {
+  void add(part_item& from, task_services& services, const std::shared_ptr<body_compiler>& bodies,
+           const kernel_source& kernels) {
     item it;
     it.kind = from.kind;
     it.node = from.node;
@@ -90,7 +91,7 @@ struct executable {
     if (from.kind == part_item::compute) {
       const node& n = (*graph)[from.node];
       try {
-        it.kernel = kernels({*graph, n, *device, services});
+        it.kernel = kernels({*graph, n, *device, services, bodies});
       } catch (error& e) {
         throw e.at_node(n.name, n.op, to_string(n.where)).on_device(device->name());
       }

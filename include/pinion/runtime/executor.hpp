@@ -38,6 +38,7 @@ class step_state final : public step_watch {
   void check_deadline() {
     if (deadline && std::chrono::steady_clock::now() > *deadline) fail(too_late());
   }
+  std::optional<std::chrono::steady_clock::time_point> time_limit() const override { return deadline; }
   static error too_late() {
     return error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout");
   }

@@ -17,6 +17,7 @@
 #include <pinion/distributed/codec/admission.hpp>
 #include <pinion/distributed/codec/program.hpp>
 #include <pinion/distributed/codec/values.hpp>
+#include <pinion/graph/body.hpp>
 #include <pinion/graph/graph.hpp>
 
 namespace pinion::inline v0 {
@@ -69,9 +70,9 @@ void serialize(A& a, output_type& type) {
   a(type.dtype, type.shape, type.reference);
 }
 
-// A graph of a node's own, as an attribute holds it.
-void save(rpc::writer& a, const std::shared_ptr<const graph>& g);
-void load(rpc::reader& a, std::shared_ptr<const graph>& g);
+// A body, as an attribute holds it.
+void save(rpc::writer& a, const shared_body& b);
+void load(rpc::reader& a, shared_body& b);
 
 namespace detail {
 
@@ -181,16 +182,27 @@ inline void apply(graph& replica, graph_delta&& delta, node_id limit) {
 
 }  // namespace distributed
 
-inline void save(rpc::writer& a, const std::shared_ptr<const graph>& g) {
-  a(distributed::delta_since(*g));
+inline void save(rpc::writer& a, const shared_body& b) {
+  a(distributed::delta_since(b->graph), b->arguments, b->results, b->targets);
 }
-inline void load(rpc::reader& a, std::shared_ptr<const graph>& g) {
+// Its ends are outputs that it has.
+inline void load(rpc::reader& a, shared_body& b) {
   const rpc::deeper level(a);
   distributed::graph_delta whole;
-  a(whole);
-  auto fresh = std::make_shared<graph>();
-  distributed::apply(*fresh, std::move(whole));
-  g = std::move(fresh);
+  auto fresh = std::make_shared<body>();
+  a(whole, fresh->arguments, fresh->results, fresh->targets);
+  distributed::apply(fresh->graph, std::move(whole));
+  const graph& g = fresh->graph;
+  const auto is_there = [&g](const output& o) {
+    return g.contains(o.node) && o.index >= 0 && o.index < static_cast<int>(g.peek(o.node).outputs.size()) &&
+           !g.type_of(o).reference;
+  };
+  const auto is_node = [&g](node_id id) { return g.contains(id); };
+  distributed::detail::expect(std::all_of(fresh->arguments.begin(), fresh->arguments.end(), is_there) &&
+                                  std::all_of(fresh->results.begin(), fresh->results.end(), is_there) &&
+                                  std::all_of(fresh->targets.begin(), fresh->targets.end(), is_node),
+                              "a body has ends that are no values of its nodes");
+  b = std::move(fresh);
 }
 
 }  // namespace pinion::inline v0

@@ -13,7 +13,9 @@ namespace pinion::inline v0::op {
 
 // Yields nothing that moves: consumers found the state when they were set up.
 inline std::unique_ptr<kernel> make_kernel(variable, const kernel_setup& setup) {
-  return make_function_kernel([state = find_variable(setup.services, setup.node)](kernel_context&) {});
+  const auto state = find_variable(setup.services, setup.node);
+  state->named_on(setup.device.name());
+  return make_function_kernel([state](kernel_context&) {});
 }
 
 namespace detail {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <pinion/op/kernel.hpp>
+#include <pinion/op/variable/state_key.hpp>
 
 namespace pinion::inline v0::op {
 
@@ -22,6 +23,16 @@ class variable_state final : public resource {
   pinion::dtype dtype() const { return type_; }
   const pinion::shape& shape() const { return shape_; }
   const std::string& made_at() const { return made_at_; }
+
+  // The device whose kernels named it first; "" before. Bodies of control flow name it there again.
+  std::string device() const {
+    std::lock_guard hold(mutex_);
+    return device_;
+  }
+  void named_on(const std::string& device) {
+    std::lock_guard hold(mutex_);
+    if (device_.empty()) device_ = device;
+  }
 
   any_tensor read() const {
     std::lock_guard hold(mutex_);
@@ -75,14 +86,10 @@ class variable_state final : public resource {
   const pinion::shape shape_;
   const std::string made_at_;
   mutable std::mutex mutex_;
+  std::string device_;
   any_tensor value_;
 };
 
-// Where the state of a VariableV2 node is found: its container, and its shared name or name.
-inline std::pair<std::string, std::string> state_key(const node& n) {
-  const auto shared = n.attrs.get_or<std::string>("shared_name", "");
-  return {n.attrs.get_or<std::string>("container", ""), shared.empty() ? n.name : shared};
-}
 inline std::string type_text(const node& n) {
   return std::string(to_string(n.attrs.get<dtype>("dtype"))) + " " + to_string(n.attrs.get<shape>("shape"));
 }

@@ -1,0 +1,230 @@
+// Control flow in a graph: a choice of two bodies, and a loop. Bodies are graphs, built once by calling the functions
+// given; devices may be overridden inside, among those of one task.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <pinion/dsl/sources.hpp>
+#include <pinion/op/control/op.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+
+// What the function of a body may return: an expression, variable or scalar; several as a tuple; or an operation, which
+// is run and yields nothing. types: the element types of the results.
+template <class R>
+struct body_result {
+  static_assert(std::is_void_v<R>, "the function of a body returns an expression, a tuple of them, or an operation");
+  static_assert(!std::is_void_v<R>, "the function of a body returns nothing: return what it computes, or its operation");
+};
+template <graph_operand R>
+struct body_result<R> {
+  using types = std::tuple<value_of<R>>;
+  static void put(body& b, const R& r) { b.results.push_back(endpoint_of(r).endpoint()); }
+};
+template <element R>
+struct body_result<R> {
+  using types = std::tuple<R>;
+  static void put(body& b, const R& r) { b.results.push_back(constant(r).endpoint()); }
+};
+template <>
+struct body_result<operation> {
+  using types = std::tuple<>;
+  static void put(body& b, const operation& r) {
+    if (r.empty() || &r.owner() != &b.graph)
+      throw error(errc::invalid_argument, r.empty() ? "a body returns an operation that was never assigned"
+                                                    : "a body returns operation '" + r.name() +
+                                                          "', which was made outside; it can run after it");
+    b.targets.push_back(r.id());
+  }
+};
+template <class... R>
+struct body_result<std::tuple<R...>> {
+  using types = decltype(std::tuple_cat(std::declval<typename body_result<R>::types>()...));
+  static void put(body& b, const std::tuple<R...>& all) {
+    std::apply([&](const auto&... r) { (body_result<std::remove_cvref_t<decltype(r)>>::put(b, r), ...); }, all);
+  }
+};
+template <class F, class... A>
+using result_of_body = body_result<std::remove_cvref_t<std::invoke_result_t<F&, A...>>>;
+
+// The outputs of a node from `first` on as expressions: one comes bare, several as a tuple, none as the operation.
+template <class Types>
+struct outputs_as;
+template <class... T>
+struct outputs_as<std::tuple<T...>> {
+  static auto of(graph& g, node_id id) {
+    if constexpr (sizeof...(T) == 0) {
+      return operation(g, id);
+    } else if constexpr (sizeof...(T) == 1) {
+      return expr<T...>(g, {id, 0});
+    } else {
+      int i = 0;
+      return std::tuple<expr<T>...>{expr<T>(g, {id, i++})...};
+    }
+  }
+};
+
+// A body, and what it draws in from outside.
+struct traced_body {
+  std::shared_ptr<body> made;
+  std::vector<body_trace::drawn> drawn;
+};
+
+// Gives both bodies the same arguments behind those they have: what either draws in. Returns these, as they stand
+// outside.
+PINION_DECL std::vector<output> share_arguments(traced_body& a, traced_body& b);
+
+// Calls the function with arguments of some types, and takes what it returns.
+template <class... T, class F>
+traced_body trace(const std::string& prefix, const std::vector<output_type>& arguments, F& f) {
+  body_trace t(prefix);
+  for (std::size_t i = 0; i < arguments.size(); ++i) op::add_argument(t.made(), arguments[i], "argument");
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    graph& g = t.made().graph;
+    (void)g;
+    result_of_body<F, expr<T>...>::put(t.made(), f(expr<T>(g, t.made().arguments[I])...));
+  }
+  (std::index_sequence_for<T...>{});
+  t.made().graph.settle();
+  return {t.share(), t.drawn_in()};
+}
+
+}  // namespace dsl
+
+// The results of the first function's body where the predicate (bool, a scalar) holds, of the second's otherwise:
+//
+//   auto y = cond(x > 0, [&] { return a; }, [&] { return b; });
+//
+// Only that body runs. Both return as many values, of the same dtypes: an expression, a tuple of them, or an operation.
+// What they use from outside is computed before the choice. Differentiable.
+template <dsl::graph_operand P, class F, class G>
+auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
+          source_location where = source_location::current()) {
+  static_assert(std::is_same_v<dsl::value_of<P>, bool>, "the predicate of cond is a bool expression");
+  using types = typename dsl::result_of_body<F>::types;
+  static_assert(std::is_same_v<types, typename dsl::result_of_body<G>::types>,
+                "the branches of cond yield values of different number or dtypes; pn::cast<T>(x) converts");
+  graph& g = dsl::graph_of(predicate);
+  const output chosen = dsl::endpoint_of(predicate, where).endpoint();
+  const std::string full = g.unique_name(scope_state::current().name_prefix + std::string(name.empty() ? "cond" : name));
+  auto a = dsl::trace<>(full + "/then", {}, then);
+  auto b = dsl::trace<>(full + "/else", {}, otherwise);
+  std::vector<output> inputs{chosen};
+  for (const output& o : dsl::share_arguments(a, b)) inputs.push_back(o);
+  const node_id id =
+      op::make_conditional(g, {.inputs = std::move(inputs), .where = where, .exact_name = full}, a.made, b.made);
+  return dsl::outputs_as<types>::of(g, id);
+}
+
+struct while_options {
+  std::int64_t maximum_iterations = -1;      // it stops after so many turns; -1: no limit
+  std::vector<shape> shape_invariants = {};  // of each variable; empty: the shapes they begin with
+  std::string_view name = {};
+};
+
+namespace dsl {
+template <class C, class B, class... I>
+auto make_while(const while_options& o, source_location where, C& condition, B& turn, const I&... init);
+}  // namespace dsl
+
+// Variables that a body computes anew while a condition on them holds; their values after the last turn:
+//
+//   auto [n, s] = while_loop([](auto i, auto s) { return i < 10; },
+//                            [](auto i, auto s) { return std::tuple{i + 1, s * 2.0f}; }, i0, s0);
+//
+// Dtypes stay as they are, and so do shapes, unless an invariant leaves them open. What the functions use from outside
+// is computed before the loop. Differentiable, where shapes stay: each turn's values are then kept.
+template <class C, class B, class... I>
+auto while_loop(const while_options& options, C condition, B turn, const I&... init) {
+  static_assert(sizeof...(I) > 0, "while_loop has no variables");
+  return dsl::make_while(options, source_location{}, condition, turn, init...);
+}
+template <class C, class B, class... I>
+requires(!std::is_convertible_v<C, while_options>) auto while_loop(C condition, B turn, const I&... init) {
+  return while_loop(while_options{}, std::move(condition), std::move(turn), init...);
+}
+
+namespace dsl {
+
+template <class I>
+struct loop_variable {
+  using type = I;
+  static any_expr start(const I& i) { return constant(i); }
+};
+template <graph_operand I>
+struct loop_variable<I> {
+  using type = value_of<I>;
+  static any_expr start(const I& i) { return endpoint_of(i); }
+};
+
+template <class C, class B, class... I>
+auto make_while(const while_options& o, source_location where, C& condition, B& turn, const I&... init) {
+  using types = std::tuple<typename loop_variable<I>::type...>;
+  static_assert(std::is_same_v<typename result_of_body<C, expr<typename loop_variable<I>::type>...>::types,
+                               std::tuple<bool>>,
+                "the condition of while_loop returns one bool expression");
+  static_assert(
+      std::is_same_v<typename result_of_body<B, expr<typename loop_variable<I>::type>...>::types, types>,
+      "the body of while_loop returns as many values as there are variables, of their dtypes; pn::cast<T>(x) converts");
+  const std::vector<any_expr> starts{loop_variable<I>::start(init)...};
+  graph& g = starts[0].owner();
+  std::vector<output> inputs;
+  std::vector<output_type> variables;
+  if (!o.shape_invariants.empty() && o.shape_invariants.size() != starts.size())
+    throw error(errc::invalid_argument, "while_loop has " + std::to_string(starts.size()) + " variables, but " +
+                                            std::to_string(o.shape_invariants.size()) + " shape invariants");
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    if (&starts[i].owner() != &g)
+      throw error(errc::invalid_argument, "'" + starts[i].name() + "' belongs to another graph than the other operands");
+    inputs.push_back(starts[i].endpoint());
+    variables.push_back({starts[i].dtype(), o.shape_invariants.empty() ? starts[i].shape() : o.shape_invariants[i]});
+  }
+  const std::string full =
+      g.unique_name(scope_state::current().name_prefix + std::string(o.name.empty() ? "while" : o.name));
+  auto goes_on = trace<typename loop_variable<I>::type...>(full + "/cond", variables, condition);
+  auto body = trace<typename loop_variable<I>::type...>(full + "/body", variables, turn);
+  for (const output& in : share_arguments(goes_on, body)) inputs.push_back(in);
+  attributes attrs{{"variables", static_cast<std::int64_t>(starts.size())}, {"scanned", std::int64_t{0}}};
+  if (o.maximum_iterations >= 0) attrs.set("maximum_iterations", o.maximum_iterations);
+  const node_id id = op::make_loop(
+      g, {.inputs = std::move(inputs), .attrs = std::move(attrs), .where = where, .exact_name = full}, goes_on.made,
+      body.made);
+  return outputs_as<types>::of(g, id);
+}
+
+#if PINION_DEFINE_GRAPH
+PINION_DECL std::vector<output> share_arguments(traced_body& a, traced_body& b) {
+  std::vector<output> outside;
+  const auto add = [&](const traced_body& t) {
+    for (const auto& d : t.drawn)
+      if (!t.made->graph.type_of(d.inside).reference &&
+          std::find(outside.begin(), outside.end(), d.outside) == outside.end())
+        outside.push_back(d.outside);
+  };
+  add(a);
+  add(b);
+  for (traced_body* t : {&a, &b})
+    for (const output& o : outside) {
+      const auto same = [&](const body_trace::drawn& d) { return d.outside == o; };
+      const auto mine = std::find_if(t->drawn.begin(), t->drawn.end(), same);
+      if (mine != t->drawn.end()) {
+        t->made->arguments.push_back(mine->inside);
+        continue;
+      }
+      const traced_body& other = t == &a ? b : a;
+      const auto theirs = std::find_if(other.drawn.begin(), other.drawn.end(), same);
+      op::add_argument(*t->made, other.made->graph.type_of(theirs->inside), "unused");
+    }
+  return outside;
+}
+#endif
+
+}  // namespace dsl
+}  // namespace pinion::inline v0

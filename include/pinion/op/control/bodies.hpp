@@ -1,0 +1,85 @@
+// What is known of the bodies of control flow: what runs in them, and what cannot be computed again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <pinion/graph/body.hpp>
+#include <pinion/graph/traverse.hpp>
+#include <pinion/op/build.hpp>
+
+namespace pinion::inline v0::op {
+
+bool is_repeatable(const graph& g, const node& n);
+
+// The nodes that a body runs, ascending.
+inline std::vector<node_id> nodes_of(const body& b) {
+  return ancestors(b.graph, b.results, b.targets, b.arguments);
+}
+
+// Would every node of it yield the same again?
+inline bool is_repeatable(const body& b) {
+  for (const node_id id : nodes_of(b))
+    if (!is_repeatable(b.graph, b.graph.peek(id))) return false;
+  return true;
+}
+
+// Does a node yield the same whenever it runs on the same inputs, and change nothing? Not one that draws numbers, that
+// reads or writes a state, or that has such a node in a body.
+inline bool is_repeatable(const graph& g, const node& n) {
+  if (definition_of(n.op).stateful) return false;
+  for (const output& in : n.inputs)
+    if (g.type_of(in).reference) return false;
+  for (const auto& [name, value] : n.attrs)
+    if (const auto* b = std::get_if<shared_body>(&value); b && *b && !is_repeatable(**b)) return false;
+  return true;
+}
+
+// The outputs in a body that a second run would not yield again: to differentiate it, they are kept from the first.
+inline std::vector<output> unrepeatable_outputs(const body& b) {
+  std::vector<output> all;
+  for (const node_id id : nodes_of(b)) {
+    const node& n = b.graph.peek(id);
+    if (is_repeatable(b.graph, n)) continue;
+    for (int o = 0; o < static_cast<int>(n.outputs.size()); ++o) {
+      const output out{id, o};
+      const bool given = std::find(b.arguments.begin(), b.arguments.end(), out) != b.arguments.end();
+      if (!n.outputs[static_cast<std::size_t>(o)].reference && !given) all.push_back(out);
+    }
+  }
+  return all;
+}
+
+inline const output_type& argument_type(const body& b, std::size_t i) {
+  return b.graph.type_of(b.arguments[i]);
+}
+inline const output_type& result_type(const body& b, std::size_t i) {
+  return b.graph.type_of(b.results[i]);
+}
+
+// A new argument of a body under construction.
+inline output add_argument(body& b, const output_type& type, std::string_view base_name) {
+  const auto use = b.graph.as_default();
+  b.arguments.push_back({build(b.graph, {.op = "Placeholder",
+                                         .base_name = std::string(base_name),
+                                         .attrs = {{"dtype", type.dtype}, {"shape", type.shape}}}),
+                         0});
+  return b.arguments.back();
+}
+
+inline std::vector<node_id> nodes_of(const std::vector<output>& outputs) {
+  std::vector<node_id> ids;
+  for (const output& o : outputs) ids.push_back(o.node);
+  return ids;
+}
+
+// What fits both shapes.
+inline shape common_shape(const shape& a, const shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return shape::any();
+  shape y = a;
+  for (int i = 0; i < a.rank(); ++i)
+    if (a[i] != b[i]) y.set(i, unknown);
+  return y;
+}
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,303 @@
+// Kernels of control flow: they run bodies as steps inside their own, and hold no thread while these wait.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/op/control/op.hpp>
+#include <pinion/op/kernel.hpp>
+#include <pinion/op/slice/cpu.hpp>
+
+namespace pinion::inline v0::op {
+
+namespace detail {
+
+// A body on the device of its node, compiled for those of its results that somebody reads. Thread-safe.
+class ready_body {
+ public:
+  ready_body(shared_body b, const kernel_setup& setup)
+      : body_(std::move(b)), compiler_(setup.bodies), caller_(setup.node), device_(setup.device) {
+    if (!compiler_) throw error(errc::unimplemented, "a node with a body runs in a session, not alone");
+  }
+
+  const body& of() const { return *body_; }
+  std::shared_ptr<nested_step> for_results(const std::vector<unsigned char>& wanted) {
+    std::lock_guard hold(mutex_);
+    auto& step = steps_[wanted];
+    if (step) return step;
+    std::vector<output> results;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i]) results.push_back(body_->results[i]);
+    return step = compiler_->compile(*body_, results, caller_, device_);
+  }
+
+ private:
+  const shared_body body_;
+  const std::shared_ptr<body_compiler> compiler_;
+  const node& caller_;
+  devices::device& device_;
+  std::mutex mutex_;
+  std::map<std::vector<unsigned char>, std::shared_ptr<nested_step>> steps_;
+};
+
+inline bool truth(const any_tensor& t, std::string_view what) {
+  if (t.dtype() == dtype::boolean && t.count() == 1) return t.data<bool>()[0];
+  throw error(errc::invalid_argument, std::string(what) + " is one bool, not a tensor of " +
+                                          std::string(to_string(t.dtype())) + " " + to_string(t.shape()));
+}
+
+class conditional_kernel final : public kernel {
+ public:
+  explicit conditional_kernel(const kernel_setup& setup)
+      : then_(setup.attrs().get<shared_body>("then"), setup),
+        else_(setup.attrs().get<shared_body>("else"), setup),
+        results_(static_cast<std::size_t>(setup.attrs().get<std::int64_t>("results"))) {}
+  bool blocking() const override { return true; }
+  void run(kernel_context&) override { throw error(errc::internal, "a node with a body was run instead of started"); }
+
+  void start(kernel_context& c, std::function<void(const error*)> done) override {
+    const bool first = truth(c.input(0), "the predicate of If");
+    ready_body& branch = first ? then_ : else_;
+    // Outputs: the results, what the first branch kept, what the second kept.
+    const std::size_t kept_before = first ? 0 : then_.of().results.size() - results_;
+    std::vector<int> output_of;
+    std::vector<unsigned char> wanted;
+    for (std::size_t i = 0; i < branch.of().results.size(); ++i) {
+      const int at = static_cast<int>(i < results_ ? i : i + kept_before);
+      wanted.push_back(c.wants(at));
+      if (wanted.back()) output_of.push_back(at);
+    }
+    for (std::size_t at = results_; at < c.outputs.size(); ++at)  // of the branch that is not taken
+      c.allocate(static_cast<int>(at), c.node->outputs[at].dtype, {0});
+    std::vector<any_tensor> arguments(c.inputs.begin() + 1, c.inputs.end());
+    for (any_tensor& in : c.inputs) in = {};
+    branch.for_results(wanted)->start(
+        c, std::move(arguments),
+        [&c, output_of, done = std::move(done)](std::vector<any_tensor> results, const error* failed) {
+          for (std::size_t i = 0; !failed && i < output_of.size(); ++i)
+            c.outputs[static_cast<std::size_t>(output_of[i])] = std::move(results[i]);
+          done(failed);
+        });
+  }
+
+ private:
+  ready_body then_, else_;
+  std::size_t results_;
+};
+
+// Slice k of a tensor along its first axis, as a tensor of its own.
+inline any_tensor slice_of(kernel_context& c, const any_tensor& all, std::int64_t k) {
+  shape extent;
+  for (int i = 1; i < all.shape().rank(); ++i) extent.push_back(all.shape()[i]);
+  any_tensor one(all.dtype(), extent, c.device->memory());
+  const std::int64_t n = extent.count();
+  visit_element(all.dtype(), [&]<class Element>() {
+    std::copy_n(static_cast<const Element*>(all.raw()) + k * n, n, static_cast<Element*>(one.raw()));
+  });
+  return one;
+}
+
+// What a loop is made of, shared by its runs. Immutable but for what it compiles.
+struct loop_parts {
+  std::unique_ptr<ready_body> cond;  // null: for each slice
+  ready_body turn;
+  std::size_t variables, scanned;
+  std::int64_t most;  // turns; -1: any number
+  bool reverse;
+
+  explicit loop_parts(const kernel_setup& setup)
+      : turn(setup.attrs().get<shared_body>("body"), setup),
+        variables(static_cast<std::size_t>(setup.attrs().get<std::int64_t>("variables"))),
+        scanned(static_cast<std::size_t>(setup.attrs().get<std::int64_t>("scanned"))),
+        most(setup.attrs().get_or<std::int64_t>("maximum_iterations", -1)),
+        reverse(setup.attrs().get_or("reverse", false)) {
+    if (setup.attrs().has("cond")) cond = std::make_unique<ready_body>(setup.attrs().get<shared_body>("cond"), setup);
+  }
+};
+
+// One run of a loop. Kept alive by whoever goes on with it; a body that ends at once is followed by the next one
+// without the stack growing.
+class loop_run : public std::enable_shared_from_this<loop_run> {
+ public:
+  loop_run(const std::shared_ptr<loop_parts>& parts, kernel_context& c, std::function<void(const error*)> done)
+      : p_(parts), c_(c), done_(std::move(done)) {
+    const auto all = std::make_move_iterator(c.inputs.begin());
+    variables_.assign(all, all + static_cast<std::ptrdiff_t>(p_->variables));
+    scanned_.assign(all + static_cast<std::ptrdiff_t>(p_->variables),
+                    all + static_cast<std::ptrdiff_t>(p_->variables + p_->scanned));
+    invariants_.assign(all + static_cast<std::ptrdiff_t>(p_->variables + p_->scanned),
+                       std::make_move_iterator(c.inputs.end()));
+    for (std::size_t i = 0; i < p_->turn.of().results.size(); ++i)
+      wanted_.push_back(i < p_->variables || c.wants(static_cast<int>(i)));
+    for (std::size_t i = p_->variables; i < wanted_.size(); ++i)
+      if (wanted_[i]) collected_.emplace_back(i, std::vector<any_tensor>());
+    turn_ = p_->turn.for_results(wanted_);
+    if (p_->cond) cond_ = p_->cond->for_results({1});
+    if (!scanned_.empty()) turns_ = slices();
+  }
+
+  // Runs turns until one waits, or none is left.
+  void advance() {
+    try {
+      for (;;) {
+        if (c_.watch && c_.watch->failed()) throw error(errc::cancelled, "the loop's step was given up");
+        expect_in_time();
+        if (!next_step()) return finish();
+        if (!ended_at_once()) return;
+        take();
+      }
+    } catch (const error& e) {
+      end(&e);
+    }
+  }
+
+ private:
+  enum what { condition, turn };
+
+  std::int64_t slices() const {
+    std::int64_t n = -1;
+    for (const any_tensor& t : scanned_) {
+      if (t.shape().rank() < 1 || (n >= 0 && t.shape()[0] != n))
+        throw error(errc::invalid_argument, "a loop scans tensors of as many slices each, not shapes " +
+                                                to_string(scanned_[0].shape()) + " and " + to_string(t.shape()));
+      n = t.shape()[0];
+    }
+    return n;
+  }
+  void expect_in_time() const {
+    const auto limit = c_.watch ? c_.watch->time_limit() : std::nullopt;
+    if (limit && std::chrono::steady_clock::now() > *limit)
+      throw error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout: after " +
+                                               std::to_string(done_turns_) + " turns the loop still goes on");
+  }
+  // Which body comes next; false after the last turn.
+  bool next_step() {
+    if (!p_->cond) {
+      next_ = turn;
+      return done_turns_ < turns_;
+    }
+    if (stops_) return false;
+    if (next_ == turn) return true;
+    return p_->most < 0 || done_turns_ < p_->most;
+  }
+  // Starts it. True if it has ended when this returns; otherwise it calls advance() when it ends.
+  bool ended_at_once() {
+    left_.store(false, std::memory_order_relaxed);
+    auto& step = next_ == condition ? *cond_ : *turn_;
+    step.start(c_, arguments(), [self = shared_from_this()](std::vector<any_tensor> results, const error* failed) {
+      if (failed) self->failure_ = *failed;
+      self->results_ = std::move(results);
+      if (self->left_.exchange(true, std::memory_order_acq_rel)) self->go_on();
+    });
+    return left_.exchange(true, std::memory_order_acq_rel);
+  }
+  void go_on() {
+    try {
+      take();
+    } catch (const error& e) {
+      return end(&e);
+    }
+    advance();
+  }
+  std::vector<any_tensor> arguments() {
+    std::vector<any_tensor> all;
+    const bool last_use = next_ == turn;  // then the body may compute in the variables' memory
+    for (any_tensor& v : variables_) all.push_back(last_use ? std::move(v) : v);
+    if (next_ == turn)
+      for (const any_tensor& s : scanned_)
+        all.push_back(slice_of(c_, s, p_->reverse ? turns_ - 1 - done_turns_ : done_turns_));
+    all.insert(all.end(), invariants_.begin(), invariants_.end());
+    return all;
+  }
+  // What the body that has ended yields.
+  void take() {
+    if (failure_) throw error(*failure_);
+    if (next_ == condition) {
+      stops_ = !truth(results_[0], "the condition of While");
+      next_ = turn;
+      return;
+    }
+    for (std::size_t i = 0; i < p_->variables; ++i) {
+      const shape& said = argument_type(p_->turn.of(), i).shape;
+      if (!fits(results_[i].shape(), said))
+        throw error(errc::invalid_argument, "loop variable " + std::to_string(i) + " has the shape invariant " +
+                                                to_string(said) + ", but turn " + std::to_string(done_turns_) +
+                                                " yields " + to_string(results_[i].shape()));
+      variables_[i] = std::move(results_[i]);
+    }
+    for (std::size_t i = 0; i < collected_.size(); ++i)
+      collected_[i].second.push_back(std::move(results_[p_->variables + i]));
+    ++done_turns_;
+    if (p_->cond) next_ = condition;
+  }
+  void finish() {
+    for (std::size_t i = 0; i < p_->variables; ++i) c_.outputs[i] = std::move(variables_[i]);
+    for (auto& [result, slices] : collected_) c_.outputs[result] = stacked(result, slices);
+    end(nullptr);
+  }
+  any_tensor stacked(std::size_t result, const std::vector<any_tensor>& slices) {
+    shape extent{static_cast<std::int64_t>(slices.size())};
+    const output_type& type = result_type(p_->turn.of(), result);
+    const shape& each = slices.empty() ? type.shape : slices[0].shape();
+    for (const std::int64_t n : each.dims()) extent.push_back(std::max<std::int64_t>(0, n));
+    any_tensor all(type.dtype, extent, c_.device->memory());
+    for (std::size_t k = 0; k < slices.size(); ++k) {
+      if (!(slices[k].shape() == each))
+        throw error(errc::invalid_argument, "a value of a loop is kept for its gradient, and has shape " +
+                                                to_string(each) + " in one turn and " + to_string(slices[k].shape()) +
+                                                " in another; a loop is differentiated only where shapes stay");
+      const std::size_t at = p_->reverse ? slices.size() - 1 - k : k;
+      visit_element(type.dtype, [&]<class Element>() {
+        std::copy_n(static_cast<const Element*>(slices[k].raw()), slices[k].count(),
+                    static_cast<Element*>(all.raw()) + static_cast<std::int64_t>(at) * slices[k].count());
+      });
+    }
+    return all;
+  }
+  void end(const error* failed) {
+    const auto done = std::move(done_);
+    done(failed);
+  }
+
+  const std::shared_ptr<loop_parts> p_;
+  kernel_context& c_;
+  std::function<void(const error*)> done_;
+  std::vector<any_tensor> variables_, scanned_, invariants_, results_;
+  std::vector<unsigned char> wanted_;
+  std::vector<std::pair<std::size_t, std::vector<any_tensor>>> collected_;
+  std::shared_ptr<nested_step> cond_, turn_;
+  std::optional<error> failure_;
+  what next_ = condition;
+  bool stops_ = false;
+  std::int64_t turns_ = 0, done_turns_ = 0;
+  std::atomic<bool> left_{false};  // by the one who started a body, or by the body
+};
+
+class loop_kernel final : public kernel {
+ public:
+  explicit loop_kernel(const kernel_setup& setup) : parts_(std::make_shared<loop_parts>(setup)) {}
+  bool blocking() const override { return true; }
+  void run(kernel_context&) override { throw error(errc::internal, "a node with a body was run instead of started"); }
+  void start(kernel_context& c, std::function<void(const error*)> done) override {
+    std::make_shared<loop_run>(parts_, c, std::move(done))->advance();
+  }
+
+ private:
+  std::shared_ptr<loop_parts> parts_;
+};
+
+}  // namespace detail
+
+inline std::unique_ptr<kernel> make_kernel(conditional, const kernel_setup& setup) {
+  return std::make_unique<detail::conditional_kernel>(setup);
+}
+inline std::unique_ptr<kernel> make_kernel(loop, const kernel_setup& setup) {
+  return std::make_unique<detail::loop_kernel>(setup);
+}
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,17 @@
+// Under which name the state of a variable lives.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <pinion/graph/node.hpp>
+
+namespace pinion::inline v0::op {
+
+// Where the state of a VariableV2 node is found: its container, and its shared name or name.
+inline std::pair<std::string, std::string> state_key(const node& n) {
+  const auto shared = n.attrs.get_or<std::string>("shared_name", "");
+  return {n.attrs.get_or<std::string>("container", ""), shared.empty() ? n.name : shared};
+}
+
+}  // namespace pinion::inline v0::op
