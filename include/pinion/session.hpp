@@ -1,6 +1,7 @@
 // Running graphs in this process: sessions, plans, the CPU and simulated devices.
 #pragma once
 
+#include <pinion/dsl/own_op.hpp>
 #include <pinion/graph.hpp>
 #include <pinion/runtime/session.hpp>
 #if !defined(PINION_COMPILED)

@@ -235,7 +235,7 @@ struct by_hand {
     return static_cast<int>(part.items.size()) - 1;
   }
   void start() {
-    made = std::make_unique<runtime::executable>(part, f.g, cpu, services, [](const kernel_setup& s) { return make_kernel_for(s); });
+    made = std::make_unique<runtime::executable>(part, f.g, cpu, services, nullptr, [](const kernel_setup& s) { return make_kernel_for(s); });
     memory = std::make_unique<runtime::run_memory>(*made);
     state.fetches.resize(1);
     std::make_shared<runtime::executor>(*made, *memory, services, state, nullptr)->start([this] { ++ended; });

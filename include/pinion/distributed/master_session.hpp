@@ -43,8 +43,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
     expect_sound();
     try {
       apply(graph_, std::move(delta));
-    } catch (const error& e) {
-      spoiled_ = e;
+    } catch (error& e) {
+      spoiled_ = e.in_task(s_.name);
       throw;
     }
   }

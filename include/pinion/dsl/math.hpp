@@ -76,6 +76,47 @@ PINION_COMPARISON(equal, equal)
 PINION_COMPARISON(not_equal, not_equal)
 #undef PINION_COMPARISON
 
+namespace dsl {
+// A user's functor as an op. Its nodes are Map: the program in them says what is computed, so that any server runs them.
+template <class Functor>
+struct own_map : op::custom_map {
+  using functor = Functor;
+  static constexpr std::string_view base_name = [] {
+    if constexpr (requires { Functor::name; })
+      return std::string_view(Functor::name);
+    else
+      return std::string_view("Map");
+  }();
+};
+template <class Functor>
+concept scalar_functor = requires {
+  { Functor::arity } -> std::convertible_to<int>;
+};
+}  // namespace dsl
+
+// A scalar function of one's own, elementwise; it fuses, broadcasts and is differentiated like the library's:
+//
+//   struct swish {
+//     static constexpr int arity = 1;                          // or 2
+//     static constexpr std::string_view name = "Swish";        // of its nodes; may be left out
+//     template <class V>
+//     static constexpr auto apply(V x) { return x / (1.0 + exp(-x)); }
+//   };
+//   auto y = pn::map<swish>(x);
+//
+// It is written in + - * / min max pow abs sign exp log sqrt tanh erf sin cos ..., comparisons and select(mask, a, b);
+// see scalar/symbol.hpp. Its derivative follows from these, or is stated: return with_derivative(y, x, dy_dx). Of an
+// operator's operands at most one may compute something: name the other first (see scalar/functors.hpp).
+template <dsl::scalar_functor F, dsl::operand... A>
+auto map(A&&... operands) {
+  static_assert(F::arity == sizeof...(A), "the function takes another number of operands: see its arity");
+  static_assert(F::arity <= 2, "a function of one's own takes one or two operands");
+  using T = dsl::common_value<A...>;
+  static_assert(dsl::floating_value<T>,
+                "a function of one's own is computed on floating-point expressions; pn::cast<float>(x) converts");
+  return dsl::map_same<dsl::own_map<F>>({}, {}, std::forward<A>(operands)...);
+}
+
 // a where the condition holds, b elsewhere; all three broadcast.
 template <dsl::graph_operand C, class A, class B>
 requires dsl::operand_pair<A, B>

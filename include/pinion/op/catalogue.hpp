@@ -16,6 +16,7 @@
 #include <pinion/op/nn/op.hpp>
 #include <pinion/op/random/op.hpp>
 #include <pinion/op/reduce/op.hpp>
+#include <pinion/op/registry.hpp>
 #include <pinion/op/slice/op.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/op/variable/op.hpp>
@@ -39,6 +40,9 @@ using catalogue =
 #undef PINION_MAP_TAG
 }  // namespace op
 
+// Is it one of the catalogue?
+PINION_DECL bool is_library_op(std::string_view op);
+
 #if PINION_DEFINE_GRAPH
 namespace detail {
 inline const std::unordered_map<std::string_view, definition>& definitions() {
@@ -54,11 +58,16 @@ inline const std::unordered_map<std::string_view, definition>& definitions() {
 template <class>
 const definition& definition_of(std::string_view op) {
   const auto at = detail::definitions().find(op);
-  if (at == detail::definitions().end())
-    throw error(errc::not_found, "this program knows no op '" + std::string(op) + "'");
-  return at->second;
+  if (at != detail::definitions().end()) return at->second;
+  if (const registered_op* const own = find_registered(op)) return own->def;
+  throw error(errc::not_found, "this program knows no op '" + std::string(op) +
+                                   "'; pn::register_op makes one known, in every program that runs it");
 }
 template const definition& definition_of<void>(std::string_view);
+
+PINION_DECL bool is_library_op(std::string_view op) {
+  return detail::definitions().count(op) == 1;
+}
 #endif
 
 }  // namespace pinion::inline v0

@@ -46,7 +46,8 @@ PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
   const dtype key = def.key(setup.node);
   if (!def.kernels.has(setup.device.type(), key))
     throw error(errc::unimplemented, no_kernel(setup.node.op, def.kernels, key, setup.device.type()));
-  return detail::kernel_makers().at(setup.node.op)(setup);
+  const auto at = detail::kernel_makers().find(setup.node.op);
+  return at != detail::kernel_makers().end() ? at->second(setup) : find_registered(setup.node.op)->make(setup);
 }
 #endif
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -44,7 +45,7 @@ class op_knowledge {
   virtual double work(const node&, const work_context& sizes) const { return sizes.elements(); }
 };
 
-// The ops of op/catalogue.hpp.
+// The ops of op/catalogue.hpp, and those that the program registered.
 PINION_DECL const op_knowledge& library_ops();
 
 #if PINION_DEFINE_GRAPH
@@ -53,11 +54,7 @@ namespace detail {
 class library_knowledge final : public op_knowledge {
  public:
   library_knowledge() {
-    for (const auto& [name, def] : definitions()) {
-      known& k = ops_[name];
-      k.def = &def;
-      for (unsigned d = 0; d < dtypes; ++d) k.facts[d] = facts_of(def, static_cast<dtype>(d));
-    }
+    for (const auto& [name, def] : definitions()) ops_.emplace(name, def);
   }
   const op_facts& facts(const node& n) const override {
     const known& k = of(n);
@@ -77,20 +74,36 @@ class library_knowledge final : public op_knowledge {
   struct known {
     const definition* def = nullptr;
     std::array<op_facts, dtypes> facts;
+    const known* next = nullptr;  // of those that were registered
+
+    explicit known(const definition& d) : def(&d) {
+      for (unsigned t = 0; t < dtypes; ++t) facts[t] = facts_of(d, static_cast<dtype>(t));
+    }
   };
   const known& of(const node& n) const {
     const auto at = ops_.find(n.op);
-    if (at == ops_.end()) definition_of(n.op);  // throws
-    return at->second;
+    return at != ops_.end() ? at->second : registered(definition_of(n.op));
+  }
+  // Such ops are few, and stay as long as the program: a list that only grows.
+  const known& registered(const definition& def) const {
+    for (const known* k = registered_.load(std::memory_order_acquire); k; k = k->next)
+      if (k->def == &def) return *k;
+    auto* const fresh = new known(def);
+    fresh->next = registered_.load(std::memory_order_acquire);
+    while (!registered_.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {
+    }
+    return *fresh;
   }
   static op_facts facts_of(const definition& def, dtype type) {
     op_facts f;
     if (def.kernels.cpu.has(type)) f.kernels.push_back({"CPU"});
     if (def.kernels.gpu.has(type)) f.kernels.push_back({"GPU"});
     f.stateful = def.stateful;
+    f.metadata = def.metadata;
     return f;
   }
   std::unordered_map<std::string_view, known> ops_;
+  mutable std::atomic<const known*> registered_{nullptr};
 };
 
 }  // namespace detail

@@ -59,26 +59,11 @@ PINION_VECTOR V compute(V a, V b) {
     return a;  // refused by the shape function
   else if constexpr (Op == opcode::power)
     return pow(a, b);
-  else if constexpr (Op == opcode::exp)
-    return exp(a);
-  else if constexpr (Op == opcode::expm1)
-    return expm1(a);
-  else if constexpr (Op == opcode::log)
-    return log(a);
-  else if constexpr (Op == opcode::log1p)
-    return log1p(a);
-  else if constexpr (Op == opcode::sqrt)
-    return sqrt(a);
-  else if constexpr (Op == opcode::rsqrt)
-    return rsqrt(a);
-  else if constexpr (Op == opcode::tanh)
-    return tanh(a);
-  else if constexpr (Op == opcode::erf)
-    return erf(a);
-  else if constexpr (Op == opcode::sin)
-    return sin(a);
-  else if constexpr (Op == opcode::cos)
-    return cos(a);
+#define PINION_OPCODE(function)              \
+  else if constexpr (Op == opcode::function) \
+    return function(a);
+  PINION_REAL_FUNCTIONS(PINION_OPCODE)
+#undef PINION_OPCODE
   else if constexpr (Op == opcode::floor)
     return floor(a);
   else if constexpr (Op == opcode::ceil)

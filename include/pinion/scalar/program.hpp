@@ -22,6 +22,10 @@
 
 namespace pinion::inline v0::scalar {
 
+// The functions of one real number, which integers have none of. A new one is named here, and then needs its maths
+// (maths.hpp) and its derivative (derive.hpp).
+#define PINION_REAL_FUNCTIONS(X) X(exp) X(expm1) X(log) X(log1p) X(sqrt) X(rsqrt) X(tanh) X(erf) X(sin) X(cos)
+
 enum class opcode : std::uint8_t {
   input,
   input_mask,
@@ -37,16 +41,9 @@ enum class opcode : std::uint8_t {
   negate,
   absolute,
   sign,
-  exp,
-  expm1,
-  log,
-  log1p,
-  sqrt,
-  rsqrt,
-  tanh,
-  erf,
-  sin,
-  cos,
+#define PINION_OPCODE(function) function,
+  PINION_REAL_FUNCTIONS(PINION_OPCODE)
+#undef PINION_OPCODE
   floor,
   ceil,
   round,
@@ -69,20 +66,30 @@ struct opcode_facts {
 };
 
 constexpr opcode_facts facts(opcode op) {
+#define PINION_OPCODE(function) {#function, 1, false, false},
   constexpr opcode_facts table[] = {
-      {"input", 0, false, false},    {"mask", 0, true, false},   {"literal", 0, false, false},
-      {"constant", 0, false, false}, {"add", 2, false, false},   {"sub", 2, false, false},
-      {"mul", 2, false, false},      {"div", 2, false, false},   {"min", 2, false, false},
-      {"max", 2, false, false},      {"pow", 2, false, false},   {"neg", 1, false, false},
-      {"abs", 1, false, false},      {"sign", 1, false, false},  {"exp", 1, false, false},
-      {"expm1", 1, false, false},    {"log", 1, false, false},   {"log1p", 1, false, false},
-      {"sqrt", 1, false, false},     {"rsqrt", 1, false, false}, {"tanh", 1, false, false},
-      {"erf", 1, false, false},      {"sin", 1, false, false},   {"cos", 1, false, false},
-      {"floor", 1, false, false},    {"ceil", 1, false, false},  {"round", 1, false, false},
-      {"lt", 2, true, false},        {"le", 2, true, false},     {"eq", 2, true, false},
-      {"ne", 2, true, false},        {"and", 2, true, true},     {"or", 2, true, true},
+      {"input", 0, false, false},    {"mask", 0, true, false},  {"literal", 0, false, false},
+      {"constant", 0, false, false}, {"add", 2, false, false},  {"sub", 2, false, false},
+      {"mul", 2, false, false},      {"div", 2, false, false},  {"min", 2, false, false},
+      {"max", 2, false, false},      {"pow", 2, false, false},  {"neg", 1, false, false},
+      {"abs", 1, false, false},      {"sign", 1, false, false}, PINION_REAL_FUNCTIONS(PINION_OPCODE)  //
+      {"floor", 1, false, false},    {"ceil", 1, false, false}, {"round", 1, false, false},
+      {"lt", 2, true, false},        {"le", 2, true, false},    {"eq", 2, true, false},
+      {"ne", 2, true, false},        {"and", 2, true, true},    {"or", 2, true, true},
       {"not", 1, true, true},        {"select", 3, false, true}, {"partial", 3, false, false}};
+#undef PINION_OPCODE
   return table[static_cast<unsigned>(op)];
+}
+
+// Is it a function of real numbers?
+constexpr bool is_real_function(opcode op) {
+  switch (op) {
+#define PINION_OPCODE(function) case opcode::function:
+    PINION_REAL_FUNCTIONS(PINION_OPCODE)
+#undef PINION_OPCODE
+    case opcode::power: return true;
+    default: return false;
+  }
 }
 
 using value_id = std::uint16_t;

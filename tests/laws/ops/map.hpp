@@ -27,17 +27,8 @@ inline std::optional<scalar::program> map_program(std::string_view op, dtype ari
   return found;
 }
 
-// Functions of real numbers alone, and those with corners or steps, of which differences say nothing.
-inline bool is_real(scalar::opcode op) {
-  using enum scalar::opcode;
-  switch (op) {
-    case power: case exp: case expm1: case log: case log1p: case sqrt: case rsqrt: case tanh: case erf: case sin:
-    case cos: return true;
-    default: return false;
-  }
-}
 inline bool is_real(const scalar::program& p) {
-  return std::any_of(p.code.begin(), p.code.end(), [](const auto& i) { return is_real(i.op); });
+  return std::any_of(p.code.begin(), p.code.end(), [](const auto& i) { return scalar::is_real_function(i.op); });
 }
 
 inline sample map_sample(std::string_view op, std::string note, std::vector<input> inputs, dtype to = dtype::invalid,
@@ -61,6 +52,12 @@ inline attributes derived(std::string_view op) {
   return {{"program", program_ptr(std::make_shared<scalar::program>(scalar::derive(*map_program(op, dtype::float32))))}};
 }
 
+// The C library's, and what it lacks.
+namespace plain_functions {
+using std::cos, std::erf, std::erfc, std::exp, std::expm1, std::log, std::log1p, std::sin, std::sqrt, std::tanh;
+inline double rsqrt(double x) { return 1 / std::sqrt(x); }
+}  // namespace plain_functions
+
 inline double plain_op(scalar::opcode op, double a, double b, double c) {
   using enum scalar::opcode;
   switch (op) {
@@ -74,16 +71,9 @@ inline double plain_op(scalar::opcode op, double a, double b, double c) {
     case negate: return -a;
     case absolute: return std::fabs(a);
     case sign: return a > 0 ? 1 : a < 0 ? -1 : a;
-    case exp: return std::exp(a);
-    case expm1: return std::expm1(a);
-    case log: return std::log(a);
-    case log1p: return std::log1p(a);
-    case sqrt: return std::sqrt(a);
-    case rsqrt: return 1 / std::sqrt(a);
-    case tanh: return std::tanh(a);
-    case erf: return std::erf(a);
-    case sin: return std::sin(a);
-    case cos: return std::cos(a);
+#define PINION_PLAIN(function) case scalar::opcode::function: return plain_functions::function(a);
+      PINION_REAL_FUNCTIONS(PINION_PLAIN)
+#undef PINION_PLAIN
     case floor: return std::floor(a);
     case ceil: return std::ceil(a);
     case round: return std::nearbyint(a);

@@ -39,16 +39,10 @@ inline shape broadcast_of_inputs(const shape_context& c, int inputs) {
   return all;
 }
 
-// Is it a function of real numbers, which integers have none of?
-constexpr bool is_real_function(scalar::opcode op) {
-  using enum scalar::opcode;
-  return op == power || (op >= exp && op <= cos);
-}
-
 // Inputs are of the arithmetic type, or bool where the program takes a mask.
 inline void check_program_inputs(const shape_context& c, const scalar::program& p) {
   for (const auto& in : p.code)
-    if (is_real_function(in.op) && !is_floating(p.arithmetic))
+    if (scalar::is_real_function(in.op) && !is_floating(p.arithmetic))
       c.fail(c.op() + " is computed in float or double, not " + std::string(to_string(p.arithmetic)) +
              "; pn::cast converts");
   for (const auto& in : p.code) {
@@ -180,6 +174,7 @@ inline void map_gradient::gradient(gradient_context& g) {
   X(sigmoid, sigmoid, "Sigmoid", "Sigmoid")                       \
   X(softplus, softplus, "Softplus", "Softplus")                   \
   X(select, selection, "Select", "Select")                        \
+  X(custom_map, identity, "Map", "Map")                           \
   X(cast, identity, "Cast", "Cast")                               \
   X(cast_bool, indicator, "Cast", "Cast")
 

@@ -90,6 +90,7 @@ struct shape_of {
   static constexpr std::string_view name = "Shape";
   static constexpr input_count inputs = 1;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int32}, .gpu = dtype_set{dtype::int32}};
+  static constexpr bool metadata = true;
   static void infer(shape_context& c) {
     c.output(dtype::int32, {c.shape(0).has_rank() ? std::int64_t{c.shape(0).rank()} : unknown});
   }

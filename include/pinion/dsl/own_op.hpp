@@ -1,0 +1,134 @@
+// Ops of one's own: a struct with a shape function, kernels and maybe a gradient joins the library's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <pinion/dsl/node_call.hpp>
+#include <pinion/op/kernel.hpp>
+#include <pinion/op/registry.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+
+template <class Op>
+concept has_kernel_maker = requires(const kernel_setup& setup) {
+  { Op::make_kernel(setup) } -> std::convertible_to<std::unique_ptr<kernel>>;
+};
+template <class Op>
+concept has_cpu_kernel = has_kernel_maker<Op> || requires(kernel_context& c) {
+  Op::cpu(c);
+};
+template <class Op>
+concept has_gpu_kernel = has_kernel_maker<Op> || requires(kernel_context& c) {
+  Op::gpu(c);
+};
+
+// The sentences of what the compiler refuses.
+template <class Op>
+constexpr void check_own_op() {
+  static_assert(
+      requires { std::string_view(Op::name); }, "an op has a name: static constexpr std::string_view name = \"MyOp\"");
+  static_assert(
+      requires { input_count(Op::inputs); }, "an op says how many inputs it takes: static constexpr pn::input_count inputs = 1");
+  static_assert(
+      requires { kernel_set(Op::kernels); },
+      "an op says for which dtypes it has kernels, and where: static constexpr pn::kernel_set kernels{.cpu = ...}");
+  static_assert(
+      requires(shape_context & c) { Op::infer(c); }, "an op has a shape function: static void infer(pn::shape_context&)");
+  static_assert(Op::kernels.cpu.empty() || has_cpu_kernel<Op>,
+                "kernels on CPU are declared, but there is none: static void cpu(pn::kernel_context&)");
+  static_assert(Op::kernels.gpu.empty() || has_gpu_kernel<Op>,
+                "kernels on GPU are declared, but there is none: static void gpu(pn::kernel_context&)");
+}
+
+template <class Op>
+std::unique_ptr<kernel> make_own_kernel(const kernel_setup& setup) {
+  if constexpr (has_kernel_maker<Op>) {
+    return Op::make_kernel(setup);
+  } else {
+    if constexpr (has_gpu_kernel<Op>)
+      if (setup.device.type() != "CPU") return make_function_kernel([](kernel_context& c) { Op::gpu(c); }, true);
+    if constexpr (has_cpu_kernel<Op>) return make_function_kernel([](kernel_context& c) { Op::cpu(c); }, true);
+  }
+}
+
+template <class Op>
+constexpr std::string_view name_of_type() {
+  return __PRETTY_FUNCTION__;
+}
+
+}  // namespace dsl
+
+// Makes an op known to this program: to its graphs, its placers and its servers. A client whose graph has the op, and
+// every server that shall run it, register it; pn::call does so by itself. Again and again is as good as once. Throws
+// already_exists where the library, or another type, has an op of that name. Thread-safe.
+//
+//   struct running_sum {
+//     static constexpr std::string_view name = "RunningSum";
+//     static constexpr pn::input_count inputs = 1;
+//     static constexpr pn::kernel_set kernels{.cpu = pn::dtypes::floating};
+//     static void infer(pn::shape_context& c);       // dtypes and shapes of the outputs, or c.fail("a sentence")
+//     static void cpu(pn::kernel_context& c);        // and `gpu`, if declared; or a make_kernel(const kernel_setup&)
+//     static void gradient(pn::gradient_context&);   // or: static constexpr std::string_view no_gradient = "why";
+//   };
+//
+// What else may stand there is in op/definition.hpp, what a kernel does in op/kernel.hpp.
+template <class Op>
+void register_op() {
+  dsl::check_own_op<Op>();
+  static const bool once = [] {
+    static registered_op self{define<Op>(), dsl::name_of_type<Op>(), &dsl::make_own_kernel<Op>};
+    if (!self.def.gradient && self.def.no_gradient.empty())
+      self.def.no_gradient = "its type has neither a gradient function nor a sentence, no_gradient, that says why";
+    if (is_library_op(Op::name))
+      throw error(errc::already_exists, "op '" + std::string(Op::name) + "' is one of the library's");
+    add_registered(self);
+    return true;
+  }();
+  (void)once;
+}
+
+// A node of an op of one's own: call<running_sum>(x). The element type of its first output is that of the first
+// operand, or given: call<histogram, int>({{"bins", std::int64_t{10}}}, x). The second form takes attributes.
+template <class Op, element T, dsl::graph_operand A, dsl::graph_operand... B>
+auto call(attributes attrs, A&& first, B&&... others) {
+  register_op<Op>();
+  auto made = dsl::node_call<Op, T>({}, {}, std::move(attrs), std::forward<A>(first), std::forward<B>(others)...);
+  if (made.dtype() != dtype_of<T>)
+    throw error(errc::invalid_argument, "the first output of " + std::string(Op::name) + " is " +
+                                            std::string(to_string(made.dtype())) + ", and was taken for " +
+                                            std::string(to_string(dtype_of<T>)) + ": call<Op, T>(...) says which")
+        .at_node(made.name(), made.op(), to_string(made.node().where));
+  return made;
+}
+template <class Op, dsl::graph_operand A, dsl::graph_operand... B>
+auto call(attributes attrs, A&& first, B&&... others) {
+  return call<Op, dsl::value_of<A>>(std::move(attrs), std::forward<A>(first), std::forward<B>(others)...);
+}
+template <class Op, element T, dsl::graph_operand A, dsl::graph_operand... B>
+auto call(A&& first, B&&... others) {
+  return call<Op, T>(attributes{}, std::forward<A>(first), std::forward<B>(others)...);
+}
+template <class Op, dsl::graph_operand A, dsl::graph_operand... B>
+auto call(A&& first, B&&... others) {
+  return call<Op, dsl::value_of<A>>(attributes{}, std::forward<A>(first), std::forward<B>(others)...);
+}
+
+// Another output of the node that made an expression. Throws invalid_argument unless there is one of that dtype.
+template <element T>
+expr<T> output_of(const any_expr& made, int index) {
+  const node& n = made.node();
+  if (index < 0 || index >= static_cast<int>(n.outputs.size()) ||
+      n.outputs[static_cast<std::size_t>(index)].dtype != dtype_of<T>)
+    throw error(errc::invalid_argument, "'" + n.name + "' has no output " + std::to_string(index) + " of " +
+                                            std::string(to_string(dtype_of<T>)))
+        .at_node(n.name, n.op, to_string(n.where));
+  return {made.owner(), {made.id(), index}};
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,61 @@
+// Ops of a program's own on a cluster: a server of the same program runs them, another one says what it lacks.
+#include <distributed/real_cluster.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <support/caught.hpp>
+#include <support/own_ops.hpp>
+#include <support/tensor_text.hpp>
+
+namespace {
+
+using namespace real;
+
+TEST_CASE("a server in the same program runs an op of its own, and its gradient") {
+  auto& cluster = two_and_two::of(where::same_process);
+  fresh f;
+  auto x = placeholder<float>({2}, "x");
+  auto y = place<"/job:worker/task:1">(call<own::scaled>({{"by", 3.0}}, x));
+  auto [slope] = gradients(reduce_sum(y * y), x);
+  session sess{toward(cluster.target("worker", 0))};
+  const auto [a, b] = sess.run({{x, {1, 2}}}, y, slope);
+  CHECK(to_string(a) == "[3, 6]");
+  CHECK(to_string(b) == "[18, 36]");
+}
+
+TEST_CASE("a server of another program names the op that it lacks") {
+  auto& cluster = two_and_two::of(where::own_processes);
+  fresh f;
+  auto x = placeholder<float>({2}, "x");
+  auto y = place<"/job:worker/task:1">(call<own::scaled>(x));
+  session sess{toward(cluster.target("worker", 0))};
+  const auto e = caught([&] { sess.run({{x, {1, 2}}}, y); });
+  CHECK(e.code() == errc::not_found);
+  CHECK(e.sentence() == "this program knows no op 'OwnScaled'; pn::register_op makes one known, in every program that runs it");
+  CHECK(e.node() == "OwnScaled");
+  CHECK(!e.task().empty());
+}
+
+struct cubed {
+  static constexpr int arity = 1;
+  static constexpr std::string_view name = "Cubed";
+  template <class V>
+  static constexpr auto apply(V x) {
+    const auto y = x * x;
+    return y * x;
+  }
+};
+
+TEST_CASE("a scalar function of one's own runs on a server that never saw its type") {
+  auto& cluster = two_and_two::of(where::own_processes);
+  fresh f;
+  auto x = placeholder<float>({2}, "x");
+  auto y = place<"/job:worker/task:1">(map<cubed>(x));
+  auto [slope] = gradients(y, x);
+  session sess{toward(cluster.target("worker", 0))};
+  const auto [a, b] = sess.run({{x, {1, 2}}}, y, slope);
+  CHECK(to_string(a) == "[1, 8]");
+  CHECK(to_string(b) == "[3, 12]");
+}
+
+}  // namespace
