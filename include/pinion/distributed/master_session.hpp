@@ -14,6 +14,7 @@
 #include <pinion/distributed/known_tasks.hpp>
 #include <pinion/distributed/session_run.hpp>
 #include <pinion/placement/plan/explain.hpp>
+#include <pinion/runtime/optimize.hpp>
 #include <pinion/runtime/prune.hpp>
 
 namespace pinion::inline v0::distributed {
@@ -21,6 +22,7 @@ namespace pinion::inline v0::distributed {
 struct session_settings {
   bool soft = false;
   std::vector<std::string> filters;
+  bool optimize = true;
 };
 
 // Shared by whoever speaks for the client and by its runs. All but run() block the calling thread, which must not be
@@ -32,6 +34,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
         in_use_(services.in_use),
         handle_(handle),
         soft_(settings.soft),
+        optimize_(settings.optimize),
         tasks_(services, std::move(settings.filters), [this] { expect_open(); }) {}
 
   std::uint64_t handle() const { return handle_; }
@@ -53,8 +56,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
     std::lock_guard one_at_a_time(building_);
     const placement placed = place(signature, until).second;
     const auto step = std::make_shared<session_step>(
-        cut_by_task(graph_, placed, signature, s_.name, handle_, next_step_++,
-                    [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_));
+        optimize_ ? cut(runtime::optimize(graph_, placed, signature)) : cut({nullptr, placed, signature}));
     for (step_part& part : step->parts) ship(part, until);
     prepared_reply reply{step->number, placement_lines(graph_, placed, keep(placed, kept_))};
     std::lock_guard hold(mutex_);
@@ -161,6 +163,10 @@ class master_session : public std::enable_shared_from_this<master_session> {
     for (const node_id t : s.targets)
       if (!graph_.contains(t)) throw error(errc::invalid_argument, "a step runs a node that is not in its graph");
   }
+  session_step cut(const runtime::optimized_step& what) {
+    return cut_by_task(what.graph ? *what.graph : graph_, what.placement, what.signature, s_.name, handle_,
+                       next_step_++, [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_);
+  }
   std::pair<placement_problem, placement> place(const runtime::step_signature& signature, patience until) {
     expect_sound();
     check(signature);
@@ -239,7 +245,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   master_services& s_;
   const std::shared_ptr<std::shared_mutex> in_use_;
   const std::uint64_t handle_;
-  const bool soft_;
+  const bool soft_, optimize_;
 
   std::mutex building_;  // held while a step is made; guards the next four
   graph graph_;

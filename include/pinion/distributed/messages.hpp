@@ -107,7 +107,8 @@ struct return_credit {
 struct open_session {
   bool soft = false;
   std::vector<std::string> filters;
-  PINION_MESSAGE(30, soft, filters)
+  bool optimize = true;
+  PINION_MESSAGE(30, soft, filters, optimize)
 };
 struct opened_session {
   std::uint64_t session = 0;

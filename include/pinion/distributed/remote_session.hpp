@@ -98,7 +98,7 @@ class wire_port final : public session_port {
             session_settings settings, patience until, std::function<void()> check)
       : to_(std::move(net), address, "", security) {
     connect_and_wait(*to_.net, to_.way, {.what = {}, .until = until, .check = std::move(check)});
-    session_ = ask<opened_session>(open_session{settings.soft, std::move(settings.filters)}, until).session;
+    session_ = ask<opened_session>(open_session{settings.soft, std::move(settings.filters), settings.optimize}, until).session;
   }
 
   void extend(graph_delta delta, patience until) override {
@@ -242,7 +242,7 @@ class remote_session final : public runtime::session_backend {
     return port_ = std::move(opened);
   }
   std::shared_ptr<session_port> open(patience until) {
-    session_settings settings{options_.allow_soft_placement, options_.device_filters};
+    session_settings settings{options_.allow_soft_placement, options_.device_filters, options_.optimize};
     if (const auto here = local_masters::instance().find(address_, options_.security.key))
       return std::make_shared<local_port>(here, std::move(settings));
     return std::make_shared<wire_port>(net_, address_, options_.security, std::move(settings), until,

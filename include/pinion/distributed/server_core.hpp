@@ -181,7 +181,7 @@ class server_core final : public task_server {
       case pull_value::method: return exchange_.pulled(e, answer);
       case open_session::method:
         return on<open_session>(e, answer, [this, from](open_session&& o) {
-          const auto session = master_->open({o.soft, std::move(o.filters)});
+          const auto session = master_->open({o.soft, std::move(o.filters), o.optimize});
           sessions_of_[from->channel].insert(session->handle());
           return opened_session{session->handle()};
         });

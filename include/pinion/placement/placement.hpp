@@ -30,6 +30,20 @@ class placement {
   const device_info& device(std::size_t i) const { return devices_[static_cast<std::size_t>(device_[i])]; }
   // In the placer's words; "" where the rules alone decided.
   std::string_view reason(std::size_t i) const { return reasons_[reason_[i]]; }
+  // The same of some of the nodes, under other ids: (present one, other one), both ascending.
+  placement renamed(const std::vector<std::pair<node_id, node_id>>& ids) const {
+    placement other;
+    other.devices_ = devices_;
+    other.reasons_ = reasons_;
+    std::size_t i = 0;
+    for (const auto& [from, to] : ids) {
+      while (nodes_[i] != from) ++i;
+      other.nodes_.push_back(to);
+      other.device_.push_back(device_[i]);
+      other.reason_.push_back(reason_[i]);
+    }
+    return other;
+  }
   // What was given up of the wishes of some nodes, in their order: a request, or a colocation.
   const std::vector<std::pair<node_id, std::string>>& dropped() const { return dropped_; }
 

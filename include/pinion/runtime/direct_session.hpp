@@ -14,6 +14,7 @@
 #include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/compiled_step.hpp>
+#include <pinion/runtime/optimize.hpp>
 #include <pinion/runtime/session_bodies.hpp>
 #include <pinion/runtime/prune.hpp>
 #include <pinion/runtime/rendezvous.hpp>
@@ -88,6 +89,7 @@ class direct_session final : public session_backend {
   struct ready_step final : prepared_step {
     template <class... A>
     explicit ready_step(A&&... a) : compiled(std::forward<A>(a)...) {}
+    std::shared_ptr<const pinion::graph> graph;  // of its own, where it was optimized
     compiled_step compiled;
   };
 
@@ -146,8 +148,15 @@ class direct_session final : public session_backend {
     const auto fresh = keep(placed, kept_);
     if (options_.log_device_placement)
       for (const auto& line : placement_lines(graph_, placed, fresh)) log_placement(options_, line);
-    return std::make_shared<ready_step>(partitioner(graph_, placed, signature, 0).run(), graph_, task_, *kernels_,
-                                        bodies_);
+    if (!options_.optimize || options_.record_costs) return ready(graph_, placed, signature);
+    const optimized_step better = optimize(graph_, placed, signature);
+    auto step = ready(*better.graph, better.placement, better.signature);
+    step->graph = better.graph;
+    return step;
+  }
+
+  std::shared_ptr<ready_step> ready(const pinion::graph& g, const placement& placed, const step_signature& signature) {
+    return std::make_shared<ready_step>(partitioner(g, placed, signature, 0).run(), g, task_, *kernels_, bodies_);
   }
 
   const session_options options_;

@@ -61,6 +61,7 @@ struct session_options {
   gpu_options gpu = {};
   std::vector<sim::accelerator> simulated = {};  // pretend accelerators: /gpu:0, /gpu:1, ...
   security_options security = {};                // towards the target
+  bool optimize = true;  // fold constants, share and join nodes of a step before it runs; values stay, up to rounding
 };
 
 // Writes a line about placement to where the session wants it.

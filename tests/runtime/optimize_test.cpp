@@ -1,0 +1,247 @@
+// What is done to a step before it runs: each pass by the graph before and after it, and by what it leaves alone.
+#include <catch2/catch.hpp>
+
+#include <pinion/graph/text.hpp>
+#include <pinion/runtime/optimize.hpp>
+#include <pinion/session.hpp>
+
+#include "support/caught.hpp"
+#include "support/tensor_text.hpp"
+
+namespace {
+
+namespace pn = pinion;
+namespace rt = pinion::runtime;
+
+struct fresh_graph {
+  pn::graph g;
+  decltype(g.as_default()) use = g.as_default();
+
+  // The step of some fetches as it is placed, then as a pass leaves it.
+  template <class... F>
+  std::string before(const F&... fetches) {
+    auto d = draft_of({}, fetches...);
+    d.drop_dead();
+    return text(d);
+  }
+  template <class Pass, class... F>
+  std::string after(Pass pass, const F&... fetches) {
+    auto d = draft_of({}, fetches...);
+    d.count_uses();
+    pass(d);
+    d.drop_dead();
+    return text(d);
+  }
+  template <class... F>
+  rt::draft draft_of(std::vector<pn::output> feeds, const F&... fetches) {
+    const rt::step_signature s{std::move(feeds), {pn::any_expr(fetches).endpoint()...}, {}};
+    placed_ = pn::simple_placer{}({.graph = g, .nodes = pn::ancestors(g, s.fetches, s.targets, s.feeds),
+                                   .devices = {{.spec = pn::parse_device(cpu), .name = cpu}, {.spec = pn::parse_device(gpu), .name = gpu}}});
+    return {g, placed_, s};
+  }
+  static std::string text(rt::draft& d) { return "\n" + pn::to_text(*d.finished().graph); }
+
+ private:
+  static constexpr const char *cpu = "/job:localhost/replica:0/task:0/device:CPU:0", *gpu = "/job:localhost/replica:0/task:0/device:GPU:0";
+  pn::placement placed_;
+};
+
+const auto fold = [](rt::draft& d) { rt::fold_constants(d, 1 << 20); };
+const auto compose = [](rt::draft& d) { rt::compose_maps(d); };
+
+struct odd {  // a functor of which no kernel is compiled but its own
+  static constexpr int arity = 1;
+  static constexpr std::string_view name = "Odd";
+  template <class V>
+  static constexpr auto apply(V x) {
+    return x * 3.0;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what is computed from constants alone becomes a constant") {
+  fresh_graph f;
+  auto a = pn::constant<float>({1, 2}, "a");
+  auto x = pn::placeholder<float>({2}, "x");
+  auto twice = a + a;
+  auto y = pn::identity(twice * x, "y");
+  CHECK(f.before(y) == R"(
+a = Const() -> float [2]
+x = Placeholder() -> float [2]
+add = Add(a, a) {add} -> float [2]
+mul = Mul(add, x) {mul} -> float [2]
+y = Identity(mul) -> float [2]
+)");
+  CHECK(f.after(fold, y) == R"(
+x = Placeholder() -> float [2]
+add = Const() -> float [2]
+mul = Mul(add, x) {mul} -> float [2]
+y = Identity(mul) -> float [2]
+)");
+}
+
+TEST_CASE("known shapes become constants; large results, random numbers and what follows others are left") {
+  fresh_graph f;
+  auto x = pn::placeholder<float>({2, 3}, "x");
+  auto open = pn::placeholder<float>({pn::unknown, 3}, "open");
+  auto known = pn::shape_of(x), unknown = pn::shape_of(open, "Shape_1");
+  CHECK(f.after(fold, known, unknown) == R"(
+open = Placeholder() -> float [?, 3]
+Shape = Const() -> int32 [2]
+Shape_1 = Shape(open) -> int32 [2]
+)");
+  auto big = pn::tile(pn::ones<float>({1000}), {1000});
+  auto drawn = pn::random_uniform<float>({2});
+  CHECK(f.after(fold, big, drawn) == f.before(big, drawn));
+  auto v = pn::variable(1.0f, {.name = "v"});
+  auto up = pn::assign_add(v, 1.0f);
+  pn::control_dependencies after{up};
+  auto two = pn::constant(2.0f, "two");
+  auto y = pn::identity(two, "after_up");
+  CHECK(f.after(fold, y) == f.before(y));
+}
+
+TEST_CASE("a constant that is fed is not folded") {
+  fresh_graph f;
+  auto a = pn::constant(1.0f, "a");
+  auto y = pn::exp(a);
+  auto d = f.draft_of({a.endpoint()}, y);
+  CHECK(rt::fold_constants(d, 1 << 20) == 0);
+  pn::session sess;
+  CHECK(float(sess.run({{a, 0.0f}}, y)) == 1);
+  CHECK(float(sess.run(y)) == Approx(std::exp(1)));
+}
+
+TEST_CASE("a constant that fails to fold fails when it runs, at its node") {
+  fresh_graph f;
+  auto y = pn::gather(pn::constant<float>({1, 2}), pn::constant<int>({7, 8}));
+  pn::session sess;
+  const auto e = caught([&] { sess.run(y); });
+  CHECK(e.sentence() == "index 7 at position 0 is not in [0, 2)");
+  CHECK(e.node() == "Gather");
+}
+
+TEST_CASE("nodes that compute the same are one, states never") {
+  fresh_graph f;
+  auto x = pn::placeholder<float>({2, 2}, "x");
+  auto a = pn::matmul(x, x), b = pn::matmul(x, x), c = pn::matmul(x, x, {.transpose_a = true});
+  auto p = pn::exp(a), q = pn::exp(b);
+  auto y = p + q;
+  CHECK(f.after([](auto& d) { rt::share_common(d); }, y, c) == R"(
+x = Placeholder() -> float [2, 2]
+MatMul = MatMul(x, x) -> float [2, 2]
+MatMul_2 = MatMul(x, x) transpose_a -> float [2, 2]
+Exp = Exp(MatMul) {exp} -> float [2, 2]
+add = Add(Exp, Exp) {add} -> float [2, 2]
+)");
+  auto r = pn::random_uniform<float>({2}), s = pn::random_uniform<float>({2});
+  auto v = pn::variable(1.0f, {.name = "v"});
+  auto up = pn::assign_add(v, 1.0f), again = pn::assign_add(v, 1.0f);
+  CHECK(f.after([](auto& d) { rt::share_common(d); }, r, s).find("RandomUniform_1") != std::string::npos);
+  CHECK(f.after([](auto& d) { rt::share_common(d); }, up, again).find("AssignAdd_1") != std::string::npos);
+  auto e = pn::exp(x, "mine"), h = pn::exp(x, "yours");  // both are fetched: one is computed, both are given
+  pn::session sess;
+  const auto [first, second] = sess.run({{x, {{0, 0}, {0, 0}}}}, e, h);
+  CHECK(first == second);
+}
+
+TEST_CASE("the same on another device, or after something else, is another") {
+  fresh_graph f;
+  auto x = pn::placeholder<float>({2}, "x");
+  auto here = pn::place<"/cpu:0">(pn::exp(x, "here"));
+  auto there = pn::place<"/gpu:0">(pn::exp(x, "there"));
+  auto v = pn::variable(1.0f, {.name = "v"});
+  auto up = pn::assign_add(v, 1.0f);
+  pn::control_dependencies after{up};
+  auto later = pn::exp(x, "later");
+  const auto text = f.after([](auto& d) { rt::share_common(d); }, here, there, later);
+  INFO(text);
+  for (const char* name : {"here = ", "there = ", "later = "}) CHECK(text.find(name) != std::string::npos);
+}
+
+TEST_CASE("a product reads transposed matrices the other way round") {
+  fresh_graph f;
+  auto x = pn::placeholder<float>({2, 3}, "x"), w = pn::placeholder<float>({2, 4}, "w");
+  auto xt = pn::transpose(x, {1, 0});
+  auto y = pn::matmul(xt, w);
+  auto z = pn::matmul(xt, xt, {.transpose_a = true});
+  const auto pass = [](rt::draft& d) { rt::fold_transposes(d); };
+  CHECK(f.before(y) == R"(
+x = Placeholder() -> float [2, 3]
+w = Placeholder() -> float [2, 4]
+Transpose = Transpose(x) -> float [3, 2]
+MatMul = MatMul(Transpose, w) -> float [3, 4]
+)");
+  CHECK(f.after(pass, y) == R"(
+x = Placeholder() -> float [2, 3]
+w = Placeholder() -> float [2, 4]
+MatMul = MatMul(x, w) transpose_a -> float [3, 4]
+)");
+  CHECK(f.after(pass, z) == R"(
+x = Placeholder() -> float [2, 3]
+MatMul_1 = MatMul(x, x) transpose_b -> float [2, 2]
+)");
+  pn::session sess, plain{{.optimize = false}};
+  const pn::tensor<float> a = pn::tensor<float>::of({{1, 2, 3}, {4, 5, 6}}), b = pn::tensor<float>::of({{1, 2, 3, 4}, {5, 6, 7, 8}});
+  CHECK(sess.run({{x, a}, {w, b}}, y) == plain.run({{x, a}, {w, b}}, y));
+  CHECK(sess.run({{x, a}}, z) == plain.run({{x, a}}, z));
+}
+
+TEST_CASE("maps that one map alone reads join it, where a kernel is there for the whole") {
+  fresh_graph f;
+  auto x = pn::placeholder<float>({4}, "x");
+  {
+    (void)pn::exp(x * 2.0f + x);  // puts the kernel of the whole into this program
+  }
+  auto a = x * 2.0f;
+  auto b = a + x;
+  auto y = pn::exp(b);
+  CHECK(f.after(compose, y) == R"(
+x = Placeholder() -> float [4]
+Exp_1 = Exp(x, x) {mul, add, exp} -> float [4]
+)");
+  auto c = pn::map<odd>(x);
+  auto z = pn::sqrt(c);  // each has a kernel of its own, the whole would be interpreted
+  CHECK(f.after(compose, z) == f.before(z));
+}
+
+TEST_CASE("what is fetched, read twice, broadcast or cast stays a node") {
+  fresh_graph f;
+  auto x = pn::placeholder<float>({4}, "x");
+  (void)pn::exp(x * 2.0f);
+  auto a = x * 2.0f;
+  auto y = pn::exp(a);
+  CHECK(f.after(compose, y, a) == f.before(y, a));
+  auto other = a - x;
+  CHECK(f.after(compose, y, other).find("Mul(x)") != std::string::npos);
+  auto scalar = pn::placeholder<float>({}, "s");
+  auto s = scalar * 2.0f;
+  auto narrow = pn::exp(s, "narrow");
+  auto sum = narrow + x;
+  CHECK(f.after(compose, sum).find("narrow = ") != std::string::npos);
+  auto n = pn::cast<int>(a);
+  CHECK(f.after(compose, n) == f.before(n));
+}
+
+TEST_CASE("dead nodes are dropped, and a whole step yields what it did") {
+  fresh_graph f;
+  auto x = pn::placeholder<float>({3, 3}, "x");
+  auto w = pn::variable(pn::constant<float>({{1, 0, 2}, {0, 1, 0}, {3, 0, 1}}), {.name = "w"});
+  auto scale = pn::exp(pn::constant(0.5f)) * 2.0f;
+  auto h = pn::matmul(pn::transpose(x, {1, 0}), w) * scale;
+  auto y = pn::tanh(h) + pn::tanh(h);
+  auto loss = pn::reduce_sum(y);
+  auto [g] = pn::gradients(loss, w);
+  const auto text = f.after([](rt::draft& d) { fold(d), rt::fold_transposes(d), rt::share_common(d); }, loss, g);
+  CHECK(text.find("Transpose =") == std::string::npos);
+  CHECK(text.find("Tanh_1") == std::string::npos);
+  pn::session sess, plain{{.optimize = false}};
+  sess.run(w.initializer());
+  plain.run(w.initializer());
+  const pn::tensor<float> a = pn::tensor<float>::of({{.1f, .2f, .3f}, {.4f, .5f, .6f}, {.7f, .8f, .9f}});
+  const auto [l1, g1] = sess.run({{x, a}}, loss, g);
+  const auto [l2, g2] = plain.run({{x, a}}, loss, g);
+  CHECK(float(l1) == Approx(float(l2)));
+  for (int i = 0; i < 9; ++i) CHECK(g1.data()[i] == Approx(g2.data()[i]));
+}
