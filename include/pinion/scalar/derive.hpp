@@ -69,6 +69,11 @@ struct reverse_pass {
         give(in.a, scaled * exp(-(a * a)));
         break;
       }
+      case opcode::erfc: {
+        const V scaled = dy * -1.1283791670955126;
+        give(in.a, scaled * exp(-(a * a)));
+        break;
+      }
       case opcode::sin: give(in.a, dy * cos(a)); break;
       case opcode::cos: give(in.a, -(dy * sin(a))); break;
       case opcode::select: {

@@ -264,6 +264,9 @@ struct library_cos {
 struct library_erf {
   static double of(double x, double) { return __builtin_erf(x); }
 };
+struct library_erfc {
+  static double of(double x, double) { return __builtin_erfc(x); }
+};
 struct library_pow {
   static double of(double x, double y) { return __builtin_pow(x, y); }
 };
@@ -327,6 +330,10 @@ PINION_VECTOR simd<double, Isa> cos(simd<double, Isa> x) {
 template <class Isa>
 PINION_VECTOR simd<double, Isa> erf(simd<double, Isa> x) {
   return detail::each_lane<detail::library_erf>(x, x);
+}
+template <class Isa>
+PINION_VECTOR simd<double, Isa> erfc(simd<double, Isa> x) {
+  return detail::each_lane<detail::library_erfc>(x, x);
 }
 template <class Isa>
 PINION_VECTOR simd<double, Isa> pow(simd<double, Isa> x, std::type_identity_t<simd<double, Isa>> y) {
@@ -394,6 +401,28 @@ PINION_VECTOR simd<float, Isa> erf(simd<float, Isa> x) {
   const auto q = detail::polynomial(t, 1.12869251f, 0.634960115f, 0.10657493f, -0.0240732189f, 0.00379948481f,
                                     -0.000363943953f, 1.55975176e-05f);
   return or_sign(select(t < 1.0f, fma(t, p, t), 1.0f - exp(-t * q)), x);
+}
+
+namespace detail {
+// With t = |x|: e^(-t^2) (1 + 2 t)^-1 P((t - 2) / (t + 2)), after Shepherd and Laframboise (1981); P off by 2^-32.
+struct erfc_of_float {
+  template <class V>
+  static PINION_VECTOR V of(V x, V) {
+    const auto t = min(abs(x), 10.2);
+    const auto p = polynomial((t - 2.0) / (t + 2.0), 1.2769783817002511, -0.092763830080806658, -0.16603041935505455, 0.16405141105811763,
+                               -0.054219457493310905, -0.0080352616757126266, 0.0087175797018442316, 0.0012748502066888788,
+                               -0.0014354580695266166, -0.00045062844093105882, 0.000166594883969012, 0.00012060746870550604,
+                               1.9927064078124101e-05);
+    const auto y = exp(-(t * t)) * p / (1.0 + 2.0 * t);
+    return select(x < 0.0, 2.0 - y, y);
+  }
+};
+}  // namespace detail
+
+// 1 - erf(x), without the loss of that difference for large x. 0.6 ulp for float; the C library's for double.
+template <class Isa>
+PINION_VECTOR simd<float, Isa> erfc(simd<float, Isa> x) {
+  return detail::in_double<detail::erfc_of_float>(x, x);
 }
 
 }  // namespace pinion::inline v0::scalar

@@ -24,7 +24,7 @@ namespace pinion::inline v0::scalar {
 
 // The functions of one real number, which integers have none of. A new one is named here, and then needs its maths
 // (maths.hpp) and its derivative (derive.hpp).
-#define PINION_REAL_FUNCTIONS(X) X(exp) X(expm1) X(log) X(log1p) X(sqrt) X(rsqrt) X(tanh) X(erf) X(sin) X(cos)
+#define PINION_REAL_FUNCTIONS(X) X(exp) X(expm1) X(log) X(log1p) X(sqrt) X(rsqrt) X(tanh) X(erf) X(erfc) X(sin) X(cos)
 
 enum class opcode : std::uint8_t {
   input,

@@ -164,6 +164,7 @@ inline void map_gradient::gradient(gradient_context& g) {
   X(square, squared, "Square", "Square")                          \
   X(tanh, hyperbolic_tangent, "Tanh", "Tanh")                     \
   X(erf, error_function, "Erf", "Erf")                            \
+  X(erfc, complementary_error_function, "Erfc", "Erfc")           \
   X(sin, sine, "Sin", "Sin")                                      \
   X(cos, cosine, "Cos", "Cos")                                    \
   X(floor, floored, "Floor", "Floor")                             \
