@@ -149,6 +149,10 @@ inline std::unique_ptr<kernel> make_kernel(reduce_prod, const kernel_setup& setu
   return detail::make_reduction<loops::fold_product>(setup);
 }
 
+inline std::unique_ptr<kernel> make_kernel(reduce_all, const kernel_setup& setup) {
+  return detail::make_reduction<loops::fold_all>(setup);
+}
+
 // ---- gradients ----------------------------------------------------------------------------------------------------
 
 namespace detail {

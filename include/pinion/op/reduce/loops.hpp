@@ -71,6 +71,16 @@ struct fold_min {
   }
 };
 
+// Of bools, which are bytes of 0 and 1.
+struct fold_all {
+  template <class T>
+  static constexpr T identity = 1;
+  template <class V>
+  static PINION_VECTOR V combine(V a, V b) {
+    return choose(b < a, b, a);
+  }
+};
+
 // ---- one pass -----------------------------------------------------------------------------------------------------
 
 // [outer, n, inner] -> [outer, blocks, inner], row-major. Its units of work are (outer, block, strip of columns).

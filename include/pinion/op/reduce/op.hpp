@@ -148,6 +148,17 @@ struct reduce_prod : reduction {
   }
 };
 
+// Of bools: whether all hold. True over no elements.
+struct reduce_all : reduction {
+  static constexpr std::string_view name = "All";
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::boolean}, .gpu = dtype_set{dtype::boolean}};
+  static constexpr std::string_view no_gradient = "a bool is no differentiable value";
+  static void infer(shape_context& c) {
+    detail::expect_number(c, kernels.cpu);
+    c.output(c.dtype(0), detail::reduced_shape(c.attrs(), c.shape(0)));
+  }
+};
+
 // (dy, x) -> dy repeated along the reduced axes until it has the shape of x; with "mean", divided by their count. The
 // attributes are those of the reduction that made dy's shape out of x's.
 struct expand_like : reduction {
