@@ -64,12 +64,16 @@ PINION_REDUCTION(reduce_min)
 PINION_REDUCTION(reduce_prod)
 #undef PINION_REDUCTION
 
-// Whether all bools hold, over some axes or all; true over no elements.
-template <dsl::graph_operand A>
-auto reduce_all(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) {
-  static_assert(std::is_same_v<dsl::value_of<A>, bool>, "reduce_all is of bools; a comparison makes them");
-  return dsl::reduce<op::reduce_all, bool>(std::forward<A>(x), options, where);
-}
+// Whether all bools hold, or any, over some axes or all of them. Over no elements: true, false.
+#define PINION_REDUCTION(function)                                                                                \
+  template <dsl::graph_operand A>                                                                                 \
+  auto function(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) {  \
+    static_assert(std::is_same_v<dsl::value_of<A>, bool>, "this is a reduction of bools; a comparison makes them"); \
+    return dsl::reduce<op::function, bool>(std::forward<A>(x), options, where);                                   \
+  }
+PINION_REDUCTION(reduce_all)
+PINION_REDUCTION(reduce_any)
+#undef PINION_REDUCTION
 
 // The index, int64, of the greatest element along an axis; the first of equal ones.
 template <dsl::graph_operand A>

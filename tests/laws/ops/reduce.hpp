@@ -62,17 +62,19 @@ inline std::vector<row> reduce_rows() {
         {"Max", {text({2})}, {}, "Max of string"},
         {"Min", {f({2})}, axes({-2}), "axis -2"},
         {"Prod", {b({2})}, {}, "Prod of bool"}}},
-      {{"All"},
+      {{"All", "Any"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          return {{"rows", {{{m, n}, mask}}, plain(axes({1}))}, {"all", {{{m, n}, mask, 1, 1}}}, {"of nothing", {{{0, n}, mask}}, plain(axes({0}))}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
-         std::vector<ranged> y(static_cast<std::size_t>(reduced_count(c.inputs[0].shape(), c.attrs)), {1, 0});
-         for (std::int64_t e = 0; e < c.inputs[0].count(); ++e)
-           y[reduced_index(c.inputs[0].shape(), c.attrs, e)].value *= x[0][static_cast<std::size_t>(e)];
+         std::vector<ranged> y(static_cast<std::size_t>(reduced_count(c.inputs[0].shape(), c.attrs)), {c.op == "All" ? 1.0 : 0.0, 0});
+         for (std::int64_t e = 0; e < c.inputs[0].count(); ++e) {
+           double& to = y[reduced_index(c.inputs[0].shape(), c.attrs, e)].value;
+           to = c.op == "All" ? std::min(to, x[0][static_cast<std::size_t>(e)]) : std::max(to, x[0][static_cast<std::size_t>(e)]);
+         }
          return expectation{{y}};
        },
-       {{"All", {f({2})}, {}, "All of float"}}},
+       {{"All", {f({2})}, {}, "All of float"}, {"Any", {i({2})}, {}, "Any of int32"}}},
       {{"ExpandLike"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};

@@ -153,6 +153,10 @@ inline std::unique_ptr<kernel> make_kernel(reduce_all, const kernel_setup& setup
   return detail::make_reduction<loops::fold_all>(setup);
 }
 
+inline std::unique_ptr<kernel> make_kernel(reduce_any, const kernel_setup& setup) {
+  return detail::make_reduction<loops::fold_any>(setup);
+}
+
 // ---- gradients ----------------------------------------------------------------------------------------------------
 
 namespace detail {

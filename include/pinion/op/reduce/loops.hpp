@@ -81,6 +81,15 @@ struct fold_all {
   }
 };
 
+struct fold_any {
+  template <class T>
+  static constexpr T identity = 0;
+  template <class V>
+  static PINION_VECTOR V combine(V a, V b) {
+    return choose(b > a, b, a);
+  }
+};
+
 // ---- one pass -----------------------------------------------------------------------------------------------------
 
 // [outer, n, inner] -> [outer, blocks, inner], row-major. Its units of work are (outer, block, strip of columns).

@@ -159,6 +159,11 @@ struct reduce_all : reduction {
   }
 };
 
+// Of bools: whether any holds. False over no elements.
+struct reduce_any : reduce_all {
+  static constexpr std::string_view name = "Any";
+};
+
 // (dy, x) -> dy repeated along the reduced axes until it has the shape of x; with "mean", divided by their count. The
 // attributes are those of the reduction that made dy's shape out of x's.
 struct expand_like : reduction {
