@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -150,6 +151,21 @@ class ledger {
     std::printf("laws over the %zu ops of the catalogue:\n", ops.size());
     for (const auto& [law, counts] : laws_)
       std::printf("  %-62s %3zu ops, %6d cases\n", law.c_str(), counts.second.size(), counts.first);
+    if (std::getenv("PINION_LAW_TABLE")) print_table(ops);
+  }
+
+  // Ops by laws: how many cases of each were tried.
+  void print_table(const std::set<std::string_view>& ops) const {
+    std::printf("\n%-38s", "op");
+    for (std::size_t i = 1; i <= laws_.size(); ++i) std::printf(" %5zu", i);
+    for (std::string_view op : ops) {
+      std::printf("\n%-38s", std::string(op).c_str());
+      for (const auto& [law, counts] : laws_) {
+        const auto at = counts.second.find(std::string(op));
+        at == counts.second.end() ? std::printf("     -") : std::printf(" %5d", at->second);
+      }
+    }
+    std::printf("\n");
   }
 
  private:

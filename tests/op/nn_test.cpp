@@ -222,12 +222,3 @@ TEST_CASE("gradients of softmax and losses are those of differences") {
   CHECK(error("ScaleRows", {x, random<double>({4})}, 0) < 1e-8);
   CHECK(error("ScaleRows", {x, random<double>({4})}, 1) < 1e-8);
 }
-
-TEST_CASE("the second derivative of a cross entropy is refused with a sentence") {
-  kernel_bench::graph g;
-  const any_tensor logits = random<float>({4, 5});
-  const output x = g.feed(logits), labels = g.feed(labels_for<std::int32_t>(logits));
-  const output y = g.add("SparseSoftmaxCrossEntropyWithLogits", {labels, x});
-  CHECK_THROWS_WITH(g.gradients(y.node, {std::nullopt, x}),
-                    Catch::Contains("the second derivative of a cross entropy"));
-}

@@ -109,7 +109,10 @@ class graph {
   }
   // The gradients of all inputs of the op that made `y`, from those of its outputs.
   std::vector<std::optional<gradient_value>> gradients(node_id y, std::vector<std::optional<output>> dy) {
-    gradient_context context(graph_, y, std::move(dy));
+    std::vector<std::optional<gradient_value>> given;
+    for (const auto& of_output : dy)
+      given.push_back(of_output ? std::optional(gradient_value{*of_output, {}, {}}) : std::nullopt);
+    gradient_context context(graph_, y, std::move(given));
     definition_of(graph_[y].op).gradient(context);
     return std::move(context.of_input);
   }

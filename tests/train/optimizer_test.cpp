@@ -197,3 +197,82 @@ TEST_CASE("minimize is built under the guards that are open") {
 }
 
 }  // namespace
+
+// ---- sparse gradients --------------------------------------------------------------------------------------------------
+
+namespace {
+
+// A table of which each step looks a few rows up, one of them twice.
+struct look_up {
+  graph g;
+  default_scope use = g.as_default();
+  variable_handle<float> table = variable(tensor<float>::of({{1, 2}, {3, 4}, {5, 6}, {7, 8}}), {.name = "table"});
+  expr<int> rows = placeholder<int>({unknown}, "rows");
+  expr<float> loss = reduce_sum(square(gather(table, rows)));
+};
+
+}  // namespace
+
+TEST_CASE("the gradient of a look-up reaches the optimizer as rows, and only these are touched") {
+  look_up m;
+  auto train = tr::gradient_descent{{.learning_rate = .5f}}.minimize(m.loss);
+  CHECK(m.g.find("ScatterDense") == std::nullopt);
+  CHECK(m.g.find("table/SparseApplyGradientDescent") != std::nullopt);
+  session sess;
+  sess.run(m.table.initializer());
+  sess.run({{m.rows, {0, 2, 2}}}, train);
+  // rows 0: w - .5 * 2w = 0; row 2 twice: w - .5 * 4w = -w
+  CHECK(to_string(sess.run(m.table)) == "[[0, 0], [3, 4], [-5, -6], [7, 8]]");
+}
+
+TEST_CASE("by gradient descent a sparse step is the dense one") {
+  for (bool dense : {false, true}) {
+    look_up m;
+    auto loss = dense ? expr<float>(reduce_sum(square(gather(identity(m.table) * 1.0f, m.rows)))) : m.loss;
+    auto train = tr::gradient_descent{{.learning_rate = .125f}}.minimize(loss);
+    session sess;
+    sess.run(m.table.initializer());
+    for (int step = 0; step < 5; ++step) sess.run({{m.rows, {1, 3, 1}}}, train);
+    static std::string sparse_result;
+    const std::string result = to_string(sess.run(m.table));
+    if (!dense) sparse_result = result;
+    CHECK(result == sparse_result);
+  }
+}
+
+TEST_CASE("momentum of rows that no index names stays, as in TensorFlow") {
+  look_up m;
+  auto train = tr::momentum{{.learning_rate = .25f, .momentum = .5f}}.minimize(m.loss);
+  session sess;
+  sess.run(global_variables_initializer());
+  sess.run({{m.rows, {0}}}, train);  // a = 2w = (2, 4), w = (1, 2) - .25 a = (.5, 1)
+  sess.run({{m.rows, {1}}}, train);
+  sess.run({{m.rows, {0}}}, train);  // a = .5 (2, 4) + (1, 2) = (2, 4), w = (.5, 1) - (.5, 1) = 0
+  CHECK(to_string(sess.run(m.table)) == "[[0, 0], [1.5, 2], [5, 6], [7, 8]]");
+}
+
+TEST_CASE("two look-ups of one table are one sparse gradient, and a look-up beside a dense use a dense one") {
+  look_up m;
+  auto both = m.loss + reduce_sum(gather(m.table, m.rows));
+  tr::gradient_descent{{.learning_rate = .5f}}.minimize(both);
+  CHECK(m.g.find("table/SparseApplyGradientDescent") != std::nullopt);
+  auto mixed = m.loss + reduce_sum(m.table);
+  auto train = tr::gradient_descent{{.learning_rate = .5f}}.minimize(mixed);
+  CHECK(m.g.find("table/ApplyGradientDescent") != std::nullopt);
+  session sess;
+  sess.run(m.table.initializer());
+  sess.run({{m.rows, {3}}}, train);
+  CHECK(to_string(sess.run(m.table)) == "[[0.5, 1.5], [2.5, 3.5], [4.5, 5.5], [-0.5, -0.5]]");
+}
+
+TEST_CASE("a sparse update leaves the values that somebody has read") {
+  look_up m;
+  auto train = tr::gradient_descent{{.learning_rate = .5f}}.minimize(m.loss);
+  session sess;
+  sess.run(m.table.initializer());
+  const auto before = sess.run(m.table);
+  sess.run({{m.rows, {0}}}, train);
+  CHECK(to_string(before) == "[[1, 2], [3, 4], [5, 6], [7, 8]]");
+  const auto e = caught([&] { sess.run({{m.rows, {4}}}, train); });
+  CHECK(e.sentence() == "index 4 at position 0 is not in [0, 4)");
+}

@@ -94,13 +94,11 @@ class reverse_walk {
 
   void visit(node_id id) {
     const node n = g_.peek(id);
-    std::vector<std::optional<output>> adjoints;
+    std::vector<std::optional<gradient_value>> adjoints;
     bool any = false;
     for (int o = 0; o < static_cast<int>(n.outputs.size()); ++o) {
-      auto sum = total({id, o});
-      adjoints.push_back(sum ? std::optional(sum->is_sparse() ? to_dense(g_, *sum, {id, o}) : sum->dense)
-                             : std::nullopt);
-      any |= sum.has_value();
+      adjoints.push_back(total({id, o}));
+      any |= adjoints.back().has_value();
     }
     if (!any || is_x(id) || stops_.count(id)) return;
     const definition& def = definition_of(n.op);
@@ -132,10 +130,34 @@ class reverse_walk {
     auto& parts = found->second;
     if (parts.size() == 1) return parts[0];
     const auto on = place_of(g_.peek(o.node));
+    if (all_sparse(parts)) {
+      parts = {joined(parts)};
+      return parts[0];
+    }
     output sum = dense(parts[0], o);
     for (std::size_t i = 1; i < parts.size(); ++i) sum = add(sum, dense(parts[i], o));
     parts = {gradient_value{sum, {}, {}}};
     return parts[0];
+  }
+  // Rows of several gradients are rows of their sum, if the indices are of one dtype.
+  bool all_sparse(const std::vector<gradient_value>& parts) const {
+    for (const gradient_value& v : parts)
+      if (!v.is_sparse() || g_.type_of(v.indices).dtype != g_.type_of(parts[0].indices).dtype) return false;
+    return true;
+  }
+  gradient_value joined(const std::vector<gradient_value>& parts) {
+    std::vector<output> indices, rows;
+    for (const gradient_value& v : parts) indices.push_back(v.indices), rows.push_back(v.rows);
+    const auto join = [&](std::vector<output> all) {
+      return output{build(g_, {.op = "ConcatV2",
+                               .base_name = "concat",
+                               .inputs = std::move(all),
+                               .attrs = {{"axis", std::int64_t{0}}},
+                               .where = where_}),
+                    0};
+    };
+    const output all_indices = join(std::move(indices));
+    return {{}, all_indices, join(std::move(rows))};
   }
   output dense(const gradient_value& v, output like) { return v.is_sparse() ? to_dense(g_, v, like) : v.dense; }
   output add(output a, output b) {

@@ -28,8 +28,9 @@ namespace op {
 using catalogue =
     type_list<constant, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of,                   //
               variable, assign, assign_add, assign_sub, apply_gradient_descent, apply_momentum,                 //
+              sparse_apply_gradient_descent, sparse_apply_momentum,                                             //
               reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any,             //
-              expand_like, prod_grad, argmax,
+              expand_like, prod_grad, prod_grad_grad, argmax,
               softmax, log_softmax, scale_rows, softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,  //
               random_uniform, random_normal, truncated_normal, gather, scatter_dense, one_hot,                  //
               reshape, reshape_like, expand_dims, squeeze, transpose,                                           //

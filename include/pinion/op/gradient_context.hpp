@@ -32,7 +32,7 @@ class gradient_context {
   };
   using differentiator = std::vector<std::optional<gradient_value>> (*)(const request&);
 
-  gradient_context(graph& g, node_id of, std::vector<std::optional<output>> output_gradients,
+  gradient_context(graph& g, node_id of, std::vector<std::optional<gradient_value>> output_gradients,
                    differentiator how = nullptr)
       : graph_(g),
         id_(of),
@@ -46,11 +46,18 @@ class gradient_context {
   pinion::output output(int i) const { return {id_, i}; }
   const output_type& type_of(pinion::output o) const { return graph_.type_of(o); }
   bool has_output_gradient(int i) const { return of_output_[static_cast<std::size_t>(i)].has_value(); }
-  // The gradient of an output; zeros where the result does not depend on it.
+  // The gradient of an output, dense; zeros where the result does not depend on it.
   pinion::output output_gradient(int i) {
     auto& dy = of_output_[static_cast<std::size_t>(i)];
-    if (!dy) dy = make("ZerosLike", {output(i)});
-    return *dy;
+    if (!dy)
+      dy = gradient_value{make("ZerosLike", {output(i)})};
+    else if (dy->is_sparse())
+      dy = gradient_value{make("ScatterDense", {dy->indices, dy->rows, output(i)})};
+    return dy->dense;
+  }
+  // The gradient of an input is that of an output, as it is: a sparse one stays sparse.
+  void pass(int output, int input) {
+    of_input[static_cast<std::size_t>(input)] = of_output_[static_cast<std::size_t>(output)];
   }
 
   graph& owner() { return graph_; }
@@ -79,7 +86,7 @@ class gradient_context {
  private:
   graph& graph_;
   node_id id_;
-  std::vector<std::optional<pinion::output>> of_output_;
+  std::vector<std::optional<gradient_value>> of_output_;
   differentiator differentiate_;
 
  public:

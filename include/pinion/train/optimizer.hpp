@@ -51,16 +51,23 @@ inline node_id make_slot(graph& g, node_id variable, const std::string& optimize
   });
 }
 
-// A node that updates a variable and its slots by a rule.
+// The ops of a rule: for a dense gradient, and for some rows.
+struct update_ops {
+  std::string_view dense, sparse;
+};
+
+// A node that updates a variable and its slots by a rule; by a sparse gradient the rows that it has alone.
 template <class Rule>
-operation make_update(graph& g, std::string_view op, const std::array<node_id, Rule::states>& states, output gradient,
-                      const std::array<double, Rule::numbers>& numbers) {
+operation make_update(graph& g, const update_ops& ops, const std::array<node_id, Rule::states>& states,
+                      const gradient_value& gradient, const std::array<double, Rule::numbers>& numbers) {
   (void)scalar::compile_program<compiled_rule<Rule, float>>::kernel;
   (void)scalar::compile_program<compiled_rule<Rule, double>>::kernel;
   const node& variable = g[states[0]];
+  const std::string_view op = gradient.is_sparse() ? ops.sparse : ops.dense;
   node_request request{.op = op, .base_name = variable.name + "/" + std::string(op), .where = variable.where};
   for (node_id s : states) request.inputs.push_back({s, 0});
-  request.inputs.push_back(gradient);
+  if (gradient.is_sparse()) request.inputs.push_back(gradient.indices);
+  request.inputs.push_back(gradient.is_sparse() ? gradient.rows : gradient.dense);
   auto program = rule_program<Rule>(variable.outputs[0].dtype, numbers);
   request.attrs.set("program", op::shared_program(std::make_shared<const scalar::program>(std::move(program))));
   request.attrs.set("states", std::int64_t{Rule::states});
@@ -69,7 +76,8 @@ operation make_update(graph& g, std::string_view op, const std::array<node_id, R
 
 }  // namespace detail
 
-// An optimizer is a type with apply_one(graph, variable, gradient): this gives it the rest of its interface.
+// An optimizer is a type with apply_one(graph, variable, gradient): this gives it the rest of its interface. A sparse
+// gradient, that of a gather, updates the rows that it names alone, of the variable and of its slots.
 template <class Self>
 class optimizer {
  public:
@@ -102,8 +110,7 @@ class optimizer {
                      .base_name = options.name.empty() ? std::string(Self::name) : options.name,
                      .where = where};
     for (const auto& [gradient, variable] : gradients) {
-      const output dense = autodiff::to_dense(g, gradient, {g.id_of(g[variable].name + "/read"), 0});
-      all.control_inputs.push_back(static_cast<const Self&>(*this).apply_one(g, variable, dense).id());
+      all.control_inputs.push_back(static_cast<const Self&>(*this).apply_one(g, variable, gradient).id());
     }
     if (options.global_step.empty()) return {g, build(g, std::move(all))};
     const operation updates(g, build(g, std::move(all)));

@@ -24,9 +24,10 @@ class gradient_descent : public optimizer<gradient_descent> {
   using options = gradient_descent_options;
   explicit gradient_descent(const options& o) : o_(o) {}
 
-  operation apply_one(graph& g, node_id variable, output gradient) const {
-    return detail::make_update<gradient_descent_rule>(g, op::apply_gradient_descent::name, {variable}, gradient,
-                                                      {o_.learning_rate});
+  operation apply_one(graph& g, node_id variable, const gradient_value& gradient) const {
+    return detail::make_update<gradient_descent_rule>(
+        g, {op::apply_gradient_descent::name, op::sparse_apply_gradient_descent::name}, {variable}, gradient,
+        {o_.learning_rate});
   }
 
  private:
@@ -54,10 +55,10 @@ class momentum : public optimizer<momentum> {
   using options = momentum_options;
   explicit momentum(const options& o) : o_(o) {}
 
-  operation apply_one(graph& g, node_id variable, output gradient) const {
+  operation apply_one(graph& g, node_id variable, const gradient_value& gradient) const {
     const node_id slot = detail::make_slot(g, variable, "Momentum");
-    return detail::make_update<momentum_rule>(g, op::apply_momentum::name, {variable, slot}, gradient,
-                                              {o_.learning_rate, o_.momentum});
+    return detail::make_update<momentum_rule>(g, {op::apply_momentum::name, op::sparse_apply_momentum::name},
+                                              {variable, slot}, gradient, {o_.learning_rate, o_.momentum});
   }
 
  private:

@@ -112,6 +112,29 @@ inline std::vector<row> reduce_rows() {
          return expectation{{y}};
        },
        {{"ProdGrad", {f({3}), f({2, 3})}, axes({1}), "does not fit"}}},
+      {{"ProdGradGrad"},
+       [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
+         const input matrix{{m, n}};
+         return {{"all", {{{}}, {{m}, number, 0.5, 1.5}, {{m}}}}, {"rows", {{{m}}, matrix, matrix}, plain(axes({1}))}, {"one", {{{}}, {{1}}, {{1}}}}};
+       },
+       [](const call& c, const tensors& x) -> std::optional<expectation> {
+         const shape& s = c.inputs[1].shape();
+         const auto together = [&](std::int64_t a, std::int64_t b) { return reduced_index(s, c.attrs, a) == reduced_index(s, c.attrs, b); };
+         std::vector<ranged> y;
+         for (std::int64_t k = 0; k < s.count(); ++k) {
+           double sum = 0, size = 0;
+           for (std::int64_t i = 0; i < s.count(); ++i) {
+             if (i == k || !together(i, k)) continue;
+             double product = x[0][reduced_index(s, c.attrs, k)] * x[2][static_cast<std::size_t>(i)];
+             for (std::int64_t j = 0; j < s.count(); ++j)
+               if (j != i && j != k && together(j, k)) product *= x[1][static_cast<std::size_t>(j)];
+             sum += product, size += std::abs(product);
+           }
+           y.push_back(rounded(c.inputs[1].dtype(), sum, size, 3 * static_cast<double>(s.count()) + 4));
+         }
+         return expectation{{y}};
+       },
+       {{"ProdGradGrad", {f({2}), f({2, 3}), f({3})}, axes({1}), "weights of float [3]"}}},
       {{"ArgMax"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};

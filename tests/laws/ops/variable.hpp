@@ -73,6 +73,44 @@ inline std::vector<row> variable_rows() {
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          return expectation{program_reference(op::program_of(c.attrs), c, x, false)};
        }},
+      {{"SparseApplyGradientDescent", "SparseApplyMomentum"},
+       [](std::string_view op, std::int64_t m, std::int64_t n) -> std::vector<sample> {
+         const int states = op == "SparseApplyMomentum" ? 2 : 1;
+         const auto of = [=](std::string note, shape variable, shape rows, role index) {
+           std::vector<input> inputs(static_cast<std::size_t>(states), input{variable, state});
+           inputs.push_back({{rows[0]}, index, 0, static_cast<double>(variable[0])});
+           inputs.push_back({rows});
+           return sample{std::move(note), std::move(inputs), [=](dtype d) { return update_attributes(d, states); }};
+         };
+         return {of("some rows, some twice", {m, n}, {4, n}, index32), of("elements", {m}, {2 * m}, index64), of("no rows", {m, n}, {0, n}, index32)};
+       },
+       [](const call& c, const tensors& x) -> std::optional<expectation> {
+         const std::size_t states = x.size() - 2, m = static_cast<std::size_t>(c.inputs[0].shape()[0]), row = x[0].size() / m;
+         const auto& p = op::program_of(c.attrs);
+         expectation all{std::vector<std::vector<ranged>>(states)};
+         for (std::size_t e = 0; e < x[0].size(); ++e) {
+           std::vector<double> in;
+           for (std::size_t k = 0; k < states; ++k) in.push_back(x[k][e]);
+           double gradient = 0, size = 0;
+           bool named = false;
+           for (std::size_t i = 0; i < x[states].size(); ++i)
+             if (static_cast<std::size_t>(x[states][i]) == e / row) named = true, gradient += x[states + 1][i * row + e % row], size += std::abs(x[states + 1][i * row + e % row]);
+           in.push_back(gradient);
+           const evaluator one(p, in);
+           for (std::size_t k = 0; k < states; ++k) {
+             ranged r = named ? one.result(k) : ranged{x[k][e], 0};
+             r.slack += 8 * spacing(p.arithmetic, size);
+             all.outputs[k].push_back(r);
+           }
+         }
+         return all;
+       },
+       {{"SparseApplyGradientDescent", {f({2, 3}), f({1}), f({1, 3})}, update_attributes(dtype::float32, 1), "indices are int32 or int64"},
+        {"SparseApplyGradientDescent", {f({2, 3}), i({1}), d({1, 3})}, update_attributes(dtype::float32, 1), "is double, but the variable is float"},
+        {"SparseApplyGradientDescent", {f({2, 3}), i({2}), f({1, 3})}, update_attributes(dtype::float32, 1), "are not rows of a variable"},
+        {"SparseApplyGradientDescent", {f({}), i({2}), f({2})}, update_attributes(dtype::float32, 1), "a scalar variable has no rows"},
+        {"SparseApplyMomentum", {f({2, 3}), i({1}), f({1, 3})}, update_attributes(dtype::float32, 2), "takes them, indices and rows"},
+        {"SparseApplyMomentum", {f({2, 3}), f({2, 3}), i({1, 1}), f({1, 3})}, update_attributes(dtype::float32, 2), "1 dimensions"}}},
   };
 }
 

@@ -112,9 +112,22 @@ struct scale_rows {
 
 namespace detail {
 
-inline void refuse_second_derivative(gradient_context& g) {
-  if (g.has_output_gradient(1))
-    g.fail("the second derivative of a cross entropy is not implemented; -log_softmax(logits) has one");
+inline output sum_of(gradient_context& g, output a, output b) {
+  return elementwise(
+      g, "Add", [](auto x, auto y) { return x + y; }, a, b);
+}
+
+// The gradient of a cross entropy by its logits: that of the loss is output 1, times the loss's gradient in each row;
+// that of output 1 itself, softmax(logits) - labels, is (dy - sum(dy p)) p with p = softmax(logits).
+inline output gradient_by_logits(gradient_context& g) {
+  const output first = g.make("ScaleRows", {g.output(1), g.output_gradient(0)});
+  if (!g.has_output_gradient(1)) return first;
+  const output p = g.make(softmax::name, {g.input(1)}), dy = g.output_gradient(1);
+  const output weighted = elementwise(
+      g, "Mul", [](auto a, auto b) { return a * b; }, dy, p);
+  const output second = elementwise(
+      g, "Mul", [](auto d, auto sum, auto q) { return (d - sum) * q; }, dy, row_sum(g, weighted), p);
+  return sum_of(g, first, second);
 }
 
 }  // namespace detail
@@ -139,12 +152,15 @@ struct softmax_cross_entropy {
     c.output(c.dtype(1), {rows, classes >= 0 ? classes : detail::extent_of(c, 0, 1)});
   }
   static void gradient(gradient_context& g) {
-    detail::refuse_second_derivative(g);
     const output dloss = g.output_gradient(0);
     const output scaled = g.make(scale_rows::name, {g.make(log_softmax::name, {g.input(1)}), dloss});
-    g.set(0, elementwise(
-                 g, "Neg", [](auto x) { return -x; }, scaled));
-    g.set(1, g.make(scale_rows::name, {g.output(1), dloss}));
+    output by_labels = elementwise(
+        g, "Neg", [](auto x) { return -x; }, scaled);
+    if (g.has_output_gradient(1))
+      by_labels = elementwise(
+          g, "Sub", [](auto x, auto dy) { return x - dy; }, by_labels, g.output_gradient(1));
+    g.set(0, by_labels);
+    g.set(1, detail::gradient_by_logits(g));
   }
 };
 
@@ -164,8 +180,7 @@ struct sparse_softmax_cross_entropy {
     c.output(c.dtype(1), {rows, detail::extent_of(c, 1, 1)});
   }
   static void gradient(gradient_context& g) {
-    detail::refuse_second_derivative(g);
-    g.set(1, g.make(scale_rows::name, {g.output(1), g.output_gradient(0)}));
+    g.set(1, detail::gradient_by_logits(g));
   }
 };
 

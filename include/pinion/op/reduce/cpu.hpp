@@ -220,6 +220,39 @@ void differentiate_product(const T* x, T dy, T* dx, const std::vector<std::int64
   }
 }
 
+// The same for the sums of products that lack two factors: products of x + g e, of which the part with one e counts.
+template <class T>
+void differentiate_product_twice(const T* x, const T* g, T dy, T* y, const std::vector<std::int64_t>& at) {
+  struct dual {
+    T value = 1, slope = 0;
+    dual times(T x, T g) const { return {value * x, value * g + slope * x}; }
+  };
+  std::vector<dual> before;
+  dual product;
+  for (const std::int64_t i : at) {
+    before.push_back(product);
+    product = product.times(x[i], g[i]);
+  }
+  product = {};
+  for (std::size_t k = at.size(); k-- > 0;) {
+    y[at[k]] = dy * (before[k].value * product.slope + before[k].slope * product.value);
+    product = product.times(x[at[k]], g[at[k]]);
+  }
+}
+
+template <class T>
+void run_prod_grad_grad(kernel_context& c, const attributes& attrs) {
+  const any_tensor dy = c.input(0), x = c.input(1), g = c.input(2), y = c.allocate(0, x.dtype(), x.shape());
+  if (x.count() == 0) return;
+  const axis_set axes = reduced_axes(attrs, x.shape().rank());
+  c.launch([dy, x, g, y, axes] {
+    const auto kept = offsets_along(x.shape(), axes, false), reduced = offsets_along(x.shape(), axes, true);
+    for (std::size_t k = 0; k < kept.size(); ++k)
+      differentiate_product_twice(x.data<T>() + kept[k], g.data<T>() + kept[k], dy.data<T>()[k], y.data<T>() + kept[k],
+                                  reduced);
+  });
+}
+
 template <class T>
 void run_prod_grad(kernel_context& c, const attributes& attrs) {
   const any_tensor &dy = c.input(0), &x = c.input(1);
@@ -284,6 +317,13 @@ inline std::unique_ptr<kernel> make_kernel(expand_like, const kernel_setup& setu
 inline std::unique_ptr<kernel> make_kernel(prod_grad, const kernel_setup& setup) {
   return detail::visit_floating(setup.input(1).dtype, [&]<class T>() {
     return make_function_kernel([attrs = setup.attrs()](kernel_context& c) { detail::run_prod_grad<T>(c, attrs); });
+  });
+}
+
+inline std::unique_ptr<kernel> make_kernel(prod_grad_grad, const kernel_setup& setup) {
+  return detail::visit_floating(setup.input(1).dtype, [&]<class T>() {
+    return make_function_kernel(
+        [attrs = setup.attrs()](kernel_context& c) { detail::run_prod_grad_grad<T>(c, attrs); });
   });
 }
 

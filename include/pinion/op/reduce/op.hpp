@@ -186,9 +186,32 @@ struct prod_grad {
   static constexpr std::string_view name = "ProdGrad";
   static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
-  static constexpr std::string_view no_gradient = "the second derivative of a product is not implemented";
   static void infer(shape_context& c) {
     detail::expect_reduced(c);
+    c.output(c.dtype(1), c.shape(1));
+  }
+  static void gradient(gradient_context& g) {
+    const attributes attrs = detail::axes_of(g.attrs());
+    const output ones = g.make("OnesLike", {g.input(0)}), others = g.make(name, {ones, g.input(1)}, attrs);
+    const output products = elementwise(
+        g, "Mul", [](auto a, auto b) { return a * b; }, g.output_gradient(0), others);
+    g.set(0, g.make("Sum", {products}, attrs));
+    g.set(1, g.make("ProdGradGrad", {g.input(0), g.input(1), g.output_gradient(0)}, attrs));
+  }
+};
+
+// (dy, x, g) -> the gradient of ProdGrad's result, weighted by g, by x: element k is dy times the sum over i of g[i] and
+// the product of all x but those of i and k.
+struct prod_grad_grad {
+  static constexpr std::string_view name = "ProdGradGrad";
+  static constexpr input_count inputs = 3;
+  static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
+  static constexpr std::string_view no_gradient = "the third derivative of a product is not implemented";
+  static void infer(shape_context& c) {
+    detail::expect_reduced(c);
+    if (!fits(c.shape(2), c.shape(1)) || c.dtype(2) != c.dtype(1))
+      c.fail("weights of " + std::string(to_string(c.dtype(2))) + " " + to_string(c.shape(2)) + " for elements of " +
+             std::string(to_string(c.dtype(1))) + " " + to_string(c.shape(1)));
     c.output(c.dtype(1), c.shape(1));
   }
 };

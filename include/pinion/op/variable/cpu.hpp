@@ -1,7 +1,9 @@
 // Kernels of variables: naming, writing, updating.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <pinion/op/map/launch.hpp>
@@ -96,6 +98,92 @@ class update_kernel final : public kernel {
   std::vector<std::shared_ptr<variable_state>> variables_;
 };
 
+// The rows that some indices name, each once, with the positions of its gradients.
+template <class Index>
+std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>> named_rows(const any_tensor& indices, std::int64_t rows) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> order;  // row, position
+  for (std::int64_t i = 0; i < indices.count(); ++i) {
+    const auto row = static_cast<std::int64_t>(indices.data<Index>()[i]);
+    if (row < 0 || row >= rows)
+      throw error(errc::invalid_argument, "index " + std::to_string(row) + " at position " + std::to_string(i) +
+                                              " is not in [0, " + std::to_string(rows) + ")");
+    order.emplace_back(row, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>> named;
+  for (const auto& [row, position] : order) {
+    if (named.empty() || named.back().first != row) named.push_back({row, {}});
+    named.back().second.push_back(position);
+  }
+  return named;
+}
+
+// An update of the rows of a sparse gradient, as op::sparse_update says. In place where nobody reads; otherwise in a
+// copy, for rows that it does not name stay.
+class sparse_update_kernel final : public kernel {
+ public:
+  explicit sparse_update_kernel(const kernel_setup& setup)
+      : program_(std::make_shared<program_runner>(program_of(setup.attrs()))) {
+    for (int i = 0; i < static_cast<int>(setup.attrs().get<std::int64_t>("states")); ++i)
+      variables_.push_back(find_variable(setup.services, setup.referenced(i)));
+  }
+
+  void run(kernel_context& c) override {
+    const std::size_t states = variables_.size();
+    const any_tensor indices = c.inputs[states], rows = c.inputs[states + 1];
+    variable_state::writing writing(variables_);
+    std::vector<any_tensor> rooms;
+    for (std::size_t i = 0; i < states; ++i) {
+      const any_tensor& old = writing.old_value(i);
+      expect_rows(old.shape(), indices.shape(), rows.shape());
+      rooms.push_back(writing.room(i, c.device->memory()));
+      if (rooms.back().raw() != old.raw()) c.launch([old, to = rooms.back()] { copy_elements(old, to); });
+    }
+    visit_plain(rows.dtype(), [&]<class T>() {
+      if constexpr (std::is_floating_point_v<T>)
+        c.launch([program = program_, rooms, indices, rows] { update<T>(*program, rooms, indices, rows); });
+    });
+    for (std::size_t i = 0; i < states; ++i) writing.publish(i, rooms[i]);
+  }
+
+ private:
+  void expect_rows(const shape& variable, const shape& indices, const shape& rows) const {
+    shape wanted = variable;
+    if (wanted.rank() > 0 && indices.rank() == 1) wanted.set(0, indices[0]);
+    if (variable.rank() == 0 || indices.rank() != 1 || !(rows == wanted))
+      throw error(errc::invalid_argument, "rows of shape " + to_string(rows) + " at indices of shape " +
+                                              to_string(indices) + " do not update variable '" +
+                                              variables_[0]->name() + "' of shape " + to_string(variable));
+  }
+  template <class T>
+  static void update(const program_runner& program, const std::vector<any_tensor>& states, const any_tensor& indices,
+                     const any_tensor& rows) {
+    const std::int64_t m = states[0].shape()[0], size = m == 0 ? 0 : states[0].count() / m;
+    const auto named = indices.dtype() == dtype::int64 ? named_rows<std::int64_t>(indices, m)
+                                                       : named_rows<std::int32_t>(indices, m);
+    std::vector<T> gradient(static_cast<std::size_t>(size));
+    for (const auto& [row, positions] : named) {
+      std::fill(gradient.begin(), gradient.end(), T(0));
+      for (const std::int64_t p : positions)
+        for (std::int64_t i = 0; i < size; ++i) gradient[static_cast<std::size_t>(i)] += rows.data<T>()[p * size + i];
+      scalar::strip s;
+      s.n = size;
+      for (std::size_t k = 0; k <= states.size(); ++k) {
+        s.advance[k] = ~std::int64_t{0};
+        s.in[k] = k < states.size() ? states[k].data<T>() + row * size : gradient.data();
+      }
+      for (std::size_t k = 0; k < states.size(); ++k) {
+        s.out[k] = states[k].data<T>() + row * size;
+        s.how[k] = scalar::sink::store;
+      }
+      if (size > 0) program(s);
+    }
+  }
+
+  std::shared_ptr<const program_runner> program_;
+  std::vector<std::shared_ptr<variable_state>> variables_;
+};
+
 inline std::unique_ptr<kernel> make_assignment(const kernel_setup& setup, scalar::opcode op) {
   scalar::program p;
   p.arithmetic = setup.input(0).dtype;
@@ -116,6 +204,11 @@ template <class Self>
 std::unique_ptr<kernel> make_kernel(const update<Self>&, const kernel_setup& setup) {
   return std::make_unique<detail::update_kernel>(setup, program_of(setup.attrs()),
                                                  static_cast<int>(setup.attrs().get<std::int64_t>("states")), false);
+}
+
+template <class Self>
+std::unique_ptr<kernel> make_kernel(const sparse_update<Self>&, const kernel_setup& setup) {
+  return std::make_unique<detail::sparse_update_kernel>(setup);
 }
 
 }  // namespace pinion::inline v0::op

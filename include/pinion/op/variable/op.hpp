@@ -97,4 +97,52 @@ struct apply_momentum : update<apply_momentum> {
   static constexpr std::string_view name = "ApplyMomentum";
 };
 
+
+// The same for some rows of a variable and its slots: states, then indices [n] and rows [n, ...] of a sparse gradient,
+// whose rows at one index add up. Rows that no index names stay as they are, in the slots too. Attribute "program" as
+// above, of the states and one gradient.
+template <class Self>
+struct sparse_update {
+  static constexpr input_count inputs = at_least(3);
+  static constexpr int states = states_of_attribute;
+  static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
+  static constexpr bool stateful = true;
+  static constexpr std::string_view no_gradient = "an optimizer's update changes state";
+  static dtype key(const node& n) { return n.attrs.get<std::shared_ptr<const scalar::program>>("program")->arithmetic; }
+  static void infer(shape_context& c) {
+    const auto states = static_cast<int>(c.attrs().get<std::int64_t>("states"));
+    if (states < 1 || c.inputs() != states + 2)
+      c.fail(c.op() + " of " + std::to_string(states) + " states takes them, indices and rows");
+    const auto& program = *c.attrs().get<std::shared_ptr<const scalar::program>>("program");
+    if (program.inputs != states + 1 || static_cast<int>(program.results.size()) != states ||
+        program.arithmetic != c.dtype(0))
+      c.fail("the program of " + c.op() + " is not one of its states and a gradient");
+    for (int i = 0; i < c.inputs(); ++i) {
+      const bool right = i == states ? c.dtype(i) == dtype::int32 || c.dtype(i) == dtype::int64
+                                     : c.dtype(i) == c.dtype(0);
+      if (!right)
+        c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
+               (i == states ? "; indices are int32 or int64"
+                            : ", but the variable is " + std::string(to_string(c.dtype(0)))));
+      if (i < states && !fits(c.shape(i), c.shape(0)))
+        c.fail("input " + std::to_string(i) + " of " + c.op() + " has shape " + to_string(c.shape(i)) +
+               ", but the variable has shape " + to_string(c.shape(0)));
+    }
+    c.expect_rank(states, 1, "the indices of " + c.op());
+    const shape &variable = c.shape(0), &rows = c.shape(states + 1);
+    if (variable.has_rank() && variable.rank() == 0) c.fail("a scalar variable has no rows");
+    shape wanted = variable;
+    if (wanted.has_rank()) wanted.set(0, c.shape(states).has_rank() ? c.shape(states)[0] : unknown);
+    if (!fits(rows, wanted))
+      c.fail("rows of shape " + to_string(rows) + " at indices of shape " + to_string(c.shape(states)) +
+             " are not rows of a variable of shape " + to_string(variable));
+  }
+};
+struct sparse_apply_gradient_descent : sparse_update<sparse_apply_gradient_descent> {
+  static constexpr std::string_view name = "SparseApplyGradientDescent";
+};
+struct sparse_apply_momentum : sparse_update<sparse_apply_momentum> {
+  static constexpr std::string_view name = "SparseApplyMomentum";
+};
+
 }  // namespace pinion::inline v0::op
