@@ -18,9 +18,9 @@ namespace pinion::inline v0 {
 class any_expr {
  public:
   any_expr() = default;
-  any_expr(graph& g, output o) : graph_(&g), output_(o) {}
+  any_expr(graph& g, output o) : graph_(g), output_(o) {}
 
-  bool empty() const { return graph_ == nullptr; }
+  bool empty() const { return graph_.empty(); }
   graph& owner() const { return *graph_; }
   output endpoint() const { return output_; }
   node_id id() const { return output_.node; }
@@ -37,7 +37,7 @@ class any_expr {
   operator operation() const { return {*graph_, output_.node}; }
 
  private:
-  graph* graph_ = nullptr;
+  graph_ref graph_;
   output output_;
 };
 
@@ -65,9 +65,9 @@ class variable_handle : public dsl::operators {
 
   variable_handle() = default;
   variable_handle(graph& g, node_id variable, node_id assign, node_id read)
-      : graph_(&g), variable_(variable), assign_(assign), read_(read) {}
+      : graph_(g), variable_(variable), assign_(assign), read_(read) {}
 
-  bool empty() const { return graph_ == nullptr; }
+  bool empty() const { return graph_.empty(); }
   graph& owner() const { return *graph_; }
   node_id id() const { return variable_; }
   output reference() const { return {variable_, 0}; }
@@ -93,7 +93,7 @@ class variable_handle : public dsl::operators {
   operator expr<T>() const { return read({}); }
 
  private:
-  graph* graph_ = nullptr;
+  graph_ref graph_;
   node_id variable_ = no_node, assign_ = no_node, read_ = no_node;
 };
 

@@ -31,7 +31,14 @@ class default_scope;
 // moved. One thread builds at a time; any number may run a graph that nobody is building.
 class graph {
  public:
-  graph() = default;
+  // Where a graph is, for those that refer to it; null when it is gone.
+  struct life {
+    std::atomic<graph*> at{nullptr};
+  };
+
+  graph() { life_->at.store(this, std::memory_order_release); }
+  ~graph() { life_->at.store(nullptr, std::memory_order_release); }
+  const std::shared_ptr<life>& lives() const { return life_; }
   graph(const graph&) = delete;
   graph& operator=(const graph&) = delete;
 
@@ -166,6 +173,7 @@ class graph {
     --name_uses_[lower_case(n.base_name)];
   }
 
+  const std::shared_ptr<life> life_ = std::make_shared<life>();
   std::deque<node> nodes_;  // references stay valid while it grows
   std::vector<node_id> unsettled_;
   std::unordered_map<std::string, node_id> names_;

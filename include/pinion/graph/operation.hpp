@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <pinion/graph/graph.hpp>
+#include <pinion/graph/graph_ref.hpp>
 
 namespace pinion::inline v0 {
 
@@ -12,9 +12,9 @@ namespace pinion::inline v0 {
 class operation {
  public:
   operation() = default;
-  operation(graph& g, node_id id) : graph_(&g), id_(id) {}
+  operation(graph& g, node_id id) : graph_(g), id_(id) {}
 
-  bool empty() const { return graph_ == nullptr; }
+  bool empty() const { return graph_.empty(); }
   pinion::graph& owner() const { return *graph_; }
   node_id id() const { return id_; }
   const pinion::node& node() const { return (*graph_)[id_]; }
@@ -26,7 +26,7 @@ class operation {
   friend bool operator==(const operation&, const operation&) = default;
 
  private:
-  pinion::graph* graph_ = nullptr;
+  graph_ref graph_;
   node_id id_ = no_node;
 };
 

@@ -48,8 +48,8 @@ inline graph& default_graph() {
   return *scope_state::current().graph;
 }
 
-// Replaces the thread's own default graph by an empty one. Refused while a graph is default through as_default(), and
-// fatal to expressions that still refer to the old graph, which is destroyed.
+// Replaces the thread's own default graph by an empty one. Refused while a graph is default through as_default(). The
+// old graph is destroyed; expressions that refer to it throw failed_precondition when they are used.
 inline void reset_default_graph() {
   auto& mine = scope_state::own_graph();
   if (scope_state::current().graph != mine.get())

@@ -1,0 +1,34 @@
+// How handles refer to their graph: they notice when it is gone.
+#pragma once
+
+#include <memory>
+
+#include <pinion/graph/graph.hpp>
+
+namespace pinion::inline v0 {
+
+// A value of two pointers. Made empty, it refers to nothing.
+class graph_ref {
+ public:
+  graph_ref() = default;
+  graph_ref(graph& g) : life_(g.lives()) {}
+
+  bool empty() const { return life_ == nullptr; }
+  // Throws invalid_argument where it is empty, failed_precondition where the graph was destroyed, or replaced by
+  // reset_default_graph().
+  graph& operator*() const {
+    if (!life_) throw error(errc::invalid_argument, "an expression, variable or operation that was never assigned is used");
+    graph* const g = life_->at.load(std::memory_order_acquire);
+    if (g) return *g;
+    throw error(errc::failed_precondition,
+                "an expression, variable or operation is used whose graph is gone: it was destroyed, or "
+                "reset_default_graph() replaced it; keep the graph as long as what was built in it");
+  }
+  graph* operator->() const { return &**this; }
+  friend bool operator==(const graph_ref&, const graph_ref&) = default;
+
+ private:
+  std::shared_ptr<const graph::life> life_;
+};
+
+}  // namespace pinion::inline v0
