@@ -11,8 +11,10 @@ TIMEFORMAT=%U
 for header in graph session pinion; do
   echo "#include <pinion/$header.hpp>" >"$work/$header.cpp"
 done
-units="$work/graph.cpp $work/session.cpp $work/pinion.cpp examples/01_hello.cpp examples/13_mnist/main.cpp"
-titles=("graph.hpp alone" "session.hpp alone" "pinion.hpp alone" "examples/01_hello" "examples/13_mnist")
+units="$work/graph.cpp $work/session.cpp $work/pinion.cpp examples/01_hello.cpp bench/compile_time/ten_ops.cpp
+  bench/compile_time/all_ops.cpp examples/13_mnist/main.cpp"
+titles=("graph.hpp alone" "session.hpp alone" "pinion.hpp alone" "examples/01_hello" "ten ops" "every op"
+  "examples/13_mnist")
 
 # seconds COMPILER FLAG FILE
 seconds() {
