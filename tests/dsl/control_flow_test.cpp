@@ -47,6 +47,18 @@ TEST_CASE("cond computes the branch that its predicate chooses, and only that") 
   CHECK(int(sess.run(ran)) == 1);
 }
 
+TEST_CASE("a variable read in a body sees what its node waits for") {
+  fresh_graph f;
+  auto v = pn::variable(1.0f, {.name = "v"});
+  auto up = pn::assign_add(v, 1.0f);
+  pn::control_dependencies after{up};
+  auto inner = pn::cond(pn::constant(true), [&] { return pn::cond(pn::constant(true), [&] { return v * 10.0f; }, [&] { return v.read(); }); }, [&] { return v.read(); });
+  pn::session sess;
+  sess.run(v.initializer());
+  CHECK(float(sess.run(inner)) == 20);
+  CHECK(float(sess.run(inner)) == 30);
+}
+
 TEST_CASE("branches yield expressions, scalars, tuples or operations") {
   fresh_graph f;
   auto p = pn::placeholder<bool>({}, "p");

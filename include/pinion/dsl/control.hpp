@@ -139,8 +139,9 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
 //   auto [n, s] = while_loop([](auto i, auto s) { return i < 10; },
 //                            [](auto i, auto s) { return std::tuple{i + 1, s * 2.0f}; }, i0, s0);
 //
-// Dtypes stay as they are, and so do shapes, unless an invariant leaves them open. What the functions use from outside
-// is computed before the loop. Differentiable, where shapes stay: each turn's values are then kept.
+// Dtypes stay as they are, and so do shapes, unless an invariant leaves them open. What the functions use from outside,
+// variables too, is computed before the loop; a variable that a body writes is read anew inside control_dependencies of
+// that write. Differentiable, where shapes stay: each turn's values are then kept.
 template <class C, class B, class... I>
 auto while_loop(const while_options& options, C condition, B turn, const I&... init) {
   static_assert(sizeof...(I) > 0, "while_loop has no variables");

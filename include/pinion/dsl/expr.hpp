@@ -79,9 +79,14 @@ class variable_handle : public dsl::operators {
   node_id read_id() const { return read_; }
   // Gives it its initial value, and yields it.
   operation initializer() const { return {*graph_, assign_}; }
-  // The shared read; inside control_dependencies a read of its own, which sees their effects.
+  // The shared read; inside control_dependencies a read of its own, which sees their effects. In the body of a node
+  // that control dependencies hold back, a read of its own before that node.
   expr<T> read(source_location where = source_location::current()) const {
-    if (!scope_state::current().control) return {*graph_, {read_, 0}};
+    if (!scope_state::current().control) {
+      dsl::body_trace* const t = dsl::body_trace::current();
+      if (t && t->waits_outside()) return t->outside([&] { return read(where); });
+      return {*graph_, {read_, 0}};
+    }
     const dsl::endpoint variable = dsl::drawn_in(*graph_, reference());
     return {*variable.of,
             {build(*variable.of,

@@ -39,11 +39,29 @@ class body_trace {
   PINION_DECL static body_trace* current();
   // Is that graph one of those around the body?
   PINION_DECL bool lies_in(const graph& owner) const;
+  // Do control dependencies hold where the body's node will stand?
+  bool waits_outside() const { return saved_.control != nullptr; }
+  // Builds something there, rather than in the body.
+  template <class F>
+  auto outside(F&& build_there) {
+    struct step_out {
+      body_trace& t;
+      explicit step_out(body_trace& trace) : t(trace) { swap(t.previous_); }
+      ~step_out() { swap(&t); }
+      void swap(body_trace* innermost) {
+        std::swap(scope_state::current(), t.saved_);
+        make_innermost(innermost);
+      }
+    };
+    const step_out here(*this);
+    return build_there();
+  }
   // What stands in the body for an output of such a graph.
   PINION_DECL output draw(graph& owner, output o);
 
  private:
   PINION_DECL output name_again(const node& variable);
+  PINION_DECL static void make_innermost(body_trace* t);
 
   std::shared_ptr<body> made_ = std::make_shared<body>();
   graph* around_;
@@ -86,6 +104,10 @@ PINION_DECL body_trace::~body_trace() {
   made_->graph.settle_before_closing();  // guards that are open now are asked now
   scope_state::current() = std::move(saved_);
   detail::innermost_trace() = previous_;
+}
+
+PINION_DECL void body_trace::make_innermost(body_trace* t) {
+  detail::innermost_trace() = t;
 }
 
 PINION_DECL body_trace* body_trace::current() {
