@@ -39,8 +39,8 @@ class body_trace {
   PINION_DECL static body_trace* current();
   // Is that graph one of those around the body?
   PINION_DECL bool lies_in(const graph& owner) const;
-  // Do control dependencies hold where the body's node will stand?
-  bool waits_outside() const { return saved_.control != nullptr; }
+  // Do control dependencies hold where the body's node will stand, or around that?
+  bool waits_outside() const { return saved_.control || (previous_ && previous_->waits_outside()); }
   // Builds something there, rather than in the body.
   template <class F>
   auto outside(F&& build_there) {
