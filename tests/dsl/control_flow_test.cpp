@@ -328,3 +328,53 @@ TEST_CASE("an expression of a body is unknown outside it") {
   auto made_outside = pn::no_op();
   CHECK(outcome([&] { pn::cond(pn::constant(true), [&] { return made_outside; }, [&] { return pn::no_op(); }); }).find("which was made outside") != std::string::npos);
 }
+
+TEST_CASE("what a body puts together comes from inside and outside alike") {
+  fresh_graph f;
+  auto z1 = pn::constant<float>({100, 200}), z2 = pn::constant<float>({300, 400});
+  auto a = pn::placeholder<float>({2}, "a"), b = pn::placeholder<float>({2}, "b");
+  auto p = pn::placeholder<bool>({}, "p");
+  auto y = pn::cond(p, [&] { return pn::reduce_sum(pn::concat({pn::expr<float>(a), pn::expr<float>(b)}, 0)); }, [&] { return pn::reduce_sum(z1 + z2); });
+  pn::session sess;
+  CHECK(float(sess.run({{p, true}, {a, {1, 2}}, {b, {10, 20}}}, y)) == 33);
+}
+
+TEST_CASE("a variable first read behind a write in a body waits for it; its gradient through there is refused") {
+  fresh_graph f;
+  auto v = pn::variable(3.0f, {.name = "v"}), w = pn::variable(0.0f, {.name = "w"});
+  auto y = pn::cond(
+      pn::constant(true),
+      [&] {
+        auto up = pn::assign_add(w, 1.0f);
+        pn::control_dependencies after{up};
+        auto r = v.read();
+        return r * r;
+      },
+      [&] { return v * 1.0f; });
+  pn::session sess;
+  sess.run(pn::global_variables_initializer());
+  CHECK(float(sess.run(y)) == 9);
+  CHECK(float(sess.run(y)) == 9);
+  CHECK(float(sess.run(w)) == 2);
+  const auto e = caught([&] { pn::gradients(y, v); });
+  CHECK(e.code() == pn::errc::unimplemented);
+  CHECK(e.sentence() == "the gradient by variable 'v' is wanted, which a body of 'cond' reads after something that it waits for there; read it outside the body");
+}
+
+TEST_CASE("a gradient may be taken in a body, by what lies outside") {
+  fresh_graph f;
+  for (int i = 0; i < 500; ++i) pn::constant(1.0f);
+  auto v = pn::variable(3.0f, {.name = "v"});
+  auto x = pn::placeholder<float>({}, "x");
+  auto y = pn::cond(
+      pn::constant(true),
+      [&] {
+        pn::expr<float> l = v * v * x;
+        auto [by_v, by_x] = pn::gradients(l, v, x);
+        return by_v + by_x;
+      },
+      [&] { return x; });
+  pn::session sess;
+  sess.run(v.initializer());
+  CHECK(float(sess.run({{x, 2.0f}}, y)) == 21);  // 2 v x + v v
+}

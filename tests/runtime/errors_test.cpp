@@ -1,5 +1,6 @@
 // What a session says when it cannot: code, node and line of each, and that it stays usable.
 #include <pinion/session.hpp>
+#include <pinion/train.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -268,3 +269,35 @@ TEST_CASE("what fails on a stream is blamed on the node that launched it") {
 }
 
 }  // namespace
+
+TEST_CASE("a step that fails on a stream leaves its variables as they were, though somebody still reads them") {
+  for (const char* update : {"assign", "assign_add", "sparse"}) {
+    INFO(update);
+    graph g;
+    auto use = g.as_default();
+    const device on{"/gpu:0"};
+    auto v = variable(tensor<float>::of({1, 2, 3, 4}), {.name = "v"});
+    auto i = placeholder<int>({1}, "i");
+    expr<float> old = v.read(), late;
+    auto big = ones<float>({300, 300});
+    auto slow = matmul(matmul(big, big), big);
+    auto bad = gather(reshape(slow, {-1}), i);
+    operation up;
+    {
+      const control_dependencies after{operation(bad)};
+      const std::string_view which = update;
+      if (which == "assign") up = assign(v, constant<float>({9, 9, 9, 9}));
+      if (which == "assign_add") up = assign_add(v, constant<float>({1, 1, 1, 1}));
+      if (which == "sparse") up = train::gradient_descent{{.learning_rate = 1}}.minimize(reduce_sum(gather(v, constant<int>({0, 1}))));
+    }
+    {
+      const control_dependencies after{up};
+      late = identity(old);  // so that the value before the update is still held
+    }
+    session sess{{.allow_soft_placement = true, .simulated = {sim::gpu()}}};
+    sess.run(v.initializer());
+    const auto index = tensor<int>::of({90000});
+    CHECK(caught([&] { sess.run({{i, index}}, late, up); }).sentence() == "index 90000 at position 0 is not in [0, 90000)");
+    CHECK(to_string(sess.run(v)) == "[1, 2, 3, 4]");
+  }
+}

@@ -102,6 +102,35 @@ Shape_1 = Shape(open) -> int32 [2]
   CHECK(f.after(fold, y) == f.before(y));
 }
 
+TEST_CASE("what changes a state is run, though only its shape is asked for") {
+  fresh_graph f;
+  auto n = pn::variable(0.0f, {.name = "n"});
+  auto c = pn::constant<float>({{1, 2}, {3, 4}}, "c");
+  auto up = pn::assign_add(n, 1.0f);
+  auto extent = pn::shape_of(up);
+  auto turned = [&] {
+    pn::control_dependencies after{up};
+    return pn::transpose(c, {1, 0});
+  }();
+  auto y = pn::matmul(turned, c);
+  pn::session sess;
+  sess.run(n.initializer());
+  sess.run(extent);
+  CHECK(float(sess.run(n)) == 1);
+  sess.run(y);
+  CHECK(float(sess.run(n)) == 2);
+}
+
+TEST_CASE("0 and -0 are two numbers") {
+  fresh_graph f;
+  auto x = pn::placeholder<float>({}, "x");
+  auto a = x * 0.0f, b = x * -0.0f;
+  auto p = 1.0f / a, q = 1.0f / b;
+  pn::session sess;
+  const auto [up, down] = sess.run({{x, 1.0f}}, p, q);
+  CHECK((float(up) > 0 && float(down) < 0));
+}
+
 TEST_CASE("a constant that is fed is not folded") {
   fresh_graph f;
   auto a = pn::constant(1.0f, "a");

@@ -35,8 +35,13 @@ namespace detail {
 class reverse_walk {
  public:
   reverse_walk(gradient_context::request r, source_location where)
-      : g_(r.of), ys_(std::move(r.ys)), weights_(std::move(r.gradients_of_ys)), xs_(std::move(r.xs)), where_(where),
-        size_(g_.size()), stops_(r.stops.begin(), r.stops.end()) {}
+      : g_(r.of),
+        ys_(std::move(r.ys)),
+        weights_(std::move(r.gradients_of_ys)),
+        xs_(std::move(r.xs)),
+        where_(where),
+        size_(g_.size()),
+        stops_(r.stops.begin(), r.stops.end()) {}
 
   std::vector<std::optional<gradient_value>> run() {
     g_.settle();
@@ -56,17 +61,28 @@ class reverse_walk {
   void mark() {
     from_x_.assign(static_cast<std::size_t>(size_), false);
     to_y_.assign(static_cast<std::size_t>(size_), false);
+    for (const auto* ends : {&xs_, &ys_})
+      for (const output& end : *ends)
+        if (!g_.contains(end.node)) throw error(errc::internal, "an end of a gradient is no node of its graph");
     for (const output& x : xs_) from_x_[at(x.node)] = true;
     for (const output& y : ys_) to_y_[at(y.node)] = true;
     for (node_id id = 0; id < size_; ++id) {
       if (!g_.contains(id)) continue;
       for (const output& in : g_.peek(id).inputs)
         if (from_x_[at(in.node)]) from_x_[at(id)] = true;
+      if (variable_read_in_a_body(id)) from_x_[at(id)] = true;
     }
     for (node_id id = size_; id-- > 0;) {
       if (!g_.contains(id) || !to_y_[at(id)]) continue;
       for (const output& in : g_.peek(id).inputs) to_y_[at(in.node)] = true;
     }
+  }
+  // The x, a variable, that a body of a node reads by its name.
+  const node* variable_read_in_a_body(node_id id) const {
+    for (const output& x : xs_)
+      if (g_.type_of(x).reference && op::reads_state(g_.peek(id), op::state_key(g_.peek(x.node))))
+        return &g_.peek(x.node);
+    return nullptr;
   }
   static std::size_t at(node_id id) { return static_cast<std::size_t>(id); }
   bool between(node_id id) const { return from_x_[at(id)] && to_y_[at(id)]; }
@@ -101,6 +117,11 @@ class reverse_walk {
       any |= adjoints.back().has_value();
     }
     if (!any || is_x(id) || stops_.count(id)) return;
+    if (const node* const v = variable_read_in_a_body(id))
+      throw error(errc::unimplemented, "the gradient by variable '" + v->name + "' is wanted, which a body of '" +
+                                           n.name +
+                                           "' reads after something that it waits for there; read it outside the body")
+          .at_node(n.name, n.op, to_string(n.where));
     const definition& def = definition_of(n.op);
     if (!def.gradient)
       throw error(errc::unimplemented, "no gradient flows through " + n.op + ": " + std::string(def.no_gradient))

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -96,5 +97,12 @@ class error : public std::exception {
   errc code_;
   std::string sentence_, node_, op_, device_, task_, location_, what_;
 };
+
+// What was thrown by somebody else, as an error.
+inline error as_error(const std::exception& e) {
+  if (const auto* own = dynamic_cast<const error*>(&e)) return *own;
+  if (dynamic_cast<const std::bad_alloc*>(&e)) return error(errc::resource_exhausted, "out of memory");
+  return error(errc::unknown, e.what());
+}
 
 }  // namespace pinion::inline v0

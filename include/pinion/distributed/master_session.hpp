@@ -55,8 +55,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
     std::shared_lock using_server(*in_use_);
     std::lock_guard one_at_a_time(building_);
     const placement placed = place(signature, until).second;
-    const auto step = std::make_shared<session_step>(
-        optimize_ ? cut(runtime::optimize(graph_, placed, signature)) : cut({nullptr, placed, signature}));
+    const auto step = std::make_shared<session_step>(optimize_ ? cut(runtime::optimize(graph_, placed, signature))
+                                                               : cut({nullptr, placed, signature}));
     for (step_part& part : step->parts) ship(part, until);
     prepared_reply reply{step->number, placement_lines(graph_, placed, keep(placed, kept_))};
     std::lock_guard hold(mutex_);
@@ -164,8 +164,9 @@ class master_session : public std::enable_shared_from_this<master_session> {
       if (!graph_.contains(t)) throw error(errc::invalid_argument, "a step runs a node that is not in its graph");
   }
   session_step cut(const runtime::optimized_step& what) {
-    return cut_by_task(what.graph ? *what.graph : graph_, what.placement, what.signature, s_.name, handle_,
-                       next_step_++, [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_);
+    return cut_by_task(
+        what.graph ? *what.graph : graph_, what.placement, what.signature, s_.name, handle_, next_step_++,
+        [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_);
   }
   std::pair<placement_problem, placement> place(const runtime::step_signature& signature, patience until) {
     expect_sound();

@@ -46,7 +46,7 @@ struct register_step {
   std::uint64_t session = 0, step = 0;
   subgraph part;
   std::vector<std::pair<std::string, std::uint64_t>> peers;  // the other tasks of the step, each with its incarnation
-  bool soft = false;  // may a request in a body that cannot be met be loosened?
+  bool soft = false;                                         // may a request in a body that cannot be met be loosened?
   PINION_MESSAGE(10, session, step, part, peers, soft)
 };
 // Answered when the run has ended here.

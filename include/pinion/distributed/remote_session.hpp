@@ -98,7 +98,8 @@ class wire_port final : public session_port {
             session_settings settings, patience until, std::function<void()> check)
       : to_(std::move(net), address, "", security) {
     connect_and_wait(*to_.net, to_.way, {.what = {}, .until = until, .check = std::move(check)});
-    session_ = ask<opened_session>(open_session{settings.soft, std::move(settings.filters), settings.optimize}, until).session;
+    session_ =
+        ask<opened_session>(open_session{settings.soft, std::move(settings.filters), settings.optimize}, until).session;
   }
 
   void extend(graph_delta delta, patience until) override {

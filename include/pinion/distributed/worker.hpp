@@ -241,9 +241,9 @@ class worker {
   // With the lock.
   void compile_now(kept_step& step) {
     const auto kernels = kernels_of(step.session);
-    step.compiled = std::make_shared<runtime::compiled_step>(
-        step.part.parts, *step.graph, task_, *kernels,
-        std::make_shared<runtime::session_bodies>(task_, kernels, step.soft));
+    step.compiled =
+        std::make_shared<runtime::compiled_step>(step.part.parts, *step.graph, task_, *kernels,
+                                                 std::make_shared<runtime::session_bodies>(task_, kernels, step.soft));
     step.stale = false;
   }
   std::shared_ptr<runtime::session_kernels> kernels_of(std::uint64_t session) {

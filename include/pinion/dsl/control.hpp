@@ -21,7 +21,8 @@ namespace dsl {
 template <class R>
 struct body_result {
   static_assert(std::is_void_v<R>, "the function of a body returns an expression, a tuple of them, or an operation");
-  static_assert(!std::is_void_v<R>, "the function of a body returns nothing: return what it computes, or its operation");
+  static_assert(!std::is_void_v<R>,
+                "the function of a body returns nothing: return what it computes, or its operation");
 };
 template <graph_operand R>
 struct body_result<R> {
@@ -113,7 +114,8 @@ auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
                 "the branches of cond yield values of different number or dtypes; pn::cast<T>(x) converts");
   graph& g = dsl::graph_of(predicate);
   const output chosen = dsl::endpoint_of(predicate, where).endpoint();
-  const std::string full = g.unique_name(scope_state::current().name_prefix + std::string(name.empty() ? "cond" : name));
+  const std::string full =
+      g.unique_name(scope_state::current().name_prefix + std::string(name.empty() ? "cond" : name));
   auto a = dsl::trace<>(full + "/then", {}, then);
   auto b = dsl::trace<>(full + "/else", {}, otherwise);
   std::vector<output> inputs{chosen};
@@ -168,9 +170,9 @@ struct loop_variable<I> {
 template <class C, class B, class... I>
 auto make_while(const while_options& o, source_location where, C& condition, B& turn, const I&... init) {
   using types = std::tuple<typename loop_variable<I>::type...>;
-  static_assert(std::is_same_v<typename result_of_body<C, expr<typename loop_variable<I>::type>...>::types,
-                               std::tuple<bool>>,
-                "the condition of while_loop returns one bool expression");
+  static_assert(
+      std::is_same_v<typename result_of_body<C, expr<typename loop_variable<I>::type>...>::types, std::tuple<bool>>,
+      "the condition of while_loop returns one bool expression");
   static_assert(
       std::is_same_v<typename result_of_body<B, expr<typename loop_variable<I>::type>...>::types, types>,
       "the body of while_loop returns as many values as there are variables, of their dtypes; pn::cast<T>(x) converts");
@@ -183,7 +185,8 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
                                             std::to_string(o.shape_invariants.size()) + " shape invariants");
   for (std::size_t i = 0; i < starts.size(); ++i) {
     if (&starts[i].owner() != &g)
-      throw error(errc::invalid_argument, "'" + starts[i].name() + "' belongs to another graph than the other operands");
+      throw error(errc::invalid_argument,
+                  "'" + starts[i].name() + "' belongs to another graph than the other operands");
     inputs.push_back(starts[i].endpoint());
     variables.push_back({starts[i].dtype(), o.shape_invariants.empty() ? starts[i].shape() : o.shape_invariants[i]});
   }
@@ -194,9 +197,9 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
   for (const output& in : share_arguments(goes_on, body)) inputs.push_back(in);
   attributes attrs{{"variables", static_cast<std::int64_t>(starts.size())}, {"scanned", std::int64_t{0}}};
   if (o.maximum_iterations >= 0) attrs.set("maximum_iterations", o.maximum_iterations);
-  const node_id id = op::make_loop(
-      g, {.inputs = std::move(inputs), .attrs = std::move(attrs), .where = where, .exact_name = full}, goes_on.made,
-      body.made);
+  const node_id id =
+      op::make_loop(g, {.inputs = std::move(inputs), .attrs = std::move(attrs), .where = where, .exact_name = full},
+                    goes_on.made, body.made);
   return outputs_as<types>::of(g, id);
 }
 

@@ -88,10 +88,11 @@ class variable_handle : public dsl::operators {
       return {*graph_, {read_, 0}};
     }
     const dsl::endpoint variable = dsl::drawn_in(*graph_, reference());
-    return {*variable.of,
-            {build(*variable.of,
-                   {.op = op::identity::name, .base_name = name() + "/read", .inputs = {variable.what}, .where = where}),
-             0}};
+    return {
+        *variable.of,
+        {build(*variable.of,
+               {.op = op::identity::name, .base_name = name() + "/read", .inputs = {variable.what}, .where = where}),
+         0}};
   }
 
   operator operation() const { return {*graph_, variable_}; }

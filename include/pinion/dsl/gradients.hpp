@@ -14,6 +14,7 @@ namespace dsl {
 // Where the gradient by an operand is taken: a variable's state, whoever reads it, or an expression's value.
 template <graph_operand X>
 output differentiable_end(const X& x) {
+  if (graph_in_use(x.owner()) != &x.owner()) return endpoint_of(x).endpoint();  // in a body: what it draws in
   if constexpr (variable_like<X>)
     return x.reference();
   else
@@ -36,7 +37,7 @@ std::tuple<expr<dsl::value_of<X>>...> gradients(const Y& y, const X&... xs) {
     if (!gradient)
       throw error(errc::invalid_argument,
                   "'" + g[dsl::differentiable_end(y).node].name + "' does not depend on '" + x.name() + "'")
-          .at_node(x.name(), x.op(), to_string(g[x.id()].where));
+          .at_node(x.name(), x.op(), to_string(x.owner()[x.id()].where));
     return autodiff::to_dense(g, *gradient, dsl::endpoint_of(x).endpoint());
   };
   return std::tuple<expr<dsl::value_of<X>>...>{expr<dsl::value_of<X>>(g, take(xs))...};

@@ -48,11 +48,14 @@ template <element T>
 expr<T, made_by<op::concat>> join(std::vector<any_expr> parts, std::int64_t axis, std::string_view name,
                                   source_location where) {
   if (parts.empty()) throw error(errc::invalid_argument, "concat was given no tensors");
-  graph& g = parts[0].owner();
+  const auto typed = [](const any_expr& part) {
+    return part.empty() ? expr<T>() : expr<T>(part.owner(), part.endpoint());
+  };
+  graph& g = graph_of(typed(parts[0]));
   std::vector<output> inputs;
   for (const any_expr& part : parts) {
-    graph_of(expr<T>(g, parts[0].endpoint()), expr<T>(part.owner(), part.endpoint()));
-    inputs.push_back(endpoint_of(expr<T>(part.owner(), part.endpoint())).endpoint());
+    graph_of(typed(parts[0]), typed(part));
+    inputs.push_back(endpoint_of(typed(part)).endpoint());
   }
   return {g,
           {build(g, {.op = op::concat::name,
@@ -79,14 +82,14 @@ auto stack(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string
   return dsl::join<T>(std::move(all), axis, name.empty() ? "stack" : name, where);
 }
 // A list in braces says nothing of its dtype to a template: one overload for each.
-#define PINION_LIST(T)                                                                                     \
+#define PINION_LIST(T)                                                                                        \
   inline auto concat(std::initializer_list<expr<T>> parts, std::int64_t axis = 0, std::string_view name = {}, \
-                     source_location where = source_location::current()) {                                 \
-    return concat(std::vector<expr<T>>(parts), axis, name, where);                                         \
-  }                                                                                                        \
-  inline auto stack(std::initializer_list<expr<T>> parts, std::int64_t axis = 0, std::string_view name = {}, \
-                    source_location where = source_location::current()) {                                  \
-    return stack(std::vector<expr<T>>(parts), axis, name, where);                                          \
+                     source_location where = source_location::current()) {                                    \
+    return concat(std::vector<expr<T>>(parts), axis, name, where);                                            \
+  }                                                                                                           \
+  inline auto stack(std::initializer_list<expr<T>> parts, std::int64_t axis = 0, std::string_view name = {},  \
+                    source_location where = source_location::current()) {                                     \
+    return stack(std::vector<expr<T>>(parts), axis, name, where);                                             \
   }
 PINION_LIST(float)
 PINION_LIST(double)

@@ -65,11 +65,11 @@ PINION_REDUCTION(reduce_prod)
 #undef PINION_REDUCTION
 
 // Whether all bools hold, or any, over some axes or all of them. Over no elements: true, false.
-#define PINION_REDUCTION(function)                                                                                \
-  template <dsl::graph_operand A>                                                                                 \
-  auto function(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) {  \
+#define PINION_REDUCTION(function)                                                                                  \
+  template <dsl::graph_operand A>                                                                                   \
+  auto function(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) {    \
     static_assert(std::is_same_v<dsl::value_of<A>, bool>, "this is a reduction of bools; a comparison makes them"); \
-    return dsl::reduce<op::function, bool>(std::forward<A>(x), options, where);                                   \
+    return dsl::reduce<op::function, bool>(std::forward<A>(x), options, where);                                     \
   }
 PINION_REDUCTION(reduce_all)
 PINION_REDUCTION(reduce_any)

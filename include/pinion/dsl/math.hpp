@@ -78,7 +78,8 @@ PINION_COMPARISON(not_equal, not_equal)
 #undef PINION_COMPARISON
 
 namespace dsl {
-// A user's functor as an op. Its nodes are Map: the program in them says what is computed, so that any server runs them.
+// A user's functor as an op. Its nodes are Map: the program in them says what is computed, so that any server runs
+// them.
 template <class Functor>
 struct own_map : op::custom_map {
   using functor = Functor;

@@ -51,8 +51,8 @@ template <dsl::graph_operand A, dsl::graph_operand B>
 auto bias_add(A&& x, B&& bias, std::string_view name = {}, source_location where = source_location::current()) {
   const shape extent = bias.shape();
   if (extent.has_rank() && extent.rank() != 1)
-    throw error(errc::invalid_argument, "the bias of bias_add has one axis, but '" + bias.name() + "' has shape " +
-                                            to_string(extent));
+    throw error(errc::invalid_argument,
+                "the bias of bias_add has one axis, but '" + bias.name() + "' has shape " + to_string(extent));
   return dsl::map_same<op::bias_add>(name, where, std::forward<A>(x), std::forward<B>(bias));
 }
 
@@ -61,8 +61,8 @@ struct dropout_options {
   std::int64_t seed = 0;  // 0: another one in each session
   std::string_view name = "dropout";
 };
-// Each element is 0 with probability `rate`, and divided by 1 - rate otherwise, so that sums keep their mean. (Hinton et
-// al. 2012, in the form of Srivastava et al. 2014 that leaves prediction as it is.) Other elements in each run.
+// Each element is 0 with probability `rate`, and divided by 1 - rate otherwise, so that sums keep their mean. (Hinton
+// et al. 2012, in the form of Srivastava et al. 2014 that leaves prediction as it is.) Other elements in each run.
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dropout(A&& x, const dropout_options& options = {},
                                source_location where = source_location::current()) {

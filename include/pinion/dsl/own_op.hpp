@@ -34,12 +34,14 @@ constexpr void check_own_op() {
   static_assert(
       requires { std::string_view(Op::name); }, "an op has a name: static constexpr std::string_view name = \"MyOp\"");
   static_assert(
-      requires { input_count(Op::inputs); }, "an op says how many inputs it takes: static constexpr pn::input_count inputs = 1");
+      requires { input_count(Op::inputs); },
+      "an op says how many inputs it takes: static constexpr pn::input_count inputs = 1");
   static_assert(
       requires { kernel_set(Op::kernels); },
       "an op says for which dtypes it has kernels, and where: static constexpr pn::kernel_set kernels{.cpu = ...}");
   static_assert(
-      requires(shape_context & c) { Op::infer(c); }, "an op has a shape function: static void infer(pn::shape_context&)");
+      requires(shape_context & c) { Op::infer(c); },
+      "an op has a shape function: static void infer(pn::shape_context&)");
   static_assert(Op::kernels.cpu.empty() || has_cpu_kernel<Op>,
                 "kernels on CPU are declared, but there is none: static void cpu(pn::kernel_context&)");
   static_assert(Op::kernels.gpu.empty() || has_gpu_kernel<Op>,

@@ -180,10 +180,9 @@ expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location 
       return {build(g, constant_request(literal, std::string(Op::name) + "/value", where)), 0};
     }
   }();
-  return {
-      g,
-      {build(g, {.op = Op::name, .base_name = std::string(Op::name), .inputs = {here.what, input}, .where = where}),
-       0}};
+  return {g,
+          {build(g, {.op = Op::name, .base_name = std::string(Op::name), .inputs = {here.what, input}, .where = where}),
+           0}};
 }
 }  // namespace dsl
 

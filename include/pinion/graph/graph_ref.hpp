@@ -17,7 +17,8 @@ class graph_ref {
   // Throws invalid_argument where it is empty, failed_precondition where the graph was destroyed, or replaced by
   // reset_default_graph().
   graph& operator*() const {
-    if (!life_) throw error(errc::invalid_argument, "an expression, variable or operation that was never assigned is used");
+    if (!life_)
+      throw error(errc::invalid_argument, "an expression, variable or operation that was never assigned is used");
     graph* const g = life_->at.load(std::memory_order_acquire);
     if (g) return *g;
     throw error(errc::failed_precondition,

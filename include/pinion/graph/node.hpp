@@ -55,7 +55,7 @@ struct node {
   int consumers = 0;
   bool settled = false;
   bool absorbed = false;
-  bool pinned = false;  // to a place of its own
+  bool pinned = false;   // to a place of its own
   bool on_host = false;  // of a request only the task counts, and which CPU: it computes on no accelerator
 };
 

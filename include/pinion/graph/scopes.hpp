@@ -89,9 +89,10 @@ class [[nodiscard]] control_dependencies {
   }
 };
 
-// Is it an argument that a body drew in? Such a one was there before any scope, whenever it was first used.
+// Is it an argument or a variable that a body drew in? Such a one was there before any scope, whenever it was first
+// used. (One that is made inside a scope has control inputs, or is a variable, which waits for nothing.)
 inline bool comes_from_outside(const node& n) {
-  return n.op == "Placeholder" && n.control_inputs.empty();
+  return (n.op == "Placeholder" || n.op == "VariableV2") && n.control_inputs.empty();
 }
 
 // The control inputs of a node with these data inputs, by the scopes open now.

@@ -75,8 +75,14 @@ class kernel_context {
   // What a body throws fails its step, and is blamed on this node.
   template <class Body>
   void launch(Body&& body) {
+    launch_or(std::forward<Body>(body), [] {});
+  }
+  // The same, with what is done instead where the step has failed before the stream gets there: for those that have
+  // published the memory already.
+  template <class Body, class Otherwise>
+  void launch_or(Body&& body, Otherwise&& otherwise) {
     if (auto* s = device->stream())
-      enqueue(*s, std::forward<Body>(body));
+      enqueue(*s, std::forward<Body>(body), std::forward<Otherwise>(otherwise));
     else
       body();
   }
@@ -90,14 +96,16 @@ class kernel_context {
   }
 
  private:
-  template <class Body>
-  void enqueue(devices::stream& s, Body&& body) {
-    s.enqueue([body = std::forward<Body>(body), w = watch, n = node, d = device]() mutable {
-      if (w && w->failed()) return;
+  template <class Body, class Otherwise>
+  void enqueue(devices::stream& s, Body&& body, Otherwise&& otherwise) {
+    s.enqueue([body = std::forward<Body>(body), otherwise = std::forward<Otherwise>(otherwise), w = watch, n = node,
+               d = device]() mutable {
+      if (w && w->failed()) return otherwise();
       try {
         body();
       } catch (error& e) {
         if (!w) throw;
+        otherwise();
         w->fail(n ? e.at_node(n->name, n->op, to_string(n->where)).on_device(d->name()) : e.on_device(d->name()));
       }
     });

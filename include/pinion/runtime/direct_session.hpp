@@ -15,9 +15,9 @@
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/optimize.hpp>
-#include <pinion/runtime/session_bodies.hpp>
 #include <pinion/runtime/prune.hpp>
 #include <pinion/runtime/rendezvous.hpp>
+#include <pinion/runtime/session_bodies.hpp>
 
 namespace pinion::inline v0::runtime {
 

@@ -181,7 +181,9 @@ class executor : public std::enable_shared_from_this<executor> {
     try {
       switch (it.kind) {
         case part_item::feed:
-          m_.slots[static_cast<std::size_t>(it.first_output)] = step_.feeds[static_cast<std::size_t>(it.index)];
+          // Each feed has one item; so what it fed is free for whoever takes it last.
+          m_.slots[static_cast<std::size_t>(it.first_output)] =
+              std::move(step_.feeds[static_cast<std::size_t>(it.index)]);
           break;
         case part_item::fetch: step_.fetches[static_cast<std::size_t>(it.index)] = std::move(inputs[0]); break;
         default: {
@@ -192,11 +194,8 @@ class executor : public std::enable_shared_from_this<executor> {
       }
     } catch (error& e) {
       blame(it, e);
-    } catch (const std::bad_alloc&) {
-      error e(errc::resource_exhausted, "out of memory");
-      blame(it, e);
     } catch (const std::exception& other) {
-      error e(errc::unknown, other.what());
+      error e = as_error(other);
       blame(it, e);
     }
   }
@@ -226,6 +225,9 @@ class executor : public std::enable_shared_from_this<executor> {
     try {
       it.kernel->start(held->context, ended);
     } catch (const error& e) {
+      ended(&e);
+    } catch (const std::exception& other) {
+      const error e = as_error(other);
       ended(&e);
     }
   }

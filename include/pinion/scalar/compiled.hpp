@@ -59,17 +59,12 @@ PINION_VECTOR V compute(V a, V b) {
     return a;  // refused by the shape function
   else if constexpr (Op == opcode::power)
     return pow(a, b);
-#define PINION_OPCODE(function)              \
-  else if constexpr (Op == opcode::function) \
-    return function(a);
+#define PINION_OPCODE(function) else if constexpr (Op == opcode::function) return function(a);
   PINION_REAL_FUNCTIONS(PINION_OPCODE)
 #undef PINION_OPCODE
-  else if constexpr (Op == opcode::floor)
-    return floor(a);
-  else if constexpr (Op == opcode::ceil)
-    return ceil(a);
-  else
-    return round(a);
+  else if constexpr (Op == opcode::floor) return floor(a);
+  else if constexpr (Op == opcode::ceil) return ceil(a);
+  else return round(a);
 }
 
 template <opcode Op, class V>

@@ -44,7 +44,7 @@ enum class opcode : std::uint8_t {
 #define PINION_OPCODE(function) function,
   PINION_REAL_FUNCTIONS(PINION_OPCODE)
 #undef PINION_OPCODE
-  floor,
+      floor,
   ceil,
   round,
   less,
@@ -67,16 +67,33 @@ struct opcode_facts {
 
 constexpr opcode_facts facts(opcode op) {
 #define PINION_OPCODE(function) {#function, 1, false, false},
-  constexpr opcode_facts table[] = {
-      {"input", 0, false, false},    {"mask", 0, true, false},  {"literal", 0, false, false},
-      {"constant", 0, false, false}, {"add", 2, false, false},  {"sub", 2, false, false},
-      {"mul", 2, false, false},      {"div", 2, false, false},  {"min", 2, false, false},
-      {"max", 2, false, false},      {"pow", 2, false, false},  {"neg", 1, false, false},
-      {"abs", 1, false, false},      {"sign", 1, false, false}, PINION_REAL_FUNCTIONS(PINION_OPCODE)  //
-      {"floor", 1, false, false},    {"ceil", 1, false, false}, {"round", 1, false, false},
-      {"lt", 2, true, false},        {"le", 2, true, false},    {"eq", 2, true, false},
-      {"ne", 2, true, false},        {"and", 2, true, true},    {"or", 2, true, true},
-      {"not", 1, true, true},        {"select", 3, false, true}, {"partial", 3, false, false}};
+  constexpr opcode_facts table[] = {{"input", 0, false, false},
+                                    {"mask", 0, true, false},
+                                    {"literal", 0, false, false},
+                                    {"constant", 0, false, false},
+                                    {"add", 2, false, false},
+                                    {"sub", 2, false, false},
+                                    {"mul", 2, false, false},
+                                    {"div", 2, false, false},
+                                    {"min", 2, false, false},
+                                    {"max", 2, false, false},
+                                    {"pow", 2, false, false},
+                                    {"neg", 1, false, false},
+                                    {"abs", 1, false, false},
+                                    {"sign", 1, false, false},
+                                    PINION_REAL_FUNCTIONS(PINION_OPCODE)  //
+                                    {"floor", 1, false, false},
+                                    {"ceil", 1, false, false},
+                                    {"round", 1, false, false},
+                                    {"lt", 2, true, false},
+                                    {"le", 2, true, false},
+                                    {"eq", 2, true, false},
+                                    {"ne", 2, true, false},
+                                    {"and", 2, true, true},
+                                    {"or", 2, true, true},
+                                    {"not", 1, true, true},
+                                    {"select", 3, false, true},
+                                    {"partial", 3, false, false}};
 #undef PINION_OPCODE
   return table[static_cast<unsigned>(op)];
 }
@@ -117,7 +134,10 @@ struct number {
     else
       return static_cast<T>(integer);
   }
-  friend constexpr bool operator==(const number&, const number&) = default;
+  // Bit for bit: 0 and -0 are two numbers, and a NaN is itself.
+  friend constexpr bool operator==(const number& a, const number& b) {
+    return std::bit_cast<std::uint64_t>(a.real) == std::bit_cast<std::uint64_t>(b.real) && a.integer == b.integer;
+  }
 };
 
 struct result {

@@ -77,6 +77,18 @@ class shape {
   int rank_ = 0;
 };
 
+// Do the known extents multiply to what memory could hold, so that no arithmetic on counts and bytes overflows?
+constexpr bool countable(const shape& s) {
+  constexpr std::int64_t most = std::int64_t{1} << 56;
+  std::int64_t product = 1;
+  for (const std::int64_t extent : s.dims()) {
+    if (extent <= 0) continue;
+    if (extent > most / product) return false;
+    product *= extent;
+  }
+  return true;
+}
+
 // "[50, 784]", "[?, 784]", "[]" for a scalar, "<any shape>".
 inline std::string to_string(const shape& s) {
   if (!s.has_rank()) return "<any shape>";

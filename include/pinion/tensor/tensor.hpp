@@ -26,6 +26,8 @@ class any_tensor {
   any_tensor(pinion::dtype type, const pinion::shape& extent, allocator& from = *heap_allocator::instance())
       : type_(type), shape_(extent) {
     if (!extent.known()) throw error(errc::invalid_argument, "a tensor needs a known shape, not " + to_string(extent));
+    if (!countable(extent))
+      throw error(errc::resource_exhausted, "no memory holds a tensor of shape " + to_string(extent));
     buffer_ = type == pinion::dtype::string ? make_text_buffer(static_cast<std::size_t>(extent.count()))
                                             : buffer_ref(from.allocate(bytes()));
   }

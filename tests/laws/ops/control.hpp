@@ -79,7 +79,8 @@ inline std::vector<row> control_rows() {
        {{"While", {f({2, 3}), f({4, 2, 3}), d({3})}, loop_attributes(dtype::float32, 2, 3, false), "is given double"},
         {"While", {f({2, 4}), f({4, 2, 3}), f({3})}, loop_attributes(dtype::float32, 2, 3, false), "which its invariant [2, 3] does not admit"},
         {"While", {f({2, 3}), f({4, 2, 3}), f({3})}, with(loop_attributes(dtype::float32, 2, 3, false), "scanned", 0), "needs something to scan"},
-        {"While", {f({2, 3}), f({4, 2, 3}), f({3})}, with(loop_attributes(dtype::float32, 2, 3, false), "variables", 9), "fewer inputs"}}},
+        {"While", {f({2, 3}), f({4, 2, 3}), f({3})}, with(loop_attributes(dtype::float32, 2, 3, false), "variables", 9), "fewer inputs"},
+        {"While", {f({2, 3}), f({4, 2, 3}), f({3})}, with(loop_attributes(dtype::float32, 2, 3, false), "scanned", std::numeric_limits<std::int64_t>::max()), "fewer inputs"}}},
   };
 }
 

@@ -160,7 +160,8 @@ inline std::vector<row> conv_rows() {
          for (std::size_t at : greatest_places(c, x[0], unspecified)) y.push_back({x[0][at], 0});
          return nan_anywhere(x[0]) ? open({{y}}) : expectation{{y}};
        },
-       {{"MaxPool", {f({4, 4, 1})}, with_window(1, false, 1, 2), "4 dimensions"}, {"MaxPool", {i({1, 4, 4, 1})}, with_window(1, false, 1, 2), "float or double"}}},
+       {{"MaxPool", {f({4, 4, 1})}, with_window(1, false, 1, 2), "4 dimensions"}, {"MaxPool", {i({1, 4, 4, 1})}, with_window(1, false, 1, 2), "float or double"},
+        {"MaxPool", {f({1, 4, 4, 1})}, with_window(1, true, 7, 2), "has no holes"}, {"MaxPool", {f({1, 4, 4, 1})}, with_window(1, true, 1, std::int64_t{1} << 40), "from 1 on"}}},
       {{"MaxPoolGrad", "MaxPoolGradGrad"},
        [=](std::string_view op, std::int64_t m, std::int64_t n) {
          std::vector<sample> all;

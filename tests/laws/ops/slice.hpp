@@ -157,6 +157,7 @@ inline std::vector<row> slice_rows() {
        },
        {{"Pad", {f({2})}, {{"before", integers{-1}}, {"after", integers{0}}}, "pn::slice cuts off"},
         {"Pad", {f({2})}, {{"before", integers{1, 1}}, {"after", integers{0, 0}}}, "one for each axis"},
+        {"Pad", {f({2})}, {{"before", integers{std::int64_t{1} << 60}}, {"after", integers{std::int64_t{1} << 60}}}, "a padding of"},
         {"Pad", {text({2})}, {{"before", integers{1}}, {"after", integers{0}}}, "Pad of string"}}},
       {{"Tile"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {

@@ -70,7 +70,8 @@ inline void check_program(const graph& g, const definition& def, const node& n) 
   if (n.op == op::map_gradient::name) {
     expect(keeps_types && p.results.size() <= n.inputs.size(), "its program yields no gradients of its inputs");
   } else if (def.states == states_of_attribute) {
-    expect(keeps_types && p.results.size() == static_cast<std::size_t>(states_of(def, n)), "its program yields no states");
+    expect(keeps_types && p.results.size() == static_cast<std::size_t>(states_of(def, n)),
+           "its program yields no states");
     expect(g.type_of(n.inputs[0]).dtype == p.arithmetic, "its program computes in another type than its variable's");
   } else {
     expect(p.results.size() == 1, "its program has " + std::to_string(p.results.size()) + " results");

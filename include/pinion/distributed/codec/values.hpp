@@ -29,18 +29,6 @@ namespace pinion::inline v0 {
 
 namespace distributed {
 
-// Do the known extents multiply to what memory could hold, so that no arithmetic on counts and bytes overflows?
-inline bool countable(const shape& s) {
-  constexpr std::int64_t most = std::int64_t{1} << 56;
-  std::int64_t product = 1;
-  for (const std::int64_t extent : s.dims()) {
-    if (extent <= 0) continue;
-    if (extent > most / product) return false;
-    product *= extent;
-  }
-  return true;
-}
-
 // Where decoded tensors live: the pool of the host's devices.
 inline allocator& host_memory() {
   static devices::cpu_device host{device_spec{}};
@@ -85,7 +73,7 @@ inline void load(rpc::reader& a, shape& s) {
     if (extent < unknown) rpc::reader::refuse("a message holds a dimension of " + std::to_string(extent));
     s.push_back(extent);
   }
-  if (!distributed::countable(s))
+  if (!countable(s))
     rpc::reader::refuse("a message holds the shape " + to_string(s) + ", which has more elements than there can be");
 }
 

@@ -1,12 +1,15 @@
 // What is known of the bodies of control flow: what runs in them, and what cannot be computed again.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <pinion/graph/body.hpp>
 #include <pinion/graph/traverse.hpp>
 #include <pinion/op/build.hpp>
+#include <pinion/op/variable/state_key.hpp>
 
 namespace pinion::inline v0::op {
 
@@ -48,6 +51,25 @@ inline std::vector<output> unrepeatable_outputs(const body& b) {
     }
   }
   return all;
+}
+
+// Does a body read the state of that container and name as a number that gradients could flow to?
+inline bool reads_state(const body& b, const std::pair<std::string, std::string>& key) {
+  for (const node_id id : nodes_of(b)) {
+    const node& n = b.graph.peek(id);
+    for (const output& in : n.inputs)
+      if (n.op == "Identity" && b.graph.type_of(in).reference && state_key(b.graph.peek(in.node)) == key) return true;
+    for (const auto& [name, value] : n.attrs)
+      if (const auto* inner = std::get_if<shared_body>(&value); inner && *inner && reads_state(**inner, key))
+        return true;
+  }
+  return false;
+}
+// The same of any body of a node.
+inline bool reads_state(const node& n, const std::pair<std::string, std::string>& key) {
+  for (const auto& [name, value] : n.attrs)
+    if (const auto* b = std::get_if<shared_body>(&value); b && *b && reads_state(**b, key)) return true;
+  return false;
 }
 
 inline const output_type& argument_type(const body& b, std::size_t i) {

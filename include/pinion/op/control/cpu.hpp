@@ -151,7 +151,8 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
         if (!ended_at_once()) return;
         take();
       }
-    } catch (const error& e) {
+    } catch (const std::exception& other) {
+      const error e = as_error(other);
       end(&e);
     }
   }
@@ -199,7 +200,8 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
   void go_on() {
     try {
       take();
-    } catch (const error& e) {
+    } catch (const std::exception& other) {
+      const error e = as_error(other);
       return end(&e);
     }
     advance();

@@ -84,7 +84,8 @@ inline void conditional::infer(shape_context& c) {
     c.output(a.dtype, common_shape(a.shape, b.shape));
   }
   for (const body* branch : {&then, &otherwise})
-    for (std::size_t i = results; i < branch->results.size(); ++i) c.output(result_type(*branch, i).dtype, shape::any());
+    for (std::size_t i = results; i < branch->results.size(); ++i)
+      c.output(result_type(*branch, i).dtype, shape::any());
 }
 
 inline void loop::infer(shape_context& c) {
@@ -92,7 +93,8 @@ inline void loop::infer(shape_context& c) {
   const auto variables = c.attrs().get<std::int64_t>("variables"), scanned = c.attrs().get<std::int64_t>("scanned");
   detail::expect_arguments(c, turn, 0, "the body");
   const auto n = static_cast<std::size_t>(variables);
-  if (variables < 0 || scanned < 0 || variables + scanned > c.inputs() || turn.results.size() < n)
+  if (variables < 0 || scanned < 0 || variables > c.inputs() || scanned > c.inputs() - variables ||
+      turn.results.size() < n)
     c.fail("While has fewer inputs or results than variables");
   if (c.attrs().has("cond")) {
     const body& cond = *c.attrs().get<shared_body>("cond");
@@ -141,7 +143,8 @@ namespace detail {
 inline output dense_or_zeros(graph& g, const std::optional<gradient_value>& found, output of) {
   if (!found) return {build(g, {.op = "ZerosLike", .base_name = "zeros", .inputs = {of}}), 0};
   if (!found->is_sparse()) return found->dense;
-  return {build(g, {.op = "ScatterDense", .base_name = "ScatterDense", .inputs = {found->indices, found->rows, of}}), 0};
+  return {build(g, {.op = "ScatterDense", .base_name = "ScatterDense", .inputs = {found->indices, found->rows, of}}),
+          0};
 }
 
 inline output sum_of(graph& g, output a, output b) {

@@ -152,12 +152,13 @@ class convolution_kernel final : public kernel {
   static void split(convolver& by, conv_pass pass, const image_geometry& g, const T* a, const T* b, T* y,
                     task_services& services) {
     constexpr double operations_a_part = double(1 << 26);
-    const double operations = 2.0 * static_cast<double>(g.windows.count()) *
-                              static_cast<double>(g.filters[0] * g.filters[1] * g.filters[2]);
+    const double operations =
+        2.0 * static_cast<double>(g.windows.count()) * static_cast<double>(g.filters[0] * g.filters[1] * g.filters[2]);
     const auto wanted = static_cast<std::int64_t>(operations / operations_a_part) + 1;
     const std::int64_t images = g.images[0], grain = (images + wanted - 1) / wanted;
     const bool forward = pass == conv_pass::forward;
-    const std::int64_t from = forward ? g.image_size() : g.windows_size(), to = forward ? g.windows_size() : g.image_size();
+    const std::int64_t from = forward ? g.image_size() : g.windows_size(),
+                       to = forward ? g.windows_size() : g.image_size();
     kernel_context::in_chunks(services, (images + grain - 1) / grain, [&](std::int64_t i) {
       const std::int64_t first = i * grain;
       by.run<T>(g.part(std::min(grain, images - first)), a + first * from, b, y + first * to);
@@ -184,7 +185,8 @@ void greatest_places(const image_geometry& g, const T* image, std::int64_t i, st
   for_each_place(g, i, j, [&](std::int64_t y, std::int64_t x, std::int64_t, std::int64_t) {
     const std::int64_t here = (y * g.images[2] + x) * c;
     for (std::int64_t k = 0; k < c; ++k)
-      if (at[k] < 0 || image[here + k] > image[at[k]] || (image[at[k]] != image[at[k]] && image[here + k] == image[here + k]))
+      if (at[k] < 0 || image[here + k] > image[at[k]] ||
+          (image[at[k]] != image[at[k]] && image[here + k] == image[here + k]))
         at[k] = here + k;
   });
 }
@@ -197,7 +199,8 @@ void for_each_maximum(const image_geometry& g, const T* image, F&& f) {
     for (std::int64_t j = 0; j < g.windows[2]; ++j) {
       greatest_places(g, image, i, j, at.data());
       const std::int64_t out = (i * g.windows[2] + j) * g.windows[3];
-      for (std::size_t k = 0; k < at.size(); ++k) f(out + static_cast<std::int64_t>(k), at[k]);
+      for (std::size_t k = 0; k < at.size(); ++k)
+        if (at[k] >= 0) f(out + static_cast<std::int64_t>(k), at[k]);
     }
 }
 
@@ -210,7 +213,8 @@ void for_each_share(const image_geometry& g, F&& f) {
       std::int64_t places = 0;
       for_each_place(g, i, j, [&](auto...) { ++places; });
       for_each_place(g, i, j, [&](std::int64_t y, std::int64_t x, std::int64_t, std::int64_t) {
-        f((i * g.windows[2] + j) * g.windows[3], (y * g.images[2] + x) * g.images[3], 1.0 / static_cast<double>(places));
+        f((i * g.windows[2] + j) * g.windows[3], (y * g.images[2] + x) * g.images[3],
+          1.0 / static_cast<double>(places));
       });
     }
 }
@@ -232,13 +236,12 @@ void run_pool(kernel_context& c, const attributes& attrs, bool mean) {
   const any_tensor y = c.allocate(0, x.dtype(), g.windows);
   if (y.count() == 0) return;
 #if PINION_HAS_ONEDNN
-  if constexpr (std::is_same_v<T, float>)
-    if (!g.dilated()) {
-      const auto one = make_pooling(mean, g.part(1));
-      return for_each_image(c, g, [=](std::int64_t n) {
-        calling_onednn([&] { (*one)({x.data<T>() + n * g.image_size(), y.data<T>() + n * g.windows_size()}); });
-      });
-    }
+  if constexpr (std::is_same_v<T, float>) {
+    const auto one = make_pooling(mean, g.part(1));
+    return for_each_image(c, g, [=](std::int64_t n) {
+      calling_onednn([&] { (*one)({x.data<T>() + n * g.image_size(), y.data<T>() + n * g.windows_size()}); });
+    });
+  }
 #endif
   for_each_image(c, g, [=](std::int64_t n) {
     const T* from = x.data<T>() + n * g.image_size();
@@ -267,7 +270,8 @@ void run_max_pool_grad(kernel_context& c, const attributes& attrs) {
     T* const to = dx.data<T>() + n * g.image_size();
     const T* const from = dy.data<T>() + n * g.windows_size();
     std::fill_n(to, g.image_size(), T(0));
-    for_each_maximum(g, x.data<T>() + n * g.image_size(), [&](std::int64_t out, std::int64_t at) { to[at] += from[out]; });
+    for_each_maximum(g, x.data<T>() + n * g.image_size(),
+                     [&](std::int64_t out, std::int64_t at) { to[at] += from[out]; });
   });
 }
 
@@ -276,13 +280,14 @@ void run_max_pool_grad_grad(kernel_context& c, const attributes& attrs) {
   const any_tensor x = c.input(0), values = c.input(1);
   const image_geometry g = pooling_geometry(attrs, x.shape());
   if (!(values.shape() == g.images))
-    throw error(errc::invalid_argument, "values of shape " + to_string(values.shape()) + " for images of shape " +
-                                            to_string(g.images));
+    throw error(errc::invalid_argument,
+                "values of shape " + to_string(values.shape()) + " for images of shape " + to_string(g.images));
   const any_tensor y = c.allocate(0, x.dtype(), g.windows);
   for_each_image(c, g, [=](std::int64_t n) {
     const T* const from = values.data<T>() + n * g.image_size();
     T* const to = y.data<T>() + n * g.windows_size();
-    for_each_maximum(g, x.data<T>() + n * g.image_size(), [&](std::int64_t out, std::int64_t at) { to[out] = from[at]; });
+    for_each_maximum(g, x.data<T>() + n * g.image_size(),
+                     [&](std::int64_t out, std::int64_t at) { to[out] = from[at]; });
   });
 }
 
@@ -309,7 +314,8 @@ std::unique_ptr<kernel> make_image_kernel(const kernel_setup& setup, Body body) 
     return make_function_kernel(
         [body, attrs = setup.attrs()](kernel_context& c) { body.template operator()<T>(c, attrs); }, true);
   };
-  return setup.input(0).dtype == dtype::float64 ? with.template operator()<double>() : with.template operator()<float>();
+  return setup.input(0).dtype == dtype::float64 ? with.template operator()<double>()
+                                                : with.template operator()<float>();
 }
 
 }  // namespace detail
@@ -325,29 +331,24 @@ inline std::unique_ptr<kernel> make_kernel(conv2d_backprop_filter, const kernel_
 }
 
 inline std::unique_ptr<kernel> make_kernel(max_pool, const kernel_setup& setup) {
-  return detail::make_image_kernel(setup, []<class T>(kernel_context& c, const attributes& a) {
-    detail::run_pool<T>(c, a, false);
-  });
+  return detail::make_image_kernel(
+      setup, []<class T>(kernel_context& c, const attributes& a) { detail::run_pool<T>(c, a, false); });
 }
 inline std::unique_ptr<kernel> make_kernel(avg_pool, const kernel_setup& setup) {
-  return detail::make_image_kernel(setup, []<class T>(kernel_context& c, const attributes& a) {
-    detail::run_pool<T>(c, a, true);
-  });
+  return detail::make_image_kernel(
+      setup, []<class T>(kernel_context& c, const attributes& a) { detail::run_pool<T>(c, a, true); });
 }
 inline std::unique_ptr<kernel> make_kernel(max_pool_grad, const kernel_setup& setup) {
-  return detail::make_image_kernel(setup, []<class T>(kernel_context& c, const attributes& a) {
-    detail::run_max_pool_grad<T>(c, a);
-  });
+  return detail::make_image_kernel(
+      setup, []<class T>(kernel_context& c, const attributes& a) { detail::run_max_pool_grad<T>(c, a); });
 }
 inline std::unique_ptr<kernel> make_kernel(max_pool_grad_grad, const kernel_setup& setup) {
-  return detail::make_image_kernel(setup, []<class T>(kernel_context& c, const attributes& a) {
-    detail::run_max_pool_grad_grad<T>(c, a);
-  });
+  return detail::make_image_kernel(
+      setup, []<class T>(kernel_context& c, const attributes& a) { detail::run_max_pool_grad_grad<T>(c, a); });
 }
 inline std::unique_ptr<kernel> make_kernel(avg_pool_grad, const kernel_setup& setup) {
-  return detail::make_image_kernel(setup, []<class T>(kernel_context& c, const attributes& a) {
-    detail::run_avg_pool_grad<T>(c, a);
-  });
+  return detail::make_image_kernel(
+      setup, []<class T>(kernel_context& c, const attributes& a) { detail::run_avg_pool_grad<T>(c, a); });
 }
 
 }  // namespace pinion::inline v0::op

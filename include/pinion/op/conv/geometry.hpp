@@ -23,7 +23,6 @@ struct image_geometry {
     return g;
   }
   bool nothing() const { return images.count() == 0 || windows.count() == 0 || filters.count() == 0; }
-  bool dilated() const { return over.height.dilation != 1 || over.width.dilation != 1; }
   std::int64_t image_size() const { return images[1] * images[2] * images[3]; }
   std::int64_t windows_size() const { return windows[1] * windows[2] * windows[3]; }
 };

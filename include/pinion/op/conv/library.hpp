@@ -175,15 +175,13 @@ inline std::shared_ptr<const onednn_call> make_pooling(bool mean, const image_ge
         onednn_description<dnnl::pooling_forward>(scratch_of_caller(), dnnl::prop_kind::forward_inference, how, x, y,
                                                   w.strides, w.extents, w.dilations, w.before, w.after);
 #else
-    const auto forward =
-        onednn_description<dnnl::pooling_forward>(scratch_of_caller(), dnnl::prop_kind::forward_inference, how, x, y,
-                                                  w.strides, w.extents, w.before, w.after);
+    const auto forward = onednn_description<dnnl::pooling_forward>(
+        scratch_of_caller(), dnnl::prop_kind::forward_inference, how, x, y, w.strides, w.extents, w.before, w.after);
 #endif
-    made = std::make_shared<onednn_call>(
-        dnnl::pooling_forward(forward),
-        std::vector<onednn_call::operand>{{DNNL_ARG_SRC, x, forward.src_desc()},
-                                          {DNNL_ARG_DST, y, forward.dst_desc(), true}},
-        forward.scratchpad_desc());
+    made = std::make_shared<onednn_call>(dnnl::pooling_forward(forward),
+                                         std::vector<onednn_call::operand>{{DNNL_ARG_SRC, x, forward.src_desc()},
+                                                                           {DNNL_ARG_DST, y, forward.dst_desc(), true}},
+                                         forward.scratchpad_desc());
   });
   return made;
 }

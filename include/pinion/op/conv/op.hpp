@@ -73,9 +73,7 @@ struct conv2d : convolution {
     detail::expect_images(c, 1, "the filters");
     c.output(c.dtype(0), detail::convolved(c.attrs(), c.shape(0), c.shape(1)));
   }
-  static double work(const work_context& c) {
-    return detail::convolution_work(c, c.output(0).shape, c.input(1).shape);
-  }
+  static double work(const work_context& c) { return detail::convolution_work(c, c.output(0).shape, c.input(1).shape); }
   static void gradient(gradient_context& g);
 };
 
@@ -130,8 +128,10 @@ inline void conv2d_backprop_filter::gradient(gradient_context& g) {
 struct pooling : convolution {
   static window window_of(const attributes& attrs) {
     const auto& extents = attrs.get<integers>("window");
-    if (extents.size() != 2 || extents[0] < 1 || extents[1] < 1)
+    const auto fits_an_image = [](std::int64_t n) { return n >= 1 && n <= 1 << 20; };
+    if (extents.size() != 2 || !fits_an_image(extents[0]) || !fits_an_image(extents[1]))
       throw error(errc::invalid_argument, "the window of a pooling is two numbers from 1 on");
+    if (attrs.has("dilations")) throw error(errc::invalid_argument, "the window of a pooling has no holes");
     return window(attrs, extents[0], extents[1]);
   }
   static shape pooled(const attributes& attrs, const shape& images) {

@@ -127,8 +127,7 @@ inline std::unique_ptr<kernel> make_kernel(scatter_dense, const kernel_setup& se
   const auto add_row = detail::add_row_of(setup.input(1).dtype);
   const std::int64_t axis = detail::axis_of(setup.attrs());
   if (setup.input(0).dtype == dtype::int64)
-    return make_function_kernel(
-        [=](kernel_context& c) { detail::run_scatter_dense<std::int64_t>(c, axis, add_row); });
+    return make_function_kernel([=](kernel_context& c) { detail::run_scatter_dense<std::int64_t>(c, axis, add_row); });
   return make_function_kernel([=](kernel_context& c) { detail::run_scatter_dense<std::int32_t>(c, axis, add_row); });
 }
 

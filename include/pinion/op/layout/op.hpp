@@ -97,8 +97,8 @@ struct squeeze : layout_op {
       const bool goes = some ? gone >> i & 1 : x[i] == 1;
       if (!goes) y.push_back(x[i]);
       if (goes && x[i] > 1)
-        throw error(errc::invalid_argument, "axis " + std::to_string(i) + " of a tensor of shape " + to_string(x) +
-                                                " is not of extent 1");
+        throw error(errc::invalid_argument,
+                    "axis " + std::to_string(i) + " of a tensor of shape " + to_string(x) + " is not of extent 1");
     }
     return y;
   }

@@ -179,9 +179,7 @@ struct sparse_softmax_cross_entropy {
     c.output(c.dtype(1), {rows});
     c.output(c.dtype(1), {rows, detail::extent_of(c, 1, 1)});
   }
-  static void gradient(gradient_context& g) {
-    g.set(1, detail::gradient_by_logits(g));
-  }
+  static void gradient(gradient_context& g) { g.set(1, detail::gradient_by_logits(g)); }
 };
 
 // (predictions [n, c], targets int32 or int64 [n]) -> is the target's prediction among the greatest k of its row? Only

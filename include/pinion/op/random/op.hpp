@@ -1,8 +1,8 @@
 // Random tensors: uniform, normal, and normal without the tails.
 //
-// Attributes "shape", "dtype" and "seed" of all of them; with an input they have its shape, whatever its elements. The value of element i in execution e of a session is a
-// function of (seed, e, i) alone: the same on every device and for any number of threads. Seed 0: another one each
-// time.
+// Attributes "shape", "dtype" and "seed" of all of them; with an input they have its shape, whatever its elements. The
+// value of element i in execution e of a session is a function of (seed, e, i) alone: the same on every device and for
+// any number of threads. Seed 0: another one each time.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ inline void infer_random(shape_context& c, dtype_set types) {
   const auto type = c.attrs().get<dtype>("dtype");
   const shape& extent = c.inputs() == 1 ? c.shape(0) : c.attrs().get<shape>("shape");
   if (!types.has(type)) c.fail(c.op() + " of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
-  if (!extent.known() && c.inputs() == 0) c.fail("random values of shape " + to_string(extent) + ": the shape must be known");
+  if (!extent.known() && c.inputs() == 0)
+    c.fail("random values of shape " + to_string(extent) + ": the shape must be known");
   c.output(type, extent);
 }
 

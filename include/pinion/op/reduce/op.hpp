@@ -200,8 +200,8 @@ struct prod_grad {
   }
 };
 
-// (dy, x, g) -> the gradient of ProdGrad's result, weighted by g, by x: element k is dy times the sum over i of g[i] and
-// the product of all x but those of i and k.
+// (dy, x, g) -> the gradient of ProdGrad's result, weighted by g, by x: element k is dy times the sum over i of g[i]
+// and the product of all x but those of i and k.
 struct prod_grad_grad {
   static constexpr std::string_view name = "ProdGradGrad";
   static constexpr input_count inputs = 3;

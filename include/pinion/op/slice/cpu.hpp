@@ -189,7 +189,8 @@ inline std::unique_ptr<kernel> make_kernel(concat, const kernel_setup& setup) {
 inline std::unique_ptr<kernel> make_kernel(split, const kernel_setup& setup) {
   return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
     const shape& x = c.input(0).shape();
-    const std::vector<shape> parts(static_cast<std::size_t>(attrs.get<std::int64_t>("parts")), split::part_of(attrs, x));
+    const std::vector<shape> parts(static_cast<std::size_t>(attrs.get<std::int64_t>("parts")),
+                                   split::part_of(attrs, x));
     detail::cut_along(c, checked_axis(attrs.get<std::int64_t>("axis"), x.rank()), parts);
   });
 }
@@ -257,8 +258,8 @@ inline std::unique_ptr<kernel> make_kernel(tile_grad, const kernel_setup& setup)
     const shape x = c.input(1).shape();
     detail::expect_one_each("TileGrad", multiples, x, "multiples");
     if (!(detail::tiled(x, multiples) == dy.shape()))
-      throw error(errc::invalid_argument, "a gradient of shape " + to_string(dy.shape()) + " does not fit " +
-                                              to_string(x) + " tiled");
+      throw error(errc::invalid_argument,
+                  "a gradient of shape " + to_string(dy.shape()) + " does not fit " + to_string(x) + " tiled");
     const any_tensor dx = c.allocate(0, dy.dtype(), x);
     visit_plain(dy.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>)

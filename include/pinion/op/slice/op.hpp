@@ -4,6 +4,7 @@
 // when they run from their last inputs, whose elements do not matter; the gradients are made of them.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include <pinion/op/axes.hpp>
@@ -94,7 +95,13 @@ inline shape padded(const shape& x, const integers& before, const integers& afte
 inline shape tiled(const shape& x, const integers& multiples) {
   if (!x.has_rank()) return shape::unknown_of_rank(static_cast<int>(multiples.size()));
   shape y;
-  for (int i = 0; i < x.rank(); ++i) y.push_back(x[i] < 0 ? unknown : x[i] * multiples[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < x.rank(); ++i) {
+    const std::int64_t times = multiples[static_cast<std::size_t>(i)];
+    if (!countable({std::max<std::int64_t>(0, x[i]), times}))
+      throw error(errc::resource_exhausted, "axis " + std::to_string(i) + " of a tensor of shape " + to_string(x) +
+                                                " cannot be repeated " + std::to_string(times) + " times");
+    y.push_back(x[i] < 0 ? unknown : x[i] * times);
+  }
   return y;
 }
 
@@ -198,7 +205,8 @@ struct pad_like : slicing {
     c.output(c.dtype(0), c.shape(1));
   }
   static void gradient(gradient_context& g) {
-    g.set(0, g.make(slice_like::name, {g.output_gradient(0), g.input(0)}, {{"begin", g.attrs().get<integers>("begin")}}));
+    g.set(0,
+          g.make(slice_like::name, {g.output_gradient(0), g.input(0)}, {{"begin", g.attrs().get<integers>("begin")}}));
   }
 };
 
@@ -220,12 +228,13 @@ struct pad : slicing {
     if (before.size() != after.size()) c.fail("Pad has other numbers of paddings before and after");
     for (const integers* side : {&before, &after})
       for (const std::int64_t n : *side)
-        if (n < 0) c.fail("a padding of " + std::to_string(n) + " elements; pn::slice cuts off");
+        if (n < 0 || !countable({n})) c.fail("a padding of " + std::to_string(n) + " elements; pn::slice cuts off");
     if (!dtypes::plain.has(c.dtype(0))) c.fail("Pad of " + std::string(to_string(c.dtype(0))) + " is not defined");
     c.output(c.dtype(0), detail::padded(c.shape(0), before, after));
   }
   static void gradient(gradient_context& g) {
-    g.set(0, g.make(slice_like::name, {g.output_gradient(0), g.input(0)}, {{"begin", g.attrs().get<integers>("before")}}));
+    g.set(0,
+          g.make(slice_like::name, {g.output_gradient(0), g.input(0)}, {{"begin", g.attrs().get<integers>("before")}}));
   }
 };
 

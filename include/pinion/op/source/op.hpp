@@ -68,7 +68,8 @@ struct range {
       const auto start = attrs.get<std::int64_t>("start"), limit = attrs.get<std::int64_t>("limit"),
                  delta = attrs.get<std::int64_t>("delta");
       if (delta == 0 || (delta > 0) != (limit > start)) return 0;
-      const auto distance = delta > 0 ? std::uint64_t(limit) - std::uint64_t(start) : std::uint64_t(start) - std::uint64_t(limit);
+      const auto distance =
+          delta > 0 ? std::uint64_t(limit) - std::uint64_t(start) : std::uint64_t(start) - std::uint64_t(limit);
       const auto step = delta > 0 ? std::uint64_t(delta) : 0 - std::uint64_t(delta);
       return static_cast<std::int64_t>(distance / step + (distance % step != 0));
     }
@@ -78,7 +79,8 @@ struct range {
   static void infer(shape_context& c) {
     const auto type = c.attrs().get<dtype>("dtype");
     if (!types.has(type)) c.fail("Range of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
-    const bool stands = is_integer(type) ? c.attrs().get<std::int64_t>("delta") == 0 : c.attrs().get<double>("delta") == 0;
+    const bool stands =
+        is_integer(type) ? c.attrs().get<std::int64_t>("delta") == 0 : c.attrs().get<double>("delta") == 0;
     if (stands) c.fail("a range in steps of 0 never ends");
     c.output(type, {count(c.attrs())});
   }

@@ -36,18 +36,33 @@ inline void copy_elements(const any_tensor& from, const any_tensor& to) {
 inline std::unique_ptr<kernel> make_kernel(assign, const kernel_setup& setup) {
   return make_function_kernel([state = find_variable(setup.services, setup.referenced(0))](kernel_context& c) {
     const bool free = c.inputs[1].unique();
-    any_tensor value = std::move(c.inputs[1]);
-    if (!free) {
-      any_tensor own(value.dtype(), value.shape(), c.device->memory());
-      c.launch([value, own] { detail::copy_elements(value, own); });
-      value = own;
-    }
-    state->assign(value);
+    const any_tensor given = std::move(c.inputs[1]);
+    c.inputs[1] = {};
+    const any_tensor value = free ? given : any_tensor(given.dtype(), given.shape(), c.device->memory());
+    const any_tensor before = state->assign(value);
+    c.launch_or(
+        [given, value] {
+          if (given.raw() != value.raw()) detail::copy_elements(given, value);
+        },
+        [state, value, before] {  // who has read it since holds the same memory
+          if (before && before.shape() == value.shape()) detail::copy_elements(before, value);
+          state->withdraw(value, before);
+        });
     if (c.wants(0)) c.outputs[0] = value;
   });
 }
 
 namespace detail {
+
+// What fills the rooms of an update that is not done: the values of before, where the rooms are others.
+inline auto keep_old(const variable_state::writing& writing, const std::vector<any_tensor>& rooms) {
+  std::vector<std::pair<any_tensor, any_tensor>> copies;
+  for (std::size_t i = 0; i < rooms.size(); ++i)
+    if (rooms[i].raw() != writing.old_value(i).raw()) copies.emplace_back(writing.old_value(i), rooms[i]);
+  return [copies = std::move(copies)] {
+    for (const auto& [old, room] : copies) copy_elements(old, room);
+  };
+}
 
 // One atomic update by a scalar program: references first, then values, as op::update says.
 class update_kernel final : public kernel {
@@ -73,7 +88,7 @@ class update_kernel final : public kernel {
     }
     std::vector<any_tensor> rooms;
     for (std::size_t i = 0; i < states_; ++i) launch.operand(rooms.emplace_back(writing.room(i, c.device->memory())));
-    c.launch([launch, services = &services_] { launch.run_in_chunks(*services); });
+    c.launch_or([launch, services = &services_] { launch.run_in_chunks(*services); }, detail::keep_old(writing, rooms));
     for (std::size_t i = 0; i < states_; ++i) writing.publish(i, rooms[i]);
     if (yields_value_ && c.wants(0)) c.outputs[0] = rooms[0];
   }
@@ -81,6 +96,11 @@ class update_kernel final : public kernel {
  private:
   map_layout layout_of(std::span<const any_tensor> inputs) const {
     const shape& space = inputs[0].shape();
+    for (std::size_t i = 1; i < states_; ++i)
+      if (!(inputs[i].shape() == space))
+        throw error(errc::invalid_argument, "slot '" + variables_[i]->name() + "' of shape " +
+                                                to_string(inputs[i].shape()) + " does not go with variable '" +
+                                                variables_[0]->name() + "' of shape " + to_string(space));
     for (const auto& t : inputs) {
       shape wider;
       if (!broadcast(space, t.shape(), wider) || !(wider == space))
@@ -100,7 +120,8 @@ class update_kernel final : public kernel {
 
 // The rows that some indices name, each once, with the positions of its gradients.
 template <class Index>
-std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>> named_rows(const any_tensor& indices, std::int64_t rows) {
+std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>> named_rows(const any_tensor& indices,
+                                                                           std::int64_t rows) {
   std::vector<std::pair<std::int64_t, std::int64_t>> order;  // row, position
   for (std::int64_t i = 0; i < indices.count(); ++i) {
     const auto row = static_cast<std::int64_t>(indices.data<Index>()[i]);
@@ -136,9 +157,11 @@ class sparse_update_kernel final : public kernel {
     for (std::size_t i = 0; i < states; ++i) {
       const any_tensor& old = writing.old_value(i);
       expect_rows(old.shape(), indices.shape(), rows.shape());
+      if (!(old.shape() == writing.old_value(0).shape())) refuse_slot(i, old.shape());
       rooms.push_back(writing.room(i, c.device->memory()));
-      if (rooms.back().raw() != old.raw()) c.launch([old, to = rooms.back()] { copy_elements(old, to); });
     }
+    const auto copy = keep_old(writing, rooms);
+    c.launch_or(copy, copy);  // rows that are not named stay
     visit_plain(rows.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>)
         c.launch([program = program_, rooms, indices, rows] { update<T>(*program, rooms, indices, rows); });
@@ -152,15 +175,19 @@ class sparse_update_kernel final : public kernel {
     if (wanted.rank() > 0 && indices.rank() == 1) wanted.set(0, indices[0]);
     if (variable.rank() == 0 || indices.rank() != 1 || !(rows == wanted))
       throw error(errc::invalid_argument, "rows of shape " + to_string(rows) + " at indices of shape " +
-                                              to_string(indices) + " do not update variable '" +
-                                              variables_[0]->name() + "' of shape " + to_string(variable));
+                                              to_string(indices) + " do not update variable '" + variables_[0]->name() +
+                                              "' of shape " + to_string(variable));
+  }
+  [[noreturn]] void refuse_slot(std::size_t i, const shape& extent) const {
+    throw error(errc::invalid_argument, "slot '" + variables_[i]->name() + "' of shape " + to_string(extent) +
+                                            " does not go with variable '" + variables_[0]->name() + "'");
   }
   template <class T>
   static void update(const program_runner& program, const std::vector<any_tensor>& states, const any_tensor& indices,
                      const any_tensor& rows) {
     const std::int64_t m = states[0].shape()[0], size = m == 0 ? 0 : states[0].count() / m;
-    const auto named = indices.dtype() == dtype::int64 ? named_rows<std::int64_t>(indices, m)
-                                                       : named_rows<std::int32_t>(indices, m);
+    const auto named =
+        indices.dtype() == dtype::int64 ? named_rows<std::int64_t>(indices, m) : named_rows<std::int32_t>(indices, m);
     std::vector<T> gradient(static_cast<std::size_t>(size));
     for (const auto& [row, positions] : named) {
       std::fill(gradient.begin(), gradient.end(), T(0));

@@ -97,7 +97,6 @@ struct apply_momentum : update<apply_momentum> {
   static constexpr std::string_view name = "ApplyMomentum";
 };
 
-
 // The same for some rows of a variable and its slots: states, then indices [n] and rows [n, ...] of a sparse gradient,
 // whose rows at one index add up. Rows that no index names stay as they are, in the slots too. Attribute "program" as
 // above, of the states and one gradient.
@@ -118,8 +117,8 @@ struct sparse_update {
         program.arithmetic != c.dtype(0))
       c.fail("the program of " + c.op() + " is not one of its states and a gradient");
     for (int i = 0; i < c.inputs(); ++i) {
-      const bool right = i == states ? c.dtype(i) == dtype::int32 || c.dtype(i) == dtype::int64
-                                     : c.dtype(i) == c.dtype(0);
+      const bool right =
+          i == states ? c.dtype(i) == dtype::int32 || c.dtype(i) == dtype::int64 : c.dtype(i) == c.dtype(0);
       if (!right)
         c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
                (i == states ? "; indices are int32 or int64"

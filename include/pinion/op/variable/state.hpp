@@ -43,13 +43,19 @@ class variable_state final : public resource {
     std::lock_guard hold(mutex_);
     return bool(value_);
   }
-  void assign(any_tensor value) {
+  // Yields what it held before.
+  any_tensor assign(any_tensor value) {
     if (!fits(value.shape(), shape_))
       throw error(errc::invalid_argument, "a value of shape " + to_string(value.shape()) +
                                               " cannot be assigned to variable '" + name_ + "' of shape " +
                                               to_string(shape_));
     std::lock_guard hold(mutex_);
-    value_ = std::move(value);
+    return std::exchange(value_, std::move(value));
+  }
+  // Holds `before` again, if it still holds `value`.
+  void withdraw(const any_tensor& value, const any_tensor& before) {
+    std::lock_guard hold(mutex_);
+    if (value_ && value_.raw() == value.raw()) value_ = before;
   }
 
   // Holds the variables of one update: all locks, taken in one order everywhere.

@@ -61,14 +61,17 @@ inline int compose_maps(draft& d) {
       const auto* const inner = d.runs(from) ? detail::map_program(d.node_at(from)) : nullptr;
       if (!inner || d.uses(from) != 1 || d.is_fed(from) || d[from].device != d[i].device) continue;
       const node &producer = d.node_at(from), &consumer = d.node_at(i);
-      const bool same_shape = producer.outputs[0].shape.known() && producer.outputs[0].shape == consumer.outputs[0].shape;
+      const bool same_shape =
+          producer.outputs[0].shape.known() && producer.outputs[0].shape == consumer.outputs[0].shape;
       const bool joins = inner->arithmetic == outer->arithmetic &&
                          (inner->results[0].type == inner->arithmetic || inner->results[0].type == dtype::boolean);
       if (!same_shape || !joins || !producer.control_inputs.empty() || !consumer.control_inputs.empty()) continue;
       if (inner->inputs + outer->inputs > most_inputs || inner->code.size() + outer->code.size() > most_instructions)
         continue;
       auto program = std::make_shared<const scalar::program>(detail::put_in(*outer, k, *inner));
-      const auto is_compiled = [](const scalar::program& p) { return scalar::find_compiled(scalar::executable(p)) != nullptr; };
+      const auto is_compiled = [](const scalar::program& p) {
+        return scalar::find_compiled(scalar::executable(p)) != nullptr;
+      };
       if (!is_compiled(*program) && (is_compiled(*inner) || is_compiled(*outer))) continue;
       std::vector<output> inputs = consumer.inputs;
       inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(k));

@@ -28,9 +28,9 @@ struct optimized_step {
 class draft {
  public:
   struct item {
-    pinion::node node;     // its edges name items by their place in the draft
+    pinion::node node;  // its edges name items by their place in the draft
     node_id original = no_node;
-    int device = -1;       // -1: it is fed, and does not run
+    int device = -1;  // -1: it is fed, and does not run
     bool gone = false;
     node_id replaced_by = no_node;
   };
@@ -39,7 +39,8 @@ class draft {
     std::vector<std::pair<node_id, int>> all;
     for (std::size_t i = 0; i < placed.nodes().size(); ++i) all.emplace_back(placed.nodes()[i], placed.device_index(i));
     for (const output& o : s.feeds) all.emplace_back(o.node, -1);
-    std::sort(all.begin(), all.end(), [](auto a, auto b) { return a.first < b.first || (a.first == b.first && a.second > b.second); });
+    std::sort(all.begin(), all.end(),
+              [](auto a, auto b) { return a.first < b.first || (a.first == b.first && a.second > b.second); });
     all.erase(std::unique(all.begin(), all.end(), [](auto a, auto b) { return a.first == b.first; }), all.end());
     std::unordered_map<node_id, node_id> place;
     for (const auto& [id, device] : all) {

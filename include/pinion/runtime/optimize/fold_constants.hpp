@@ -51,7 +51,7 @@ struct lone_node {
       c.inputs = inputs;
       c.outputs = outputs;
       kernel->run(c);
-    } catch (const error&) {
+    } catch (const std::exception&) {
       return {};
     }
     return outputs[0];
@@ -76,13 +76,19 @@ inline constexpr double most_folded_operations = 1 << 23;
 inline int fold_constants(draft& d, std::int64_t limit) {
   int folded = 0;
   double budget = most_folded_operations;
+  std::vector<bool> pure;  // is nothing that it needs more than a value?
   for (node_id i = 0; i < d.size(); ++i) {
     const node& n = d.node_at(i);
-    if (!d.runs(i) || n.op == "Const" || n.inputs.empty() || n.outputs.size() != 1 || !n.control_inputs.empty()) continue;
+    pure.push_back(n.control_inputs.empty() && (d.is_repeatable(i) || n.op == "Placeholder" || d.is_fed(i)) &&
+                   std::all_of(n.inputs.begin(), n.inputs.end(),
+                               [&](const output& in) { return pure[static_cast<std::size_t>(in.node)]; }));
+    if (!d.runs(i) || n.op == "Const" || n.inputs.empty() || n.outputs.size() != 1 || !n.control_inputs.empty())
+      continue;
     const bool of_constants = std::all_of(n.inputs.begin(), n.inputs.end(), [&](const output& in) {
       return d.node_at(in.node).op == "Const" && !d.is_fed(in.node) && d.node_at(in.node).control_inputs.empty();
     });
-    if ((!of_constants && n.op != "Shape") || !d.is_repeatable(i)) continue;
+    const bool of_known_shape = n.op == "Shape" && pure.back();
+    if ((!of_constants && !of_known_shape) || !d.is_repeatable(i) || !is_library_op(n.op)) continue;
     if (!n.outputs[0].shape.known() || n.outputs[0].bytes() > limit) continue;
     any_tensor value;
     if (n.op == "Shape") {

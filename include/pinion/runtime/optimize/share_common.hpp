@@ -1,6 +1,8 @@
 // Nodes that compute the same from the same, on one device, become one. Nodes with a state never do.
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <unordered_map>
@@ -27,6 +29,8 @@ inline bool same_attribute(const attribute& a, const attribute& b) {
         const T& y = std::get<T>(b);
         if constexpr (std::is_same_v<T, any_tensor>)
           return same_tensor(x, y);
+        else if constexpr (std::is_same_v<T, double>)
+          return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
         else if constexpr (std::is_same_v<T, op::shared_program>)
           return x == y || (scalar::same_structure(*x, *y) && x->literals == y->literals);
         else
