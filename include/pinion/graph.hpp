@@ -6,6 +6,7 @@
 #include <pinion/dsl/control.hpp>
 #include <pinion/dsl/gradients.hpp>
 #include <pinion/dsl/images.hpp>
+#include <pinion/dsl/layers.hpp>
 #include <pinion/dsl/layout.hpp>
 #include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/math.hpp>

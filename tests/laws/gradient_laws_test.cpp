@@ -17,6 +17,7 @@ struct probe {
   std::vector<any_tensor> values;
   output y;  // the sum over it is differentiated
   std::unique_ptr<runtime::session_backend> session;
+  bool sparse = false;  // was the last gradient rows?
 
   probe(std::string_view op, const sample& s, dtype key) : values(random_values(s, key)) {
     const auto use = g.as_default();
@@ -40,6 +41,7 @@ struct probe {
     const auto use = g.as_default();
     const auto found = autodiff::differentiate(g, {y}, {inputs[by]})[0];
     if (!found) return std::nullopt;
+    sparse = found->is_sparse();
     return autodiff::to_dense(g, *found, inputs[by]);
   }
   std::vector<double> run(output o, const std::vector<any_tensor>& fed) {
@@ -108,6 +110,7 @@ TEST_CASE("the gradient of every op is that of central differences") {
         for (double v : p.run(*gradient, p.values)) CHECK(v == 0);
       }
       ledger::get().count("(c) gradient = central differences", op);
+      if (p.sparse) ledger::get().count("(c) a sparse gradient, made dense = central differences", op);
     }
   });
 }
