@@ -79,10 +79,13 @@ class reverse_walk {
   }
   // The x, a variable, that a body of a node reads by its name.
   const node* variable_read_in_a_body(node_id id) const {
-    for (const output& x : xs_)
-      if (g_.type_of(x).reference && op::reads_state(g_.peek(id), op::state_key(g_.peek(x.node))))
-        return &g_.peek(x.node);
-    return nullptr;
+    const node* found = nullptr;
+    op::any_body(g_.peek(id), [&](const body& b) {
+      for (const output& x : xs_)
+        if (g_.type_of(x).reference && op::reads_state(b, op::state_key(g_.peek(x.node)))) found = &g_.peek(x.node);
+      return found != nullptr;
+    });
+    return found;
   }
   static std::size_t at(node_id id) { return static_cast<std::size_t>(id); }
   bool between(node_id id) const { return from_x_[at(id)] && to_y_[at(id)]; }

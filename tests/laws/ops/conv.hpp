@@ -61,15 +61,13 @@ inline void add_product(ranged& to, double product, dtype type, double terms) {
 }
 
 // The place of the first greatest element of each window.
-inline std::vector<std::size_t> greatest_places(const call& c, const std::vector<double>& x, bool& unspecified) {
+inline std::vector<std::size_t> greatest_places(const call& c, const std::vector<double>& x) {
   std::vector<std::size_t> at;
   std::vector<bool> seen;
-  unspecified = false;
   const shape y = for_each_pooled(c.attrs, c.inputs[0].shape(), [&](std::size_t, std::size_t) {});
   at.assign(static_cast<std::size_t>(y.count()), 0);
   seen.assign(at.size(), false);
   for_each_pooled(c.attrs, c.inputs[0].shape(), [&](std::size_t to, std::size_t from) {
-    if (std::isnan(x[from])) unspecified = true;
     if (!seen[to] || x[from] > x[at[to]]) at[to] = from;
     seen[to] = true;
   });
@@ -155,9 +153,8 @@ inline std::vector<row> conv_rows() {
          return all;
        },
        [=](const call& c, const tensors& x) -> std::optional<expectation> {
-         bool unspecified;
          std::vector<ranged> y;
-         for (std::size_t at : greatest_places(c, x[0], unspecified)) y.push_back({x[0][at], 0});
+         for (std::size_t at : greatest_places(c, x[0])) y.push_back({x[0][at], 0});
          return nan_anywhere(x[0]) ? open({{y}}) : expectation{{y}};
        },
        {{"MaxPool", {f({4, 4, 1})}, with_window(1, false, 1, 2), "4 dimensions"}, {"MaxPool", {i({1, 4, 4, 1})}, with_window(1, false, 1, 2), "float or double"},
@@ -169,8 +166,7 @@ inline std::vector<row> conv_rows() {
          return all;
        },
        [=](const call& c, const tensors& x) -> std::optional<expectation> {
-         bool unspecified;
-         const auto places = greatest_places(c, x[0], unspecified);
+         const auto places = greatest_places(c, x[0]);
          std::vector<ranged> y(c.op == "MaxPoolGrad" ? x[0].size() : places.size());
          for (std::size_t o = 0; o < places.size(); ++o) {
            if (c.op == "MaxPoolGradGrad") y[o].value = x[1][places[o]];

@@ -15,6 +15,14 @@ namespace pinion::inline v0::op {
 
 bool is_repeatable(const graph& g, const node& n);
 
+// Does it hold of a body of a node? Of most nodes there is none.
+template <class Predicate>
+bool any_body(const node& n, Predicate&& holds) {
+  for (const auto& [name, value] : n.attrs)
+    if (const auto* b = std::get_if<shared_body>(&value); b && *b && holds(**b)) return true;
+  return false;
+}
+
 // The nodes that a body runs, ascending.
 inline std::vector<node_id> nodes_of(const body& b) {
   return ancestors(b.graph, b.results, b.targets, b.arguments);
@@ -28,14 +36,16 @@ inline bool is_repeatable(const body& b) {
 }
 
 // Does a node yield the same whenever it runs on the same inputs, and change nothing? Not one that draws numbers, that
-// reads or writes a state, or that has such a node in a body.
-inline bool is_repeatable(const graph& g, const node& n) {
+// reads or writes a state, or that has such a node in a body. `type_of` tells of its inputs.
+template <class TypeOf>
+bool is_repeatable(const node& n, TypeOf&& type_of) {
   if (definition_of(n.op).stateful) return false;
   for (const output& in : n.inputs)
-    if (g.type_of(in).reference) return false;
-  for (const auto& [name, value] : n.attrs)
-    if (const auto* b = std::get_if<shared_body>(&value); b && *b && !is_repeatable(**b)) return false;
-  return true;
+    if (type_of(in).reference) return false;
+  return !any_body(n, [](const body& b) { return !is_repeatable(b); });
+}
+inline bool is_repeatable(const graph& g, const node& n) {
+  return is_repeatable(n, [&g](const output& in) -> const output_type& { return g.type_of(in); });
 }
 
 // The outputs in a body that a second run would not yield again: to differentiate it, they are kept from the first.
@@ -53,22 +63,14 @@ inline std::vector<output> unrepeatable_outputs(const body& b) {
   return all;
 }
 
-// Does a body read the state of that container and name as a number that gradients could flow to?
+// Does a body read the state of that container and name?
 inline bool reads_state(const body& b, const std::pair<std::string, std::string>& key) {
   for (const node_id id : nodes_of(b)) {
     const node& n = b.graph.peek(id);
     for (const output& in : n.inputs)
       if (n.op == "Identity" && b.graph.type_of(in).reference && state_key(b.graph.peek(in.node)) == key) return true;
-    for (const auto& [name, value] : n.attrs)
-      if (const auto* inner = std::get_if<shared_body>(&value); inner && *inner && reads_state(**inner, key))
-        return true;
+    if (any_body(n, [&](const body& inner) { return reads_state(inner, key); })) return true;
   }
-  return false;
-}
-// The same of any body of a node.
-inline bool reads_state(const node& n, const std::pair<std::string, std::string>& key) {
-  for (const auto& [name, value] : n.attrs)
-    if (const auto* b = std::get_if<shared_body>(&value); b && *b && reads_state(**b, key)) return true;
   return false;
 }
 

@@ -139,8 +139,8 @@ struct pooling : convolution {
   }
 };
 
-// The greatest element of each window. A NaN counts only where nothing else is in the window; what lies around the
-// images does not count.
+// The greatest element of each window; what lies around the images does not count. Of a window with a NaN, or of nothing
+// but -infinity, the result is left open.
 struct max_pool : pooling {
   static constexpr std::string_view name = "MaxPool";
   static constexpr input_count inputs = 1;

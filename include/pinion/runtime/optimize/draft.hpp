@@ -79,12 +79,8 @@ class draft {
   // Would it yield the same again, and change nothing?
   bool is_repeatable(node_id i) const {
     const node& n = node_at(i);
-    if (definition_of(n.op).stateful || n.op == "Placeholder" || is_fed(i)) return false;
-    for (const output& in : n.inputs)
-      if (type_of(in).reference) return false;
-    for (const auto& [name, value] : n.attrs)
-      if (const auto* b = std::get_if<shared_body>(&value); b && *b && !op::is_repeatable(**b)) return false;
-    return true;
+    return n.op != "Placeholder" && !is_fed(i) &&
+           op::is_repeatable(n, [this](const output& in) -> const output_type& { return type_of(in); });
   }
 
   // How often its outputs are read, fetched, waited for. Counted anew by count_uses().

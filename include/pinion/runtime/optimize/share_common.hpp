@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include <pinion/op/map/op.hpp>
@@ -45,10 +46,17 @@ inline bool same_attributes(const attributes& a, const attributes& b) {
   });
 }
 
+// Constants differ in their values alone: the first bytes tell most of them apart.
 inline std::size_t hash_of(const draft::item& it) {
   std::size_t h = std::hash<std::string>{}(it.node.op) + static_cast<std::size_t>(it.device);
+  const auto mix = [&h](std::size_t more) { h = h * 1099511628211u + more; };
   for (const output& in : it.node.inputs)
-    h = h * 1099511628211u + (static_cast<std::size_t>(in.node) << 8) + static_cast<std::size_t>(in.index);
+    mix((static_cast<std::size_t>(in.node) << 8) + static_cast<std::size_t>(in.index));
+  for (const output_type& type : it.node.outputs)
+    for (const std::int64_t extent : type.shape.dims()) mix(static_cast<std::size_t>(extent));
+  for (const auto& [name, value] : it.node.attrs)
+    if (const auto* t = std::get_if<any_tensor>(&value); t && !t->empty() && t->dtype() != dtype::string)
+      mix(std::hash<std::string_view>{}({static_cast<const char*>(t->raw()), std::min<std::size_t>(t->bytes(), 256)}));
   return h;
 }
 
