@@ -12,6 +12,7 @@
 #include <pinion/dsl/math.hpp>
 #include <pinion/dsl/nn.hpp>
 #include <pinion/dsl/place.hpp>
+#include <pinion/dsl/queues.hpp>
 #include <pinion/dsl/random.hpp>
 #include <pinion/dsl/sources.hpp>
 #include <pinion/dsl/static_cluster.hpp>

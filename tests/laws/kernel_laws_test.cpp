@@ -58,8 +58,10 @@ std::string fault_of(const call& c, const std::vector<any_tensor>& got, const ex
   return "";
 }
 
-// A placeholder has its value from outside, a body its step.
-bool runs_alone(std::string_view op) { return op != "Placeholder" && op != "If" && op != "While"; }
+// A placeholder has its value from outside, a body its step; a queue waits for somebody else.
+bool runs_alone(std::string_view op) {
+  return op != "Placeholder" && op != "If" && op != "While" && op.find("Queue") == op.npos;
+}
 
 // Does the outcome of the largest numbers depend on the order in which a kernel adds or multiplies?
 bool adds_up(std::string_view op) {

@@ -24,6 +24,8 @@ namespace laws {
 inline call call_of(std::string_view op, const sample& s, dtype key, std::vector<any_tensor> values) {
   call c{std::string(op), std::move(values), {}, s.attrs(key)};
   for (const input& i : s.inputs) c.is_state.push_back(i.is == role::state);
+  c.resource = s.resource;
+  c.resource_attrs = s.resource_attrs(key);
   return c;
 }
 inline call call_of(std::string_view op, const sample& s, dtype key) { return call_of(op, s, key, random_values(s, key)); }
@@ -36,6 +38,10 @@ inline node_id build_call(graph& g, const call& c, knowledge k = knowledge::all)
   std::vector<output> inputs;
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
     const any_tensor& t = c.inputs[i];
+    if (i == 0 && !c.resource.empty()) {
+      inputs.push_back({build(g, {.op = c.resource, .base_name = "resource", .attrs = c.resource_attrs}), 0});
+      continue;
+    }
     const bool state = c.is_state.size() > i && c.is_state[i];
     const shape known = k == knowledge::all || state ? t.shape() : k == knowledge::rank ? shape::unknown_of_rank(t.shape().rank()) : shape::any();
     inputs.push_back({build(g, {.op = state ? "VariableV2" : "Placeholder", .base_name = "in",

@@ -26,7 +26,7 @@ TEST_CASE("inputs of a wrong rank, shape or dtype are refused, and the node is n
     for (const misfit& m : r.misfits) {
       INFO(m.op << " expected to say: " << m.says);
       graph g;
-      CHECK(refusal([&] { build_call(g, {std::string(m.op), m.inputs, {}, m.attrs}); }, m.says) == "");
+      CHECK(refusal([&] { build_call(g, {std::string(m.op), m.inputs, {}, m.attrs, m.resource, m.resource_attrs}); }, m.says) == "");
       ledger::get().count("(g) wrong rank, shape or dtype is refused", m.op);
     }
 }

@@ -18,9 +18,9 @@ namespace laws {
 
 using namespace pinion;
 
-// What stands at an input: numbers in [low, high], bools, indices in [0, high), a variable that holds numbers, or numbers
-// of which each row adds up to 1.
-enum class role { number, mask, index32, index64, state, distribution };
+// What stands at an input: numbers in [low, high], bools, indices in [0, high), a variable that holds numbers, numbers of
+// which each row adds up to 1, or the handle of a resource.
+enum class role { number, mask, index32, index64, state, distribution, handle };
 struct input {
   shape extent;
   role is = role::number;
@@ -33,6 +33,9 @@ struct sample {
   std::function<attributes(dtype)> attrs = [](dtype) { return attributes{}; };  // by the dtype that selects the kernel
   std::optional<dtype> numbers = {};  // of number inputs, where it is not that one
   bool smooth = true;                 // may its gradient be compared with differences?
+  // The node whose handle stands at handle inputs.
+  std::string_view resource = {};
+  std::function<attributes(dtype)> resource_attrs = [](dtype) { return attributes{}; };
 };
 
 // A node to be run: an op, the values of its inputs, which of them variables hold, and its attributes.
@@ -41,6 +44,8 @@ struct call {
   std::vector<any_tensor> inputs;
   std::vector<bool> is_state;
   attributes attrs;
+  std::string resource = {};  // the op of the node whose handle is the first input; "" where it is a value
+  attributes resource_attrs = {};
 };
 
 // Inputs that an op refuses, and what it then says.
@@ -49,6 +54,8 @@ struct misfit {
   std::vector<any_tensor> inputs;
   attributes attrs;
   std::string says;
+  std::string resource = {};  // as in a call
+  attributes resource_attrs = {};
 };
 
 // A number, and how far from it a computed one may be.

@@ -30,3 +30,12 @@ inline std::string here(int line, const char* file = __builtin_FILE()) {
   const std::string path = file;
   return path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(line);
 }
+
+// "" where a call throws an error of that code whose text has all the parts; what happened instead otherwise.
+template <class F, class... S>
+std::string refusal(F&& call, pinion::errc code, const S&... parts) {
+  const auto e = caught(call);
+  const std::string text = e.what();
+  const bool says = (... && (text.find(parts) != std::string::npos));
+  return e.code() == code && says ? "" : std::string(to_string(e.code())) + ": " + text;
+}

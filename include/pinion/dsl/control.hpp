@@ -208,8 +208,8 @@ PINION_DECL std::vector<output> share_arguments(traced_body& a, traced_body& b) 
   std::vector<output> outside;
   const auto add = [&](const traced_body& t) {
     for (const auto& d : t.drawn)
-      if (!t.made->graph.type_of(d.inside).reference &&
-          std::find(outside.begin(), outside.end(), d.outside) == outside.end())
+      if (const output_type& type = t.made->graph.type_of(d.inside);
+          !type.reference && !type.resource && std::find(outside.begin(), outside.end(), d.outside) == outside.end())
         outside.push_back(d.outside);
   };
   add(a);

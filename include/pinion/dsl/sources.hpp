@@ -163,23 +163,30 @@ auto variable(const E& initial, const variable_options& options = {},
 }
 
 namespace dsl {
+
+// What stands at an input of dtype T: an expression or variable, a host tensor, or a scalar that converts; the latter
+// two become constants under that name.
+template <element T, class V>
+output input_of(graph& g, const V& value, const std::string& name, source_location where) {
+  if constexpr (graph_operand<V>) {
+    static_assert(same_dtype<T, value_of<V>>,
+                  "the value has another dtype than what takes it; pn::cast<T>(x) converts");
+    return endpoint_of(value, where).endpoint();
+  } else if constexpr (is_tensor<V>) {
+    return {build(g, constant_request(value.untyped(), name, where)), 0};
+  } else {
+    static_assert(std::is_convertible_v<V, T>, "the value does not convert to the dtype of what takes it");
+    return {build(g, constant_request(tensor<T>(static_cast<T>(value)).untyped(), name, where)), 0};
+  }
+}
+
 template <class Op, element T, class V>
 expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location where) {
+  if constexpr (graph_operand<V>)
+    static_assert(same_dtype<T, value_of<V>>, "the value has another dtype than the variable; pn::cast<T>(x) converts");
   const endpoint here = drawn_in(v.owner(), v.reference());
   graph& g = *here.of;
-  const auto input = [&]() -> output {
-    if constexpr (graph_operand<V>) {
-      static_assert(same_dtype<T, value_of<V>>,
-                    "the value has another dtype than the variable; pn::cast<T>(x) converts");
-      return endpoint_of(value, where).endpoint();
-    } else if constexpr (is_tensor<std::remove_cvref_t<V>>) {
-      return {build(g, constant_request(value.untyped(), std::string(Op::name) + "/value", where)), 0};
-    } else {
-      static_assert(std::is_convertible_v<V, T>, "the value does not convert to the variable's dtype");
-      const auto literal = tensor<T>(static_cast<T>(value)).untyped();
-      return {build(g, constant_request(literal, std::string(Op::name) + "/value", where)), 0};
-    }
-  }();
+  const output input = input_of<T>(g, value, std::string(Op::name) + "/value", where);
   return {g,
           {build(g, {.op = Op::name, .base_name = std::string(Op::name), .inputs = {here.what, input}, .where = where}),
            0}};

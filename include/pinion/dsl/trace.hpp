@@ -60,7 +60,7 @@ class body_trace {
   PINION_DECL output draw(graph& owner, output o);
 
  private:
-  PINION_DECL output name_again(const node& variable);
+  PINION_DECL output name_again(const node& state);
   PINION_DECL static void make_innermost(body_trace* t);
 
   std::shared_ptr<body> made_ = std::make_shared<body>();
@@ -126,7 +126,7 @@ PINION_DECL output body_trace::draw(graph& owner, output o) {
   const auto use = made_->graph.as_default();
   const node from = around_->peek(o.node);
   const output_type& type = from.outputs[static_cast<std::size_t>(o.index)];
-  if (type.reference) {
+  if (type.reference || type.resource) {
     drawn_.push_back({o, name_again(from)});
   } else {
     const std::string base = from.base_name.substr(from.base_name.rfind('/') + 1);
@@ -141,20 +141,20 @@ PINION_DECL output body_trace::draw(graph& owner, output o) {
 }
 
 // A node of the same state, asking for the same device.
-PINION_DECL output body_trace::name_again(const node& variable) {
-  if (variable.op != "VariableV2")
-    throw error(errc::unimplemented, "'" + variable.name + "' (" + variable.op + ") cannot be used in a body")
-        .at_node(variable.name, variable.op, to_string(variable.where));
-  const auto [container, name] = op::state_key(variable);
-  attributes attrs = variable.attrs;
+PINION_DECL output body_trace::name_again(const node& state) {
+  if (!state.inputs.empty())
+    throw error(errc::unimplemented, "'" + state.name + "' (" + state.op + ") cannot be used in a body")
+        .at_node(state.name, state.op, to_string(state.where));
+  const auto [container, name] = op::state_key(state);
+  attributes attrs = state.attrs;
   attrs.set("container", container);
   attrs.set("shared_name", name);
-  scope_state::current().device = std::make_shared<const device_scope>(
-      device_scope{device_scope::spec, variable.requested, {}, variable.where, nullptr});
-  return {build(made_->graph, {.op = variable.op,
+  scope_state::current().device =
+      std::make_shared<const device_scope>(device_scope{device_scope::spec, state.requested, {}, state.where, nullptr});
+  return {build(made_->graph, {.op = state.op,
                                .attrs = std::move(attrs),
-                               .where = variable.where,
-                               .exact_name = made_->graph.unique_name(variable.name)}),
+                               .where = state.where,
+                               .exact_name = made_->graph.unique_name(state.name)}),
           0};
 }
 #endif

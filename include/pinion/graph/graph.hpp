@@ -27,6 +27,11 @@ namespace pinion::inline v0 {
 
 class default_scope;
 
+namespace detail {
+template <class>
+inline char attachment_key = 0;  // its address tells types apart
+}  // namespace detail
+
 // Owned by the user and referred to by every expression and session made on it, which it must outlive. Not copied, not
 // moved. One thread builds at a time; any number may run a graph that nobody is building.
 class graph {
@@ -73,6 +78,14 @@ class graph {
     return at == collections_.end() ? nothing : at->second;
   }
   void add_to_collection(const std::string& name, node_id id) { collections_[name].push_back(id); }
+
+  // What layers above keep with the graph: one object of each type, made on first use and gone with the graph.
+  template <class T>
+  T& attached() {
+    std::shared_ptr<void>& held = attachments_[&detail::attachment_key<T>];
+    if (!held) held = std::make_shared<T>();
+    return *static_cast<T*>(held.get());
+  }
 
   // The policies of the guards that were opened on this graph, in order.
   const std::vector<std::shared_ptr<const policy_use>>& policies() const { return policies_; }
@@ -179,6 +192,7 @@ class graph {
   std::unordered_map<std::string, node_id> names_;
   std::unordered_map<std::string, int> name_uses_;
   std::map<std::string, std::vector<node_id>> collections_;
+  std::map<const void*, std::shared_ptr<void>> attachments_;
   std::vector<std::shared_ptr<const policy_use>> policies_;
   std::unique_ptr<error> fault_;
   std::atomic<bool> waiting_{false};            // is there a node to settle, or a fault to throw?

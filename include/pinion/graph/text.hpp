@@ -22,6 +22,11 @@ inline std::string text_of(const std::string& name, const attribute& value) {
   return " {" + ops + "}";
 }
 
+inline std::string text_of(const output_type& type) {
+  if (type.resource) return "handle";
+  return std::string(to_string(type.dtype)) + (type.reference ? "& " : " ") + to_string(type.shape);
+}
+
 }  // namespace detail
 
 // "y = MatMul(x, W) transpose_b -> float [?, 3]", with "after a, b" where it has control inputs.
@@ -32,9 +37,7 @@ inline std::string to_text(const graph& g, node_id id) {
     line += (i ? ", " : "") + output_name(g[n.inputs[i].node], n.inputs[i].index);
   line += ")";
   for (const auto& [name, value] : n.attrs) line += detail::text_of(name, value);
-  for (std::size_t o = 0; o < n.outputs.size(); ++o)
-    line += (o ? ", " : " -> ") + std::string(to_string(n.outputs[o].dtype)) + (n.outputs[o].reference ? "& " : " ") +
-            to_string(n.outputs[o].shape);
+  for (std::size_t o = 0; o < n.outputs.size(); ++o) line += (o ? ", " : " -> ") + detail::text_of(n.outputs[o]);
   for (std::size_t i = 0; i < n.control_inputs.size(); ++i)
     line += (i ? ", " : " after ") + g[n.control_inputs[i]].name;
   return line;

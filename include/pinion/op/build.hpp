@@ -36,7 +36,7 @@ PINION_DECL node_id build(graph& g, node_request request);
 #if PINION_DEFINE_GRAPH
 namespace detail {
 
-// Ops that take a reference stand where it stands: the guards open now have no say.
+// Ops that take a reference or a resource stand where it stands: the guards open now have no say.
 inline void stand_with(node& n, const node& anchor) {
   n.scope = nullptr;
   n.requested = anchor.requested;
@@ -84,7 +84,7 @@ PINION_DECL node_id build(graph& g, node_request request) {
     throw e.at_node(n.base_name, n.op, to_string(n.where));
   }
   for (const output& in : n.inputs)
-    if (g.type_of(in).reference) detail::stand_with(n, g[in.node]);
+    if (const output_type& t = g.type_of(in); t.reference || t.resource) detail::stand_with(n, g[in.node]);
   for (auto at = state.colocation.rbegin(); at != state.colocation.rend(); ++at) {
     const auto outer = n.scope;  // guards opened inside the scope ask first, then the anchor's device overrides them
     resolve_request(n);

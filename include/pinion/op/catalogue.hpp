@@ -14,6 +14,7 @@
 #include <pinion/op/map/op.hpp>
 #include <pinion/op/matmul/op.hpp>
 #include <pinion/op/nn/op.hpp>
+#include <pinion/op/queue/op.hpp>
 #include <pinion/op/random/op.hpp>
 #include <pinion/op/reduce/op.hpp>
 #include <pinion/op/registry.hpp>
@@ -36,6 +37,9 @@ using catalogue = type_list<constant, placeholder, identity, zeros_like, ones_li
                             concat, split_like, split, slice, slice_like, pad_like, pad, tile, tile_grad,     //
                             conv2d, conv2d_backprop_input, conv2d_backprop_filter,                            //
                             max_pool, max_pool_grad, max_pool_grad_grad, avg_pool, avg_pool_grad,             //
+                            fifo_queue, random_shuffle_queue, padding_fifo_queue, priority_queue,             //
+                            queue_enqueue, queue_enqueue_many, queue_dequeue, queue_dequeue_many,             //
+                            queue_dequeue_up_to, queue_size, queue_is_closed, queue_close,                    //
                             conditional, loop,                                                                //
                             matmul, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
 #undef PINION_MAP_TAG

@@ -7,7 +7,7 @@
 //     static void infer(shape_context&);                           // types and shapes of the outputs, or fail
 //     static void gradient(gradient_context&);                     // or: static constexpr std::string_view no_gradient
 //     static constexpr bool stateful = true;                       // if running it twice is not the same as once
-//     static constexpr int states = 1;  // how many of the first inputs are variables that it writes, if any
+//     static constexpr int states = 1;  // how many of the first inputs are states that it works on, if any
 //     static constexpr bool on_host = true;  // if it computes on the CPU of whatever task a request names
 //     static constexpr bool metadata = true;  // if it tells of its first input without reading it: stays near it
 //     static dtype key(const node&);       // the dtype that selects the kernel, if not output 0's
@@ -71,7 +71,7 @@ inline void check_input_count(const definition& def, const node& n) {
                                           ", not " + std::to_string(given));
 }
 
-// How many of the first inputs of a node are references, states that it writes. Requires: inputs as its op takes them.
+// How many of the first inputs of a node are states: references that it writes, or resources. Requires: inputs as its op takes them.
 inline int states_of(const definition& def, const node& n) {
   if (def.states != states_of_attribute) return def.states;
   const std::int64_t given = n.attrs.get<std::int64_t>("states");

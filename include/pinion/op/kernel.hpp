@@ -122,8 +122,9 @@ class kernel {
   virtual bool expensive() const { return false; }
   // A kernel that waits for somebody else holds no thread: it overrides start(), and calls done once, with the error if
   // it failed, in any thread. It must honour the context's cancellation.
+  using ended = std::function<void(const error*)>;
   virtual bool blocking() const { return false; }
-  virtual void start(kernel_context& context, std::function<void(const error*)> done) {
+  virtual void start(kernel_context& context, ended done) {
     run(context);
     done(nullptr);
   }
@@ -140,6 +141,21 @@ std::unique_ptr<kernel> make_function_kernel(F body, bool expensive = false) {
     bool heavy_;
   };
   return std::make_unique<function_kernel>(std::move(body), expensive);
+}
+
+// A kernel that waits: body(context, done) begins, and sees to it that done is called once.
+template <class F>
+std::unique_ptr<kernel> make_waiting_kernel(F body) {
+  struct waiting_kernel final : kernel {
+    explicit waiting_kernel(F f) : body(std::move(f)) {}
+    bool blocking() const override { return true; }
+    void run(kernel_context&) override {
+      throw error(errc::internal, "a kernel that waits was run instead of started");
+    }
+    void start(kernel_context& context, ended done) override { body(context, std::move(done)); }
+    F body;
+  };
+  return std::make_unique<waiting_kernel>(std::move(body));
 }
 
 using kernel_maker = std::unique_ptr<kernel> (*)(const kernel_setup&);

@@ -15,6 +15,7 @@
 #include <pinion/op/map/cpu.hpp>
 #include <pinion/op/matmul/cpu.hpp>
 #include <pinion/op/nn/cpu.hpp>
+#include <pinion/op/queue/cpu.hpp>
 #include <pinion/op/random/cpu.hpp>
 #include <pinion/op/reduce/cpu.hpp>
 #include <pinion/op/slice/cpu.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <pinion/graph/graph.hpp>
 
@@ -22,6 +23,14 @@ class shape_context {
 
   void output(pinion::dtype type, const pinion::shape& extent, bool reference = false) {
     node_.outputs.push_back({type, extent, reference});
+  }
+  // An output that names something that stays where it is: a queue. It is no value.
+  void handle() { node_.outputs.push_back({pinion::dtype::string, {}, false, true}); }
+  // The node that makes an input.
+  const node& maker(int i) const { return graph_.peek(node_.inputs[static_cast<std::size_t>(i)].node); }
+  void expect_handle(int i, std::string_view what) const {
+    if (!type(i).resource)
+      fail(op() + " works on " + std::string(what) + "; its input " + std::to_string(i) + " is a value");
   }
   [[noreturn]] void fail(const std::string& sentence) const { throw error(errc::invalid_argument, sentence); }
   void expect_rank(int i, int rank, std::string_view what) const {

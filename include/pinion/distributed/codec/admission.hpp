@@ -47,15 +47,17 @@ inline void check_edges(const graph& g, const node& n) {
     expect(g.contains(id), "it runs after node " + std::to_string(id) + ", which is not before it");
 }
 
-// A reference goes where a state is written, or is read by Identity. No state is written twice at once.
+// A reference goes where a state is written, or is read by Identity; a resource where it is worked on. No state is
+// written twice at once.
 inline void check_references(const graph& g, const definition& def, const node& n) {
   const std::size_t written = static_cast<std::size_t>(states_of(def, n));
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-    const bool reference = g.type_of(n.inputs[i]).reference;
-    if (n.op == op::identity::name) continue;
-    expect(reference == (i < written),
-           "its input " + std::to_string(i) + (reference ? " is a variable, not a value" : " is no variable"));
-    expect(!reference ||
+    const output_type& type = g.type_of(n.inputs[i]);
+    const bool state = type.reference || type.resource;
+    if (n.op == op::identity::name && !type.resource) continue;
+    expect(state == (i < written),
+           "its input " + std::to_string(i) + (state ? " is a state, not a value" : " is a value, no state"));
+    expect(!state ||
                std::count(n.inputs.begin(), n.inputs.begin() + static_cast<std::ptrdiff_t>(written), n.inputs[i]) == 1,
            "it writes one variable twice");
   }
@@ -93,7 +95,7 @@ inline void check_type(const output_type& type) {
 
 inline void check_outputs(const node& n, const std::vector<output_type>& declared) {
   const auto agree = [](const output_type& a, const output_type& b) {
-    return a.dtype == b.dtype && a.reference == b.reference && fits(a.shape, b.shape);
+    return a.dtype == b.dtype && a.reference == b.reference && a.resource == b.resource && fits(a.shape, b.shape);
   };
   for (const output_type& type : n.outputs) check_type(type);
   expect(std::equal(n.outputs.begin(), n.outputs.end(), declared.begin(), declared.end(), agree),
@@ -135,7 +137,7 @@ inline void admit_stub(const graph& g, node& n) {
                    "a node that is computed elsewhere has inputs or attributes");
     for (const output_type& type : n.outputs) {
       detail::check_type(type);
-      detail::expect(!type.reference, "a variable that lives elsewhere");
+      detail::expect(!type.reference && !type.resource, "a state that lives elsewhere");
     }
   });
 }

@@ -67,7 +67,7 @@ void serialize(A& a, output& o) {
 }
 template <class A>
 void serialize(A& a, output_type& type) {
-  a(type.dtype, type.shape, type.reference);
+  a(type.dtype, type.shape, type.reference, type.resource);
 }
 
 // A body, as an attribute holds it.
@@ -195,7 +195,7 @@ inline void load(rpc::reader& a, shared_body& b) {
   const graph& g = fresh->graph;
   const auto is_there = [&g](const output& o) {
     return g.contains(o.node) && o.index >= 0 && o.index < static_cast<int>(g.peek(o.node).outputs.size()) &&
-           !g.type_of(o).reference;
+           !g.type_of(o).reference && !g.type_of(o).resource;
   };
   const auto is_node = [&g](node_id id) { return g.contains(id); };
   distributed::detail::expect(std::all_of(fresh->arguments.begin(), fresh->arguments.end(), is_there) &&

@@ -41,7 +41,7 @@ template <class TypeOf>
 bool is_repeatable(const node& n, TypeOf&& type_of) {
   if (definition_of(n.op).stateful) return false;
   for (const output& in : n.inputs)
-    if (type_of(in).reference) return false;
+    if (type_of(in).reference || type_of(in).resource) return false;
   return !any_body(n, [](const body& b) { return !is_repeatable(b); });
 }
 inline bool is_repeatable(const graph& g, const node& n) {
@@ -57,7 +57,8 @@ inline std::vector<output> unrepeatable_outputs(const body& b) {
     for (int o = 0; o < static_cast<int>(n.outputs.size()); ++o) {
       const output out{id, o};
       const bool given = std::find(b.arguments.begin(), b.arguments.end(), out) != b.arguments.end();
-      if (!n.outputs[static_cast<std::size_t>(o)].reference && !given) all.push_back(out);
+      const output_type& type = n.outputs[static_cast<std::size_t>(o)];
+      if (!type.reference && !type.resource && !given) all.push_back(out);
     }
   }
   return all;

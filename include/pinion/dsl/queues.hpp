@@ -1,0 +1,221 @@
+// Queues in a graph: elements that one step puts and another takes, in the task that holds the queue.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <pinion/dsl/control.hpp>
+#include <pinion/op/queue/op.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+// Never, for a temporary: the sentence of what the compiler refuses.
+template <class...>
+inline constexpr bool stored_queue = false;
+}  // namespace dsl
+
+struct close_options {
+  bool cancel_pending_enqueues = false;  // otherwise those who wait to put something are waited for
+};
+
+// A queue in a graph, whatever its elements. A value; the elements live in the task that runs the node, under its
+// container and shared name or name, and outlive steps and sessions as variables do.
+class any_queue {
+ public:
+  any_queue() = default;
+
+  bool empty() const { return graph_.empty(); }  // names no queue
+  graph& owner() const { return *graph_; }
+  node_id id() const { return queue_; }
+  output handle() const { return {queue_, 0}; }
+  const std::string& name() const { return (*graph_)[queue_].name; }
+  const std::string& op() const { return (*graph_)[queue_].op; }
+  const device_spec& requested_device() const { return (*graph_)[queue_].requested; }
+  operator operation() const { return {*graph_, queue_}; }
+
+  // How many elements are in it; never waits.
+  expr<std::int32_t> size(source_location where = source_location::current()) const {
+    return {drawn(), {node_of<op::queue_size>("size", {}, {}, where), 0}};
+  }
+  // Never waits.
+  expr<bool> is_closed(source_location where = source_location::current()) const {
+    return {drawn(), {node_of<op::queue_is_closed>("is_closed", {}, {}, where), 0}};
+  }
+  // No more elements are taken in: enqueues fail with cancelled, dequeues with out_of_range once there are too few
+  // elements left. It waits behind the enqueues that wait; with cancel_pending_enqueues they fail instead.
+  operation close(const close_options& o = {}, source_location where = source_location::current()) const {
+    const attributes attrs{{"cancel_pending_enqueues", o.cancel_pending_enqueues}};
+    return {drawn(), node_of<op::queue_close>("close", {}, attrs, where)};
+  }
+
+ protected:
+  any_queue(graph& g, node_id queue) : graph_(g), queue_(queue) {}
+
+  // In the graph in use: the body of a choice or loop names the queue again.
+  graph& drawn() const { return *dsl::drawn_in(*graph_, handle()).of; }
+  template <class Op>
+  node_id node_of(std::string_view what, std::vector<output> inputs, attributes attrs, source_location where) const {
+    if (empty()) throw error(errc::invalid_argument, "a queue that was never assigned is used");
+    const dsl::endpoint here = dsl::drawn_in(*graph_, handle());
+    inputs.insert(inputs.begin(), here.what);
+    const std::string base = name().substr(name().rfind('/') + 1) + "_" + std::string(what);
+    return build(
+        *here.of,
+        {.op = Op::name, .base_name = base, .inputs = std::move(inputs), .attrs = std::move(attrs), .where = where});
+  }
+
+ private:
+  graph_ref graph_;
+  node_id queue_ = no_node;
+};
+
+// A queue of elements of one tensor each of T. What is put must fit the shapes it was made with; whoever waits, for
+// room or for elements, holds no thread, keeps its turn, and is cancelled with its step or session (errors: cancelled).
+template <element... T>
+class queue : public any_queue {
+  static_assert(sizeof...(T) > 0, "a queue has elements of at least one component");
+
+ public:
+  queue() = default;
+
+  // Puts one element: an expression, variable, host tensor or scalar for each component. Waits for room.
+  template <class... V>
+  operation enqueue(const V&... components) const& {
+    return put<op::queue_enqueue>("enqueue", components...);
+  }
+  // Puts the slices of tensors along their first dimension, as room appears; not all at once.
+  template <class... V>
+  operation enqueue_many(const V&... components) const& {
+    return put<op::queue_enqueue_many>("enqueue_many", components...);
+  }
+  // Takes an element: an expression, or a tuple of them. Waits for one.
+  auto dequeue(source_location where = source_location::current()) const& {
+    return yields(node_of<op::queue_dequeue>("dequeue", {}, {}, where));
+  }
+  // Takes n elements, stacked along a new first dimension. Waits until it has so many, even more than the capacity;
+  // a closed queue with fewer keeps them: out_of_range. Needs known shapes, or a padding queue.
+  auto dequeue_many(std::int64_t n, source_location where = source_location::current()) const& {
+    return yields(node_of<op::queue_dequeue_many>("dequeue_many", {}, {{"n", n}}, where));
+  }
+  // The same, but of a closed queue what is left, if that is anything.
+  auto dequeue_up_to(std::int64_t n, source_location where = source_location::current()) const& {
+    return yields(node_of<op::queue_dequeue_up_to>("dequeue_up_to", {}, {{"n", n}}, where));
+  }
+
+  // A queue made in the middle of an expression could never be reached again.
+  template <class... V>
+  operation enqueue(const V&...) && {
+    static_assert(
+        dsl::stored_queue<V...>,
+        "a queue made as an operand could never be reached again: store it first, auto q = pn::fifo_queue(...)");
+    return {};
+  }
+  template <class... V>
+  operation enqueue_many(const V&...) && {
+    static_assert(
+        dsl::stored_queue<V...>,
+        "a queue made as an operand could never be reached again: store it first, auto q = pn::fifo_queue(...)");
+    return {};
+  }
+
+ protected:
+  queue(std::string_view op, op::queue_components components, attributes attrs, const std::string& name,
+        const std::string& shared_name, source_location where)
+      : any_queue(default_graph(), make(op, std::move(components), std::move(attrs), name, shared_name, where)) {}
+
+  // The components, with shapes given for all or for none.
+  static op::queue_components components_of(const std::vector<shape>& shapes) {
+    op::queue_components all{{dtype_of<T>...}, shapes};
+    if (shapes.empty()) all.shapes.assign(sizeof...(T), shape::any());
+    if (all.shapes.size() != sizeof...(T))
+      throw error(errc::invalid_argument, "a queue of " + std::to_string(sizeof...(T)) + " components was given " +
+                                              std::to_string(shapes.size()) + " shapes");
+    return all;
+  }
+
+ private:
+  static node_id make(std::string_view op, op::queue_components components, attributes attrs, const std::string& name,
+                      const std::string& shared_name, source_location where) {
+    op::set_components(attrs, components);
+    attrs.set("shared_name", shared_name);
+    return build(default_graph(), {.op = op, .base_name = name, .attrs = std::move(attrs), .where = where});
+  }
+  template <class Op, class... V>
+  operation put(std::string_view what, const V&... components) const {
+    static_assert(sizeof...(V) == sizeof...(T), "an element of the queue has another number of components");
+    if constexpr (sizeof...(V) == sizeof...(T)) {
+      graph& g = drawn();
+      return {g, node_of<Op>(what, {dsl::input_of<T>(g, components, std::string(what) + "/component", {})...}, {}, {})};
+    }
+  }
+  auto yields(node_id id) const { return dsl::outputs_as<std::tuple<T...>>::of(drawn(), id); }
+};
+
+struct queue_options {
+  std::int64_t capacity = -1;      // elements; negative: any number
+  std::vector<shape> shapes = {};  // of the components; empty: any, and no batches are taken
+  std::string name = {};           // of its node; empty: that of its kind
+  std::string shared_name = {};    // under which it lives; "" means its own name
+};
+
+// First in, first out.
+template <element... T>
+class fifo_queue : public queue<T...> {
+ public:
+  explicit fifo_queue(const queue_options& o, source_location where = source_location::current())
+      : queue<T...>(op::fifo_queue::name, queue<T...>::components_of(o.shapes), {{"capacity", o.capacity}},
+                    o.name.empty() ? "fifo_queue" : o.name, o.shared_name, where) {}
+};
+
+struct random_shuffle_queue_options {
+  std::int64_t capacity = -1;          // elements; negative: any number
+  std::int64_t min_after_dequeue = 0;  // elements that stay while it is open, so that there is something to draw from
+  std::vector<shape> shapes = {};      // of the components; empty: any, and no batches are taken
+  std::string name = {};
+  std::string shared_name = {};
+  std::int64_t seed = 0;  // of the draws; 0: others in each process
+};
+
+// Yields any of its elements, each as likely as the others.
+template <element... T>
+class random_shuffle_queue : public queue<T...> {
+ public:
+  explicit random_shuffle_queue(const random_shuffle_queue_options& o,
+                                source_location where = source_location::current())
+      : queue<T...>(op::random_shuffle_queue::name, queue<T...>::components_of(o.shapes),
+                    {{"capacity", o.capacity}, {"min_after_dequeue", o.min_after_dequeue}, {"seed", o.seed}},
+                    o.name.empty() ? "random_shuffle_queue" : o.name, o.shared_name, where) {}
+};
+
+// First in, first out; dimensions of its shapes may be unknown: components of a batch are filled up with zeros to the
+// largest of them.
+template <element... T>
+class padding_fifo_queue : public queue<T...> {
+ public:
+  explicit padding_fifo_queue(const queue_options& o, source_location where = source_location::current())
+      : queue<T...>(op::padding_fifo_queue::name, queue<T...>::components_of(o.shapes), {{"capacity", o.capacity}},
+                    o.name.empty() ? "padding_fifo_queue" : o.name, o.shared_name, where) {}
+};
+
+// Smallest first: its elements have a priority, int64, as an additional first component. `shapes` are those of T.
+template <element... T>
+class priority_queue : public queue<std::int64_t, T...> {
+ public:
+  explicit priority_queue(const queue_options& o, source_location where = source_location::current())
+      : queue<std::int64_t, T...>(op::priority_queue::name, with_priority(o.shapes), {{"capacity", o.capacity}},
+                                  o.name.empty() ? "priority_queue" : o.name, o.shared_name, where) {}
+
+ private:
+  static op::queue_components with_priority(const std::vector<shape>& shapes) {
+    std::vector<shape> all = shapes.empty() ? std::vector<shape>(sizeof...(T), shape::any()) : shapes;
+    all.insert(all.begin(), shape{});
+    return queue<std::int64_t, T...>::components_of(all);
+  }
+};
+
+}  // namespace pinion::inline v0
