@@ -2,5 +2,7 @@
 #pragma once
 
 #include <pinion/session.hpp>
+#include <pinion/train/coordinator.hpp>
 #include <pinion/train/global_step.hpp>
 #include <pinion/train/optimizers.hpp>
+#include <pinion/train/queue_runner.hpp>

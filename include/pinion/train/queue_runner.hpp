@@ -1,0 +1,98 @@
+// Keeps a queue filled: threads that run its enqueue operations until there is nothing more to put, or all are to stop.
+// Rules: TensorFlow 1.15, queue_runner_impl.py.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/dsl/queues.hpp>
+#include <pinion/runtime/session.hpp>
+#include <pinion/train/coordinator.hpp>
+
+namespace pinion::inline v0::train {
+
+// A queue and the operations that fill it. A value: copies are the same runner. Its threads belong to the coordinator
+// that they were started with; the session must outlive them.
+class queue_runner {
+ public:
+  // Makes the operations that close the queue. An enqueue that fails with one of the codes has found its input closed:
+  // the last thread to see that closes the queue, so that the end of the input is passed on.
+  queue_runner(const any_queue& queue, std::vector<operation> enqueues,
+               std::vector<errc> closed_by = {errc::out_of_range})
+      : state_(std::make_shared<state>()) {
+    if (enqueues.empty())
+      throw error(errc::invalid_argument, "a queue_runner of '" + queue.name() + "' was given nothing to run");
+    state_->name = queue.name();
+    state_->enqueues = std::move(enqueues);
+    state_->closed_by = std::move(closed_by);
+    state_->close = queue.close();
+    state_->cancel = queue.close({.cancel_pending_enqueues = true});
+  }
+
+  const std::string& name() const { return state_->name; }
+
+  // Starts a thread for each enqueue, and one that cancels them when the coordinator stops. What an enqueue throws
+  // otherwise stops the coordinator. Does nothing while threads for the same session run.
+  void start(session& on, coordinator& with) const {
+    {
+      std::lock_guard hold(state_->mutex);
+      std::size_t& running = state_->running[&on];
+      if (running > 0) return;
+      running = state_->enqueues.size();
+    }
+    for (const operation& enqueue : state_->enqueues)
+      with.launch("runs " + enqueue.name(), [s = state_, enqueue, &on, &with] { s->fill(enqueue, on, with); });
+    with.launch("closes " + name() + " at the stop", [s = state_, &on, &with] {
+      with.wait_for_stop();
+      on.run(s->cancel);
+    });
+  }
+
+ private:
+  struct state {
+    std::string name;
+    std::vector<operation> enqueues;
+    std::vector<errc> closed_by;
+    operation close, cancel;
+    std::mutex mutex;
+    std::map<const session*, std::size_t> running;  // threads
+
+    void fill(const operation& enqueue, session& on, coordinator& with) {
+      const auto left = [&] {
+        std::lock_guard hold(mutex);
+        return --running[&on];
+      };
+      try {
+        while (!with.should_stop()) on.run(enqueue);
+        left();
+      } catch (const error& e) {
+        const bool last = left() == 0;
+        if (std::find(closed_by.begin(), closed_by.end(), e.code()) == closed_by.end()) throw;
+        if (last) on.run(close);
+      }
+    }
+  };
+  std::shared_ptr<state> state_;
+};
+
+namespace detail {
+struct queue_runners {
+  std::vector<queue_runner> all;
+};
+}  // namespace detail
+
+// Remembers a runner with its graph, for start_queue_runners and monitored sessions.
+inline void add_queue_runner(const queue_runner& runner) {
+  default_graph().attached<detail::queue_runners>().all.push_back(runner);
+}
+// Starts every runner that was added to the session's graph.
+inline void start_queue_runners(session& on, coordinator& with) {
+  for (const queue_runner& r : on.graph().attached<detail::queue_runners>().all) r.start(on, with);
+}
+
+}  // namespace pinion::inline v0::train
