@@ -6,3 +6,5 @@
 #include <pinion/train/global_step.hpp>
 #include <pinion/train/optimizers.hpp>
 #include <pinion/train/queue_runner.hpp>
+#include <pinion/train/ssp.hpp>
+#include <pinion/train/sync_replicas.hpp>

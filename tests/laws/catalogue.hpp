@@ -15,6 +15,7 @@
 #include "laws/ops/reduce.hpp"
 #include "laws/ops/slice.hpp"
 #include "laws/ops/source.hpp"
+#include "laws/ops/sync.hpp"
 #include "laws/ops/variable.hpp"
 
 namespace laws {
@@ -23,7 +24,7 @@ inline const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
     for (const auto& family : {control_rows(), conv_rows(), gather_rows(), layout_rows(), map_rows(), matmul_rows(), nn_rows(), queue_rows(), random_rows(),
-                               reduce_rows(), slice_rows(), source_rows(), variable_rows()})
+                               reduce_rows(), slice_rows(), source_rows(), sync_rows(), variable_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

@@ -58,9 +58,11 @@ std::string fault_of(const call& c, const std::vector<any_tensor>& got, const ex
   return "";
 }
 
-// A placeholder has its value from outside, a body its step; a queue waits for somebody else.
+// A placeholder has its value from outside, a body its step; at a resource somebody waits for somebody else.
 bool runs_alone(std::string_view op) {
-  return op != "Placeholder" && op != "If" && op != "While" && op.find("Queue") == op.npos;
+  for (std::string_view meeting : {"Queue", "Accumulator", "Barrier", "Clock"})
+    if (op.find(meeting) != op.npos) return false;
+  return op != "Placeholder" && op != "If" && op != "While";
 }
 
 // Does the outcome of the largest numbers depend on the order in which a kernel adds or multiplies?

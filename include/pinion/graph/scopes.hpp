@@ -89,10 +89,12 @@ class [[nodiscard]] control_dependencies {
   }
 };
 
-// Is it an argument or a variable that a body drew in? Such a one was there before any scope, whenever it was first
-// used. (One that is made inside a scope has control inputs, or is a variable, which waits for nothing.)
+// Is it an argument, a variable or a queue that a body drew in? Such a one was there before any scope, whenever it was
+// first used. (One that is made inside a scope has control inputs, or names a state, which waits for nothing.)
 inline bool comes_from_outside(const node& n) {
-  return (n.op == "Placeholder" || n.op == "VariableV2") && n.control_inputs.empty();
+  const bool names_state =
+      n.inputs.empty() && n.outputs.size() == 1 && (n.outputs[0].reference || n.outputs[0].resource);
+  return (n.op == "Placeholder" || names_state) && n.control_inputs.empty();
 }
 
 // The control inputs of a node with these data inputs, by the scopes open now.

@@ -20,6 +20,7 @@
 #include <pinion/op/reduce/cpu.hpp>
 #include <pinion/op/slice/cpu.hpp>
 #include <pinion/op/source/cpu.hpp>
+#include <pinion/op/sync/cpu.hpp>
 #include <pinion/op/variable/cpu.hpp>
 #endif
 

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/op/find_state.hpp>
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/queue/components.hpp>
 #include <pinion/op/queue/store.hpp>
-#include <pinion/op/variable/state_key.hpp>
 
 namespace pinion::inline v0::op {
 
@@ -224,16 +224,12 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
 
 // The queue that a node names, made on first use. Two nodes that share a name must agree on what it is.
 inline std::shared_ptr<queue_state> find_queue(task_services& services, const node& n) {
-  const auto key = state_key(n);
-  const std::string& name = key.second;
-  auto found =
-      services.resources->find_or_create(key.first, name, [&] { return std::make_shared<queue_state>(name, n); });
-  auto state = std::dynamic_pointer_cast<queue_state>(found);
-  if (!state) throw error(errc::invalid_argument, "'" + name + "' is not a queue but another kind of resource");
+  const auto state = find_state<queue_state>(
+      services, n, "a queue", [&](const std::string& name) { return std::make_shared<queue_state>(name, n); });
   const std::string kind = n.op.substr(0, n.op.size() - 2);
   const auto capacity = n.attrs.get<std::int64_t>("capacity");
   if (state->kind() != kind || state->capacity() != capacity || !(state->components() == components_of(n.attrs)))
-    throw error(errc::invalid_argument, "two queues share the name '" + name + "' but are not the same: " + kind +
+    throw error(errc::invalid_argument, "two queues share the name '" + state->name() + "' but are not the same: " + kind +
                                             " of " + to_string(components_of(n.attrs)) + " and capacity " +
                                             std::to_string(capacity) + " here, " + state->kind() + " of " +
                                             to_string(state->components()) + " and capacity " +

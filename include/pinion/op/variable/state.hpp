@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <pinion/op/find_state.hpp>
 #include <pinion/op/kernel.hpp>
-#include <pinion/op/variable/state_key.hpp>
 
 namespace pinion::inline v0::op {
 
@@ -109,15 +109,12 @@ inline bool agree(const node& a, const node& b) {
 inline std::shared_ptr<variable_state> find_variable(task_services& services, const node& n) {
   const auto type = n.attrs.get<dtype>("dtype");
   const auto& extent = n.attrs.get<shape>("shape");
-  const auto key = state_key(n);
-  const std::string& name = key.second;
-  auto found = services.resources->find_or_create(
-      key.first, name, [&] { return std::make_shared<variable_state>(name, type, extent, to_string(n.where)); });
-  auto state = std::dynamic_pointer_cast<variable_state>(found);
-  if (!state) throw error(errc::invalid_argument, "'" + name + "' is not a variable but another kind of resource");
+  const auto state = find_state<variable_state>(services, n, "a variable", [&](const std::string& name) {
+    return std::make_shared<variable_state>(name, type, extent, to_string(n.where));
+  });
   if (state->dtype() != type || !fits(state->shape(), extent))
     throw error(errc::invalid_argument,
-                "two variables share the name '" + name + "' but not their type: " + type_text(n) + " here, " +
+                "two variables share the name '" + state->name() + "' but not their type: " + type_text(n) + " here, " +
                     std::string(to_string(state->dtype())) + " " + to_string(state->shape()) +
                     " in the one made first" + (state->made_at().empty() ? "" : " at " + state->made_at()));
   return state;

@@ -1,0 +1,289 @@
+// What replicas that train one model together meet at: accumulators of gradients, the barrier of synchronous training,
+// and the clocks of bounded staleness. Beside TensorFlow's accumulators, which judge each gradient by itself, here the
+// barrier decides once for all gradients of a replica's step.
+#pragma once
+
+#include <string>
+
+#include <pinion/op/definition.hpp>
+#include <pinion/op/gradient_context.hpp>
+#include <pinion/op/shape_context.hpp>
+
+namespace pinion::inline v0::op {
+
+namespace detail {
+
+struct sync_op {
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::invalid}};
+  static constexpr bool stateful = true;
+  static constexpr bool on_host = true;
+  static void gradient(gradient_context&) {}
+};
+struct sync_resource : sync_op {
+  static constexpr input_count inputs = 0;
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::string}};
+};
+// Works on the resource at input 0.
+struct on_resource : sync_op {
+  static constexpr int states = 1;
+};
+
+inline void expect_int64(const shape_context& c, int i, std::string_view what, int rank = 0) {
+  if (c.dtype(i) != dtype::int64) c.fail(std::string(what) + " is int64, not " + std::string(to_string(c.dtype(i))));
+  c.expect_rank(i, rank, what);
+}
+inline void expect_resource(const shape_context& c, std::string_view op, std::string_view what) {
+  c.expect_handle(0, what);
+  if (c.maker(0).op != op) c.fail("its input is a " + c.maker(0).op + ", not " + std::string(what));
+}
+}  // namespace detail
+
+// ---- accumulators ---------------------------------------------------------------------------------------------------
+
+// Attributes "dtype" and "shape", those of a variable; an output that stays where it is.
+struct gradient_accumulator : detail::sync_resource {
+  static constexpr std::string_view name = "GradientAccumulator";
+  static void infer(shape_context& c) {
+    const auto type = c.attrs().get<dtype>("dtype");
+    if (!dtypes::floating.has(type)) c.fail("gradients of " + std::string(to_string(type)) + " are not accumulated");
+    (void)c.attrs().get<shape>("shape");
+    c.handle();
+  }
+};
+
+namespace detail {
+struct on_accumulator : on_resource {
+  static void expect(const shape_context& c, bool step) {
+    expect_resource(c, gradient_accumulator::name, "an accumulator");
+    if (step) expect_int64(c, 1, "the step");
+  }
+  static dtype type_at(const shape_context& c) { return c.maker(0).attrs.get<dtype>("dtype"); }
+  static const shape& shape_at(const shape_context& c) { return c.maker(0).attrs.get<shape>("shape"); }
+  static void expect_gradient(const shape_context& c, int i) {
+    if (c.dtype(i) != type_at(c))
+      c.fail("a " + std::string(to_string(c.dtype(i))) + " gradient for an accumulator of " +
+             std::string(to_string(type_at(c))));
+  }
+};
+}  // namespace detail
+
+// Inputs: the accumulator, the step (int64), the ticket (int64), the gradient.
+struct accumulator_apply : detail::on_accumulator {
+  static constexpr std::string_view name = "AccumulatorApplyGradient";
+  static constexpr input_count inputs = 4;
+  static void infer(shape_context& c) {
+    expect(c, true);
+    detail::expect_int64(c, 2, "the ticket");
+    expect_gradient(c, 3);
+    if (!fits(c.shape(3), shape_at(c)))
+      c.fail("a gradient of shape " + to_string(c.shape(3)) + " for an accumulator of shape " + to_string(shape_at(c)));
+  }
+};
+// The same of a gradient of some rows: indices (int32, int64) [n] and rows [n, ...].
+struct sparse_accumulator_apply : detail::on_accumulator {
+  static constexpr std::string_view name = "SparseAccumulatorApplyGradient";
+  static constexpr input_count inputs = 5;
+  static void infer(shape_context& c) {
+    expect(c, true);
+    detail::expect_int64(c, 2, "the ticket");
+    if (c.dtype(3) != dtype::int32 && c.dtype(3) != dtype::int64) c.fail("indices of rows are int32 or int64");
+    c.expect_rank(3, 1, "indices of rows");
+    expect_gradient(c, 4);
+  }
+};
+// Inputs: the accumulator, the step, the tickets (int64 [k]) of those that count. Their mean, or with "sum" their sum.
+struct accumulator_take : detail::on_accumulator {
+  static constexpr std::string_view name = "AccumulatorTakeGradient";
+  static constexpr input_count inputs = 3;
+  static constexpr kernel_set kernels{.cpu = dtypes::floating};
+  static void infer(shape_context& c) {
+    expect(c, true);
+    detail::expect_int64(c, 2, "the tickets", 1);
+    c.output(type_at(c), shape_at(c));
+  }
+};
+// The same of rows: the indices (int64) and rows of all, one behind the other.
+struct sparse_accumulator_take : detail::on_accumulator {
+  static constexpr std::string_view name = "SparseAccumulatorTakeGradient";
+  static constexpr input_count inputs = 3;
+  static constexpr kernel_set kernels{.cpu = dtypes::floating};
+  static dtype key(const node& n) { return n.outputs[1].dtype; }
+  static void infer(shape_context& c) {
+    expect(c, true);
+    detail::expect_int64(c, 2, "the tickets", 1);
+    shape rows = shape_at(c);
+    if (rows.has_rank() && rows.rank() == 0) c.fail("an accumulator of scalars has no rows");
+    if (rows.has_rank()) rows.set(0, unknown);
+    c.output(dtype::int64, {unknown});
+    c.output(type_at(c), rows);
+  }
+};
+// Inputs: the accumulator, a step. Gradients of it and of later steps are kept, what there was is forgotten.
+struct accumulator_set_step : detail::on_accumulator {
+  static constexpr std::string_view name = "AccumulatorSetStep";
+  static constexpr input_count inputs = 2;
+  static void infer(shape_context& c) { expect(c, true); }
+};
+
+// ---- the barrier of synchronous training ----------------------------------------------------------------------------
+
+// Attributes "replicas_to_aggregate", "total_num_replicas".
+struct replica_barrier : detail::sync_resource {
+  static constexpr std::string_view name = "ReplicaBarrier";
+  static void infer(shape_context& c) {
+    const auto aggregate = c.attrs().get<std::int64_t>("replicas_to_aggregate"),
+               total = c.attrs().get<std::int64_t>("total_num_replicas");
+    if (aggregate < 1 || total < 1 || total > 1'000'000)
+      c.fail("a step aggregates at least one replica of at least one, not " + std::to_string(aggregate) + " of " +
+             std::to_string(total));
+    c.handle();
+  }
+};
+
+namespace detail {
+struct on_barrier : on_resource {
+  static constexpr input_count inputs = 1;
+  static void expect(const shape_context& c) { expect_resource(c, replica_barrier::name, "a barrier"); }
+};
+}  // namespace detail
+
+// A replica is there: the one numbered "replica", or with -1 any that was not there yet or has left. Yields the step
+// that it shall work on, and its number.
+struct barrier_enter : detail::on_barrier {
+  static constexpr std::string_view name = "BarrierEnter";
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
+  static void infer(shape_context& c) {
+    expect(c);
+    (void)c.attrs().get<std::int64_t>("replica");
+    c.output(dtype::int64, {});
+    c.output(dtype::int64, {});
+  }
+};
+// Inputs: the barrier, the replica, the ticket, the step. Its gradients are where they belong. Waits for the step's
+// update; yields the step to go on with, and whether the gradients counted. out_of_range: training has ended.
+struct barrier_commit : detail::on_barrier {
+  static constexpr std::string_view name = "BarrierCommit";
+  static constexpr input_count inputs = 4;
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
+  static void infer(shape_context& c) {
+    expect(c);
+    detail::expect_int64(c, 1, "the replica");
+    detail::expect_int64(c, 2, "the ticket");
+    detail::expect_int64(c, 3, "the step");
+    c.output(dtype::int64, {});
+    c.output(dtype::boolean, {});
+  }
+};
+// Waits for enough replicas. Yields the step, and the tickets of those that count.
+struct barrier_take : detail::on_barrier {
+  static constexpr std::string_view name = "BarrierTake";
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
+  static void infer(shape_context& c) {
+    expect(c);
+    c.output(dtype::int64, {});
+    c.output(dtype::int64, {unknown});
+  }
+};
+// Inputs: the barrier, the step that all go on with.
+struct barrier_advance : detail::on_barrier {
+  static constexpr std::string_view name = "BarrierAdvance";
+  static constexpr input_count inputs = 2;
+  static void infer(shape_context& c) {
+    expect(c);
+    detail::expect_int64(c, 1, "the step");
+  }
+};
+// Nobody waits for an update any more: takes that wait are cancelled; with "ended" replicas that wait, or come, end
+// with out_of_range, until there is an advance again.
+struct barrier_stop : detail::on_barrier {
+  static constexpr std::string_view name = "BarrierStop";
+  static void infer(shape_context& c) { expect(c); }
+};
+// Inputs: the barrier, the replica.
+struct barrier_leave : detail::on_barrier {
+  static constexpr std::string_view name = "BarrierLeave";
+  static constexpr input_count inputs = 2;
+  static void infer(shape_context& c) {
+    expect(c);
+    detail::expect_int64(c, 1, "the replica");
+  }
+};
+// Those that keep the others waiting for more than "patience_ms" have left.
+struct barrier_expire : detail::on_barrier {
+  static constexpr std::string_view name = "BarrierExpire";
+  static void infer(shape_context& c) {
+    expect(c);
+    (void)c.attrs().get<std::int64_t>("patience_ms");
+  }
+};
+// Yields accepted, dropped, rounds, live [4]; and how many commits were how many steps late [16], the last: or more.
+struct barrier_counts : detail::on_barrier {
+  static constexpr std::string_view name = "BarrierCounts";
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
+  static void infer(shape_context& c) {
+    expect(c);
+    c.output(dtype::int64, {4});
+    c.output(dtype::int64, {16});
+  }
+};
+
+// ---- the clocks of bounded staleness --------------------------------------------------------------------------------
+
+// Attribute "total_num_replicas".
+struct replica_clock : detail::sync_resource {
+  static constexpr std::string_view name = "ReplicaClock";
+  static void infer(shape_context& c) {
+    const auto total = c.attrs().get<std::int64_t>("total_num_replicas");
+    if (total < 1 || total > 1'000'000) c.fail("the clocks of " + std::to_string(total) + " replicas");
+    c.handle();
+  }
+};
+
+namespace detail {
+struct on_clock : on_resource {
+  static constexpr input_count inputs = 1;
+  static void expect(const shape_context& c) { expect_resource(c, replica_clock::name, "a clock"); }
+};
+}  // namespace detail
+
+// As BarrierEnter; yields the replica's number.
+struct clock_enter : detail::on_clock {
+  static constexpr std::string_view name = "ClockEnter";
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
+  static void infer(shape_context& c) {
+    expect(c);
+    (void)c.attrs().get<std::int64_t>("replica");
+    c.output(dtype::int64, {});
+  }
+};
+// Inputs: the clock, the replica, which has made a step. Waits until it is at most "bound" steps ahead of the slowest;
+// yields how far it is.
+struct clock_tick : detail::on_clock {
+  static constexpr std::string_view name = "ClockTick";
+  static constexpr input_count inputs = 2;
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
+  static void infer(shape_context& c) {
+    expect(c);
+    detail::expect_int64(c, 1, "the replica");
+    if (c.attrs().get<std::int64_t>("bound") < 0) c.fail("a replica is never less than 0 steps ahead");
+    c.output(dtype::int64, {});
+  }
+};
+// Inputs: the clock, the replica.
+struct clock_leave : detail::on_clock {
+  static constexpr std::string_view name = "ClockLeave";
+  static constexpr input_count inputs = 2;
+  static void infer(shape_context& c) {
+    expect(c);
+    detail::expect_int64(c, 1, "the replica");
+  }
+};
+struct clock_expire : detail::on_clock {
+  static constexpr std::string_view name = "ClockExpire";
+  static void infer(shape_context& c) {
+    expect(c);
+    (void)c.attrs().get<std::int64_t>("patience_ms");
+  }
+};
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,139 @@
+// Asynchronous training of bounded staleness: each replica updates at once, but none gets far ahead of the slowest.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/op/sync/op.hpp>
+#include <pinion/runtime/session.hpp>
+#include <pinion/train/coordinator.hpp>
+#include <pinion/train/optimizer.hpp>
+
+namespace pinion::inline v0::train {
+
+struct ssp_options {
+  std::int64_t staleness = 3;  // steps that a replica may be ahead of the slowest; 0: they keep step
+  std::int64_t total_num_replicas = 1;
+  std::string name = "ssp";   // the same in all programs that train together
+  std::int64_t replica = -1;  // which one this program is; -1: any that is free
+  std::chrono::milliseconds worker_timeout = std::chrono::seconds(30);  // others wait so long for a silent replica
+};
+
+namespace detail {
+struct ssp_nodes {
+  operation enter, leave, expire;
+  expr<std::int64_t> ahead;
+};
+}  // namespace detail
+
+// What a session does for training of bounded staleness. A value; its thread belongs to the coordinator.
+class ssp_hook {
+ public:
+  ssp_hook(std::shared_ptr<const detail::ssp_nodes> nodes, bool is_chief, std::chrono::milliseconds worker_timeout)
+      : nodes_(std::move(nodes)), is_chief_(is_chief), worker_timeout_(worker_timeout) {}
+
+  // Requires: the session and the coordinator outlive the coordinator's threads.
+  void after_create_session(session& on, coordinator& with) {
+    on.run(nodes_->enter);
+    if (!is_chief_) return;
+    with.launch("looks after the replicas", [n = nodes_, &on, &with, pause = worker_timeout_ / 4] {
+      while (!with.wait_for_stop(pause)) on.run(n->expire);
+    });
+  }
+  // The others wait for this replica no longer.
+  void end(session& on) { on.run(nodes_->leave); }
+
+ private:
+  std::shared_ptr<const detail::ssp_nodes> nodes_;
+  bool is_chief_;
+  std::chrono::milliseconds worker_timeout_;
+};
+
+// An optimizer around another: a replica's step applies its own gradients, and then waits until the replica is at most
+// `staleness` steps ahead of the slowest. One that leaves, or is not heard of for worker_timeout while others wait, is
+// waited for no longer. Every program makes it with the same name and numbers and runs its hook's after_create_session.
+// For one thread at a time. Source: as of op/sync/clock_state.hpp.
+template <class Optimizer>
+class ssp {
+ public:
+  ssp(Optimizer optimizer, ssp_options options) : optimizer_(std::move(optimizer)), o_(std::move(options)) {}
+
+  template <dsl::graph_operand L>
+  std::vector<gradient_of_variable> compute_gradients(const L& loss,
+                                                      const std::vector<operation>& variables = {}) const {
+    return optimizer_.compute_gradients(loss, variables);
+  }
+
+  // The operation of a replica's step. Needs options.global_step, beside which the clocks are kept.
+  operation apply_gradients(const std::vector<gradient_of_variable>& gradients, const minimize_options& options,
+                            source_location where = source_location::current()) {
+    if (options.global_step.empty())
+      throw error(errc::invalid_argument,
+                  "ssp keeps its clocks beside the global step: give it .global_step, as of "
+                  "tr::get_or_create_global_step()");
+    const operation applied = optimizer_.apply_gradients(gradients, options, where);
+    graph& g = options.global_step.owner();
+    const control_dependencies nothing{nullptr};
+    auto made = std::make_shared<detail::ssp_nodes>();
+    const output clock = [&]() -> output {
+      const colocate_with beside(operation(g, options.global_step.id()));
+      return {build(g, {.op = op::replica_clock::name,
+                        .base_name = o_.name + "/clock",
+                        .attrs = {{"total_num_replicas", o_.total_num_replicas}, {"shared_name", o_.name + "/clock"}},
+                        .where = where}),
+              0};
+    }();
+    const auto make = [&](std::string_view op, std::vector<output> inputs, attributes attrs = {}) {
+      return build(g, {.op = op,
+                       .base_name = o_.name + "/" + std::string(op),
+                       .inputs = std::move(inputs),
+                       .attrs = std::move(attrs),
+                       .where = where});
+    };
+    const operation anchor = no_op(o_.name + "/worker", where);
+    const auto replica = [&] {
+      const colocate_with near(anchor);
+      return variable(std::int64_t{0}, {.name = o_.name + "/replica", .trainable = false, .local = true}, where);
+    }();
+    const output self = replica.read(where).endpoint();
+    const expr<std::int64_t> entered(g, {make(op::clock_enter::name, {clock}, {{"replica", o_.replica}}), 0});
+    made->enter = assign(replica, entered, where);
+    made->leave = {g, make(op::clock_leave::name, {clock, self})};
+    made->expire = {g, make(op::clock_expire::name, {clock},
+                            {{"patience_ms", static_cast<std::int64_t>(o_.worker_timeout.count())}})};
+    const control_dependencies after{applied};
+    made->ahead = {g, {make(op::clock_tick::name, {clock, self}, {{"bound", o_.staleness}}), 0}};
+    nodes_ = std::move(made);
+    return nodes_->ahead;
+  }
+  template <dsl::graph_operand L>
+  operation minimize(const L& loss, const minimize_options& options,
+                     source_location where = source_location::current()) {
+    std::optional<default_scope> use;
+    if (&loss.owner() != &default_graph()) use.emplace(loss.owner());
+    return apply_gradients(compute_gradients(loss, options.variables), options, where);
+  }
+
+  // How many steps this replica was ahead of the slowest when its step ended; to be fetched along with the step, and
+  // put into a summary. Requires: apply_gradients.
+  expr<std::int64_t> steps_ahead() const { return nodes().ahead; }
+  ssp_hook make_session_run_hook(bool is_chief) const {
+    (void)nodes();
+    return {nodes_, is_chief, o_.worker_timeout};
+  }
+
+ private:
+  const detail::ssp_nodes& nodes() const {
+    if (!nodes_) throw error(errc::failed_precondition, "ssp: apply_gradients or minimize comes first");
+    return *nodes_;
+  }
+  Optimizer optimizer_;
+  ssp_options o_;
+  std::shared_ptr<detail::ssp_nodes> nodes_;
+};
+
+}  // namespace pinion::inline v0::train

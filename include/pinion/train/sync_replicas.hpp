@@ -1,0 +1,300 @@
+// Synchronous training: one update for the gradients of several replicas.
+//
+//   worker 0  gradients --push--> accumulators, one a variable, on its device
+//   worker 1  gradients --push-->      |  take those that count
+//   ...                                v
+//        commit, wait <--advance-- chief: mean, apply, count the step
+//                      barrier, beside the global step
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/op/sync/op.hpp>
+#include <pinion/runtime/session.hpp>
+#include <pinion/train/coordinator.hpp>
+#include <pinion/train/optimizer.hpp>
+
+namespace pinion::inline v0::train {
+
+struct sync_replicas_options {
+  std::int64_t replicas_to_aggregate = 1;
+  std::int64_t total_num_replicas = 0;  // those beyond replicas_to_aggregate are backups; 0: as many as are aggregated
+  std::string name = "sync_replicas";   // the same in all programs that train together
+  std::int64_t replica = -1;            // which one this program is; -1: any that is free
+  std::chrono::milliseconds worker_timeout = std::chrono::seconds(30);  // a round waits so long for a silent replica
+  bool sum_gradients = false;                                           // instead of their mean
+};
+
+// What has happened at a barrier so far.
+struct sync_replicas_counts {
+  expr<std::int64_t> totals;     // [4]: steps of replicas that counted, that were dropped, updates made, replicas there
+  expr<std::int64_t> staleness;  // [16]: steps of replicas by how many updates late they were; the last: or more
+};
+
+class sync_replicas_hook;
+
+namespace detail {
+
+// The nodes of a program that trains in step with others.
+struct sync_nodes {
+  operation train, enter, leave;        // of each replica
+  operation start, update, wake, stop;  // of the chief
+  operation expire;
+  sync_replicas_counts counts;
+};
+
+}  // namespace detail
+
+// An optimizer around another: replicas push their gradients, and once a step the mean of replicas_to_aggregate of them
+// is applied, by a thread of the chief. Which replicas count is decided once a step: all gradients of a replica's step
+// count, or none; those that come late are dropped and counted, and their replica goes on with the new step. A replica
+// that leaves, or is not heard of for worker_timeout while others wait, lowers the number that a step waits for.
+// Every program makes it, with the same name and numbers; each runs its hook's after_create_session, the chief's with
+// is_chief. For one thread at a time. Rules: TensorFlow 1.15, sync_replicas_optimizer.py, but for what is said above.
+template <class Optimizer>
+class sync_replicas {
+ public:
+  sync_replicas(Optimizer optimizer, sync_replicas_options options)
+      : optimizer_(std::move(optimizer)), o_(std::move(options)) {
+    if (o_.total_num_replicas == 0) o_.total_num_replicas = o_.replicas_to_aggregate;
+  }
+
+  template <dsl::graph_operand L>
+  std::vector<gradient_of_variable> compute_gradients(const L& loss,
+                                                      const std::vector<operation>& variables = {}) const {
+    return optimizer_.compute_gradients(loss, variables);
+  }
+
+  // The operation of a replica's step: it pushes the gradients and waits for the update. Counts options.global_step,
+  // which it needs.
+  operation apply_gradients(const std::vector<gradient_of_variable>& gradients, const minimize_options& options,
+                            source_location where = source_location::current());
+
+  template <dsl::graph_operand L>
+  operation minimize(const L& loss, const minimize_options& options,
+                     source_location where = source_location::current()) {
+    std::optional<default_scope> use;
+    if (&loss.owner() != &default_graph()) use.emplace(loss.owner());
+    return apply_gradients(compute_gradients(loss, options.variables), options, where);
+  }
+
+  // Requires: apply_gradients.
+  const sync_replicas_counts& counts() const { return nodes().counts; }
+  // Joins the others when a session is made, and leaves them at the end; of the chief, it makes the updates.
+  sync_replicas_hook make_session_run_hook(bool is_chief) const;
+
+ private:
+  const detail::sync_nodes& nodes() const {
+    if (!nodes_) throw error(errc::failed_precondition, "sync_replicas: apply_gradients or minimize comes first");
+    return *nodes_;
+  }
+  Optimizer optimizer_;
+  sync_replicas_options o_;
+  std::shared_ptr<detail::sync_nodes> nodes_;
+};
+
+// What a session does for synchronous training. A value; its threads belong to the coordinator.
+class sync_replicas_hook {
+ public:
+  sync_replicas_hook(std::shared_ptr<const detail::sync_nodes> nodes, bool is_chief,
+                     std::chrono::milliseconds worker_timeout)
+      : nodes_(std::move(nodes)), is_chief_(is_chief), worker_timeout_(worker_timeout) {}
+
+  // Requires: variables are initialised; the session and the coordinator outlive the coordinator's threads.
+  void after_create_session(session& on, coordinator& with) {
+    if (is_chief_) on.run(nodes_->start);
+    on.run(nodes_->enter);
+    if (!is_chief_) return;
+    with.launch("updates for the replicas", [n = nodes_, &on, &with] {
+      while (!with.should_stop()) on.run(n->update);
+    });
+    with.launch("looks after the replicas", [n = nodes_, &on, &with, pause = worker_timeout_ / 4] {
+      while (!with.wait_for_stop(pause)) on.run(n->expire);
+      on.run(n->wake);  // the updates' thread, which waits for replicas
+    });
+  }
+  // A worker leaves; where the chief does, training ends: steps of the others end with out_of_range.
+  void end(session& on) {
+    on.run(nodes_->leave);
+    if (is_chief_) on.run(nodes_->stop);
+  }
+
+ private:
+  std::shared_ptr<const detail::sync_nodes> nodes_;
+  bool is_chief_;
+  std::chrono::milliseconds worker_timeout_;
+};
+
+template <class Optimizer>
+sync_replicas_hook sync_replicas<Optimizer>::make_session_run_hook(bool is_chief) const {
+  (void)nodes();
+  return {nodes_, is_chief, o_.worker_timeout};
+}
+
+namespace detail {
+
+// Builds the nodes of a program, piece by piece.
+class sync_builder {
+ public:
+  sync_builder(const sync_replicas_options& o, const variable_handle<std::int64_t>& global_step, source_location where)
+      : o_(o), g_(global_step.owner()), step_(global_step), where_(where) {
+    const operation anchor = no_op(o.name + "/worker", where);
+    const colocate_with near(anchor);
+    local_step_ = local("local_step");
+    replica_ = local("replica");
+    ticket_ = local("ticket");
+    const colocate_with beside(operation(g_, step_.id()));
+    barrier_ =
+        resource(op::replica_barrier::name, "barrier",
+                 {{"replicas_to_aggregate", o.replicas_to_aggregate}, {"total_num_replicas", o.total_num_replicas}},
+                 o.name + "/barrier");
+  }
+
+  // The accumulator of a variable, where it is.
+  node_id accumulator(node_id variable) {
+    const node v = g_[variable];
+    const colocate_with near(operation(g_, variable));
+    return resource(op::gradient_accumulator::name, "grad_accum",
+                    {{"dtype", v.outputs[0].dtype}, {"shape", v.outputs[0].shape}}, v.name + "/grad_accum");
+  }
+  operation push(node_id accumulator, const gradient_value& gradient, const expr<std::int64_t>& ticket) {
+    const output a{accumulator, 0}, step = local_step_.read().endpoint();
+    if (gradient.is_sparse())
+      return make(op::sparse_accumulator_apply::name, {a, step, ticket.endpoint(), gradient.indices, gradient.rows});
+    return make(op::accumulator_apply::name, {a, step, ticket.endpoint(), gradient.dense});
+  }
+  // A number that no other step of any replica has.
+  expr<std::int64_t> next_ticket() { return assign_add(ticket_, std::int64_t{1}, where_); }
+
+  // The replica's step, once all is pushed.
+  operation commit(const std::vector<operation>& pushed, const expr<std::int64_t>& ticket) {
+    node_request r{
+        .op = op::barrier_commit::name,
+        .base_name = o_.name + "/commit",
+        .inputs = {{barrier_, 0}, replica_.read().endpoint(), ticket.endpoint(), local_step_.read().endpoint()},
+        .where = where_};
+    for (const operation& p : pushed) r.control_inputs.push_back(p.id());
+    const node_id committed = build(g_, std::move(r));
+    return assign(local_step_, expr<std::int64_t>(g_, {committed, 0}), where_);
+  }
+  operation enter() {
+    const operation entered = make(op::barrier_enter::name, {{barrier_, 0}}, {{"replica", o_.replica}});
+    const operation step = assign(local_step_, expr<std::int64_t>(g_, {entered.id(), 0}), where_);
+    const operation replica = assign(replica_, expr<std::int64_t>(g_, {entered.id(), 1}), where_);
+    return group(step, replica, ticket_.initializer());
+  }
+  operation leave() { return make(op::barrier_leave::name, {{barrier_, 0}, replica_.read().endpoint()}); }
+
+  struct round {
+    output step, tickets;
+  };
+  round take() {
+    const operation taken = make(op::barrier_take::name, {{barrier_, 0}});
+    return {{taken.id(), 0}, {taken.id(), 1}};
+  }
+  gradient_value taken(node_id accumulator, const gradient_value& like, const round& r) {
+    const bool sparse = like.is_sparse();
+    const operation mean = make(sparse ? op::sparse_accumulator_take::name : op::accumulator_take::name,
+                                {{accumulator, 0}, r.step, r.tickets}, {{"sum", o_.sum_gradients}});
+    gradient_value y = like;
+    if (sparse) {
+      y.indices = {mean.id(), 0};
+      y.rows = {mean.id(), 1};
+    } else {
+      y.dense = {mean.id(), 0};
+    }
+    return y;
+  }
+  // All go on with the value that the global step has after some operations.
+  operation advance(const operation& after) {
+    const control_dependencies then{after};
+    return make(op::barrier_advance::name, {{barrier_, 0}, step_.read(where_).endpoint()});
+  }
+  // Everything begins at the value of the global step.
+  operation start(const std::vector<node_id>& accumulators) {
+    std::vector<operation> reset;
+    for (const node_id a : accumulators)
+      reset.push_back(make(op::accumulator_set_step::name, {{a, 0}, step_.read(where_).endpoint()}));
+    node_request all{.op = op::no_op::name, .base_name = o_.name + "/reset", .where = where_};
+    for (const operation& r : reset) all.control_inputs.push_back(r.id());
+    return advance({g_, build(g_, std::move(all))});
+  }
+  operation stop(bool ended) { return make(op::barrier_stop::name, {{barrier_, 0}}, {{"ended", ended}}); }
+  operation expire() {
+    return make(op::barrier_expire::name, {{barrier_, 0}},
+                {{"patience_ms", static_cast<std::int64_t>(o_.worker_timeout.count())}});
+  }
+  sync_replicas_counts counts() {
+    const operation c = make(op::barrier_counts::name, {{barrier_, 0}});
+    return {{g_, {c.id(), 0}}, {g_, {c.id(), 1}}};
+  }
+
+ private:
+  operation make(std::string_view op, std::vector<output> inputs, attributes attrs = {}) {
+    return {g_, build(g_, {.op = op,
+                           .base_name = o_.name + "/" + std::string(op),
+                           .inputs = std::move(inputs),
+                           .attrs = std::move(attrs),
+                           .where = where_})};
+  }
+  node_id resource(std::string_view op, const std::string& what, attributes attrs, const std::string& shared_name) {
+    attrs.set("shared_name", shared_name);
+    return build(g_, {.op = op, .base_name = o_.name + "/" + what, .attrs = std::move(attrs), .where = where_});
+  }
+  // Kept by each replica for itself. Tickets begin anywhere, so that a replica that comes back has new ones.
+  variable_handle<std::int64_t> local(const std::string& what) {
+    std::random_device random;
+    const std::int64_t first = what == "ticket" ? std::int64_t{random() >> 1} << 32 : 0;
+    return variable(first, {.name = o_.name + "/" + what, .trainable = false, .local = true}, where_);
+  }
+
+  const sync_replicas_options& o_;
+  graph& g_;
+  const variable_handle<std::int64_t> step_;
+  const source_location where_;
+  variable_handle<std::int64_t> local_step_, replica_, ticket_;
+  node_id barrier_ = no_node;
+};
+
+}  // namespace detail
+
+template <class Optimizer>
+operation sync_replicas<Optimizer>::apply_gradients(const std::vector<gradient_of_variable>& gradients,
+                                                    const minimize_options& options, source_location where) {
+  if (options.global_step.empty())
+    throw error(errc::invalid_argument,
+                "sync_replicas counts steps: give it .global_step, as of tr::get_or_create_global_step()");
+  if (gradients.empty()) throw error(errc::invalid_argument, "sync_replicas was given no gradients");
+  const control_dependencies nothing{nullptr};
+  detail::sync_builder b(o_, options.global_step, where);
+  auto made = std::make_shared<detail::sync_nodes>();
+  const auto ticket = b.next_ticket();
+  std::vector<node_id> accumulators;
+  std::vector<operation> pushed;
+  for (const auto& [gradient, variable] : gradients) {
+    accumulators.push_back(b.accumulator(variable));
+    pushed.push_back(b.push(accumulators.back(), gradient, ticket));
+  }
+  made->train = b.commit(pushed, ticket);
+  const auto round = b.take();
+  std::vector<gradient_of_variable> means;
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    means.push_back({b.taken(accumulators[i], gradients[i].gradient, round), gradients[i].variable});
+  made->update = b.advance(optimizer_.apply_gradients(means, options, where));
+  made->start = b.start(accumulators);
+  made->enter = b.enter();
+  made->leave = b.leave();
+  made->wake = b.stop(false);
+  made->stop = b.stop(true);
+  made->expire = b.expire();
+  made->counts = b.counts();
+  nodes_ = std::move(made);
+  return nodes_->train;
+}
+
+}  // namespace pinion::inline v0::train

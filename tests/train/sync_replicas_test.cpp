@@ -1,0 +1,195 @@
+// Synchronous training: which gradients count, who waits for whom, and how that ends.
+#include <catch2/catch.hpp>
+
+#include <future>
+
+#include <pinion/train.hpp>
+
+#include "support/caught.hpp"
+
+namespace {
+
+namespace pn = pinion;
+namespace tr = pinion::train;
+using namespace std::chrono_literals;
+
+// Replicas as programs on one session: each pushes a gradient of w that is fed.
+struct team {
+  struct replica {
+    pn::expr<float> g;
+    pn::operation step;
+    std::optional<tr::sync_replicas_hook> hook;
+    pn::expr<std::int64_t> totals, staleness;
+  };
+
+  team(int replicas, tr::sync_replicas_options o) {
+    w = pn::variable(0.0f, {.name = "w"});
+    global_step = tr::get_or_create_global_step();
+    for (int r = 0; r < replicas; ++r) {
+      pn::name_scope scope{"replica_" + std::to_string(r)};
+      o.replica = r;
+      tr::sync_replicas sync{tr::gradient_descent{{.learning_rate = 1}}, o};
+      replica one;
+      one.g = pn::placeholder<float>({}, "g");
+      one.step = sync.minimize(w * one.g, {.global_step = global_step});
+      one.hook = sync.make_session_run_hook(r == 0);
+      one.totals = sync.counts().totals;
+      one.staleness = sync.counts().staleness;
+      all.push_back(one);
+    }
+    init = pn::global_variables_initializer();
+    sess.emplace();
+    sess->run(init);
+  }
+  void join() {
+    for (auto& r : all) r.hook->after_create_session(*sess, coord.emplace_or_get());
+  }
+  auto step(int r, float gradient) {
+    return std::async(std::launch::async, [this, r, gradient] {
+      sess->run({{all[static_cast<std::size_t>(r)].g, gradient}}, all[static_cast<std::size_t>(r)].step);
+    });
+  }
+  float value() { return float(sess->run(w)); }
+  std::int64_t steps() { return std::int64_t(sess->run(global_step)); }
+  std::vector<std::int64_t> totals() {
+    const auto t = sess->run(all[0].totals);
+    return {t.span().begin(), t.span().end()};
+  }
+
+  // A coordinator that goes before the session.
+  struct late_coordinator {
+    std::optional<tr::coordinator> it;
+    tr::coordinator& emplace_or_get() {
+      if (!it) it.emplace();
+      return *it;
+    }
+  };
+
+  pn::graph g;
+  decltype(g.as_default()) use = g.as_default();
+  pn::variable_handle<float> w;
+  pn::variable_handle<std::int64_t> global_step;
+  std::vector<replica> all;
+  pn::operation init;
+  std::optional<pn::session> sess;
+  late_coordinator coord;
+};
+
+}  // namespace
+
+TEST_CASE("an update is the mean of the gradients of all replicas, applied once") {
+  team t(3, {.replicas_to_aggregate = 3});
+  t.join();
+  for (int round = 1; round <= 4; ++round) {
+    auto a = t.step(0, 1), b = t.step(1, 2), c = t.step(2, 6);
+    a.get();
+    b.get();
+    c.get();
+    CHECK(t.value() == -3.0f * float(round));
+    CHECK(t.steps() == round);
+  }
+  CHECK(t.totals() == std::vector<std::int64_t>{12, 0, 4, 3});
+}
+
+TEST_CASE("the gradient of a backup replica that comes late is dropped, and counted by how late it is") {
+  team t(3, {.replicas_to_aggregate = 2, .total_num_replicas = 3});
+  t.join();
+  for (int round = 0; round < 2; ++round) {
+    auto a = t.step(0, 1), b = t.step(1, 3);
+    a.get();
+    b.get();
+  }
+  CHECK(t.value() == -4);
+  t.step(2, 1000).get();  // for step 0, which is over
+  CHECK(t.value() == -4);
+  CHECK(t.totals() == std::vector<std::int64_t>{4, 1, 2, 3});
+  const auto late = t.sess->run(t.all[0].staleness);
+  CHECK(late(0) == 4);
+  CHECK(late(2) == 1);
+  auto a = t.step(2, 10), b = t.step(0, 10);  // now it is in step with the others
+  a.get();
+  b.get();
+  CHECK(t.value() == -14);
+}
+
+TEST_CASE("fewer replicas than are aggregated compute several gradients for a step") {
+  team t(2, {.replicas_to_aggregate = 4, .total_num_replicas = 2});
+  t.join();
+  auto a = t.step(0, 1), b = t.step(1, 2);
+  // One of them is let go to compute again, until there are four.
+  auto loop = [&](int r, float first) {
+    return std::async(std::launch::async, [&t, r, first] {
+      for (float g = first; t.steps() < 1; ++g) t.step(r, g).get();
+    });
+  };
+  auto more_a = loop(0, 3), more_b = loop(1, 3);
+  a.wait();
+  b.wait();
+  t.all[0].hook->end(*t.sess);
+  more_a.wait();
+  more_b.wait();
+  CHECK(t.totals()[2] >= 1);
+}
+
+TEST_CASE("a replica that leaves is waited for no longer") {
+  team t(3, {.replicas_to_aggregate = 3});
+  t.join();
+  auto a = t.step(0, 2), b = t.step(1, 4);
+  t.all[2].hook->end(*t.sess);
+  a.get();
+  b.get();
+  CHECK(t.value() == -3);
+  CHECK(t.totals() == std::vector<std::int64_t>{2, 0, 1, 2});
+}
+
+TEST_CASE("a replica that is not heard of is given up after a while, and may come back") {
+  team t(2, {.replicas_to_aggregate = 2, .worker_timeout = 40ms});
+  t.join();
+  t.step(0, 2).get();
+  CHECK(t.value() == -2);
+  CHECK(t.totals() == std::vector<std::int64_t>{1, 0, 1, 1});
+  t.step(1, 100).get();  // it did not know that step 0 is over
+  CHECK(t.value() == -2);
+  CHECK(t.totals()[3] == 2);
+}
+
+TEST_CASE("when the chief ends, the others end with the end of input") {
+  team t(2, {.replicas_to_aggregate = 2});
+  t.join();
+  auto waiting = t.step(1, 1);
+  t.all[0].hook->end(*t.sess);
+  CHECK(refusal([&] {
+          waiting.get();
+          t.step(1, 1).get();  // in case the first was the last round
+        }, pn::errc::out_of_range, "training has ended") == "");
+  t.coord.it->request_stop();
+  t.coord.it->join();
+}
+
+TEST_CASE("rows of several replicas update the variable together") {
+  pn::graph g;
+  auto use = g.as_default();
+  auto table = pn::variable(pn::tensor<float>::of({{1, 1}, {2, 2}, {3, 3}}), {.name = "table"});
+  auto step = tr::get_or_create_global_step();
+  auto rows = pn::placeholder<int>({pn::unknown}, "rows");
+  tr::sync_replicas sync{tr::gradient_descent{{.learning_rate = 1}}, {.replicas_to_aggregate = 1}};
+  auto train = sync.minimize(pn::reduce_sum(pn::gather(table, rows)), {.global_step = step});
+  auto hook = sync.make_session_run_hook(true);
+  pn::session sess;
+  sess.run(pn::global_variables_initializer());
+  tr::coordinator coord;
+  hook.after_create_session(sess, coord);
+  sess.run({{rows, pn::tensor<int>::of({2, 0, 2})}}, train);
+  CHECK(sess.run(table) == pn::tensor<float>::of({{0, 0}, {2, 2}, {1, 1}}));
+  coord.request_stop();
+  coord.join();
+}
+
+TEST_CASE("sync_replicas says what it needs") {
+  pn::graph g;
+  auto use = g.as_default();
+  auto w = pn::variable(1.0f, {.name = "w"});
+  tr::sync_replicas sync{tr::gradient_descent{{}}, {.replicas_to_aggregate = 2}};
+  CHECK(refusal([&] { sync.make_session_run_hook(true); }, pn::errc::failed_precondition, "comes first") == "");
+  CHECK(refusal([&] { sync.minimize(w * w, {}); }, pn::errc::invalid_argument, "global_step") == "");
+}
