@@ -91,8 +91,18 @@ class graph {
   const std::vector<std::shared_ptr<const policy_use>>& policies() const { return policies_; }
   void add_policy(std::shared_ptr<const policy_use> p) { policies_.push_back(std::move(p)); }
 
+  // From now on, until it is lifted, adding a node throws failed_precondition: whoever runs the graph in a loop and
+  // builds in it would slow down step by step.
+  void finalize(bool finalized = true) { finalized_ = finalized; }
+  bool finalized() const { return finalized_; }
+
   // Appends a node under a name made unique from its base_name. An unsettled one waits for its name and device.
   node_id add(node n, bool may_be_absorbed) {
+    if (finalized_)
+      throw error(errc::failed_precondition, "the graph is finalized, as a monitored session does: '" +
+                                                 (n.name.empty() ? n.base_name : n.name) +
+                                                 "' has to be made before the session")
+          .at_node(n.name.empty() ? n.base_name : n.name, n.op, to_string(n.where));
     if (!may_be_absorbed) settle();
     for (const output& in : n.inputs) ++nodes_[index(in.node)].consumers;
     for (node_id c : n.control_inputs) ++nodes_[index(c)].consumers;
@@ -193,6 +203,7 @@ class graph {
   std::unordered_map<std::string, int> name_uses_;
   std::map<std::string, std::vector<node_id>> collections_;
   std::map<const void*, std::shared_ptr<void>> attachments_;
+  bool finalized_ = false;
   std::vector<std::shared_ptr<const policy_use>> policies_;
   std::unique_ptr<error> fault_;
   std::atomic<bool> waiting_{false};            // is there a node to settle, or a fault to throw?

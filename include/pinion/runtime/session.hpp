@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -29,6 +30,15 @@ struct feed {
   feed(const expr<T, P, L>& x, const literal<T>& v) : to(x), value(tensor<T>::of(v).untyped()) {}
   template <element T, class V>
   feed(const variable_handle<T>& x, const V& v) : feed(expr<T>(x), v) {}
+  // Of a dtype known only when the program runs, and checked then.
+  feed(const any_expr& x, any_tensor v) : to(x), value(std::move(v)) {}
+};
+
+// A step whose ends are known only when the program runs.
+struct run_request {
+  std::vector<feed> feeds = {};
+  std::vector<any_expr> fetches = {};
+  std::vector<operation> targets = {};
 };
 
 namespace dsl {
@@ -115,18 +125,21 @@ class session {
   template <dsl::fetchable... F>
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
     runtime::step_signature signature;
-    std::vector<any_tensor> values;
-    for (const feed& f : feeds) {
-      check_feed(f.to, f.value);
-      check_owner(f.to);
-      signature.feeds.push_back(f.to.endpoint());
-      values.push_back(f.value);
-    }
+    const auto values = add_feeds(signature, feeds);
     (add_fetch(signature, fetches), ...);
-    const auto step = backend().prepare(checked(signature));
-    std::vector<any_tensor> results(signature.fetches.size());
-    backend().run(*step, values, results);
+    auto results = run_step(signature, values);
     return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(results));
+  }
+  // The same, untyped: yields what is fetched, in order.
+  std::vector<any_tensor> run(const run_request& request) {
+    runtime::step_signature signature;
+    const auto values = add_feeds(signature, request.feeds);
+    for (const any_expr& f : request.fetches) {
+      check_owner(f);
+      signature.fetches.push_back(f.endpoint());
+    }
+    for (const operation& t : request.targets) add_fetch(signature, t);
+    return run_step(signature, values);
   }
 
   // A step prepared once and called often, typed: callable(batch, labels) gives a tuple of what it fetches.
@@ -187,8 +200,29 @@ class session {
       throw error(errc::invalid_argument, "'" + n.name + "' belongs to another graph than the session's")
           .at_node(n.name, n.op, to_string(n.where));
   }
+  template <class Feeds>
+  std::vector<any_tensor> add_feeds(runtime::step_signature& s, const Feeds& feeds) const {
+    std::vector<any_tensor> values;
+    for (const feed& f : feeds) {
+      check_feed(f.to, f.value);
+      check_owner(f.to);
+      s.feeds.push_back(f.to.endpoint());
+      values.push_back(f.value);
+    }
+    return values;
+  }
+  std::vector<any_tensor> run_step(const runtime::step_signature& s, std::span<const any_tensor> values) {
+    const auto step = backend().prepare(checked(s));
+    std::vector<any_tensor> results(s.fetches.size());
+    backend().run(*step, values, results);
+    return results;
+  }
   static void check_feed(const any_expr& to, const any_tensor& value) {
     if (to.empty()) throw error(errc::invalid_argument, "a feed for an expression that was never assigned");
+    if (value.dtype() != to.dtype())
+      throw error(errc::invalid_argument, "a value of " + std::string(to_string(value.dtype())) + " was fed to '" +
+                                              to.name() + "', which is " + std::string(to_string(to.dtype())))
+          .at_node(to.name(), to.op(), to_string(to.node().where));
     if (!fits(value.shape(), to.shape()))
       throw error(errc::invalid_argument, "a value of shape " + to_string(value.shape()) + " was fed to '" + to.name() +
                                               "', whose shape is " + to_string(to.shape()))
