@@ -37,6 +37,8 @@ pinion_component(CBLAS CBLAS pinion::cblas libopenblas-serial-dev "double matrix
 pinion_component(ASIO Asio pinion::asio libasio-dev "there are no clusters")
 pinion_component(CEREAL Cereal pinion::cereal libcereal-dev "there are no clusters")
 pinion_component(OPENSSL OpenSSL OpenSSL::Crypto libssl-dev "there are no clusters")
+pinion_component(JSON NlohmannJson pinion::json nlohmann-json3-dev "there are no safetensors files")
+pinion_component(ZLIB ZLIB ZLIB::ZLIB zlib1g-dev "compressed IDX files are refused")
 if(PINION_HAS_ASIO AND PINION_HAS_CEREAL AND PINION_HAS_OPENSSL)
   set(PINION_HAS_DISTRIBUTED 1)
 else()

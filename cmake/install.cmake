@@ -16,4 +16,5 @@ install(FILES
   ${CMAKE_CURRENT_LIST_DIR}/FindAsio.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindCBLAS.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindCereal.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindNlohmannJson.cmake
   DESTINATION ${package_dir})

@@ -11,6 +11,7 @@ const house::headers tree = house::read(PINION_TEST_SOURCE_DIR "/include/pinion"
 
 const std::map<std::string, int> floors{
     {"base", 1}, {"spec", 2}, {"tensor", 2},   {"scalar", 2},    {"rpc", 2},     {"device", 3},      {"graph", 3},
+    {"files", 3}, {"data", 4},
     {"op", 4},   {"autodiff", 5}, {"dsl", 6}, {"placement", 6}, {"runtime", 7}, {"distributed", 8}, {"train", 8},
 };
 
@@ -21,7 +22,7 @@ const std::map<std::string, house::names> umbrellas{
     {"graph.hpp", {}},
     {"session.hpp", session_rooms},
     {"distributed.hpp", {"rpc", "distributed", "device", "runtime", "graph.hpp", "session.hpp"}},
-    {"train.hpp", {"train", "device", "runtime", "graph.hpp", "session.hpp"}},
+    {"train.hpp", {"train", "files", "data", "device", "runtime", "graph.hpp", "session.hpp"}},
     {"pinion.hpp", {"graph.hpp", "session.hpp", "distributed.hpp", "train.hpp"}},
     {"cuda.hpp", {"device", "runtime", "graph.hpp", "session.hpp"}},
 };

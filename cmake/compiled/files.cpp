@@ -1,0 +1,4 @@
+// The part of pinion::compiled that holds what <pinion/files/*.hpp> leave out.
+#define PINION_DEFINE_FILES 1
+#include <pinion/files/idx.hpp>
+#include <pinion/files/safetensors.hpp>

@@ -1,0 +1,84 @@
+// CRC-32C (Castagnoli), plain and masked. Source: RFC 3720, appendix B.4; the mask is TFRecord's.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace pinion::inline v0::files {
+
+namespace detail {
+
+// Eight bytes at a time: row k holds the remainder of a byte that k zero bytes follow.
+inline constexpr auto crc32c_table = [] {
+  std::array<std::array<std::uint32_t, 256>, 8> t{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    std::uint32_t r = i;
+    for (int bit = 0; bit < 8; ++bit) r = r >> 1 ^ (r & 1 ? 0x82f63b78u : 0u);
+    t[0][i] = r;
+  }
+  for (std::size_t k = 1; k < 8; ++k)
+    for (std::size_t i = 0; i < 256; ++i) t[k][i] = t[k - 1][i] >> 8 ^ t[0][t[k - 1][i] & 255];
+  return t;
+}();
+
+// Little-endian, as everything here is stored.
+inline std::uint64_t eight_bytes(const unsigned char* p) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, p, 8);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+  return word;
+}
+
+inline std::uint32_t crc32c_by_table(std::uint32_t state, const unsigned char* p, std::size_t bytes) {
+  const auto& t = crc32c_table;
+  for (; bytes >= 8; bytes -= 8, p += 8) {
+    const std::uint64_t w = eight_bytes(p) ^ state;
+    state = t[7][w & 255] ^ t[6][w >> 8 & 255] ^ t[5][w >> 16 & 255] ^ t[4][w >> 24 & 255] ^ t[3][w >> 32 & 255] ^
+            t[2][w >> 40 & 255] ^ t[1][w >> 48 & 255] ^ t[0][w >> 56];
+  }
+  for (; bytes > 0; --bytes, ++p) state = state >> 8 ^ t[0][(state ^ *p) & 255];
+  return state;
+}
+
+#if defined(__x86_64__)
+[[gnu::target("sse4.2")]] inline std::uint32_t crc32c_by_instruction(std::uint32_t state, const unsigned char* p,
+                                                                     std::size_t bytes) {
+  std::uint64_t wide = state;
+  for (; bytes >= 8; bytes -= 8, p += 8) wide = __builtin_ia32_crc32di(wide, eight_bytes(p));
+  state = static_cast<std::uint32_t>(wide);
+  for (; bytes > 0; --bytes, ++p) state = __builtin_ia32_crc32qi(state, *p);
+  return state;
+}
+#endif
+
+inline std::uint32_t crc32c_update(std::uint32_t state, const unsigned char* p, std::size_t bytes) {
+#if defined(__x86_64__)
+  static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
+  if (has_instruction) return crc32c_by_instruction(state, p, bytes);
+#endif
+  return crc32c_by_table(state, p, bytes);
+}
+
+}  // namespace detail
+
+// Of some bytes; or of `before` and then these, where `so_far` is that of `before`.
+inline std::uint32_t crc32c(const void* from, std::size_t bytes, std::uint32_t so_far = 0) {
+  return ~detail::crc32c_update(~so_far, static_cast<const unsigned char*>(from), bytes);
+}
+inline std::uint32_t crc32c(std::string_view text, std::uint32_t so_far = 0) {
+  return crc32c(text.data(), text.size(), so_far);
+}
+
+// So that a checksum stored beside its bytes is no weak spot of a checksum over both.
+constexpr std::uint32_t masked(std::uint32_t crc) {
+  return std::rotr(crc, 15) + 0xa282ead8u;
+}
+constexpr std::uint32_t unmasked(std::uint32_t masked_crc) {
+  return std::rotl(masked_crc - 0xa282ead8u, 15);
+}
+
+}  // namespace pinion::inline v0::files

@@ -1,0 +1,98 @@
+// Elements as files store them, in either byte order, as elements of a tensor.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include <pinion/base/dtype.hpp>
+#include <pinion/base/error.hpp>
+#include <pinion/files/booleans.hpp>
+#include <pinion/tensor/tensor.hpp>
+
+namespace pinion::inline v0::files {
+
+// How a file stores an element. A value.
+struct stored_element {
+  enum class kind : std::uint8_t { boolean, signed_integer, unsigned_integer, floating };
+  kind what = kind::unsigned_integer;
+  std::size_t bytes = 1;
+  bool big_endian = false;
+};
+
+namespace detail {
+
+// The smallest of pinion's dtypes that holds every value of a stored element; invalid where none does.
+constexpr dtype dtype_for(const stored_element& e) {
+  using kind = stored_element::kind;
+  switch (e.what) {
+    case kind::boolean: return e.bytes == 1 ? dtype::boolean : dtype::invalid;
+    case kind::floating:
+      return e.bytes == 4   ? dtype::float32
+             : e.bytes == 8 ? dtype::float64
+             : e.bytes == 2 ? dtype::half
+                            : dtype::invalid;
+    case kind::signed_integer: return e.bytes <= 4 ? dtype::int32 : e.bytes == 8 ? dtype::int64 : dtype::invalid;
+    case kind::unsigned_integer:
+      return e.bytes == 1 ? dtype::uint8 : e.bytes == 2 ? dtype::int32 : e.bytes == 4 ? dtype::int64 : dtype::invalid;
+  }
+  return dtype::invalid;
+}
+
+template <class Stored>
+Stored load_element(const std::byte* from, bool big_endian) {
+  std::byte bytes[sizeof(Stored)];
+  const bool swap = big_endian == (std::endian::native == std::endian::little);
+  for (std::size_t i = 0; i < sizeof(Stored); ++i) bytes[i] = from[swap ? sizeof(Stored) - 1 - i : i];
+  Stored value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+template <class Stored, class T>
+void load_elements(const std::byte* from, bool big_endian, T* to, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    to[i] = static_cast<T>(load_element<Stored>(from + static_cast<std::size_t>(i) * sizeof(Stored), big_endian));
+}
+
+}  // namespace detail
+
+// `extent` elements from `from`, which holds as many. Integers that pinion has no dtype for are widened (int8 and int16
+// to int32, uint16 to int32, uint32 to int64); what nothing holds is unimplemented, a boolean of 2 data_loss. `what`
+// begins the sentence.
+inline any_tensor decode_elements(const stored_element& e, const shape& extent, const std::byte* from,
+                                  const std::string& what) {
+  using kind = stored_element::kind;
+  const dtype type = detail::dtype_for(e);
+  if (type == dtype::invalid)
+    throw error(errc::unimplemented, what + " has elements of a kind that no dtype of pinion holds (" +
+                                         std::to_string(e.bytes) + " bytes each)");
+  any_tensor t(type, extent);
+  const std::int64_t count = t.count();
+  const bool as_they_are =
+      e.bytes == size_of(type) && (e.bytes == 1 || e.big_endian == (std::endian::native == std::endian::big));
+  if (as_they_are) {
+    std::memcpy(t.raw(), from, t.bytes());
+  } else if (e.what == kind::signed_integer && e.bytes == 1) {
+    detail::load_elements<std::int8_t>(from, e.big_endian, t.data<std::int32_t>(), count);
+  } else if (e.what == kind::signed_integer && e.bytes == 2) {
+    detail::load_elements<std::int16_t>(from, e.big_endian, t.data<std::int32_t>(), count);
+  } else if (e.what == kind::unsigned_integer && e.bytes == 2) {
+    detail::load_elements<std::uint16_t>(from, e.big_endian, t.data<std::int32_t>(), count);
+  } else if (e.what == kind::unsigned_integer && e.bytes == 4) {
+    detail::load_elements<std::uint32_t>(from, e.big_endian, t.data<std::int64_t>(), count);
+  } else if (e.bytes == 2) {  // the bits of half numbers
+    detail::load_elements<std::uint16_t>(from, e.big_endian, static_cast<std::uint16_t*>(t.raw()), count);
+  } else if (e.bytes == 4) {
+    detail::load_elements<std::uint32_t>(from, e.big_endian, static_cast<std::uint32_t*>(t.raw()), count);
+  } else {
+    detail::load_elements<std::uint64_t>(from, e.big_endian, static_cast<std::uint64_t*>(t.raw()), count);
+  }
+  check_booleans(t, what);
+  return t;
+}
+
+}  // namespace pinion::inline v0::files
