@@ -333,9 +333,8 @@ PINION_DECL std::string to_json(const safetensors_header& header) {
     try {
       return nlohmann::json(text).dump();
     } catch (const nlohmann::json::exception&) {
-      throw error(errc::invalid_argument,
-                  "a name or note of a safetensors file is not UTF-8: '" +
-                      nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "'");
+      const std::string shown = nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+      throw error(errc::invalid_argument, "a name or note of a safetensors file is not UTF-8: " + shown);
     }
   };
   std::map<std::string, std::string> notes = header.metadata;
@@ -346,6 +345,10 @@ PINION_DECL std::string to_json(const safetensors_header& header) {
   for (const stored_tensor& t : header.tensors)
     if (t.checksum) note_checksum(t.name, *t.checksum);
 
+  std::string tensors;
+  for (const stored_tensor& t : header.tensors)
+    tensors += fmt::format("{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}},", quoted(t.name), t.format,
+                           fmt::join(t.extent.dims(), ","), t.begin, t.end);
   std::string json = "{";
   if (!notes.empty()) {
     json += quoted(std::string(detail::metadata_name)) + ":{";
@@ -353,9 +356,7 @@ PINION_DECL std::string to_json(const safetensors_header& header) {
     json.back() = '}';
     json += ",";
   }
-  for (const stored_tensor& t : header.tensors)
-    json += fmt::format("{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}},", quoted(t.name), t.format,
-                        fmt::join(t.extent.dims(), ","), t.begin, t.end);
+  json += tensors;
   if (json.size() > 1) json.pop_back();
   json += "}";
   json.resize((json.size() + 7) / 8 * 8, ' ');

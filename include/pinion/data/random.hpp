@@ -1,0 +1,36 @@
+// Random indices that are the same for a seed on every machine and with every standard library (SplitMix64).
+#pragma once
+
+#include <cstdint>
+
+namespace pinion::inline v0::data {
+
+// Well-mixed bits of a number. Source: Steele, Lea, Flood 2014, with Stafford's constants.
+constexpr std::uint64_t mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+// A value: copies go on separately.
+class random_indices {
+ public:
+  random_indices(std::uint64_t seed, std::uint64_t stream) : state_(mix(seed + 0x9e3779b97f4a7c15u) ^ mix(~stream)) {}
+
+  // Uniform over 0 .. n-1, without bias. Requires: n > 0. Source: Lemire 2019.
+  std::uint64_t below(std::uint64_t n) {
+    __extension__ using wide = unsigned __int128;
+    wide product = static_cast<wide>(next()) * n;
+    if (static_cast<std::uint64_t>(product) < n)
+      for (const std::uint64_t least = (0 - n) % n; static_cast<std::uint64_t>(product) < least;)
+        product = static_cast<wide>(next()) * n;
+    return static_cast<std::uint64_t>(product >> 64);
+  }
+
+ private:
+  std::uint64_t next() { return mix(state_ += 0x9e3779b97f4a7c15u); }
+
+  std::uint64_t state_;
+};
+
+}  // namespace pinion::inline v0::data

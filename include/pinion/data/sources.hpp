@@ -1,0 +1,104 @@
+// Where the elements of a dataset come from: tensors, numbers, a function, several datasets.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <pinion/data/dataset.hpp>
+#include <pinion/data/table.hpp>
+
+namespace pinion::inline v0::data {
+
+// The slices of dimension 0: element i is (a[i], b[i], ...). Shares the tensors' memory. Up to the first map, filter,
+// cache or prefetch only row numbers travel, so a batch is one copy of its rows. Scalars, or tensors of different
+// length: invalid_argument.
+template <element... Ts>
+requires(sizeof...(Ts) > 0) dataset<Ts...> from_tensors(tensor<Ts>... tensors) {
+  auto table = std::make_shared<const tensor_rows<Ts...>>(std::move(tensors)...);
+  return dataset<Ts...>(make_stage<Ts...>([table](const pass_options&) -> cursor_ptr<Ts...> {
+    return std::make_unique<table_cursor<Ts...>>(table, table->count());
+  }));
+}
+
+// The numbers first, first + step, ... below `end` (above it where step is negative), as scalars of int64.
+inline dataset<std::int64_t> range(std::int64_t first, std::int64_t end, std::int64_t step = 1) {
+  if (step == 0) throw error(errc::invalid_argument, "a range goes on in steps other than 0");
+  const auto distance =
+      static_cast<std::uint64_t>(step > 0 ? end : first) - static_cast<std::uint64_t>(step > 0 ? first : end);
+  const auto stride = step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
+  const std::uint64_t count = (step > 0) == (first < end) && first != end ? (distance - 1) / stride + 1 : 0;
+  if (count >> 63) throw error(errc::invalid_argument, "a range of 2^63 numbers or more");
+  auto table = std::make_shared<const number_rows>(first, step);
+  return dataset<std::int64_t>(make_stage<std::int64_t>([=](const pass_options&) -> cursor_ptr<std::int64_t> {
+    return std::make_unique<table_cursor<std::int64_t>>(table, static_cast<std::int64_t>(count));
+  }));
+}
+inline dataset<std::int64_t> range(std::int64_t count) {
+  return range(0, count);
+}
+
+namespace detail {
+
+template <class F, element... Ts>
+dataset<Ts...> from_generator(F f, std::type_identity<element_of<Ts...>>) {
+  return dataset<Ts...>(make_stage<Ts...>([f = std::move(f)](const pass_options& p) -> cursor_ptr<Ts...> {
+    return std::make_unique<generator_cursor<F, Ts...>>(f, p.stop);
+  }));
+}
+
+}  // namespace detail
+
+// What f() returns, until it returns nothing: f gives a std::optional of a tensor, a number or a tuple of such. Each
+// pass calls a copy of f as it was given, so a mutable lambda starts anew. A function that waits may take a
+// std::stop_token, requested when the pass is destroyed while a thread of it waits in f.
+template <class F>
+auto from_generator(F f) {
+  static_assert(
+      requires { typename generated<F>::type::value_type; },
+      "from_generator takes a copyable function of nothing, or of a std::stop_token, that returns a std::optional");
+  return detail::from_generator(std::move(f),
+                                std::type_identity<element_from<typename generated<F>::type::value_type>>{});
+}
+
+namespace detail {
+
+template <class... Parts>
+class zip_cursor;
+template <element... As, element... Bs>
+class zip_cursor<std::tuple<As...>, std::tuple<Bs...>> final : public cursor<As..., Bs...> {
+ public:
+  zip_cursor(cursor_ptr<As...> a, cursor_ptr<Bs...> b) : a_(std::move(a)), b_(std::move(b)) {}
+  std::optional<element_of<As..., Bs...>> next() override {
+    auto left = a_->next();
+    if (!left) return std::nullopt;
+    auto right = b_->next();
+    if (!right) return std::nullopt;
+    return std::tuple_cat(*std::move(left), *std::move(right));
+  }
+
+ private:
+  cursor_ptr<As...> a_;
+  cursor_ptr<Bs...> b_;
+};
+
+}  // namespace detail
+
+// Element i of each, side by side; ends with the shortest.
+template <element... As, element... Bs>
+dataset<As..., Bs...> zip(const dataset<As...>& a, const dataset<Bs...>& b) {
+  return dataset<As..., Bs...>(make_stage<As..., Bs...>([left = a.last(), right = b.last()](
+                                                            const pass_options& p) -> cursor_ptr<As..., Bs...> {
+    return std::make_unique<detail::zip_cursor<std::tuple<As...>, std::tuple<Bs...>>>(left->open(p), right->open(p));
+  }));
+}
+template <class A, class B, class C, class... More>
+auto zip(const A& a, const B& b, const C& c, const More&... more) {
+  return zip(zip(a, b), c, more...);
+}
+
+}  // namespace pinion::inline v0::data
