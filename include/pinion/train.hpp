@@ -1,6 +1,12 @@
-// Training: optimizers and the global step.
+// Training: input, optimizers, the global step, and files that others read.
 #pragma once
 
+#include <pinion/data/csv.hpp>
+#include <pinion/data/sources.hpp>
+#include <pinion/files/csv.hpp>
+#include <pinion/files/idx.hpp>
+#include <pinion/files/npy.hpp>
+#include <pinion/files/safetensors.hpp>
 #include <pinion/session.hpp>
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/global_step.hpp>

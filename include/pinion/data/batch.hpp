@@ -68,10 +68,10 @@ class batch_cursor final : public cursor<Ts...> {
   }
   std::optional<element_of<Ts...>> next_of_elements() {
     std::vector<element_of<Ts...>> elements;
-    while (elements.size() < size_) {
+    while (!ended_ && elements.size() < size_) {
       auto element = from_->next();
-      if (!element) break;
-      elements.push_back(*std::move(element));
+      ended_ = !element;
+      if (element) elements.push_back(*std::move(element));
     }
     if (too_few(elements.size())) return std::nullopt;
     return stack<Ts...>(elements);
@@ -81,6 +81,7 @@ class batch_cursor final : public cursor<Ts...> {
   std::shared_ptr<const rows<Ts...>> table_;
   std::size_t size_;
   batch_options options_;
+  bool ended_ = false;
   std::vector<std::int64_t> numbers_;
 };
 

@@ -13,8 +13,8 @@ namespace pinion::inline v0::data {
 
 // The elements of one pass, one after another. Owns the threads of its stages: destroying it, at any time, stops and
 // joins them, and waits for no more than the running calls of the user's functions. Movable; one thread at a time. An
-// exception of a stage, or of a function of the user's, comes out of the next() that would have given that element,
-// and ends the pass.
+// exception of a stage, or of a function of the user's, comes out of the next() that would have given that element (the
+// batch that would have held it, the first that a shuffle's buffer with it would have given), and ends the pass.
 template <element... Ts>
 class pass {
  public:

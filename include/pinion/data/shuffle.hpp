@@ -50,25 +50,24 @@ class shuffle_cursor final : public numbered_cursor<Ts...> {
     }
   }
   std::optional<element_of<Ts...>> next_element() override {
-    while (!filled_ && elements_.size() < size_ && !stop_.stop_requested()) take();
-    filled_ = true;
+    fill_hole();
+    while (!ended_ && elements_.size() < size_ && !stop_.stop_requested()) take();
     if (elements_.empty()) return std::nullopt;
-    auto& slot = elements_[random_.below(elements_.size())];
-    std::optional<element_of<Ts...>> fresh;
-    if (!ended_) fresh = from_->next();
-    std::optional<element_of<Ts...>> result(std::move(slot));
-    if (fresh) {
-      slot = *std::move(fresh);
-    } else {
-      ended_ = true;
-      if (&slot != &elements_.back()) slot = std::move(elements_.back());
-      elements_.pop_back();
-    }
-    return result;
+    hole_ = random_.below(elements_.size());
+    return std::move(elements_[*hole_]);
+  }
+  // The place of the last element is filled only now, so that an exception does not come an element early.
+  void fill_hole() {
+    if (!hole_) return;
+    std::swap(elements_[*hole_], elements_.back());
+    elements_.pop_back();
+    if (!ended_) take();
+    if (!ended_) std::swap(elements_[*hole_], elements_.back());
+    hole_.reset();
   }
   void take() {
     auto element = from_->next();
-    filled_ = ended_ = !element;
+    ended_ = !element;
     if (element) elements_.push_back(*std::move(element));
   }
 
@@ -77,6 +76,7 @@ class shuffle_cursor final : public numbered_cursor<Ts...> {
   random_indices random_;
   std::stop_token stop_;
   bool filled_ = false, ended_ = false;
+  std::optional<std::size_t> hole_;            // where the last element was
   std::vector<std::int64_t> numbers_, fresh_;  // one of these,
   std::vector<element_of<Ts...>> elements_;    // or these
 };
