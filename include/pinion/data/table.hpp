@@ -90,14 +90,18 @@ class number_rows final : public rows<std::int64_t> {
   number_rows(std::int64_t first, std::int64_t step) : first_(first), step_(step) {}
   element_of<std::int64_t> batch(std::span<const std::int64_t> numbers) const override {
     auto to = room_for<std::int64_t>(static_cast<std::int64_t>(numbers.size()), {});
-    std::transform(numbers.begin(), numbers.end(), to.data(), [this](std::int64_t n) { return first_ + n * step_; });
+    std::transform(numbers.begin(), numbers.end(), to.data(), [this](std::int64_t n) { return at(n); });
     return {std::move(to)};
   }
-  element_of<std::int64_t> one(std::int64_t number) const override {
-    return {tensor<std::int64_t>(first_ + number * step_)};
-  }
+  element_of<std::int64_t> one(std::int64_t number) const override { return {tensor<std::int64_t>(at(number))}; }
 
  private:
+  // Modulo 2^64: the product may leave int64 where the sum does not.
+  std::int64_t at(std::int64_t number) const {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
+                                     static_cast<std::uint64_t>(number) * static_cast<std::uint64_t>(step_));
+  }
+
   std::int64_t first_, step_;
 };
 

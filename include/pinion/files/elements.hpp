@@ -74,6 +74,7 @@ inline any_tensor decode_elements(const stored_element& e, const shape& extent, 
   const std::int64_t count = t.count();
   const bool as_they_are =
       e.bytes == size_of(type) && (e.bytes == 1 || e.big_endian == (std::endian::native == std::endian::big));
+  if (count == 0) return t;
   if (as_they_are) {
     std::memcpy(t.raw(), from, t.bytes());
   } else if (e.what == kind::signed_integer && e.bytes == 1) {
