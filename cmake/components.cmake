@@ -39,6 +39,7 @@ pinion_component(CEREAL Cereal pinion::cereal libcereal-dev "there are no cluste
 pinion_component(OPENSSL OpenSSL OpenSSL::Crypto libssl-dev "there are no clusters")
 pinion_component(JSON NlohmannJson pinion::json nlohmann-json3-dev "there are no safetensors files")
 pinion_component(ZLIB ZLIB ZLIB::ZLIB zlib1g-dev "compressed IDX files are refused")
+pinion_component(PROTOZERO Protozero pinion::protozero libprotozero-dev "there are no summaries and event files")
 if(PINION_HAS_ASIO AND PINION_HAS_CEREAL AND PINION_HAS_OPENSSL)
   set(PINION_HAS_DISTRIBUTED 1)
 else()

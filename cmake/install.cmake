@@ -17,4 +17,5 @@ install(FILES
   ${CMAKE_CURRENT_LIST_DIR}/FindCBLAS.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindCereal.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindNlohmannJson.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindProtozero.cmake
   DESTINATION ${package_dir})

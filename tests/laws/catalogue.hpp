@@ -16,6 +16,7 @@
 #include "laws/ops/slice.hpp"
 #include "laws/ops/source.hpp"
 #include "laws/ops/sync.hpp"
+#include "laws/ops/summary.hpp"
 #include "laws/ops/variable.hpp"
 
 namespace laws {
@@ -24,7 +25,7 @@ inline const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
     for (const auto& family : {control_rows(), conv_rows(), gather_rows(), layout_rows(), map_rows(), matmul_rows(), nn_rows(), queue_rows(), random_rows(),
-                               reduce_rows(), slice_rows(), source_rows(), sync_rows(), variable_rows()})
+                               reduce_rows(), slice_rows(), source_rows(), summary_rows(), sync_rows(), variable_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

@@ -21,32 +21,40 @@
 #include <pinion/op/slice/op.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/op/sync/op.hpp>
+#include <pinion/op/summary/op.hpp>
 #include <pinion/op/variable/op.hpp>
 
 namespace pinion::inline v0 {
 
 namespace op {
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) , tag
-using catalogue =
-    type_list<constant, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of,        //
-              variable, assign, assign_add, assign_sub, apply_gradient_descent, apply_momentum,      //
-              sparse_apply_gradient_descent, sparse_apply_momentum,                                  //
-              reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any,  //
-              expand_like, prod_grad, prod_grad_grad, argmax, softmax, log_softmax, scale_rows, softmax_cross_entropy,
-              sparse_softmax_cross_entropy, in_top_k,                                           //
-              random_uniform, random_normal, truncated_normal, gather, scatter_dense, one_hot,  //
-              reshape, reshape_like, expand_dims, squeeze, transpose,                           //
-              concat, split_like, split, slice, slice_like, pad_like, pad, tile, tile_grad,     //
-              conv2d, conv2d_backprop_input, conv2d_backprop_filter,                            //
-              max_pool, max_pool_grad, max_pool_grad_grad, avg_pool, avg_pool_grad,             //
-              fifo_queue, random_shuffle_queue, padding_fifo_queue, priority_queue,             //
-              queue_enqueue, queue_enqueue_many, queue_dequeue, queue_dequeue_many,             //
-              queue_dequeue_up_to, queue_size, queue_is_closed, queue_close,                    //
-              gradient_accumulator, accumulator_apply, sparse_accumulator_apply, accumulator_take,
-              sparse_accumulator_take, accumulator_set_step, replica_barrier, barrier_enter, barrier_commit,
-              barrier_take, barrier_advance, barrier_stop, barrier_leave, barrier_expire, barrier_counts, replica_clock,
-              clock_enter, clock_tick, clock_leave, clock_expire, conditional, loop,  //
-              matmul, map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+// clang-format off: a line or more for each family
+using catalogue = type_list<
+    constant, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of,
+    variable, assign, assign_add, assign_sub, apply_gradient_descent, apply_momentum,
+    sparse_apply_gradient_descent, sparse_apply_momentum,
+    reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any,
+    expand_like, prod_grad, prod_grad_grad, argmax, softmax, log_softmax, scale_rows,
+    softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,
+    random_uniform, random_normal, truncated_normal,
+    gather, scatter_dense, one_hot,
+    reshape, reshape_like, expand_dims, squeeze, transpose,
+    concat, split_like, split, slice, slice_like, pad_like, pad, tile, tile_grad,
+    conv2d, conv2d_backprop_input, conv2d_backprop_filter,
+    max_pool, max_pool_grad, max_pool_grad_grad, avg_pool, avg_pool_grad,
+    fifo_queue, random_shuffle_queue, padding_fifo_queue, priority_queue,
+    queue_enqueue, queue_enqueue_many, queue_dequeue, queue_dequeue_many, queue_dequeue_up_to,
+    queue_size, queue_is_closed, queue_close,
+    gradient_accumulator, accumulator_apply, sparse_accumulator_apply, accumulator_take, sparse_accumulator_take,
+    accumulator_set_step,
+    replica_barrier, barrier_enter, barrier_commit, barrier_take, barrier_advance, barrier_stop, barrier_leave,
+    barrier_expire, barrier_counts,
+    replica_clock, clock_enter, clock_tick, clock_leave, clock_expire,
+    scalar_summary, histogram_summary, image_summary, text_summary, merge_summary,
+    conditional, loop,
+    matmul,
+    map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+// clang-format on
 #undef PINION_MAP_TAG
 }  // namespace op
 

@@ -21,6 +21,7 @@
 #include <pinion/op/slice/cpu.hpp>
 #include <pinion/op/source/cpu.hpp>
 #include <pinion/op/sync/cpu.hpp>
+#include <pinion/op/summary/cpu.hpp>
 #include <pinion/op/variable/cpu.hpp>
 #endif
 

@@ -1,0 +1,38 @@
+// Is text UTF-8? What is written into files that others read must be.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace pinion::inline v0 {
+
+namespace detail {
+
+// The length of the well-formed sequence that text begins with; 0 where there is none. Source: Unicode 15, table 3-7.
+constexpr std::size_t utf8_sequence(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };
+  const unsigned first = byte(0), second = byte(1);
+  if (first < 0x80) return text.empty() ? 0 : 1;
+  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
+  if ((first & 0xf0) == 0xe0) {
+    const bool overlong = first == 0xe0 && second < 0xa0, surrogate = first == 0xed && second >= 0xa0;
+    return !overlong && !surrogate && follows(1) && follows(2) ? 3 : 0;
+  }
+  if (first < 0xf0 || first > 0xf4) return 0;
+  const bool overlong = first == 0xf0 && second < 0x90, beyond = first == 0xf4 && second >= 0x90;
+  return !overlong && !beyond && follows(1) && follows(2) && follows(3) ? 4 : 0;
+}
+
+}  // namespace detail
+
+constexpr bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t n = detail::utf8_sequence(text);
+    if (n == 0) return false;
+    text.remove_prefix(n);
+  }
+  return true;
+}
+
+}  // namespace pinion::inline v0
