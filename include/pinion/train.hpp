@@ -1,4 +1,5 @@
 // Training: input, optimizers, the global step, and files that others read.
+// Training: optimizers, the global step, summaries.
 #pragma once
 
 #include <pinion/data/csv.hpp>
@@ -14,3 +15,8 @@
 #include <pinion/train/queue_runner.hpp>
 #include <pinion/train/ssp.hpp>
 #include <pinion/train/sync_replicas.hpp>
+#include <pinion/train/event_file_reader.hpp>
+#include <pinion/train/global_step.hpp>
+#include <pinion/train/optimizers.hpp>
+#include <pinion/train/summary.hpp>
+#include <pinion/train/summary_writer.hpp>

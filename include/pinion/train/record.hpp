@@ -1,0 +1,43 @@
+// Records as TensorFlow frames them (TFRecord): length, CRC of the length, bytes, CRC of the bytes; little-endian.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <pinion/base/crc32c.hpp>
+
+namespace pinion::inline v0::train {
+
+inline constexpr std::size_t record_head = 12, record_tail = 4;
+
+namespace detail {
+
+template <class T>
+void append_little_endian(std::string& to, T x) {
+  for (std::size_t i = 0; i < sizeof x; ++i) to += static_cast<char>(x >> 8 * i & 0xFF);
+}
+template <class T>
+T little_endian(std::string_view from) {
+  T x = 0;
+  for (std::size_t i = 0; i < sizeof x; ++i) x |= static_cast<T>(T{static_cast<unsigned char>(from[i])} << 8 * i);
+  return x;
+}
+
+}  // namespace detail
+
+inline std::uint32_t masked_crc32c(std::string_view bytes) {
+  return pinion::masked_crc32c(std::as_bytes(std::span(bytes.data(), bytes.size())));
+}
+
+inline void append_record(std::string& to, std::string_view payload) {
+  const std::size_t first = to.size();
+  detail::append_little_endian(to, static_cast<std::uint64_t>(payload.size()));
+  detail::append_little_endian(to, masked_crc32c(std::string_view(to).substr(first)));
+  to.append(payload);
+  detail::append_little_endian(to, masked_crc32c(payload));
+}
+
+}  // namespace pinion::inline v0::train

@@ -1,0 +1,148 @@
+// Summaries: nodes that tell how values look, kept in collections of the graph, to be run and written to a file.
+//
+//   tr::summary::scalar("loss", loss);                 // tag "loss"; "model/loss" in the name scope "model"
+//   auto merged = tr::summary::merge_all();
+//   writer.add(sess.run(merged), step);
+//
+// Each yields a serialized Summary message. They run on the CPU of the task that a guard asks for. A build without
+// protozero refuses to run them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <pinion/dsl/node_call.hpp>
+
+namespace pinion::inline v0::train::summary {
+
+// The collection that summaries are in, unless others are asked for.
+inline constexpr std::string_view all = "summaries";
+
+struct options {
+  std::vector<std::string> collections = {std::string(all)};
+};
+struct image_options {
+  std::int64_t max_outputs = 3;  // of the images of a batch
+  std::vector<std::string> collections = {std::string(all)};
+};
+
+namespace detail {
+
+inline constexpr const char* tagged = "tagged_summaries";  // every one, whatever its collections
+
+// Two values of one tag would be taken for one curve, so a second one gets "loss_1".
+inline std::string unique_tag(const graph& g, const std::string& wanted) {
+  const auto taken = [&](const std::string& tag) {
+    const auto& known = g.collection(tagged);
+    return std::any_of(known.begin(), known.end(),
+                       [&](node_id id) { return g.peek(id).attrs.get<std::string>("tag") == tag; });
+  };
+  std::string tag = wanted;
+  for (int n = 1; taken(tag); ++n) tag = wanted + "_" + std::to_string(n);
+  return tag;
+}
+
+// A tag may be any text; a node's name is of letters, digits and . _ - /
+inline std::string node_name_of(std::string_view tag) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+  };
+  std::string name(tag);
+  for (char& c : name)
+    if (!plain(c) && c != '-' && c != '/') c = '_';
+  name.erase(name.begin(), std::find_if(name.begin(), name.end(), plain));
+  return name;
+}
+
+template <class Op, dsl::graph_operand A>
+expr<std::string> add(std::string_view name, attributes attrs, const std::vector<std::string>& collections,
+                      source_location where, A&& value) {
+  graph& g = dsl::graph_of(value);
+  if (name.empty()) throw error(errc::invalid_argument, "a summary without a name is shown nowhere");
+  attrs.set("tag", unique_tag(g, scope_state::current().name_prefix + std::string(name)));
+  const expr<std::string> made =
+      dsl::node_call<Op, std::string>(node_name_of(name), where, std::move(attrs), std::forward<A>(value));
+  g.add_to_collection(tagged, made.id());
+  for (const std::string& c : collections) g.add_to_collection(c, made.id());
+  return made;
+}
+
+template <class A>
+constexpr void check_numbers() {
+  static_assert(
+      dtypes::numbers.has(dtype_of<dsl::value_of<A>>),
+      "this summary shows numbers: pn::cast<float>(x) makes numbers of bools, tr::summary::text shows strings");
+}
+
+}  // namespace detail
+
+// One number: a point of the curve `name`.
+template <dsl::graph_operand A>
+expr<std::string> scalar(std::string_view name, A&& value, const options& o = {},
+                         source_location where = source_location::current()) {
+  detail::check_numbers<A>();
+  return detail::add<op::scalar_summary>(name, {}, o.collections, where, std::forward<A>(value));
+}
+
+// How the numbers of a tensor are distributed. A NaN or an infinity among them fails the step.
+template <dsl::graph_operand A>
+expr<std::string> histogram(std::string_view name, A&& values, const options& o = {},
+                            source_location where = source_location::current()) {
+  detail::check_numbers<A>();
+  return detail::add<op::histogram_summary>(name, {}, o.collections, where, std::forward<A>(values));
+}
+
+// Images [n, height, width, channels] of 1, 3 or 4 channels: uint8, or float or double in [0, 1]. Tags NAME/image/0 and
+// so on; NAME/image where max_outputs is 1.
+template <dsl::graph_operand A>
+expr<std::string> image(std::string_view name, A&& images, const image_options& o = {},
+                        source_location where = source_location::current()) {
+  constexpr dtype type = dtype_of<dsl::value_of<A>>;
+  static_assert(type == dtype::uint8 || is_floating(type),
+                "images are of uint8, or of float or double in [0, 1]: pn::cast<std::uint8_t>(x) makes such levels");
+  return detail::add<op::image_summary>(name, {{"max_images", o.max_outputs}}, o.collections, where,
+                                        std::forward<A>(images));
+}
+
+// Text in Markdown: one string, or a table of those of a vector or matrix.
+template <dsl::graph_operand A>
+expr<std::string> text(std::string_view name, A&& strings, const options& o = {},
+                       source_location where = source_location::current()) {
+  static_assert(dtype_of<dsl::value_of<A>> == dtype::string, "this summary shows strings; the others show numbers");
+  return detail::add<op::text_summary>(name, {}, o.collections, where, std::forward<A>(strings));
+}
+
+// One summary with the values of all. Throws invalid_argument where there are none.
+inline expr<std::string> merge(const std::vector<expr<std::string>>& summaries, std::string_view name = {},
+                               source_location where = source_location::current()) {
+  if (summaries.empty()) throw error(errc::invalid_argument, "merge was given no summaries");
+  graph& g = dsl::graph_of(summaries[0]);
+  node_request request{.op = op::merge_summary::name,
+                       .base_name = std::string(name.empty() ? op::merge_summary::name : name),
+                       .where = where};
+  for (const auto& s : summaries) {
+    dsl::graph_of(summaries[0], s);
+    request.inputs.push_back(dsl::endpoint_of(s, where).endpoint());
+  }
+  return {g, {build(g, std::move(request)), 0}};
+}
+
+// All summaries of a collection of the default graph, as one. Throws failed_precondition where there are none, rather
+// than give nothing, which nobody could run.
+inline expr<std::string> merge_all(std::string_view collection = all,
+                                   source_location where = source_location::current()) {
+  graph& g = default_graph();
+  std::vector<expr<std::string>> found;
+  for (const node_id id : g.collection(std::string(collection))) found.push_back({g, {id, 0}});
+  if (found.empty())
+    throw error(errc::failed_precondition, "collection '" + std::string(collection) +
+                                               "' of the default graph has no summaries to merge; "
+                                               "tr::summary::scalar(\"loss\", loss) makes one");
+  return merge(found, {}, where);
+}
+
+}  // namespace pinion::inline v0::train::summary
