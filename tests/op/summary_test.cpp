@@ -155,6 +155,8 @@ TEST_CASE("a text summary holds the strings with their shape, for the page of te
   REQUIRE(t.sub(2).count(2) == 2);
   CHECK(t.sub(2).sub(2, 0).integer(1) == 2);
   CHECK(t.sub(2).sub(2, 1).integer(1) == 1);
+  CHECK(summary_of("TextSummary", of<std::string>({0, 2}, {})).sub(1).sub(8).sub(2).count(2) == 2);
+  CHECK(summary_of("TextSummary", of<std::string>({}, {"x"})).sub(1).sub(8).has(2));
   REQUIRE(t.count(8) == 2);
   CHECK(t.text(8, 0) == "*a*");
   CHECK(t.text(8, 1) == "");

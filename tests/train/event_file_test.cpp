@@ -283,6 +283,7 @@ TEST_CASE("hyperparameters and the marks of a session are messages of their own"
   CHECK(start.sub(1, 2).sub(2).text(3) == "x");
   CHECK(start.sub(1, 3).sub(2).at(4).bits == 0);
   CHECK(start.real(5) == 1700000000.0);
+  CHECK(value.sub(8).sub(2).sub(2).at(1).bits == 0);  // an empty tensor: [0]
 }
 
 TEST_CASE("a writer takes events of several threads, each whole") {

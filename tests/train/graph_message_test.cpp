@@ -61,7 +61,12 @@ TEST_CASE("attributes are told in the field of their type, and shapes of outputs
   auto words = constant<std::string>({"a", "bc"}, "words");
   tr::summary::scalar("s", constant(1.f, "one"));
   auto f = elu(x * 2.f);
+  placeholder<float>({}, "scalar");
+  placeholder<float>({0}, "empty");
   const auto nodes = nodes_of(tr::graph_message(g));
+  CHECK(attribute_of(nodes.at("scalar"), "_output_shapes").sub(1).count(7) == 1);
+  CHECK(attribute_of(nodes.at("scalar"), "shape").has(7));
+  CHECK(shape_text(attribute_of(nodes.at("empty"), "shape").sub(7)) == "[0]");
   CHECK(attribute_of(nodes.at("x"), "dtype").integer(6) == 1);
   CHECK(shape_text(attribute_of(nodes.at("x"), "shape").sub(7)) == "[-1,3]");
   CHECK(shape_text(attribute_of(nodes.at("x"), "_output_shapes").sub(1).sub(7)) == "[-1,3]");

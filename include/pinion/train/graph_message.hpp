@@ -69,14 +69,20 @@ inline int data_type_of(dtype type) {
   return numbers[static_cast<unsigned>(type)];
 }
 
-template <class Field>
-void add_shape(protozero::pbf_builder<Field>& to, Field field, const shape& extent) {
-  protozero::pbf_builder<graph_shape> out(to, field);
-  if (!extent.has_rank()) return out.add_bool(graph_shape::any_rank, true);
+inline std::string shape_message(const shape& extent) {
+  std::string bytes;
+  protozero::pbf_builder<graph_shape> out(bytes);
+  if (!extent.has_rank()) out.add_bool(graph_shape::any_rank, true);
   for (const std::int64_t n : extent.dims()) {
     protozero::pbf_builder<graph_axis> axis(out, graph_shape::axis);
     axis.add_int64(graph_axis::extent, n);
   }
+  return bytes;
+}
+
+// A builder leaves no empty message behind, but a scalar's shape is one.
+inline void add_shape(protozero::pbf_builder<graph_value>& to, const shape& extent) {
+  to.add_message(graph_value::shape, shape_message(extent));
 }
 
 inline std::string shown(std::string text) {
@@ -94,7 +100,7 @@ inline bool is_small(const any_tensor& t) {
 inline void add_tensor(protozero::pbf_builder<graph_value>& to, const any_tensor& t) {
   protozero::pbf_builder<graph_tensor> out(to, graph_value::tensor);
   out.add_enum(graph_tensor::type, data_type_of(t.dtype()));
-  add_shape(out, graph_tensor::shape, t.shape());
+  out.add_message(graph_tensor::shape, shape_message(t.shape()));
   if (!is_small(t)) return;
   if (t.dtype() != dtype::string)
     return out.add_bytes(graph_tensor::content, static_cast<const char*>(t.raw()), t.bytes());
@@ -119,7 +125,7 @@ struct value_writer {
   void operator()(double x) const { to.add_float(graph_value::number, static_cast<float>(x)); }
   void operator()(const std::string& x) const { to.add_bytes(graph_value::text, shown(x)); }
   void operator()(dtype x) const { to.add_enum(graph_value::type, data_type_of(x)); }
-  void operator()(const shape& x) const { add_shape(to, graph_value::shape, x); }
+  void operator()(const shape& x) const { add_shape(to, x); }
   void operator()(const integers& x) const {
     protozero::pbf_builder<graph_value> list(to, graph_value::list);
     if (!x.empty()) list.add_packed_int64(graph_value::integer, x.begin(), x.end());
@@ -144,7 +150,7 @@ std::string graph_attribute(Fill&& fill) {
 inline std::string shapes_of(const std::vector<output_type>& outputs) {
   return graph_attribute([&](auto& value) {
     protozero::pbf_builder<graph_value> list(value, graph_value::list);
-    for (const output_type& o : outputs) add_shape(list, graph_value::shape, o.shape);
+    for (const output_type& o : outputs) add_shape(list, o.shape);
   });
 }
 

@@ -94,11 +94,13 @@ inline void add_about(protozero::pbf_builder<value_field>& value, std::string_vi
 }
 
 inline void add_shape(protozero::pbf_builder<tensor_field>& tensor, const shape& extent) {
-  protozero::pbf_builder<shape_field> s(tensor, tensor_field::shape);
+  std::string bytes;
+  protozero::pbf_builder<shape_field> s(bytes);
   for (const std::int64_t n : extent.dims()) {
     protozero::pbf_builder<axis_field> axis(s, shape_field::axis);
-    if (n != 0) axis.add_int64(axis_field::extent, n);
+    axis.add_int64(axis_field::extent, n);  // 0 too: a builder leaves no empty message behind
   }
+  tensor.add_message(tensor_field::shape, bytes);
 }
 
 // Calls each(tag) for every value of a summary. Throws what protozero throws, which trusts the types of fields.
