@@ -8,7 +8,7 @@
 
 #include <pinion/graph/body.hpp>
 #include <pinion/op/build.hpp>
-#include <pinion/op/variable/state_key.hpp>
+#include <pinion/op/state_key.hpp>
 
 namespace pinion::inline v0::dsl {
 
