@@ -1,5 +1,4 @@
-// Training: input, optimizers, the global step, and files that others read.
-// Training: optimizers, the global step, summaries.
+// Training: input, optimizers and how replicas of them keep together, checkpoints, summaries, queues, hooks.
 #pragma once
 
 #include <pinion/data/csv.hpp>
@@ -9,14 +8,14 @@
 #include <pinion/files/npy.hpp>
 #include <pinion/files/safetensors.hpp>
 #include <pinion/session.hpp>
+#include <pinion/train/clipping.hpp>
 #include <pinion/train/coordinator.hpp>
-#include <pinion/train/global_step.hpp>
-#include <pinion/train/optimizers.hpp>
-#include <pinion/train/queue_runner.hpp>
-#include <pinion/train/ssp.hpp>
-#include <pinion/train/sync_replicas.hpp>
 #include <pinion/train/event_file_reader.hpp>
 #include <pinion/train/global_step.hpp>
 #include <pinion/train/optimizers.hpp>
+#include <pinion/train/queue_runner.hpp>
+#include <pinion/train/schedules.hpp>
+#include <pinion/train/ssp.hpp>
 #include <pinion/train/summary.hpp>
 #include <pinion/train/summary_writer.hpp>
+#include <pinion/train/sync_replicas.hpp>

@@ -28,11 +28,11 @@ namespace pinion::inline v0 {
 
 namespace op {
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) , tag
+#define PINION_UPDATE_TAG(tag, op_name) , tag, sparse_##tag
 // clang-format off: a line or more for each family
 using catalogue = type_list<
     constant, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of,
-    variable, assign, assign_add, assign_sub, apply_gradient_descent, apply_momentum,
-    sparse_apply_gradient_descent, sparse_apply_momentum,
+    variable, assign, assign_add, assign_sub, assign_multiply,
     reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any,
     expand_like, prod_grad, prod_grad_grad, argmax, softmax, log_softmax, scale_rows,
     softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,
@@ -53,9 +53,10 @@ using catalogue = type_list<
     scalar_summary, histogram_summary, image_summary, text_summary, merge_summary,
     conditional, loop,
     matmul,
-    map_gradient PINION_MAP_OPS(PINION_MAP_TAG)>;
+    map_gradient PINION_MAP_OPS(PINION_MAP_TAG) PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
 // clang-format on
 #undef PINION_MAP_TAG
+#undef PINION_UPDATE_TAG
 }  // namespace op
 
 // Is it one of the catalogue?

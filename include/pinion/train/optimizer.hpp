@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,15 +11,14 @@
 
 #include <pinion/autodiff/gradients.hpp>
 #include <pinion/dsl/sources.hpp>
-#include <pinion/train/update_rule.hpp>
+#include <pinion/op/variable/rule.hpp>
+#include <pinion/op/variable/rules.hpp>
+#include <pinion/train/formula.hpp>
+#include <pinion/train/gradient_of_variable.hpp>
+#include <pinion/train/handle.hpp>
+#include <pinion/train/slots.hpp>
 
 namespace pinion::inline v0::train {
-
-// A variable and the gradient of the loss by it.
-struct gradient_of_variable {
-  gradient_value gradient;
-  node_id variable = no_node;
-};
 
 struct minimize_options {
   variable_handle<std::int64_t> global_step = {};  // counted up once the variables are updated
@@ -26,62 +26,103 @@ struct minimize_options {
   std::string name = {};
 };
 
-namespace detail {
-
-// A slot: a variable of the same shape beside another, kept from step to step.
-inline node_id make_slot(graph& g, node_id variable, const std::string& optimizer) {
-  const node v = g[variable];
-  if (!v.outputs[0].shape.known())
-    throw error(errc::invalid_argument, "variable '" + v.name + "' has the shape " + to_string(v.outputs[0].shape) +
-                                            "; an optimizer needs a known one for its slots")
-        .at_node(v.name, v.op, to_string(v.where));
-  const colocate_with near(operation(g, variable));
-  const std::string name = g.unique_name(v.name + "/" + optimizer);
-  return visit_plain(v.outputs[0].dtype, [&]<class T>() {
-    if constexpr (std::is_floating_point_v<T>) {
-      auto request = dsl::constant_request(tensor<T>(v.outputs[0].shape).untyped(), "", v.where);
-      request.exact_name = name + "/initial_value";
-      const node_id zero = build(g, std::move(request));
-      return dsl::make_variable<T>({zero, 0}, name, {.trainable = false}, v.where).id();
-    } else {
-      throw error(errc::invalid_argument, "variable '" + v.name + "' is " + std::string(to_string(v.outputs[0].dtype)) +
-                                              "; only floating-point variables are trained");
-      return no_node;
-    }
-  });
-}
-
 // The ops of a rule: for a dense gradient, and for some rows.
 struct update_ops {
   std::string_view dense, sparse;
 };
+template <class Dense, class Sparse>
+inline constexpr update_ops ops_of{Dense::name, Sparse::name};
 
-// A node that updates a variable and its slots by a rule; by a sparse gradient the rows that it has alone.
+namespace detail {
+
+#if defined(PINION_COMPILED)
+inline constexpr bool library_has_kernels = true;
+#else
+inline constexpr bool library_has_kernels = false;
+#endif
+
+template <class Rule>
+op::shared_program program_for(dtype type, const std::array<double, Rule::numbers>& numbers, op::rate_is rate) {
+  return std::make_shared<const scalar::program>(rate == op::rate_is::input
+                                                     ? op::rule_program<Rule, op::rate_is::input>(type, numbers)
+                                                     : op::rule_program<Rule, op::rate_is::literal>(type, numbers));
+}
+
+// A rate as the updates of one apply_gradients want it: a number, or an expression of the variable's dtype, made once.
+class shared_rate {
+ public:
+  explicit shared_rate(scalar_value rate) : rate_(std::move(rate)) {}
+  scalar_value of(dtype type) {
+    if (rate_.is_number()) return rate_;
+    auto& known = of_type_[type];
+    if (known.empty()) {
+      const colocate_with near(operation(rate_.expression()));
+      known = as_dtype(rate_.expression(), type, rate_.expression().node().where);
+    }
+    return scalar_value(known);
+  }
+
+ private:
+  scalar_value rate_;
+  std::map<dtype, any_expr> of_type_;
+};
+
+// Throws invalid_argument unless it is a floating-point variable of the graph.
+inline void check_variable(const graph& g, node_id variable) {
+  if (!g.contains(variable) || g[variable].op != op::variable::name)
+    throw error(errc::invalid_argument,
+                "apply_gradients: a gradient is given for what is no variable of the default graph");
+  const node& v = g[variable];
+  if (!is_floating(v.outputs[0].dtype))
+    throw error(errc::invalid_argument, "variable '" + v.name + "' is " + std::string(to_string(v.outputs[0].dtype)) +
+                                            "; only floating-point variables are trained")
+        .at_node(v.name, v.op, to_string(v.where));
+}
+
+}  // namespace detail
+
+// A node that updates a variable and its slots by a rule (op/variable/rule.hpp); by a sparse gradient the rows that it
+// names alone. The first number may be an expression, of the variable's dtype; the others are numbers.
 template <class Rule>
 operation make_update(graph& g, const update_ops& ops, const std::array<node_id, Rule::states>& states,
-                      const gradient_value& gradient, const std::array<double, Rule::numbers>& numbers) {
-  (void)scalar::compile_program<compiled_rule<Rule, float>>::kernel;
-  (void)scalar::compile_program<compiled_rule<Rule, double>>::kernel;
+                      const gradient_value& gradient, const std::array<scalar_value, Rule::numbers>& numbers) {
+  if constexpr (!(detail::library_has_kernels && rules::is_of_library<Rule>)) op::instantiate_rule<Rule>();
   const node& variable = g[states[0]];
   const std::string_view op = gradient.is_sparse() ? ops.sparse : ops.dense;
   node_request request{.op = op, .base_name = variable.name + "/" + std::string(op), .where = variable.where};
   for (node_id s : states) request.inputs.push_back({s, 0});
   if (gradient.is_sparse()) request.inputs.push_back(gradient.indices);
   request.inputs.push_back(gradient.is_sparse() ? gradient.rows : gradient.dense);
-  auto program = rule_program<Rule>(variable.outputs[0].dtype, numbers);
-  request.attrs.set("program", op::shared_program(std::make_shared<const scalar::program>(std::move(program))));
+  auto rate = op::rate_is::input;
+  if (!numbers[0].is_number())
+    request.inputs.push_back(numbers[0].expression().endpoint());
+  else if (op::rate_varies<Rule>)
+    throw error(errc::internal, "the rate of " + std::string(op) + " is never a number");
+  else
+    rate = op::rate_is::literal;
+  std::array<double, Rule::numbers> literals{};
+  for (std::size_t i = 0; i < literals.size(); ++i) literals[i] = numbers[i].number();
+  request.attrs.set("program", detail::program_for<Rule>(variable.outputs[0].dtype, literals, rate));
   request.attrs.set("states", std::int64_t{Rule::states});
   return {g, build(g, std::move(request))};
 }
 
-}  // namespace detail
-
-// An optimizer is a type with apply_one(graph, variable, gradient): this gives it the rest of its interface. A sparse
-// gradient, that of a gather, updates the rows that it names alone, of the variable and of its slots.
+// What every optimizer has, by what it brings itself:
+//
+//   static constexpr std::string_view name = "Momentum";                       // of its slots and its node
+//   static constexpr std::array<std::string_view, 1> slots = {"momentum"};
+//   scalar_value rate(graph&, const std::vector<gradient_of_variable>&) const; // of one apply_gradients
+//   operation apply_one(graph&, node_id variable, const gradient_value&, const scalar_value& rate) const;
+//   std::vector<operation> finish(graph&, const std::vector<operation>& updates) const;  // what runs behind these; may
+//   be left out
+//
+// A value; copies share their slots. An optimizer that is applied to a variable twice uses the same slots, another one
+// has its own. Building graphs with one optimizer is as thread-safe as building them without.
 template <class Self>
 class optimizer {
  public:
-  // Gradients by the given variables, or by all trainable ones that the loss depends on.
+  // Gradients by the given variables, or by all trainable ones; those that the loss does not depend on are left out.
+  // Throws invalid_argument where it depends on none.
   template <dsl::graph_operand L>
   std::vector<gradient_of_variable> compute_gradients(const L& loss,
                                                       const std::vector<operation>& variables = {}) const {
@@ -101,17 +142,22 @@ class optimizer {
     return result;
   }
 
-  // One operation that updates every variable, and then counts the step.
+  // One operation of the default graph that updates every variable, and then counts the step. Gradients that are empty
+  // are passed over; invalid_argument where all are.
   operation apply_gradients(const std::vector<gradient_of_variable>& gradients, const minimize_options& options = {},
                             source_location where = source_location::current()) const {
-    if (gradients.empty()) throw error(errc::invalid_argument, "apply_gradients was given no gradients");
     graph& g = options.global_step.empty() ? default_graph() : options.global_step.owner();
+    std::vector<gradient_of_variable> given;
+    for (const auto& one : gradients) {
+      if (one.empty()) continue;
+      detail::check_variable(g, one.variable);
+      given.push_back(one);
+    }
+    if (given.empty()) throw error(errc::invalid_argument, "apply_gradients was given no gradients");
     node_request all{.op = op::no_op::name,
                      .base_name = options.name.empty() ? std::string(Self::name) : options.name,
                      .where = where};
-    for (const auto& [gradient, variable] : gradients) {
-      all.control_inputs.push_back(static_cast<const Self&>(*this).apply_one(g, variable, gradient).id());
-    }
+    for (const operation& made : apply_all(g, given)) all.control_inputs.push_back(made.id());
     if (options.global_step.empty()) return {g, build(g, std::move(all))};
     const operation updates(g, build(g, std::move(all)));
     const control_dependencies after{updates};
@@ -126,6 +172,42 @@ class optimizer {
     if (&loss.owner() != &default_graph()) use.emplace(loss.owner());
     return apply_gradients(compute_gradients(loss, options.variables), options, where);
   }
+
+  // What it keeps of a variable: get_slot(W, "momentum"). Throws not_found where it has no such slot, or has not been
+  // applied to that variable.
+  template <element T>
+  variable_handle<T> get_slot(const variable_handle<T>& variable, std::string_view slot) const {
+    const node_id found = made_->find(variable.owner(), variable.id(), slot);
+    if (found != no_node) return handle_of<T>(variable.owner(), found);
+    std::string sentence =
+        std::string(Self::name) + " keeps no '" + std::string(slot) + "' of '" + variable.name() + "'; its slots are";
+    for (std::string_view s : Self::slots) sentence += " '" + std::string(s) + "'";
+    throw error(errc::not_found, sentence + (Self::slots.empty() ? " none" : ", of the variables it was applied to"));
+  }
+  static constexpr auto slot_names() { return Self::slots; }
+
+ protected:
+  // The slot of a variable, made on first use: at first VALUE everywhere.
+  node_id slot(graph& g, node_id variable, std::string_view slot_name, double value) const {
+    return made_->find_or_make(g, variable, slot_name,
+                               [&] { return make_slot(g, variable, std::string(Self::name), value); });
+  }
+  slot_table& made() const { return *made_; }
+
+ private:
+  const Self& self() const { return static_cast<const Self&>(*this); }
+
+  std::vector<operation> apply_all(graph& g, const std::vector<gradient_of_variable>& gradients) const {
+    detail::shared_rate rate(self().rate(g, gradients));
+    std::vector<operation> made;
+    for (const auto& [gradient, variable] : gradients)
+      made.push_back(self().apply_one(g, variable, gradient, rate.of(g[variable].outputs[0].dtype)));
+    if constexpr (requires { self().finish(g, made); })
+      for (const operation& last : self().finish(g, made)) made.push_back(last);
+    return made;
+  }
+
+  std::shared_ptr<slot_table> made_ = std::make_shared<slot_table>();
 };
 
 }  // namespace pinion::inline v0::train

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <pinion/op/map/launch.hpp>
 #include <pinion/op/map/op.hpp>
 #include <pinion/op/variable/op.hpp>
+#include <pinion/op/variable/rules.hpp>
 #include <pinion/op/variable/state.hpp>
 
 namespace pinion::inline v0::op {
@@ -64,6 +66,12 @@ inline auto keep_old(const variable_state::writing& writing, const std::vector<a
   };
 }
 
+inline void expect_scalar(const any_tensor& value, const variable_state& updated) {
+  if (value.shape().rank() != 0)
+    throw error(errc::invalid_argument, "a rate of shape " + to_string(value.shape()) + " updates variable '" +
+                                            updated.name() + "'; it is a scalar");
+}
+
 // One atomic update by a scalar program: references first, then values, as op::update says.
 class update_kernel final : public kernel {
  public:
@@ -81,6 +89,7 @@ class update_kernel final : public kernel {
     for (std::size_t i = 0; i < states_; ++i) inputs.push_back(writing.old_value(i));
     for (std::size_t i = states_; i < c.inputs.size(); ++i) inputs.push_back(c.inputs[i]);
     const auto layout = layouts_.find(inputs, [&] { return layout_of(inputs); });
+    for (std::size_t i = states_ + 1; i < inputs.size(); ++i) expect_scalar(inputs[i], *variables_[0]);
     map_launch launch(program_, layout);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       launch.operand(inputs[i]);
@@ -118,6 +127,14 @@ class update_kernel final : public kernel {
   std::vector<std::shared_ptr<variable_state>> variables_;
 };
 
+// A number as `widest` equal ones, as a strip takes an input that does not advance.
+template <class T>
+std::array<T, scalar::widest> splat_of(const any_tensor& scalar) {
+  std::array<T, scalar::widest> all;
+  all.fill(*scalar.data<T>());
+  return all;
+}
+
 // The rows that some indices name, each once, with the positions of its gradients.
 template <class Index>
 std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>> named_rows(const any_tensor& indices,
@@ -152,6 +169,8 @@ class sparse_update_kernel final : public kernel {
   void run(kernel_context& c) override {
     const std::size_t states = variables_.size();
     const any_tensor indices = c.inputs[states], rows = c.inputs[states + 1];
+    const std::vector<any_tensor> scalars(c.inputs.begin() + static_cast<std::ptrdiff_t>(states) + 2, c.inputs.end());
+    for (const any_tensor& s : scalars) expect_scalar(s, *variables_[0]);
     variable_state::writing writing(variables_);
     std::vector<any_tensor> rooms;
     for (std::size_t i = 0; i < states; ++i) {
@@ -164,7 +183,9 @@ class sparse_update_kernel final : public kernel {
     c.launch_or(copy, copy);  // rows that are not named stay
     visit_plain(rows.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>)
-        c.launch([program = program_, rooms, indices, rows] { update<T>(*program, rooms, indices, rows); });
+        c.launch([program = program_, rooms, indices, rows, scalars] {
+          update<T>(*program, rooms, indices, rows, scalars);
+        });
     });
     for (std::size_t i = 0; i < states; ++i) writing.publish(i, rooms[i]);
   }
@@ -184,11 +205,13 @@ class sparse_update_kernel final : public kernel {
   }
   template <class T>
   static void update(const program_runner& program, const std::vector<any_tensor>& states, const any_tensor& indices,
-                     const any_tensor& rows) {
+                     const any_tensor& rows, const std::vector<any_tensor>& scalars) {
     const std::int64_t m = states[0].shape()[0], size = m == 0 ? 0 : states[0].count() / m;
     const auto named =
         indices.dtype() == dtype::int64 ? named_rows<std::int64_t>(indices, m) : named_rows<std::int32_t>(indices, m);
     std::vector<T> gradient(static_cast<std::size_t>(size));
+    std::vector<std::array<T, scalar::widest>> splats;
+    for (const any_tensor& s : scalars) splats.push_back(splat_of<T>(s));
     for (const auto& [row, positions] : named) {
       std::fill(gradient.begin(), gradient.end(), T(0));
       for (const std::int64_t p : positions)
@@ -198,6 +221,10 @@ class sparse_update_kernel final : public kernel {
       for (std::size_t k = 0; k <= states.size(); ++k) {
         s.advance[k] = ~std::int64_t{0};
         s.in[k] = k < states.size() ? states[k].data<T>() + row * size : gradient.data();
+      }
+      for (std::size_t k = 0; k < splats.size(); ++k) {
+        s.advance[states.size() + 1 + k] = 0;
+        s.in[states.size() + 1 + k] = splats[k].data();
       }
       for (std::size_t k = 0; k < states.size(); ++k) {
         s.out[k] = states[k].data<T>() + row * size;
@@ -227,6 +254,9 @@ inline std::unique_ptr<kernel> make_kernel(assign_add, const kernel_setup& setup
 inline std::unique_ptr<kernel> make_kernel(assign_sub, const kernel_setup& setup) {
   return detail::make_assignment(setup, scalar::opcode::subtract);
 }
+inline std::unique_ptr<kernel> make_kernel(assign_multiply, const kernel_setup& setup) {
+  return detail::make_assignment(setup, scalar::opcode::multiply);
+}
 template <class Self>
 std::unique_ptr<kernel> make_kernel(const update<Self>&, const kernel_setup& setup) {
   return std::make_unique<detail::update_kernel>(setup, program_of(setup.attrs()),
@@ -237,5 +267,14 @@ template <class Self>
 std::unique_ptr<kernel> make_kernel(const sparse_update<Self>&, const kernel_setup& setup) {
   return std::make_unique<detail::sparse_update_kernel>(setup);
 }
+
+#if defined(PINION_COMPILED)
+// The library holds the kernels of its rules, for every program that runs a session, a server too. Without it they are
+// made where a rule is used.
+inline const bool library_rules_are_compiled = [] {
+  for_each_type(rules::all{}, []<class Rule>() { instantiate_rule<Rule>(); });
+  return true;
+}();
+#endif
 
 }  // namespace pinion::inline v0::op

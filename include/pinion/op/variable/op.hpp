@@ -1,7 +1,9 @@
 // Variables: the node that names a state, and the ops that write it. Reading is Identity on the reference.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
@@ -66,6 +68,47 @@ struct assign_sub : counting_assignment<assign_sub> {
   static constexpr std::string_view name = "AssignSub";
 };
 
+struct assign_multiply : counting_assignment<assign_multiply> {
+  static constexpr std::string_view name = "AssignMul";
+};
+
+namespace detail {
+inline const scalar::program& update_program(const attributes& attrs) {
+  return *attrs.get<std::shared_ptr<const scalar::program>>("program");
+}
+// The inputs of an update that are states, and those behind its gradient, which are scalars. `values` stand between.
+inline int expect_update(const shape_context& c, int values) {
+  const auto& program = update_program(c.attrs());
+  const auto states = static_cast<int>(c.attrs().get<std::int64_t>("states"));
+  if (states < 1 || c.inputs() < states + values)
+    c.fail(c.op() + " of " + std::to_string(states) + " states takes them" +
+           (values == 1 ? " and a gradient" : ", indices and rows"));
+  if (program.inputs != c.inputs() - values + 1 || static_cast<int>(program.results.size()) != states ||
+      program.arithmetic != c.dtype(0))
+    c.fail("the program of " + c.op() + " is not one of its states, a gradient and " +
+           std::to_string(c.inputs() - states - values) + " scalars");
+  for (int i = 0; i < c.inputs(); ++i) {
+    if (values == 2 && i == states) {
+      if (c.dtype(i) != dtype::int32 && c.dtype(i) != dtype::int64)
+        c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
+               "; indices are int32 or int64");
+      continue;
+    }
+    if (c.dtype(i) != c.dtype(0))
+      c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
+             ", but the variable is " + std::string(to_string(c.dtype(0))));
+    const bool is_rate = i >= states + values, is_rows = values == 2 && i == states + 1;
+    if (!is_rate && !is_rows && !fits(c.shape(i), c.shape(0)))
+      c.fail("input " + std::to_string(i) + " of " + c.op() + " has shape " + to_string(c.shape(i)) +
+             ", but the variable has shape " + to_string(c.shape(0)));
+    if (is_rate && !fits(c.shape(i), {}))
+      c.fail("input " + std::to_string(i) + " of " + c.op() + " has shape " + to_string(c.shape(i)) +
+             ", but a rate is a scalar");
+  }
+  return states;
+}
+}  // namespace detail
+
 // One step of an optimizer: a scalar program over the elements of a variable and its slots, written in place, as one
 // atomic update. Inputs: "states" references (the variable, then its slots), then values: the gradient, then scalars.
 // Attribute "program": inputs in that order, one result per reference. Yields nothing.
@@ -73,33 +116,16 @@ template <class Self>
 struct update {
   static constexpr input_count inputs = by_program;
   static constexpr int states = states_of_attribute;
-  static constexpr dtype_set any = dtypes::floating;
-  static constexpr kernel_set kernels{.cpu = any, .gpu = any};
+  static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr bool stateful = true;
   static constexpr std::string_view no_gradient = "an optimizer's update changes state";
-  static dtype key(const node& n) { return n.attrs.get<std::shared_ptr<const scalar::program>>("program")->arithmetic; }
-  static void infer(shape_context& c) {
-    const auto states = c.attrs().get<std::int64_t>("states");
-    for (int i = 0; i < c.inputs(); ++i) {
-      if (c.dtype(i) != c.dtype(0))
-        c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
-               ", but the variable is " + std::string(to_string(c.dtype(0))));
-      if (i <= states && !fits(c.shape(i), c.shape(0)))
-        c.fail("input " + std::to_string(i) + " of " + c.op() + " has shape " + to_string(c.shape(i)) +
-               ", but the variable has shape " + to_string(c.shape(0)));
-    }
-  }
-};
-struct apply_gradient_descent : update<apply_gradient_descent> {
-  static constexpr std::string_view name = "ApplyGradientDescent";
-};
-struct apply_momentum : update<apply_momentum> {
-  static constexpr std::string_view name = "ApplyMomentum";
+  static dtype key(const node& n) { return detail::update_program(n.attrs).arithmetic; }
+  static void infer(shape_context& c) { detail::expect_update(c, 1); }
 };
 
 // The same for some rows of a variable and its slots: states, then indices [n] and rows [n, ...] of a sparse gradient,
-// whose rows at one index add up. Rows that no index names stay as they are, in the slots too. Attribute "program" as
-// above, of the states and one gradient.
+// whose rows at one index add up, then scalars. Rows that no index names stay as they are, in the slots too. Attribute
+// "program" as above, of the states, one gradient, and the scalars.
 template <class Self>
 struct sparse_update {
   static constexpr input_count inputs = at_least(3);
@@ -107,26 +133,9 @@ struct sparse_update {
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr bool stateful = true;
   static constexpr std::string_view no_gradient = "an optimizer's update changes state";
-  static dtype key(const node& n) { return n.attrs.get<std::shared_ptr<const scalar::program>>("program")->arithmetic; }
+  static dtype key(const node& n) { return detail::update_program(n.attrs).arithmetic; }
   static void infer(shape_context& c) {
-    const auto states = static_cast<int>(c.attrs().get<std::int64_t>("states"));
-    if (states < 1 || c.inputs() != states + 2)
-      c.fail(c.op() + " of " + std::to_string(states) + " states takes them, indices and rows");
-    const auto& program = *c.attrs().get<std::shared_ptr<const scalar::program>>("program");
-    if (program.inputs != states + 1 || static_cast<int>(program.results.size()) != states ||
-        program.arithmetic != c.dtype(0))
-      c.fail("the program of " + c.op() + " is not one of its states and a gradient");
-    for (int i = 0; i < c.inputs(); ++i) {
-      const bool right =
-          i == states ? c.dtype(i) == dtype::int32 || c.dtype(i) == dtype::int64 : c.dtype(i) == c.dtype(0);
-      if (!right)
-        c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
-               (i == states ? "; indices are int32 or int64"
-                            : ", but the variable is " + std::string(to_string(c.dtype(0)))));
-      if (i < states && !fits(c.shape(i), c.shape(0)))
-        c.fail("input " + std::to_string(i) + " of " + c.op() + " has shape " + to_string(c.shape(i)) +
-               ", but the variable has shape " + to_string(c.shape(0)));
-    }
+    const int states = detail::expect_update(c, 2);
     c.expect_rank(states, 1, "the indices of " + c.op());
     const shape &variable = c.shape(0), &rows = c.shape(states + 1);
     if (variable.has_rank() && variable.rank() == 0) c.fail("a scalar variable has no rows");
@@ -137,11 +146,23 @@ struct sparse_update {
              " are not rows of a variable of shape " + to_string(variable));
   }
 };
-struct sparse_apply_gradient_descent : sparse_update<sparse_apply_gradient_descent> {
-  static constexpr std::string_view name = "SparseApplyGradientDescent";
-};
-struct sparse_apply_momentum : sparse_update<sparse_apply_momentum> {
-  static constexpr std::string_view name = "SparseApplyMomentum";
-};
+
+// The optimizers' ops; by a sparse gradient "SparseApplyMomentum", and so on. The nodes' programs are their rules'.
+#define PINION_UPDATE_OPS(X)                        \
+  X(apply_gradient_descent, "ApplyGradientDescent") \
+  X(apply_momentum, "ApplyMomentum")                \
+  X(apply_adagrad, "ApplyAdagrad")                  \
+  X(apply_rmsprop, "ApplyRMSProp")                  \
+  X(apply_centered_rmsprop, "ApplyCenteredRMSProp") \
+  X(apply_adam, "ApplyAdam")
+#define PINION_UPDATE_TAG(tag, op_name)                        \
+  struct tag : update<tag> {                                   \
+    static constexpr std::string_view name = op_name;          \
+  };                                                           \
+  struct sparse_##tag : sparse_update<sparse_##tag> {          \
+    static constexpr std::string_view name = "Sparse" op_name; \
+  };
+PINION_UPDATE_OPS(PINION_UPDATE_TAG)
+#undef PINION_UPDATE_TAG
 
 }  // namespace pinion::inline v0::op

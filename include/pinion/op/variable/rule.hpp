@@ -1,0 +1,78 @@
+// Update rules: what an optimizer does to one element of a variable and its slots, written once over symbolic values.
+//
+//   struct rule {
+//     static constexpr int states = 2, numbers = 2;   // the variable and its slots; the learning rate, and others
+//     template <class V>
+//     static constexpr std::array<V, 2> apply(const std::array<V, 3>& in, const std::array<V, 2>& number);
+//   };                                                // in: the states, then the gradient; returns the new states
+//
+// Of an operator's operands at most one may compute something: see scalar/functors.hpp.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <type_traits>
+
+#include <pinion/scalar/compiled.hpp>
+#include <pinion/scalar/program.hpp>
+#include <pinion/scalar/symbol.hpp>
+
+namespace pinion::inline v0::op {
+
+// Where the first number of a rule, the rate, comes from: it is one of its program's literals, or an input behind the
+// gradient. The other numbers are literals, so that one kernel serves them all.
+enum class rate_is { literal, input };
+
+// The program of a rule, its literals 0.
+template <class Rule, class Program>
+constexpr Program record_rule(dtype arithmetic, rate_is rate) {
+  using value = scalar::symbol<Program>;
+  Program p;
+  p.arithmetic = arithmetic;
+  std::array<value, Rule::states + 1> in{};
+  for (auto& x : in) x = {&p, p.emit_input(false)};
+  std::array<value, Rule::numbers> numbers{};
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = {&p, i == 0 && rate == rate_is::input ? p.emit_input(false) : p.emit_literal(0)};
+  for (const value& y : Rule::apply(in, numbers)) p.results.push_back({y.id, arithmetic});
+  return p;
+}
+
+// A rule as a program type, of which a kernel is made. Recorded by the compiler and only there, as all such.
+template <class Rule, class T, rate_is Rate>
+struct compiled_rule {
+  using arithmetic = T;
+  template <std::size_t>
+  using result = T;
+  static constexpr auto recorded = record_rule<Rule, scalar::fixed_program<64>>(dtype_of<T>, Rate);
+  static constexpr auto executable = scalar::executable(recorded);
+};
+
+// The same at run time, of any floating dtype, with its numbers. Where the rate is an input, the first is not used.
+template <class Rule, rate_is Rate>
+scalar::program rule_program(dtype arithmetic, const std::array<double, Rule::numbers>& numbers) {
+  auto p = scalar::convert_program<scalar::program>(compiled_rule<Rule, float, Rate>::recorded);
+  p.arithmetic = arithmetic;
+  for (auto& r : p.results) r.type = arithmetic;
+  for (std::size_t i = 0; i < p.literals.size(); ++i) p.literals[i] = numbers[i + (Rate == rate_is::input ? 1 : 0)];
+  return p;
+}
+
+// Does the rate of a rule change from step to step, so that it is never a literal?
+template <class Rule>
+inline constexpr bool rate_varies = requires {
+  Rule::rate_varies;
+};
+
+// Puts the kernels of a rule into this binary.
+template <class Rule>
+void instantiate_rule() {
+  (void)scalar::compile_program<compiled_rule<Rule, float, rate_is::input>>::kernel;
+  (void)scalar::compile_program<compiled_rule<Rule, double, rate_is::input>>::kernel;
+  if constexpr (!rate_varies<Rule>) {
+    (void)scalar::compile_program<compiled_rule<Rule, float, rate_is::literal>>::kernel;
+    (void)scalar::compile_program<compiled_rule<Rule, double, rate_is::literal>>::kernel;
+  }
+}
+
+}  // namespace pinion::inline v0::op

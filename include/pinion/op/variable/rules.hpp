@@ -1,0 +1,129 @@
+// The rules of the library's optimizers: the formulas of TensorFlow 1.15, core/kernels/training_ops.cc.
+#pragma once
+
+#include <array>
+#include <type_traits>
+
+#include <pinion/base/type_list.hpp>
+#include <pinion/op/variable/rule.hpp>
+
+// Not in op, whose sqrt and rsqrt are ops.
+namespace pinion::inline v0::rules {
+
+// w -= rate g
+struct gradient_descent {
+  static constexpr int states = 1, numbers = 1;
+  template <class V>
+  static constexpr std::array<V, 1> apply(const std::array<V, 2>& in, const std::array<V, 1>& number) {
+    return {in[0] - in[1] * number[0]};
+  }
+};
+
+// a = momentum a + g; w -= rate a. Numbers: rate, momentum.
+struct momentum {
+  static constexpr int states = 2, numbers = 2;
+  template <class V>
+  static constexpr std::array<V, 2> apply(const std::array<V, 3>& in, const std::array<V, 2>& number) {
+    const V a = in[1] * number[1] + in[2];
+    return {in[0] - a * number[0], a};
+  }
+};
+
+// a = momentum a + g; w -= rate g + rate momentum a. Numbers: rate, momentum.
+struct nesterov {
+  static constexpr int states = 2, numbers = 2;
+  template <class V>
+  static constexpr std::array<V, 2> apply(const std::array<V, 3>& in, const std::array<V, 2>& number) {
+    const V a = in[1] * number[1] + in[2];
+    const V now = in[2] * number[0];
+    const V ahead = a * number[1];
+    const V step = now + ahead * number[0];
+    return {in[0] - step, a};
+  }
+};
+
+// a += g^2; w -= rate g / sqrt(a). Numbers: rate.
+struct adagrad {
+  static constexpr int states = 2, numbers = 1;
+  template <class V>
+  static constexpr std::array<V, 2> apply(const std::array<V, 3>& in, const std::array<V, 1>& number) {
+    const V a = in[1] + in[2] * in[2];
+    const V step = in[2] * number[0];
+    const V scaled = step * rsqrt(a);
+    return {in[0] - scaled, a};
+  }
+};
+
+namespace detail {
+// m + (x - m) (1 - decay)
+template <class V>
+constexpr V moving_average(V m, V x, V decay) {
+  const V rest = 1.0 - decay;
+  const V change = x - m;
+  return m + change * rest;
+}
+// factor a + rate g / sqrt(s)
+template <class V>
+constexpr V scaled_step(V a, V factor, V g, V rate, V s) {
+  const V step = g * rate;
+  const V scaled = step / sqrt(s);
+  const V kept = a * factor;
+  return kept + scaled;
+}
+}  // namespace detail
+
+// s = decay s + (1 - decay) g^2; a = momentum a + rate g / sqrt(s + epsilon); w -= a. States: w, s, a. Numbers: rate,
+// decay, momentum, epsilon.
+struct rmsprop {
+  static constexpr int states = 3, numbers = 4;
+  template <class V>
+  static constexpr std::array<V, 3> apply(const std::array<V, 4>& in, const std::array<V, 4>& number) {
+    const V g = in[3];
+    const V square = g * g;
+    const V s = detail::moving_average(in[1], square, number[1]);
+    const V a = detail::scaled_step(in[2], number[2], g, number[0], s + number[3]);
+    return {in[0] - a, s, a};
+  }
+};
+
+// The same by the variance of the gradients: m = decay m + (1 - decay) g, and s - m^2 for s in the step. States: w, s,
+// m, a.
+struct centered_rmsprop {
+  static constexpr int states = 4, numbers = 4;
+  template <class V>
+  static constexpr std::array<V, 4> apply(const std::array<V, 5>& in, const std::array<V, 4>& number) {
+    const V g = in[4];
+    const V square = g * g;
+    const V s = detail::moving_average(in[1], square, number[1]);
+    const V m = detail::moving_average(in[2], g, number[1]);
+    const V variance = s - m * m;
+    const V a = detail::scaled_step(in[3], number[2], g, number[0], variance + number[3]);
+    return {in[0] - a, s, m, a};
+  }
+};
+
+// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; w -= rate m / (sqrt(v) + epsilon), the rate already
+// corrected for the number of the step. Numbers: rate, beta1, beta2, epsilon.
+struct adam {
+  static constexpr int states = 3, numbers = 4;
+  static constexpr bool rate_varies = true;
+  template <class V>
+  static constexpr std::array<V, 3> apply(const std::array<V, 4>& in, const std::array<V, 4>& number) {
+    const V g = in[3];
+    const V m = detail::moving_average(in[1], g, number[1]);
+    const V square = g * g;
+    const V v = detail::moving_average(in[2], square, number[2]);
+    const V root = sqrt(v);
+    const V divisor = root + number[3];
+    const V step = m * number[0];
+    return {in[0] - step / divisor, m, v};
+  }
+};
+
+using all = type_list<gradient_descent, momentum, nesterov, adagrad, rmsprop, centered_rmsprop, adam>;
+
+template <class Rule>
+inline constexpr bool is_of_library =
+    []<class... R>(type_list<R...>) { return (std::is_same_v<R, Rule> || ...); }(all{});
+
+}  // namespace pinion::inline v0::rules

@@ -1,0 +1,61 @@
+// Small formulas over scalars, as one node each: learning rates and the like, computed once a step.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <pinion/graph/scopes.hpp>
+#include <pinion/op/map/op.hpp>
+#include <pinion/scalar/symbol.hpp>
+#include <pinion/train/scalar_value.hpp>
+
+namespace pinion::inline v0::train {
+
+// What a formula is written over: + - * / min max pow sqrt exp cos floor ceil, comparisons, select.
+using formula_value = scalar::symbol<scalar::program>;
+
+// The value as a node of another dtype: itself where it is of that one.
+inline any_expr as_dtype(const any_expr& x, dtype type, source_location where = {}) {
+  if (x.dtype() == type) return x;
+  auto p = std::make_shared<scalar::program>();
+  p->arithmetic = x.dtype();
+  p->results.push_back({p->emit_input(false), type});
+  graph& g = x.owner();
+  return {g,
+          {build(g, {.op = op::cast::name,
+                     .base_name = std::string(op::cast::base_name),
+                     .inputs = {x.endpoint()},
+                     .attrs = {{"program", op::shared_program(std::move(p))}},
+                     .where = where}),
+           0}};
+}
+
+// One node NAME that computes formula(operands), an array of values, in double. Numbers among the operands are part of
+// it. No kernel is instantiated: it is interpreted, which for one element costs about as much as to run a node.
+template <std::size_t N, class Formula>
+any_expr formula_node(graph& g, const std::string& name, const std::array<scalar_value, N>& operands, Formula formula,
+                      source_location where = {}) {
+  auto program = std::make_shared<scalar::program>();
+  program->arithmetic = dtype::float64;
+  node_request request{.op = op::custom_map::name, .base_name = name, .where = where};
+  std::array<formula_value, N> values{};
+  for (std::size_t i = 0; i < N; ++i) {
+    values[i].p = program.get();
+    if (operands[i].is_number()) {
+      values[i].id = program->emit_literal(operands[i].number());
+    } else {
+      if (&operands[i].expression().owner() != &g)
+        throw error(errc::invalid_argument,
+                    "'" + operands[i].expression().name() + "' belongs to another graph than '" + name + "'");
+      request.inputs.push_back(as_dtype(operands[i].expression(), dtype::float64, where).endpoint());
+      values[i].id = program->emit_input(false);
+    }
+  }
+  program->results.push_back({formula(values).id, dtype::float64});
+  request.attrs.set("program", op::shared_program(std::move(program)));
+  return {g, {build(g, std::move(request)), 0}};
+}
+
+}  // namespace pinion::inline v0::train

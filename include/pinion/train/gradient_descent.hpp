@@ -1,0 +1,30 @@
+// Gradient descent.
+#pragma once
+
+#include <pinion/train/optimizer.hpp>
+
+namespace pinion::inline v0::train {
+
+struct gradient_descent_options {
+  scalar_value learning_rate = .01;
+};
+
+// w -= rate g
+class gradient_descent : public optimizer<gradient_descent> {
+ public:
+  static constexpr std::string_view name = "GradientDescent";
+  static constexpr std::array<std::string_view, 0> slots{};
+  using options = gradient_descent_options;
+  explicit gradient_descent(const options& o) : o_(o) {}
+
+  scalar_value rate(graph&, const std::vector<gradient_of_variable>&) const { return o_.learning_rate; }
+  operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const {
+    return make_update<rules::gradient_descent>(
+        g, ops_of<op::apply_gradient_descent, op::sparse_apply_gradient_descent>, {variable}, gradient, {rate});
+  }
+
+ private:
+  options o_;
+};
+
+}  // namespace pinion::inline v0::train

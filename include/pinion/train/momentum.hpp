@@ -1,0 +1,36 @@
+// Gradient descent with momentum.
+#pragma once
+
+#include <pinion/train/optimizer.hpp>
+
+namespace pinion::inline v0::train {
+
+struct momentum_options {
+  scalar_value learning_rate = .01;
+  double momentum = .9;
+  bool use_nesterov = false;
+};
+
+// a = momentum a + g; w -= rate a (TensorFlow's form: the rate scales the whole accumulator); with use_nesterov
+// w -= rate (g + momentum a). Slot "momentum", W/Momentum. By a sparse gradient, rows that it does not name keep their
+// accumulator as it is.
+class momentum : public optimizer<momentum> {
+ public:
+  static constexpr std::string_view name = "Momentum";
+  static constexpr std::array<std::string_view, 1> slots{"momentum"};
+  using options = momentum_options;
+  explicit momentum(const options& o) : o_(o) {}
+
+  scalar_value rate(graph&, const std::vector<gradient_of_variable>&) const { return o_.learning_rate; }
+  operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const {
+    const std::array<node_id, 2> states{variable, slot(g, variable, "momentum", 0)};
+    constexpr update_ops ops = ops_of<op::apply_momentum, op::sparse_apply_momentum>;
+    if (o_.use_nesterov) return make_update<rules::nesterov>(g, ops, states, gradient, {rate, o_.momentum});
+    return make_update<rules::momentum>(g, ops, states, gradient, {rate, o_.momentum});
+  }
+
+ private:
+  options o_;
+};
+
+}  // namespace pinion::inline v0::train
