@@ -3,6 +3,7 @@
 
 #include <pinion/dsl/program.hpp>
 #include <pinion/op/map/runner.hpp>
+#include <pinion/op/variable/rules.hpp>
 
 #include "laws/reference.hpp"
 
@@ -117,4 +118,19 @@ void check_all() {
 
 TEST_CASE("compiled programs and the interpreter agree within 4 ulp a scalar op, in every instruction set") {
   check_all<float>();
+}
+
+TEST_CASE("the optimizers' rules, too, are the same in every instruction set and interpreted") {
+  const auto check_rule = []<class Rule, op::rate_is Rate, class T>() {
+    std::array<double, Rule::numbers> numbers;
+    numbers.fill(.25);
+    op::instantiate_rule<Rule>();
+    check<T>("a rule of " + std::to_string(Rule::states) + " states and " + std::to_string(Rule::numbers) + " numbers", op::rule_program<Rule, Rate>(dtype_of<T>, numbers));
+  };
+  for_each_type(rules::all{}, [&]<class Rule>() {
+    check_rule.template operator()<Rule, op::rate_is::input, float>();
+    check_rule.template operator()<Rule, op::rate_is::input, double>();
+    if constexpr (!op::rate_varies<Rule>) check_rule.template operator()<Rule, op::rate_is::literal, float>();
+    if constexpr (!op::rate_varies<Rule>) check_rule.template operator()<Rule, op::rate_is::literal, double>();
+  });
 }

@@ -32,37 +32,48 @@ TEST_CASE("inputs of a wrong rank, shape or dtype are refused, and the node is n
 }
 
 TEST_CASE("a value that does not fit its variable is refused, and the node is named") {
-  for (std::string_view op : {"Assign", "AssignAdd", "AssignSub"}) {
+  for (std::string_view op : {"Assign", "AssignAdd", "AssignSub", "AssignMul"}) {
     graph g;
     CHECK(refusal([&] { build_call(g, {std::string(op), {f({2}), f({3})}, {true, false}, {}}); }, "[3]") == "");
     CHECK(refusal([&] { build_call(g, {std::string(op), {f({2}), d({2})}, {true, false}, {}}); }, "double value") == "");
     ledger::get().count("(g) wrong rank, shape or dtype is refused", op, 2);
   }
-  for (int states : {1, 2}) {
-    const std::string op = states == 1 ? "ApplyGradientDescent" : "ApplyMomentum";
-    std::vector<any_tensor> inputs(static_cast<std::size_t>(states), f({2}));
+}
+
+TEST_CASE("a gradient or a rate that does not fit its variable is refused, and the node is named") {
+  const auto check = []<class Rule>(std::string_view op) {
+    std::vector<any_tensor> inputs(static_cast<std::size_t>(Rule::states), f({2}));
     std::vector<bool> state(inputs.size(), true);
-    const auto with = [&](any_tensor gradient) {
+    const auto with = [&](any_tensor gradient, any_tensor rate) {
       auto all = inputs;
-      all.push_back(gradient);
-      return call{op, all, state, update_attributes(dtype::float32, states)};
+      all.insert(all.end(), {gradient, rate});
+      return call{std::string(op), all, state, rule_attributes<Rule, op::rate_is::input>(dtype::float32)};
     };
     graph g;
-    CHECK(refusal([&] { build_call(g, with(f({3}))); }, "[3]") == "");
-    CHECK(refusal([&] { build_call(g, with(d({2}))); }, "double") == "");
-    ledger::get().count("(g) wrong rank, shape or dtype is refused", op, 2);
-  }
+    CHECK(refusal([&] { build_call(g, with(f({3}), f({}))); }, "[3]") == "");
+    CHECK(refusal([&] { build_call(g, with(d({2}), f({}))); }, "double") == "");
+    CHECK(refusal([&] { build_call(g, with(f({2}), f({2}))); }, "a rate is a scalar") == "");
+    CHECK(refusal([&] { build_call(g, with(f({2}), d({}))); }, "double") == "");
+    ledger::get().count("(g) wrong rank, shape or dtype is refused", op, 4);
+  };
+  check.template operator()<rules::gradient_descent>("ApplyGradientDescent");
+  check.template operator()<rules::momentum>("ApplyMomentum");
+  check.template operator()<rules::adagrad>("ApplyAdagrad");
+  check.template operator()<rules::rmsprop>("ApplyRMSProp");
+  check.template operator()<rules::centered_rmsprop>("ApplyCenteredRMSProp");
+  check.template operator()<rules::adam>("ApplyAdam");
 }
 
 TEST_CASE("every op has a row, with nodes of it and with what it refuses, or takes anything") {
-  const std::set<std::string_view> tested_below{"ApplyGradientDescent", "ApplyMomentum"};
+  const std::set<std::string_view> tested_above{"ApplyGradientDescent", "ApplyMomentum",         "ApplyAdagrad",
+                                                "ApplyRMSProp",         "ApplyCenteredRMSProp", "ApplyAdam"};
   for_each_type(op::catalogue{}, [&]<class Op>() {
     INFO(Op::name);
     const row* r = row_of(Op::name);
     REQUIRE(r != nullptr);
     CHECK(!samples_of(Op::name).empty());
     const bool refuses = std::any_of(r->misfits.begin(), r->misfits.end(), [](const misfit& m) { return m.op == Op::name; });
-    CHECK((refuses || tested_below.count(Op::name) == 1) != r->takes_anything);
+    CHECK((refuses || tested_above.count(Op::name) == 1) != r->takes_anything);
   });
 }
 

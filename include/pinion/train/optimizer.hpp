@@ -51,7 +51,11 @@ op::shared_program program_for(dtype type, const std::array<double, Rule::number
 // A rate as the updates of one apply_gradients want it: a number, or an expression of the variable's dtype, made once.
 class shared_rate {
  public:
-  explicit shared_rate(scalar_value rate) : rate_(std::move(rate)) {}
+  shared_rate(const graph& g, scalar_value rate) : rate_(std::move(rate)) {
+    if (!rate_.is_number() && &rate_.expression().owner() != &g)
+      throw error(errc::invalid_argument,
+                  "the learning rate '" + rate_.expression().name() + "' belongs to another graph than the variables");
+  }
   scalar_value of(dtype type) {
     if (rate_.is_number()) return rate_;
     auto& known = of_type_[type];
@@ -198,7 +202,7 @@ class optimizer {
   const Self& self() const { return static_cast<const Self&>(*this); }
 
   std::vector<operation> apply_all(graph& g, const std::vector<gradient_of_variable>& gradients) const {
-    detail::shared_rate rate(self().rate(g, gradients));
+    detail::shared_rate rate(g, self().rate(g, gradients));
     std::vector<operation> made;
     for (const auto& [gradient, variable] : gradients)
       made.push_back(self().apply_one(g, variable, gradient, rate.of(g[variable].outputs[0].dtype)));
