@@ -12,6 +12,8 @@
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/event_file_reader.hpp>
 #include <pinion/train/global_step.hpp>
+#include <pinion/train/losses.hpp>
+#include <pinion/train/metrics.hpp>
 #include <pinion/train/optimizers.hpp>
 #include <pinion/train/queue_runner.hpp>
 #include <pinion/train/schedules.hpp>
