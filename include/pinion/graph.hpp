@@ -3,12 +3,15 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/dsl/batch_norm.hpp>
 #include <pinion/dsl/control.hpp>
+#include <pinion/dsl/embedding.hpp>
 #include <pinion/dsl/gradients.hpp>
 #include <pinion/dsl/images.hpp>
 #include <pinion/dsl/layers.hpp>
 #include <pinion/dsl/layout.hpp>
 #include <pinion/dsl/linear.hpp>
+#include <pinion/dsl/local_variables.hpp>
 #include <pinion/dsl/math.hpp>
 #include <pinion/dsl/nn.hpp>
 #include <pinion/dsl/place.hpp>

@@ -1,45 +1,30 @@
 // Layers: what a network is built of, with the variables that belong to it.
 #pragma once
 
-#include <cmath>
+#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
+#include <pinion/dsl/activations.hpp>
+#include <pinion/dsl/images.hpp>
+#include <pinion/dsl/initializers.hpp>
 #include <pinion/dsl/linear.hpp>
-#include <pinion/dsl/math.hpp>
-#include <pinion/dsl/nn.hpp>
-#include <pinion/dsl/random.hpp>
 
 namespace pinion::inline v0::nn {
-
-// Activations as values, to be passed on; any function of an expression does as well.
-#define PINION_ACTIVATION(name)                \
-  struct name##_activation {                   \
-    template <dsl::graph_operand A>            \
-    auto operator()(A&& x) const {             \
-      return pinion::name(std::forward<A>(x)); \
-    }                                          \
-  };                                           \
-  inline constexpr name##_activation name{};
-PINION_ACTIVATION(relu)
-PINION_ACTIVATION(elu)
-PINION_ACTIVATION(sigmoid)
-PINION_ACTIVATION(tanh)
-PINION_ACTIVATION(softplus)
-PINION_ACTIVATION(softmax)
-#undef PINION_ACTIVATION
 
 struct dense_options {
   std::string_view name = "dense";
   bool use_bias = true;
-  std::int64_t seed = 0;  // of the first weights; 0: others in each session
+  std::int64_t seed = 0;                               // of the first weights; 0: others in each session
+  std::optional<initializer> kernel_initializer = {};  // empty: Glorot's, by the seed
+  std::optional<initializer> bias_initializer = {};    // empty: 0
 };
 
 // x [n, inputs] -> activation(x kernel + bias) [n, units], with the variables NAME/kernel [inputs, units], uniform in
-// +-sqrt(6 / (inputs + units)) (Glorot and Bengio 2010), and NAME/bias [units], 0. Throws invalid_argument unless x is
-// a matrix of a known number of columns. float, double.
+// +-sqrt(6 / (inputs + units)) (Glorot and Bengio 2010) unless another initialiser is given, and NAME/bias [units], 0.
+// Throws invalid_argument unless x is a matrix of a known number of columns. float, double.
 template <dsl::graph_operand A, class Activation>
 expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, Activation activation, const dense_options& options = {},
                              source_location where = source_location::current()) {
@@ -50,27 +35,66 @@ expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, Activation activation, c
     throw error(errc::invalid_argument, "a dense layer of " + std::to_string(units) + " units on '" + x.name() +
                                             "' of shape " + to_string(extent) +
                                             ": it takes a matrix of a known number of columns");
-  const double limit = std::sqrt(6.0 / static_cast<double>(extent[1] + units));
   const name_scope scope{options.name};
-  const auto kernel =
-      variable(random_uniform<T>({extent[1], units}, {.minval = -limit, .maxval = limit, .seed = options.seed}),
-               {.name = "kernel"}, where);
+  const initializer first = options.kernel_initializer.value_or(glorot_uniform_initializer(options.seed));
+  const auto kernel = variable(first.of<T>({extent[1], units}, where), {.name = "kernel"}, where);
   const auto product = matmul(std::forward<A>(x), kernel, {}, where);
-  const auto finished = [&](auto&& y) -> expr<T> {
-    if constexpr (std::is_null_pointer_v<Activation>)
-      return std::forward<decltype(y)>(y);
-    else
-      return activation(std::forward<decltype(y)>(y));
-  };
-  if (!options.use_bias) return finished(product);
-  const auto bias = variable(zeros<T>({units}), {.name = "bias"}, where);
-  return finished(bias_add(product, bias, {}, where));
+  if (!options.use_bias) return activated(product, activation);
+  const initializer level = options.bias_initializer.value_or(zeros_initializer());
+  const auto bias = variable(level.of<T>({units}, where), {.name = "bias"}, where);
+  return activated(bias_add(product, bias, {}, where), activation);
 }
 // Without an activation.
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, const dense_options& options = {},
                              source_location where = source_location::current()) {
   return dense(std::forward<A>(x), units, nullptr, options, where);
+}
+
+struct conv2d_layer_options {
+  std::array<std::int64_t, 2> strides = {1, 1};
+  pinion::padding padding = pinion::padding::valid;
+  std::array<std::int64_t, 2> dilations = {1, 1};
+  std::string_view name = "conv2d";
+  bool use_bias = true;
+  std::int64_t seed = 0;
+  std::optional<initializer> kernel_initializer = {};  // as those of dense
+  std::optional<initializer> bias_initializer = {};
+};
+
+// Images [n, h, w, in] -> activation(conv2d(images, kernel) + bias) [n, h', w', filters], with the variables
+// NAME/kernel [window, in, filters] and NAME/bias [filters]. Throws invalid_argument unless the number of channels is
+// known. float, double.
+template <dsl::graph_operand A, class Activation>
+expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array<std::int64_t, 2>& window,
+                              Activation activation, const conv2d_layer_options& options = {},
+                              source_location where = source_location::current()) {
+  using T = dsl::value_of<A>;
+  dsl::check_floating<A>();
+  const shape extent = images.shape();
+  if (filters < 1 || window[0] < 1 || window[1] < 1 || extent.rank() != 4 || extent[3] < 0)
+    throw error(errc::invalid_argument, "a conv2d layer of " + std::to_string(filters) + " filters of " +
+                                            std::to_string(window[0]) + " x " + std::to_string(window[1]) + " on '" +
+                                            images.name() + "' of shape " + to_string(extent) +
+                                            ": it takes images [n, h, w, channels] of a known number of channels");
+  const name_scope scope{options.name};
+  const initializer first = options.kernel_initializer.value_or(glorot_uniform_initializer(options.seed));
+  const auto kernel =
+      variable(first.of<T>({window[0], window[1], extent[3], filters}, where), {.name = "kernel"}, where);
+  const auto y =
+      pinion::conv2d(std::forward<A>(images), kernel,
+                     {.strides = options.strides, .padding = options.padding, .dilations = options.dilations}, where);
+  if (!options.use_bias) return activated(y, activation);
+  const initializer level = options.bias_initializer.value_or(zeros_initializer());
+  const auto bias = variable(level.of<T>({filters}, where), {.name = "bias"}, where);
+  return activated(bias_add(y, bias, {}, where), activation);
+}
+// Without an activation.
+template <dsl::graph_operand A>
+expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array<std::int64_t, 2>& window,
+                              const conv2d_layer_options& options = {},
+                              source_location where = source_location::current()) {
+  return nn::conv2d(std::forward<A>(images), filters, window, nullptr, options, where);
 }
 
 }  // namespace pinion::inline v0::nn

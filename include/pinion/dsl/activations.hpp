@@ -1,0 +1,38 @@
+// Activations as values, for layers.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <pinion/dsl/math.hpp>
+#include <pinion/dsl/nn.hpp>
+
+namespace pinion::inline v0::nn {
+
+// To be passed on; any function of an expression does as well, and nullptr is none.
+#define PINION_ACTIVATION(name)                \
+  struct name##_activation {                   \
+    template <dsl::graph_operand A>            \
+    auto operator()(A&& x) const {             \
+      return pinion::name(std::forward<A>(x)); \
+    }                                          \
+  };                                           \
+  inline constexpr name##_activation name{};
+PINION_ACTIVATION(relu)
+PINION_ACTIVATION(elu)
+PINION_ACTIVATION(sigmoid)
+PINION_ACTIVATION(tanh)
+PINION_ACTIVATION(softplus)
+PINION_ACTIVATION(softmax)
+#undef PINION_ACTIVATION
+
+// What a layer yields: y with the activation, if there is one.
+template <dsl::graph_operand Y, class Activation>
+expr<dsl::value_of<Y>> activated(Y&& y, Activation activation) {
+  if constexpr (std::is_null_pointer_v<Activation>)
+    return std::forward<Y>(y);
+  else
+    return activation(std::forward<Y>(y));
+}
+
+}  // namespace pinion::inline v0::nn

@@ -1,0 +1,109 @@
+// Initialisers: how the weights of a layer begin, by the shape they have.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <pinion/dsl/random.hpp>
+
+namespace pinion::inline v0::nn {
+
+// How many values come into a weight's unit, how many go out: of a matrix its rows and columns; of filters
+// [.., in, out] those times the size of the window. (TensorFlow 1.15, init_ops.py, _compute_fans.)
+struct fans {
+  double in = 1, out = 1;
+};
+inline fans fans_of(const shape& extent) {
+  const int rank = extent.rank();
+  if (rank < 1) return {};
+  if (rank == 1) return {static_cast<double>(extent[0]), static_cast<double>(extent[0])};
+  double window = 1;
+  for (int i = 0; i < rank - 2; ++i) window *= static_cast<double>(extent[i]);
+  return {window * static_cast<double>(extent[rank - 2]), window * static_cast<double>(extent[rank - 1])};
+}
+
+enum class fan { in, out, average };
+enum class distribution { truncated_normal, normal, uniform };
+
+struct variance_scaling_options {
+  double scale = 1;
+  fan mode = fan::in;
+  nn::distribution distribution = nn::distribution::truncated_normal;
+  std::int64_t seed = 0;  // 0: others in each session
+};
+
+// A value: variable(glorot_uniform_initializer().of<float>({784, 160}), {.name = "W"}), or an option of a layer.
+class initializer {
+ public:
+  // All elements the same.
+  static initializer all(double value) {
+    initializer i;
+    i.constant_ = true;
+    i.value_ = value;
+    return i;
+  }
+  // Random, of mean 0 and variance scale / fan, whatever the distribution (He et al. 2015, TensorFlow's
+  // variance_scaling_initializer). Throws invalid_argument unless the scale is positive.
+  explicit initializer(const variance_scaling_options& o) : o_(o) {
+    if (!(o.scale > 0))
+      throw error(errc::invalid_argument,
+                  "an initializer of scale " + std::to_string(o.scale) + "; it must be positive");
+  }
+
+  // The values for a shape, drawn when a variable's initialiser runs. Throws invalid_argument unless it is known.
+  template <element T>
+  expr<T> of(const shape& extent, source_location where = source_location::current()) const {
+    static_assert(std::is_floating_point_v<T>, "weights are float or double");
+    if (!extent.known())
+      throw error(errc::invalid_argument, "weights of shape " + to_string(extent) + ": the shape must be known");
+    if (constant_) return fill<T>(extent, static_cast<T>(value_), {}, where);
+    const fans f = fans_of(extent);
+    const double n = o_.mode == fan::in ? f.in : o_.mode == fan::out ? f.out : (f.in + f.out) / 2;
+    const double variance = o_.scale / std::max(1.0, n);
+    if (o_.distribution == nn::distribution::uniform) {
+      const double limit = std::sqrt(3 * variance);
+      return random_uniform<T>(extent, {.minval = -limit, .maxval = limit, .seed = o_.seed}, where);
+    }
+    if (o_.distribution == nn::distribution::normal)
+      return random_normal<T>(extent, {.stddev = std::sqrt(variance), .seed = o_.seed}, where);
+    constexpr double cut = .87962566103423978;  // the standard deviation of a normal cut at two of them
+    return truncated_normal<T>(extent, {.stddev = std::sqrt(variance) / cut, .seed = o_.seed}, where);
+  }
+
+ private:
+  initializer() = default;
+  variance_scaling_options o_;
+  bool constant_ = false;
+  double value_ = 0;
+};
+
+inline initializer zeros_initializer() {
+  return initializer::all(0);
+}
+inline initializer ones_initializer() {
+  return initializer::all(1);
+}
+inline initializer constant_initializer(double value) {
+  return initializer::all(value);
+}
+inline initializer variance_scaling_initializer(const variance_scaling_options& o = {}) {
+  return initializer(o);
+}
+// Variance 2 / (in + out) (Glorot and Bengio 2010); the uniform one in +-sqrt(6 / (in + out)).
+inline initializer glorot_uniform_initializer(std::int64_t seed = 0) {
+  return initializer({.mode = fan::average, .distribution = distribution::uniform, .seed = seed});
+}
+inline initializer glorot_normal_initializer(std::int64_t seed = 0) {
+  return initializer({.mode = fan::average, .seed = seed});
+}
+// Variance 2 / in (He et al. 2015).
+inline initializer he_normal_initializer(std::int64_t seed = 0) {
+  return initializer({.scale = 2, .seed = seed});
+}
+inline initializer he_uniform_initializer(std::int64_t seed = 0) {
+  return initializer({.scale = 2, .distribution = distribution::uniform, .seed = seed});
+}
+
+}  // namespace pinion::inline v0::nn
