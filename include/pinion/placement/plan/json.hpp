@@ -12,7 +12,7 @@ namespace pinion::inline v0 {
 namespace detail {
 
 // A JSON string; "<" is escaped too, so that it may stand in a page.
-inline std::string quoted(std::string_view text) {
+inline std::string json_quoted(std::string_view text) {
   std::string s = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -36,8 +36,8 @@ std::string json_list(const Items& items, const Write& write) {
 }  // namespace detail
 
 PINION_DECL std::string plan::to_json() const {
-  using detail::quoted;
-  const auto text = [](const std::string& s) { return quoted(s); };
+  using detail::json_quoted;
+  const auto text = [](const std::string& s) { return json_quoted(s); };
   std::size_t d = 0;
   const auto device = [&](const device_info& info) {
     const device_total t = d < totals().size() ? totals()[d] : device_total{};
@@ -45,20 +45,22 @@ PINION_DECL std::string plan::to_json() const {
     return fmt::format(
         "{{\"name\": {}, \"description\": {}, \"memory_limit\": {}, \"nodes\": {}, \"variable_bytes\": {}, "
         "\"seconds\": {}, \"peak_bytes\": {}}}",
-        quoted(info.name), quoted(info.description), info.memory_limit, t.nodes, t.variables, t.seconds, t.peak);
+        json_quoted(info.name), json_quoted(info.description), info.memory_limit, t.nodes, t.variables, t.seconds,
+        t.peak);
   };
   const auto node = [&](const placed_node& n) {
     return fmt::format(
         "{{\"name\": {}, \"op\": {}, \"device\": {}, \"requested\": {}, \"reason\": {}, \"fallback\": {}, \"refused\": "
         "{}, "
         "\"location\": {}, \"bytes_in\": {}, \"bytes_out\": {}, \"variable_bytes\": {}, \"starts\": {}, \"ends\": {}}}",
-        quoted(n.name), quoted(n.op), quoted(n.device), quoted(n.requested), quoted(n.reason), n.fallback,
-        detail::json_list(n.refused, text), quoted(n.location), n.bytes_in, n.bytes_out, n.state, n.starts, n.ends);
+        json_quoted(n.name), json_quoted(n.op), json_quoted(n.device), json_quoted(n.requested), json_quoted(n.reason),
+        n.fallback, detail::json_list(n.refused, text), json_quoted(n.location), n.bytes_in, n.bytes_out, n.state,
+        n.starts, n.ends);
   };
   const auto transfer = [&](const planned_transfer& t) {
-    return fmt::format("{{\"value\": {}, \"from\": {}, \"to\": {}, \"bytes\": {}}}", quoted(t.value),
-                       quoted(devices_[static_cast<std::size_t>(t.from)].name),
-                       quoted(devices_[static_cast<std::size_t>(t.to)].name), t.bytes);
+    return fmt::format("{{\"value\": {}, \"from\": {}, \"to\": {}, \"bytes\": {}}}", json_quoted(t.value),
+                       json_quoted(devices_[static_cast<std::size_t>(t.from)].name),
+                       json_quoted(devices_[static_cast<std::size_t>(t.to)].name), t.bytes);
   };
   return fmt::format(
       "{{\n \"mode\": \"{}\",\n \"makespan\": {},\n \"devices\": {},\n \"nodes\": {},\n \"transfers\": {},\n "
