@@ -26,6 +26,7 @@ struct folder {
 
   std::filesystem::path operator/(const std::string& name) const { return path / name; }
   std::filesystem::path write(const std::string& name, const std::string& bytes) const {
+    std::filesystem::remove(path / name);  // some file systems flush a file that is cut to nothing and written anew
     std::ofstream(path / name, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     return path / name;
   }
