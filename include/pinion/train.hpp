@@ -16,6 +16,7 @@
 #include <pinion/train/metrics.hpp>
 #include <pinion/train/optimizers.hpp>
 #include <pinion/train/queue_runner.hpp>
+#include <pinion/train/saver.hpp>
 #include <pinion/train/schedules.hpp>
 #include <pinion/train/ssp.hpp>
 #include <pinion/train/summary.hpp>

@@ -157,9 +157,9 @@ TEST_CASE("events come back as they went in") {
 
 TEST_CASE("scalars are read in both forms in which they are written") {
   const auto scalars = [](const std::string& summary) { return tr::scalars_of({0, 0, tr::event_kind::summary, summary}); };
-  CHECK(scalars(op::scalar_message("a/b", -1)) == std::vector<tr::scalar_value>{{"a/b", -1}});
+  CHECK(scalars(op::scalar_message("a/b", -1)) == std::vector<tr::scalar_event>{{"a/b", -1}});
   const std::string newer("\x0a\x21\x0a\x04loss\x4a\x0d\x0a\x09\x0a\x07scalars\x20\x01\x42\x0a\x08\x01\x12\x00\x2a\x04\x00\x00\x00\x3f", 35);
-  CHECK(scalars(newer + op::scalar_message("b", 2)) == std::vector<tr::scalar_value>{{"loss", .5f}, {"b", 2}});
+  CHECK(scalars(newer + op::scalar_message("b", 2)) == std::vector<tr::scalar_event>{{"loss", .5f}, {"b", 2}});
   CHECK(scalars(op::text_message("t", tensor<std::string>(std::string("x")).untyped())).empty());
   CHECK(tr::scalars_of({0, 0, tr::event_kind::graph, newer}).empty());
   CHECK(caught([&] { scalars(newer.substr(0, 20)); }).code() == errc::data_loss);

@@ -39,13 +39,13 @@ PINION_DECL std::string encode(const event& e);
 PINION_DECL event decode_event(std::string_view bytes);
 
 // The numbers of a summary, in either form in which they are written.
-struct scalar_value {
+struct scalar_event {
   std::string tag;
   float value = 0;
-  friend bool operator==(const scalar_value&, const scalar_value&) = default;
+  friend bool operator==(const scalar_event&, const scalar_event&) = default;
 };
 // None of an event of another kind. Throws data_loss where its body is no summary.
-PINION_DECL std::vector<scalar_value> scalars_of(const event& e);
+PINION_DECL std::vector<scalar_event> scalars_of(const event& e);
 
 // A mark in the life of a session. A start with a step purges, in TensorBoard, the points from that step on that came
 // before: what is right where a checkpoint is restored.
@@ -128,8 +128,8 @@ inline bool is_float(protozero::pbf_reader tensor, float& value) {
   return is_float && found;
 }
 
-inline void add_scalar_of(protozero::pbf_reader value, std::vector<scalar_value>& to) {
-  scalar_value one;
+inline void add_scalar_of(protozero::pbf_reader value, std::vector<scalar_event>& to) {
+  scalar_event one;
   bool found = false;
   while (value.next()) {
     if (is(value, 1, pbf_wire_type::length_delimited)) {
@@ -185,9 +185,9 @@ PINION_DECL event decode_event(std::string_view bytes) {
   });
 }
 
-PINION_DECL std::vector<scalar_value> scalars_of(const event& e) {
+PINION_DECL std::vector<scalar_event> scalars_of(const event& e) {
   return detail::decoding("summary", [&] {
-    std::vector<scalar_value> all;
+    std::vector<scalar_event> all;
     if (e.kind != event_kind::summary) return all;
     for (auto at = detail::reader_of(e.body); at.next();) {
       if (detail::is(at, 1, detail::pbf_wire_type::length_delimited))
@@ -240,8 +240,8 @@ PINION_DECL std::string encode(const event&) {
 PINION_DECL event decode_event(std::string_view) {
   return op::check_messages_can_be_made(), event{};
 }
-PINION_DECL std::vector<scalar_value> scalars_of(const event&) {
-  return op::check_messages_can_be_made(), std::vector<scalar_value>{};
+PINION_DECL std::vector<scalar_event> scalars_of(const event&) {
+  return op::check_messages_can_be_made(), std::vector<scalar_event>{};
 }
 PINION_DECL std::string session_log_message(session_mark, std::string_view) {
   return op::check_messages_can_be_made(), "";

@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
-#include <pinion/base/crc32c.hpp>
+#include <pinion/files/crc32c.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -29,7 +28,7 @@ T little_endian(std::string_view from) {
 }  // namespace detail
 
 inline std::uint32_t masked_crc32c(std::string_view bytes) {
-  return pinion::masked_crc32c(std::as_bytes(std::span(bytes.data(), bytes.size())));
+  return files::masked(files::crc32c(bytes));
 }
 
 inline void append_record(std::string& to, std::string_view payload) {

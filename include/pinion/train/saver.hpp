@@ -1,0 +1,324 @@
+// Checkpoints: the variables of a graph in safetensors files, one for each task that holds some.
+//
+//   DIR/model-20.safetensors                           all variables in one task; or
+//   DIR/model-20-00001-of-00002.safetensors, ...       a file for each task, and
+//   DIR/model-20.safetensors.index.json                which variable is in which, written last
+//   DIR/checkpoint                                     which checkpoints there are
+//
+// They are written where the session is, which needs no file system shared with the tasks.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <pinion/files/safetensors.hpp>
+#include <pinion/runtime/session.hpp>
+#include <pinion/train/checkpoint_state.hpp>
+
+namespace pinion::inline v0::train {
+
+struct saver_options {
+  std::vector<operation> variables = {};         // empty: all global ones of the default graph, when it saves
+  std::map<std::string, operation> names = {};   // variables under other names than their own, beside those
+  int max_to_keep = 5;                           // older checkpoints of this saver are removed; 0: none is
+  double keep_checkpoint_every_n_hours = 10000;  // but one every so many hours is kept for good
+  bool sharded = true;                           // a file for each task that holds variables
+};
+
+struct restore_options {
+  bool partial = false;  // variables that the checkpoint does not have stay as they are, instead of being an error
+};
+
+// Saves and restores the variables of a graph, by the names of their nodes: where they are placed, and on how many
+// tasks, may differ. Refers to the graph, which was the default one when it was made. Saving removes the oldest
+// checkpoints that it has made. For one thread at a time, but what save_in_background writes is written meanwhile; its
+// destructor waits for that. What is torn, foreign or does not fit is an error that names file and variable, and
+// changes nothing.
+class saver {
+ public:
+  explicit saver(saver_options options = {}) : o_(std::move(options)), graph_(&default_graph()) {}
+  saver(const saver&) = delete;
+  ~saver() {
+    if (writer_.joinable()) writer_.join();
+  }
+
+  // Writes a checkpoint and returns its prefix: "DIR/model-20" of path "DIR/model" at step 20, the value that the
+  // variable has then. The folder is made where it is not there. failed_precondition: a variable is not initialised.
+  std::string save(session& from, const std::string& path, const variable_handle<std::int64_t>& step) {
+    wait();
+    return write(read(from, path, &step, std::nullopt));
+  }
+  std::string save(session& from, const std::string& path, std::int64_t step) {
+    wait();
+    return write(read(from, path, nullptr, step));
+  }
+  // Without a step: "DIR/model".
+  std::string save(session& from, const std::string& path) {
+    wait();
+    return write(read(from, path, nullptr, std::nullopt));
+  }
+  // Takes the variables as they are now and returns; the files are written by a thread, while training goes on. A
+  // variable of this process is not copied unless it is written to meanwhile. What fails is thrown by wait(), which the
+  // next save begins with.
+  std::string save_in_background(session& from, const std::string& path, const variable_handle<std::int64_t>& step) {
+    wait();
+    auto taken = std::make_shared<snapshot>(read(from, path, &step, std::nullopt));
+    const std::string prefix = taken->prefix;
+    writer_ = std::thread([this, taken] {
+      try {
+        write(std::move(*taken));
+      } catch (const std::exception& why) {
+        failure_ = as_error(why);
+      }
+    });
+    return prefix;
+  }
+  // Until the files of the last save_in_background are written; throws what went wrong with them.
+  void wait() {
+    if (writer_.joinable()) writer_.join();
+    if (const auto failed = std::exchange(failure_, std::nullopt)) throw *failed;
+  }
+
+  // Gives the variables the values of a checkpoint, initialised or not. All is checked before any is changed:
+  // not_found, the file or a variable in it; invalid_argument, a variable of another dtype or shape; data_loss, a file
+  // that is damaged.
+  void restore(session& to, const std::string& prefix, const restore_options& options = {}) const;
+
+  // The checkpoints that it has made and not removed, oldest first.
+  std::vector<std::string> last_checkpoints() const {
+    std::vector<std::string> all;
+    for (const checkpoint_entry& e : kept_) all.push_back(e.prefix);
+    return all;
+  }
+  // Goes on with the checkpoints of a folder, as if it had made them: they are removed in their turn.
+  void recover_last_checkpoints(const std::filesystem::path& folder) {
+    kept_.clear();
+    for (checkpoint_entry& e : read_checkpoint_state(folder).all) {
+      e.prefix = (folder / e.prefix).string();
+      if (detail::checkpoint_exists(e.prefix)) kept_.push_back(e);
+    }
+  }
+
+ private:
+  struct saved_variable {
+    std::string name;
+    node_id variable;
+  };
+  struct shard {
+    std::string task;
+    std::map<std::string, any_tensor> values;
+  };
+  struct snapshot {
+    std::string prefix;
+    std::vector<shard> shards;
+    std::map<std::string, std::string> notes;
+  };
+
+  std::vector<saved_variable> variables() const;
+  snapshot read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
+                std::optional<std::int64_t> number) const;
+  std::string write(snapshot taken);
+  void remember(const std::string& prefix);
+  static void remove(const std::string& prefix);
+  // A variable's name and read, as the checkpoint's reader may give them out.
+  any_expr read_of(const saved_variable& v) const {
+    return {*graph_, {graph_->id_of((*graph_)[v.variable].name + "/read"), 0}};
+  }
+
+  const saver_options o_;
+  graph* const graph_;
+  std::vector<checkpoint_entry> kept_;
+  double preserved_at_ = now();
+  std::thread writer_;
+  std::optional<error> failure_;  // of the writer, once it is joined
+
+  static double now() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  }
+};
+
+namespace detail {
+
+// The files of a checkpoint, opened and checked.
+class checkpoint_reader {
+ public:
+  explicit checkpoint_reader(const std::string& prefix) {
+    if (prefix.empty()) throw error(errc::not_found, "there is no checkpoint to restore: its path is empty");
+    const std::string index = prefix + ".safetensors.index.json", whole = prefix + ".safetensors";
+    if (std::filesystem::exists(index))
+      shards_.emplace(index);
+    else if (std::filesystem::exists(whole))
+      whole_.emplace(whole);
+    else
+      throw error(errc::not_found, "'" + prefix + "' is no checkpoint: there is neither " + whole + " nor " + index);
+  }
+  const files::stored_tensor* find(const std::string& name) const {
+    return shards_ ? shards_->find(name) : whole_->find(name);
+  }
+  any_tensor read(const std::string& name) const { return shards_ ? shards_->read(name) : whole_->read(name); }
+
+ private:
+  std::optional<files::sharded_safetensors_reader> shards_;
+  std::optional<files::safetensors_reader> whole_;
+};
+
+}  // namespace detail
+
+inline std::vector<saver::saved_variable> saver::variables() const {
+  std::vector<saved_variable> all;
+  if (o_.variables.empty() && o_.names.empty())
+    for (const node_id v : graph_->collection("variables")) all.push_back({(*graph_)[v].name, v});
+  for (const operation& v : o_.variables) all.push_back({v.name(), v.id()});
+  for (const auto& [name, v] : o_.names) all.push_back({name, v.id()});
+  if (all.empty()) throw error(errc::failed_precondition, "a saver has no variables to save or restore");
+  for (const saved_variable& v : all)
+    if ((*graph_)[v.variable].op != "VariableV2")
+      throw error(errc::invalid_argument, "a saver was given '" + (*graph_)[v.variable].name + "' (" +
+                                              (*graph_)[v.variable].op + "), which is no variable");
+  return all;
+}
+
+inline saver::snapshot saver::read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
+                                   std::optional<std::int64_t> number) const {
+  const auto all = variables();
+  run_request request;
+  for (const saved_variable& v : all) request.fetches.push_back(read_of(v));
+  if (step) request.fetches.push_back(dsl::endpoint_of(*step));
+  const std::vector<any_tensor> values = from.run(request);
+  if (step) number = *values.back().data<std::int64_t>();
+  snapshot taken;
+  taken.prefix = path + (number ? "-" + std::to_string(*number) : "");
+  if (number) taken.notes.emplace("global_step", std::to_string(*number));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const device_spec& asked = (*graph_)[all[i].variable].requested;
+    const std::string task = o_.sharded ? to_string(asked.with_type("").with_index(-1)) : "";
+    auto at = std::find_if(taken.shards.begin(), taken.shards.end(), [&](const shard& s) { return s.task == task; });
+    if (at == taken.shards.end()) at = taken.shards.insert(at, {task, {}});
+    if (!at->values.emplace(all[i].name, values[i]).second)
+      throw error(errc::invalid_argument, "a saver has two variables of the name '" + all[i].name + "'");
+  }
+  return taken;
+}
+
+inline std::string saver::write(snapshot taken) {
+  const std::filesystem::path prefix(taken.prefix);
+  if (prefix.has_parent_path()) std::filesystem::create_directories(prefix.parent_path());
+  const std::string index_path = taken.prefix + ".safetensors.index.json", whole_path = taken.prefix + ".safetensors";
+  if (taken.shards.size() == 1) {
+    files::write_safetensors(whole_path, taken.shards[0].values, {.metadata = taken.notes});
+    std::filesystem::remove(index_path);
+  } else {
+    // Shards of a checkpoint that is there already keep their names until the index speaks of the new ones.
+    std::vector<std::string> before;
+    if (std::filesystem::exists(index_path))
+      for (const auto& [name, file] : files::read_shard_index(index_path).weight_map) before.push_back(file);
+    std::string stem = prefix.filename().string();
+    if (!before.empty()) stem += "." + std::to_string(std::random_device{}());
+    files::shard_index index;
+    for (std::size_t i = 0; i < taken.shards.size(); ++i) {
+      const std::string file = files::shard_name(stem, i, taken.shards.size());
+      files::write_safetensors(prefix.parent_path() / file, taken.shards[i].values, {.metadata = taken.notes});
+      for (const auto& [name, value] : taken.shards[i].values) {
+        index.weight_map.emplace(name, file);
+        index.total_size += value.bytes();
+      }
+    }
+    files::write_shard_index(index_path, index);
+    std::filesystem::remove(whole_path);
+    for (const std::string& file : before) std::filesystem::remove(prefix.parent_path() / file);
+  }
+  remember(taken.prefix);
+  return taken.prefix;
+}
+
+// Counts a checkpoint in, and the oldest out.
+inline void saver::remember(const std::string& prefix) {
+  std::erase_if(kept_, [&](const checkpoint_entry& e) { return e.prefix == prefix; });
+  kept_.push_back({prefix, now()});
+  const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
+  std::vector<std::string> outlived;
+  while (o_.max_to_keep > 0 && kept_.size() > static_cast<std::size_t>(o_.max_to_keep)) {
+    const checkpoint_entry oldest = kept_.front();
+    kept_.erase(kept_.begin());
+    if (oldest.written_at - preserved_at_ >= o_.keep_checkpoint_every_n_hours * 3600)
+      preserved_at_ = oldest.written_at;
+    else
+      outlived.push_back(oldest.prefix);
+  }
+  checkpoint_state state;
+  for (const checkpoint_entry& e : kept_)
+    state.all.push_back(
+        {std::filesystem::path(e.prefix).lexically_proximate(folder.empty() ? "." : folder).string(), e.written_at});
+  write_checkpoint_state(folder.empty() ? "." : folder, state);
+  for (const std::string& old : outlived) remove(old);
+}
+
+// The index goes first: what is left of a checkpoint that is half removed is no checkpoint.
+inline void saver::remove(const std::string& prefix) {
+  const std::filesystem::path index = prefix + ".safetensors.index.json";
+  if (std::filesystem::exists(index)) {
+    const auto files = files::read_shard_index(index).weight_map;
+    std::filesystem::remove(index);
+    for (const auto& [name, file] : files) std::filesystem::remove(index.parent_path() / file);
+  }
+  std::filesystem::remove(prefix + ".safetensors");
+}
+
+inline void saver::restore(session& to, const std::string& prefix, const restore_options& options) const {
+  const detail::checkpoint_reader reader(prefix);
+  std::vector<saved_variable> found;
+  std::string missing;
+  for (const saved_variable& v : variables()) {
+    const files::stored_tensor* const t = reader.find(v.name);
+    if (!t) {
+      if (!options.partial) missing += (missing.empty() ? "'" : ", '") + v.name + "'";
+      continue;
+    }
+    const output_type& wanted = graph_->type_of({v.variable, 0});
+    if (t->type != wanted.dtype || !fits(t->extent, wanted.shape)) {
+      const pinion::node& n = (*graph_)[v.variable];
+      throw error(errc::invalid_argument, "checkpoint '" + prefix + "' has '" + v.name + "' as " +
+                                              std::string(to_string(t->type)) + " " + to_string(t->extent) +
+                                              ", and the graph as " + std::string(to_string(wanted.dtype)) + " " +
+                                              to_string(wanted.shape))
+          .at_node(n.name, n.op, to_string(n.where));
+    }
+    found.push_back(v);
+  }
+  if (!missing.empty())
+    throw error(errc::not_found, "checkpoint '" + prefix + "' does not have " + missing +
+                                     "; {.partial = true} restores the others alone");
+  std::vector<any_tensor> values;
+  for (const saved_variable& v : found) values.push_back(reader.read(v.name));
+  // A variable's initialiser assigns whatever is fed for its initial value. Two that have one initial value in common
+  // take turns.
+  std::vector<bool> done(found.size());
+  for (std::size_t left = found.size(); left > 0;) {
+    run_request turn;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const node_id assign = graph_->id_of((*graph_)[found[i].variable].name + "/Assign");
+      const output initial = (*graph_)[assign].inputs[1];
+      const bool taken =
+          std::any_of(turn.feeds.begin(), turn.feeds.end(), [&](const feed& f) { return f.to.endpoint() == initial; });
+      if (done[i] || taken) continue;
+      turn.feeds.push_back({any_expr(*graph_, initial), values[i]});
+      turn.targets.push_back({*graph_, assign});
+      done[i] = true;
+      --left;
+    }
+    to.run(turn);
+  }
+}
+
+}  // namespace pinion::inline v0::train

@@ -1,0 +1,227 @@
+// Checkpoints: what is written, what comes back, what is kept, and what is refused.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+#include <pinion/train.hpp>
+
+#include "support/caught.hpp"
+#include "support/own_ops.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+namespace pn = pinion;
+namespace tr = pinion::train;
+using pn::errc;
+
+struct model {
+  pn::graph g;
+  decltype(g.as_default()) use = g.as_default();
+  pn::variable_handle<float> w = pn::variable(pn::tensor<float>::of({{1, 2}, {3, 4}}), {.name = "w"});
+  pn::variable_handle<std::int32_t> n = pn::variable(7, {.name = "layer/n", .trainable = false});
+  pn::variable_handle<bool> flag = pn::variable(true, {.name = "flag", .trainable = false});
+  pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
+  pn::expr<float> up = pn::assign_add(w, 1.0f);
+  pn::expr<std::int64_t> count = pn::assign_add(step, 1);
+  pn::operation init = pn::global_variables_initializer();
+};
+
+std::vector<std::string> files_of(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& f : std::filesystem::directory_iterator(folder)) names.push_back(f.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("variables of all dtypes come back as they were saved, into a session where none is initialised") {
+  temporary_folder dir;
+  model m;
+  tr::saver saver;
+  std::string prefix;
+  {
+    pn::session sess;
+    sess.run(m.init);
+    sess.run(m.up);
+    sess.run(m.count);
+    prefix = saver.save(sess, dir.path("model"), m.step);
+    CHECK(prefix == dir.path("model-1"));
+    CHECK(files_of(dir.path()) == std::vector<std::string>{"checkpoint", "model-1.safetensors"});
+    CHECK(tr::latest_checkpoint(dir.path()) == prefix);
+  }
+  pn::session other;
+  saver.restore(other, tr::latest_checkpoint(dir.path()));
+  CHECK(other.run(m.w) == pn::tensor<float>::of({{2, 3}, {4, 5}}));
+  CHECK(int(other.run(m.n)) == 7);
+  CHECK(bool(other.run(m.flag)));
+  CHECK(std::int64_t(other.run(m.step)) == 1);
+}
+
+TEST_CASE("a saver keeps the newest checkpoints, and says which is the latest") {
+  temporary_folder dir;
+  model m;
+  pn::session sess;
+  sess.run(m.init);
+  tr::saver saver{{.max_to_keep = 2}};
+  for (int i = 0; i < 4; ++i) {
+    sess.run(m.count);
+    saver.save(sess, dir.path("model"), m.step);
+  }
+  CHECK(files_of(dir.path()) == std::vector<std::string>{"checkpoint", "model-3.safetensors", "model-4.safetensors"});
+  CHECK(saver.last_checkpoints() == std::vector<std::string>{dir.path("model-3"), dir.path("model-4")});
+  tr::saver heir{{.max_to_keep = 2}};
+  heir.recover_last_checkpoints(dir.path());
+  heir.save(sess, dir.path("model"), 9);
+  CHECK(files_of(dir.path()) == std::vector<std::string>{"checkpoint", "model-4.safetensors", "model-9.safetensors"});
+  std::filesystem::remove(dir.path("model-9.safetensors"));
+  CHECK(tr::latest_checkpoint(dir.path()) == dir.path("model-4"));
+  CHECK(tr::latest_checkpoint(dir.path("nowhere")) == "");
+}
+
+TEST_CASE("every so often a checkpoint is kept for good") {
+  temporary_folder dir;
+  model m;
+  pn::session sess;
+  sess.run(m.init);
+  tr::saver saver{{.max_to_keep = 1, .keep_checkpoint_every_n_hours = 0}};
+  for (int i = 0; i < 3; ++i) saver.save(sess, dir.path("model"), i);
+  CHECK(files_of(dir.path()) == std::vector<std::string>{"checkpoint", "model-0.safetensors", "model-1.safetensors", "model-2.safetensors"});
+}
+
+TEST_CASE("what is saved in the background is the state at that moment, whatever training does meanwhile") {
+  temporary_folder dir;
+  model m;
+  pn::session sess;
+  sess.run(m.init);
+  tr::saver saver;
+  const std::string prefix = saver.save_in_background(sess, dir.path("model"), m.step);
+  for (int i = 0; i < 20; ++i) sess.run(m.up);
+  saver.wait();
+  saver.restore(sess, prefix);
+  CHECK(sess.run(m.w) == pn::tensor<float>::of({{1, 2}, {3, 4}}));
+}
+
+TEST_CASE("a background save that fails is thrown by the next wait") {
+  temporary_folder dir;
+  model m;
+  pn::session sess;
+  sess.run(m.init);
+  std::ofstream(dir.path("a_file")) << "x";
+  tr::saver saver;
+  saver.save_in_background(sess, dir.path("a_file/model"), m.step);
+  CHECK(caught([&] { saver.wait(); }).sentence().find("a_file") != std::string::npos);
+  saver.wait();
+}
+
+TEST_CASE("a checkpoint that is damaged, torn, foreign or gone changes nothing, and is named") {
+  temporary_folder dir;
+  model m;
+  pn::session sess;
+  sess.run(m.init);
+  tr::saver saver;
+  const std::string prefix = saver.save(sess, dir.path("model"), 1), file = prefix + ".safetensors";
+  sess.run(m.up);
+  std::string bytes;
+  {
+    std::ifstream in(file, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  const auto rewrite = [&](const std::string& now) { std::ofstream(file, std::ios::binary | std::ios::trunc) << now; };
+  std::string flipped = bytes;
+  flipped.back() = static_cast<char>(flipped.back() ^ 1);
+  for (const std::string& bad : {flipped, bytes.substr(0, bytes.size() - 3), std::string("not a checkpoint"), std::string()}) {
+    rewrite(bad);
+    CHECK(refusal([&] { saver.restore(sess, prefix); }, errc::data_loss, file) == "");
+  }
+  CHECK(sess.run(m.w) == pn::tensor<float>::of({{2, 3}, {4, 5}}));
+  CHECK(refusal([&] { saver.restore(sess, dir.path("other")); }, errc::not_found, "is no checkpoint") == "");
+  CHECK(refusal([&] { saver.restore(sess, ""); }, errc::not_found, "empty") == "");
+}
+
+TEST_CASE("a checkpoint of another program is refused by the variable that does not fit") {
+  temporary_folder dir;
+  std::string prefix;
+  {
+    pn::graph g;
+    auto use = g.as_default();
+    auto w = pn::variable(pn::tensor<float>::of({1, 2, 3}), {.name = "w"});
+    pn::session sess;
+    sess.run(w.initializer());
+    prefix = tr::saver().save(sess, dir.path("other"));
+  }
+  model m;
+  pn::session sess;
+  sess.run(m.init);
+  tr::saver whole, some{{.variables = {m.n}}}, renamed{{.names = {{"w", m.n}}}};
+  CHECK(refusal([&] { whole.restore(sess, prefix); }, errc::invalid_argument, "'w' as float [3]", "float [2, 2]") == "");
+  CHECK(refusal([&] { some.restore(sess, prefix); }, errc::not_found, "'layer/n'", ".partial = true") == "");
+  some.restore(sess, prefix, {.partial = true});
+  CHECK(refusal([&] { renamed.restore(sess, prefix); }, errc::invalid_argument, "int32 []") == "");
+}
+
+TEST_CASE("variables are restored under other names, and in part") {
+  temporary_folder dir;
+  model m;
+  pn::session sess;
+  sess.run(m.init);
+  const std::string prefix = tr::saver{{.names = {{"old/weights", m.w}}}}.save(sess, dir.path("part"));
+  sess.run(m.up);
+  tr::saver back{{.variables = {m.n}, .names = {{"old/weights", m.w}}}};
+  back.restore(sess, prefix, {.partial = true});
+  CHECK(sess.run(m.w) == pn::tensor<float>::of({{1, 2}, {3, 4}}));
+}
+
+TEST_CASE("slots of an optimizer, and variables that share one initial value, come back") {
+  temporary_folder dir;
+  pn::graph g;
+  auto use = g.as_default();
+  auto zero = pn::zeros<float>({3}, "zero");
+  auto a = pn::variable(zero, {.name = "a"});
+  auto b = pn::variable(zero, {.name = "b"});
+  auto train = tr::momentum{{.learning_rate = .5f, .momentum = .5f}}.minimize(pn::reduce_sum(a * 2.0f + b));
+  auto init = pn::global_variables_initializer();
+  pn::session one, two, straight;
+  tr::saver saver;
+  one.run(init);
+  one.run(train);
+  saver.restore(two, saver.save(one, dir.path("m"), 1));
+  straight.run(init);
+  straight.run(train);
+  straight.run(train);
+  two.run(train);
+  CHECK(two.run(a) == straight.run(a));
+  CHECK(two.run(b) == straight.run(b));
+  CHECK(!(two.run(a) == two.run(b)));
+}
+
+TEST_CASE("a saver refuses what it cannot save") {
+  temporary_folder dir;
+  pn::graph g;
+  auto use = g.as_default();
+  tr::saver none;
+  auto x = pn::constant(1.0f, "x");
+  pn::session sess;
+  CHECK(refusal([&] { none.save(sess, dir.path("m")); }, errc::failed_precondition, "no variables") == "");
+  tr::saver wrong{{.variables = {x}}};
+  CHECK(refusal([&] { wrong.save(sess, dir.path("m")); }, errc::invalid_argument, "'x' (Const)") == "");
+  auto v = pn::variable(1.0f, {.name = "v"});
+  CHECK(refusal([&] { tr::saver().save(sess, dir.path("m")); }, errc::failed_precondition, "'v'", "initialised") == "");
+}
+
+TEST_CASE("a model with a user's own op is saved, restored and trained on") {
+  temporary_folder dir;
+  pn::register_op<own::scaled>();
+  pn::graph g;
+  auto use = g.as_default();
+  auto w = pn::variable(pn::tensor<float>::of({1, 2}), {.name = "w"});
+  auto train = tr::gradient_descent{{.learning_rate = .5f}}.minimize(pn::reduce_sum(pn::call<own::scaled>({{"by", 3.0}}, w)));
+  pn::session one, two;
+  one.run(w.initializer());
+  one.run(train);
+  tr::saver saver;
+  saver.restore(two, saver.save(one, dir.path("own"), 1));
+  two.run(train);
+  CHECK(two.run(w) == pn::tensor<float>::of({-2, -1}));
+}
