@@ -40,11 +40,21 @@ class run_context {
 namespace detail {
 
 template <class H>
-concept hook_type = requires(H& h) { h.begin(); } ||
-    requires(H& h, session& s, coordinator& c) { h.after_create_session(s, c); } ||
-    requires(H& h, run_context& c) { h.before_run(c); } ||
-    requires(H& h, run_context& c, std::span<const any_tensor> v) { h.after_run(c, v); } ||
-    requires(H& h, session& s) { h.end(s); };
+concept hook_type = requires(H& h) {
+  h.begin();
+}
+|| requires(H& h, session& s, coordinator& c) {
+  h.after_create_session(s, c);
+}
+|| requires(H& h, run_context& c) {
+  h.before_run(c);
+}
+|| requires(H& h, run_context& c, std::span<const any_tensor> v) {
+  h.after_run(c, v);
+}
+|| requires(H& h, session& s) {
+  h.end(s);
+};
 
 }  // namespace detail
 
@@ -83,7 +93,9 @@ class any_hook {
       if constexpr (requires { hook->after_create_session(s, c); }) hook->after_create_session(s, c);
     }
     run_request before_run(run_context& c) override {
-      if constexpr (requires { { hook->before_run(c) } -> std::convertible_to<run_request>; })
+      if constexpr (requires {
+                      { hook->before_run(c) } -> std::convertible_to<run_request>;
+                    })
         return hook->before_run(c);
       else if constexpr (requires { hook->before_run(c); })
         hook->before_run(c);

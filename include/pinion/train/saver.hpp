@@ -95,6 +95,23 @@ class saver {
   // that is damaged.
   void restore(session& to, const std::string& prefix, const restore_options& options = {}) const;
 
+  // The same without files: the variables as they are now, by name, and back.
+  std::map<std::string, any_tensor> take(session& from) const {
+    std::map<std::string, any_tensor> all;
+    for (shard& s : read(from, "", nullptr, std::nullopt).shards) all.merge(s.values);
+    return all;
+  }
+  void give_back(session& to, const std::map<std::string, any_tensor>& values) const {
+    std::vector<saved_variable> known;
+    std::vector<any_tensor> each;
+    for (const saved_variable& v : variables())
+      if (const auto at = values.find(v.name); at != values.end()) {
+        known.push_back(v);
+        each.push_back(at->second);
+      }
+    assign(to, known, each);
+  }
+
   // The checkpoints that it has made and not removed, oldest first.
   std::vector<std::string> last_checkpoints() const {
     std::vector<std::string> all;
@@ -129,6 +146,7 @@ class saver {
   snapshot read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
                 std::optional<std::int64_t> number) const;
   std::string write(snapshot taken);
+  void assign(session& to, const std::vector<saved_variable>& variables, const std::vector<any_tensor>& values) const;
   void remember(const std::string& prefix);
   static void remove(const std::string& prefix);
   // A variable's name and read, as the checkpoint's reader may give them out.
@@ -301,6 +319,11 @@ inline void saver::restore(session& to, const std::string& prefix, const restore
                                      "; {.partial = true} restores the others alone");
   std::vector<any_tensor> values;
   for (const saved_variable& v : found) values.push_back(reader.read(v.name));
+  assign(to, found, values);
+}
+
+inline void saver::assign(session& to, const std::vector<saved_variable>& found,
+                          const std::vector<any_tensor>& values) const {
   // A variable's initialiser assigns whatever is fed for its initial value. Two that have one initial value in common
   // take turns.
   std::vector<bool> done(found.size());

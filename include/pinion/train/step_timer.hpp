@@ -40,8 +40,7 @@ class step_timer {
   std::optional<since> done(std::int64_t step) {
     const auto now = clock::now();
     std::optional<since> passed;
-    if (last_step_)
-      passed = since{std::chrono::duration<double>(now - last_time_).count(), step - *last_step_};
+    if (last_step_) passed = since{std::chrono::duration<double>(now - last_time_).count(), step - *last_step_};
     last_time_ = now;
     last_step_ = step;
     return passed;

@@ -1,0 +1,34 @@
+// Lets a worker begin later than others.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include <pinion/train/global_step.hpp>
+#include <pinion/train/hook.hpp>
+
+namespace pinion::inline v0::train {
+
+// The first step waits until the global step has reached a value, looked at twice a second; a stop ends the wait.
+class global_step_waiter {
+ public:
+  explicit global_step_waiter(std::int64_t until) : until_(until) {}
+  void begin() { step_ = get_or_create_global_step(); }
+  void after_create_session(session&, coordinator& c) { coordinator_ = &c; }
+  void before_run(run_context& c) {
+    auto pause = std::chrono::milliseconds(10);
+    for (; !reached_; pause = std::min(2 * pause, std::chrono::milliseconds(500))) {
+      reached_ = std::int64_t(c.session().run(step_)) >= until_;
+      if (!reached_ && coordinator_->wait_for_stop(pause)) return;
+    }
+  }
+
+ private:
+  std::int64_t until_;
+  bool reached_ = false;
+  variable_handle<std::int64_t> step_;
+  coordinator* coordinator_ = nullptr;
+};
+
+}  // namespace pinion::inline v0::train

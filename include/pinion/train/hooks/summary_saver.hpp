@@ -1,0 +1,71 @@
+// Writes summaries while training goes on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <pinion/train/global_step.hpp>
+#include <pinion/train/hook.hpp>
+#include <pinion/train/step_timer.hpp>
+#include <pinion/train/summary.hpp>
+#include <pinion/train/summary_writer.hpp>
+
+namespace pinion::inline v0::train {
+
+struct summary_saver_options {
+  std::optional<std::int64_t> save_steps = {};
+  std::optional<double> save_secs = {};
+  std::string dir = {};                         // of a writer of its own,
+  std::shared_ptr<summary_writer> writer = {};  // or this one
+  expr<std::string> summary_op = {};            // empty: all summaries of the graph; nothing where it has none
+};
+
+// At the first step and then every so many steps or seconds.
+class summary_saver {
+ public:
+  explicit summary_saver(summary_saver_options o)
+      : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "summary_saver") {
+    if (!o_.writer && o_.dir.empty())
+      throw error(errc::invalid_argument, "summary_saver was given neither dir nor writer");
+  }
+  void begin() {
+    step_ = get_or_create_global_step();
+    if (o_.summary_op.empty() && !default_graph().collection(std::string(summary::all)).empty())
+      o_.summary_op = summary::merge_all();
+    if (!o_.writer) o_.writer = std::make_shared<summary_writer>(o_.dir);
+  }
+  void after_create_session(session& s, coordinator&) {
+    next_ = std::int64_t(s.run(step_));
+    o_.writer->add_session_log(session_mark::start, next_);
+    if (std::exchange(has_graph_, true) == false) o_.writer->add_graph(s.graph());
+    timer_.reset();
+  }
+  run_request before_run(run_context&) {
+    run_request r{.fetches = {dsl::endpoint_of(step_)}};
+    asked_ = !o_.summary_op.empty() && timer_.due(next_);
+    if (asked_) r.fetches.push_back(o_.summary_op);
+    return r;
+  }
+  void after_run(run_context&, std::span<const any_tensor> values) {
+    const std::int64_t now = *values[0].data<std::int64_t>();
+    if (asked_) {
+      timer_.done(now);
+      o_.writer->add(tensor<std::string>(values[1]), now);
+    }
+    next_ = now + 1;
+  }
+  void end(session&) { o_.writer->flush(); }
+
+ private:
+  summary_saver_options o_;
+  step_timer timer_;
+  variable_handle<std::int64_t> step_;
+  std::int64_t next_ = 0;
+  bool asked_ = false, has_graph_ = false;
+};
+
+}  // namespace pinion::inline v0::train

@@ -1,0 +1,340 @@
+// The session of a training program: it begins by itself, calls hooks around each step, survives tasks that restart,
+// and ends when a hook, the input or the chief says so.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <pinion/train/coordinator.hpp>
+#include <pinion/train/hook.hpp>
+#include <pinion/train/hooks/checkpoint_saver.hpp>
+#include <pinion/train/hooks/step_counter.hpp>
+#include <pinion/train/hooks/summary_saver.hpp>
+#include <pinion/train/queue_runner.hpp>
+#include <pinion/train/session/scaffold.hpp>
+
+namespace pinion::inline v0::train {
+
+struct monitored_session_options {
+  std::string master = {};          // "" this process, or "pinion://host:port"
+  bool is_chief = true;             // who initialises or restores, and saves; the others wait for that
+  std::string checkpoint_dir = {};  // restored from if it has a checkpoint; saved to. Empty: neither
+  pinion::train::scaffold scaffold = {};
+  std::vector<any_hook> hooks = {};
+  std::vector<any_hook> chief_only_hooks = {};
+  std::optional<double> save_checkpoint_secs = {};         // 600 where no steps are given either; 0: never
+  std::optional<std::int64_t> save_checkpoint_steps = {};  // 0: never
+  std::optional<std::int64_t> save_summaries_steps = {};   // 100 where no seconds are given either; 0: never
+  std::optional<double> save_summaries_secs = {};          // 0: never
+  session_options config = {};
+  std::chrono::milliseconds stop_grace_period = std::chrono::seconds(120);  // for threads to end
+  std::int64_t log_step_count_steps = 100;                                  // 0: never
+  std::chrono::milliseconds max_wait = std::chrono::seconds(7200);          // of a worker for the chief
+  std::string summary_dir = {};                                             // empty: checkpoint_dir
+  int max_recoveries = 100;                                                 // in a row, without a step that succeeds
+  text_sink log = {};  // what it waits for, and why it recovers; standard error where empty
+};
+
+// Owns its session, the threads of its queue runners and copies of its hooks. The default graph when it is made is its
+// graph, which it finalizes until it is gone. A step that fails because a task died or restarted (unavailable, aborted)
+// is run again in a new session, whose chief restores the last checkpoint. For one thread at a time; hooks are called
+// in it. Everything it throws is pn::error. Its destructor does what close() does, unless an exception is under way;
+// then it does not call the hooks' end(). Errors of the destructor are logged. Rules: TensorFlow 1.15,
+// monitored_session.py.
+class monitored_training_session {
+ public:
+  explicit monitored_training_session(monitored_session_options options);
+  monitored_training_session(const monitored_training_session&) = delete;
+  ~monitored_training_session() {
+    try {
+      if (std::uncaught_exceptions() > exceptions_ && !input_ended_)
+        abandon();
+      else
+        close();
+    } catch (const std::exception& e) {
+      say(std::string("the end of a monitored session failed: ") + e.what());
+    }
+    if (was_finalized_) graph_.finalize(false);
+  }
+
+  // Has a hook, the end of the input, the coordinator or close() ended training? Then run() is not called any more.
+  bool should_stop() const { return closed_ || stop_ || (coordinator_ && coordinator_->should_stop()); }
+  void request_stop() { stop_ = true; }
+
+  // As session::run, with hooks around it. A step that meets the end of its input (out_of_range) ends training; one
+  // that fetches nothing then returns, one that fetches throws that error. failed_precondition: should_stop() is true.
+  template <dsl::fetchable... F>
+  auto run(const F&... fetches) {
+    return run(std::initializer_list<feed>{}, fetches...);
+  }
+  template <dsl::fetchable... F>
+  auto run(std::initializer_list<feed> feeds, const F&... fetches) {
+    run_request request{.feeds = feeds};
+    (add(request, fetches), ...);
+    if constexpr (std::tuple_size_v<dsl::fetched_tuple<F...>> == 0) {
+      step(request, true);
+    } else {
+      auto values = step(request, false);
+      return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(values));
+    }
+  }
+  std::vector<any_tensor> run(const run_request& request) { return step(request, false); }
+
+  // The session below, without hooks; another one after each recovery.
+  pinion::session& raw_session() {
+    if (!session_) throw error(errc::failed_precondition, "the monitored session is closed");
+    return *session_;
+  }
+  int recoveries() const { return all_recoveries_; }
+
+  // Calls the hooks' end(), stops the threads, closes the session. Twice is harmless.
+  void close() {
+    if (std::exchange(closed_, true)) return;
+    try {
+      if (session_)
+        for (const any_hook& h : hooks_) h.end(*session_);
+    } catch (...) {
+      end_session();
+      throw;
+    }
+    end_session();
+  }
+
+ private:
+  template <class F>
+  static void add(run_request& r, const F& f) {
+    if constexpr (std::is_same_v<F, operation>)
+      r.targets.push_back(f);
+    else
+      r.fetches.push_back(dsl::endpoint_of(f));
+  }
+  static bool is_recoverable(const error& e) { return e.code() == errc::aborted || e.code() == errc::unavailable; }
+
+  void add_hooks();
+  std::vector<any_tensor> step(const run_request& request, bool may_end);
+  std::vector<any_tensor> run_with_hooks(const run_request& request);
+
+  // ---- sessions -----------------------------------------------------------------------------------------------------
+
+  void create_session();
+  void create_with_patience(const error* why);
+  void begin_as_chief();
+  void wait_for_chief();
+  void end_session() {
+    if (coordinator_) {
+      coordinator_->request_stop();
+      try {
+        coordinator_->join({.stop_grace_period = o_.stop_grace_period, .ignore_live_threads = true});
+      } catch (const error&) {  // of a thread; the step that it made fail has told
+      }
+    }
+    if (session_) session_->close();
+    coordinator_.reset();  // joins its threads, whose steps have been cancelled
+    session_.reset();
+  }
+  void abandon() {
+    closed_ = true;
+    if (session_) session_->close();
+    end_session();
+  }
+  void say(const std::string& line) const { o_.log ? o_.log(line) : fmt::print(stderr, "{}\n", line); }
+
+  monitored_session_options o_;
+  graph& graph_;
+  std::vector<any_hook> hooks_;
+  std::optional<pinion::session> session_;
+  std::optional<coordinator> coordinator_;
+  const int exceptions_ = std::uncaught_exceptions();
+  bool stop_ = false, closed_ = false, input_ended_ = false, was_finalized_ = false;
+  int recoveries_ = 0, all_recoveries_ = 0;
+};
+
+inline monitored_training_session::monitored_training_session(monitored_session_options options)
+    : o_(std::move(options)), graph_(default_graph()) {
+  o_.config.target = o_.master;
+  o_.config.graph = &graph_;
+  add_hooks();
+  for (const any_hook& h : hooks_) h.begin();
+  o_.scaffold.finalize();
+  graph_.settle();
+  was_finalized_ = !graph_.finalized();
+  graph_.finalize();
+  try {
+    create_with_patience(nullptr);
+  } catch (...) {
+    abandon();
+    if (was_finalized_) graph_.finalize(false);
+    throw;
+  }
+}
+
+// Those of the chief come first: the caller's own, the counter, summaries, checkpoints; then everybody's.
+inline void monitored_training_session::add_hooks() {
+  const auto never = [](auto& value) {
+    if (value && *value == 0) value.reset();
+  };
+  const bool default_checkpoints = !o_.save_checkpoint_secs && !o_.save_checkpoint_steps;
+  const bool default_summaries = !o_.save_summaries_secs && !o_.save_summaries_steps;
+  if (default_checkpoints) o_.save_checkpoint_secs = 600;
+  if (default_summaries) o_.save_summaries_steps = 100;
+  never(o_.save_checkpoint_secs);
+  never(o_.save_checkpoint_steps);
+  never(o_.save_summaries_secs);
+  never(o_.save_summaries_steps);
+  if (o_.summary_dir.empty()) o_.summary_dir = o_.checkpoint_dir;
+  if (!o_.scaffold.saver) o_.scaffold.saver = std::make_shared<saver>();
+  if (o_.is_chief) {
+    hooks_ = o_.chief_only_hooks;
+    if (!o_.summary_dir.empty()) {
+      const bool summaries = o_.save_summaries_secs || o_.save_summaries_steps;
+      std::shared_ptr<summary_writer> writer;
+      if (o_.log_step_count_steps > 0 || summaries) writer = std::make_shared<summary_writer>(o_.summary_dir);
+      if (o_.log_step_count_steps > 0)
+        hooks_.push_back(step_counter({.every_n_steps = o_.log_step_count_steps, .writer = writer}));
+      if (summaries)
+        hooks_.push_back(summary_saver({.save_steps = o_.save_summaries_steps,
+                                        .save_secs = o_.save_summaries_secs,
+                                        .writer = writer,
+                                        .summary_op = o_.scaffold.summary_op}));
+    }
+    if (!o_.checkpoint_dir.empty() && (o_.save_checkpoint_secs || o_.save_checkpoint_steps))
+      hooks_.push_back(checkpoint_saver({.dir = o_.checkpoint_dir,
+                                         .save_steps = o_.save_checkpoint_steps,
+                                         .save_secs = o_.save_checkpoint_secs,
+                                         .saver = o_.scaffold.saver}));
+  }
+  hooks_.insert(hooks_.end(), o_.hooks.begin(), o_.hooks.end());
+}
+
+inline std::vector<any_tensor> monitored_training_session::step(const run_request& request, bool may_end) {
+  if (should_stop())
+    throw error(errc::failed_precondition, "run() was called although should_stop() is true: training has ended");
+  for (;;) {
+    std::optional<error> failed;
+    try {
+      auto values = run_with_hooks(request);
+      recoveries_ = 0;
+      return values;
+    } catch (const error& e) {
+      failed = e;
+    }
+    // What made a thread of the coordinator fail may be why the step was cancelled.
+    const auto cause = coordinator_ ? coordinator_->failure() : std::nullopt;
+    if (!is_recoverable(*failed) && cause && is_recoverable(*cause)) failed = cause;
+    if (failed->code() == errc::out_of_range) {
+      stop_ = input_ended_ = true;
+      if (may_end) return {};
+    }
+    if (!is_recoverable(*failed)) throw *failed;
+    create_with_patience(&*failed);
+  }
+}
+
+inline std::vector<any_tensor> monitored_training_session::run_with_hooks(const run_request& request) {
+  run_context context(*session_, request);
+  run_request all = request;
+  std::vector<std::size_t> first;  // of each hook, among the fetches
+  for (const any_hook& h : hooks_) {
+    run_request more = h.before_run(context);
+    first.push_back(all.fetches.size());
+    all.feeds.insert(all.feeds.end(), more.feeds.begin(), more.feeds.end());
+    all.fetches.insert(all.fetches.end(), more.fetches.begin(), more.fetches.end());
+    all.targets.insert(all.targets.end(), more.targets.begin(), more.targets.end());
+  }
+  first.push_back(all.fetches.size());
+  std::vector<any_tensor> values = session_->run(all);
+  for (std::size_t i = 0; i < hooks_.size(); ++i)
+    hooks_[i].after_run(context, std::span(values).subspan(first[i], first[i + 1] - first[i]));
+  stop_ = stop_ || context.stop_requested();
+  values.resize(request.fetches.size());
+  return values;
+}
+
+// A new session in place of one that failed, until one can be made: pauses grow from a tenth of a second to five.
+inline void monitored_training_session::create_with_patience(const error* why) {
+  std::optional<error> cause;
+  if (why) cause = *why;
+  for (auto pause = std::chrono::milliseconds(100);; pause = std::min(2 * pause, std::chrono::milliseconds(5000))) {
+    if (cause) {
+      if (++recoveries_ > o_.max_recoveries)
+        throw error(cause->code(), "gave up after " + std::to_string(o_.max_recoveries) +
+                                       " recoveries without a step that succeeded: " + cause->what());
+      ++all_recoveries_;
+      say(fmt::format("recovering, in {} ms, from: {}", pause.count(), cause->what()));
+      if (session_) session_->close();
+      end_session();
+      std::this_thread::sleep_for(pause);
+    }
+    try {
+      return create_session();
+    } catch (const error& e) {
+      if (!is_recoverable(e)) throw;
+      cause = e;
+    }
+  }
+}
+
+inline void monitored_training_session::create_session() {
+  const auto use = graph_.as_default();
+  if (o_.is_chief)
+    begin_as_chief();
+  else
+    wait_for_chief();
+  coordinator_.emplace(std::vector<errc>{});
+  start_queue_runners(*session_, *coordinator_);
+  for (const any_hook& h : hooks_) h.after_create_session(*session_, *coordinator_);
+}
+
+inline void monitored_training_session::begin_as_chief() {
+  session_.emplace(o_.config);
+  const std::string latest = o_.checkpoint_dir.empty() ? "" : latest_checkpoint(o_.checkpoint_dir);
+  if (!latest.empty()) {
+    o_.scaffold.saver->restore(*session_, latest);
+    o_.scaffold.saver->recover_last_checkpoints(o_.checkpoint_dir);
+  } else {
+    session_->run(run_request{.feeds = o_.scaffold.init_feeds, .targets = {o_.scaffold.init_op}});
+    if (o_.scaffold.init_fn) o_.scaffold.init_fn(*session_);
+  }
+  session_->run(o_.scaffold.local_init_op);
+  session_->run(o_.scaffold.ready_op);
+}
+
+inline void monitored_training_session::wait_for_chief() {
+  const auto began = std::chrono::steady_clock::now();
+  const auto waited = [&] { return std::chrono::steady_clock::now() - began; };
+  const auto seconds = [](auto d) { return std::chrono::duration_cast<std::chrono::seconds>(d).count(); };
+  auto next_word = std::chrono::seconds(1);
+  for (auto pause = std::chrono::milliseconds(20);; pause = std::min(2 * pause, std::chrono::milliseconds(1000))) {
+    session_.emplace(o_.config);
+    std::string missing;
+    try {
+      session_->run(o_.scaffold.ready_op);
+      session_->run(o_.scaffold.local_init_op);
+      return;
+    } catch (const error& e) {
+      if (e.code() != errc::failed_precondition) throw;
+      missing = e.what();
+    }
+    session_.reset();
+    if (waited() + pause > o_.max_wait)
+      throw error(errc::deadline_exceeded, "Session was not ready after waiting " + std::to_string(seconds(waited())) +
+                                               " secs. The chief has not initialised the variables: " + missing);
+    if (waited() > next_word) {
+      say(fmt::format("waited {} s for the chief to initialise the variables: {}", seconds(waited()), missing));
+      next_word *= 2;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace pinion::inline v0::train

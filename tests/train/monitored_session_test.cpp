@@ -1,0 +1,226 @@
+// Monitored sessions: how they begin, what hooks see, how they end, and what they survive.
+#include <catch2/catch.hpp>
+
+#include <future>
+
+#include <pinion/train.hpp>
+
+#include "support/caught.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+namespace pn = pinion;
+namespace tr = pinion::train;
+using pn::errc;
+
+// Writes down what it is told.
+struct recorder {
+  std::vector<std::string>* told;
+  std::string name;
+  pn::any_expr fetch;
+  void begin() { told->push_back(name + " begin"); }
+  void after_create_session(pn::session&, tr::coordinator&) { told->push_back(name + " session"); }
+  pn::run_request before_run(tr::run_context&) {
+    told->push_back(name + " before");
+    return fetch.empty() ? pn::run_request{} : pn::run_request{.fetches = {fetch}};
+  }
+  void after_run(tr::run_context&, std::span<const pn::any_tensor> values) {
+    told->push_back(name + " after " + (values.empty() ? "" : to_string(values[0])));
+  }
+  void end(pn::session&) { told->push_back(name + " end"); }
+};
+
+struct model {
+  pn::graph g;
+  decltype(g.as_default()) use = g.as_default();
+  pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
+  pn::variable_handle<float> w = pn::variable(1.0f, {.name = "w"});
+  pn::expr<float> up = pn::assign_add(w, 1.0f);
+  pn::operation train = [&] {
+    pn::control_dependencies after{up};
+    return pn::operation(pn::assign_add(step, 1));
+  }();
+};
+
+tr::monitored_session_options quiet(tr::monitored_session_options o = {}) {
+  o.log = [](std::string_view) {};
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("hooks are told of the beginning, each session, each step and the end, in their order") {
+  model m;
+  std::vector<std::string> told;
+  {
+    tr::monitored_training_session sess{{.hooks = {recorder{&told, "a", m.w.read()}, recorder{&told, "b", {}}}, .chief_only_hooks = {recorder{&told, "chief", {}}}}};
+    sess.run(m.up);
+  }
+  CHECK(told == std::vector<std::string>{"chief begin", "a begin", "b begin", "chief session", "a session", "b session", "chief before", "a before", "b before", "chief after ", "a after " + told[10].substr(8), "b after ", "chief end", "a end", "b end"});
+  CHECK((told[10] == "a after 1" || told[10] == "a after 2"));  // its read is ordered neither before nor after the update
+}
+
+TEST_CASE("training stops at a step, and is then not run any more") {
+  model m;
+  tr::monitored_training_session sess{{.hooks = {tr::stop_at_step({.last_step = 5})}}};
+  int runs = 0;
+  for (; !sess.should_stop(); ++runs) sess.run(m.train);
+  CHECK(runs == 5);
+  CHECK(refusal([&] { sess.run(m.train); }, errc::failed_precondition, "should_stop()") == "");
+  CHECK(std::int64_t(sess.raw_session().run(m.step)) == 5);
+  CHECK(refusal([&] { tr::stop_at_step({}); }, errc::invalid_argument, "one of the two") == "");
+}
+
+TEST_CASE("training goes on from the last checkpoint, in files that are there") {
+  temporary_folder dir;
+  for (int life = 1; life <= 2; ++life) {
+    model m;
+    tr::summary::scalar("w", m.w);
+    tr::monitored_training_session sess{{.checkpoint_dir = dir.path(), .hooks = {tr::stop_at_step({.num_steps = 3})}, .save_checkpoint_steps = 2, .save_summaries_steps = 1}};
+    while (!sess.should_stop()) sess.run(m.train);
+    CHECK(std::int64_t(sess.raw_session().run(m.step)) == 3 * life);
+    CHECK(float(sess.raw_session().run(m.w)) == 1 + 3 * life);
+    sess.close();
+    CHECK(tr::latest_checkpoint(dir.path()) == dir.path("model-" + std::to_string(3 * life)));
+  }
+  int events = 0;
+  for (const auto& f : std::filesystem::directory_iterator(dir.path())) events += f.path().filename().string().starts_with("events.out.tfevents");
+  CHECK(events == 2);
+}
+
+TEST_CASE("a step of a task that died is run again in a new session; begin is not called again") {
+  temporary_folder dir;
+  model m;
+  std::vector<std::string> told;
+  int failures = 2;
+  struct breaks {
+    int* left;
+    void before_run(tr::run_context&) {
+      if ((*left)-- > 0) throw pn::error(errc::unavailable, "the ps is gone");
+    }
+  };
+  tr::monitored_training_session sess{quiet({.checkpoint_dir = dir.path(), .hooks = {recorder{&told, "a", {}}, breaks{&failures}}})};
+  const float w = sess.run(m.up);
+  CHECK(w == 2);  // from the checkpoint that was made at the beginning
+  CHECK(sess.recoveries() == 2);
+  CHECK(std::count(told.begin(), told.end(), "a begin") == 1);
+  CHECK(std::count(told.begin(), told.end(), "a session") == 3);
+  CHECK(std::count(told.begin(), told.end(), "a after ") == 1);
+}
+
+TEST_CASE("recovery has a limit, and other errors are thrown at once") {
+  model m;
+  struct breaks {
+    errc code;
+    void before_run(tr::run_context&) { throw pn::error(code, "broken"); }
+  };
+  {
+    tr::monitored_session_options o = quiet({.hooks = {breaks{errc::aborted}}});
+    o.max_recoveries = 1;
+    tr::monitored_training_session sess{o};
+    CHECK(refusal([&] { sess.run(m.up); }, errc::aborted, "gave up after 1 recoveries", "broken") == "");
+  }
+  tr::monitored_training_session sess{quiet({.hooks = {breaks{errc::internal}}})};
+  CHECK(refusal([&] { sess.run(m.up); }, errc::internal, "broken") == "");
+  CHECK(sess.recoveries() == 0);
+}
+
+TEST_CASE("the end of the input ends training; an exception under way keeps hooks from ending it") {
+  model m;
+  std::vector<std::string> told;
+  auto q = pn::fifo_queue<float>({.name = "input"});
+  auto add = pn::assign_add(m.w, q.dequeue());
+  auto put = q.enqueue(2.0f), shut = q.close();
+  {
+    tr::monitored_training_session sess{{.hooks = {recorder{&told, "a", {}}}}};
+    sess.raw_session().run(put);
+    sess.raw_session().run(shut);
+    int runs = 0;
+    for (; !sess.should_stop(); ++runs) sess.run(pn::operation(add));
+    CHECK(runs == 2);
+  }
+  CHECK(told.back() == "a end");
+  told.clear();
+  pn::graph other;
+  auto use = other.as_default();
+  auto v = pn::variable(1.0f, {.name = "v"});
+  try {
+    tr::monitored_training_session sess{{.hooks = {recorder{&told, "b", {}}}}};
+    sess.run(v);
+    throw std::runtime_error("the program failed");
+  } catch (const std::runtime_error&) {
+  }
+  CHECK(told.back() == "b after ");
+}
+
+TEST_CASE("the graph is finalized while the session is there") {
+  model m;
+  {
+    tr::monitored_training_session sess{{}};
+    CHECK(refusal([&] { pn::constant(1.0f, "late"); }, errc::failed_precondition, "finalized", "'late'") == "");
+  }
+  pn::constant(1.0f, "later");
+}
+
+TEST_CASE("values are logged, watched for NaN, and computed at the end") {
+  model m;
+  auto x = pn::placeholder<float>({}, "x");
+  auto y = pn::identity(x, "y");
+  std::vector<std::string> lines;
+  tr::final_ops last({.fetches = {m.w.read()}});
+  {
+    tr::monitored_training_session sess{{.hooks = {tr::logging_tensor({{"y", y}}, {.every_n_iter = 2, .log = [&](std::string_view line) { lines.emplace_back(line.substr(0, 5)); }}), tr::nan_tensor(y), last}}};
+    for (float value : {1.0f, 2.0f, 3.0f}) sess.run({{x, value}}, y);
+    CHECK(refusal([&] { sess.run({{x, NAN}}, y); }, errc::invalid_argument, "NaN loss", "'y'") == "");
+  }
+  CHECK(lines == std::vector<std::string>{"y = 1", "y = 3"});
+  REQUIRE(last.values().size() == 1);
+  CHECK(float(pn::tensor<float>(last.values()[0])) == 1);
+  pn::graph other;
+  auto use = other.as_default();
+  auto z = pn::placeholder<float>({}, "z");
+  auto n = pn::identity(z, "n");
+  tr::monitored_training_session sess{{.hooks = {tr::nan_tensor(n, {.fail_on_nan_loss = false})}}};
+  sess.run({{z, NAN}}, n);
+  CHECK(sess.should_stop());
+}
+
+TEST_CASE("a function feeds the steps, and its end is theirs") {
+  model m;
+  auto x = pn::placeholder<float>({}, "x");
+  auto add = pn::assign_add(m.w, x);
+  int left = 3;
+  const tr::feed_fn feeds([&]() -> std::vector<pn::feed> {
+    if (left-- == 0) throw pn::error(errc::out_of_range, "no more");
+    return {{x, 10.0f}};
+  });
+  tr::monitored_training_session sess{{.hooks = {feeds}}};
+  while (!sess.should_stop()) sess.run(pn::operation(add));
+  CHECK(float(sess.raw_session().run(m.w)) == 31);
+}
+
+TEST_CASE("training that gets no better stops early, with the best model") {
+  model m;
+  tr::early_stopping early({.metric = [&](pn::session& s) { const float w = s.run(m.w); return -std::abs(w - 4.0); }, .patience = 3, .every_n_steps = 1});
+  tr::monitored_training_session sess{{.hooks = {early}}};
+  while (!sess.should_stop()) sess.run(m.train);
+  CHECK(std::int64_t(sess.raw_session().run(m.step)) == 6);
+  CHECK(early.best() == 0);
+  CHECK(early.best_step() == 3);
+  pn::session* raw = &sess.raw_session();
+  early.end(*raw);
+  CHECK(float(raw->run(m.w)) == 4);
+}
+
+TEST_CASE("progress is told in lines where there is no terminal") {
+  model m;
+  std::vector<std::string> lines;
+  {
+    tr::monitored_training_session sess{{.hooks = {tr::progress_bar({.total_steps = 4, .loss = m.w.read(), .log = [&](std::string_view line) { lines.emplace_back(line); }, .every_secs = 0}), tr::stop_at_step({.last_step = 4})}}};
+    while (!sess.should_stop()) sess.run(m.train);
+  }
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[1].find("/4 steps, ") != std::string::npos);
+  CHECK(lines[1].find("loss ") != std::string::npos);
+}
