@@ -18,6 +18,14 @@ inline attributes update_attributes(dtype d, int states) {
   return states == 1 ? rule_attributes<rules::gradient_descent, op::rate_is::literal>(d) : rule_attributes<rules::momentum, op::rate_is::literal>(d);
 }
 
+// A program that yields something else than its states hold.
+inline attributes widened(attributes a) {
+  auto p = std::make_shared<scalar::program>(op::program_of(a));
+  p->results[0].type = dtype::float64;
+  a.set("program", program_ptr(std::move(p)));
+  return a;
+}
+
 // Slots hold what the rules' roots are taken of: numbers from `low` on.
 template <class Rule>
 std::vector<sample> update_samples(std::int64_t m, std::int64_t n, double low = -2) {
@@ -159,7 +167,8 @@ inline std::vector<row> variable_rows() {
         {"SparseApplyMomentum", {f({2, 3}), f({2, 3}), i({1, 1}), f({1, 3})}, update_attributes(dtype::float32, 2), "1 dimensions"},
         {"SparseApplyMomentum", {f({2, 3}), f({2, 3}), i({1}), f({1, 3}), f({2})}, rule_attributes<rules::momentum, op::rate_is::input>(dtype::float32), "a rate is a scalar"},
         {"SparseApplyMomentum", {f({2, 3}), f({2, 3}), i({1}), f({1, 3}), d({})}, rule_attributes<rules::momentum, op::rate_is::input>(dtype::float32), "is double, but the variable is float"},
-        {"SparseApplyMomentum", {f({2, 3}), f({2, 3}), i({1}), f({1, 3}), f({})}, update_attributes(dtype::float32, 2), "not one of its states, a gradient and 1 scalars"}}},
+        {"SparseApplyMomentum", {f({2, 3}), f({2, 3}), i({1}), f({1, 3}), f({})}, update_attributes(dtype::float32, 2), "not one of its states, a gradient and 1 scalars"},
+        {"SparseApplyMomentum", {f({2, 3}), f({2, 3}), i({1}), f({1, 3})}, widened(update_attributes(dtype::float32, 2)), "yields double, but its states are float"}}},
   };
 }
 

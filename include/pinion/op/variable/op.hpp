@@ -87,6 +87,12 @@ inline int expect_update(const shape_context& c, int values) {
       program.arithmetic != c.dtype(0))
     c.fail("the program of " + c.op() + " is not one of its states, a gradient and " +
            std::to_string(c.inputs() - states - values) + " scalars");
+  for (const auto& r : program.results)
+    if (r.type != program.arithmetic)
+      c.fail("the program of " + c.op() + " yields " + std::string(to_string(r.type)) + ", but its states are " +
+             std::string(to_string(program.arithmetic)));
+  for (const auto& in : program.code)
+    if (in.op == scalar::opcode::input_mask) c.fail("the program of " + c.op() + " takes a bool, and is given none");
   for (int i = 0; i < c.inputs(); ++i) {
     if (values == 2 && i == states) {
       if (c.dtype(i) != dtype::int32 && c.dtype(i) != dtype::int64)
