@@ -55,7 +55,7 @@ TEST_CASE("summaries of two tasks arrive merged, and the graph with their device
   writer.close();
   tr::event_file_reader r(writer.path());
   r.next();
-  CHECK(tr::scalars_of(*r.next()) == std::vector<tr::scalar_value>{{"y", 14}});
+  CHECK(tr::scalars_of(*r.next()) == std::vector<tr::scalar_event>{{"y", 14}});
   std::string devices;
   const wire_message graph_def(r.next()->body);
   for (std::size_t i = 0; i < graph_def.count(1); ++i)

@@ -106,7 +106,7 @@ TEST_CASE("merged summaries of a step are read back from the file that they were
     const auto e = r.next();
     REQUIRE(e);
     CHECK(e->step == n);
-    CHECK(tr::scalars_of(*e) == std::vector<tr::scalar_value>{{"loss", 6.f + 3 * n}, {"loss twice", 12.f + 6 * n}});
+    CHECK(tr::scalars_of(*e) == std::vector<tr::scalar_event>{{"loss", 6.f + 3 * n}, {"loss twice", 12.f + 6 * n}});
     const wire_message m(e->body);
     REQUIRE(m.count(1) == 4);
     CHECK(m.sub(1, 2).text(1) == "w");
