@@ -31,13 +31,6 @@ struct program {
   std::optional<tr::saver> saver;
 };
 
-std::vector<std::string> files_of(const std::filesystem::path& folder) {
-  std::vector<std::string> names;
-  for (const auto& f : std::filesystem::directory_iterator(folder)) names.push_back(f.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 }  // namespace
 
 TEST_CASE("a checkpoint has a file for each ps task, and is restored to another number of them") {
@@ -50,11 +43,11 @@ TEST_CASE("a checkpoint has a file for each ps task, and is restored to another 
     sess.run(p.init);
     sess.run(p.up);
     prefix = p.saver->save(sess, dir.path("model"), p.step);
-    CHECK(files_of(dir.path()) == std::vector<std::string>{"checkpoint", "model-1-00001-of-00002.safetensors", "model-1-00002-of-00002.safetensors", "model-1.safetensors.index.json"});
+    CHECK(dir.files() == std::vector<std::string>{"checkpoint", "model-1-00001-of-00002.safetensors", "model-1-00002-of-00002.safetensors", "model-1.safetensors.index.json"});
     CHECK(sess.plan(p.a).device_of("a") != sess.plan(p.step).device_of("global_step"));
     sess.run(p.up);
     p.saver->save(sess, dir.path("model"), 1);  // again under that name
-    CHECK(files_of(dir.path()).size() == 4);
+    CHECK(dir.files().size() == 4);
     p.saver->restore(sess, prefix);
     CHECK(sess.run(p.a) == pn::tensor<float>::of({3, 4}));
     sess.run(p.up);

@@ -7,7 +7,7 @@
 #include <pinion/train/summary.hpp>
 #include <pinion/train/summary_writer.hpp>
 
-#include <support/temporary_directory.hpp>
+#include <support/temporary_folder.hpp>
 #include <support/wire_message.hpp>
 
 #if PINION_HAS_PROTOZERO
@@ -48,8 +48,8 @@ TEST_CASE("summaries of two tasks arrive merged, and the graph with their device
   CHECK(m.sub(1, 1).text(1) == "y");
   CHECK(m.sub(1, 1).single(2) == 14);
 
-  temporary_directory dir;
-  tr::summary_writer writer{dir.path};
+  temporary_folder dir;
+  tr::summary_writer writer{dir.folder()};
   writer.add(got, 1);
   writer.add_graph(g, plan);
   writer.close();

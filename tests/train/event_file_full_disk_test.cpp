@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #include <support/caught.hpp>
-#include <support/temporary_directory.hpp>
+#include <support/temporary_folder.hpp>
 
 #if PINION_HAS_PROTOZERO
 namespace {
@@ -33,8 +33,8 @@ struct file_limit {
 };
 
 TEST_CASE("a file that could not grow is whole once it can, with every event") {
-  temporary_directory dir;
-  tr::event_file_writer w(dir.path, {.max_queue = 1});
+  temporary_folder dir;
+  tr::event_file_writer w(dir.folder(), {.max_queue = 1});
   w.add(tr::event_kind::summary, std::string(30, 'x'), 1);
   {
     const file_limit limit(150);

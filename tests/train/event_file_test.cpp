@@ -9,7 +9,7 @@
 #include <thread>
 
 #include <support/caught.hpp>
-#include <support/temporary_directory.hpp>
+#include <support/temporary_folder.hpp>
 #include <support/wire_message.hpp>
 
 #include <pinion/graph.hpp>
@@ -57,9 +57,9 @@ const std::string version_record =
     "18 00 00 00 00 00 00 00 a3 7f 4b 22 09 00 00 00 40 fc 54 d9 41 1a 0d 62 72 61 69 6e 2e 45 76 65 6e 74 3a 32 ec ed 8f 9d";
 
 TEST_CASE("a file with one scalar has the bytes that TensorBoard reads as step 3, 0.5") {
-  temporary_directory dir;
+  temporary_folder dir;
   clock_of_test clock;
-  tr::summary_writer writer{dir.path, clock.options()};
+  tr::summary_writer writer{dir.folder(), clock.options()};
   *clock.now += 1;
   writer.add_scalar("loss", 0.5f, 3);
   writer.close();
@@ -68,7 +68,7 @@ TEST_CASE("a file with one scalar has the bytes that TensorBoard reads as step 3
 }
 
 TEST_CASE("a graph of one node has the bytes that TensorBoard reads") {
-  temporary_directory dir;
+  temporary_folder dir;
   clock_of_test clock;
   graph g;
   {
@@ -76,7 +76,7 @@ TEST_CASE("a graph of one node has the bytes that TensorBoard reads") {
     const device on{"/job:worker/replica:0/task:0/gpu:0"};
     no_op("a");
   }
-  tr::summary_writer writer{dir.path, clock.options()};
+  tr::summary_writer writer{dir.folder(), clock.options()};
   writer.add_graph(g);
   writer.close();
   CHECK(hex(contents(writer.path())) ==
@@ -85,22 +85,22 @@ TEST_CASE("a graph of one node has the bytes that TensorBoard reads") {
 }
 
 TEST_CASE("the name of a file tells its time, and sorts by it; two writers never share one") {
-  temporary_directory dir;
+  temporary_folder dir;
   clock_of_test clock;
   *clock.now = 12345.9;
-  tr::event_file_writer a(dir.path / "new" / "run", clock.options()), b(dir.path / "new" / "run", clock.options({.filename_suffix = ".x"}));
+  tr::event_file_writer a(dir.folder() / "new" / "run", clock.options()), b(dir.folder() / "new" / "run", clock.options({.filename_suffix = ".x"}));
   const std::string name = a.path().filename().string();
   CHECK(name.find("events.out.tfevents.0000012345.") == 0);
   CHECK(name.find("." + std::to_string(::getpid()) + ".") != std::string::npos);
   CHECK(a.path() != b.path());
   CHECK(b.path().extension() == ".x");
-  CHECK(tr::event_files(dir.path / "new" / "run").size() == 2);
+  CHECK(tr::event_files(dir.folder() / "new" / "run").size() == 2);
 }
 
 TEST_CASE("the version and the first event are written at once, later ones when they are many, or late, or at the end") {
-  temporary_directory dir;
+  temporary_folder dir;
   clock_of_test clock;
-  tr::event_file_writer w(dir.path, clock.options({.flush_secs = 60, .max_queue = 3}));
+  tr::event_file_writer w(dir.folder(), clock.options({.flush_secs = 60, .max_queue = 3}));
   const auto written = [&] { return events_in(w.path()).size(); };
   const auto add = [&] { w.add(tr::event_kind::summary, "", 1); };
   CHECK(written() == 1);
@@ -128,10 +128,10 @@ TEST_CASE("the version and the first event are written at once, later ones when 
 }
 
 TEST_CASE("the destructor writes what waits") {
-  temporary_directory dir;
+  temporary_folder dir;
   std::filesystem::path path;
   {
-    tr::event_file_writer w(dir.path);
+    tr::event_file_writer w(dir.folder());
     path = w.path();
     for (int i = 0; i < 4; ++i) w.add(tr::event_kind::summary, "", i);
   }
@@ -139,8 +139,8 @@ TEST_CASE("the destructor writes what waits") {
 }
 
 TEST_CASE("events come back as they went in") {
-  temporary_directory dir;
-  tr::event_file_writer w(dir.path);
+  temporary_folder dir;
+  tr::event_file_writer w(dir.folder());
   const std::vector<tr::event> all{{1.5, 0, tr::event_kind::nothing, ""},
                                    {-2, -7, tr::event_kind::summary, op::scalar_message("a", 1)},
                                    {1e9, std::int64_t{1} << 62, tr::event_kind::graph, std::string(100000, '\0')},
@@ -166,9 +166,9 @@ TEST_CASE("scalars are read in both forms in which they are written") {
 }
 
 struct broken_file {
-  temporary_directory dir;
+  temporary_folder dir;
   std::string bytes;
-  std::filesystem::path file = dir.path / "tfevents";
+  std::filesystem::path file = dir.folder() / "tfevents";
 
   broken_file() {
     tr::append_record(bytes, tr::encode({1, 0, tr::event_kind::file_version, "brain.Event:2"}));
@@ -236,34 +236,34 @@ TEST_CASE("fields that are unknown, or of another type than theirs, are skipped"
 }
 
 TEST_CASE("what cannot be written is refused with a sentence") {
-  temporary_directory dir;
-  tr::summary_writer w{dir.path};
+  temporary_folder dir;
+  tr::summary_writer w{dir.folder()};
   const tensor<std::string> junk(std::string("\x0f"));
   CHECK(outcome([&] { w.add(junk, 1); }).find("invalid_argument: string 0 is no serialized summary") == 0);
   CHECK(outcome([&] { w.add(std::string("\x0f"), 1); }).find("invalid_argument") == 0);
   CHECK(outcome([&] { w.add_scalar("", 1, 1); }) == "invalid_argument: the tag of a summary is empty");
   CHECK(outcome([&] { w.add_text("\xff", "x", 1); }) == "invalid_argument: the tag of a summary is not UTF-8");
   CHECK(outcome([&] { w.add_hparams({{"a", "\xff"}}); }) == "invalid_argument: the value of a hyperparameter is not UTF-8");
-  tr::event_file_writer lost(dir.path, {.clock = [] { return 1.0; }});
+  tr::event_file_writer lost(dir.folder(), {.clock = [] { return 1.0; }});
   CHECK(outcome([&] { lost.add(tr::event{NAN}); }) == "invalid_argument: an event needs a time that is a number");
   w.close();
   CHECK(events_in(w.path()).size() == 1);
 }
 
 TEST_CASE("a place that cannot be written to is named") {
-  temporary_directory dir;
-  write(dir.path / "file", "");
-  const auto e = outcome([&] { tr::summary_writer{dir.path / "file" / "run"}; });
-  CHECK(e.find("not_found: cannot make directory '" + (dir.path / "file" / "run").string() + "': ") == 0);
-  CHECK(outcome([&] { tr::summary_writer(dir.path, {.filename_suffix = "/x"}); }) == "invalid_argument: '/x' is no end of a file name: it holds a /");
-  CHECK(outcome([&] { tr::event_file_reader r(dir.path / "none"); }) == "not_found: cannot read event file '" + (dir.path / "none").string() + "'");
-  CHECK(outcome([&] { tr::event_files(dir.path / "none"); }).find("not_found") == 0);
+  temporary_folder dir;
+  write(dir.folder() / "file", "");
+  const auto e = outcome([&] { tr::summary_writer{dir.folder() / "file" / "run"}; });
+  CHECK(e.find("not_found: cannot make directory '" + (dir.folder() / "file" / "run").string() + "': ") == 0);
+  CHECK(outcome([&] { tr::summary_writer(dir.folder(), {.filename_suffix = "/x"}); }) == "invalid_argument: '/x' is no end of a file name: it holds a /");
+  CHECK(outcome([&] { tr::event_file_reader r(dir.folder() / "none"); }) == "not_found: cannot read event file '" + (dir.folder() / "none").string() + "'");
+  CHECK(outcome([&] { tr::event_files(dir.folder() / "none"); }).find("not_found") == 0);
 }
 
 TEST_CASE("hyperparameters and the marks of a session are messages of their own") {
-  temporary_directory dir;
+  temporary_folder dir;
   clock_of_test clock;
-  tr::summary_writer w{dir.path, clock.options()};
+  tr::summary_writer w{dir.folder(), clock.options()};
   w.add_session_log(tr::session_mark::start, 4);
   w.add_session_log(tr::session_mark::checkpoint, 5, "dir/model-5");
   w.add_hparams({{"rate", .5}, {"layers", 3}, {"name", "x"}, {"fast", false}});
@@ -287,8 +287,8 @@ TEST_CASE("hyperparameters and the marks of a session are messages of their own"
 }
 
 TEST_CASE("a writer takes events of several threads, each whole") {
-  temporary_directory dir;
-  tr::summary_writer w{dir.path};
+  temporary_folder dir;
+  tr::summary_writer w{dir.folder()};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {

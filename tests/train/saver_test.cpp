@@ -27,13 +27,6 @@ struct model {
   pn::operation init = pn::global_variables_initializer();
 };
 
-std::vector<std::string> files_of(const std::filesystem::path& folder) {
-  std::vector<std::string> names;
-  for (const auto& f : std::filesystem::directory_iterator(folder)) names.push_back(f.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 }  // namespace
 
 TEST_CASE("variables of all dtypes come back as they were saved, into a session where none is initialised") {
@@ -48,7 +41,7 @@ TEST_CASE("variables of all dtypes come back as they were saved, into a session 
     sess.run(m.count);
     prefix = saver.save(sess, dir.path("model"), m.step);
     CHECK(prefix == dir.path("model-1"));
-    CHECK(files_of(dir.path()) == std::vector<std::string>{"checkpoint", "model-1.safetensors"});
+    CHECK(dir.files() == std::vector<std::string>{"checkpoint", "model-1.safetensors"});
     CHECK(tr::latest_checkpoint(dir.path()) == prefix);
   }
   pn::session other;
@@ -69,12 +62,12 @@ TEST_CASE("a saver keeps the newest checkpoints, and says which is the latest") 
     sess.run(m.count);
     saver.save(sess, dir.path("model"), m.step);
   }
-  CHECK(files_of(dir.path()) == std::vector<std::string>{"checkpoint", "model-3.safetensors", "model-4.safetensors"});
+  CHECK(dir.files() == std::vector<std::string>{"checkpoint", "model-3.safetensors", "model-4.safetensors"});
   CHECK(saver.last_checkpoints() == std::vector<std::string>{dir.path("model-3"), dir.path("model-4")});
   tr::saver heir{{.max_to_keep = 2}};
   heir.recover_last_checkpoints(dir.path());
   heir.save(sess, dir.path("model"), 9);
-  CHECK(files_of(dir.path()) == std::vector<std::string>{"checkpoint", "model-4.safetensors", "model-9.safetensors"});
+  CHECK(dir.files() == std::vector<std::string>{"checkpoint", "model-4.safetensors", "model-9.safetensors"});
   std::filesystem::remove(dir.path("model-9.safetensors"));
   CHECK(tr::latest_checkpoint(dir.path()) == dir.path("model-4"));
   CHECK(tr::latest_checkpoint(dir.path("nowhere")) == "");
@@ -87,7 +80,7 @@ TEST_CASE("every so often a checkpoint is kept for good") {
   sess.run(m.init);
   tr::saver saver{{.max_to_keep = 1, .keep_checkpoint_every_n_hours = 0}};
   for (int i = 0; i < 3; ++i) saver.save(sess, dir.path("model"), i);
-  CHECK(files_of(dir.path()) == std::vector<std::string>{"checkpoint", "model-0.safetensors", "model-1.safetensors", "model-2.safetensors"});
+  CHECK(dir.files() == std::vector<std::string>{"checkpoint", "model-0.safetensors", "model-1.safetensors", "model-2.safetensors"});
 }
 
 TEST_CASE("what is saved in the background is the state at that moment, whatever training does meanwhile") {

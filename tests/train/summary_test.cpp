@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
-#include <support/temporary_directory.hpp>
+#include <support/temporary_folder.hpp>
 #include <support/wire_message.hpp>
 
 namespace {
@@ -80,7 +80,7 @@ TEST_CASE("summaries run on the CPU of the task that a guard asks for, without a
 
 TEST_CASE("merged summaries of a step are read back from the file that they were written to") {
   fresh f;
-  temporary_directory dir;
+  temporary_folder dir;
   auto w = variable(tensor<double>::of({1, 2, 3}), {.name = "w"});
   auto loss = reduce_sum(w);
   tr::summary::scalar("loss", loss);
@@ -91,7 +91,7 @@ TEST_CASE("merged summaries of a step are read back from the file that they were
   auto up = assign_add(w, tensor<double>::of({1, 1, 1}));
   session sess;
   sess.run(global_variables_initializer());
-  tr::summary_writer writer{dir.path.string()};
+  tr::summary_writer writer{dir.folder().string()};
   for (int n = 0; n < 3; ++n) {
     writer.add(sess.run(merged), n);
     sess.run(up);
@@ -148,12 +148,12 @@ TEST_CASE("a summary comes from a device with memory of its own") {
 
 TEST_CASE("a build without protozero names the package") {
   fresh f;
-  temporary_directory dir;
+  temporary_folder dir;
   auto s = tr::summary::scalar("a", constant(1.f));
   session sess;
   const std::string says = "apt-get install libprotozero-dev";
   CHECK(outcome([&] { sess.run(s); }).find(says) != std::string::npos);
-  CHECK(outcome([&] { tr::summary_writer w{dir.path}; }).find(says) != std::string::npos);
+  CHECK(outcome([&] { tr::summary_writer w{dir.folder()}; }).find(says) != std::string::npos);
 }
 
 #endif
