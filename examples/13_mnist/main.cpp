@@ -2,7 +2,7 @@
 //
 //   X [50, 784] ── 5 x (MatMul ── bias, ELU) [50, 160] ── MatMul ── bias [50, 10] ── cross entropy ── loss
 //
-#include <pinion/pinion.hpp>
+#include <pinion/train.hpp>
 
 #include <CLI/CLI.hpp>
 

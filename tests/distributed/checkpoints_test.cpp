@@ -20,7 +20,7 @@ struct program {
     step = tr::get_or_create_global_step();
     a = pn::variable(pn::tensor<float>::of({1, 2}), {.name = "a"});
     b = pn::variable(pn::tensor<float>::of({3}), {.name = "b"});
-    up = pn::group(pn::operation(pn::assign_add(a, 1.0f)), pn::operation(pn::assign_add(b, 1.0f)), pn::operation(pn::assign_add(step, 1)));
+    up = pn::group(pn::operation(pn::assign(a, a + 1.0f)), pn::operation(pn::assign(b, b + 1.0f)), pn::operation(pn::assign_add(step, 1)));
     init = pn::global_variables_initializer();
     saver.emplace();
   }

@@ -350,8 +350,8 @@ TEST_CASE("a variable goes where one is read or written, and nowhere else") {
   const auto to_variable = [](small& s, std::string_view op, std::size_t i) {
     s.of(op).inputs[i] = {s.g.id_of("w"), 0};
   };
-  CHECK_THAT(refusal([&](small& s) { to_variable(s, "MatMul", 0); }), Catch::Contains("input 0 is a variable, not"));
-  CHECK_THAT(refusal([&](small& s) { to_variable(s, "Assign", 1); }), Catch::Contains("input 1 is a variable, not"));
+  CHECK_THAT(refusal([&](small& s) { to_variable(s, "MatMul", 0); }), Catch::Contains("input 0 is a state, not"));
+  CHECK_THAT(refusal([&](small& s) { to_variable(s, "Assign", 1); }), Catch::Contains("input 1 is a state, not"));
   CHECK_THAT(refusal([&](small& s) { to_variable(s, "ApplyMomentum", 1); }), Catch::Contains("one variable twice"));
   CHECK_THAT(refusal([](small& s) { s.of("AssignAdd").inputs[0] = s.of("AssignAdd").inputs[1]; }),
              Catch::Contains("input 0 is no variable"));

@@ -22,7 +22,7 @@ struct model {
   pn::variable_handle<std::int32_t> n = pn::variable(7, {.name = "layer/n", .trainable = false});
   pn::variable_handle<bool> flag = pn::variable(true, {.name = "flag", .trainable = false});
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
-  pn::expr<float> up = pn::assign_add(w, 1.0f);
+  pn::expr<float> up = pn::assign(w, w + 1.0f);
   pn::expr<std::int64_t> count = pn::assign_add(step, 1);
   pn::operation init = pn::global_variables_initializer();
 };

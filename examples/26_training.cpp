@@ -33,7 +33,7 @@ void train_for(int steps, const std::string& dir) {
 }
 
 int main() {
-  const auto dir = std::filesystem::temp_directory_path() / "pinion_18_training";
+  const auto dir = std::filesystem::temp_directory_path() / "pinion_26_training";
   std::filesystem::remove_all(dir);
   train_for(25, dir);
   train_for(25, dir);  // as if the program was started again
