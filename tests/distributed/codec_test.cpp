@@ -354,7 +354,7 @@ TEST_CASE("a variable goes where one is read or written, and nowhere else") {
   CHECK_THAT(refusal([&](small& s) { to_variable(s, "Assign", 1); }), Catch::Contains("input 1 is a state, not"));
   CHECK_THAT(refusal([&](small& s) { to_variable(s, "ApplyMomentum", 1); }), Catch::Contains("one variable twice"));
   CHECK_THAT(refusal([](small& s) { s.of("AssignAdd").inputs[0] = s.of("AssignAdd").inputs[1]; }),
-             Catch::Contains("input 0 is no variable"));
+             Catch::Contains("input 0 is a value, no state"));
 }
 
 TEST_CASE("a program yields what its node's kernel makes room for") {
@@ -542,7 +542,7 @@ TEST_CASE("a subgraph that does not hold together is refused") {
   const auto rejects = [](auto change, const char* why) { CHECK_THAT(rejection(change), Catch::Contains(why)); };
   rejects([](step& s) { s.s.stub.pop_back(); }, "does not say what is computed elsewhere");
   rejects([](step& s) { s.s.stub[2] = true; }, "computed elsewhere has inputs");
-  rejects([](step& s) { s.s.nodes[0].outputs[0].reference = true; }, "a variable that lives elsewhere");
+  rejects([](step& s) { s.s.nodes[0].outputs[0].reference = true; }, "a state that lives elsewhere");
   rejects([](step& s) { s.s.nodes[0].outputs[0].dtype = dtype::invalid; }, "a tensor of invalid");
   rejects([](step& s) { s.s.nodes[0].outputs[0].dtype = dtype::float64; }, "matmul of double and float");
   rejects([](step& s) { s.s.parts[0].device = -1; }, "a partition on device -1");

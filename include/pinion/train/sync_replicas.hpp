@@ -144,10 +144,12 @@ class sync_builder {
   sync_builder(const sync_replicas_options& o, const variable_handle<std::int64_t>& global_step, source_location where)
       : o_(o), g_(global_step.owner()), step_(global_step), where_(where) {
     const operation anchor = no_op(o.name + "/worker", where);
-    const colocate_with near(anchor);
-    local_step_ = local("local_step");
-    replica_ = local("replica");
-    ticket_ = local("ticket");
+    {
+      const colocate_with near(anchor);
+      local_step_ = local("local_step");
+      replica_ = local("replica");
+      ticket_ = local("ticket");
+    }
     const colocate_with beside(operation(g_, step_.id()));
     barrier_ =
         resource(op::replica_barrier::name, "barrier",
