@@ -1,12 +1,14 @@
-# cmake -D program=FILE -D compiler=... -D flags=FILE -P refuse.cmake: the program compiles with ACCEPT defined, and
-# without it is refused with every text its first lines expect. `// expect g++: TEXT` is for that compiler alone.
-execute_process(COMMAND ${compiler} @${flags} -DACCEPT ${program} RESULT_VARIABLE status ERROR_VARIABLE said)
+# cmake -D program=FILE -D compiler=... -D flags=FILE -D header=FILE -P refuse.cmake: behind the header the program compiles
+# with ACCEPT defined, and without it is refused with every text its first lines expect. `// expect g++: TEXT` is for
+# that compiler alone.
+set(compile ${compiler} @${flags} -fsyntax-only -include ${header})
+execute_process(COMMAND ${compile} -DACCEPT ${program} RESULT_VARIABLE status ERROR_VARIABLE said)
 if(NOT status EQUAL 0)
   message("${said}")
   message(FATAL_ERROR "the accepted twin does not compile")
 endif()
 
-execute_process(COMMAND ${compiler} @${flags} ${program} RESULT_VARIABLE status ERROR_VARIABLE said)
+execute_process(COMMAND ${compile} ${program} RESULT_VARIABLE status ERROR_VARIABLE said)
 if(status EQUAL 0)
   message(FATAL_ERROR "the program compiles, but should be refused")
 endif()
