@@ -35,6 +35,23 @@ TEST_CASE("an index that is no row fails the step and says where it stands") {
                     Catch::Contains("axis 2"));
 }
 
+TEST_CASE("indices are dealt out to the parts of a table, and each finds its row among those of all parts") {
+  const attributes three{{"rows", integers{3, 2, 2}}};
+  const auto dealt = run("PartitionIndices", {of<std::int32_t>({6}, {6, 0, 3, 3, 6, 2})}, three);
+  REQUIRE(dealt.size() == 4);
+  CHECK(numbers(dealt[0]) == std::vector<double>{0, 2});
+  CHECK(numbers(dealt[1]) == std::vector<double>{0, 0});
+  CHECK(numbers(dealt[2]) == std::vector<double>{1, 1});
+  CHECK(numbers(dealt[3]) == std::vector<double>{4, 0, 2, 3, 5, 1});
+  const auto matrix = run("PartitionIndices", {of<std::int64_t>({2, 1}, {1, 0})}, three);
+  CHECK(matrix[1].shape() == shape{0});
+  CHECK(matrix[3].shape() == shape{2, 1});
+  CHECK(matrix[3].dtype() == dtype::int64);
+  CHECK_THROWS_WITH(run("PartitionIndices", {of<std::int32_t>({2}, {6, 7})}, three),
+                    Catch::Contains("index 7 at position 1 is not in [0, 7)"));
+  CHECK_THROWS_WITH(run("PartitionIndices", {of<std::int64_t>({1}, {-1})}, three), Catch::Contains("index -1"));
+}
+
 TEST_CASE("rows of one index add up, and other rows are zero") {
   const any_tensor like = random<float>({4, 2}), rows = of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
   CHECK(numbers(run("ScatterDense", {of<std::int32_t>({3}, {2, 0, 2}), rows, like})[0]) ==

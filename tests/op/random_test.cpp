@@ -65,6 +65,23 @@ TEST_CASE("an element depends on its position, not on the size of the tensor") {
   }
 }
 
+TEST_CASE("elements from one on are those of the whole, wherever the cut falls") {
+  for (const std::string_view op : all_ops)
+    for (const dtype type : {dtype::float32, dtype::float64}) {
+      const std::vector<double> whole = numbers(draw(op, drawing(type, {11, 3}, {})));
+      for (const std::int64_t first : {1, 2, 4, 7, 12, 31, 33}) {
+        INFO(op << " from " << first);
+        const attributes rest = drawing(type, {33 - first}, {{"first", first}});
+        for (const kernel_bench::how& h : {kernel_bench::how{}, kernel_bench::how{.threads = 2}, kernel_bench::on_stream})
+          CHECK(numbers(draw(op, rest, h)) == std::vector<double>(whole.begin() + first, whole.end()));
+      }
+      CHECK(numbers(draw(op, drawing(type, {2}, {{"first", std::int64_t{5}}}))) ==
+            std::vector<double>{whole[5], whole[6]});
+    }
+  CHECK_THROWS_WITH(draw("RandomUniform", drawing(dtype::float32, {2}, {{"first", std::int64_t{-1}}})),
+                    Catch::Contains("from element -1 on"));
+}
+
 TEST_CASE("runs of one session differ, and the runs of the next repeat them") {
   const auto three = [] {
     kernel_bench::graph g;

@@ -37,7 +37,7 @@ using catalogue = type_list<
     expand_like, prod_grad, prod_grad_grad, argmax, softmax, log_softmax, scale_rows,
     softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,
     random_uniform, random_normal, truncated_normal,
-    gather, scatter_dense, one_hot,
+    gather, partition_indices, scatter_dense, one_hot,
     reshape, reshape_like, expand_dims, squeeze, transpose,
     concat, split_like, split, slice, slice_like, pad_like, pad, tile, tile_grad,
     conv2d, conv2d_backprop_input, conv2d_backprop_filter,

@@ -37,6 +37,32 @@ inline std::vector<row> gather_rows() {
        {{"Gather", {f({2}), f({2})}, {}, "int32 or int64"},
         {"Gather", {f({}), i({2})}, {}, "a scalar has none"},
         {"Gather", {f({2, 3}), i({2})}, {{"axis", std::int64_t{2}}}, "axis 2"}}},
+      {{"PartitionIndices"},
+       [](std::string_view, std::int64_t m, std::int64_t) -> std::vector<sample> {
+         const auto of = [](integers rows) { return plain({{"rows", std::move(rows)}}); };
+         const double last = static_cast<double>(m - 1);
+         return {{"three parts", {{{4 * m}, number, 0, last}}, of({m - 3, 2, 1})}, {"matrix, parts without rows", {{{m, 3}, number, 0, last}}, of({0, 1, 0, m - 1, 0})},
+                 {"one of one part", {{{}, number, 0, last}}, of({m})}, {"nothing", {{{0}, number, 0, 0}}, of({m, 2})}};
+       },
+       [](const call& c, const tensors& x) -> std::optional<expectation> {
+         const auto& rows = c.attrs.get<integers>("rows");
+         expectation all;
+         std::vector<ranged> places(x[0].size());
+         double first = 0, found = 0;
+         for (const std::int64_t n : rows) {
+           std::vector<ranged> own;
+           for (std::size_t i = 0; i < x[0].size(); ++i)
+             if (x[0][i] >= first && x[0][i] < first + static_cast<double>(n)) own.push_back({x[0][i] - first, 0}), places[i] = {found++, 0};
+           all.outputs.push_back(own);
+           first += static_cast<double>(n);
+         }
+         all.outputs.push_back(places);
+         return all;
+       },
+       {{"PartitionIndices", {f({2})}, {{"rows", integers{2}}}, "int32 or int64"},
+        {"PartitionIndices", {i({2})}, {{"rows", integers{}}}, "among 0 parts"},
+        {"PartitionIndices", {i({2})}, {{"rows", integers{2, -1}}}, "a part of -1 rows"},
+        {"PartitionIndices", {i({2})}, {{"rows", integers{std::int64_t{1} << 55, std::int64_t{1} << 56}}}, "rows"}}},
       {{"ScatterDense"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};

@@ -1,4 +1,4 @@
-// Kernels of gather and of its opposite, which adds rows up.
+// Kernels of gather, whole or in parts, and of its opposite, which adds rows up.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <pinion/op/gather/op.hpp>
 #include <pinion/op/kernel.hpp>
@@ -99,6 +100,34 @@ void run_scatter_dense(kernel_context& c, std::int64_t attribute, add_row_functi
   });
 }
 
+// The part that holds a row: the last of those that begin at it or before and have any.
+inline std::size_t part_of(std::int64_t row, const integers& begins) {
+  return static_cast<std::size_t>(std::upper_bound(begins.begin(), begins.end(), row) - begins.begin()) - 1;
+}
+
+// Part i has the rows from begins[i] up to begins[i + 1].
+template <class Index>
+void run_partition_indices(kernel_context& c, const integers& begins) {
+  const any_tensor indices = c.input(0);
+  const auto* const index = indices.data<Index>();
+  const std::int64_t n = indices.count();
+  const std::size_t parts = begins.size() - 1;
+  std::vector<std::int64_t> filled(parts + 1);  // how many of a part; then how many of all parts before it
+  for (std::int64_t i = 0; i < n; ++i) ++filled[part_of(checked_index(index, i, begins.back()), begins) + 1];
+  std::vector<Index*> own;
+  for (std::size_t p = 0; p < parts; ++p) {
+    own.push_back(c.allocate(static_cast<int>(p), indices.dtype(), {filled[p + 1]}).template data<Index>());
+    filled[p + 1] += filled[p];
+  }
+  const std::vector<std::int64_t> before = filled;
+  auto* const place = c.allocate(static_cast<int>(parts), indices.dtype(), indices.shape()).template data<Index>();
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::size_t p = part_of(index[i], begins);
+    own[p][filled[p] - before[p]] = static_cast<Index>(index[i] - begins[p]);
+    place[i] = static_cast<Index>(filled[p]++);
+  }
+}
+
 template <class T, class Index>
 void run_one_hot(kernel_context& c, std::int64_t depth) {
   const any_tensor indices = c.input(0);
@@ -129,6 +158,15 @@ inline std::unique_ptr<kernel> make_kernel(scatter_dense, const kernel_setup& se
   if (setup.input(0).dtype == dtype::int64)
     return make_function_kernel([=](kernel_context& c) { detail::run_scatter_dense<std::int64_t>(c, axis, add_row); });
   return make_function_kernel([=](kernel_context& c) { detail::run_scatter_dense<std::int32_t>(c, axis, add_row); });
+}
+
+inline std::unique_ptr<kernel> make_kernel(partition_indices, const kernel_setup& setup) {
+  integers begins{0};
+  for (const std::int64_t rows : setup.attrs().get<integers>("rows")) begins.push_back(begins.back() + rows);
+  if (setup.input(0).dtype == dtype::int64)
+    return make_function_kernel(
+        [begins](kernel_context& c) { detail::run_partition_indices<std::int64_t>(c, begins); });
+  return make_function_kernel([begins](kernel_context& c) { detail::run_partition_indices<std::int32_t>(c, begins); });
 }
 
 inline std::unique_ptr<kernel> make_kernel(one_hot, const kernel_setup& setup) {

@@ -1,4 +1,4 @@
-// Rows by index: gathered from a tensor, and added up into one; and rows that are 1 at an index.
+// Rows by index: gathered from a tensor, whole or in parts, and added up into one; and rows that are 1 at an index.
 #pragma once
 
 #include <string>
@@ -67,6 +67,34 @@ struct gather {
     if (given == 0) return g.set_sparse(0, indices, rows);
     g.set(0, g.make("ScatterDense", {indices, rows, g.input(0)}, {{"axis", given}}));
   }
+};
+
+// indices [...] of rows of a tensor that is kept in parts, cut along its first axis into as many rows as "rows" says of
+// each -> the indices of each part, counted from its first row, [n], in the order in which they came; and behind them,
+// of the shape of the indices, where the row of each stands when the parts' rows are put one behind the other. So
+//
+//   y = Gather(ConcatV2(Gather(part 0, output 0), Gather(part 1, output 1), ...), last output)
+//
+// moves no other rows than those of the indices. An index outside fails the step.
+struct partition_indices {
+  static constexpr std::string_view name = "PartitionIndices";
+  static constexpr input_count inputs = 1;
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int32, dtype::int64}, .gpu = {}};
+  static constexpr bool on_host = true;  // the shapes of its outputs depend on elements
+  static void infer(shape_context& c) {
+    detail::expect_row_index(c, 0);
+    const auto& rows = c.attrs().get<integers>("rows");
+    if (rows.empty() || rows.size() > 1 << 16)
+      c.fail("PartitionIndices among " + std::to_string(rows.size()) + " parts; 1 to 65536 would do");
+    std::int64_t total = 0;
+    for (const std::int64_t n : rows) {
+      if (n < 0 || !countable({n}) || !countable({total + n})) c.fail("a part of " + std::to_string(n) + " rows");
+      total += n;
+      c.output(c.dtype(0), {unknown});
+    }
+    c.output(c.dtype(0), c.shape(0));
+  }
+  static void gradient(gradient_context&) {}  // indices are whole numbers: nothing flows
 };
 
 // (indices [n], rows, like) -> a tensor of the shape of `like`: at each index along "axis" (0 if absent) the sum of its

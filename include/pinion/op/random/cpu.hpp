@@ -133,13 +133,20 @@ struct truncated_elements {
   }
 };
 
-// Elements from block `first` up to block `last`, of which the very last may be cut off.
+// Elements of a sequence.
+struct random_range {
+  std::int64_t begin, end;
+};
+
+// Those elements of `wanted` that are in the blocks from `first` up to `last`; the outermost blocks may be cut off.
 template <class T, class Elements>
-void fill_blocks(const Elements& elements, const random_stream& from, T* y, std::int64_t count, std::int64_t first,
+void fill_blocks(const Elements& elements, const random_stream& from, T* y, random_range wanted, std::int64_t first,
                  std::int64_t last) {
   for (std::int64_t b = first; b < last; ++b) {
     const auto block = elements(from, b);
-    std::copy_n(block.begin(), std::min<std::int64_t>(per_block<T>, count - b * per_block<T>), y + b * per_block<T>);
+    const std::int64_t at = b * per_block<T>, begin = std::max(at, wanted.begin);
+    std::copy(block.begin() + (begin - at), block.begin() + std::min<std::int64_t>(per_block<T>, wanted.end - at),
+              y + (begin - wanted.begin));
   }
 }
 
@@ -156,16 +163,22 @@ template <class T, class Elements>
 class random_kernel final : public kernel {
  public:
   random_kernel(const attributes& attrs, Elements elements)
-      : elements_(elements), shape_(attrs.get_or("shape", shape::any())), seed_(seed_of(attrs)) {}
+      : elements_(elements),
+        shape_(attrs.get_or("shape", shape::any())),
+        first_(attrs.get_or<std::int64_t>("first", 0)),
+        seed_(seed_of(attrs)) {}
 
   void run(kernel_context& c) override {
     const shape extent = c.inputs.empty() ? shape_ : c.input(0).shape();
     T* const y = c.allocate(0, dtype_of<T>, extent).template data<T>();
     const random_stream from{seed_, executions_.fetch_add(1, std::memory_order_relaxed)};
-    c.launch([from, y, count = extent.count(), elements = elements_, services = c.services] {
-      const std::int64_t blocks = (count + per_block<T> - 1) / per_block<T>;
-      in_ranges(*services, blocks, cost_of_block,
-                [&](std::int64_t first, std::int64_t last) { fill_blocks<T>(elements, from, y, count, first, last); });
+    const random_range wanted{first_, first_ + extent.count()};
+    c.launch([from, y, wanted, elements = elements_, services = c.services] {
+      if (wanted.begin == wanted.end) return;
+      const std::int64_t before = wanted.begin / per_block<T>, end = (wanted.end + per_block<T> - 1) / per_block<T>;
+      in_ranges(*services, end - before, cost_of_block, [&](std::int64_t first, std::int64_t last) {
+        fill_blocks<T>(elements, from, y, wanted, before + first, before + last);
+      });
     });
   }
   bool expensive() const override { return shape_.count() > 1 << 14; }
@@ -173,6 +186,7 @@ class random_kernel final : public kernel {
  private:
   Elements elements_;
   shape shape_;
+  std::int64_t first_;
   std::uint64_t seed_;
   std::atomic<std::uint64_t> executions_{0};
 };

@@ -2,7 +2,8 @@
 //
 // Attributes "shape", "dtype" and "seed" of all of them; with an input they have its shape, whatever its elements. The
 // value of element i in execution e of a session is a function of (seed, e, i) alone: the same on every device and for
-// any number of threads. Seed 0: another one each time.
+// any number of threads. Seed 0: another one each time. Attribute "first", 0 if absent: the elements are those from
+// that one on of a larger tensor.
 #pragma once
 
 #include <string>
@@ -21,6 +22,8 @@ inline void infer_random(shape_context& c, dtype_set types) {
   if (!types.has(type)) c.fail(c.op() + " of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
   if (!extent.known() && c.inputs() == 0)
     c.fail("random values of shape " + to_string(extent) + ": the shape must be known");
+  if (const auto first = c.attrs().get_or<std::int64_t>("first", 0); first < 0 || !countable({first}))
+    c.fail("random values from element " + std::to_string(first) + " on");
   c.output(type, extent);
 }
 
