@@ -14,6 +14,7 @@
 #include <pinion/dsl/local_variables.hpp>
 #include <pinion/dsl/math.hpp>
 #include <pinion/dsl/nn.hpp>
+#include <pinion/dsl/partitioned_variable.hpp>
 #include <pinion/dsl/place.hpp>
 #include <pinion/dsl/queues.hpp>
 #include <pinion/dsl/random.hpp>

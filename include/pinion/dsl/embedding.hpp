@@ -8,6 +8,7 @@
 
 #include <pinion/dsl/initializers.hpp>
 #include <pinion/dsl/layout.hpp>
+#include <pinion/dsl/partitioned_variable.hpp>
 
 namespace pinion::inline v0::nn {
 
@@ -15,10 +16,12 @@ struct embedding_options {
   std::string_view name = "embedding";
   std::int64_t seed = 0;
   std::optional<nn::initializer> initializer = {};  // empty: uniform in +-.05
+  partitioner partition = {};                       // empty: one variable
 };
 
 // Numbers in [0, rows), int32 or int64, of any shape -> their rows, [.., width], of the variable NAME/table [rows,
-// width]. Its gradient is sparse: a step touches the rows that it looked up alone.
+// width]; with a partitioner, of the partitioned variable of that name. Its gradient is sparse: a step touches the rows
+// that it looked up alone.
 template <element T = float, dsl::graph_operand I>
 expr<T> embedding(I&& numbers, std::int64_t rows, std::int64_t width, const embedding_options& options = {},
                   source_location where = source_location::current()) {
@@ -27,11 +30,12 @@ expr<T> embedding(I&& numbers, std::int64_t rows, std::int64_t width, const embe
     throw error(errc::invalid_argument, "an embedding of " + std::to_string(rows) + " rows of " +
                                             std::to_string(width) + "; both are positive");
   const name_scope scope{options.name};
-  const auto first = [&]() -> expr<T> {
-    if (options.initializer) return options.initializer->template of<T>({rows, width}, where);
-    return random_uniform<T>({rows, width}, {.minval = -.05, .maxval = .05, .seed = options.seed}, where);
-  }();
-  const auto table = variable(first, {.name = "table"}, where);
+  const initializer first = options.initializer.value_or(random_uniform_initializer(-.05, .05, options.seed));
+  if (options.partition) {
+    const partitioned_variable<T> table({rows, width}, first, {.name = "table", .partition = options.partition}, where);
+    return gather(table, std::forward<I>(numbers), {}, where);
+  }
+  const auto table = variable(first.of<T>({rows, width}, where), {.name = "table"}, where);
   return gather(table, std::forward<I>(numbers), {}, where);
 }
 

@@ -14,6 +14,7 @@ namespace dsl {
 // Where the gradient by an operand is taken: a variable's state, whoever reads it, or an expression's value.
 template <graph_operand X>
 output differentiable_end(const X& x) {
+  static_assert(!partitioned<X>, "gradients are taken by each of the parts() of a partitioned variable");
   if (graph_in_use(x.owner()) != &x.owner()) return endpoint_of(x).endpoint();  // in a body: what it draws in
   if constexpr (variable_like<X>)
     return x.reference();

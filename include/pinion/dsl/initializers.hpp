@@ -40,8 +40,20 @@ class initializer {
   // All elements the same.
   static initializer all(double value) {
     initializer i;
-    i.constant_ = true;
-    i.value_ = value;
+    i.draws_ = kind::constant;
+    i.low_ = value;
+    return i;
+  }
+  // Random in [low, high), whatever the shape. Throws invalid_argument where that is empty.
+  static initializer between(double low, double high, std::int64_t seed = 0) {
+    if (!(low <= high))
+      throw error(errc::invalid_argument, "an initializer of numbers in [" + std::to_string(low) + ", " +
+                                              std::to_string(high) + "): there are none");
+    initializer i;
+    i.draws_ = kind::between;
+    i.low_ = low;
+    i.high_ = high;
+    i.o_.seed = seed;
     return i;
   }
   // Random, of mean 0 and variance scale / fan, whatever the distribution (He et al. 2015, TensorFlow's
@@ -55,28 +67,49 @@ class initializer {
   // The values for a shape, drawn when a variable's initialiser runs. Throws invalid_argument unless it is known.
   template <element T>
   expr<T> of(const shape& extent, source_location where = source_location::current()) const {
+    return elements_of<T>(extent, 0, extent, where);
+  }
+  // Those of some rows of that shape, which are what they are in the whole: of one seed the parts of a table are, put
+  // together, the table. Requires: rows of it.
+  template <element T>
+  expr<T> rows_of(const shape& whole, std::int64_t first, std::int64_t count,
+                  source_location where = source_location::current()) const {
+    shape rows = whole;
+    rows.set(0, count);
+    shape row = whole;
+    row.set(0, 1);
+    return elements_of<T>(whole, first * row.count(), rows, where);
+  }
+
+ private:
+  enum class kind { by_variance, between, constant };
+  initializer() = default;
+
+  // The elements from one on of a tensor of shape `whole`, as many as `extent` has.
+  template <element T>
+  expr<T> elements_of(const shape& whole, std::int64_t begin, const shape& extent, source_location where) const {
     static_assert(std::is_floating_point_v<T>, "weights are float or double");
-    if (!extent.known())
-      throw error(errc::invalid_argument, "weights of shape " + to_string(extent) + ": the shape must be known");
-    if (constant_) return fill<T>(extent, static_cast<T>(value_), {}, where);
-    const fans f = fans_of(extent);
+    if (!whole.known())
+      throw error(errc::invalid_argument, "weights of shape " + to_string(whole) + ": the shape must be known");
+    if (draws_ == kind::constant) return fill<T>(extent, static_cast<T>(low_), {}, where);
+    if (draws_ == kind::between)
+      return random_uniform<T>(extent, {.minval = low_, .maxval = high_, .seed = o_.seed, .first = begin}, where);
+    const fans f = fans_of(whole);
     const double n = o_.mode == fan::in ? f.in : o_.mode == fan::out ? f.out : (f.in + f.out) / 2;
     const double variance = o_.scale / std::max(1.0, n);
     if (o_.distribution == nn::distribution::uniform) {
       const double limit = std::sqrt(3 * variance);
-      return random_uniform<T>(extent, {.minval = -limit, .maxval = limit, .seed = o_.seed}, where);
+      return random_uniform<T>(extent, {.minval = -limit, .maxval = limit, .seed = o_.seed, .first = begin}, where);
     }
     if (o_.distribution == nn::distribution::normal)
-      return random_normal<T>(extent, {.stddev = std::sqrt(variance), .seed = o_.seed}, where);
+      return random_normal<T>(extent, {.stddev = std::sqrt(variance), .seed = o_.seed, .first = begin}, where);
     constexpr double cut = .87962566103423978;  // the standard deviation of a normal cut at two of them
-    return truncated_normal<T>(extent, {.stddev = std::sqrt(variance) / cut, .seed = o_.seed}, where);
+    return truncated_normal<T>(extent, {.stddev = std::sqrt(variance) / cut, .seed = o_.seed, .first = begin}, where);
   }
 
- private:
-  initializer() = default;
   variance_scaling_options o_;
-  bool constant_ = false;
-  double value_ = 0;
+  kind draws_ = kind::by_variance;
+  double low_ = 0, high_ = 0;  // of those that the shape has no say in
 };
 
 inline initializer zeros_initializer() {
@@ -87,6 +120,9 @@ inline initializer ones_initializer() {
 }
 inline initializer constant_initializer(double value) {
   return initializer::all(value);
+}
+inline initializer random_uniform_initializer(double low = -.05, double high = .05, std::int64_t seed = 0) {
+  return initializer::between(low, high, seed);
 }
 inline initializer variance_scaling_initializer(const variance_scaling_options& o = {}) {
   return initializer(o);

@@ -147,8 +147,9 @@ struct gather_options {
 // The parts of params at the indices along an axis: the indices' axes stand where that axis stood. Along axis 0 its
 // gradient is sparse.
 template <dsl::graph_operand P, dsl::graph_operand I>
-auto gather(P&& params, I&& indices, const gather_options& options = {},
-            source_location where = source_location::current()) {
+requires(!dsl::partitioned<P>)  // partitioned_variable.hpp has that
+    auto gather(P&& params, I&& indices, const gather_options& options = {},
+                source_location where = source_location::current()) {
   static_assert(is_integer(dtype_of<dsl::value_of<I>>), "indices are int32 or int64; pn::cast<int>(x) converts");
   return dsl::node_call<op::gather, dsl::value_of<P>>(options.name, where, {{"axis", options.axis}},
                                                       std::forward<P>(params), std::forward<I>(indices));

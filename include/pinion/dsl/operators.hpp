@@ -18,6 +18,8 @@ template <element T, class Program = dsl::leaf, class Place = anywhere>
 class expr;
 template <element T>
 class variable_handle;
+template <element T>
+class partitioned_variable;
 
 namespace dsl {
 
@@ -39,7 +41,13 @@ inline constexpr bool is_variable_type = false;
 template <class T>
 inline constexpr bool is_variable_type<variable_handle<T>> = true;
 template <class V>
-concept variable_like = is_variable_type<std::remove_cvref_t<V>>;
+inline constexpr bool is_partitioned_type = false;
+template <class T>
+inline constexpr bool is_partitioned_type<partitioned_variable<T>> = true;
+template <class V>
+concept partitioned = is_partitioned_type<std::remove_cvref_t<V>>;
+template <class V>
+concept variable_like = is_variable_type<std::remove_cvref_t<V>> || partitioned<V>;
 
 // What may stand as an operand of an op: an expression or a variable; and, beside one of these, a scalar.
 template <class A>

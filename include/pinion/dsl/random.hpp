@@ -11,11 +11,13 @@ struct uniform_options {
   double minval = 0, maxval = 1;  // in [minval, maxval)
   std::int64_t seed = 0;          // 0: another one in each session
   std::string_view name = {};
+  std::int64_t first = 0;  // the elements are those from this one on of a larger tensor: rows of it, say
 };
 struct normal_options {
   double mean = 0, stddev = 1;
   std::int64_t seed = 0;
   std::string_view name = {};
+  std::int64_t first = 0;
 };
 
 namespace dsl {
@@ -27,6 +29,16 @@ expr<T, made_by<Op>> random(const shape& extent, attributes attrs, std::string_v
                       .base_name = std::string(name.empty() ? Op::name : name),
                       .attrs = std::move(attrs),
                       .where = where});
+}
+inline attributes random_attributes(const uniform_options& o) {
+  attributes attrs{{"minval", o.minval}, {"maxval", o.maxval}, {"seed", o.seed}};
+  if (o.first) attrs.set("first", o.first);
+  return attrs;
+}
+inline attributes random_attributes(const normal_options& o) {
+  attributes attrs{{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}};
+  if (o.first) attrs.set("first", o.first);
+  return attrs;
 }
 // A random tensor of the shape that x has when it runs.
 template <class Op, element T>
@@ -47,21 +59,18 @@ expr<T, made_by<Op>> random_like(const expr<T>& x, attributes attrs, source_loca
 template <element T>
 auto random_uniform(const shape& extent, const uniform_options& o = {},
                     source_location where = source_location::current()) {
-  return dsl::random<op::random_uniform, T>(extent, {{"minval", o.minval}, {"maxval", o.maxval}, {"seed", o.seed}},
-                                            o.name, where);
+  return dsl::random<op::random_uniform, T>(extent, dsl::random_attributes(o), o.name, where);
 }
 template <element T>
 auto random_normal(const shape& extent, const normal_options& o = {},
                    source_location where = source_location::current()) {
-  return dsl::random<op::random_normal, T>(extent, {{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}}, o.name,
-                                           where);
+  return dsl::random<op::random_normal, T>(extent, dsl::random_attributes(o), o.name, where);
 }
 // Normal, drawn again until less than two standard deviations from the mean.
 template <element T>
 auto truncated_normal(const shape& extent, const normal_options& o = {},
                       source_location where = source_location::current()) {
-  return dsl::random<op::truncated_normal, T>(extent, {{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}},
-                                              o.name, where);
+  return dsl::random<op::truncated_normal, T>(extent, dsl::random_attributes(o), o.name, where);
 }
 
 }  // namespace pinion::inline v0

@@ -1,0 +1,36 @@
+// What is known of variables that are parts of a larger one: for whoever saves and restores them as one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <pinion/graph/graph.hpp>
+
+namespace pinion::inline v0 {
+
+// The rows from `first` on of a whole of that name and shape. How many: see the variable's shape.
+struct variable_slice {
+  std::string whole;
+  pinion::shape extent;
+  std::int64_t first = 0;
+};
+
+namespace dsl {
+struct variable_slices {
+  std::map<node_id, variable_slice> of_variable;
+};
+}  // namespace dsl
+
+// Of a variable that is a part of a partitioned one, or a slot of such a part; null of any other.
+inline const variable_slice* slice_of(graph& g, node_id variable) {
+  const auto& known = g.attached<dsl::variable_slices>().of_variable;
+  const auto at = known.find(variable);
+  return at == known.end() ? nullptr : &at->second;
+}
+inline void note_slice(graph& g, node_id variable, variable_slice slice) {
+  g.attached<dsl::variable_slices>().of_variable.insert_or_assign(variable, std::move(slice));
+}
+
+}  // namespace pinion::inline v0
