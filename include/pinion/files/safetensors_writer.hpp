@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -53,18 +54,18 @@ class safetensors_writer {
     write_header(json);  // the checksums are filled in at the end; their width is fixed
   }
 
-  void write(const std::string& name, const any_tensor& value) {
-    const auto found = index_.find(name);
-    if (found == index_.end()) throw error(errc::invalid_argument, said(name) + " was not announced");
-    stored_tensor& t = header_.tensors[found->second];
-    if (value.empty() || !value.on_host()) throw error(errc::invalid_argument, said(name) + " is not on the host");
-    if (value.dtype() != t.type || !(value.shape() == t.extent))
-      throw error(errc::invalid_argument, said(name) + " was announced as " + std::string(to_string(t.type)) +
-                                              to_string(t.extent) + " and came as " +
-                                              std::string(to_string(value.dtype())) + to_string(value.shape()));
-    file_.write_at(data_ + t.begin, value.raw(), value.bytes());
-    if (t.checksum) t.checksum = crc32c(value.raw(), value.bytes());
-    written_[found->second] = true;
+  void write(const std::string& name, const any_tensor& value) { write(name, std::span(&value, 1), value.shape()); }
+  // A tensor that is kept in pieces: rows of it, one piece behind the other along its first axis.
+  void write_pieces(const std::string& name, std::span<const any_tensor> pieces) {
+    shape whole = pieces.empty() ? shape::any() : pieces[0].shape();
+    for (const any_tensor& piece : pieces.subspan(std::min<std::size_t>(1, pieces.size()))) {
+      shape like_first = piece.shape();
+      if (whole.rank() > 0 && like_first.rank() == whole.rank()) like_first.set(0, pieces[0].shape()[0]);
+      if (whole.rank() < 1 || !(like_first == pieces[0].shape()) || piece.dtype() != pieces[0].dtype())
+        throw error(errc::invalid_argument, said(name) + " came in pieces that are not rows of one tensor");
+      whole.set(0, whole[0] + piece.shape()[0]);
+    }
+    write(name, pieces, whole);
   }
   // Nothing may be written afterwards.
   void commit() {
@@ -78,6 +79,27 @@ class safetensors_writer {
   }
 
  private:
+  void write(const std::string& name, std::span<const any_tensor> pieces, const shape& extent) {
+    const auto found = index_.find(name);
+    if (found == index_.end()) throw error(errc::invalid_argument, said(name) + " was not announced");
+    stored_tensor& t = header_.tensors[found->second];
+    for (const any_tensor& piece : pieces)
+      if (piece.empty() || !piece.on_host()) throw error(errc::invalid_argument, said(name) + " is not on the host");
+    if (pieces.empty() || pieces[0].dtype() != t.type || !(extent == t.extent))
+      throw error(errc::invalid_argument,
+                  said(name) + " was announced as " + std::string(to_string(t.type)) + to_string(t.extent) +
+                      " and came as " + std::string(to_string(pieces.empty() ? dtype::invalid : pieces[0].dtype())) +
+                      to_string(extent));
+    std::uint64_t at = data_ + t.begin;
+    std::uint32_t checksum = 0;
+    for (const any_tensor& piece : pieces) {
+      file_.write_at(at, piece.raw(), piece.bytes());
+      if (t.checksum) checksum = crc32c(piece.raw(), piece.bytes(), checksum);
+      at += piece.bytes();
+    }
+    if (t.checksum) t.checksum = checksum;
+    written_[found->second] = true;
+  }
   std::string said(const std::string& name) const { return "tensor '" + name + "' of " + file_.path().string(); }
 
   void take(safetensors_options options) {

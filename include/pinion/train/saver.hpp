@@ -5,12 +5,15 @@
 //   DIR/model-20.safetensors.index.json                which variable is in which, written last
 //   DIR/checkpoint                                     which checkpoints there are
 //
-// They are written where the session is, which needs no file system shared with the tasks.
+// They are written where the session is, which needs no file system shared with the tasks. A partitioned variable, and
+// a slot of one, is one tensor under its name, in the file of the task that has its first part: nothing in a checkpoint
+// tells into how many parts it was cut, and it is restored to any number of them, or to a variable that is not cut.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -22,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/dsl/variable_slices.hpp>
 #include <pinion/files/safetensors.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/checkpoint_state.hpp>
@@ -29,7 +33,8 @@
 namespace pinion::inline v0::train {
 
 struct saver_options {
-  std::vector<operation> variables = {};         // empty: all global ones of the default graph, when it saves
+  std::vector<operation> variables = {};         // empty: all global ones of the default graph, when it saves. Of a
+                                                 // partitioned variable its parts: all of them, to save it
   std::map<std::string, operation> names = {};   // variables under other names than their own, beside those
   int max_to_keep = 5;                           // older checkpoints of this saver are removed; 0: none is
   double keep_checkpoint_every_n_hours = 10000;  // but one every so many hours is kept for good
@@ -97,15 +102,17 @@ class saver {
 
   // The same without files: the variables as they are now, by name, and back.
   std::map<std::string, any_tensor> take(session& from) const {
+    const std::vector<saved_variable> known = variables();
+    const std::vector<any_tensor> values = fetch(from, known, nullptr);
     std::map<std::string, any_tensor> all;
-    for (shard& s : read(from, "", nullptr, std::nullopt).shards) all.merge(s.values);
+    for (std::size_t i = 0; i < known.size(); ++i) all.emplace(own_name(known[i]), values[i]);
     return all;
   }
   void give_back(session& to, const std::map<std::string, any_tensor>& values) const {
     std::vector<saved_variable> known;
     std::vector<any_tensor> each;
     for (const saved_variable& v : variables())
-      if (const auto at = values.find(v.name); at != values.end()) {
+      if (const auto at = values.find(own_name(v)); at != values.end()) {
         known.push_back(v);
         each.push_back(at->second);
       }
@@ -128,13 +135,21 @@ class saver {
   }
 
  private:
+  // A variable, and the tensor of a checkpoint that it is, or is some rows of.
   struct saved_variable {
     std::string name;
     node_id variable;
+    const variable_slice* part = nullptr;  // null: all rows
+  };
+  // A tensor, or rows that follow one another.
+  struct saved_tensor {
+    shape extent;
+    std::vector<any_tensor> pieces;
+    std::int64_t rows = 0;  // of the pieces
   };
   struct shard {
     std::string task;
-    std::map<std::string, any_tensor> values;
+    std::map<std::string, saved_tensor> values;
   };
   struct snapshot {
     std::string prefix;
@@ -143,9 +158,20 @@ class saver {
   };
 
   std::vector<saved_variable> variables() const;
+  saved_variable under_its_name(node_id v) const {
+    const variable_slice* const part = slice_of(*graph_, v);
+    return {part ? part->whole : (*graph_)[v].name, v, part};
+  }
+  static std::int64_t first_row(const saved_variable& v) { return v.part ? v.part->first : 0; }
+  // Under which take() has it.
+  std::string own_name(const saved_variable& v) const { return v.part ? (*graph_)[v.variable].name : v.name; }
+  std::vector<any_tensor> fetch(session& from, const std::vector<saved_variable>& all,
+                                const variable_handle<std::int64_t>* step) const;
+  void add(saved_tensor& to, const saved_variable& v, const any_tensor& value) const;
   snapshot read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
                 std::optional<std::int64_t> number) const;
   std::string write(snapshot taken);
+  static void write_shard(const std::string& path, const shard& s, const std::map<std::string, std::string>& notes);
   void assign(session& to, const std::vector<saved_variable>& variables, const std::vector<any_tensor>& values) const;
   void remember(const std::string& prefix);
   static void remove(const std::string& prefix);
@@ -167,6 +193,14 @@ class saver {
 };
 
 namespace detail {
+
+// The rows from one on of a tensor, as many as a shape has. Requires: it has them, and is no text.
+inline any_tensor rows_of(const any_tensor& whole, std::int64_t first, const shape& extent) {
+  any_tensor rows(whole.dtype(), extent);
+  const std::size_t row = extent[0] == 0 ? 0 : rows.bytes() / static_cast<std::size_t>(extent[0]);
+  std::memcpy(rows.raw(), whole.byte_data() + static_cast<std::size_t>(first) * row, rows.bytes());
+  return rows;
+}
 
 // The files of a checkpoint, opened and checked.
 class checkpoint_reader {
@@ -196,8 +230,8 @@ class checkpoint_reader {
 inline std::vector<saver::saved_variable> saver::variables() const {
   std::vector<saved_variable> all;
   if (o_.variables.empty() && o_.names.empty())
-    for (const node_id v : graph_->collection("variables")) all.push_back({(*graph_)[v].name, v});
-  for (const operation& v : o_.variables) all.push_back({v.name(), v.id()});
+    for (const node_id v : graph_->collection("variables")) all.push_back(under_its_name(v));
+  for (const operation& v : o_.variables) all.push_back(under_its_name(v.id()));
   for (const auto& [name, v] : o_.names) all.push_back({name, v.id()});
   if (all.empty()) throw error(errc::failed_precondition, "a saver has no variables to save or restore");
   for (const saved_variable& v : all)
@@ -207,13 +241,32 @@ inline std::vector<saver::saved_variable> saver::variables() const {
   return all;
 }
 
-inline saver::snapshot saver::read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
-                                   std::optional<std::int64_t> number) const {
-  const auto all = variables();
+inline std::vector<any_tensor> saver::fetch(session& from, const std::vector<saved_variable>& all,
+                                            const variable_handle<std::int64_t>* step) const {
   run_request request;
   for (const saved_variable& v : all) request.fetches.push_back(read_of(v));
   if (step) request.fetches.push_back(dsl::endpoint_of(*step));
-  const std::vector<any_tensor> values = from.run(request);
+  return from.run(request);
+}
+
+// Requires: parts come in the order of their rows.
+inline void saver::add(saved_tensor& to, const saved_variable& v, const any_tensor& value) const {
+  const std::int64_t first = first_row(v);
+  if (!to.pieces.empty() && first == 0)
+    throw error(errc::invalid_argument, "a saver has two variables of the name '" + v.name + "'");
+  if (first != to.rows)
+    throw error(errc::invalid_argument, "a saver was given '" + (*graph_)[v.variable].name + "' of '" + v.name +
+                                            "', and not the part before it; it saves all parts or none");
+  to.extent = v.part ? v.part->extent : value.shape();
+  to.rows += v.part ? value.shape()[0] : 0;
+  to.pieces.push_back(value);
+}
+
+inline saver::snapshot saver::read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
+                                   std::optional<std::int64_t> number) const {
+  auto all = variables();
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return first_row(a) < first_row(b); });
+  const std::vector<any_tensor> values = fetch(from, all, step);
   if (step) number = *values.back().data<std::int64_t>();
   snapshot taken;
   taken.prefix = path + (number ? "-" + std::to_string(*number) : "");
@@ -221,11 +274,19 @@ inline saver::snapshot saver::read(session& from, const std::string& path, const
   for (std::size_t i = 0; i < all.size(); ++i) {
     const device_spec& asked = (*graph_)[all[i].variable].requested;
     const std::string task = o_.sharded ? to_string(asked.with_type("").with_index(-1)) : "";
-    auto at = std::find_if(taken.shards.begin(), taken.shards.end(), [&](const shard& s) { return s.task == task; });
+    const auto is_here = [&](const shard& s) {
+      return first_row(all[i]) > 0 ? s.values.count(all[i].name) == 1 : s.task == task;
+    };
+    auto at = std::find_if(taken.shards.begin(), taken.shards.end(), is_here);
     if (at == taken.shards.end()) at = taken.shards.insert(at, {task, {}});
-    if (!at->values.emplace(all[i].name, values[i]).second)
-      throw error(errc::invalid_argument, "a saver has two variables of the name '" + all[i].name + "'");
+    add(at->values[all[i].name], all[i], values[i]);
   }
+  for (const shard& s : taken.shards)
+    for (const auto& [name, t] : s.values)
+      if (t.rows != 0 && t.rows != t.extent[0])
+        throw error(errc::invalid_argument, "a saver was given " + std::to_string(t.rows) + " of the " +
+                                                std::to_string(t.extent[0]) + " rows of '" + name +
+                                                "'; it saves all parts or none");
   return taken;
 }
 
@@ -234,7 +295,7 @@ inline std::string saver::write(snapshot taken) {
   if (prefix.has_parent_path()) std::filesystem::create_directories(prefix.parent_path());
   const std::string index_path = taken.prefix + ".safetensors.index.json", whole_path = taken.prefix + ".safetensors";
   if (taken.shards.size() == 1) {
-    files::write_safetensors(whole_path, taken.shards[0].values, {.metadata = taken.notes});
+    write_shard(whole_path, taken.shards[0], taken.notes);
     std::filesystem::remove(index_path);
   } else {
     // Shards of a checkpoint that is there already keep their names until the index speaks of the new ones.
@@ -246,10 +307,10 @@ inline std::string saver::write(snapshot taken) {
     files::shard_index index;
     for (std::size_t i = 0; i < taken.shards.size(); ++i) {
       const std::string file = files::shard_name(stem, i, taken.shards.size());
-      files::write_safetensors(prefix.parent_path() / file, taken.shards[i].values, {.metadata = taken.notes});
+      write_shard((prefix.parent_path() / file).string(), taken.shards[i], taken.notes);
       for (const auto& [name, value] : taken.shards[i].values) {
         index.weight_map.emplace(name, file);
-        index.total_size += value.bytes();
+        for (const any_tensor& piece : value.pieces) index.total_size += piece.bytes();
       }
     }
     files::write_shard_index(index_path, index);
@@ -258,6 +319,15 @@ inline std::string saver::write(snapshot taken) {
   }
   remember(taken.prefix);
   return taken.prefix;
+}
+
+inline void saver::write_shard(const std::string& path, const shard& s,
+                               const std::map<std::string, std::string>& notes) {
+  std::vector<files::tensor_outline> outlines;
+  for (const auto& [name, t] : s.values) outlines.push_back({name, t.pieces[0].dtype(), t.extent});
+  files::safetensors_writer writer(path, std::move(outlines), {.metadata = notes});
+  for (const auto& [name, t] : s.values) writer.write_pieces(name, t.pieces);
+  writer.commit();
 }
 
 // Counts a checkpoint in, and the oldest out.
@@ -300,10 +370,13 @@ inline void saver::restore(session& to, const std::string& prefix, const restore
   for (const saved_variable& v : variables()) {
     const files::stored_tensor* const t = reader.find(v.name);
     if (!t) {
-      if (!options.partial) missing += (missing.empty() ? "'" : ", '") + v.name + "'";
+      const std::string quoted = "'" + v.name + "'";  // once, of however many parts
+      if (!options.partial && missing.find(quoted) == std::string::npos)
+        missing += (missing.empty() ? "" : ", ") + quoted;
       continue;
     }
-    const output_type& wanted = graph_->type_of({v.variable, 0});
+    output_type wanted = graph_->type_of({v.variable, 0});
+    if (v.part) wanted.shape = v.part->extent;
     if (t->type != wanted.dtype || !fits(t->extent, wanted.shape)) {
       const pinion::node& n = (*graph_)[v.variable];
       throw error(errc::invalid_argument, "checkpoint '" + prefix + "' has '" + v.name + "' as " +
@@ -318,7 +391,13 @@ inline void saver::restore(session& to, const std::string& prefix, const restore
     throw error(errc::not_found, "checkpoint '" + prefix + "' does not have " + missing +
                                      "; {.partial = true} restores the others alone");
   std::vector<any_tensor> values;
-  for (const saved_variable& v : found) values.push_back(reader.read(v.name));
+  std::string name;  // of the tensor read last, which the parts of one take turns at
+  any_tensor whole;
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  for (const saved_variable& v : found) {
+    if (whole.empty() || name != v.name) whole = reader.read(name = v.name);
+    values.push_back(v.part ? detail::rows_of(whole, first_row(v), graph_->type_of({v.variable, 0}).shape) : whole);
+  }
   assign(to, found, values);
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <pinion/dsl/sources.hpp>
+#include <pinion/dsl/variable_slices.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -43,8 +44,8 @@ class slot_table {
 };
 
 // A variable of the shape and the dtype of another, at first VALUE everywhere: named VARIABLE/OWNER, on its device, in
-// its container, and shared as it is. It is global state, but not trained. Throws invalid_argument where the shape is
-// not known.
+// its container, and shared as it is. It is global state, but not trained. The slots of the parts of a partitioned
+// variable are the parts of WHOLE/OWNER. Throws invalid_argument where the shape is not known.
 inline node_id make_slot(graph& g, node_id variable, const std::string& owner, double value) {
   const node v = g[variable];
   if (!v.outputs[0].shape.known())
@@ -56,7 +57,7 @@ inline node_id make_slot(graph& g, node_id variable, const std::string& owner, d
   const container box(v.attrs.get_or<std::string>("container", ""));
   const std::string name = g.unique_name(v.name + "/" + owner);
   const auto shared = v.attrs.get_or<std::string>("shared_name", "");
-  return visit_plain(v.outputs[0].dtype, [&]<class T>() {
+  const node_id slot = visit_plain(v.outputs[0].dtype, [&]<class T>() {
     tensor<T> initial(v.outputs[0].shape);
     for (T& x : initial.span()) x = static_cast<T>(value);
     auto request = dsl::constant_request(initial.untyped(), "", v.where);
@@ -67,6 +68,9 @@ inline node_id make_slot(graph& g, node_id variable, const std::string& owner, d
                {.trainable = false, .shared_name = shared.empty() ? "" : shared + name.substr(v.name.size())}, v.where)
         .id();
   });
+  if (const variable_slice* const part = slice_of(g, variable))
+    note_slice(g, slot, {part->whole + name.substr(v.name.size()), part->extent, part->first});
+  return slot;
 }
 
 }  // namespace pinion::inline v0::train
