@@ -100,7 +100,7 @@ class direct_session final : public session_backend {
       return std::max(0, all - 1);
     };
     return {.cpu_devices = o.cpu_devices,
-            .simulated = o.simulated,
+            .simulated = sim::visible(o.simulated, o.gpu),
             .inter_op_helpers = helpers(o.inter_op_threads),
             .intra_op_helpers = helpers(o.intra_op_threads)};
   }

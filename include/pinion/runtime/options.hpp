@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <pinion/device/sim.hpp>
+#include <pinion/device/gpu_options.hpp>
 #include <pinion/graph/graph.hpp>
 #include <pinion/placement/any_placer.hpp>
 
@@ -34,12 +34,6 @@ class text_sink {
   std::function<void(std::string_view)> write_;
 };
 
-struct gpu_options {
-  double per_process_memory_fraction = 0;  // 0: as much as there is
-  bool allow_growth = false;
-  std::string visible_devices = {};  // "0,1"; empty: all
-};
-
 // What proves to a task that it may be spoken to.
 struct security_options {
   std::string key = {};  // shared by all tasks and clients of a cluster; empty: none, for loopback only
@@ -58,8 +52,8 @@ struct session_options {
   int intra_op_threads = 0;           // for loops inside a node; likewise
   std::chrono::milliseconds operation_timeout{0};  // of one run(); 0: no limit
   std::vector<std::string> device_filters = {};
-  gpu_options gpu = {};
-  std::vector<sim::accelerator> simulated = {};  // pretend accelerators: /gpu:0, /gpu:1, ...
+  gpu_options gpu = {};                          // of this process; simulated GPUs only, so far
+  std::vector<sim::accelerator> simulated = {};  // pretend accelerators of the machine: /gpu:0, /gpu:1, ...
   security_options security = {};                // towards the target
   bool optimize = true;  // fold constants, share and join nodes of a step before it runs; values stay, up to rounding
 };
