@@ -6,6 +6,8 @@
 //
 #include <pinion/train.hpp>
 
+#include <unistd.h>
+
 #include <filesystem>
 
 namespace pn = pinion;
@@ -33,7 +35,7 @@ void train_for(int steps, const std::string& dir) {
 }
 
 int main() {
-  const auto dir = std::filesystem::temp_directory_path() / "pinion_26_training";
+  const auto dir = std::filesystem::temp_directory_path() / fmt::format("pinion_26_training_{}", ::getpid());
   std::filesystem::remove_all(dir);
   train_for(25, dir);
   train_for(25, dir);  // as if the program was started again
