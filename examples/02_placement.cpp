@@ -1,41 +1,32 @@
-// Where nodes go: a policy chooses by op, guards nest, and soft placement loosens what cannot be met.
+// Nodes pinned to devices: the plan says before anything runs where each would go, the log where it went.
 //
 //   w ──┐
-//       ├── mul ── Exp        n
+//       ├── mul ── Square ── y
 //   x ──┘
-//   /cpu:1  /gpu:0  /cpu:0    /gpu:0: refused, or moved
+//   /cpu:1  /gpu:0  /cpu:0
 //
 #include <pinion/session.hpp>
 
 namespace pn = pinion;
 
 int main() {
-  auto x = pn::placeholder<float>({3}, "x");  // no guard: it follows its consumer
-  pn::expr<float> y, z;
+  auto x = pn::placeholder<float>({3}, "x");                        // nobody asks: it follows its consumer
+  auto w = pn::place<"/cpu:1">(pn::variable(2.0f, {.name = "w"}));  // this node; the spec is read by the compiler
+  const pn::device outer("/gpu:0");                                 // all that is made in this scope
+  pn::expr<float> y = w * x;
   {
-    // A policy is a callable: variables on the second CPU, everything else on the GPU.
-    pn::device on([](const pn::node_view& op) { return op.is<pn::op::variable>() ? "/cpu:1" : "/gpu:0"; });
-    auto w = pn::variable(2.0f, {.name = "w"});
-    y = w * x;
-  }
-  pn::device outer("/gpu:0");
-  auto n = pn::variable(7, {.name = "n"});  // int32 variables have no GPU kernel
-  {
-    pn::device inner("/cpu:0");  // the inner guard wins, field by field
-    z = pn::exp(y);
+    const pn::device inner("/cpu:0");  // the inner guard wins, field by field
+    y = pn::square(y);
   }
 
-  const auto machine = pn::session_options{.cpu_devices = 2, .simulated = {pn::sim::gpu()}};
-  pn::session strict(machine);
-  fmt::print("{}\n\n", strict.plan(z));
-  try {
-    strict.plan(n);
-  } catch (const pn::error& e) {
-    fmt::print("refused: {}\n\n", e.what());
-  }
+  pn::session sess{{.log_device_placement = true,
+                    .placement_log = [](std::string_view line) { fmt::print("log: {}\n", line); },
+                    .cpu_devices = 2,
+                    .simulated = {pn::sim::gpu()}}};
+  const auto plan = sess.plan(y);
+  fmt::print("\n{}\n\nso mul is bound for {}\n\n", plan, plan.device_of("mul"));
 
-  auto options = machine;
-  options.allow_soft_placement = true;
-  pn::session soft(options);
-  for (const auto& moved : soft.plan(n).fallbacks()) fmt::print("{} -> {}: {}\n", moved.name, moved.device, moved.reason);
+  sess.run(w.initializer());
+  const pn::tensor<float> result = sess.run({{x, {0, .5f, 1}}}, y);
+  fmt::print("\n{}\n", result);
 }
