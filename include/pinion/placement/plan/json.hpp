@@ -2,41 +2,14 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
+#include <pinion/base/json_text.hpp>
 #include <pinion/placement/plan/plan.hpp>
 
 namespace pinion::inline v0 {
 
 #if PINION_DEFINE_GRAPH
-namespace detail {
-
-// A JSON string; "<" is escaped too, so that it may stand in a page.
-inline std::string json_quoted(std::string_view text) {
-  std::string s = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      s += std::string("\\") + c;
-    else if (byte < 0x20 || c == '<' || c == 0x7f)
-      s += fmt::format("\\u{:04x}", byte);
-    else
-      s += c;
-  }
-  return s + "\"";
-}
-
-template <class Items, class Write>
-std::string json_list(const Items& items, const Write& write) {
-  std::string s = "[";
-  for (const auto& item : items) s += (s.size() > 1 ? ",\n  " : "\n  ") + write(item);
-  return s + (s.size() > 1 ? "\n ]" : "]");
-}
-
-}  // namespace detail
-
 PINION_DECL std::string plan::to_json() const {
-  using detail::json_quoted;
   const auto text = [](const std::string& s) { return json_quoted(s); };
   std::size_t d = 0;
   const auto device = [&](const device_info& info) {
@@ -54,8 +27,8 @@ PINION_DECL std::string plan::to_json() const {
         "{}, "
         "\"location\": {}, \"bytes_in\": {}, \"bytes_out\": {}, \"variable_bytes\": {}, \"starts\": {}, \"ends\": {}}}",
         json_quoted(n.name), json_quoted(n.op), json_quoted(n.device), json_quoted(n.requested), json_quoted(n.reason),
-        n.fallback, detail::json_list(n.refused, text), json_quoted(n.location), n.bytes_in, n.bytes_out, n.state,
-        n.starts, n.ends);
+        n.fallback, json_list(n.refused, text), json_quoted(n.location), n.bytes_in, n.bytes_out, n.state, n.starts,
+        n.ends);
   };
   const auto transfer = [&](const planned_transfer& t) {
     return fmt::format("{{\"value\": {}, \"from\": {}, \"to\": {}, \"bytes\": {}}}", json_quoted(t.value),
@@ -66,8 +39,8 @@ PINION_DECL std::string plan::to_json() const {
       "{{\n \"mode\": \"{}\",\n \"makespan\": {},\n \"devices\": {},\n \"nodes\": {},\n \"transfers\": {},\n "
       "\"notes\": "
       "{}\n}}\n",
-      allows_fallback() ? "fallback" : "strict", makespan(), detail::json_list(devices_, device),
-      detail::json_list(nodes_, node), detail::json_list(transfers(), transfer), detail::json_list(notes(), text));
+      allows_fallback() ? "fallback" : "strict", makespan(), json_list(devices_, device), json_list(nodes_, node),
+      json_list(transfers(), transfer), json_list(notes(), text));
 }
 #endif
 

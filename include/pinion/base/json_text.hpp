@@ -1,0 +1,34 @@
+// Pieces of JSON text, for files whose form is fixed, where a library would bring more than it takes away.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace pinion::inline v0 {
+
+// A JSON string; "<" is escaped too, so that it may stand in a page. Requires: UTF-8.
+inline std::string json_quoted(std::string_view text) {
+  std::string s = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\')
+      s += std::string("\\") + c;
+    else if (byte < 0x20 || c == '<' || c == 0x7f)
+      s += fmt::format("\\u{:04x}", byte);
+    else
+      s += c;
+  }
+  return s + "\"";
+}
+
+// A list with an item a line; write(item) is its text.
+template <class Items, class Write>
+std::string json_list(const Items& items, const Write& write) {
+  std::string s = "[";
+  for (const auto& item : items) s += (s.size() > 1 ? ",\n  " : "\n  ") + write(item);
+  return s + (s.size() > 1 ? "\n ]" : "]");
+}
+
+}  // namespace pinion::inline v0
