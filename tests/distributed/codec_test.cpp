@@ -452,6 +452,16 @@ TEST_CASE("plans and signatures come out as they went in") {
   CHECK(again(s) == s);
 }
 
+TEST_CASE("traces come out as they went in, and times that cannot be are refused") {
+  const step_trace t{.events = {{trace_event::receive, "a/b", "Op", "/cpu:0", "a/b:0;/gpu:0;/cpu:0", 9, 8, 7}, {}},
+                     .left_out = 3};
+  CHECK(again(t) == t);
+  for (const std::int64_t bad : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
+    CHECK(caught([&] { again(trace_event{.start = bad}); }).code() == errc::data_loss);
+    CHECK(caught([&] { again(trace_event{.duration = bad}); }).code() == errc::data_loss);
+  }
+}
+
 std::string text_of(const part_item& it) {
   std::string s = std::to_string(it.kind) + " " + std::to_string(it.node) + " " + std::to_string(it.index) + " " +
                   it.key + (it.peer ? " peer" : "") + " " + std::to_string(it.outputs);

@@ -103,8 +103,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
   }
 
   // `done` is called once, in any thread.
-  void run(std::uint64_t number, std::vector<any_tensor> feeds, patience until, worker::begin_in where,
-           session_run::ended done) {
+  void run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where,
+           run_ended done) {
     std::shared_lock using_server(*in_use_);
     std::shared_ptr<session_run> r;
     try {
@@ -112,7 +112,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
     } catch (const error& e) {
       return done({}, &e);
     }
-    r->begin(handle_, std::move(feeds), until, where);
+    r->begin(handle_, std::move(feeds), trace, until, where);
   }
 
   // What its people should know of the state it uses. Each is told once.
@@ -208,7 +208,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // ---- running
 
   std::shared_ptr<session_run> enter(std::uint64_t number, const std::vector<any_tensor>& feeds,
-                                     const session_run::ended& done) {
+                                     const run_ended& done) {
     std::lock_guard hold(mutex_);
     expect_open_held();
     const auto step = find(number);

@@ -52,11 +52,13 @@ struct register_step {
 // Answered when the run has ended here.
 struct run_step {
   std::uint64_t session = 0, step = 0, run = 0;
-  PINION_MESSAGE(11, session, step, run)
+  bool trace = false;
+  PINION_MESSAGE(11, session, step, run, trace)
 };
 struct part_ended {
   std::vector<std::string> notices;  // for the people behind the session
-  PINION_MESSAGE(11, notices)
+  step_trace trace = {};             // empty unless it was asked for
+  PINION_MESSAGE(11, notices, trace)
 };
 struct cancel_run {
   std::uint64_t run = 0;
@@ -144,12 +146,14 @@ struct run_request {
   std::uint64_t session = 0, step = 0;
   std::uint64_t patience_ms = 0;
   std::vector<any_tensor> feeds;
-  PINION_MESSAGE(33, session, step, patience_ms, feeds)
+  bool trace = false;
+  PINION_MESSAGE(33, session, step, patience_ms, feeds, trace)
 };
 struct run_reply {
   std::vector<any_tensor> fetches;
   std::vector<std::string> notices;
-  PINION_MESSAGE(33, fetches, notices)
+  step_trace trace = {};
+  PINION_MESSAGE(33, fetches, notices, trace)
 };
 struct list_request {
   std::uint64_t session = 0, patience_ms = 0;

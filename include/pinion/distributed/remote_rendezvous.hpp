@@ -18,6 +18,7 @@
 
 #include <pinion/distributed/messages.hpp>
 #include <pinion/op/services.hpp>
+#include <pinion/runtime/transfer_key.hpp>
 
 namespace pinion::inline v0::distributed {
 
@@ -123,15 +124,9 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
   }
 
   // "W/read:0;/job:ps/…/device:CPU:0;/job:worker/…/device:CPU:0": what, from where, to where.
-  static std::string_view destination(std::string_view key) { return key.substr(key.rfind(';') + 1); }
-  static std::string_view source(std::string_view key) {
-    key = key.substr(0, key.rfind(';'));
-    return key.substr(key.rfind(';') + 1);
-  }
-  static std::string_view what(std::string_view key) {
-    key = key.substr(0, key.rfind(';'));
-    return key.substr(0, key.rfind(';'));
-  }
+  static std::string_view destination(std::string_view key) { return runtime::destination_of(key); }
+  static std::string_view source(std::string_view key) { return runtime::source_of(key); }
+  static std::string_view what(std::string_view key) { return runtime::value_of(key); }
 
  private:
   // With the lock.

@@ -43,7 +43,7 @@ class session_port {
   virtual void extend(graph_delta delta, patience until) = 0;
   virtual prepared_reply prepare(const runtime::step_signature& signature, patience until) = 0;
   virtual pinion::plan plan(const runtime::step_signature& signature, patience until) = 0;
-  virtual std::vector<any_tensor> run(std::uint64_t step, std::vector<any_tensor> feeds, patience until) = 0;
+  virtual run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) = 0;
   virtual std::vector<device_info> devices(patience until) = 0;
   virtual void close() = 0;
 };
@@ -64,21 +64,21 @@ class local_port final : public session_port {
   }
   pinion::plan plan(const runtime::step_signature& s, patience until) override { return session_->plan(s, until); }
   std::vector<device_info> devices(patience until) override { return session_->devices(until); }
-  std::vector<any_tensor> run(std::uint64_t step, std::vector<any_tensor> feeds, patience until) override {
+  run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) override {
     if (!session_->is_fresh(step)) session_->refresh(step, until);
     countdown ended;
-    std::vector<any_tensor> fetches;
+    run_result result;
     std::optional<error> failed;
-    session_->run(step, std::move(feeds), until, worker::begin_in::this_thread,
-                  [&](std::vector<any_tensor> values, const error* why) {
-                    fetches = std::move(values);
+    session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread,
+                  [&](run_result got, const error* why) {
+                    result = std::move(got);
                     if (why) failed = *why;
                     ended.count_down();
                   });
     net_.wait(ended, {});
     warn(session_->take_notices());
     if (failed) throw *failed;
-    return fetches;
+    return result;
   }
   void close() override {
     if (const auto m = master_.lock())
@@ -114,10 +114,10 @@ class wire_port final : public session_port {
   std::vector<device_info> devices(patience until) override {
     return ask<list_reply>(list_request{session_, left(until)}, until).devices;
   }
-  std::vector<any_tensor> run(std::uint64_t step, std::vector<any_tensor> feeds, patience until) override {
-    auto reply = ask<run_reply>(run_request{session_, step, left(until), std::move(feeds)}, until);
+  run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) override {
+    auto reply = ask<run_reply>(run_request{session_, step, left(until), std::move(feeds), trace}, until);
     warn(reply.notices);
-    return std::move(reply.fetches);
+    return {std::move(reply.fetches), std::move(reply.trace)};
   }
   void close() override {
     {
@@ -175,12 +175,15 @@ class remote_session final : public runtime::session_backend {
     return steps_[signature] = std::make_shared<remote_step>(reply.step);
   }
 
-  void run(runtime::prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results) override {
+  void run(runtime::prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results,
+           step_trace* trace) override {
     std::shared_lock call(calls_);
     const auto until = deadline();
-    auto fetches = port(until)->run(static_cast<remote_step&>(step).number, {feeds.begin(), feeds.end()}, until);
-    if (fetches.size() != results.size()) throw error(errc::internal, "the master sent another number of results");
-    std::move(fetches.begin(), fetches.end(), results.begin());
+    run_result got =
+        port(until)->run(static_cast<remote_step&>(step).number, {feeds.begin(), feeds.end()}, trace != nullptr, until);
+    if (got.fetches.size() != results.size()) throw error(errc::internal, "the master sent another number of results");
+    std::move(got.fetches.begin(), got.fetches.end(), results.begin());
+    if (trace) *trace = std::move(got.trace);
   }
 
   pinion::measured_costs measured_costs() override {

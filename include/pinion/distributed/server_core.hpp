@@ -165,13 +165,14 @@ class server_core final : public task_server {
         });
       case run_step::method:
         return rpc::receive<run_step>(e, [this, answer, from](run_step&& r) {
-          worker_.run(r, from->channel, {}, 0, worker::begin_in::pool,
-                      [this, answer, session = r.session](std::vector<any_tensor>, const error* failed) {
-                        if (failed)
-                          answer->fail(*failed);
-                        else
-                          answer->reply(rpc::encode(part_ended{worker_.take_notices(session)}));
-                      });
+          worker_.run(
+              r, from->channel, {}, 0, worker::begin_in::pool,
+              [this, answer, session = r.session](run_result result, const error* failed) {
+                if (failed)
+                  answer->fail(*failed);
+                else
+                  answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(result.trace)}));
+              });
         });
       case reset_containers::method:
         return on<reset_containers>(e, answer, [this](reset_containers&& r) {
@@ -275,12 +276,13 @@ class server_core final : public task_server {
       const auto session = master_->find(r.session);
       auto held = std::make_shared<run_request>(std::move(r));
       const auto go = [this, session, held, answer] {
-        session->run(held->step, std::move(held->feeds), until(held->patience_ms), worker::begin_in::pool,
-                     [answer, session](std::vector<any_tensor> fetches, const error* failed) {
+        session->run(held->step, std::move(held->feeds), held->trace, until(held->patience_ms), worker::begin_in::pool,
+                     [answer, session](run_result result, const error* failed) {
                        if (failed)
                          answer->fail(*failed);
                        else
-                         answer->reply(rpc::encode(run_reply{std::move(fetches), session->take_notices()}));
+                         answer->reply(rpc::encode(
+                             run_reply{std::move(result.fetches), session->take_notices(), std::move(result.trace)}));
                      });
       };
       if (session->is_fresh(held->step)) return go();

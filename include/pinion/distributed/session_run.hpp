@@ -24,12 +24,11 @@ namespace pinion::inline v0::distributed {
 // Shared by its session and by the answers that are under way. Thread-safe.
 class session_run : public std::enable_shared_from_this<session_run> {
  public:
-  using ended = std::function<void(std::vector<any_tensor>, const error*)>;
   using noticed = std::function<void(std::vector<std::string>)>;
 
   // `leave` is called before `done`, each once, in any thread.
   session_run(master_services& services, std::shared_ptr<const session_step> what, std::uint64_t number,
-              std::function<void()> leave, noticed tell, ended done)
+              std::function<void()> leave, noticed tell, run_ended done)
       : s_(services),
         step_(std::move(what)),
         number_(number),
@@ -40,23 +39,25 @@ class session_run : public std::enable_shared_from_this<session_run> {
       if (part.task != s_.name) left_.insert(part.task);
   }
 
-  void begin(std::uint64_t session, std::vector<any_tensor> feeds, patience until, worker::begin_in where) {
+  // With `trace`, what the tasks did is in the result.
+  void begin(std::uint64_t session, std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where) {
     if (until) s_.net.spawn(watch(shared_from_this(), *until));
-    const run_step request{session, step_->number, number_};
+    const run_step request{session, step_->number, number_, trace};
+    if (trace) began_ = clock_.emplace().now();
     for (const auto& part : step_->parts)
       if (part.task != s_.name)
         rpc::call<part_ended>(*s_.peers.way_to(part.task), rpc::lane::data, request,
                               std::function<void(part_ended, const error*)>(
                                   [self = shared_from_this(), task = part.task](part_ended end, const error* failed) {
                                     if (!end.notices.empty()) self->tell_(std::move(end.notices));
-                                    self->ended_at(task, failed);
+                                    self->ended_at(task, std::move(end.trace), failed);
                                   }));
     if (!step_->part_of(s_.name)) return ended_here({}, nullptr);
     s_.here.run(request, 0, std::move(feeds), step_->signature.fetches.size(), where,
-                [self = shared_from_this(), session](std::vector<any_tensor> fetches, const error* failed) {
+                [self = shared_from_this(), session](run_result result, const error* failed) {
                   if (auto notices = self->s_.here.take_notices(session); !notices.empty())
                     self->tell_(std::move(notices));
-                  self->ended_here(std::move(fetches), failed);
+                  self->ended_here(std::move(result), failed);
                 });
   }
 
@@ -79,22 +80,28 @@ class session_run : public std::enable_shared_from_this<session_run> {
         s_.peers.way_to(part.task)->notify(rpc::lane::control, cancel_run::method,
                                            rpc::encode(cancel_run{number_, why}));
   }
-  void ended_here(std::vector<any_tensor> values, const error* failed) {
+  void ended_here(run_result result, const error* failed) {
     if (failed) fail(*failed);
     {
       std::lock_guard hold(mutex_);
-      fetches_ = std::move(values);
+      result_.fetches = std::move(result.fetches);
+      add(std::move(result.trace));
       here_left_ = false;
     }
     finish_if_over();
   }
-  void ended_at(const std::string& task, const error* failed) {
+  void ended_at(const std::string& task, step_trace trace, const error* failed) {
     if (failed) fail(*failed);
     {
       std::lock_guard hold(mutex_);
+      add(std::move(trace));
       left_.erase(task);
     }
     finish_if_over();
+  }
+  // With the lock. Other tasks have other clocks, but what they did lies within this run.
+  void add(step_trace part) {
+    if (clock_ && !part.events.empty()) result_.trace.merge(std::move(part), began_, clock_->now());
   }
   void finish_if_over() {
     {
@@ -107,7 +114,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
     });
     leave_();
     const auto done = std::move(done_);
-    done(std::move(fetches_), failure_ ? &*failure_ : nullptr);
+    done(std::move(result_), failure_ ? &*failure_ : nullptr);
   }
 
   rpc::awaitable<void> watch(std::shared_ptr<session_run> self, time_point until) {
@@ -144,13 +151,15 @@ class session_run : public std::enable_shared_from_this<session_run> {
   const std::uint64_t number_;
   const std::function<void()> leave_;
   const noticed tell_;
-  ended done_;
+  run_ended done_;
+  std::optional<step_tracer> clock_;  // of a run that is written down
+  std::int64_t began_ = 0;
   std::unique_ptr<rpc::timer> timer_;  // of the network's thread
 
   mutable std::mutex mutex_;
   std::set<std::string> left_;  // other tasks that have not ended their parts
   bool here_left_ = true, finished_ = false;
-  std::vector<any_tensor> fetches_;
+  run_result result_;
   std::optional<error> failure_;
 };
 

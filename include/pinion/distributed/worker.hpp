@@ -8,12 +8,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <pinion/distributed/exchange.hpp>
+#include <pinion/distributed/run_result.hpp>
 #include <pinion/op/variable/state.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/session_bodies.hpp>
@@ -24,7 +26,6 @@ namespace pinion::inline v0::distributed {
 class worker {
  public:
   using registered = std::function<void(const error*)>;
-  using ran = std::function<void(std::vector<any_tensor>, const error*)>;
   enum class begin_in { this_thread, pool };
 
   worker(rpc::network& net, std::string name, runtime::task& on, exchange& values)
@@ -49,7 +50,7 @@ class worker {
 
   // Computes what was registered; `fetches` many values come back.
   void run(const run_step& r, std::uint64_t owner, std::vector<any_tensor> feeds, std::size_t fetches, begin_in where,
-           ran done) {
+           run_ended done) {
     std::shared_ptr<active_run> a;
     try {
       a = begin(r, owner, std::move(feeds), fetches, std::move(done));
@@ -157,8 +158,9 @@ class worker {
     std::shared_ptr<runtime::compiled_step> step;  // as it was when the run began: a reset compiles another
     std::shared_ptr<const kept_step> registered;
     std::uint64_t owner;
+    std::optional<step_tracer> tracer;
     runtime::step_state state;
-    ran done;
+    run_ended done;
     std::atomic<bool> started{false};
   };
   using step_key = std::pair<std::uint64_t, std::uint64_t>;
@@ -255,7 +257,7 @@ class worker {
   // ---- running
 
   std::shared_ptr<active_run> begin(const run_step& r, std::uint64_t owner, std::vector<any_tensor> feeds,
-                                    std::size_t fetches, ran&& done) {
+                                    std::size_t fetches, run_ended&& done) {
     std::shared_ptr<kept_step> step;
     std::shared_ptr<runtime::compiled_step> compiled;
     {
@@ -276,6 +278,7 @@ class worker {
     *hook = a;
     a->state.feeds = std::move(feeds);
     a->state.fetches.resize(fetches);
+    if (r.trace) a->state.tracer = &a->tracer.emplace();
     a->done = std::move(done);
     std::lock_guard hold(mutex_);
     active_[r.run] = a;
@@ -299,8 +302,8 @@ class worker {
     auto failed = a->state.failure();
     if (failed) failed->in_task(name_);
     const auto done = std::move(a->done);
-    auto fetches = std::move(a->state.fetches);
-    done(std::move(fetches), failed ? &*failed : nullptr);
+    run_result result{std::move(a->state.fetches), a->tracer && !failed ? a->tracer->take() : step_trace{}};
+    done(std::move(result), failed ? &*failed : nullptr);
     std::lock_guard hold(mutex_);
     active_.erase(a->meet->run());
     idle_.notify_all();

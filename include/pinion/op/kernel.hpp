@@ -57,6 +57,7 @@ class kernel_context {
   std::span<any_tensor> inputs;  // reference inputs are empty
   std::span<any_tensor> outputs;
   std::span<const unsigned char> wanted;  // may be empty: all are
+  step_tracer* tracer = nullptr;          // where the step is written down, if it is
 
   const any_tensor& input(int i) const { return inputs[static_cast<std::size_t>(i)]; }
   bool wants(int i) const { return wanted.empty() || wanted[static_cast<std::size_t>(i)]; }

@@ -51,6 +51,7 @@ struct body;
 struct node;
 struct output;
 class kernel_context;
+class step_tracer;  // the runtime's: kernels hand it on to the steps inside theirs
 
 // A body made ready to run, as a step of its own inside another. Any number of runs at once.
 class nested_step {

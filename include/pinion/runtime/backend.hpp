@@ -10,6 +10,7 @@
 #include <pinion/placement/plan/plan.hpp>
 #include <pinion/runtime/options.hpp>
 #include <pinion/runtime/signature.hpp>
+#include <pinion/runtime/timeline.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion::inline v0::runtime {
@@ -26,8 +27,10 @@ class session_backend {
   virtual ~session_backend() = default;
   // Compiles a step, or finds it compiled.
   virtual std::shared_ptr<prepared_step> prepare(const step_signature& signature) = 0;
-  // Runs it; feeds and results are host tensors in the order of the signature. The first failure is thrown.
-  virtual void run(prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results) = 0;
+  // Runs it; feeds and results are host tensors in the order of the signature. Null, or where to write it down. The
+  // first failure is thrown.
+  virtual void run(prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results,
+                   step_trace* trace) = 0;
   virtual pinion::plan plan(const step_signature& signature) = 0;
   virtual std::vector<device_info> list_devices() = 0;
   virtual pinion::measured_costs measured_costs() = 0;

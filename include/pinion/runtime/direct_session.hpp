@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -43,18 +44,23 @@ class direct_session final : public session_backend {
     return step;
   }
 
-  void run(prepared_step& prepared, std::span<const any_tensor> feeds, std::span<any_tensor> results) override {
+  void run(prepared_step& prepared, std::span<const any_tensor> feeds, std::span<any_tensor> results,
+           step_trace* trace) override {
+    std::optional<step_tracer> tracer;
+    if (trace) tracer.emplace();
     local_rendezvous meet;
     step_state state(meet, next_step_.fetch_add(1, std::memory_order_relaxed));
     if (options_.operation_timeout.count() > 0)
       state.deadline = std::chrono::steady_clock::now() + options_.operation_timeout;
     state.feeds.assign(feeds.begin(), feeds.end());
     state.fetches.resize(results.size());
+    if (tracer) state.tracer = &*tracer;
     enter(state);
     static_cast<ready_step&>(prepared).compiled.run(state);
     leave(state);
     if (const auto failure = state.failure()) throw *failure;
     std::move(state.fetches.begin(), state.fetches.end(), results.begin());
+    if (trace) *trace = tracer->take();
   }
 
   pinion::plan plan(const step_signature& signature) override {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct executable {
     bool blocking = false;
     bool expensive() const { return kernel && kernel->expensive(); }
     node_id node = no_node;
+    std::string key = {};  // of a send or a receive
   };
 
   devices::device* device = nullptr;
@@ -74,6 +76,7 @@ struct executable {
     it.kind = from.kind;
     it.node = from.node;
     it.index = from.index;
+    it.key = from.key;
     it.first_output = slots;
     it.outputs = from.outputs;
     slots += from.outputs;

@@ -15,11 +15,14 @@
 #include <mutex>
 #include <optional>
 #include <queue>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/runtime/executable.hpp>
+#include <pinion/runtime/step_tracer.hpp>
 
 namespace pinion::inline v0::runtime {
 
@@ -32,6 +35,7 @@ class step_state final : public step_watch {
   pinion::cancellation cancellation;
   std::int64_t step;
   std::vector<any_tensor> feeds, fetches;
+  step_tracer* tracer = nullptr;  // of a run that is written down
 
   // The time by which it must have ended, if there is one.
   std::optional<std::chrono::steady_clock::time_point> deadline;
@@ -174,6 +178,7 @@ class executor : public std::enable_shared_from_this<executor> {
     c.inputs = inputs;
     c.outputs = {m_.slots.data() + it.first_output, static_cast<std::size_t>(it.outputs)};
     c.wanted = it.wanted;
+    c.tracer = step_.tracer;
     return c;
   }
 
@@ -188,7 +193,10 @@ class executor : public std::enable_shared_from_this<executor> {
         case part_item::fetch: step_.fetches[static_cast<std::size_t>(it.index)] = std::move(inputs[0]); break;
         default: {
           kernel_context c = context(it, inputs);
-          it.kernel->run(c);
+          if (step_.tracer)
+            run_traced(it, c);
+          else
+            it.kernel->run(c);
           drop_unwanted(it);
         }
       }
@@ -198,6 +206,30 @@ class executor : public std::enable_shared_from_this<executor> {
       error e = as_error(other);
       blame(it, e);
     }
+  }
+
+  // ---- written down
+
+  void run_traced(const executable::item& it, kernel_context& c) {
+    const traced_item time = begin_trace(it, c.inputs);
+    it.kernel->run(c);
+    time.end(bytes_of(c.outputs));
+  }
+  traced_item begin_trace(const executable::item& it, std::span<const any_tensor> inputs) const {
+    const node& n = (*e_.graph)[it.node];
+    trace_event e{.node = n.name, .op = n.op, .device = e_.device->name(), .key = it.key};
+    if (it.kind == part_item::receive) e.kind = trace_event::receive;
+    if (it.kind == part_item::send) {
+      e.kind = trace_event::send;
+      e.bytes = bytes_of(inputs);
+    }
+    return {*step_.tracer, *e_.device, std::move(e)};
+  }
+  static std::int64_t bytes_of(std::span<const any_tensor> values) {
+    std::size_t sum = 0;
+    for (const any_tensor& v : values)
+      if (!v.empty()) sum += v.bytes();
+    return static_cast<std::int64_t>(sum);
   }
 
   void blame(const executable::item& it, error& e) {
@@ -210,12 +242,15 @@ class executor : public std::enable_shared_from_this<executor> {
     struct waiting {
       std::vector<any_tensor> inputs;
       kernel_context context;
+      std::optional<traced_item> time;
     };
     const auto& it = e_.items[static_cast<std::size_t>(i)];
     auto held = std::make_shared<waiting>();
     held->inputs = take_inputs(it);
     held->context = context(it, held->inputs);
+    if (step_.tracer) held->time = begin_trace(it, held->inputs);
     const auto ended = [self = shared_from_this(), i, held](const error* failed) {
+      if (!failed && held->time) held->time->end(bytes_of(held->context.outputs));
       if (failed)
         self->fail_item(i, *failed);
       else

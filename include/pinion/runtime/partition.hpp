@@ -10,6 +10,7 @@
 
 #include <pinion/placement/placement.hpp>
 #include <pinion/runtime/signature.hpp>
+#include <pinion/runtime/transfer_key.hpp>
 
 namespace pinion::inline v0::runtime {
 
@@ -116,11 +117,7 @@ class partitioner {
 
   int transfer(int from, int to, output of, std::pair<int, int> source, std::vector<int> after) {
     const std::string what = of.index == done ? "done" : std::to_string(of.index);
-    const std::string& name = g_[of.node].name;
-    const std::string &there = name_of(from), &here = name_of(to);
-    std::string key;
-    key.reserve(name.size() + what.size() + there.size() + here.size() + 3);
-    key.append(name).append(":").append(what).append(";").append(there).append(";").append(here);
+    std::string key = transfer_key(g_[of.node].name, what, name_of(from), name_of(to));
     part_item send{.kind = part_item::send, .node = of.node, .key = key, .after = std::move(after)};
     if (source.first >= 0) {
       send.inputs.push_back(source);

@@ -39,6 +39,7 @@ struct run_request {
   std::vector<feed> feeds = {};
   std::vector<any_expr> fetches = {};
   std::vector<operation> targets = {};
+  step_trace* trace = nullptr;  // where the step is written down, if it is to be
 };
 
 namespace dsl {
@@ -124,11 +125,17 @@ class session {
   // The same with values for placeholders, or for any other expression, whose producer then does not run.
   template <dsl::fetchable... F>
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
-    runtime::step_signature signature;
-    const auto values = add_feeds(signature, feeds);
-    (add_fetch(signature, fetches), ...);
-    auto results = run_step(signature, values);
-    return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(results));
+    return run_traced(nullptr, feeds, fetches...);
+  }
+  // The same, and writes down what ran where and when. That costs some time; `trace` is what it was where the step
+  // fails.
+  template <dsl::fetchable... F>
+  auto run(step_trace& trace, const F&... fetches) {
+    return run_traced(&trace, {}, fetches...);
+  }
+  template <dsl::fetchable... F>
+  auto run(step_trace& trace, std::initializer_list<feed> feeds, const F&... fetches) {
+    return run_traced(&trace, feeds, fetches...);
   }
   // The same, untyped: yields what is fetched, in order.
   std::vector<any_tensor> run(const run_request& request) {
@@ -139,7 +146,7 @@ class session {
       signature.fetches.push_back(f.endpoint());
     }
     for (const operation& t : request.targets) add_fetch(signature, t);
-    return run_step(signature, values);
+    return run_step(signature, values, request.trace);
   }
 
   // A step prepared once and called often, typed: callable(batch, labels) gives a tuple of what it fetches.
@@ -211,10 +218,19 @@ class session {
     }
     return values;
   }
-  std::vector<any_tensor> run_step(const runtime::step_signature& s, std::span<const any_tensor> values) {
+  template <dsl::fetchable... F>
+  auto run_traced(step_trace* trace, std::initializer_list<feed> feeds, const F&... fetches) {
+    runtime::step_signature signature;
+    const auto values = add_feeds(signature, feeds);
+    (add_fetch(signature, fetches), ...);
+    auto results = run_step(signature, values, trace);
+    return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(results));
+  }
+  std::vector<any_tensor> run_step(const runtime::step_signature& s, std::span<const any_tensor> values,
+                                   step_trace* trace) {
     const auto step = backend().prepare(checked(s));
     std::vector<any_tensor> results(s.fetches.size());
-    backend().run(*step, values, results);
+    backend().run(*step, values, results, trace);
     return results;
   }
   static void check_feed(const any_expr& to, const any_tensor& value) {
@@ -275,7 +291,7 @@ class callable<feed_list<X...>, fetch_list<F...>> {
     const std::array<any_tensor, sizeof...(X)> fed{values.untyped()...};
     for (std::size_t i = 0; i < fed.size(); ++i) session::check_feed(feeds_[i], fed[i]);
     std::vector<any_tensor> results(sizeof...(F));
-    session_->backend().run(*step_, fed, results);
+    session_->backend().run(*step_, fed, results, nullptr);
     return dsl::take_tuple<std::tuple<tensor<F>...>>(results);
   }
 

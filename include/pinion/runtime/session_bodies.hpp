@@ -26,6 +26,7 @@ class body_step final : public nested_step {
   void start(kernel_context& caller, std::vector<any_tensor> arguments, ended done) override {
     auto r = std::make_shared<one_run>(caller.step);
     r->state.feeds = std::move(arguments);
+    r->state.tracer = caller.tracer;
     r->state.fetches.resize(results_);
     if (caller.watch) r->state.deadline = caller.watch->time_limit();
     if (caller.cancellation) {

@@ -1,6 +1,8 @@
 // The wire form of steps: what is asked for, the plan, and the partitions.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include <pinion/placement/plan/plan.hpp>
 #include <pinion/runtime/partition.hpp>
 #include <pinion/runtime/signature.hpp>
+#include <pinion/runtime/step_trace.hpp>
 
 namespace pinion::inline v0 {
 
@@ -49,6 +52,30 @@ inline void load(rpc::reader& a, plan& p) {
     if (e.from >= nodes.size() || e.to >= nodes.size())
       throw error(errc::data_loss, "a plan's edge leads to no node of it");
   p = plan(std::move(devices), std::move(nodes), std::move(f));
+}
+
+namespace detail {
+template <class A, class Event>
+void event_fields(A& a, Event& e) {
+  a(e.node, e.op, e.device, e.key, e.start, e.duration, e.bytes);
+}
+}  // namespace detail
+
+inline void save(rpc::writer& a, const trace_event& e) {
+  rpc::save_choice(a, e.kind);
+  detail::event_fields(a, e);
+}
+inline void load(rpc::reader& a, trace_event& e) {
+  e.kind = rpc::load_choice(a, trace_event::receive, "kind of event");
+  detail::event_fields(a, e);
+  constexpr std::int64_t most = std::int64_t{1} << 61;  // so that sums do not overflow
+  if (e.start < 0 || e.start > most || e.duration < 0 || e.duration > most)
+    rpc::reader::refuse("a message holds an event of " + std::to_string(e.duration) + " ns at " +
+                        std::to_string(e.start));
+}
+template <class A>
+void serialize(A& a, step_trace& t) {
+  a(t.events, t.left_out);
 }
 
 namespace runtime {

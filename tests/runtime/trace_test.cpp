@@ -1,0 +1,180 @@
+// Traces: what a step writes down of itself, and the file that others open.
+#include <pinion/runtime/step_tracer.hpp>
+#include <pinion/session.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include <support/caught.hpp>
+#include <support/temporary_folder.hpp>
+#if PINION_HAS_JSON
+#include <support/trace_rules.hpp>
+#endif
+
+namespace {
+
+using namespace pinion;
+
+const std::string task = "/job:localhost/replica:0/task:0";
+const std::string cpu = task + "/device:CPU:0", gpu = task + "/device:GPU:0";
+
+std::set<std::string> nodes(const step_trace& t, const std::string& device, trace_event::kind_t kind) {
+  std::set<std::string> names;
+  for (const trace_event& e : t.events)
+    if (e.device == device && e.kind == kind) names.insert(e.node);
+  return names;
+}
+const trace_event& event_of(const step_trace& t, const std::string& node, trace_event::kind_t kind) {
+  return *std::find_if(t.events.begin(), t.events.end(),
+                       [&](const trace_event& e) { return e.node == node && e.kind == kind; });
+}
+
+// A matrix product, "MatMul", on one device, and another, "MatMul_1", of its result on another.
+struct two_devices {
+  graph g;
+  default_scope use = g.as_default();
+  expr<float> x, y, z;
+  explicit two_devices(const std::string& first = "/cpu:0", const std::string& second = "/cpu:1") {
+    {
+      const device on{first};
+      x = placeholder<float>({64, 64}, "x");
+      y = matmul(x, x);
+    }
+    const device on{second};
+    z = matmul(y, y);
+  }
+  tensor<float> value = tensor<float>({64, 64});
+};
+
+}  // namespace
+
+TEST_CASE("a traced step tells of each node where and when it ran, and of both ends of each transfer") {
+  two_devices f;
+  session sess{{.cpu_devices = 2}};
+  step_trace t;
+  const tensor<float> z = sess.run(t, {{f.x, f.value}}, f.z);
+  CHECK(z.shape() == shape{64, 64});
+  const std::string other = task + "/device:CPU:1";
+  CHECK(nodes(t, cpu, trace_event::compute) == std::set<std::string>{"MatMul"});
+  CHECK(nodes(t, other, trace_event::compute) == std::set<std::string>{"MatMul_1"});
+  CHECK(nodes(t, cpu, trace_event::send) == std::set<std::string>{"MatMul"});
+  CHECK(nodes(t, other, trace_event::receive) == std::set<std::string>{"MatMul"});
+  const auto &y = event_of(t, "MatMul", trace_event::compute), &z_event = event_of(t, "MatMul_1", trace_event::compute),
+             &sent = event_of(t, "MatMul", trace_event::send), &came = event_of(t, "MatMul", trace_event::receive);
+  CHECK(y.op == "MatMul");
+  CHECK(y.duration > 0);
+  CHECK(y.bytes == 64 * 64 * 4);
+  CHECK(y.start + y.duration <= sent.start);
+  CHECK(came.start + came.duration <= z_event.start);
+  CHECK(sent.key == "MatMul:0;" + cpu + ";" + other);
+  CHECK(came.key == sent.key);
+  CHECK(sent.bytes == 64 * 64 * 4);
+  CHECK(t.left_out == 0);
+}
+
+TEST_CASE("a step that is not traced, or fails, leaves the trace as it is") {
+  two_devices f;
+  session sess{{.cpu_devices = 2}};
+  step_trace t;
+  sess.run({{f.x, f.value}}, f.z);
+  CHECK(t == step_trace{});
+  CHECK(refusal([&] { sess.run(t, f.z); }, errc::invalid_argument, "x") == "");
+  CHECK(t == step_trace{});
+}
+
+TEST_CASE("on a device with a stream an event lasts as long as the stream is at it") {
+  two_devices f{"/gpu:0", "/gpu:0"};
+  session sess{{.simulated = {sim::gpu()}}};
+  step_trace t;
+  sess.run(t, {{f.x, f.value}}, f.z);
+  CHECK(nodes(t, gpu, trace_event::compute) == std::set<std::string>{"MatMul", "MatMul_1"});
+  const auto &y = event_of(t, "MatMul", trace_event::compute), &z = event_of(t, "MatMul_1", trace_event::compute),
+             &fed = event_of(t, "x", trace_event::receive), &back = event_of(t, "MatMul_1", trace_event::send);
+  CHECK(y.duration > 1000);  // 64^3 products; enqueueing them takes less
+  CHECK(fed.start + fed.duration <= y.start + 1);
+  CHECK(y.start + y.duration <= z.start);
+  CHECK(z.start + z.duration <= back.start + back.duration);
+}
+
+TEST_CASE("the nodes of a loop's body are told of for every round") {
+  graph g;
+  const default_scope use = g.as_default();
+  auto n = while_loop([](auto i) { return i < 5; }, [](auto i) { return i + 1; }, constant(0));
+  session sess{{.optimize = false}};
+  step_trace t;
+  CHECK(int(sess.run(t, n)) == 5);
+  const auto rounds = std::count_if(t.events.begin(), t.events.end(), [](const auto& e) { return e.op == "Add"; });
+  CHECK(rounds == 5);
+}
+
+TEST_CASE("a trace keeps so many events, and counts the others") {
+  step_tracer tracer;
+  for (std::size_t i = 0; i < step_trace::most_events + 3; ++i) tracer.add({.node = "n"});
+  const step_trace t = tracer.take();
+  CHECK(t.events.size() == step_trace::most_events);
+  CHECK(t.left_out == 3);
+}
+
+TEST_CASE("events of another task are shifted, by as little as it takes, into the time in which it ran") {
+  const auto merged = [](std::int64_t start, std::int64_t duration) {
+    step_trace all;
+    all.merge({.events = {{.start = start, .duration = duration}}, .left_out = 1}, 1000, 2000);
+    CHECK(all.left_out == 1);
+    return all.events[0].start;
+  };
+  CHECK(merged(1200, 100) == 1200);
+  CHECK(merged(700, 100) == 1000);
+  CHECK(merged(1950, 100) == 1900);
+  CHECK(merged(5000, 1500) == 1000);  // longer than it can have taken: its beginning is right
+}
+
+#if PINION_HAS_JSON
+TEST_CASE("a trace is JSON by the rules of those who show it, with a row for each device and an arrow for each value") {
+  two_devices f{"/cpu:0", "/gpu:0"};
+  session sess{{.simulated = {sim::gpu()}}};
+  step_trace t;
+  sess.run(t, {{f.x, f.value}}, f.z);
+  const auto json = nlohmann::json::parse(t.to_json());
+  CHECK(pinion_tests::broken_rule(json) == "");
+  const auto ops = pinion_tests::slices_of(json, "op");
+  REQUIRE(ops.size() == 2);
+  CHECK(ops[0]["name"] == "MatMul");
+  CHECK(ops[0]["args"]["name"] == "MatMul");
+  const auto copies = pinion_tests::slices_of(json, "copy");
+  REQUIRE(copies.size() == 4);  // y over and z back, both ends
+  CHECK(copies[0]["args"] ==
+        nlohmann::json({{"name", "MatMul"}, {"value", "MatMul:0"}, {"from", cpu}, {"to", gpu}, {"bytes", 64 * 64 * 4}}));
+  CHECK(pinion_tests::count_phase(json, "s") == 2);
+  CHECK(pinion_tests::count_phase(json, "f") == 2);
+  std::set<std::string> rows;
+  for (const auto& e : json["traceEvents"])
+    if (e["name"] == "thread_name") rows.insert(e["args"]["name"].get<std::string>());
+  CHECK(rows == std::set<std::string>{"CPU:0", "CPU:0 transfers", "GPU:0", "GPU:0 transfers"});
+}
+
+TEST_CASE("nodes that ran beside each other stand in rows of their own") {
+  const auto event = [](const char* name, std::int64_t start, std::int64_t duration) {
+    return trace_event{.node = name, .op = "Op", .device = cpu, .start = 5'000'000 + start, .duration = duration};
+  };
+  const step_trace t{.events = {event("late \"<\n", 40, 10), event("long", 0, 30), event("beside", 10, 10),
+                                event("behind", 20, 10), event("instant", 60, 0)}};
+  const auto json = nlohmann::json::parse(t.to_json());
+  CHECK(pinion_tests::broken_rule(json) == "");
+  std::map<std::string, int> row;
+  for (const auto& e : pinion_tests::slices_of(json, "op")) row[e["args"]["name"]] = e["tid"];
+  CHECK(row == std::map<std::string, int>{
+                   {"long", 1}, {"beside", 2}, {"behind", 2}, {"late \"<\n", 1}, {"instant", 1}});
+  CHECK(json["otherData"]["began_ns"] == "5000000");
+}
+
+TEST_CASE("an empty trace is a file too, and one that cannot be written says so") {
+  temporary_folder dir;
+  step_trace{}.save(dir.path("empty.json"));
+  std::ifstream file(dir.path("empty.json"));
+  CHECK(nlohmann::json::parse(file)["traceEvents"].empty());
+  CHECK(refusal([&] { step_trace{}.save(dir.path("no/such/folder.json")); }, errc::not_found, "folder.json") == "");
+}
+#endif
