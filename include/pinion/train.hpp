@@ -20,6 +20,7 @@
 #include <pinion/train/hooks/global_step_waiter.hpp>
 #include <pinion/train/hooks/logging_tensor.hpp>
 #include <pinion/train/hooks/nan_tensor.hpp>
+#include <pinion/train/hooks/profiler.hpp>
 #include <pinion/train/hooks/progress_bar.hpp>
 #include <pinion/train/hooks/step_counter.hpp>
 #include <pinion/train/hooks/stop_at_step.hpp>

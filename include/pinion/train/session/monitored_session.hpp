@@ -243,16 +243,21 @@ inline std::vector<any_tensor> monitored_training_session::step(const run_reques
 inline std::vector<any_tensor> monitored_training_session::run_with_hooks(const run_request& request) {
   run_context context(*session_, request);
   run_request all = request;
-  std::vector<std::size_t> first;  // of each hook, among the fetches
+  std::vector<std::size_t> first;   // of each hook, among the fetches
+  std::vector<step_trace*> traces;  // those that hooks want, beside the caller's own
   for (const any_hook& h : hooks_) {
     run_request more = h.before_run(context);
     first.push_back(all.fetches.size());
     all.feeds.insert(all.feeds.end(), more.feeds.begin(), more.feeds.end());
     all.fetches.insert(all.fetches.end(), more.fetches.begin(), more.fetches.end());
     all.targets.insert(all.targets.end(), more.targets.begin(), more.targets.end());
+    if (more.trace) traces.push_back(more.trace);
   }
   first.push_back(all.fetches.size());
+  step_trace trace;
+  if (!all.trace && !traces.empty()) all.trace = &trace;
   std::vector<any_tensor> values = session_->run(all);
+  for (step_trace* const wanted : traces) *wanted = *all.trace;
   for (std::size_t i = 0; i < hooks_.size(); ++i)
     hooks_[i].after_run(context, std::span(values).subspan(first[i], first[i + 1] - first[i]));
   stop_ = stop_ || context.stop_requested();

@@ -1,0 +1,67 @@
+// Writes down now and then what a step did, for Perfetto or chrome://tracing.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <pinion/files/failure.hpp>
+#include <pinion/train/global_step.hpp>
+#include <pinion/train/hook.hpp>
+#include <pinion/train/step_timer.hpp>
+
+namespace pinion::inline v0::train {
+
+struct profiler_options {
+  std::optional<std::int64_t> save_steps = {};
+  std::optional<double> save_secs = {};
+  std::string output_dir = {};  // made if it is not there; empty: where the program runs
+};
+
+// Every so many steps or seconds one step is traced and written to timeline-<global step>.json, for the first time so
+// long after the first step, which would show how the session begins. Only traced steps take longer. The files are
+// those of step_trace::save, and so are its errors. Throws invalid_argument unless exactly one of save_steps and
+// save_secs is given. Rules: TensorFlow 1.15, basic_session_run_hooks.py, ProfilerHook.
+class profiler {
+ public:
+  explicit profiler(profiler_options o) : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "profiler") {}
+
+  void begin() { step_ = get_or_create_global_step(); }
+  run_request before_run(run_context&) {
+    asked_ = next_ && timer_.due(*next_);
+    return {.fetches = {dsl::endpoint_of(step_)}, .trace = asked_ ? &trace_ : nullptr};
+  }
+  void after_run(run_context& c, std::span<const any_tensor> values) {
+    const std::int64_t stale = *values[0].data<std::int64_t>();
+    if (!next_) timer_.done(stale);
+    std::int64_t now = stale + 1;
+    if (asked_) {
+      now = std::int64_t(c.session().run(step_));
+      timer_.done(now);
+      save(now);
+    }
+    next_ = now + 1;
+  }
+
+ private:
+  void save(std::int64_t step) {
+    std::error_code trouble;
+    if (!o_.output_dir.empty()) std::filesystem::create_directories(o_.output_dir, trouble);
+    if (trouble) throw files::io_failure("make the folder", o_.output_dir, trouble.value());
+    trace_.save(std::filesystem::path(o_.output_dir) / ("timeline-" + std::to_string(step) + ".json"));
+    trace_ = {};
+  }
+
+  profiler_options o_;
+  step_timer timer_;
+  variable_handle<std::int64_t> step_;
+  std::optional<std::int64_t> next_;  // about the global step of the next run; none before the first
+  bool asked_ = false;
+  step_trace trace_;
+};
+
+}  // namespace pinion::inline v0::train
