@@ -12,6 +12,7 @@
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/event_file_reader.hpp>
 #include <pinion/train/global_step.hpp>
+#include <pinion/train/graph_text.hpp>
 #include <pinion/train/hook.hpp>
 #include <pinion/train/hooks/checkpoint_saver.hpp>
 #include <pinion/train/hooks/early_stopping.hpp>

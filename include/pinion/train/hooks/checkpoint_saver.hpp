@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <pinion/train/global_step.hpp>
+#include <pinion/train/graph_text.hpp>
 #include <pinion/train/hook.hpp>
 #include <pinion/train/saver.hpp>
 #include <pinion/train/step_timer.hpp>
@@ -36,7 +37,9 @@ struct checkpoint_saver_options {
   bool in_background = true;  // files are written by a thread, from the variables as they were at the step
 };
 
-// Saves when a session is made, every so many steps or seconds, and at the end if the last step is not saved yet.
+// Saves when a session is made, every so many steps or seconds, and at the end if the last step is not saved yet. When
+// a session is made it also writes the graph, as graph.pbtxt, for TensorBoard's graph page; not in a build without
+// protozero.
 class checkpoint_saver {
  public:
   explicit checkpoint_saver(checkpoint_saver_options o)
@@ -51,6 +54,9 @@ class checkpoint_saver {
   }
   void after_create_session(session& s, coordinator&) {
     timer_.reset();
+#if PINION_HAS_PROTOZERO
+    write_graph(s.graph(), o_.dir);
+#endif
     save(s, std::int64_t(s.run(step_)));
   }
   run_request before_run(run_context&) { return {.fetches = {dsl::endpoint_of(step_)}}; }
