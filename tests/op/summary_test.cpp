@@ -129,6 +129,17 @@ TEST_CASE("the ends of a histogram count, and those beside them that are empty a
   CHECK(edge.buckets() == std::vector<op::histogram::bucket>{{most, 1}});
 }
 
+TEST_CASE("a histogram of counts is that of the numbers that were counted") {
+  const auto message = [](const any_tensor& x, bool counted) {
+    const attributes attrs{{"tag", std::string("a/b")}, {"counted", counted}};
+    return *kernel_bench::run("HistogramSummary", {x}, attrs)[0].data<std::string>();
+  };
+  CHECK(message(of<std::int64_t>({4}, {2, 0, 3, 1}), true) == message(of<double>({6}, {0, 0, 2, 2, 2, 3}), false));
+  CHECK(message(of<float>({2}, {0, 0}), true) == message(of<float>({0}, {}), false));
+  CHECK(outcome([&] { message(of<std::int64_t>({2}, {1, -1}), true); }) ==
+        "invalid_argument: summary histogram a/b is told that 1 was there less than no times");
+}
+
 TEST_CASE("a histogram of nothing is one empty bucket") {
   const auto h = histogram_of(of<float>({0, 3}, {}));
   CHECK(h.real(1) == most);

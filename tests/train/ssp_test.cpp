@@ -23,6 +23,10 @@ struct team {
       tr::ssp rule{tr::gradient_descent{{.learning_rate = 1}}, o};
       steps.push_back(rule.minimize(w * -1.0f, {.global_step = global_step}));
       ahead.push_back(rule.steps_ahead());
+      if (r == 0) {
+        counts = rule.counts();
+        for (const auto& s : rule.summaries()) shown.push_back(s.node().attrs.get<std::string>("tag"));
+      }
       hooks.push_back(rule.make_session_run_hook(r == 0));
     }
     auto init = pn::global_variables_initializer();
@@ -35,6 +39,10 @@ struct team {
     coord->request_stop();
     coord->join();
   }
+  std::vector<std::int64_t> totals() {
+    const auto all = sess->run(counts.totals);
+    return {all.span().begin(), all.span().end()};
+  }
   std::int64_t step(std::size_t r) { return std::int64_t(sess->run(ahead[r])); }
 
   pn::graph g;
@@ -42,6 +50,8 @@ struct team {
   pn::variable_handle<float> w;
   std::vector<pn::operation> steps;
   std::vector<pn::expr<std::int64_t>> ahead;
+  tr::ssp_counts counts;
+  std::vector<std::string> shown;
   std::vector<tr::ssp_hook> hooks;
   std::optional<pn::session> sess;
   std::optional<tr::coordinator> coord;
@@ -58,6 +68,20 @@ TEST_CASE("a replica gets so far ahead of the slowest, and then waits for it") {
   CHECK(t.step(1) == 0);
   CHECK(third.get() == 2);
   CHECK(float(t.sess->run(t.w)) == 4);
+}
+
+TEST_CASE("clocks count the steps, those that had to wait, and how far ahead they ended") {
+  team t(2, {.staleness = 1});
+  CHECK(t.step(0) == 1);
+  auto second = std::async(std::launch::async, [&] { return t.step(0); });
+  while (t.totals()[1] == 0) std::this_thread::yield();
+  CHECK(t.step(1) == 0);
+  CHECK(second.get() == 1);
+  CHECK(t.totals() == std::vector<std::int64_t>{3, 1, 2});
+  const auto ahead = t.sess->run(t.counts.ahead);
+  CHECK(ahead(0) == 1);
+  CHECK(ahead(1) == 2);
+  CHECK(t.shown == std::vector<std::string>{"replica_0/ssp/steps", "replica_0/ssp/waits", "replica_0/ssp/replicas", "replica_0/ssp/steps_ahead"});
 }
 
 TEST_CASE("a replica that leaves, or falls silent, holds nobody up") {

@@ -6,6 +6,7 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/wire_message.hpp"
 
 namespace {
 
@@ -35,9 +36,11 @@ struct team {
       one.hook = sync.make_session_run_hook(r == 0);
       one.totals = sync.counts().totals;
       one.staleness = sync.counts().staleness;
+      if (r == 0) shown = sync.summaries();
       all.push_back(one);
     }
     init = pn::global_variables_initializer();
+    merged = tr::summary::merge_all();
     sess.emplace();
     sess->run(init);
   }
@@ -71,6 +74,8 @@ struct team {
   pn::variable_handle<std::int64_t> global_step;
   std::vector<replica> all;
   pn::operation init;
+  std::vector<pn::expr<std::string>> shown;
+  pn::expr<std::string> merged;
   std::optional<pn::session> sess;
   late_coordinator coord;
 };
@@ -162,6 +167,29 @@ TEST_CASE("when the chief ends, the others end with the end of input") {
   t.coord.it->request_stop();
   t.coord.it->join();
 }
+
+#if PINION_HAS_PROTOZERO
+TEST_CASE("what a barrier counts is shown as curves, and how late replicas came as a histogram") {
+  team t(3, {.replicas_to_aggregate = 2, .total_num_replicas = 3});
+  t.join();
+  auto a = t.step(0, 1), b = t.step(1, 3);
+  a.get();
+  b.get();
+  t.step(2, 1000).get();  // for step 0, which is over
+  REQUIRE(t.shown.size() == 5);
+  const wire_message all(std::string(t.sess->run(t.merged)));
+  const auto tag = [&](std::size_t i) { return all.sub(1, i).text(1); };
+  const auto number = [&](std::size_t i) { return all.sub(1, i).single(2); };
+  CHECK(tag(0) + " " + tag(1) == "replica_0/sync_replicas/accepted replica_0/sync_replicas/dropped");
+  CHECK(tag(2) + " " + tag(3) == "replica_0/sync_replicas/updates replica_0/sync_replicas/replicas");
+  CHECK(std::array{number(0), number(1), number(2), number(3)} == std::array{2.f, 1.f, 1.f, 3.f});
+  CHECK(tag(4) == "replica_0/sync_replicas/staleness");
+  const wire_message late = all.sub(1, 4).sub(5);
+  CHECK(late.real(3) == 3);  // steps of replicas
+  CHECK(late.real(2) == 1);  // updates too late, at most
+  CHECK(late.real(4) == 1);  // and of all together
+}
+#endif
 
 TEST_CASE("rows of several replicas update the variable together") {
   pn::graph g;

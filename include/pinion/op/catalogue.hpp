@@ -49,7 +49,7 @@ using catalogue = type_list<
     accumulator_set_step,
     replica_barrier, barrier_enter, barrier_commit, barrier_take, barrier_advance, barrier_stop, barrier_leave,
     barrier_expire, barrier_counts,
-    replica_clock, clock_enter, clock_tick, clock_leave, clock_expire,
+    replica_clock, clock_enter, clock_tick, clock_leave, clock_expire, clock_counts,
     scalar_summary, histogram_summary, image_summary, text_summary, merge_summary,
     conditional, loop,
     matmul,

@@ -12,6 +12,7 @@
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/optimizer.hpp>
+#include <pinion/train/replica_summaries.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -23,10 +24,17 @@ struct ssp_options {
   std::chrono::milliseconds worker_timeout = std::chrono::seconds(30);  // others wait so long for a silent replica
 };
 
+// What has happened at the clocks so far.
+struct ssp_counts {
+  expr<std::int64_t> totals;  // [3]: steps of all replicas, how many of them had to wait, replicas there
+  expr<std::int64_t> ahead;   // [16]: steps by how many they ended ahead of the slowest; the last: or more
+};
+
 namespace detail {
 struct ssp_nodes {
   operation enter, leave, expire;
   expr<std::int64_t> ahead;
+  ssp_counts counts;
 };
 }  // namespace detail
 
@@ -105,6 +113,8 @@ class ssp {
     made->leave = {g, make(op::clock_leave::name, {clock, self})};
     made->expire = {g, make(op::clock_expire::name, {clock},
                             {{"patience_ms", static_cast<std::int64_t>(o_.worker_timeout.count())}})};
+    const node_id counts = make(op::clock_counts::name, {clock});
+    made->counts = {{g, {counts, 0}}, {g, {counts, 1}}};
     const control_dependencies after{applied};
     made->ahead = {g, {make(op::clock_tick::name, {clock, self}, {{"bound", o_.staleness}}), 0}};
     nodes_ = std::move(made);
@@ -118,9 +128,22 @@ class ssp {
     return apply_gradients(compute_gradients(loss, options.variables), options, where);
   }
 
-  // How many steps this replica was ahead of the slowest when its step ended; to be fetched along with the step, and
-  // put into a summary. Requires: apply_gradients.
+  // How many steps this replica was ahead of the slowest when its step ended; to be fetched along with the step, which
+  // it is the end of. Requires: apply_gradients.
   expr<std::int64_t> steps_ahead() const { return nodes().ahead; }
+  // Of all replicas; may be fetched at any time. Requires: apply_gradients.
+  const ssp_counts& counts() const { return nodes().counts; }
+  // Makes summaries of counts(): the curves NAME/steps, NAME/waits and NAME/replicas, and the histogram
+  // NAME/steps_ahead. It is enough that one program calls it, the one that writes summaries. Requires: apply_gradients.
+  std::vector<expr<std::string>> summaries(const summary::options& o = {},
+                                           source_location where = source_location::current()) const {
+    return summaries_of({.name = o_.name,
+                         .totals = counts().totals,
+                         .told = {"steps", "waits", "replicas"},
+                         .lags = counts().ahead,
+                         .lag = "steps_ahead"},
+                        o, where);
+  }
   ssp_hook make_session_run_hook(bool is_chief) const {
     (void)nodes();
     return {nodes_, is_chief, o_.worker_timeout};

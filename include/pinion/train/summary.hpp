@@ -96,6 +96,15 @@ expr<std::string> histogram(std::string_view name, A&& values, const options& o 
   return detail::add<op::histogram_summary>(name, {}, o.collections, where, std::forward<A>(values));
 }
 
+// The same of numbers that are counted already: counts[i] says how often the number i was there. Less than no times, a
+// NaN or an infinity fails the step.
+template <dsl::graph_operand A>
+expr<std::string> histogram_of_counts(std::string_view name, A&& counts, const options& o = {},
+                                      source_location where = source_location::current()) {
+  detail::check_numbers<A>();
+  return detail::add<op::histogram_summary>(name, {{"counted", true}}, o.collections, where, std::forward<A>(counts));
+}
+
 // Images [n, height, width, channels] of 1, 3 or 4 channels: uint8, or float or double in [0, 1]. Tags NAME/image/0 and
 // so on; NAME/image where max_outputs is 1.
 template <dsl::graph_operand A>

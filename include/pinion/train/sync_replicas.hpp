@@ -18,6 +18,7 @@
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/optimizer.hpp>
+#include <pinion/train/replica_summaries.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -85,6 +86,18 @@ class sync_replicas {
 
   // Requires: apply_gradients.
   const sync_replicas_counts& counts() const { return nodes().counts; }
+  // Makes summaries of counts(): the curves NAME/accepted, NAME/dropped, NAME/updates and NAME/replicas, and the
+  // histogram NAME/staleness of how late steps of replicas came. All programs count at one barrier, so it is enough
+  // that one calls it, the one that writes summaries. Requires: apply_gradients.
+  std::vector<expr<std::string>> summaries(const summary::options& o = {},
+                                           source_location where = source_location::current()) const {
+    return summaries_of({.name = o_.name,
+                         .totals = counts().totals,
+                         .told = {"accepted", "dropped", "updates", "replicas"},
+                         .lags = counts().staleness,
+                         .lag = "staleness"},
+                        o, where);
+  }
   // Joins the others when a session is made, and leaves them at the end; of the chief, it makes the updates.
   sync_replicas_hook make_session_run_hook(bool is_chief) const;
 

@@ -34,7 +34,8 @@ inline std::vector<row> summary_rows() {
          return of_each({{"matrix", {{{m, n}}}, tagged}, {"number", {{{}}}, tagged}, {"nothing", {{{0, 3}}}, tagged}}, dtypes::numbers);
        },
        nullptr,
-       {{"HistogramSummary", {text({2})}, {{"tag", std::string("a")}}, "HistogramSummary of string"}}},
+       {{"HistogramSummary", {text({2})}, {{"tag", std::string("a")}}, "HistogramSummary of string"},
+        {"HistogramSummary", {f({2, 2})}, {{"tag", std::string("a")}, {"counted", true}}, "counts must have 1 dimensions"}}},
       {{"ImageSummary"},
        [=](std::string_view, std::int64_t m, std::int64_t n) {
          std::vector<sample> samples;

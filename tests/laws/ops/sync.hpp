@@ -60,6 +60,7 @@ inline std::vector<row> sync_rows() {
       on(at_clock, "ClockTick", {one}, {{"bound", std::int64_t{1}}}, {{{f({})}, "the replica is int64"}}),
       on(at_clock, "ClockLeave", {one}, none, {{{f({})}, "the replica is int64"}}),
       on(at_clock, "ClockExpire", {}, {{"patience_ms", std::int64_t{5}}}),
+      on(at_clock, "ClockCounts", {}, none),
   };
 }
 

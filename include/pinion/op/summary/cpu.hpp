@@ -43,7 +43,7 @@ inline float number_of(const any_tensor& x) {
   return visit_plain(x.dtype(), [&]<class T>() { return static_cast<float>(*x.data<T>()); });
 }
 
-inline histogram histogram_of(const any_tensor& x, const std::string& tag) {
+inline histogram histogram_of(const any_tensor& x, const std::string& tag, bool counted) {
   histogram h;
   visit_plain(x.dtype(), [&]<class T>() {
     for (std::int64_t i = 0; i < x.count(); ++i) {
@@ -52,7 +52,11 @@ inline histogram histogram_of(const any_tensor& x, const std::string& tag) {
         throw error(errc::invalid_argument,
                     (std::isnan(value) ? "Nan" : "Infinity") + (" in summary histogram for: " + tag) + " (element " +
                         std::to_string(i) + " of a tensor of shape " + to_string(x.shape()) + ")");
-      h.add(value);
+      if (counted && value < 0)
+        throw error(errc::invalid_argument, "summary histogram " + tag + " is told that " + std::to_string(i) +
+                                                " was there less than no times");
+      if (!counted) h.add(value);
+      if (counted && value > 0) h.add(static_cast<double>(i), value);
     }
   });
   return h;
@@ -113,8 +117,8 @@ inline std::unique_ptr<kernel> make_kernel(scalar_summary, const kernel_setup& s
 
 inline std::unique_ptr<kernel> make_kernel(histogram_summary, const kernel_setup& setup) {
   return detail::make_summary_kernel(
-      [tag = detail::tag_of(setup)](const auto& in) {
-        return histogram_message(tag, detail::histogram_of(in[0], tag));
+      [tag = detail::tag_of(setup), counted = setup.attrs().get_or("counted", false)](const auto& in) {
+        return histogram_message(tag, detail::histogram_of(in[0], tag, counted));
       },
       true);
 }

@@ -31,15 +31,15 @@ class histogram {
   double count = 0, sum = 0, sum_of_squares = 0;
   std::vector<double> counts = std::vector<double>(limits().size());
 
-  // Requires: x is finite.
-  void add(double x) {
+  // Requires: x is finite, and so is `times`, which is more than 0.
+  void add(double x, double times = 1) {
     const auto above = std::upper_bound(limits().begin(), limits().end(), x);
-    counts[std::min(static_cast<std::size_t>(above - limits().begin()), counts.size() - 1)] += 1;
+    counts[std::min(static_cast<std::size_t>(above - limits().begin()), counts.size() - 1)] += times;
     min = std::min(min, x);
     max = std::max(max, x);
-    ++count;
-    sum += x;
-    sum_of_squares += x * x;
+    count += times;
+    sum += x * times;
+    sum_of_squares += x * x * times;
   }
 
   // The buckets as they are written: from the first to the last that counts, each run of empty ones as one that ends

@@ -45,9 +45,13 @@ struct scalar_summary : summary_op {
 };
 
 // Numbers of any shape -> how they are distributed, over TensorFlow's 1551 limits. A NaN or an infinity fails the step.
+// With "counted" the numbers are 0, 1, ... and the input [n] says how often each was there; less than 0 fails the step.
 struct histogram_summary : summary_op {
   static constexpr std::string_view name = "HistogramSummary";
-  static void infer(shape_context& c) { detail::infer_summary(c, dtypes::numbers); }
+  static void infer(shape_context& c) {
+    detail::infer_summary(c, dtypes::numbers);
+    if (c.attrs().get_or("counted", false)) c.expect_rank(0, 1, "counts");
+  }
   static double work(const work_context& c) { return 20 * c.count(c.input(0).shape); }
 };
 

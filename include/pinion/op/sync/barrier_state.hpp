@@ -8,7 +8,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,15 +17,15 @@
 #include <vector>
 
 #include <pinion/op/kernel.hpp>
+#include <pinion/op/sync/lag_counts.hpp>
 #include <pinion/op/sync/members.hpp>
 #include <pinion/op/sync/waiter.hpp>
 
 namespace pinion::inline v0::op {
 
 struct barrier_counters {
-  static constexpr std::size_t most_stale = 15;
   std::int64_t accepted = 0, dropped = 0, rounds = 0;
-  std::array<std::int64_t, most_stale + 1> staleness{};  // commits by how many steps late they were; the last: or more
+  lag_counts staleness;  // of commits
 };
 
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe.
@@ -59,7 +58,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     {
       std::lock_guard hold(mutex_);
       members_.hear(replica);
-      if (!ended_) note_staleness(step);
+      if (!ended_) counters_.staleness.add(step_ - step);
       if (ended_) {
         later.push_back([done, e = training_ended()] { done(0, false, &e); });
       } else if (step != step_) {
@@ -159,10 +158,6 @@ class barrier_state final : public resource, public std::enable_shared_from_this
 
   // ---- with the lock held -------------------------------------------------------------------------------------------
 
-  void note_staleness(std::int64_t step) {
-    const std::int64_t late = std::max<std::int64_t>(0, step_ - step);
-    ++counters_.staleness[std::min(static_cast<std::size_t>(late), barrier_counters::most_stale)];
-  }
   void wait(std::int64_t replica, bool accepted, cancellation* stop, committed done, calls& later) {
     auto& w = waiting_[replica];
     if (!w) w = std::make_shared<committer>();

@@ -13,10 +13,16 @@
 #include <vector>
 
 #include <pinion/op/kernel.hpp>
+#include <pinion/op/sync/lag_counts.hpp>
 #include <pinion/op/sync/members.hpp>
 #include <pinion/op/sync/waiter.hpp>
 
 namespace pinion::inline v0::op {
+
+struct clock_counters {
+  std::int64_t steps = 0, waits = 0;  // of all replicas; how many of the steps had to wait for others
+  lag_counts ahead;                   // of steps, when they ended
+};
 
 // The clock of each replica: the steps it has made. Owned by the task's resource manager and by the kernels that use
 // it. Thread-safe.
@@ -47,10 +53,13 @@ class clock_state final : public resource, public std::enable_shared_from_this<c
       members_.hear(replica);
       if (back) at(replica) = std::max(at(replica), before);
       ++at(replica);
+      ++counters_.steps;
       release(later);
       if (const std::int64_t ahead = at(replica) - slowest(); ahead <= bound) {
+        counters_.ahead.add(ahead);
         later.push_back([done, ahead] { done(ahead, nullptr); });
       } else {
+        ++counters_.waits;
         if (who_waits().empty()) waits_since_ = replica_members::clock::now();
         auto& w = waiting_[replica];
         if (!w.list) w.list = std::make_shared<waiters<std::int64_t>>();
@@ -71,6 +80,10 @@ class clock_state final : public resource, public std::enable_shared_from_this<c
       if (who_waits().empty() || waits_since_ > since) return;
       members_.expire(since, who_waits());
     });
+  }
+  clock_counters counters() const {
+    std::lock_guard hold(mutex_);
+    return counters_;
   }
   std::int64_t live() const {
     std::lock_guard hold(mutex_);
@@ -120,8 +133,10 @@ class clock_state final : public resource, public std::enable_shared_from_this<c
   void release(calls& later) {
     const std::int64_t slowest = this->slowest();
     for (auto& [replica, w] : waiting_) {
-      const std::int64_t ahead = at(replica) - slowest;
-      if (ahead <= w.bound) w.list->release_all(later, std::max<std::int64_t>(0, ahead));
+      const std::int64_t ahead = std::max<std::int64_t>(0, at(replica) - slowest);
+      if (ahead > w.bound) continue;
+      counters_.ahead.add(ahead, static_cast<std::int64_t>(w.list->size()));
+      w.list->release_all(later, ahead);
     }
   }
 
@@ -131,6 +146,7 @@ class clock_state final : public resource, public std::enable_shared_from_this<c
   std::vector<std::int64_t> clocks_;
   replica_members::clock::time_point waits_since_{};
   std::map<std::int64_t, waiting_replica> waiting_;
+  clock_counters counters_;
 };
 
 }  // namespace pinion::inline v0::op

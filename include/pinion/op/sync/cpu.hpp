@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -254,7 +255,7 @@ inline std::unique_ptr<kernel> make_kernel(barrier_counts, const kernel_setup& s
   return detail::barrier_kernel(setup, [](barrier_state& b, const attributes&, kernel_context& c) {
     const barrier_counters now = b.counters();
     detail::yield_numbers(c, 0, std::array{now.accepted, now.dropped, now.rounds, b.live()});
-    detail::yield_numbers(c, 1, now.staleness);
+    detail::yield_numbers(c, 1, now.staleness.times);
   });
 }
 
@@ -284,6 +285,13 @@ inline std::unique_ptr<kernel> make_kernel(clock_leave, const kernel_setup& setu
 inline std::unique_ptr<kernel> make_kernel(clock_expire, const kernel_setup& setup) {
   return detail::clock_kernel(
       setup, [](clock_state& s, const attributes& attrs, kernel_context&) { s.expire(detail::patience_of(attrs)); });
+}
+inline std::unique_ptr<kernel> make_kernel(clock_counts, const kernel_setup& setup) {
+  return detail::clock_kernel(setup, [](clock_state& s, const attributes&, kernel_context& c) {
+    const clock_counters now = s.counters();
+    detail::yield_numbers(c, 0, std::array{now.steps, now.waits, s.live()});
+    detail::yield_numbers(c, 1, now.ahead.times);
+  });
 }
 
 }  // namespace pinion::inline v0::op

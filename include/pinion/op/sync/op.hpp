@@ -8,6 +8,7 @@
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
 #include <pinion/op/shape_context.hpp>
+#include <pinion/op/sync/lag_counts.hpp>
 
 namespace pinion::inline v0::op {
 
@@ -223,7 +224,7 @@ struct barrier_counts : detail::on_barrier {
   static void infer(shape_context& c) {
     expect(c);
     c.output(dtype::int64, {4});
-    c.output(dtype::int64, {16});
+    c.output(dtype::int64, {lag_counts::size});
   }
 };
 
@@ -283,6 +284,16 @@ struct clock_expire : detail::on_clock {
   static void infer(shape_context& c) {
     expect(c);
     (void)c.attrs().get<std::int64_t>("patience_ms");
+  }
+};
+// Yields steps, waits, live [3]; and how many steps ended how many steps ahead of the slowest [16], the last: or more.
+struct clock_counts : detail::on_clock {
+  static constexpr std::string_view name = "ClockCounts";
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
+  static void infer(shape_context& c) {
+    expect(c);
+    c.output(dtype::int64, {3});
+    c.output(dtype::int64, {lag_counts::size});
   }
 };
 

@@ -1,0 +1,22 @@
+// How often something was how many steps behind, or ahead.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace pinion::inline v0::op {
+
+// A value. The last count is of so many steps or more.
+struct lag_counts {
+  static constexpr std::size_t size = 16;
+  std::array<std::int64_t, size> times{};
+
+  // Less than none counts as none.
+  void add(std::int64_t steps, std::int64_t how_often = 1) {
+    times[static_cast<std::size_t>(std::clamp<std::int64_t>(steps, 0, size - 1))] += how_often;
+  }
+};
+
+}  // namespace pinion::inline v0::op
