@@ -26,10 +26,10 @@ inline std::shared_ptr<accumulator_state> find_accumulator(const kernel_setup& s
     return std::make_shared<accumulator_state>(name);
   });
 }
-inline std::shared_ptr<barrier_state> find_barrier(const kernel_setup& s, const node& n) {
+inline std::shared_ptr<barrier_state> find_meeting(replica_barrier kind, const kernel_setup& s, const node& n) {
   const auto aggregate = n.attrs.get<std::int64_t>("replicas_to_aggregate"),
              total = n.attrs.get<std::int64_t>("total_num_replicas");
-  auto state = find_state<barrier_state>(s.services, n, "a barrier", [&](const std::string& name) {
+  auto state = find_state<barrier_state>(s.services, n, kind.called, [&](const std::string& name) {
     return std::make_shared<barrier_state>(name, aggregate, total);
   });
   if (!state->agrees(aggregate, total))
@@ -38,10 +38,10 @@ inline std::shared_ptr<barrier_state> find_barrier(const kernel_setup& s, const 
                                             " of " + std::to_string(total) + " replicas, the other does not");
   return state;
 }
-inline std::shared_ptr<clock_state> find_clock(const kernel_setup& s, const node& n) {
+inline std::shared_ptr<clock_state> find_meeting(replica_clock kind, const kernel_setup& s, const node& n) {
   const auto total = n.attrs.get<std::int64_t>("total_num_replicas");
   auto state = find_state<clock_state>(
-      s.services, n, "a clock", [&](const std::string& name) { return std::make_shared<clock_state>(name, total); });
+      s.services, n, kind.called, [&](const std::string& name) { return std::make_shared<clock_state>(name, total); });
   if (!state->agrees(total))
     throw error(errc::invalid_argument,
                 "two programs share clock '" + state->name() + "' but not the number of replicas");
@@ -182,31 +182,37 @@ inline std::unique_ptr<kernel> make_kernel(accumulator_set_step, const kernel_se
   });
 }
 
-// ---- barriers -------------------------------------------------------------------------------------------------------
-
-inline std::unique_ptr<kernel> make_kernel(replica_barrier, const kernel_setup& setup) {
-  return make_function_kernel([state = detail::find_barrier(setup, setup.node)](kernel_context&) {});
-}
+// ---- what a barrier and a clock have in common ----------------------------------------------------------------------
 
 namespace detail {
-// A kernel that is given the barrier and its node's attributes.
-template <class F>
-std::unique_ptr<kernel> barrier_kernel(const kernel_setup& setup, F body) {
-  return make_function_kernel([b = find_barrier(setup, setup.referenced(0)), attrs = setup.attrs(),
-                               body](kernel_context& c) { body(*b, attrs, c); });
-}
-template <class F>
-std::unique_ptr<kernel> clock_kernel(const kernel_setup& setup, F body) {
-  return make_function_kernel([s = find_clock(setup, setup.referenced(0)), attrs = setup.attrs(),
-                               body](kernel_context& c) { body(*s, attrs, c); });
-}
-inline std::chrono::milliseconds patience_of(const attributes& attrs) {
-  return std::chrono::milliseconds(attrs.get<std::int64_t>("patience_ms"));
+// A kernel that is given the barrier or clock and its node's attributes.
+template <class Kind, class F>
+std::unique_ptr<kernel> kernel_at(const kernel_setup& setup, F body) {
+  return make_function_kernel([state = find_meeting(Kind{}, setup, setup.referenced(0)), attrs = setup.attrs(),
+                               body](kernel_context& c) { body(*state, attrs, c); });
 }
 }  // namespace detail
 
+template <class Kind>
+std::unique_ptr<kernel> make_kernel(detail::on_leaving<Kind>, const kernel_setup& setup) {
+  return detail::kernel_at<Kind>(
+      setup, [](auto& meeting, const attributes&, kernel_context& c) { meeting.leave(detail::number_at(c, 1)); });
+}
+template <class Kind>
+std::unique_ptr<kernel> make_kernel(detail::on_expiry<Kind>, const kernel_setup& setup) {
+  return detail::kernel_at<Kind>(setup, [](auto& meeting, const attributes& attrs, kernel_context&) {
+    meeting.expire(std::chrono::milliseconds(attrs.get<std::int64_t>("patience_ms")));
+  });
+}
+
+// ---- barriers -------------------------------------------------------------------------------------------------------
+
+inline std::unique_ptr<kernel> make_kernel(replica_barrier, const kernel_setup& setup) {
+  return make_function_kernel([state = detail::find_meeting(replica_barrier{}, setup, setup.node)](kernel_context&) {});
+}
+
 inline std::unique_ptr<kernel> make_kernel(barrier_enter, const kernel_setup& setup) {
-  return detail::barrier_kernel(setup, [](barrier_state& b, const attributes& attrs, kernel_context& c) {
+  return detail::kernel_at<replica_barrier>(setup, [](barrier_state& b, const attributes& attrs, kernel_context& c) {
     const auto [step, replica] = b.enter(attrs.get<std::int64_t>("replica"));
     detail::yield_number(c, 0, step);
     detail::yield_number(c, 1, replica);
@@ -214,7 +220,7 @@ inline std::unique_ptr<kernel> make_kernel(barrier_enter, const kernel_setup& se
 }
 inline std::unique_ptr<kernel> make_kernel(barrier_commit, const kernel_setup& setup) {
   return make_waiting_kernel(
-      [b = detail::find_barrier(setup, setup.referenced(0))](kernel_context& c, kernel::ended done) {
+      [b = detail::find_meeting(replica_barrier{}, setup, setup.referenced(0))](kernel_context& c, kernel::ended done) {
         b->commit(detail::number_at(c, 1), detail::number_at(c, 2), detail::number_at(c, 3), c.cancellation,
                   [&c, done](std::int64_t step, bool accepted, const error* failed) {
                     if (failed) return done(failed);
@@ -226,7 +232,7 @@ inline std::unique_ptr<kernel> make_kernel(barrier_commit, const kernel_setup& s
 }
 inline std::unique_ptr<kernel> make_kernel(barrier_take, const kernel_setup& setup) {
   return make_waiting_kernel(
-      [b = detail::find_barrier(setup, setup.referenced(0))](kernel_context& c, kernel::ended done) {
+      [b = detail::find_meeting(replica_barrier{}, setup, setup.referenced(0))](kernel_context& c, kernel::ended done) {
         b->take(c.cancellation, [&c, done](std::int64_t step, const barrier_state::tickets& all, const error* failed) {
           if (failed) return done(failed);
           detail::yield_number(c, 0, step);
@@ -236,23 +242,15 @@ inline std::unique_ptr<kernel> make_kernel(barrier_take, const kernel_setup& set
       });
 }
 inline std::unique_ptr<kernel> make_kernel(barrier_advance, const kernel_setup& setup) {
-  return detail::barrier_kernel(
+  return detail::kernel_at<replica_barrier>(
       setup, [](barrier_state& b, const attributes&, kernel_context& c) { b.advance(detail::number_at(c, 1)); });
 }
 inline std::unique_ptr<kernel> make_kernel(barrier_stop, const kernel_setup& setup) {
-  return detail::barrier_kernel(
+  return detail::kernel_at<replica_barrier>(
       setup, [](barrier_state& b, const attributes& attrs, kernel_context&) { b.stop(attrs.get_or("ended", false)); });
 }
-inline std::unique_ptr<kernel> make_kernel(barrier_leave, const kernel_setup& setup) {
-  return detail::barrier_kernel(
-      setup, [](barrier_state& b, const attributes&, kernel_context& c) { b.leave(detail::number_at(c, 1)); });
-}
-inline std::unique_ptr<kernel> make_kernel(barrier_expire, const kernel_setup& setup) {
-  return detail::barrier_kernel(
-      setup, [](barrier_state& b, const attributes& attrs, kernel_context&) { b.expire(detail::patience_of(attrs)); });
-}
 inline std::unique_ptr<kernel> make_kernel(barrier_counts, const kernel_setup& setup) {
-  return detail::barrier_kernel(setup, [](barrier_state& b, const attributes&, kernel_context& c) {
+  return detail::kernel_at<replica_barrier>(setup, [](barrier_state& b, const attributes&, kernel_context& c) {
     const barrier_counters now = b.counters();
     detail::yield_numbers(c, 0, std::array{now.accepted, now.dropped, now.rounds, b.live()});
     detail::yield_numbers(c, 1, now.staleness.times);
@@ -262,15 +260,15 @@ inline std::unique_ptr<kernel> make_kernel(barrier_counts, const kernel_setup& s
 // ---- clocks ---------------------------------------------------------------------------------------------------------
 
 inline std::unique_ptr<kernel> make_kernel(replica_clock, const kernel_setup& setup) {
-  return make_function_kernel([state = detail::find_clock(setup, setup.node)](kernel_context&) {});
+  return make_function_kernel([state = detail::find_meeting(replica_clock{}, setup, setup.node)](kernel_context&) {});
 }
 inline std::unique_ptr<kernel> make_kernel(clock_enter, const kernel_setup& setup) {
-  return detail::clock_kernel(setup, [](clock_state& s, const attributes& attrs, kernel_context& c) {
+  return detail::kernel_at<replica_clock>(setup, [](clock_state& s, const attributes& attrs, kernel_context& c) {
     detail::yield_number(c, 0, s.enter(attrs.get<std::int64_t>("replica")));
   });
 }
 inline std::unique_ptr<kernel> make_kernel(clock_tick, const kernel_setup& setup) {
-  return make_waiting_kernel([s = detail::find_clock(setup, setup.referenced(0)),
+  return make_waiting_kernel([s = detail::find_meeting(replica_clock{}, setup, setup.referenced(0)),
                               bound = setup.attrs().get<std::int64_t>("bound")](kernel_context& c, kernel::ended done) {
     s->tick(detail::number_at(c, 1), bound, c.cancellation, [&c, done](std::int64_t ahead, const error* failed) {
       if (!failed) detail::yield_number(c, 0, ahead);
@@ -278,16 +276,8 @@ inline std::unique_ptr<kernel> make_kernel(clock_tick, const kernel_setup& setup
     });
   });
 }
-inline std::unique_ptr<kernel> make_kernel(clock_leave, const kernel_setup& setup) {
-  return detail::clock_kernel(
-      setup, [](clock_state& s, const attributes&, kernel_context& c) { s.leave(detail::number_at(c, 1)); });
-}
-inline std::unique_ptr<kernel> make_kernel(clock_expire, const kernel_setup& setup) {
-  return detail::clock_kernel(
-      setup, [](clock_state& s, const attributes& attrs, kernel_context&) { s.expire(detail::patience_of(attrs)); });
-}
 inline std::unique_ptr<kernel> make_kernel(clock_counts, const kernel_setup& setup) {
-  return detail::clock_kernel(setup, [](clock_state& s, const attributes&, kernel_context& c) {
+  return detail::kernel_at<replica_clock>(setup, [](clock_state& s, const attributes&, kernel_context& c) {
     const clock_counters now = s.counters();
     detail::yield_numbers(c, 0, std::array{now.steps, now.waits, s.live()});
     detail::yield_numbers(c, 1, now.ahead.times);

@@ -126,11 +126,62 @@ struct accumulator_set_step : detail::on_accumulator {
   static void infer(shape_context& c) { expect(c, true); }
 };
 
+// ---- what a barrier and a clock have in common ----------------------------------------------------------------------
+
+namespace detail {
+
+// Works on what `Kind` makes, and what is called so.
+template <class Kind>
+struct on_kind : on_resource {
+  static constexpr input_count inputs = 1;
+  static void expect(const shape_context& c) { expect_resource(c, Kind::name, Kind::called); }
+};
+// A replica is there: the one numbered "replica", or with -1 any that was not there yet or has left. Yields so many
+// numbers.
+template <class Kind, int Numbers>
+struct on_entering : on_kind<Kind> {
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
+  static void infer(shape_context& c) {
+    on_kind<Kind>::expect(c);
+    (void)c.attrs().get<std::int64_t>("replica");
+    for (int i = 0; i < Numbers; ++i) c.output(dtype::int64, {});
+  }
+};
+// Inputs: the barrier or clock, the replica.
+template <class Kind>
+struct on_leaving : on_kind<Kind> {
+  static constexpr input_count inputs = 2;
+  static void infer(shape_context& c) {
+    on_kind<Kind>::expect(c);
+    expect_int64(c, 1, "the replica");
+  }
+};
+// Those that keep the others waiting for more than "patience_ms" have left.
+template <class Kind>
+struct on_expiry : on_kind<Kind> {
+  static void infer(shape_context& c) {
+    on_kind<Kind>::expect(c);
+    (void)c.attrs().get<std::int64_t>("patience_ms");
+  }
+};
+// Yields so many totals, and how often something was how many steps late or ahead.
+template <class Kind, int Totals>
+struct on_counting : on_kind<Kind> {
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
+  static void infer(shape_context& c) {
+    on_kind<Kind>::expect(c);
+    c.output(dtype::int64, {Totals});
+    c.output(dtype::int64, {lag_counts::size});
+  }
+};
+
+}  // namespace detail
+
 // ---- the barrier of synchronous training ----------------------------------------------------------------------------
 
 // Attributes "replicas_to_aggregate", "total_num_replicas".
 struct replica_barrier : detail::sync_resource {
-  static constexpr std::string_view name = "ReplicaBarrier";
+  static constexpr std::string_view name = "ReplicaBarrier", called = "a barrier";
   static void infer(shape_context& c) {
     const auto aggregate = c.attrs().get<std::int64_t>("replicas_to_aggregate"),
                total = c.attrs().get<std::int64_t>("total_num_replicas");
@@ -142,23 +193,12 @@ struct replica_barrier : detail::sync_resource {
 };
 
 namespace detail {
-struct on_barrier : on_resource {
-  static constexpr input_count inputs = 1;
-  static void expect(const shape_context& c) { expect_resource(c, replica_barrier::name, "a barrier"); }
-};
+using on_barrier = on_kind<replica_barrier>;
 }  // namespace detail
 
-// A replica is there: the one numbered "replica", or with -1 any that was not there yet or has left. Yields the step
-// that it shall work on, and its number.
-struct barrier_enter : detail::on_barrier {
+// Yields the step that the replica shall work on, and its number.
+struct barrier_enter : detail::on_entering<replica_barrier, 2> {
   static constexpr std::string_view name = "BarrierEnter";
-  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
-  static void infer(shape_context& c) {
-    expect(c);
-    (void)c.attrs().get<std::int64_t>("replica");
-    c.output(dtype::int64, {});
-    c.output(dtype::int64, {});
-  }
 };
 // Inputs: the barrier, the replica, the ticket, the step. Its gradients are where they belong. Waits for the step's
 // update; yields the step to go on with, and whether the gradients counted. out_of_range: training has ended.
@@ -200,39 +240,22 @@ struct barrier_stop : detail::on_barrier {
   static constexpr std::string_view name = "BarrierStop";
   static void infer(shape_context& c) { expect(c); }
 };
-// Inputs: the barrier, the replica.
-struct barrier_leave : detail::on_barrier {
+struct barrier_leave : detail::on_leaving<replica_barrier> {
   static constexpr std::string_view name = "BarrierLeave";
-  static constexpr input_count inputs = 2;
-  static void infer(shape_context& c) {
-    expect(c);
-    detail::expect_int64(c, 1, "the replica");
-  }
 };
-// Those that keep the others waiting for more than "patience_ms" have left.
-struct barrier_expire : detail::on_barrier {
+struct barrier_expire : detail::on_expiry<replica_barrier> {
   static constexpr std::string_view name = "BarrierExpire";
-  static void infer(shape_context& c) {
-    expect(c);
-    (void)c.attrs().get<std::int64_t>("patience_ms");
-  }
 };
 // Yields accepted, dropped, rounds, live [4]; and how many commits were how many steps late [16], the last: or more.
-struct barrier_counts : detail::on_barrier {
+struct barrier_counts : detail::on_counting<replica_barrier, 4> {
   static constexpr std::string_view name = "BarrierCounts";
-  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
-  static void infer(shape_context& c) {
-    expect(c);
-    c.output(dtype::int64, {4});
-    c.output(dtype::int64, {lag_counts::size});
-  }
 };
 
 // ---- the clocks of bounded staleness --------------------------------------------------------------------------------
 
 // Attribute "total_num_replicas".
 struct replica_clock : detail::sync_resource {
-  static constexpr std::string_view name = "ReplicaClock";
+  static constexpr std::string_view name = "ReplicaClock", called = "a clock";
   static void infer(shape_context& c) {
     const auto total = c.attrs().get<std::int64_t>("total_num_replicas");
     if (total < 1 || total > 1'000'000) c.fail("the clocks of " + std::to_string(total) + " replicas");
@@ -240,26 +263,13 @@ struct replica_clock : detail::sync_resource {
   }
 };
 
-namespace detail {
-struct on_clock : on_resource {
-  static constexpr input_count inputs = 1;
-  static void expect(const shape_context& c) { expect_resource(c, replica_clock::name, "a clock"); }
-};
-}  // namespace detail
-
-// As BarrierEnter; yields the replica's number.
-struct clock_enter : detail::on_clock {
+// Yields the replica's number.
+struct clock_enter : detail::on_entering<replica_clock, 1> {
   static constexpr std::string_view name = "ClockEnter";
-  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
-  static void infer(shape_context& c) {
-    expect(c);
-    (void)c.attrs().get<std::int64_t>("replica");
-    c.output(dtype::int64, {});
-  }
 };
 // Inputs: the clock, the replica, which has made a step. Waits until it is at most "bound" steps ahead of the slowest;
 // yields how far it is.
-struct clock_tick : detail::on_clock {
+struct clock_tick : detail::on_kind<replica_clock> {
   static constexpr std::string_view name = "ClockTick";
   static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
@@ -270,31 +280,15 @@ struct clock_tick : detail::on_clock {
     c.output(dtype::int64, {});
   }
 };
-// Inputs: the clock, the replica.
-struct clock_leave : detail::on_clock {
+struct clock_leave : detail::on_leaving<replica_clock> {
   static constexpr std::string_view name = "ClockLeave";
-  static constexpr input_count inputs = 2;
-  static void infer(shape_context& c) {
-    expect(c);
-    detail::expect_int64(c, 1, "the replica");
-  }
 };
-struct clock_expire : detail::on_clock {
+struct clock_expire : detail::on_expiry<replica_clock> {
   static constexpr std::string_view name = "ClockExpire";
-  static void infer(shape_context& c) {
-    expect(c);
-    (void)c.attrs().get<std::int64_t>("patience_ms");
-  }
 };
 // Yields steps, waits, live [3]; and how many steps ended how many steps ahead of the slowest [16], the last: or more.
-struct clock_counts : detail::on_clock {
+struct clock_counts : detail::on_counting<replica_clock, 3> {
   static constexpr std::string_view name = "ClockCounts";
-  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
-  static void infer(shape_context& c) {
-    expect(c);
-    c.output(dtype::int64, {3});
-    c.output(dtype::int64, {lag_counts::size});
-  }
 };
 
 }  // namespace pinion::inline v0::op
