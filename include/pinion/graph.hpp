@@ -16,6 +16,7 @@
 #include <pinion/dsl/nn.hpp>
 #include <pinion/dsl/partitioned_variable.hpp>
 #include <pinion/dsl/place.hpp>
+#include <pinion/dsl/queue_list.hpp>
 #include <pinion/dsl/queues.hpp>
 #include <pinion/dsl/random.hpp>
 #include <pinion/dsl/sources.hpp>

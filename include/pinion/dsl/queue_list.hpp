@@ -1,0 +1,99 @@
+// One of several queues, chosen anew in each step.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <pinion/dsl/control.hpp>
+#include <pinion/dsl/layout.hpp>
+#include <pinion/dsl/queues.hpp>
+#include <pinion/graph/scopes.hpp>
+
+namespace pinion::inline v0 {
+
+// Of some queues of elements of the same dtypes the one whose number a value of the step says. What is asked of it is
+// done with that queue alone, when the step runs; rules are those of queue. A value. Made by queue_from_list.
+template <element... T>
+class chosen_queue {
+ public:
+  // Throws invalid_argument where there are no queues.
+  chosen_queue(const expr<std::int32_t>& index, std::vector<queue<T...>> queues, source_location where)
+      : queues_(std::move(queues)) {
+    if (queues_.empty()) throw error(errc::invalid_argument, "queue_from_list was given no queues");
+    tensor<std::int32_t> numbers({static_cast<std::int64_t>(queues_.size())});
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(queues_.size()); ++i) numbers(i) = i;
+    index_ = gather(constant(numbers, "queues", where), index, {}, where);  // refuses a number that no queue has
+  }
+
+  template <class... V>
+  operation enqueue(const V&... components) const {
+    return choose([&](const queue<T...>& q) { return q.enqueue(components...); });
+  }
+  template <class... V>
+  operation enqueue_many(const V&... components) const {
+    return choose([&](const queue<T...>& q) { return q.enqueue_many(components...); });
+  }
+  auto dequeue() const {
+    return choose([](const queue<T...>& q) { return q.dequeue(); });
+  }
+  auto dequeue_many(std::int64_t n) const {
+    return choose([n](const queue<T...>& q) { return q.dequeue_many(n); });
+  }
+  auto dequeue_up_to(std::int64_t n) const {
+    return choose([n](const queue<T...>& q) { return q.dequeue_up_to(n); });
+  }
+  expr<std::int32_t> size() const {
+    return choose([](const queue<T...>& q) { return q.size(); });
+  }
+  expr<bool> is_closed() const {
+    return choose([](const queue<T...>& q) { return q.is_closed(); });
+  }
+  operation close(const close_options& o = {}) const {
+    return choose([&o](const queue<T...>& q) { return q.close(o); });
+  }
+
+ private:
+  // A choice of two where the queues are, whose second branch is that among the rest.
+  template <class Use>
+  auto choose(const Use& use) const {
+    std::optional<colocate_with> near;
+    if (&default_graph() == &queues_[0].owner()) near.emplace(queues_[0]);  // a body is where its node is
+    return among(use, 0);
+  }
+  template <class Use>
+  auto among(const Use& use, std::size_t first) const -> decltype(use(std::declval<const queue<T...>&>())) {
+    const std::size_t second = std::min(first + 1, queues_.size() - 1);
+    return cond(
+        index_ == static_cast<std::int32_t>(first), [&] { return use(queues_[first]); },
+        [&] { return second + 1 < queues_.size() ? among(use, second) : use(queues_[second]); });
+  }
+
+  std::vector<queue<T...>> queues_;
+  expr<std::int32_t> index_;
+};
+
+// tf.QueueBase.from_list: auto q = queue_from_list(index, {a, b}), or a vector where they are of several kinds. The
+// queues live in one task, or the step cannot be placed. An index that no queue has fails the step: invalid_argument.
+template <element T, element... More>
+chosen_queue<T, More...> queue_from_list(const expr<std::int32_t>& index, std::vector<queue<T, More...>> queues,
+                                         source_location where = source_location::current()) {
+  return {index, std::move(queues), where};
+}
+template <std::derived_from<any_queue> Q>
+auto queue_from_list(const expr<std::int32_t>& index, std::initializer_list<Q> queues,
+                     source_location where = source_location::current()) {
+  const auto plain = []<element... T>(const queue<T...>& q) {
+    return q;
+  };
+  std::vector<decltype(plain(std::declval<const Q&>()))> all;
+  for (const Q& q : queues) all.push_back(plain(q));
+  return queue_from_list(index, std::move(all), where);
+}
+
+}  // namespace pinion::inline v0
