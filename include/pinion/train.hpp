@@ -10,6 +10,7 @@
 #include <pinion/session.hpp>
 #include <pinion/train/clipping.hpp>
 #include <pinion/train/coordinator.hpp>
+#include <pinion/train/device_input.hpp>
 #include <pinion/train/event_file_reader.hpp>
 #include <pinion/train/global_step.hpp>
 #include <pinion/train/graph_text.hpp>

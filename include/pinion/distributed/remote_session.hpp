@@ -189,6 +189,10 @@ class remote_session final : public runtime::session_backend {
   pinion::measured_costs measured_costs() override {
     throw error(errc::unimplemented, "costs are recorded by sessions of one process, and this one is on a cluster");
   }
+  std::pair<any_tensor, std::string> to_device(const any_tensor&, const device_spec& where) override {
+    throw error(errc::unimplemented, "a value can be copied ahead to a device of this process, and " +
+                                         to_string(where) + " belongs to a session on a cluster");
+  }
   pinion::plan plan(const runtime::step_signature& signature) override {
     std::shared_lock call(calls_);
     std::lock_guard one_at_a_time(building_);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <pinion/placement/cost/measured_costs.hpp>
@@ -34,6 +35,9 @@ class session_backend {
   virtual pinion::plan plan(const step_signature& signature) = 0;
   virtual std::vector<device_info> list_devices() = 0;
   virtual pinion::measured_costs measured_costs() = 0;
+  // A host tensor in the memory of the first device that a spec fits, and that one's name: "" where the value needs no
+  // copy to be there.
+  virtual std::pair<any_tensor, std::string> to_device(const any_tensor& value, const device_spec& where) = 0;
   // Cancels what runs, waits for it, and refuses what comes.
   virtual void close() = 0;
 };

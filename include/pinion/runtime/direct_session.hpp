@@ -75,6 +75,21 @@ class direct_session final : public session_backend {
     throw error(errc::failed_precondition, "the session records no costs; it is made with .record_costs = true");
   }
 
+  std::pair<any_tensor, std::string> to_device(const any_tensor& value, const device_spec& where) override {
+    {
+      std::lock_guard hold(mutex_);
+      expect_open();
+    }
+    std::string there;
+    for (const auto& d : task_.devices) {
+      there += (there.empty() ? "" : ", ") + d->name();
+      if (!compatible(where, d->spec())) continue;
+      if (!d->stream()) return {value, ""};
+      return {d->from_host(value), d->name()};
+    }
+    throw error(errc::invalid_argument, "no device fits " + to_string(where) + "; there are " + there);
+  }
+
   std::vector<device_info> list_devices() override {
     std::lock_guard hold(mutex_);
     expect_open();

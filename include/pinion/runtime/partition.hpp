@@ -1,6 +1,7 @@
 // Cutting a placed step by device: one partition each, with a send and a receive for every value that crosses.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,7 +32,8 @@ struct partition {
   std::vector<part_item> items;  // in an order in which they may run
 };
 
-// Partitions of a step whose feeds and fetches live on device `home`. A value goes at most once to each other device; a
+// Partitions of a step whose fetches live on device `home`, and its feeds too where the signature says nothing else. A
+// value goes at most once to each other device; a
 // control edge that crosses becomes a value without bytes. Time and memory grow with nodes, edges and what crosses.
 class partitioner {
  public:
@@ -41,9 +43,10 @@ class partitioner {
   std::vector<partition> run() {
     for (std::size_t i = 0; i < s_.feeds.size(); ++i) {
       part_item item{.kind = part_item::feed, .node = s_.feeds[i].node, .index = static_cast<int>(i), .outputs = 1};
-      const int index = add(home_, std::move(item));
-      fed_[{s_.feeds[i].node, s_.feeds[i].index}] = index;
-      where(s_.feeds[i].node) = {home_, index};  // for control edges, if the node itself does not run
+      const int device = device_of_feed(i);
+      const place at{device, add(device, std::move(item))};
+      fed_[{s_.feeds[i].node, s_.feeds[i].index}] = at;
+      where(s_.feeds[i].node) = at;  // for control edges, if the node itself does not run
     }
     for (std::size_t i = 0; i < placed_.nodes().size(); ++i) add_node(placed_.nodes()[i], placed_.device_index(i));
     for (std::size_t i = 0; i < s_.fetches.size(); ++i) {
@@ -82,6 +85,13 @@ class partitioner {
     part.items.push_back(std::move(item));
     return static_cast<int>(part.items.size()) - 1;
   }
+  int device_of_feed(std::size_t i) const {
+    if (s_.feed_devices.empty() || s_.feed_devices[i].empty()) return home_;
+    const auto& all = placed_.devices();
+    const auto at = std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.name == s_.feed_devices[i]; });
+    if (at == all.end()) throw error(errc::internal, "a feed lies on " + s_.feed_devices[i] + ", which is not there");
+    return static_cast<int>(at - all.begin());
+  }
   place& where(node_id id) { return where_[static_cast<std::size_t>(id)]; }
 
   void add_node(node_id id, int device) {
@@ -98,8 +108,8 @@ class partitioner {
   std::pair<int, int> value_on(int device, output o) {
     const auto fed = fed_.empty() ? fed_.end() : fed_.find({o.node, o.index});
     const bool is_fed = fed != fed_.end();
-    const int from = is_fed ? home_ : where(o.node).device;
-    const std::pair<int, int> source = is_fed ? std::pair(fed->second, 0) : std::pair(where(o.node).item, o.index);
+    const int from = is_fed ? fed->second.device : where(o.node).device;
+    const std::pair<int, int> source = is_fed ? std::pair(fed->second.item, 0) : std::pair(where(o.node).item, o.index);
     if (from == device) return source;
     const auto [at, fresh] = guests_.try_emplace({device, o.node, o.index});
     if (fresh) at->second = transfer(from, device, o, source, {});
@@ -142,7 +152,7 @@ class partitioner {
   int home_;
   std::vector<partition> parts_;  // by device
   std::vector<place> where_;      // by node
-  std::map<std::pair<node_id, int>, int> fed_;
+  std::map<std::pair<node_id, int>, place> fed_;
   std::unordered_map<guest, int, hash_guest> guests_;
 };
 

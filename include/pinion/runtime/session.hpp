@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -16,13 +17,40 @@
 
 namespace pinion::inline v0 {
 
+class session;
+
+// A value in the memory of a device, made by session::to_device, to be fed to steps of that session without a copy. A
+// value; copies share the memory. Requires: it is gone before its session is.
+template <element T>
+class device_tensor {
+ public:
+  const pinion::shape& shape() const { return value_.shape(); }
+  // "" where it lies on the host, as for a CPU.
+  const std::string& device() const { return device_; }
+  const any_tensor& untyped() const { return value_; }
+
+ private:
+  friend class session;
+  friend struct feed;
+  device_tensor(any_tensor value, std::string device, const runtime::session_backend* of)
+      : value_(std::move(value)), device_(std::move(device)), of_(of) {}
+  any_tensor value_;
+  std::string device_;
+  const runtime::session_backend* of_;
+};
+
 // One value for one output of the graph: {X, batch}. The dtype is checked by the compiler, the shape when it runs.
 struct feed {
   any_expr to;
   any_tensor value;
+  std::string device = {};                       // on which it lies; "": on the host
+  const runtime::session_backend* of = nullptr;  // whose device that is
 
   template <element T, class P, class L, std::same_as<tensor<T>> V>
   feed(const expr<T, P, L>& x, const V& v) : to(x), value(v.untyped()) {}
+  template <element T, class P, class L>
+  feed(const expr<T, P, L>& x, const device_tensor<T>& v)
+      : to(x), value(v.value_), device(v.device_), of(v.device_.empty() ? nullptr : v.of_) {}
   template <element T, class P, class L, class V>
   requires(std::is_convertible_v<const V&, T> && !dsl::is_tensor<V>) feed(const expr<T, P, L>& x, const V& scalar)
       : to(x), value(tensor<T>(static_cast<T>(scalar)).untyped()) {}
@@ -157,6 +185,19 @@ class session {
     return {*this, feeds, fetches, targets};
   }
 
+  // A copy of a value in the memory of a device, for steps to come: to_device(batch, "/gpu:0"). It returns at once
+  // where the device has a stream, which copies before it runs those steps; for a CPU it is the value itself. Throws
+  // invalid_argument where no device of the session fits, or for text; unimplemented for a session on a cluster.
+  template <element T>
+  device_tensor<T> to_device(const tensor<T>& value, const device_spec& where) {
+    auto [there, name] = backend().to_device(value.untyped(), where);
+    return {std::move(there), std::move(name), backend_.get()};
+  }
+  template <element T>
+  device_tensor<T> to_device(const tensor<T>& value, std::string_view where) {
+    return to_device(value, parse_device(where));
+  }
+
   // Where each node would go, and why, without running anything.
   template <dsl::fetchable... F>
   pinion::plan plan(const F&... fetches) {
@@ -215,7 +256,15 @@ class session {
       check_owner(f.to);
       s.feeds.push_back(f.to.endpoint());
       values.push_back(f.value);
+      if (f.device.empty()) continue;
+      if (f.of != backend_.get())
+        throw error(errc::invalid_argument,
+                    "the value fed to '" + f.to.name() + "' lies on " + f.device + " of another session")
+            .at_node(f.to.name(), f.to.op(), to_string(f.to.node().where));
+      s.feed_devices.resize(s.feeds.size() - 1);
+      s.feed_devices.push_back(f.device);
     }
+    if (!s.feed_devices.empty()) s.feed_devices.resize(s.feeds.size());
     return values;
   }
   template <dsl::fetchable... F>

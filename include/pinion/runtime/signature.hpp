@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include <pinion/graph/node.hpp>
@@ -12,6 +14,7 @@ struct step_signature {
   std::vector<output> feeds;
   std::vector<output> fetches;
   std::vector<node_id> targets;
+  std::vector<std::string> feed_devices = {};  // on which device each feed lies; "", or none at all: on the host
   friend bool operator==(const step_signature&, const step_signature&) = default;
 };
 
@@ -24,6 +27,7 @@ struct signature_hash {
     for (const auto& o : s.fetches) mix(std::uint64_t(std::uint32_t(o.node)) << 8 | std::uint64_t(o.index));
     mix(0xfe7c4);
     for (node_id t : s.targets) mix(std::uint64_t(std::uint32_t(t)));
+    for (const auto& d : s.feed_devices) mix(std::hash<std::string>()(d));
     return static_cast<std::size_t>(h);
   }
 };

@@ -63,7 +63,7 @@ class draft {
       for (output& o : ends) o.node = place.at(o.node);
       return ends;
     };
-    signature_ = {moved(s.feeds), moved(s.fetches), {}};
+    signature_ = {moved(s.feeds), moved(s.fetches), {}, s.feed_devices};
     for (const node_id t : s.targets) signature_.targets.push_back(place.at(t));
   }
 
