@@ -6,6 +6,7 @@ import sys
 import tempfile
 import zlib
 
+from google.protobuf import text_format
 from tensorboard.backend.event_processing import event_accumulator, plugin_event_accumulator
 from tensorboard.compat.proto import graph_pb2
 from tensorboard.plugins.hparams import plugin_data_pb2
@@ -103,4 +104,12 @@ with tempfile.TemporaryDirectory() as directory:
     same("a constant", value.tolist(), [[-2, -1, 0], [0.5, 1, 1]])
     missing = [i for n in graph.node for i in n.input if i.lstrip("^").split(":")[0] not in nodes]
     same("dangling inputs", missing, [])
+
+    # The text form: the same graph, on the devices that were asked for.
+    with open(f"{directory}/graph.pbtxt", encoding="ascii") as file:
+        text = text_format.Parse(file.read(), graph_pb2.GraphDef())
+    same("a device in text", {n.name: n.device for n in text.node}["w"], "/device:GPU:0")
+    for n in [*text.node, *graph.node]:
+        n.device = ""
+    same("the graph as text", text, graph)
 print("TensorBoard reads what was written")

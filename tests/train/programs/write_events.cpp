@@ -39,5 +39,6 @@ int main(int argc, char** argv) {
   writer.add_scalar("plain", -1.5f, 7);
   writer.add_text("direct", "# title", 7);
   writer.close();
+  tr::write_graph(g, argv[1]);
   std::printf("%s\n", writer.path().c_str());
 }
