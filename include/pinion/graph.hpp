@@ -20,6 +20,7 @@
 #include <pinion/dsl/queues.hpp>
 #include <pinion/dsl/random.hpp>
 #include <pinion/dsl/sources.hpp>
+#include <pinion/dsl/split_layers.hpp>
 #include <pinion/dsl/static_cluster.hpp>
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/graph/scopes.hpp>

@@ -1,0 +1,26 @@
+// Client threads: each repeats a step of its own, and they end together.
+#pragma once
+
+#include <string>
+#include <type_traits>
+
+#include <pinion/train/coordinator.hpp>
+
+namespace pinion::inline v0::train {
+
+// Calls step(0), step(1), ..., each again and again in a thread of its own, until it returns false; returns when all
+// have. One that throws stops all, after the calls that are under way, and is thrown here; the end of the input
+// (out_of_range) stops all as well, and is not. Steps may share a session.
+template <class Step>
+void run_in_threads(int threads, const Step& step) {
+  static_assert(std::is_invocable_r_v<bool, const Step&, int>,
+                "run_in_threads takes a function of the thread's number that says whether to go on");
+  coordinator all;
+  for (int i = 0; i < threads; ++i)
+    all.launch("replica " + std::to_string(i), [&all, &step, i] {
+      while (!all.should_stop() && step(i)) continue;
+    });
+  all.join({.stop_grace_period = std::chrono::hours(24)});
+}
+
+}  // namespace pinion::inline v0::train
