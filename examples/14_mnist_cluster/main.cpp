@@ -13,9 +13,9 @@
 #include "tasks.hpp"
 
 struct settings {
-  int ps = 1, workers = 3, epochs = 30;
-  std::string data, plan;
-  std::size_t drawn = 0;  // digits to train with, drawn; 0: as many as MNIST has, or those of a folder
+  int ps = 1, workers = 3;
+  mnist::options training;
+  std::string plan;
   bool live = false;
   // What the launcher tells the tasks.
   std::string job;
@@ -23,13 +23,11 @@ struct settings {
   std::vector<std::string> ps_hosts, worker_hosts;
 };
 
-mnist::dataset digits(const settings& s) {
-  return s.drawn > 0 ? mnist::synthesise(s.drawn, s.drawn / 6, 1) : mnist::open(s.data);
-}
-
 void launch(const settings& s) {
-  std::vector<std::string> options{"--epochs=" + std::to_string(s.epochs), "--digits=" + std::to_string(s.drawn)};
-  if (!s.data.empty()) options.push_back("--data=" + s.data);
+  const mnist::options& o = s.training;
+  std::vector<std::string> options{"--epochs=" + std::to_string(o.epochs), "--seed=" + std::to_string(o.seed),
+                                   "--digits=" + std::to_string(o.drawn)};
+  if (!o.data.empty()) options.push_back("--data=" + o.data);
   if (!s.plan.empty()) options.push_back("--plan=" + s.plan);
   if (::isatty(STDOUT_FILENO)) options.push_back("--live");
   launcher(s.ps, s.workers).run(options);
@@ -39,25 +37,20 @@ void be(const member& me, const settings& s) {
   if (me.job == "ps")
     serve(me);
   else
-    work(me, digits(s), s.epochs, s.live, s.plan);
+    work(me, s.training, s.live, s.plan);
 }
 
 int main(int argc, char** argv) {
   CLI::App app(
       "Trains a network of five hidden layers on handwritten digits, with a process for each task of a cluster.");
-  app.option_defaults()->always_capture_default();
   settings s;
+  s.training.add_to(app);
   app.add_option("--ps", s.ps, "tasks that keep the variables")->check(CLI::Range(1, 64));
   app.add_option("--workers", s.workers, "tasks that train")->check(CLI::Range(1, 64));
-  app.add_option("--epochs", s.epochs, "passes over the training digits, all workers together")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--data", s.data,
-                 "folder of the four IDX files, gzip or raw (default: PINION_MNIST_DIR, else drawn digits)")
-      ->check(CLI::ExistingDirectory);
   app.add_option("--plan", s.plan, "file for the plan as a page, to be opened in a browser");
   for (CLI::Option* hidden :
-       {app.add_option("--digits", s.drawn), app.add_flag("--live", s.live), app.add_option("--job", s.job),
-        app.add_option("--task", s.task), app.add_option("--ps-hosts", s.ps_hosts)->delimiter(','),
+       {app.add_flag("--live", s.live), app.add_option("--job", s.job), app.add_option("--task", s.task),
+        app.add_option("--ps-hosts", s.ps_hosts)->delimiter(','),
         app.add_option("--worker-hosts", s.worker_hosts)->delimiter(',')})
     hidden->group("");
   CLI11_PARSE(app, argc, argv);

@@ -6,62 +6,55 @@
 #include <pinion/pinion.hpp>
 
 #include "member.hpp"
-#include "mnist.hpp"
+#include "mnist_options.hpp"
 #include "model.hpp"
-#include "patience.hpp"
-#include "progress.hpp"
-#include "schedule.hpp"
+#include "stopwatch.hpp"
 
 namespace pn = pinion;
 namespace tr = pinion::train;
-using std::chrono::seconds;
 
 inline void serve(const member& me) {
   pn::server server{me.cluster, {.job = "ps", .task = me.task}};
   server.join();  // until pn::shutdown(target)
 }
 
-inline void work(const member& me, const mnist::dataset& digits, int epochs, bool live, const std::string& page) {
+inline void work(const member& me, const mnist::options& o, bool live, const std::string& page) {
+  const auto digits = o.digits();
+  constexpr std::int64_t batch = 50;
+  const std::int64_t last = o.epochs * (static_cast<std::int64_t>(digits.train.count) / batch);
   pn::server server{me.cluster, {.job = "worker", .task = me.task}};
 
   // Every worker builds the same graph, so all mean the same variables; these stand on ps tasks, the rest at home.
   const pn::device on{pn::replica_device_setter{{.worker_device = me.device(), .cluster = me.cluster}}};
-  const mnist::model m = mnist::build(5, 160, 42);
-  auto rate = pn::placeholder<float>({}, "rate");
+  const mnist::model m = mnist::build(5, 160, o.seed, .1);
   auto step = tr::get_or_create_global_step();
-  auto train = tr::momentum{{.learning_rate = 1, .momentum = .95f}}.minimize(rate * m.loss, {.global_step = step});
-  auto init = pn::global_variables_initializer();
-  auto ready = pn::variable(1.0f, {.name = "ready", .trainable = false});  // made after init, so init leaves it alone
+  // A gradient meets variables that the others have moved meanwhile. With much momentum that acts like a larger rate,
+  // the more so the more workers there are.
+  const double peak = std::min(.01, .03 / me.workers());
+  const tr::momentum optimizer{{.learning_rate = mnist::rate(peak, step, last), .momentum = .95}};
+  auto train = optimizer.minimize(m.loss, {.global_step = step});
 
-  pn::session sess{{.target = server.target()}};
-  const schedule rates{me.workers()};
+  const auto show = [&](std::string_view line) {
+    fmt::print("{}: {}{}", me.name(), line, live ? '\r' : '\n');
+    std::fflush(stdout);
+  };
+  tr::monitored_training_session sess{
+      {.master = server.target(),
+       .is_chief = me.is_chief(),  // it initialises the variables; the others wait for that
+       .hooks = {tr::stop_at_step({.last_step = last}), tr::nan_tensor(m.loss),
+                 tr::progress_bar({.total_steps = last, .loss = m.loss, .log = show, .every_secs = live ? .2 : 5})},
+       .log_step_count_steps = 0}};
   if (me.is_chief()) {
-    const auto plan = sess.plan(m.loss, train);
+    const auto plan = sess.raw_session().plan(m.loss, train);
     if (!page.empty()) std::ofstream(page) << plan.to_html();
-    fmt::print("\n{}\n\n{}\n{}\n\n", plan, digits.source, rates.text());
-    sess.run(init);
-    sess.run(ready.initializer());
+    fmt::print("\n{}\n\n{}\n", plan, digits.source);
   }
-  wait_until([&] { return is_initialised(sess, ready); }, me.name(), "worker 0 to initialise", seconds(60));
-
-  constexpr std::int64_t batch = 50;
-  mnist::batches batches(digits.train, batch, 7 + me.task);
-  pn::tensor<float> images({batch, 784});
-  pn::tensor<std::int32_t> labels({batch});
-  auto train_step = sess.make_callable(pn::feeds(m.X, m.y, rate), pn::fetches(m.loss), pn::targets(train));
-  progress line(epochs, batches.per_epoch() / me.workers(), {.who = me.name() + ": ", .live = live});
-  while (!line.complete()) {
-    batches.next(images.data(), labels.data());
-    auto [loss] = train_step(images, labels, pn::tensor<float>(rates(line.done())));
-    if (!std::isfinite(loss)) throw pn::error(pn::errc::aborted, "the training diverged: its learning rate is too large");
-    line.step(loss);
+  mnist::batches batches(digits.train, batch, static_cast<std::uint64_t>(100 * o.seed + me.task));
+  const stopwatch watch;
+  while (!sess.should_stop()) {
+    const auto [x, y] = batches.next();
+    sess.run({{m.X, x}, {m.y, y}}, train);
   }
-  line.finish();
-
-  // The variables stand still once the last worker is done; then all test the same model.
-  const std::int64_t all = line.all() * me.workers();
-  wait_until([&] { return sess.run(step) >= all; }, me.name(), "the other workers to be done", seconds(600));
-  const double took = line.seconds();
-  if (me.is_chief()) fmt::print("{} steps in all, {:.1f} s, {:.0f} steps/s\n", all, took, all / took);
-  fmt::print("{}: test accuracy {:.4f}\n", me.name(), mnist::test(sess, m, digits.test));
+  if (me.is_chief()) watch.report(sess.raw_session().run(step));
+  fmt::print("{}: test accuracy {:.4f}\n", me.name(), mnist::test(sess.raw_session(), m, digits.test));
 }

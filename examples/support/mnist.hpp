@@ -7,10 +7,13 @@
 #include "idx.hpp"
 
 #include <pinion/base/error.hpp>
+#include <pinion/tensor/tensor.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace mnist {
 
@@ -21,6 +24,20 @@ inline dataset open(const std::optional<std::string>& dir = {}) {
   if (dir && !dir->empty()) return load(*dir);
   if (named != nullptr && *named != '\0') return load(named);
   return synthesise(60000, 10000, 1);
+}
+
+// Takes the last of the digits away, for validation.
+inline digits hold_out(digits& from, std::size_t count) {
+  if (count > from.count)
+    throw pinion::error(pinion::errc::invalid_argument,
+                        std::to_string(count) + " digits cannot be held out of " + std::to_string(from.count));
+  from.count -= count;
+  digits held{{from.images.begin() + static_cast<std::ptrdiff_t>(from.count * pixels), from.images.end()},
+              {from.labels.begin() + static_cast<std::ptrdiff_t>(from.count), from.labels.end()},
+              count};
+  from.images.resize(from.count * pixels);
+  from.labels.resize(from.count);
+  return held;
 }
 
 // Mini-batches of a shuffled set, for ever; every epoch is shuffled anew. What does not fill a batch at the end of an
@@ -41,6 +58,14 @@ class batches {
   std::size_t per_epoch() const { return from_.count / size_; }
   std::size_t epoch() const { return epoch_; }  // of the batch that comes next, from 0
 
+  // The next batch as tensors [size, 784] and [size].
+  std::pair<pinion::tensor<float>, pinion::tensor<std::int32_t>> next() {
+    const auto rows = static_cast<std::int64_t>(size_);
+    pinion::tensor<float> images({rows, static_cast<std::int64_t>(pixels)});
+    pinion::tensor<std::int32_t> labels(pinion::shape{rows});
+    next(images.data(), labels.data());
+    return {std::move(images), std::move(labels)};
+  }
   // Copies the next batch to images (size x 784) and labels (size).
   void next(float* images, std::int32_t* labels) {
     for (std::size_t i = 0; i < size_; ++i) {
