@@ -48,7 +48,7 @@ struct probe {
     if (!session) session = runtime::make_direct_session({.inter_op_threads = 1, .intra_op_threads = 1}, g);
     const auto step = session->prepare({inputs, {o}, {}});
     std::vector<any_tensor> results(1);
-    session->run(*step, fed, results);
+    session->run(*step, fed, results, nullptr);
     return numbers(results[0]);
   }
   double objective(std::size_t by, std::size_t element, double step) {
