@@ -131,6 +131,28 @@ TEST_CASE("tensors are written one after another, in any order, and none is forg
   CHECK(files::read_safetensors(dir / "f") == tensors{{"a", any<float>({1, 2})}, {"b", any<int>(5)}});
 }
 
+TEST_CASE("a tensor in pieces is the tensor, to the byte, checksum and all") {
+  const auto whole = raw(dtype::float32, {5, 3}, 7);
+  const auto rows = [&](std::int64_t first, std::int64_t n) {
+    pn::any_tensor piece(dtype::float32, {n, 3});
+    std::memcpy(piece.raw(), whole.byte_data() + first * 12, piece.bytes());
+    return piece;
+  };
+  const std::vector<pn::any_tensor> pieces{rows(0, 2), rows(2, 0), rows(2, 3)};
+  const folder dir;
+  files::write_safetensors(dir / "whole", {{"t", whole}});
+  files::safetensors_writer writer(dir / "cut", {{"t", dtype::float32, {5, 3}}});
+  const auto refused = [&](std::vector<pn::any_tensor> wrong) { return outcome_in(dir, [&] { writer.write_pieces("t", wrong); }); };
+  CHECK(refused({pieces[0], raw(dtype::float32, {3, 2})}).find("'t'") != std::string::npos);
+  CHECK(refused({pieces[0], raw(dtype::int32, {3, 3})}).find("not rows of one tensor") != std::string::npos);
+  CHECK(refused({raw(dtype::float32, {}), raw(dtype::float32, {})}).find("not rows of one tensor") != std::string::npos);
+  CHECK(refused({pieces[0]}).find("was announced as float[5, 3] and came as float[2, 3]") != std::string::npos);
+  CHECK(refused({}).find("was announced") != std::string::npos);
+  writer.write_pieces("t", pieces);
+  writer.commit();
+  CHECK(bytes_of(dir / "cut") == bytes_of(dir / "whole"));
+}
+
 TEST_CASE("what a safetensors file cannot hold is refused with a sentence, and leaves no file") {
   const folder dir;
   const auto writing = [&](const tensors& t, const files::safetensors_options& o = {}) {
