@@ -126,6 +126,91 @@ TEST_CASE("recovery has a limit, and other errors are thrown at once") {
   CHECK(sess.recoveries() == 0);
 }
 
+namespace {
+
+// A thread of the session that fails with an error, each time that a session is made while there are some.
+struct failing_thread {
+  std::vector<pn::error>* errors;
+  void after_create_session(pn::session&, tr::coordinator& c) {
+    if (errors->empty()) return;
+    c.launch("fails", [e = errors->back()] { throw e; });
+    errors->pop_back();
+    c.wait_for_stop();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a thread that fails ends training, which says so") {
+  model m;
+  std::vector<pn::error> errors{{errc::data_loss, "a damaged record"}};
+  {
+    tr::monitored_training_session sess{quiet({.hooks = {failing_thread{&errors}}})};
+    CHECK(sess.should_stop());
+    CHECK(refusal([&] { sess.close(); }, errc::data_loss, "a damaged record") == "");
+    sess.close();
+  }
+  errors.emplace_back(errc::data_loss, "another");
+  tr::monitored_training_session sess{quiet({.hooks = {failing_thread{&errors}}})};
+  CHECK(refusal([&] { sess.run(m.train); }, errc::data_loss, "another") == "");
+  CHECK(refusal([&] { sess.run(m.train); }, errc::failed_precondition, "should_stop()") == "");
+  sess.close();
+}
+
+TEST_CASE("a step whose input failed ends with why, not with the end of the input") {
+  model m;
+  auto q = pn::fifo_queue<float>({.name = "input"});
+  auto x = pn::placeholder<float>({}, "x");
+  auto add = pn::assign_add(m.w, q.dequeue());
+  tr::add_queue_runner({q, {q.enqueue(x)}});
+  tr::monitored_training_session sess{quiet()};
+  CHECK(refusal([&] { sess.run(pn::operation(add)); }, errc::invalid_argument, "'x'") == "");
+  CHECK(sess.should_stop());
+}
+
+TEST_CASE("a thread that lost a task does not end training: the next step recovers") {
+  temporary_folder dir;
+  model m;
+  std::vector<pn::error> errors{{errc::unavailable, "the ps is gone"}, {errc::aborted, "the ps was restarted"}};
+  tr::monitored_training_session sess{quiet({.checkpoint_dir = dir.path(), .hooks = {failing_thread{&errors}, tr::stop_at_step({.last_step = 3})}})};
+  int runs = 0;
+  for (; !sess.should_stop(); ++runs) sess.run(m.train);
+  CHECK(runs == 3);
+  CHECK(sess.recoveries() == 2);
+}
+
+TEST_CASE("a session that could not be made again is not run any more") {
+  model m;
+  int made = 0;
+  tr::monitored_session_options o = quiet();
+  o.scaffold.init_fn = [&](pn::session&) {
+    if (++made == 2) throw pn::error(errc::not_found, "no file to begin with");
+  };
+  struct breaks {
+    void before_run(tr::run_context&) { throw pn::error(errc::aborted, "broken"); }
+  };
+  o.hooks = {breaks{}};
+  tr::monitored_training_session sess{o};
+  CHECK(refusal([&] { sess.run(m.up); }, errc::not_found, "no file") == "");
+  CHECK(sess.should_stop());
+  CHECK(refusal([&] { sess.run(m.up); }, errc::failed_precondition, "should_stop()") == "");
+}
+
+TEST_CASE("listeners are told of a checkpoint once it is there") {
+  temporary_folder dir;
+  model m;
+  std::vector<std::string> seen;
+  const tr::checkpoint_listener listener{.after_save = [&](pn::session&, std::int64_t) {
+    seen.push_back(std::filesystem::path(tr::latest_checkpoint(dir.path())).filename().string());
+    return false;
+  }};
+  {
+    tr::monitored_training_session sess{{.hooks = {tr::checkpoint_saver({.dir = dir.path(), .save_steps = 2, .listeners = {listener}}), tr::stop_at_step({.last_step = 3})}}};
+    while (!sess.should_stop()) sess.run(m.train);
+  }
+  CHECK(seen == std::vector<std::string>{"model-0", "model-2", "model-3"});
+}
+
 TEST_CASE("the end of the input ends training; an exception under way keeps hooks from ending it") {
   model m;
   std::vector<std::string> told;

@@ -48,15 +48,13 @@ struct restore_options {
 // Saves and restores the variables of a graph, by the names of their nodes: where they are placed, and on how many
 // tasks, may differ. Refers to the graph, which was the default one when it was made. Saving removes the oldest
 // checkpoints that it has made. For one thread at a time, but what save_in_background writes is written meanwhile; its
-// destructor waits for that. What is torn, foreign or does not fit is an error that names file and variable, and
-// changes nothing.
+// destructor waits for that, and so does what asks about checkpoints. What is torn, foreign or does not fit is an error
+// that names file and variable, and changes nothing.
 class saver {
  public:
   explicit saver(saver_options options = {}) : o_(std::move(options)), graph_(&default_graph()) {}
   saver(const saver&) = delete;
-  ~saver() {
-    if (writer_.joinable()) writer_.join();
-  }
+  ~saver() { settle(); }
 
   // Writes a checkpoint and returns its prefix: "DIR/model-20" of path "DIR/model" at step 20, the value that the
   // variable has then. The folder is made where it is not there. failed_precondition: a variable is not initialised.
@@ -91,7 +89,7 @@ class saver {
   }
   // Until the files of the last save_in_background are written; throws what went wrong with them.
   void wait() {
-    if (writer_.joinable()) writer_.join();
+    settle();
     if (const auto failed = std::exchange(failure_, std::nullopt)) throw *failed;
   }
 
@@ -121,12 +119,14 @@ class saver {
 
   // The checkpoints that it has made and not removed, oldest first.
   std::vector<std::string> last_checkpoints() const {
+    settle();
     std::vector<std::string> all;
     for (const checkpoint_entry& e : kept_) all.push_back(e.prefix);
     return all;
   }
   // Goes on with the checkpoints of a folder, as if it had made them: they are removed in their turn.
   void recover_last_checkpoints(const std::filesystem::path& folder) {
+    settle();
     kept_.clear();
     for (checkpoint_entry& e : read_checkpoint_state(folder).all) {
       e.prefix = (folder / e.prefix).string();
@@ -175,6 +175,9 @@ class saver {
   void assign(session& to, const std::vector<saved_variable>& variables, const std::vector<any_tensor>& values) const;
   void remember(const std::string& prefix);
   static void remove(const std::string& prefix);
+  void settle() const {
+    if (writer_.joinable()) writer_.join();
+  }
   // A variable's name and read, as the checkpoint's reader may give them out.
   any_expr read_of(const saved_variable& v) const {
     return {*graph_, {graph_->id_of((*graph_)[v.variable].name + "/read"), 0}};
@@ -184,7 +187,7 @@ class saver {
   graph* const graph_;
   std::vector<checkpoint_entry> kept_;
   double preserved_at_ = now();
-  std::thread writer_;
+  mutable std::thread writer_;
   std::optional<error> failure_;  // of the writer, once it is joined
 
   static double now() {
@@ -200,6 +203,17 @@ inline any_tensor rows_of(const any_tensor& whole, std::int64_t first, const sha
   const std::size_t row = extent[0] == 0 ? 0 : rows.bytes() / static_cast<std::size_t>(extent[0]);
   std::memcpy(rows.raw(), whole.byte_data() + static_cast<std::size_t>(first) * row, rows.bytes());
   return rows;
+}
+inline void make_folder(const std::filesystem::path& folder) {
+  std::error_code trouble;
+  std::filesystem::create_directories(folder, trouble);
+  if (trouble) throw files::io_failure("make folder", folder, trouble.value());
+}
+// Nothing where it is not there.
+inline void remove_file(const std::filesystem::path& file) {
+  std::error_code trouble;
+  std::filesystem::remove(file, trouble);
+  if (trouble) throw files::io_failure("remove", file, trouble.value());
 }
 
 // The files of a checkpoint, opened and checked.
@@ -292,11 +306,11 @@ inline saver::snapshot saver::read(session& from, const std::string& path, const
 
 inline std::string saver::write(snapshot taken) {
   const std::filesystem::path prefix(taken.prefix);
-  if (prefix.has_parent_path()) std::filesystem::create_directories(prefix.parent_path());
+  if (prefix.has_parent_path()) detail::make_folder(prefix.parent_path());
   const std::string index_path = taken.prefix + ".safetensors.index.json", whole_path = taken.prefix + ".safetensors";
   if (taken.shards.size() == 1) {
     write_shard(whole_path, taken.shards[0], taken.notes);
-    std::filesystem::remove(index_path);
+    detail::remove_file(index_path);
   } else {
     // Shards of a checkpoint that is there already keep their names until the index speaks of the new ones.
     std::vector<std::string> before;
@@ -314,8 +328,8 @@ inline std::string saver::write(snapshot taken) {
       }
     }
     files::write_shard_index(index_path, index);
-    std::filesystem::remove(whole_path);
-    for (const std::string& file : before) std::filesystem::remove(prefix.parent_path() / file);
+    detail::remove_file(whole_path);
+    for (const std::string& file : before) detail::remove_file(prefix.parent_path() / file);
   }
   remember(taken.prefix);
   return taken.prefix;
@@ -357,13 +371,14 @@ inline void saver::remove(const std::string& prefix) {
   const std::filesystem::path index = prefix + ".safetensors.index.json";
   if (std::filesystem::exists(index)) {
     const auto files = files::read_shard_index(index).weight_map;
-    std::filesystem::remove(index);
-    for (const auto& [name, file] : files) std::filesystem::remove(index.parent_path() / file);
+    detail::remove_file(index);
+    for (const auto& [name, file] : files) detail::remove_file(index.parent_path() / file);
   }
-  std::filesystem::remove(prefix + ".safetensors");
+  detail::remove_file(prefix + ".safetensors");
 }
 
 inline void saver::restore(session& to, const std::string& prefix, const restore_options& options) const {
+  settle();
   const detail::checkpoint_reader reader(prefix);
   std::vector<saved_variable> found;
   std::string missing;

@@ -23,7 +23,8 @@ namespace pinion::inline v0::train {
 struct checkpoint_listener {
   std::function<void()> begin = {};
   std::function<void(session&, std::int64_t step)> before_save = {};
-  std::function<bool(session&, std::int64_t step)> after_save = {};  // true: training is to stop
+  // The files are there. True: training is to stop.
+  std::function<bool(session&, std::int64_t step)> after_save = {};
   std::function<void(session&, std::int64_t step)> end = {};
 };
 
@@ -85,8 +86,11 @@ class checkpoint_saver {
     else
       o_.saver->save(s, path, step_);
     bool stop = false;
-    for (const checkpoint_listener& l : o_.listeners)
-      if (l.after_save) stop = l.after_save(s, step) || stop;
+    for (const checkpoint_listener& l : o_.listeners) {
+      if (!l.after_save) continue;
+      o_.saver->wait();
+      stop = l.after_save(s, step) || stop;
+    }
     return stop;
   }
 

@@ -48,9 +48,10 @@ struct monitored_session_options {
 // Owns its session, the threads of its queue runners and copies of its hooks. The default graph when it is made is its
 // graph, which it finalizes until it is gone. A step that fails because a task died or restarted (unavailable, aborted)
 // is run again in a new session, whose chief restores the last checkpoint. For one thread at a time; hooks are called
-// in it. Everything it throws is pn::error. Its destructor does what close() does, unless an exception is under way;
-// then it does not call the hooks' end(). Errors of the destructor are logged. Rules: TensorFlow 1.15,
-// monitored_session.py.
+// in it. What a thread of its coordinator fails with ends training and is thrown by the step that it made fail, by the
+// next run() or by close(); it is recovered from where it is of those codes. Everything it throws is pn::error. Its
+// destructor does what close() does, unless an exception is under way; then it does not call the hooks' end(). Errors
+// of the destructor are logged. Rules: TensorFlow 1.15, monitored_session.py.
 class monitored_training_session {
  public:
   explicit monitored_training_session(monitored_session_options options);
@@ -68,7 +69,10 @@ class monitored_training_session {
   }
 
   // Has a hook, the end of the input, the coordinator or close() ended training? Then run() is not called any more.
-  bool should_stop() const { return closed_ || stop_ || (coordinator_ && coordinator_->should_stop()); }
+  bool should_stop() const {
+    if (closed_ || stop_) return true;
+    return coordinator_ && coordinator_->should_stop() && !recoverable_failure();
+  }
   void request_stop() { stop_ = true; }
 
   // As session::run, with hooks around it. A step that meets the end of its input (out_of_range) ends training; one
@@ -97,9 +101,11 @@ class monitored_training_session {
   }
   int recoveries() const { return all_recoveries_; }
 
-  // Calls the hooks' end(), stops the threads, closes the session. Twice is harmless.
+  // Calls the hooks' end(), stops the threads, closes the session; throws what a thread had failed with, if run() has
+  // not. Twice is harmless.
   void close() {
     if (std::exchange(closed_, true)) return;
+    const auto failed = untold_failure();
     try {
       if (session_)
         for (const any_hook& h : hooks_) h.end(*session_);
@@ -108,6 +114,7 @@ class monitored_training_session {
       throw;
     }
     end_session();
+    if (failed) throw *failed;
   }
 
  private:
@@ -119,10 +126,21 @@ class monitored_training_session {
       r.fetches.push_back(dsl::endpoint_of(f));
   }
   static bool is_recoverable(const error& e) { return e.code() == errc::aborted || e.code() == errc::unavailable; }
+  // What a step fails with when the threads of the coordinator are stopped: they close the queues that they fill.
+  static bool is_consequence(const error& e) { return e.code() == errc::cancelled || e.code() == errc::out_of_range; }
 
+  // Of a thread of the coordinator.
+  std::optional<error> recoverable_failure() const {
+    auto why = coordinator_ ? coordinator_->failure() : std::nullopt;
+    return why && is_recoverable(*why) ? why : std::nullopt;
+  }
+  std::optional<error> untold_failure() const {
+    return coordinator_ && !told_ ? coordinator_->failure() : std::nullopt;
+  }
   void add_hooks();
   std::vector<any_tensor> step(const run_request& request, bool may_end);
   std::vector<any_tensor> run_with_hooks(const run_request& request);
+  error because(const error& failed);
 
   // ---- sessions -----------------------------------------------------------------------------------------------------
 
@@ -135,7 +153,7 @@ class monitored_training_session {
       coordinator_->request_stop();
       try {
         coordinator_->join({.stop_grace_period = o_.stop_grace_period, .ignore_live_threads = true});
-      } catch (const error&) {  // of a thread; the step that it made fail has told
+      } catch (const error&) {  // of a thread: see close()
       }
     }
     if (session_) session_->close();
@@ -156,6 +174,7 @@ class monitored_training_session {
   std::optional<coordinator> coordinator_;
   const int exceptions_ = std::uncaught_exceptions();
   bool stop_ = false, closed_ = false, input_ended_ = false, was_finalized_ = false;
+  bool told_ = false;  // of a thread's failure
   int recoveries_ = 0, all_recoveries_ = 0;
 };
 
@@ -217,27 +236,44 @@ inline void monitored_training_session::add_hooks() {
 }
 
 inline std::vector<any_tensor> monitored_training_session::step(const run_request& request, bool may_end) {
-  if (should_stop())
-    throw error(errc::failed_precondition, "run() was called although should_stop() is true: training has ended");
-  for (;;) {
-    std::optional<error> failed;
-    try {
-      auto values = run_with_hooks(request);
-      recoveries_ = 0;
-      return values;
-    } catch (const error& e) {
-      failed = e;
+  if (should_stop()) {
+    if (const auto why = untold_failure()) {
+      told_ = true;
+      throw *why;
     }
-    // What made a thread of the coordinator fail may be why the step was cancelled.
-    const auto cause = coordinator_ ? coordinator_->failure() : std::nullopt;
-    if (!is_recoverable(*failed) && cause && is_recoverable(*cause)) failed = cause;
+    throw error(errc::failed_precondition, "run() was called although should_stop() is true: training has ended");
+  }
+  for (;;) {
+    std::optional<error> failed = recoverable_failure();
+    if (!failed) try {
+        auto values = run_with_hooks(request);
+        recoveries_ = 0;
+        return values;
+      } catch (const error& e) {
+        failed = because(e);
+      }
     if (failed->code() == errc::out_of_range) {
       stop_ = input_ended_ = true;
       if (may_end) return {};
     }
     if (!is_recoverable(*failed)) throw *failed;
-    create_with_patience(&*failed);
+    try {
+      create_with_patience(&*failed);
+    } catch (...) {  // without a session there is nothing left to run
+      abandon();
+      throw;
+    }
   }
+}
+
+// What made a thread of the coordinator fail may be why the step did.
+inline error monitored_training_session::because(const error& failed) {
+  const auto cause = coordinator_ ? coordinator_->failure() : std::nullopt;
+  if (!cause || is_recoverable(failed)) return failed;
+  if (is_recoverable(*cause)) return *cause;
+  if (!is_consequence(failed)) return failed;
+  told_ = true;
+  return *cause;
 }
 
 inline std::vector<any_tensor> monitored_training_session::run_with_hooks(const run_request& request) {
@@ -302,6 +338,7 @@ inline void monitored_training_session::create_session() {
 
 inline void monitored_training_session::begin_as_chief() {
   session_.emplace(o_.config);
+  o_.scaffold.saver->wait();  // what is being written may be the last checkpoint
   const std::string latest = o_.checkpoint_dir.empty() ? "" : latest_checkpoint(o_.checkpoint_dir);
   if (!latest.empty()) {
     o_.scaffold.saver->restore(*session_, latest);
