@@ -9,6 +9,7 @@
 //   };
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -39,22 +40,29 @@ class run_context {
 
 namespace detail {
 
+// clang-format off
+template <class H> concept begins = requires(H& h) { h.begin(); };
+template <class H> concept joins = requires(H& h, session& s, coordinator& c) { h.after_create_session(s, c); };
+template <class H> concept asks =
+    requires(H& h, run_context& c) { { h.before_run(c) } -> std::convertible_to<run_request>; };
+template <class H> concept looks = requires(H& h, run_context& c) { { h.before_run(c) } -> std::same_as<void>; };
+template <class H> concept sees = requires(H& h, run_context& c, std::span<const any_tensor> v) { h.after_run(c, v); };
+template <class H> concept ends = requires(H& h, session& s) { h.end(s); };
+template <class H> concept hook_type = begins<H> || joins<H> || asks<H> || looks<H> || sees<H> || ends<H>;
+
+// A member of one of these names that cannot be called as a hook's would never be called.
 template <class H>
-concept hook_type = requires(H& h) {
-  h.begin();
+constexpr void check_hook() {
+  static_assert(!requires { &H::begin; } || begins<H>, "begin of a hook takes nothing");
+  static_assert(!requires { &H::after_create_session; } || joins<H>,
+                "after_create_session of a hook takes (pinion::session&, train::coordinator&)");
+  static_assert(!requires { &H::before_run; } || asks<H> || looks<H>,
+                "before_run of a hook takes (train::run_context&) and returns a pinion::run_request, or nothing");
+  static_assert(!requires { &H::after_run; } || sees<H>,
+                "after_run of a hook takes (train::run_context&, std::span<const pinion::any_tensor>)");
+  static_assert(!requires { &H::end; } || ends<H>, "end of a hook takes (pinion::session&)");
 }
-|| requires(H& h, session& s, coordinator& c) {
-  h.after_create_session(s, c);
-}
-|| requires(H& h, run_context& c) {
-  h.before_run(c);
-}
-|| requires(H& h, run_context& c, std::span<const any_tensor> v) {
-  h.after_run(c, v);
-}
-|| requires(H& h, session& s) {
-  h.end(s);
-};
+// clang-format on
 
 }  // namespace detail
 
@@ -63,10 +71,12 @@ class any_hook {
  public:
   template <class H>
   requires(detail::hook_type<H> && !std::is_same_v<H, any_hook>) any_hook(H hook)
-      : hook_(std::make_shared<held<H>>(std::make_shared<H>(std::move(hook)))) {}
+      : any_hook(std::make_shared<H>(std::move(hook))) {}
   // One that is also used otherwise.
   template <detail::hook_type H>
-  any_hook(std::shared_ptr<H> hook) : hook_(std::make_shared<held<H>>(std::move(hook))) {}
+  any_hook(std::shared_ptr<H> hook) : hook_(std::make_shared<held<H>>(std::move(hook))) {
+    detail::check_hook<H>();
+  }
 
   void begin() const { hook_->begin(); }
   void after_create_session(session& s, coordinator& c) const { hook_->after_create_session(s, c); }
@@ -87,25 +97,23 @@ class any_hook {
   struct held final : base {
     explicit held(std::shared_ptr<H> h) : hook(std::move(h)) {}
     void begin() override {
-      if constexpr (requires { hook->begin(); }) hook->begin();
+      if constexpr (detail::begins<H>) hook->begin();
     }
     void after_create_session(session& s, coordinator& c) override {
-      if constexpr (requires { hook->after_create_session(s, c); }) hook->after_create_session(s, c);
+      if constexpr (detail::joins<H>) hook->after_create_session(s, c);
     }
     run_request before_run(run_context& c) override {
-      if constexpr (requires {
-                      { hook->before_run(c) } -> std::convertible_to<run_request>;
-                    })
+      if constexpr (detail::asks<H>)
         return hook->before_run(c);
-      else if constexpr (requires { hook->before_run(c); })
+      else if constexpr (detail::looks<H>)
         hook->before_run(c);
       return {};
     }
     void after_run(run_context& c, std::span<const any_tensor> values) override {
-      if constexpr (requires { hook->after_run(c, values); }) hook->after_run(c, values);
+      if constexpr (detail::sees<H>) hook->after_run(c, values);
     }
     void end(session& s) override {
-      if constexpr (requires { hook->end(s); }) hook->end(s);
+      if constexpr (detail::ends<H>) hook->end(s);
     }
     std::shared_ptr<H> hook;
   };
