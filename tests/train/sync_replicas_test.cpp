@@ -23,12 +23,12 @@ struct team {
     pn::expr<std::int64_t> totals, staleness;
   };
 
-  team(int replicas, tr::sync_replicas_options o) {
+  team(int replicas, tr::sync_replicas_options o, bool numbered = true) {
     w = pn::variable(0.0f, {.name = "w"});
     global_step = tr::get_or_create_global_step();
     for (int r = 0; r < replicas; ++r) {
       pn::name_scope scope{"replica_" + std::to_string(r)};
-      o.replica = r;
+      if (numbered) o.replica = r;
       tr::sync_replicas sync{tr::gradient_descent{{.learning_rate = 1}}, o};
       replica one;
       one.g = pn::placeholder<float>({}, "g");
@@ -153,6 +153,15 @@ TEST_CASE("a replica that is not heard of is given up after a while, and may com
   t.step(1, 100).get();  // it did not know that step 0 is over
   CHECK(t.value() == -2);
   CHECK(t.totals()[3] == 2);
+}
+
+TEST_CASE("a replica that comes back is the one that it was") {
+  team t(2, {.replicas_to_aggregate = 2, .worker_timeout = 1h}, false);
+  t.join();
+  t.all[1].hook->after_create_session(*t.sess, *t.coord.it);  // after a recovery
+  t.all[1].hook->end(*t.sess);
+  t.step(0, 2).get();
+  CHECK(t.value() == -2);
 }
 
 TEST_CASE("when the chief ends, the others end with the end of input") {

@@ -33,6 +33,7 @@ struct ssp_counts {
 namespace detail {
 struct ssp_nodes {
   operation enter, leave, expire;
+  expr<std::int64_t> wanted, replica;  // the number that a replica asks for, to be fed, and the one that it gets
   expr<std::int64_t> ahead;
   ssp_counts counts;
 };
@@ -41,12 +42,13 @@ struct ssp_nodes {
 // What a session does for training of bounded staleness. A value; its thread belongs to the coordinator.
 class ssp_hook {
  public:
-  ssp_hook(std::shared_ptr<const detail::ssp_nodes> nodes, bool is_chief, std::chrono::milliseconds worker_timeout)
-      : nodes_(std::move(nodes)), is_chief_(is_chief), worker_timeout_(worker_timeout) {}
+  ssp_hook(std::shared_ptr<const detail::ssp_nodes> nodes, bool is_chief, std::chrono::milliseconds worker_timeout,
+           std::int64_t replica)
+      : nodes_(std::move(nodes)), is_chief_(is_chief), worker_timeout_(worker_timeout), replica_(replica) {}
 
   // Requires: the session and the coordinator outlive the coordinator's threads.
   void after_create_session(session& on, coordinator& with) {
-    on.run(nodes_->enter);
+    replica_ = std::int64_t(on.run({{nodes_->wanted, replica_}}, nodes_->replica, nodes_->enter));
     if (!is_chief_) return;
     with.launch("looks after the replicas", [n = nodes_, &on, &with, pause = worker_timeout_ / 4] {
       while (!with.wait_for_stop(pause)) on.run(n->expire);
@@ -59,6 +61,7 @@ class ssp_hook {
   std::shared_ptr<const detail::ssp_nodes> nodes_;
   bool is_chief_;
   std::chrono::milliseconds worker_timeout_;
+  std::int64_t replica_;  // -1: any; the same again after a recovery
 };
 
 // An optimizer around another: a replica's step applies its own gradients, and then waits until the replica is at most
@@ -108,8 +111,9 @@ class ssp {
       return variable(std::int64_t{0}, {.name = o_.name + "/replica", .trainable = false, .local = true}, where);
     }();
     const output self = replica.read(where).endpoint();
-    const expr<std::int64_t> entered(g, {make(op::clock_enter::name, {clock}, {{"replica", o_.replica}}), 0});
-    made->enter = assign(replica, entered, where);
+    made->wanted = placeholder<std::int64_t>({}, o_.name + "/wanted", where);
+    made->replica = {g, {make(op::clock_enter::name, {clock, made->wanted.endpoint()}), 0}};
+    made->enter = assign(replica, made->replica, where);
     made->leave = {g, make(op::clock_leave::name, {clock, self})};
     made->expire = {g, make(op::clock_expire::name, {clock},
                             {{"patience_ms", static_cast<std::int64_t>(o_.worker_timeout.count())}})};
@@ -146,7 +150,7 @@ class ssp {
   }
   ssp_hook make_session_run_hook(bool is_chief) const {
     (void)nodes();
-    return {nodes_, is_chief, o_.worker_timeout};
+    return {nodes_, is_chief, o_.worker_timeout, o_.replica};
   }
 
  private:

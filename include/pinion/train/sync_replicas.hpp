@@ -43,7 +43,8 @@ namespace detail {
 
 // The nodes of a program that trains in step with others.
 struct sync_nodes {
-  operation train, enter, leave;        // of each replica
+  operation train, enter, leave;       // of each replica
+  expr<std::int64_t> wanted, replica;  // the number that it asks for, to be fed when it enters, and the one it has then
   operation start, update, wake, stop;  // of the chief
   operation expire;
   sync_replicas_counts counts;
@@ -115,13 +116,13 @@ class sync_replicas {
 class sync_replicas_hook {
  public:
   sync_replicas_hook(std::shared_ptr<const detail::sync_nodes> nodes, bool is_chief,
-                     std::chrono::milliseconds worker_timeout)
-      : nodes_(std::move(nodes)), is_chief_(is_chief), worker_timeout_(worker_timeout) {}
+                     std::chrono::milliseconds worker_timeout, std::int64_t replica)
+      : nodes_(std::move(nodes)), is_chief_(is_chief), worker_timeout_(worker_timeout), replica_(replica) {}
 
   // Requires: variables are initialised; the session and the coordinator outlive the coordinator's threads.
   void after_create_session(session& on, coordinator& with) {
     if (is_chief_) on.run(nodes_->start);
-    on.run(nodes_->enter);
+    replica_ = std::int64_t(on.run({{nodes_->wanted, replica_}}, nodes_->replica, nodes_->enter));
     if (!is_chief_) return;
     with.launch("updates for the replicas", [n = nodes_, &on, &with] {
       while (!with.should_stop()) on.run(n->update);
@@ -141,12 +142,13 @@ class sync_replicas_hook {
   std::shared_ptr<const detail::sync_nodes> nodes_;
   bool is_chief_;
   std::chrono::milliseconds worker_timeout_;
+  std::int64_t replica_;  // -1: any; the same again after a recovery
 };
 
 template <class Optimizer>
 sync_replicas_hook sync_replicas<Optimizer>::make_session_run_hook(bool is_chief) const {
   (void)nodes();
-  return {nodes_, is_chief, o_.worker_timeout};
+  return {nodes_, is_chief, o_.worker_timeout, o_.replica};
 }
 
 namespace detail {
@@ -197,11 +199,13 @@ class sync_builder {
     const node_id committed = build(g_, std::move(r));
     return assign(local_step_, expr<std::int64_t>(g_, {committed, 0}), where_);
   }
-  operation enter() {
-    const operation entered = make(op::barrier_enter::name, {{barrier_, 0}}, {{"replica", o_.replica}});
+  void enter(sync_nodes& into) {
+    into.wanted = placeholder<std::int64_t>({}, o_.name + "/wanted", where_);
+    const operation entered = make(op::barrier_enter::name, {{barrier_, 0}, into.wanted.endpoint()});
+    into.replica = {g_, {entered.id(), 1}};
     const operation step = assign(local_step_, expr<std::int64_t>(g_, {entered.id(), 0}), where_);
-    const operation replica = assign(replica_, expr<std::int64_t>(g_, {entered.id(), 1}), where_);
-    return group(step, replica, ticket_.initializer());
+    const operation replica = assign(replica_, into.replica, where_);
+    into.enter = group(step, replica, ticket_.initializer());
   }
   operation leave() { return make(op::barrier_leave::name, {{barrier_, 0}, replica_.read().endpoint()}); }
 
@@ -226,9 +230,9 @@ class sync_builder {
     return y;
   }
   // All go on with the value that the global step has after some operations.
-  operation advance(const operation& after) {
+  operation advance(const operation& after, bool begins = false) {
     const control_dependencies then{after};
-    return make(op::barrier_advance::name, {{barrier_, 0}, step_.read(where_).endpoint()});
+    return make(op::barrier_advance::name, {{barrier_, 0}, step_.read(where_).endpoint()}, {{"begins", begins}});
   }
   // Everything begins at the value of the global step.
   operation start(const std::vector<node_id>& accumulators) {
@@ -237,7 +241,7 @@ class sync_builder {
       reset.push_back(make(op::accumulator_set_step::name, {{a, 0}, step_.read(where_).endpoint()}));
     node_request all{.op = op::no_op::name, .base_name = o_.name + "/reset", .where = where_};
     for (const operation& r : reset) all.control_inputs.push_back(r.id());
-    return advance({g_, build(g_, std::move(all))});
+    return advance({g_, build(g_, std::move(all))}, true);
   }
   operation stop(bool ended) { return make(op::barrier_stop::name, {{barrier_, 0}}, {{"ended", ended}}); }
   operation expire() {
@@ -302,7 +306,7 @@ operation sync_replicas<Optimizer>::apply_gradients(const std::vector<gradient_o
     means.push_back({b.taken(accumulators[i], gradients[i].gradient, round), gradients[i].variable});
   made->update = b.advance(optimizer_.apply_gradients(means, options, where));
   made->start = b.start(accumulators);
-  made->enter = b.enter();
+  b.enter(*made);
   made->leave = b.leave();
   made->wake = b.stop(false);
   made->stop = b.stop(true);

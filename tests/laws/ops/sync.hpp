@@ -36,7 +36,7 @@ inline std::vector<row> sync_rows() {
   const auto kind = [=](std::string_view op, std::function<attributes(dtype)> attrs, attributes wrong, std::string says) {
     return row{{op}, [=](std::string_view, std::int64_t, std::int64_t) -> std::vector<sample> { return {{"a resource", {}, attrs}}; }, nullptr, {{op, {}, std::move(wrong), std::move(says)}}};
   };
-  const attributes first{{"replica", std::int64_t{0}}}, none;
+  const attributes none;
   return {
       kind("GradientAccumulator", accumulator, {{"dtype", dtype::int32}, {"shape", shape{}}}, "gradients of int32"),
       on(at_accumulator, "AccumulatorApplyGradient", {one, one, {{3, 2}}}, none,
@@ -47,7 +47,7 @@ inline std::vector<row> sync_rows() {
       on(at_accumulator, "SparseAccumulatorTakeGradient", {one, several}, none, {{{n, f({2})}, "the tickets is int64"}}),
       on(at_accumulator, "AccumulatorSetStep", {one}, none, {{{f({})}, "the step is int64"}}),
       kind("ReplicaBarrier", barrier, {{"replicas_to_aggregate", std::int64_t{0}}, {"total_num_replicas", std::int64_t{2}}}, "not 0 of 2"),
-      on(at_barrier, "BarrierEnter", {}, first),
+      on(at_barrier, "BarrierEnter", {one}, none, {{{f({})}, "the replica is int64"}}),
       on(at_barrier, "BarrierCommit", {one, one, one}, none, {{{f({}), n, n}, "the replica is int64"}, {{n, n, f({})}, "the step is int64"}}),
       on(at_barrier, "BarrierTake", {}, none),
       on(at_barrier, "BarrierAdvance", {one}, none, {{{f({})}, "the step is int64"}}),
@@ -56,7 +56,7 @@ inline std::vector<row> sync_rows() {
       on(at_barrier, "BarrierExpire", {}, {{"patience_ms", std::int64_t{5}}}),
       on(at_barrier, "BarrierCounts", {}, none),
       kind("ReplicaClock", clock, {{"total_num_replicas", std::int64_t{0}}}, "the clocks of 0 replicas"),
-      on(at_clock, "ClockEnter", {}, first),
+      on(at_clock, "ClockEnter", {one}, none, {{{f({})}, "the replica is int64"}}),
       on(at_clock, "ClockTick", {one}, {{"bound", std::int64_t{1}}}, {{{f({})}, "the replica is int64"}}),
       on(at_clock, "ClockLeave", {one}, none, {{{f({})}, "the replica is int64"}}),
       on(at_clock, "ClockExpire", {}, {{"patience_ms", std::int64_t{5}}}),

@@ -43,17 +43,18 @@ class accumulator_state final : public resource {
       if (at == kept_.end())
         throw error(errc::failed_precondition, "the gradients of step " + std::to_string(step) + " at '" + name_ +
                                                    "' lack one that was said to be there");
-      taken.push_back(std::move(at->second));
+      taken.push_back(at->second);
     }
     next_ = step + 1;
     kept_.erase(kept_.begin(), kept_.lower_bound({next_, std::numeric_limits<std::int64_t>::min()}));
     return taken;
   }
-  // From now on contributions of this step and later ones are kept.
+  // From now on contributions of this step and later ones are kept. Those of this step that are there stay: their
+  // replicas may be about to commit them.
   void set_step(std::int64_t step) {
     std::lock_guard hold(mutex_);
     next_ = step;
-    kept_.clear();
+    std::erase_if(kept_, [step](const auto& one) { return one.first.first != step; });
   }
 
  private:

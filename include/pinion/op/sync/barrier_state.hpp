@@ -4,7 +4,9 @@
 //   1. Whether a replica's step counts is decided once, for all its gradients.
 //   2. A round ends when enough replicas have committed: replicas_to_aggregate of them, or all that are left. Who
 //      leaves, or is not heard of, lowers that number.
-//   3. Who commits waits until the round's update has been made, unless the round needs another gradient of it.
+//   3. Who commits waits until the round's update has been made, unless the round needs another gradient of it: those
+//   that wait, and a gradient each of those at work, are always enough to fill the round.
+//   4. Once stopped, no update is made until the chief begins anew: an update under way does not undo a stop.
 #pragma once
 
 #include <algorithm>
@@ -70,46 +72,51 @@ class barrier_state final : public resource, public std::enable_shared_from_this
       } else {
         ++counters_.accepted;
         if (round_.empty()) opened_ = replica_members::clock::now();
-        round_.push_back({replica, ticket});
-        if (!full() && static_cast<std::int64_t>(who_waits().size()) + 1 >= members_.live())
-          later.push_back([done, step] { done(step, true, nullptr); });
-        else
-          wait(replica, true, stop, done, later);
+        const std::pair mine(replica, ticket);  // who pushes under the same ticket again replaces what it pushed
+        if (std::find(round_.begin(), round_.end(), mine) == round_.end()) round_.push_back(mine);
+        wait(replica, true, stop, done, later);
+        go_on(later);
+      }
+    }
+    tell(later);
+  }
+  // The step that is to be applied, with the tickets of those that count, in order of the replicas. cancelled: updates
+  // were stopped.
+  void take(cancellation* stop, taken done) {
+    calls later;
+    {
+      std::lock_guard hold(mutex_);
+      if (stopped_) {
+        later.push_back([done = std::move(done), e = updates_stopped()] { done(0, {}, &e); });
+      } else {
+        takers_.add(shared_from_this(), mutex_, stop, std::move(done), "barrier '" + name_ + "'", later);
         seal_if_full(later);
       }
     }
     tell(later);
   }
-  // The step that is to be applied, with the tickets of those that count, in order of the replicas.
-  void take(cancellation* stop, taken done) {
-    calls later;
-    {
-      std::lock_guard hold(mutex_);
-      takers_.add(shared_from_this(), mutex_, stop, std::move(done), "barrier '" + name_ + "'", later);
-      seal_if_full(later);
-    }
-    tell(later);
-  }
-  // The update has been made, or there is none to wait for: all go on with that step.
-  void advance(std::int64_t step) {
+  // The update has been made, or, where the chief begins, there is none to wait for: all go on with that step.
+  void advance(std::int64_t step, bool begins) {
     calls later;
     {
       std::lock_guard hold(mutex_);
       if (sealed_) ++counters_.rounds;
       step_ = step;
-      sealed_ = ended_ = false;
+      sealed_ = false;
+      if (begins) stopped_ = ended_ = false;
       round_.clear();
       for (auto& [replica, w] : std::exchange(waiting_, {})) w->release_all(later, step, w->accepted);
     }
     tell(later);
   }
-  // Whoever waits to take is cancelled; with `ended` replicas that wait, or come, end with out_of_range, until there is
-  // an advance again.
+  // Whoever waits to take, or comes to, is cancelled; with `ended` replicas that wait, or come, end with out_of_range;
+  // both until the chief begins anew.
   void stop(bool ended) {
     calls later;
     {
       std::lock_guard hold(mutex_);
-      takers_.fail_all(later, error(errc::cancelled, "the updates at barrier '" + name_ + "' were stopped"));
+      stopped_ = true;
+      takers_.fail_all(later, updates_stopped());
       ended_ = ended_ || ended;
       if (ended_)
         for (auto& [replica, w] : std::exchange(waiting_, {})) w->fail_all(later, training_ended());
@@ -148,7 +155,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     {
       std::lock_guard hold(mutex_);
       what();
-      seal_if_full(later);
+      go_on(later);
     }
     tell(later);
   }
@@ -171,6 +178,9 @@ class barrier_state final : public resource, public std::enable_shared_from_this
       if (!w->empty()) all.insert(replica);
     return all;
   }
+  error updates_stopped() const {
+    return error(errc::cancelled, "the updates at barrier '" + name_ + "' were stopped");
+  }
   error training_ended() const {
     return error(errc::out_of_range, "training has ended at step " + std::to_string(step_) + ": barrier '" + name_ +
                                          "' was stopped by the chief");
@@ -182,6 +192,28 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     return (aggregate_ * live + total - 1) / total;
   }
   bool full() const { return !round_.empty() && static_cast<std::int64_t>(round_.size()) >= needed(); }
+  void go_on(calls& later) {
+    seal_if_full(later);
+    while (lacks_gradients()) let_one_go(later);
+  }
+  // Do some wait for a round that those at work will not fill?
+  bool lacks_gradients() const {
+    if (sealed_ || round_.empty() || full()) return false;
+    const auto waiting = who_waits();
+    const auto live = [this](std::int64_t replica) { return members_.is_live(replica); };
+    const std::int64_t at_work = members_.live() - std::count_if(waiting.begin(), waiting.end(), live);
+    return !waiting.empty() && static_cast<std::int64_t>(round_.size()) + at_work < needed();
+  }
+  // The one with the fewest gradients in the round computes another.
+  void let_one_go(calls& later) {
+    const auto given = [this](std::int64_t replica) {
+      return std::count_if(round_.begin(), round_.end(), [&](const auto& one) { return one.first == replica; });
+    };
+    const auto waiting = who_waits();
+    const std::int64_t replica = *std::min_element(waiting.begin(), waiting.end(),
+                                                   [&](std::int64_t a, std::int64_t b) { return given(a) < given(b); });
+    waiting_.at(replica)->release_all(later, step_, true);
+  }
   void seal_if_full(calls& later) {
     if (sealed_ || takers_.empty() || !full()) return;
     sealed_ = true;
@@ -196,8 +228,9 @@ class barrier_state final : public resource, public std::enable_shared_from_this
   mutable std::mutex mutex_;
   replica_members members_;
   std::int64_t step_ = 0;
-  bool sealed_ = false;  // its update is being made
-  bool ended_ = false;   // there will be none
+  bool sealed_ = false;   // its update is being made
+  bool stopped_ = false;  // there are none, until the chief begins anew
+  bool ended_ = false;    // and no replica is to wait for one
   replica_members::clock::time_point opened_{};
   std::vector<std::pair<std::int64_t, std::int64_t>> round_;  // replica, ticket
   std::map<std::int64_t, std::shared_ptr<committer>> waiting_;

@@ -212,8 +212,8 @@ inline std::unique_ptr<kernel> make_kernel(replica_barrier, const kernel_setup& 
 }
 
 inline std::unique_ptr<kernel> make_kernel(barrier_enter, const kernel_setup& setup) {
-  return detail::kernel_at<replica_barrier>(setup, [](barrier_state& b, const attributes& attrs, kernel_context& c) {
-    const auto [step, replica] = b.enter(attrs.get<std::int64_t>("replica"));
+  return detail::kernel_at<replica_barrier>(setup, [](barrier_state& b, const attributes&, kernel_context& c) {
+    const auto [step, replica] = b.enter(detail::number_at(c, 1));
     detail::yield_number(c, 0, step);
     detail::yield_number(c, 1, replica);
   });
@@ -242,8 +242,9 @@ inline std::unique_ptr<kernel> make_kernel(barrier_take, const kernel_setup& set
       });
 }
 inline std::unique_ptr<kernel> make_kernel(barrier_advance, const kernel_setup& setup) {
-  return detail::kernel_at<replica_barrier>(
-      setup, [](barrier_state& b, const attributes&, kernel_context& c) { b.advance(detail::number_at(c, 1)); });
+  return detail::kernel_at<replica_barrier>(setup, [](barrier_state& b, const attributes& attrs, kernel_context& c) {
+    b.advance(detail::number_at(c, 1), attrs.get_or("begins", false));
+  });
 }
 inline std::unique_ptr<kernel> make_kernel(barrier_stop, const kernel_setup& setup) {
   return detail::kernel_at<replica_barrier>(
@@ -263,8 +264,8 @@ inline std::unique_ptr<kernel> make_kernel(replica_clock, const kernel_setup& se
   return make_function_kernel([state = detail::find_meeting(replica_clock{}, setup, setup.node)](kernel_context&) {});
 }
 inline std::unique_ptr<kernel> make_kernel(clock_enter, const kernel_setup& setup) {
-  return detail::kernel_at<replica_clock>(setup, [](clock_state& s, const attributes& attrs, kernel_context& c) {
-    detail::yield_number(c, 0, s.enter(attrs.get<std::int64_t>("replica")));
+  return detail::kernel_at<replica_clock>(setup, [](clock_state& s, const attributes&, kernel_context& c) {
+    detail::yield_number(c, 0, s.enter(detail::number_at(c, 1)));
   });
 }
 inline std::unique_ptr<kernel> make_kernel(clock_tick, const kernel_setup& setup) {

@@ -119,7 +119,7 @@ struct sparse_accumulator_take : detail::on_accumulator {
     c.output(type_at(c), rows);
   }
 };
-// Inputs: the accumulator, a step. Gradients of it and of later steps are kept, what there was is forgotten.
+// Inputs: the accumulator, a step. Gradients of it and of later steps are kept; of what there was, those of the step.
 struct accumulator_set_step : detail::on_accumulator {
   static constexpr std::string_view name = "AccumulatorSetStep";
   static constexpr input_count inputs = 2;
@@ -136,14 +136,15 @@ struct on_kind : on_resource {
   static constexpr input_count inputs = 1;
   static void expect(const shape_context& c) { expect_resource(c, Kind::name, Kind::called); }
 };
-// A replica is there: the one numbered "replica", or with -1 any that was not there yet or has left. Yields so many
-// numbers.
+// A replica is there. Inputs: the barrier or clock, the replica's number, or -1: any that was not there yet or has
+// left. Yields so many numbers.
 template <class Kind, int Numbers>
 struct on_entering : on_kind<Kind> {
+  static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
   static void infer(shape_context& c) {
     on_kind<Kind>::expect(c);
-    (void)c.attrs().get<std::int64_t>("replica");
+    expect_int64(c, 1, "the replica");
     for (int i = 0; i < Numbers; ++i) c.output(dtype::int64, {});
   }
 };
@@ -196,7 +197,8 @@ namespace detail {
 using on_barrier = on_kind<replica_barrier>;
 }  // namespace detail
 
-// Yields the step that the replica shall work on, and its number.
+// Inputs: the barrier, the number of the replica that is there, or -1: any that was not there yet or has left. Yields
+// the step that it shall work on, and its number.
 struct barrier_enter : detail::on_entering<replica_barrier, 2> {
   static constexpr std::string_view name = "BarrierEnter";
 };
@@ -225,7 +227,7 @@ struct barrier_take : detail::on_barrier {
     c.output(dtype::int64, {unknown});
   }
 };
-// Inputs: the barrier, the step that all go on with.
+// Inputs: the barrier, the step that all go on with. "begins": the chief does, whatever was stopped before.
 struct barrier_advance : detail::on_barrier {
   static constexpr std::string_view name = "BarrierAdvance";
   static constexpr input_count inputs = 2;
@@ -234,8 +236,8 @@ struct barrier_advance : detail::on_barrier {
     detail::expect_int64(c, 1, "the step");
   }
 };
-// Nobody waits for an update any more: takes that wait are cancelled; with "ended" replicas that wait, or come, end
-// with out_of_range, until there is an advance again.
+// No more updates: takes that wait, or come, are cancelled; with "ended" replicas that wait, or come, end with
+// out_of_range. Until the chief begins anew.
 struct barrier_stop : detail::on_barrier {
   static constexpr std::string_view name = "BarrierStop";
   static void infer(shape_context& c) { expect(c); }
