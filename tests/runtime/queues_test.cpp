@@ -241,6 +241,9 @@ TEST_CASE("what does not fit a queue is refused with the component") {
   CHECK(refusal([&] { b.on().run({{X, pn::tensor<float>{pn::shape{3, 2}}}}, many); }, errc::invalid_argument, "2 of component 0 and 3 of component 1") == "");
   CHECK(refusal([&] { (void)pn::fifo_queue<int, float>({.shapes = {{}}}); }, errc::invalid_argument, "2 components", "1 shape") == "");
   auto loose = pn::fifo_queue<int>({});
+  auto S = pn::placeholder<int>(pn::shape::any(), "S");
+  auto one_by_one = loose.enqueue_many(S);
+  CHECK(refusal([&] { b.on().run({{S, 3}}, one_by_one); }, errc::invalid_argument, "component 0", "a scalar") == "");
   CHECK(refusal([&] { loose.dequeue_many(2); }, errc::invalid_argument, "known shapes") == "");
   CHECK(refusal([&] { (void)pn::random_shuffle_queue<int>({.capacity = 3, .min_after_dequeue = 3}); }, errc::invalid_argument, "below the capacity") == "");
 }
@@ -253,6 +256,10 @@ TEST_CASE("two queues that share a name are one, and must agree") {
   b.run(a.enqueue(5));
   CHECK(b.run(c.dequeue()) == 5);
   CHECK(refusal([&] { b.run(other.size()); }, errc::invalid_argument, "share the name 'both'") == "");
+  auto ready = pn::random_shuffle_queue<int>({.capacity = 4, .min_after_dequeue = 1, .shared_name = "shuffled"});
+  auto later = pn::random_shuffle_queue<int>({.capacity = 4, .min_after_dequeue = 2, .shared_name = "shuffled"});
+  b.run(ready.enqueue(1));
+  CHECK(refusal([&] { b.run(later.size()); }, errc::invalid_argument, "min_after_dequeue is 2 here, 1 in") == "");
 }
 
 TEST_CASE("many threads put and take, and no element is lost or seen twice") {

@@ -48,9 +48,12 @@ inline any_tensor slice_to_keep(const any_tensor& all, std::int64_t k) {
 }
 
 inline std::vector<queue_element> elements_of(const queue_state& q, std::span<const any_tensor> components) {
-  const std::int64_t n = components[0].shape()[0];
+  const std::int64_t n = components[0].shape().rank() == 0 ? 0 : components[0].shape()[0];
   for (std::size_t i = 0; i < components.size(); ++i) {
     expect_component(q, i, components[i].shape(), stacked(unknown, q.components().shapes[i]));
+    if (components[i].shape().rank() == 0)
+      throw error(errc::invalid_argument, "component " + std::to_string(i) + " of elements of " + q.kind() + " '" +
+                                              q.name() + "' is a scalar; elements are its slices along dimension 0");
     if (components[i].shape()[0] != n)
       throw error(errc::invalid_argument, "as many elements of each component are enqueued, not " + std::to_string(n) +
                                               " of component 0 and " + std::to_string(components[i].shape()[0]) +

@@ -4,6 +4,7 @@
 //   1. Of those who put, and of those who take, only the first may go on; so the order of waiting callers holds.
 //   2. After any change both lists go on in turns until neither can.
 //   3. `done` of an attempt is called once, without the lock; until then its cancellation is subscribed to.
+//   4. Who cancels may be a thread that must not compute, as a network's: those whom that lets go on do so in the pool.
 #pragma once
 
 #include <deque>
@@ -21,16 +22,24 @@
 
 namespace pinion::inline v0::op {
 
+// Of a shuffle queue; 0 of others.
+inline std::int64_t min_after_dequeue_of(const node& n) {
+  return n.attrs.get_or<std::int64_t>("min_after_dequeue", 0);
+}
+
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe; holds no thread of who waits.
 class queue_state final : public resource, public std::enable_shared_from_this<queue_state> {
  public:
   using put_done = std::function<void(const error*)>;
   using taken = std::function<void(std::vector<queue_element>, const error*)>;
 
-  queue_state(std::string name, const node& n)
-      : name_(std::move(name)),
+  // Of the node that makes it; the pool outlives it.
+  queue_state(std::string name, const node& n, thread_pool* pool)
+      : pool_(pool),
+        name_(std::move(name)),
         kind_(n.op.substr(0, n.op.size() - 2)),  // without "V2"
         capacity_(n.attrs.get<std::int64_t>("capacity")),
+        least_(min_after_dequeue_of(n)),
         components_(components_of(n.attrs)),
         made_at_(to_string(n.where)),
         store_(make_queue_store(n)) {}
@@ -39,6 +48,7 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
   const std::string& kind() const { return kind_; }
   const std::string& made_at() const { return made_at_; }
   std::int64_t capacity() const { return capacity_; }
+  std::int64_t min_after_dequeue() const { return least_; }
   const queue_components& components() const { return components_; }
 
   // Puts elements one by one as there is room. cancelled: the queue is closed, or the step is.
@@ -117,7 +127,12 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
       std::lock_guard hold(mutex_);
       if (!a->ended) abandon(a, ended);
     }
-    tell(ended);
+    for (const auto& one : ended) {
+      if (one == a || !pool_)
+        one->done(*one);
+      else
+        pool_->schedule([one] { one->done(*one); });
+    }
   }
   static void tell(const attempts& ended) {
     for (const auto& a : ended) a->done(*a);
@@ -212,8 +227,9 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
          ended);
   }
 
+  thread_pool* const pool_;
   const std::string name_, kind_;
-  const std::int64_t capacity_;
+  const std::int64_t capacity_, least_;
   const queue_components components_;
   const std::string made_at_;
   mutable std::mutex mutex_;
@@ -224,17 +240,23 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
 
 // The queue that a node names, made on first use. Two nodes that share a name must agree on what it is.
 inline std::shared_ptr<queue_state> find_queue(task_services& services, const node& n) {
-  const auto state = find_state<queue_state>(
-      services, n, "a queue", [&](const std::string& name) { return std::make_shared<queue_state>(name, n); });
+  const auto state = find_state<queue_state>(services, n, "a queue", [&](const std::string& name) {
+    return std::make_shared<queue_state>(name, n, services.intra_op);
+  });
   const std::string kind = n.op.substr(0, n.op.size() - 2);
   const auto capacity = n.attrs.get<std::int64_t>("capacity");
+  if (state->kind() == kind && state->min_after_dequeue() != min_after_dequeue_of(n))
+    throw error(errc::invalid_argument,
+                "two queues share the name '" + state->name() + "' but are not the same: min_after_dequeue is " +
+                    std::to_string(min_after_dequeue_of(n)) + " here, " + std::to_string(state->min_after_dequeue()) +
+                    " in the one made first" + (state->made_at().empty() ? "" : " at " + state->made_at()));
   if (state->kind() != kind || state->capacity() != capacity || !(state->components() == components_of(n.attrs)))
-    throw error(errc::invalid_argument, "two queues share the name '" + state->name() + "' but are not the same: " + kind +
-                                            " of " + to_string(components_of(n.attrs)) + " and capacity " +
-                                            std::to_string(capacity) + " here, " + state->kind() + " of " +
-                                            to_string(state->components()) + " and capacity " +
-                                            std::to_string(state->capacity()) + " in the one made first" +
-                                            (state->made_at().empty() ? "" : " at " + state->made_at()));
+    throw error(errc::invalid_argument,
+                "two queues share the name '" + state->name() + "' but are not the same: " + kind + " of " +
+                    to_string(components_of(n.attrs)) + " and capacity " + std::to_string(capacity) + " here, " +
+                    state->kind() + " of " + to_string(state->components()) + " and capacity " +
+                    std::to_string(state->capacity()) + " in the one made first" +
+                    (state->made_at().empty() ? "" : " at " + state->made_at()));
   return state;
 }
 

@@ -1,0 +1,39 @@
+// The state of a queue by itself: who goes on in which thread.
+#include <catch2/catch.hpp>
+
+#include <future>
+#include <thread>
+
+#include <pinion/op/queue/queue_state.hpp>
+
+namespace {
+
+using namespace pinion;
+
+node fifo_of_one_number() {
+  node n;
+  n.op = "FIFOQueueV2";
+  n.attrs.set("capacity", std::int64_t{-1});
+  op::set_components(n.attrs, {{dtype::float32}, {shape{}}});
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("whom a cancelled dequeue lets go on does so in the pool, not in the thread that cancels") {
+  thread_pool pool(1);
+  const auto q = std::make_shared<op::queue_state>("q", fifo_of_one_number(), &pool);
+  cancellation stop;
+  std::optional<errc> failed;
+  q->take(2, false, &stop, [&](std::vector<op::queue_element>, const error* why) { failed = why->code(); });
+  q->put({{tensor<float>(7.0f).untyped()}}, nullptr, [](const error*) {});
+  std::promise<std::thread::id> went_on;
+  q->take(1, false, nullptr, [&](std::vector<op::queue_element> one, const error* why) {
+    went_on.set_value(why || one.size() != 1 ? std::thread::id() : std::this_thread::get_id());
+  });
+  stop.cancel();
+  CHECK(failed == errc::cancelled);
+  const auto id = went_on.get_future().get();
+  CHECK(id != std::thread::id());
+  CHECK(id != std::this_thread::get_id());
+}
