@@ -157,6 +157,14 @@ TEST_CASE("a thread that fails ends training, which says so") {
   sess.close();
 }
 
+TEST_CASE("a thread whose queue another program has closed ends training, and nothing has failed") {
+  model m;
+  std::vector<pn::error> errors{{errc::cancelled, "the queue was closed"}};
+  tr::monitored_training_session sess{quiet({.hooks = {failing_thread{&errors}}})};
+  CHECK(sess.should_stop());
+  sess.close();
+}
+
 TEST_CASE("a step whose input failed ends with why, not with the end of the input") {
   model m;
   auto q = pn::fifo_queue<float>({.name = "input"});

@@ -126,7 +126,8 @@ class monitored_training_session {
       r.fetches.push_back(dsl::endpoint_of(f));
   }
   static bool is_recoverable(const error& e) { return e.code() == errc::aborted || e.code() == errc::unavailable; }
-  // What a step fails with when the threads of the coordinator are stopped: they close the queues that they fill.
+  // What a step fails with when the threads of the coordinator are stopped, since they close the queues that they fill;
+  // and a thread when another program does.
   static bool is_consequence(const error& e) { return e.code() == errc::cancelled || e.code() == errc::out_of_range; }
 
   // Of a thread of the coordinator.
@@ -135,7 +136,8 @@ class monitored_training_session {
     return why && is_recoverable(*why) ? why : std::nullopt;
   }
   std::optional<error> untold_failure() const {
-    return coordinator_ && !told_ ? coordinator_->failure() : std::nullopt;
+    auto why = coordinator_ && !told_ ? coordinator_->failure() : std::nullopt;
+    return why && !is_consequence(*why) ? why : std::nullopt;
   }
   void add_hooks();
   std::vector<any_tensor> step(const run_request& request, bool may_end);
@@ -271,7 +273,7 @@ inline error monitored_training_session::because(const error& failed) {
   const auto cause = coordinator_ ? coordinator_->failure() : std::nullopt;
   if (!cause || is_recoverable(failed)) return failed;
   if (is_recoverable(*cause)) return *cause;
-  if (!is_consequence(failed)) return failed;
+  if (!is_consequence(failed) || is_consequence(*cause)) return failed;
   told_ = true;
   return *cause;
 }
