@@ -125,7 +125,11 @@ class sync_replicas_hook {
     replica_ = std::int64_t(on.run({{nodes_->wanted, replica_}}, nodes_->replica, nodes_->enter));
     if (!is_chief_) return;
     with.launch("updates for the replicas", [n = nodes_, &on, &with] {
-      while (!with.should_stop()) on.run(n->update);
+      try {
+        while (!with.should_stop()) on.run(n->update);
+      } catch (const error& e) {  // end() stops the updates before the coordinator is stopped
+        if (e.code() != errc::cancelled) throw;
+      }
     });
     with.launch("looks after the replicas", [n = nodes_, &on, &with, pause = worker_timeout_ / 4] {
       while (!with.wait_for_stop(pause)) on.run(n->expire);
