@@ -177,7 +177,9 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
   }
 
   void go_on(attempts& ended) {
-    while (go_on_putting(ended) | go_on_taking(ended)) {
+    for (bool changed = true; changed;) {
+      changed = go_on_putting(ended);
+      changed = go_on_taking(ended) || changed;
     }
   }
   bool has_room() const { return capacity_ < 0 || store_->size() < static_cast<std::size_t>(capacity_); }
