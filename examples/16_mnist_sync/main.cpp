@@ -31,7 +31,7 @@ void work(int task, const team& team, pn::local_cluster& cluster, const mnist::o
   const std::int64_t last = o.epochs * (static_cast<std::int64_t>(digits.train.count) / batch) / team.needed;
   const mnist::model m = mnist::build(5, 160, o.seed, .1);
   auto step = tr::get_or_create_global_step();
-  tr::sync_replicas sync{tr::momentum{{.learning_rate = mnist::rate(.02, step, last), .momentum = .95}},
+  tr::sync_replicas sync{tr::momentum{{.learning_rate = mnist::rate(.04, step, last), .momentum = .95}},
                          {.replicas_to_aggregate = team.needed, .total_num_replicas = team.workers(), .replica = task}};
   auto train = sync.minimize(m.loss, {.global_step = step});
 

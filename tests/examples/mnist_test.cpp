@@ -221,6 +221,17 @@ TEST_CASE("batches go the same way for a seed, and leave out what does not fill 
   CHECK(one.epoch() == 3);
 }
 
+TEST_CASE("digits are held out from the end, and are then no training digits") {
+  const mnist::digits all = mnist::synthesise(20, 0, 6).train;
+  mnist::digits rest = all;
+  const mnist::digits held = mnist::hold_out(rest, 5);
+  CHECK((rest.count == 15 && held.count == 5));
+  CHECK(rest.labels == std::vector(all.labels.begin(), all.labels.begin() + 15));
+  CHECK(held.labels == std::vector(all.labels.begin() + 15, all.labels.end()));
+  CHECK(held.images == std::vector(all.images.begin() + 15 * mnist::pixels, all.images.end()));
+  CHECK_THROWS_WITH(mnist::hold_out(rest, 16), "16 digits cannot be held out of 15");
+}
+
 TEST_CASE("a batch must be neither empty nor larger than the set") {
   const mnist::digits data = mnist::synthesise(5, 0, 8).train;
   CHECK_THROWS_WITH((mnist::batches{data, 6, 1}), "a batch of 6 digits cannot be taken from 5");
