@@ -22,8 +22,8 @@ int main() {
   auto loss = pn::reduce_mean(pn::square(w * x + b - y));
   auto train = tr::adam{{.learning_rate = .1f}}.minimize(loss, {.global_step = step});
 
+  tr::coordinator coord;  // before the session, whose end lets go who waits for room in the queue
   tr::monitored_training_session sess{{}};
-  tr::coordinator coord;
   coord.launch("reads the input", [&] {
     for (int chunk = 0; chunk < 100; ++chunk) {  // waits while the queue is full
       pn::tensor<float> rows{{32}};

@@ -27,7 +27,7 @@ struct sync_replicas_options {
   std::int64_t total_num_replicas = 0;  // those beyond replicas_to_aggregate are backups; 0: as many as are aggregated
   std::string name = "sync_replicas";   // the same in all programs that train together
   std::int64_t replica = -1;            // which one this program is; -1: any that is free
-  std::chrono::milliseconds worker_timeout = std::chrono::seconds(30);  // a round waits so long for a silent replica
+  std::chrono::milliseconds worker_timeout = std::chrono::seconds(15);  // a round waits so long for a silent replica
   bool sum_gradients = false;                                           // instead of their mean
 };
 

@@ -106,14 +106,15 @@ class monitored_training_session {
   void close() {
     if (std::exchange(closed_, true)) return;
     const auto failed = untold_failure();
-    try {
-      if (session_)
-        for (const any_hook& h : hooks_) h.end(*session_);
-    } catch (...) {
-      end_session();
-      throw;
-    }
+    std::exception_ptr ended_badly;  // each has its end, so that one's failure does not cost the last checkpoint
+    if (session_)
+      for (const any_hook& h : hooks_) try {
+          h.end(*session_);
+        } catch (...) {
+          if (!ended_badly) ended_badly = std::current_exception();
+        }
     end_session();
+    if (ended_badly) std::rethrow_exception(ended_badly);
     if (failed) throw *failed;
   }
 
@@ -199,7 +200,8 @@ inline monitored_training_session::monitored_training_session(monitored_session_
   }
 }
 
-// Those of the chief come first: the caller's own, the counter, summaries, checkpoints; then everybody's.
+// Those of the chief come first: the caller's own, the counter, summaries; then everybody's. The checkpoints come last
+// (in TensorFlow before everybody's): what others refuse is not saved, and what their end() leaves is.
 inline void monitored_training_session::add_hooks() {
   const auto never = [](auto& value) {
     if (value && *value == 0) value.reset();
@@ -228,13 +230,13 @@ inline void monitored_training_session::add_hooks() {
                                         .writer = writer,
                                         .summary_op = o_.scaffold.summary_op}));
     }
-    if (!o_.checkpoint_dir.empty() && (o_.save_checkpoint_secs || o_.save_checkpoint_steps))
-      hooks_.push_back(checkpoint_saver({.dir = o_.checkpoint_dir,
-                                         .save_steps = o_.save_checkpoint_steps,
-                                         .save_secs = o_.save_checkpoint_secs,
-                                         .saver = o_.scaffold.saver}));
   }
   hooks_.insert(hooks_.end(), o_.hooks.begin(), o_.hooks.end());
+  if (o_.is_chief && !o_.checkpoint_dir.empty() && (o_.save_checkpoint_secs || o_.save_checkpoint_steps))
+    hooks_.push_back(checkpoint_saver({.dir = o_.checkpoint_dir,
+                                       .save_steps = o_.save_checkpoint_steps,
+                                       .save_secs = o_.save_checkpoint_secs,
+                                       .saver = o_.scaffold.saver}));
 }
 
 inline std::vector<any_tensor> monitored_training_session::step(const run_request& request, bool may_end) {
@@ -366,7 +368,7 @@ inline void monitored_training_session::wait_for_chief() {
       session_->run(o_.scaffold.local_init_op);
       return;
     } catch (const error& e) {
-      if (e.code() != errc::failed_precondition) throw;
+      if (e.code() != errc::failed_precondition && e.code() != errc::deadline_exceeded) throw;
       missing = e.what();
     }
     session_.reset();
