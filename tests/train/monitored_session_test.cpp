@@ -296,14 +296,30 @@ TEST_CASE("a function feeds the steps, and its end is theirs") {
 TEST_CASE("training that gets no better stops early, with the best model") {
   model m;
   tr::early_stopping early({.metric = [&](pn::session& s) { const float w = s.run(m.w); return -std::abs(w - 4.0); }, .patience = 3, .every_n_steps = 1});
-  tr::monitored_training_session sess{{.hooks = {early}}};
+  temporary_folder dir;
+  tr::monitored_training_session sess{{.checkpoint_dir = dir.path(), .hooks = {early}, .save_summaries_steps = 0}};
   while (!sess.should_stop()) sess.run(m.train);
   CHECK(std::int64_t(sess.raw_session().run(m.step)) == 6);
   CHECK(early.best() == 0);
   CHECK(early.best_step() == 3);
-  pn::session* raw = &sess.raw_session();
-  early.end(*raw);
-  CHECK(float(raw->run(m.w)) == 4);
+  sess.close();
+  pn::session later{{.graph = &m.g}};
+  tr::saver{}.restore(later, tr::latest_checkpoint(dir.path()));
+  CHECK(float(later.run(m.w)) == 4);
+}
+
+TEST_CASE("a hook whose end fails costs neither the other ends nor the last checkpoint") {
+  model m;
+  struct failing {
+    void end(pn::session&) { throw pn::error(errc::internal, "no end"); }
+  };
+  temporary_folder dir;
+  std::vector<std::string> told;
+  tr::monitored_training_session sess{{.checkpoint_dir = dir.path(), .hooks = {failing{}, recorder{&told, "b", {}}}, .save_summaries_steps = 0}};
+  sess.run(m.train);
+  CHECK(refusal([&] { sess.close(); }, errc::internal, "no end") == "");
+  CHECK(told.back() == "b end");
+  CHECK(tr::latest_checkpoint(dir.path()) == dir.path("model-1"));
 }
 
 TEST_CASE("progress is told in lines where there is no terminal") {
