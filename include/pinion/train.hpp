@@ -31,6 +31,7 @@
 #include <pinion/train/metrics.hpp>
 #include <pinion/train/optimizers.hpp>
 #include <pinion/train/queue_runner.hpp>
+#include <pinion/train/replica_summaries.hpp>
 #include <pinion/train/replicate.hpp>
 #include <pinion/train/run_in_threads.hpp>
 #include <pinion/train/saver.hpp>

@@ -170,6 +170,20 @@ TEST_CASE("nodes that ran beside each other stand in rows of their own") {
   CHECK(json["otherData"]["began_ns"] == "5000000");
 }
 
+TEST_CASE("transfers of a loop have an arrow for each round") {
+  const std::string key = "x:0;" + cpu + ";" + gpu;
+  step_trace t;
+  for (std::int64_t round = 0; round < 3; ++round) {
+    t.events.push_back({trace_event::receive, "x", "Op", gpu, key, 1000 * round, 600, 4});  // has waited for 500
+    t.events.push_back({trace_event::send, "x", "Op", cpu, key, 1000 * round + 500, 50, 4});
+  }
+  const auto json = nlohmann::json::parse(t.to_json());
+  CHECK(pinion_tests::broken_rule(json) == "");
+  CHECK(pinion_tests::count_phase(json, "s") == 3);
+  for (const auto& e : pinion_tests::slices_of(json, "copy"))
+    if (e["name"] == "receive") CHECK(e["dur"] == 0.1);
+}
+
 TEST_CASE("an empty trace is a file too, and one that cannot be written says so") {
   temporary_folder dir;
   step_trace{}.save(dir.path("empty.json"));

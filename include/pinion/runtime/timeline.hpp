@@ -10,10 +10,12 @@
 
 #if PINION_DEFINE_FILES
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -34,8 +36,7 @@ class timeline {
   explicit timeline(const step_trace& t) : trace_(t) {
     for (const trace_event& e : t.events) began_ = std::min(began_, e.start);
     if (t.events.empty()) began_ = 0;
-    for (const trace_event& e : t.events)
-      if (e.kind == trace_event::send) sends_[e.key] = e.start;
+    pair_up();
     for (const trace_event& e : t.events) slices_.push_back(slice_of(e));
     std::stable_sort(slices_.begin(), slices_.end(), [](const slice& a, const slice& b) { return a.start < b.start; });
     for (slice& s : slices_) assign_lane(s);
@@ -80,13 +81,34 @@ class timeline {
   };
 
   static bool is_transfer(const trace_event& e) { return e.kind != trace_event::compute; }
+  // Each receive with the send of its value. A loop's transfers have one key in every round: the first that was sent is
+  // the first to come.
+  void pair_up() {
+    std::vector<const trace_event*> sends, receives;
+    for (const trace_event& e : trace_.events) {
+      if (e.kind == trace_event::send) sends.push_back(&e);
+      if (e.kind == trace_event::receive) receives.push_back(&e);
+    }
+    const auto by = [](auto time) {
+      return [time](const trace_event* a, const trace_event* b) { return time(*a) < time(*b); };
+    };
+    std::stable_sort(sends.begin(), sends.end(), by([](const trace_event& e) { return e.start; }));
+    std::stable_sort(receives.begin(), receives.end(), by([](const trace_event& e) { return e.start + e.duration; }));
+    std::map<std::string_view, std::deque<const trace_event*>> sent;
+    for (const trace_event* s : sends) sent[s->key].push_back(s);
+    for (const trace_event* r : receives)
+      if (auto& same = sent[r->key]; !same.empty()) {
+        send_of_[r] = same.front();
+        same.pop_front();
+      }
+  }
   // A receive is shown from when its value was sent: what it had waited before is nobody's time. Each is long enough
   // for an arrow to end inside.
   slice slice_of(const trace_event& e) const {
     const std::int64_t end = e.start + e.duration;
     std::int64_t start = e.start;
-    if (e.kind == trace_event::receive)
-      if (const auto sent = sends_.find(e.key); sent != sends_.end()) start = std::clamp(sent->second, start, end);
+    if (const auto sent = send_of_.find(&e); sent != send_of_.end())
+      start = std::clamp(sent->second->start, start, end);
     return {&e, start - began_, std::max<std::int64_t>(end - start, is_transfer(e) ? 3 : 1)};
   }
   static row_key key_of(const slice& s) { return {s.event->device, is_transfer(*s.event), s.lane}; }
@@ -147,14 +169,14 @@ class timeline {
   // From the beginning of a send to the end of its receive, where the clocks let that be forward.
   template <class Add>
   void add_arrows(const Add& add) const {
-    std::map<std::string_view, const slice*> sends;
+    std::map<const trace_event*, const slice*> sends;
     for (const slice& s : slices_)
-      if (s.event->kind == trace_event::send) sends[s.event->key] = &s;
+      if (s.event->kind == trace_event::send) sends[s.event] = &s;
     int id = 0;
     for (const slice& to : slices_) {
-      if (to.event->kind != trace_event::receive) continue;
-      const auto from = sends.find(to.event->key);
-      if (from == sends.end()) continue;
+      const auto sent = send_of_.find(to.event);
+      if (sent == send_of_.end()) continue;
+      const auto from = sends.find(sent->second);
       const std::int64_t left = from->second->start + 1, came = to.start + to.duration - 1;
       if (left >= came) continue;
       const auto end = [&](const char* phase, const slice& s, std::int64_t when) {
@@ -168,7 +190,7 @@ class timeline {
   }
 
   const step_trace& trace_;
-  std::map<std::string_view, std::int64_t> sends_;  // when, by key
+  std::map<const trace_event*, const trace_event*> send_of_;  // a receive
   std::int64_t began_ = std::numeric_limits<std::int64_t>::max();
   std::vector<slice> slices_;
   std::map<row_key, row> rows_;
