@@ -39,7 +39,7 @@ for way in "${ways[@]}"; do
     awk -v name="${way%%|*}" '
       /test accuracy/ { if (worst == "" || $NF < worst) worst = $NF }
       / steps, .* s, .* steps\/s$/ { steps += $1; if (fastest == "" || $3 < fastest) fastest = $3 + 0 }
-      / s of CPU$/ { cpu += $1 + $2 }
+      / s of CPU$/ { cpu += $1 + $2; timed++ }
       /^end$/ { n++; sum += worst; if (n == 1 || worst < least) least = worst; worst = "" }
-      END { printf "| %s | %.4f | %.4f | %d | %.1f | %.0f |\n", name, least, sum / n, steps / n, fastest, cpu / n }'
+      END { printf "| %s | %.4f | %.4f | %d | %.1f | %.0f |\n", name, least, sum / n, steps / n, fastest, cpu / timed }'
 done
