@@ -67,3 +67,16 @@ TEST_CASE("a checkpoint has a file for each ps task, and is restored to another 
   std::filesystem::remove(dir.path("model-1.safetensors.index.json"));
   CHECK(refusal([&] { p.saver->restore(here, prefix); }, pn::errc::not_found, "is no checkpoint") == "");
 }
+
+TEST_CASE("a checkpoint written anew in one file leaves none of its shards") {
+  temporary_folder dir;
+  program p(2);
+  auto use = p.g.as_default();
+  auto local = pn::local_cluster{{{"ps", 2}, {"worker", 1}}};
+  pn::session sess{{.target = local.target("worker", 0), .graph = &p.g}};
+  sess.run(p.init);
+  p.saver->save(sess, dir.path("model"), 1);
+  CHECK(dir.files().size() == 4);
+  tr::saver{{.sharded = false}}.save(sess, dir.path("model"), 1);
+  CHECK(dir.files() == std::vector<std::string>{"checkpoint", "model-1.safetensors"});
+}

@@ -20,6 +20,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -308,14 +309,14 @@ inline std::string saver::write(snapshot taken) {
   const std::filesystem::path prefix(taken.prefix);
   if (prefix.has_parent_path()) detail::make_folder(prefix.parent_path());
   const std::string index_path = taken.prefix + ".safetensors.index.json", whole_path = taken.prefix + ".safetensors";
+  // Shards of a checkpoint that is there already keep their names until the new files are whole.
+  std::set<std::string> before;
+  if (std::filesystem::exists(index_path))
+    for (const auto& [name, file] : files::read_shard_index(index_path).weight_map) before.insert(file);
   if (taken.shards.size() == 1) {
     write_shard(whole_path, taken.shards[0], taken.notes);
     detail::remove_file(index_path);
   } else {
-    // Shards of a checkpoint that is there already keep their names until the index speaks of the new ones.
-    std::vector<std::string> before;
-    if (std::filesystem::exists(index_path))
-      for (const auto& [name, file] : files::read_shard_index(index_path).weight_map) before.push_back(file);
     std::string stem = prefix.filename().string();
     if (!before.empty()) stem += "." + std::to_string(std::random_device{}());
     files::shard_index index;
@@ -329,8 +330,8 @@ inline std::string saver::write(snapshot taken) {
     }
     files::write_shard_index(index_path, index);
     detail::remove_file(whole_path);
-    for (const std::string& file : before) detail::remove_file(prefix.parent_path() / file);
   }
+  for (const std::string& file : before) detail::remove_file(prefix.parent_path() / file);
   remember(taken.prefix);
   return taken.prefix;
 }
