@@ -227,3 +227,38 @@ TEST_CASE("sync_replicas says what it needs") {
   CHECK(refusal([&] { sync.make_session_run_hook(true); }, pn::errc::failed_precondition, "comes first") == "");
   CHECK(refusal([&] { sync.minimize(w * w, {}); }, pn::errc::invalid_argument, "global_step") == "");
 }
+
+TEST_CASE("the mean of sparse gradients is one of rows, and a replica may have looked none up") {
+  pn::graph g;
+  auto use = g.as_default();
+  auto table = pn::variable(pn::tensor<float>::of({{1, 1}, {2, 2}, {3, 3}}), {.name = "table"});
+  auto ids = pn::placeholder<std::int32_t>({pn::unknown}, "ids");
+  auto global_step = tr::get_or_create_global_step();
+  std::vector<pn::operation> steps;
+  std::vector<tr::sync_replicas_hook> hooks;
+  for (int r = 0; r < 2; ++r) {
+    pn::name_scope scope{"replica_" + std::to_string(r)};
+    tr::sync_replicas sync{tr::gradient_descent{{.learning_rate = 1}}, {.replicas_to_aggregate = 2, .replica = r}};
+    steps.push_back(sync.minimize(pn::reduce_sum(pn::gather(table, ids)), {.global_step = global_step}));
+    hooks.push_back(sync.make_session_run_hook(r == 0));
+  }
+  auto init = pn::global_variables_initializer();
+  pn::session sess;
+  tr::coordinator coord;
+  sess.run(init);
+  for (auto& hook : hooks) hook.after_create_session(sess, coord);
+  const auto step = [&](int r, std::vector<std::int32_t> rows) {
+    return std::async(std::launch::async, [&sess, &ids, &steps, r, rows] {
+      const pn::tensor<std::int32_t> fed({static_cast<std::int64_t>(rows.size())}, rows);
+      sess.run({{ids, fed}}, steps[static_cast<std::size_t>(r)]);
+    });
+  };
+  auto a = step(0, {0, 0}), b = step(1, {2});
+  a.get();
+  b.get();
+  CHECK(sess.run(table) == pn::tensor<float>::of({{0, 0}, {2, 2}, {2.5f, 2.5f}}));
+  auto c = step(0, {1}), d = step(1, {});
+  c.get();
+  d.get();
+  CHECK(sess.run(table) == pn::tensor<float>::of({{0, 0}, {1.5f, 1.5f}, {2.5f, 2.5f}}));
+}
