@@ -254,7 +254,7 @@ TEST_CASE("a place that cannot be written to is named") {
   temporary_folder dir;
   write(dir.folder() / "file", "");
   const auto e = outcome([&] { tr::summary_writer{dir.folder() / "file" / "run"}; });
-  CHECK(e.find("not_found: cannot make directory '" + (dir.folder() / "file" / "run").string() + "': ") == 0);
+  CHECK(e.find("not_found: cannot make the folder " + (dir.folder() / "file" / "run").string() + ": ") == 0);
   CHECK(outcome([&] { tr::summary_writer(dir.folder(), {.filename_suffix = "/x"}); }) == "invalid_argument: '/x' is no end of a file name: it holds a /");
   CHECK(outcome([&] { tr::event_file_reader r(dir.folder() / "none"); }) == "not_found: cannot read event file '" + (dir.folder() / "none").string() + "'");
   CHECK(outcome([&] { tr::event_files(dir.folder() / "none"); }).find("not_found") == 0);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <pinion/files/failure.hpp>
@@ -81,5 +82,12 @@ class output_file {
   std::uint64_t end_ = 0;
   bool committed_ = false;
 };
+
+// A file of that text. Errors: see output_file.
+inline void write_file(const std::filesystem::path& path, std::string_view text) {
+  output_file file(path);
+  file.write(text.data(), text.size());
+  file.commit();
+}
 
 }  // namespace pinion::inline v0::files

@@ -62,8 +62,9 @@ inline std::filesystem::path write_sharded_safetensors(const std::filesystem::pa
                                                        const safetensors_options& options = {}) {
   const auto shards = detail::cut(tensors, most);
   if (shards.size() == 1) {
-    write_safetensors(folder / (stem + ".safetensors"), tensors, options);
-    return folder / (stem + ".safetensors");
+    const auto whole = folder / safetensors_name(stem);
+    write_safetensors(whole, tensors, options);
+    return whole;
   }
   shard_index index;
   for (std::size_t i = 0; i < shards.size(); ++i) {
@@ -74,7 +75,7 @@ inline std::filesystem::path write_sharded_safetensors(const std::filesystem::pa
       index.total_size += value.bytes();
     }
   }
-  const auto path = folder / (stem + ".safetensors.index.json");
+  const auto path = folder / shard_index_name(stem);
   write_shard_index(path, index);
   return path;
 }

@@ -32,8 +32,16 @@ struct shard_index {
   std::uint64_t total_size = 0;                   // bytes of all elements; 0: not said
 };
 
+// "model.safetensors" of "model": all tensors in one file.
+inline std::string safetensors_name(const std::string& stem) {
+  return stem + ".safetensors";
+}
 // "model-00001-of-00003.safetensors" for shard 0 of 3.
 std::string shard_name(const std::string& stem, std::size_t shard, std::size_t shards);
+// "model.safetensors.index.json".
+inline std::string shard_index_name(const std::string& stem) {
+  return safetensors_name(stem) + ".index.json";
+}
 
 // Errors: no such file not_found; no JSON of that form, a tensor named twice, or a path that leaves the folder:
 // data_loss.
@@ -45,7 +53,7 @@ void write_shard_index(const std::filesystem::path& path, const shard_index& ind
 #if PINION_DEFINE_FILES
 
 PINION_DECL std::string shard_name(const std::string& stem, std::size_t shard, std::size_t shards) {
-  return fmt::format("{}-{:05}-of-{:05}.safetensors", stem, shard + 1, shards);
+  return safetensors_name(fmt::format("{}-{:05}-of-{:05}", stem, shard + 1, shards));
 }
 
 #if PINION_HAS_JSON
@@ -117,9 +125,7 @@ PINION_DECL void write_shard_index(const std::filesystem::path& path, const shar
   } catch (const nlohmann::json::exception&) {
     throw error(errc::invalid_argument, "a name in the index " + path.string() + " is not UTF-8");
   }
-  output_file file(path);
-  file.write(text.data(), text.size());
-  file.commit();
+  write_file(path, text);
 }
 #else
 PINION_DECL shard_index read_shard_index(const std::filesystem::path& path) {

@@ -204,10 +204,7 @@ PINION_DECL std::string step_trace::to_json() const {
 }
 
 PINION_DECL void step_trace::save(const std::filesystem::path& path) const {
-  const std::string text = to_json();
-  files::output_file file(path);
-  file.write(text.data(), text.size());
-  file.commit();
+  files::write_file(path, to_json());
 }
 #endif
 

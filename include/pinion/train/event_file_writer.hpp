@@ -77,22 +77,15 @@ class event_file_writer {
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <system_error>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <pinion/files/folder.hpp>
+
 namespace pinion::inline v0::train {
 
 namespace detail {
-
-[[noreturn]] inline void fail_on_file(const std::string& what, const std::filesystem::path& path, int why) {
-  const errc code = why == EACCES || why == EPERM || why == EROFS     ? errc::permission_denied
-                    : why == ENOSPC || why == EDQUOT || why == EMFILE ? errc::resource_exhausted
-                    : why == ENOENT || why == ENOTDIR                 ? errc::not_found
-                                                                      : errc::unavailable;
-  throw error(code, what + " '" + path.string() + "': " + std::generic_category().message(why));
-}
 
 inline std::string host_name() {
   char name[256] = {};
@@ -132,21 +125,19 @@ PINION_DECL event_file_writer::~event_file_writer() {
 }
 
 inline void event_file_writer::open(const std::filesystem::path& dir) {
-  std::error_code trouble;
-  std::filesystem::create_directories(dir, trouble);
-  if (trouble) detail::fail_on_file("cannot make directory", dir, trouble.value());
+  files::make_folder(dir);
   do {
     path_ = dir / detail::event_file_name(now(), options_.filename_suffix);
     file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
   } while (file_ < 0 && (errno == EEXIST || errno == EINTR));
-  if (file_ < 0) detail::fail_on_file("cannot make event file", path_, errno);
+  if (file_ < 0) throw files::io_failure("make the event file", path_, errno);
 }
 
 inline void event_file_writer::write_waiting() {
   while (!waiting_.empty()) {
     const ssize_t n = ::write(file_, waiting_.data(), waiting_.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) detail::fail_on_file("cannot write to event file", path_, errno);
+    if (n < 0) throw files::io_failure("write to the event file", path_, errno);
     waiting_.erase(0, static_cast<std::size_t>(n));
   }
   events_before_ += events_;

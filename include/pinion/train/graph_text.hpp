@@ -19,20 +19,15 @@ PINION_DECL void write_graph(const graph& g, const std::filesystem::path& dir, s
 }  // namespace pinion::inline v0::train
 
 #if PINION_DEFINE_RUNTIME
-#include <system_error>
-
+#include <pinion/files/folder.hpp>
 #include <pinion/files/output_file.hpp>
 
 namespace pinion::inline v0::train {
 
 PINION_DECL void write_graph(const graph& g, const std::filesystem::path& dir, std::string_view name) {
   const std::string text = graph_text(graph_message(g));
-  std::error_code trouble;
-  std::filesystem::create_directories(dir, trouble);
-  if (trouble) throw files::io_failure("make the folder", dir, trouble.value());
-  files::output_file file(dir / name);
-  file.write(text.data(), text.size());
-  file.commit();
+  files::make_folder(dir);
+  files::write_file(dir / name, text);
 }
 
 }  // namespace pinion::inline v0::train
