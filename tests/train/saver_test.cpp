@@ -106,7 +106,7 @@ TEST_CASE("a background save that fails is thrown by the next wait") {
   saver.save_in_background(sess, dir.path("a_file/model"), m.step);
   CHECK(refusal([&] { saver.wait(); }, errc::not_found, "a_file") == "");
   saver.wait();
-  CHECK(refusal([&] { saver.save(sess, dir.path("a_file/model"), 1); }, errc::not_found, "cannot make folder", "a_file") == "");
+  CHECK(refusal([&] { saver.save(sess, dir.path("a_file/model"), 1); }, errc::not_found, "cannot make the folder", "a_file") == "");
 }
 
 TEST_CASE("a checkpoint that is damaged, torn, foreign or gone changes nothing, and is named") {

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include <pinion/base/error.hpp>
 #include <pinion/files/output_file.hpp>
+#include <pinion/train/checkpoint_files.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -55,12 +55,6 @@ inline std::string unquoted(std::string_view text) {
   return result;
 }
 
-// Is the checkpoint of a prefix there?
-inline bool checkpoint_exists(const std::filesystem::path& prefix) {
-  return std::filesystem::exists(prefix.string() + ".safetensors") ||
-         std::filesystem::exists(prefix.string() + ".safetensors.index.json");
-}
-
 }  // namespace detail
 
 // That of a folder; empty where there is none. Lines that it does not know are skipped.
@@ -88,18 +82,15 @@ inline void write_checkpoint_state(const std::filesystem::path& folder, const ch
   for (const checkpoint_entry& e : state.all)
     text << "all_model_checkpoint_paths: " << detail::quoted(e.prefix) << '\n';
   for (const checkpoint_entry& e : state.all) text << "all_model_checkpoint_timestamps: " << e.written_at << '\n';
-  files::output_file out(folder / detail::state_file);
-  const std::string bytes = text.str();
-  out.write(bytes.data(), bytes.size());
-  out.commit();
+  files::write_file(folder / detail::state_file, text.str());
 }
 
 // The prefix of the newest checkpoint of a folder that is there, to be restored; empty where there is none.
 inline std::string latest_checkpoint(const std::filesystem::path& folder) {
   const checkpoint_state state = read_checkpoint_state(folder);
   for (auto e = state.all.rbegin(); e != state.all.rend(); ++e) {
-    const std::filesystem::path prefix = folder / e->prefix;
-    if (detail::checkpoint_exists(prefix)) return prefix.string();
+    const std::string prefix = (folder / e->prefix).string();
+    if (checkpoint_files(prefix).exist()) return prefix;
   }
   return {};
 }

@@ -1,9 +1,5 @@
-// Checkpoints: the variables of a graph in safetensors files, one for each task that holds some.
-//
-//   DIR/model-20.safetensors                           all variables in one task; or
-//   DIR/model-20-00001-of-00002.safetensors, ...       a file for each task, and
-//   DIR/model-20.safetensors.index.json                which variable is in which, written last
-//   DIR/checkpoint                                     which checkpoints there are
+// Checkpoints: the variables of a graph in safetensors files, one for each task that holds some (checkpoint_files.hpp),
+// and beside them which checkpoints there are (checkpoint_state.hpp).
 //
 // They are written where the session is, which needs no file system shared with the tasks. A partitioned variable, and
 // a slot of one, is one tensor under its name, in the file of the task that has its first part: nothing in a checkpoint
@@ -27,8 +23,9 @@
 #include <vector>
 
 #include <pinion/dsl/variable_slices.hpp>
-#include <pinion/files/safetensors.hpp>
 #include <pinion/runtime/session.hpp>
+#include <pinion/train/checkpoint_contents.hpp>
+#include <pinion/train/checkpoint_reader.hpp>
 #include <pinion/train/checkpoint_state.hpp>
 
 namespace pinion::inline v0::train {
@@ -77,11 +74,11 @@ class saver {
   // next save begins with.
   std::string save_in_background(session& from, const std::string& path, const variable_handle<std::int64_t>& step) {
     wait();
-    auto taken = std::make_shared<snapshot>(read(from, path, &step, std::nullopt));
+    auto taken = std::make_shared<checkpoint_contents>(read(from, path, &step, std::nullopt));
     const std::string prefix = taken->prefix;
     writer_ = std::thread([this, taken] {
       try {
-        write(std::move(*taken));
+        write(*taken);
       } catch (const std::exception& why) {
         failure_ = as_error(why);
       }
@@ -131,7 +128,7 @@ class saver {
     kept_.clear();
     for (checkpoint_entry& e : read_checkpoint_state(folder).all) {
       e.prefix = (folder / e.prefix).string();
-      if (detail::checkpoint_exists(e.prefix)) kept_.push_back(e);
+      if (checkpoint_files(e.prefix).exist()) kept_.push_back(e);
     }
   }
 
@@ -141,21 +138,6 @@ class saver {
     std::string name;
     node_id variable;
     const variable_slice* part = nullptr;  // null: all rows
-  };
-  // A tensor, or rows that follow one another.
-  struct saved_tensor {
-    shape extent;
-    std::vector<any_tensor> pieces;
-    std::int64_t rows = 0;  // of the pieces
-  };
-  struct shard {
-    std::string task;
-    std::map<std::string, saved_tensor> values;
-  };
-  struct snapshot {
-    std::string prefix;
-    std::vector<shard> shards;
-    std::map<std::string, std::string> notes;
   };
 
   std::vector<saved_variable> variables() const;
@@ -169,13 +151,15 @@ class saver {
   std::vector<any_tensor> fetch(session& from, const std::vector<saved_variable>& all,
                                 const variable_handle<std::int64_t>* step) const;
   void add(saved_tensor& to, const saved_variable& v, const any_tensor& value) const;
-  snapshot read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
-                std::optional<std::int64_t> number) const;
-  std::string write(snapshot taken);
-  static void write_shard(const std::string& path, const shard& s, const std::map<std::string, std::string>& notes);
+  checkpoint_contents read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
+                           std::optional<std::int64_t> number) const;
+  std::string write(const checkpoint_contents& taken) {
+    write_checkpoint(taken);
+    remember(taken.prefix);
+    return taken.prefix;
+  }
   void assign(session& to, const std::vector<saved_variable>& variables, const std::vector<any_tensor>& values) const;
   void remember(const std::string& prefix);
-  static void remove(const std::string& prefix);
   void settle() const {
     if (writer_.joinable()) writer_.join();
   }
@@ -205,40 +189,6 @@ inline any_tensor rows_of(const any_tensor& whole, std::int64_t first, const sha
   std::memcpy(rows.raw(), whole.byte_data() + static_cast<std::size_t>(first) * row, rows.bytes());
   return rows;
 }
-inline void make_folder(const std::filesystem::path& folder) {
-  std::error_code trouble;
-  std::filesystem::create_directories(folder, trouble);
-  if (trouble) throw files::io_failure("make folder", folder, trouble.value());
-}
-// Nothing where it is not there.
-inline void remove_file(const std::filesystem::path& file) {
-  std::error_code trouble;
-  std::filesystem::remove(file, trouble);
-  if (trouble) throw files::io_failure("remove", file, trouble.value());
-}
-
-// The files of a checkpoint, opened and checked.
-class checkpoint_reader {
- public:
-  explicit checkpoint_reader(const std::string& prefix) {
-    if (prefix.empty()) throw error(errc::not_found, "there is no checkpoint to restore: its path is empty");
-    const std::string index = prefix + ".safetensors.index.json", whole = prefix + ".safetensors";
-    if (std::filesystem::exists(index))
-      shards_.emplace(index);
-    else if (std::filesystem::exists(whole))
-      whole_.emplace(whole);
-    else
-      throw error(errc::not_found, "'" + prefix + "' is no checkpoint: there is neither " + whole + " nor " + index);
-  }
-  const files::stored_tensor* find(const std::string& name) const {
-    return shards_ ? shards_->find(name) : whole_->find(name);
-  }
-  any_tensor read(const std::string& name) const { return shards_ ? shards_->read(name) : whole_->read(name); }
-
- private:
-  std::optional<files::sharded_safetensors_reader> shards_;
-  std::optional<files::safetensors_reader> whole_;
-};
 
 }  // namespace detail
 
@@ -250,7 +200,7 @@ inline std::vector<saver::saved_variable> saver::variables() const {
   for (const auto& [name, v] : o_.names) all.push_back({name, v.id()});
   if (all.empty()) throw error(errc::failed_precondition, "a saver has no variables to save or restore");
   for (const saved_variable& v : all)
-    if ((*graph_)[v.variable].op != "VariableV2")
+    if ((*graph_)[v.variable].op != op::variable::name)
       throw error(errc::invalid_argument, "a saver was given '" + (*graph_)[v.variable].name + "' (" +
                                               (*graph_)[v.variable].op + "), which is no variable");
   return all;
@@ -277,72 +227,33 @@ inline void saver::add(saved_tensor& to, const saved_variable& v, const any_tens
   to.pieces.push_back(value);
 }
 
-inline saver::snapshot saver::read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
-                                   std::optional<std::int64_t> number) const {
+inline checkpoint_contents saver::read(session& from, const std::string& path,
+                                       const variable_handle<std::int64_t>* step,
+                                       std::optional<std::int64_t> number) const {
   auto all = variables();
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return first_row(a) < first_row(b); });
   const std::vector<any_tensor> values = fetch(from, all, step);
   if (step) number = *values.back().data<std::int64_t>();
-  snapshot taken;
+  checkpoint_contents taken;
   taken.prefix = path + (number ? "-" + std::to_string(*number) : "");
   if (number) taken.notes.emplace("global_step", std::to_string(*number));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const device_spec& asked = (*graph_)[all[i].variable].requested;
     const std::string task = o_.sharded ? to_string(asked.with_type("").with_index(-1)) : "";
-    const auto is_here = [&](const shard& s) {
+    const auto is_here = [&](const checkpoint_contents::shard& s) {
       return first_row(all[i]) > 0 ? s.values.count(all[i].name) == 1 : s.task == task;
     };
     auto at = std::find_if(taken.shards.begin(), taken.shards.end(), is_here);
     if (at == taken.shards.end()) at = taken.shards.insert(at, {task, {}});
     add(at->values[all[i].name], all[i], values[i]);
   }
-  for (const shard& s : taken.shards)
+  for (const checkpoint_contents::shard& s : taken.shards)
     for (const auto& [name, t] : s.values)
       if (t.rows != 0 && t.rows != t.extent[0])
         throw error(errc::invalid_argument, "a saver was given " + std::to_string(t.rows) + " of the " +
                                                 std::to_string(t.extent[0]) + " rows of '" + name +
                                                 "'; it saves all parts or none");
   return taken;
-}
-
-inline std::string saver::write(snapshot taken) {
-  const std::filesystem::path prefix(taken.prefix);
-  if (prefix.has_parent_path()) detail::make_folder(prefix.parent_path());
-  const std::string index_path = taken.prefix + ".safetensors.index.json", whole_path = taken.prefix + ".safetensors";
-  // Shards of a checkpoint that is there already keep their names until the new files are whole.
-  std::set<std::string> before;
-  if (std::filesystem::exists(index_path))
-    for (const auto& [name, file] : files::read_shard_index(index_path).weight_map) before.insert(file);
-  if (taken.shards.size() == 1) {
-    write_shard(whole_path, taken.shards[0], taken.notes);
-    detail::remove_file(index_path);
-  } else {
-    std::string stem = prefix.filename().string();
-    if (!before.empty()) stem += "." + std::to_string(std::random_device{}());
-    files::shard_index index;
-    for (std::size_t i = 0; i < taken.shards.size(); ++i) {
-      const std::string file = files::shard_name(stem, i, taken.shards.size());
-      write_shard((prefix.parent_path() / file).string(), taken.shards[i], taken.notes);
-      for (const auto& [name, value] : taken.shards[i].values) {
-        index.weight_map.emplace(name, file);
-        for (const any_tensor& piece : value.pieces) index.total_size += piece.bytes();
-      }
-    }
-    files::write_shard_index(index_path, index);
-    detail::remove_file(whole_path);
-  }
-  for (const std::string& file : before) detail::remove_file(prefix.parent_path() / file);
-  remember(taken.prefix);
-  return taken.prefix;
-}
-
-inline void saver::write_shard(const std::string& path, const shard& s,
-                               const std::map<std::string, std::string>& notes) {
-  std::vector<files::tensor_outline> outlines;
-  for (const auto& [name, t] : s.values) outlines.push_back({name, t.pieces[0].dtype(), t.extent});
-  files::safetensors_writer writer(path, std::move(outlines), {.metadata = notes});
-  for (const auto& [name, t] : s.values) writer.write_pieces(name, t.pieces);
-  writer.commit();
 }
 
 // Counts a checkpoint in, and the oldest out.
@@ -364,23 +275,12 @@ inline void saver::remember(const std::string& prefix) {
     state.all.push_back(
         {std::filesystem::path(e.prefix).lexically_proximate(folder.empty() ? "." : folder).string(), e.written_at});
   write_checkpoint_state(folder.empty() ? "." : folder, state);
-  for (const std::string& old : outlived) remove(old);
-}
-
-// The index goes first: what is left of a checkpoint that is half removed is no checkpoint.
-inline void saver::remove(const std::string& prefix) {
-  const std::filesystem::path index = prefix + ".safetensors.index.json";
-  if (std::filesystem::exists(index)) {
-    const auto files = files::read_shard_index(index).weight_map;
-    detail::remove_file(index);
-    for (const auto& [name, file] : files) detail::remove_file(index.parent_path() / file);
-  }
-  detail::remove_file(prefix + ".safetensors");
+  for (const std::string& old : outlived) checkpoint_files(old).remove();
 }
 
 inline void saver::restore(session& to, const std::string& prefix, const restore_options& options) const {
   settle();
-  const detail::checkpoint_reader reader(prefix);
+  const checkpoint_reader reader(prefix);
   std::vector<saved_variable> found;
   std::string missing;
   for (const saved_variable& v : variables()) {

@@ -1,0 +1,47 @@
+// The files of a checkpoint, by its prefix: the path without ".safetensors".
+//
+//   DIR/model-20.safetensors                           all variables in one file; or
+//   DIR/model-20-00001-of-00002.safetensors, ...       shards, and
+//   DIR/model-20.safetensors.index.json                which variable is in which, written last
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include <pinion/files/folder.hpp>
+#include <pinion/files/shard_index.hpp>
+
+namespace pinion::inline v0::train {
+
+// A value: names, whether the files are there or not.
+class checkpoint_files {
+ public:
+  explicit checkpoint_files(const std::string& prefix)
+      : whole_(files::safetensors_name(prefix)), index_(files::shard_index_name(prefix)) {}
+
+  const std::filesystem::path& whole() const { return whole_; }
+  const std::filesystem::path& index() const { return index_; }
+  bool exist() const { return std::filesystem::exists(whole_) || std::filesystem::exists(index_); }
+
+  // Those that the index names; none where there is no index.
+  std::set<std::filesystem::path> shards() const {
+    std::set<std::filesystem::path> all;
+    if (std::filesystem::exists(index_))
+      for (const auto& [tensor, file] : files::read_shard_index(index_).weight_map)
+        all.insert(index_.parent_path() / file);
+    return all;
+  }
+  // The index goes before its shards: what is left of a checkpoint that is half removed is no checkpoint.
+  void remove() const {
+    const auto left = shards();
+    files::remove_file(index_);
+    for (const auto& shard : left) files::remove_file(shard);
+    files::remove_file(whole_);
+  }
+
+ private:
+  std::filesystem::path whole_, index_;
+};
+
+}  // namespace pinion::inline v0::train
