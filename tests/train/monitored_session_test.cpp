@@ -187,6 +187,59 @@ TEST_CASE("a thread that lost a task does not end training: the next step recove
   CHECK(sess.recoveries() == 2);
 }
 
+TEST_CASE("a step function runs the session as often as it likes, and begins anew when a task dies in it") {
+  temporary_folder dir;
+  model m;
+  std::vector<std::string> told;
+  int failures = 1;
+  tr::monitored_training_session sess{quiet({.checkpoint_dir = dir.path(), .hooks = {recorder{&told, "a", {}}}})};
+  const float w = sess.run_step_fn([&](auto context) {
+    context.session().run(m.up);
+    if (failures-- > 0) throw pn::error(errc::unavailable, "the ps is gone");
+    return context.run_with_hooks(m.up);
+  });
+  CHECK(w == 3);  // twice up, from the checkpoint that was made at the beginning
+  CHECK(sess.recoveries() == 1);
+  CHECK(std::count(told.begin(), told.end(), "a before") == 1);
+  CHECK_FALSE(sess.should_stop());
+  sess.run_step_fn([](auto context) { context.request_stop(); });
+  CHECK(sess.should_stop());
+  CHECK(refusal([&] { sess.run_step_fn([](auto) {}); }, errc::failed_precondition, "should_stop()") == "");
+}
+
+TEST_CASE("a worker's local variables are initialised once the chief's are, and are ready behind that") {
+  model m;
+  const auto mine = pn::variable(5.0f, {.name = "mine", .trainable = false, .local = true});
+  tr::monitored_session_options o = quiet({.is_chief = false, .max_wait = std::chrono::milliseconds(200)});
+  CHECK(refusal([&] { tr::monitored_training_session sess{o}; }, errc::deadline_exceeded, "The chief has not initialised the variables") == "");
+  o.scaffold.ready_for_local_init_op = pn::operation(m.w.initializer());  // waits for nobody
+  o.scaffold.ready_op = pn::operation(mine.read());
+  tr::monitored_training_session sess{o};
+  CHECK(float(sess.run(mine)) == 5);
+}
+
+TEST_CASE("a scaffold takes the operations of its collections") {
+  model m;
+  pn::default_graph().add_to_collection("init_op", pn::group(m.step.initializer(), pn::operation(pn::assign(m.w, 4.0f))).id());
+  {
+    tr::monitored_training_session sess{{}};
+    CHECK(float(sess.run(m.w)) == 4);
+  }
+  pn::default_graph().add_to_collection("init_op", m.w.initializer().id());
+  CHECK(refusal([&] { tr::monitored_training_session sess{{}}; }, errc::invalid_argument, "the collection 'init_op' has 2") == "");
+}
+
+TEST_CASE("a step that nobody counts is told of, once") {
+  temporary_folder dir;
+  model m;
+  std::vector<std::string> told;
+  tr::monitored_session_options o{.checkpoint_dir = dir.path()};
+  o.log = [&](std::string_view line) { told.emplace_back(line); };
+  tr::monitored_training_session sess{o};
+  for (int i = 0; i < 300; ++i) sess.run(m.up);
+  CHECK(told == std::vector<std::string>{"the global step has been 0 for 100 runs: does what trains count it, as minimize(loss, {.global_step}) does?"});
+}
+
 TEST_CASE("a session that could not be made again is not run any more") {
   model m;
   int made = 0;

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/train/global_step.hpp>
+#include <pinion/train/global_step_watch.hpp>
 #include <pinion/train/graph_text.hpp>
 #include <pinion/train/hook.hpp>
 #include <pinion/train/saver.hpp>
@@ -48,7 +48,7 @@ class checkpoint_saver {
     if (o_.dir.empty()) throw error(errc::invalid_argument, "checkpoint_saver was given no dir");
   }
   void begin() {
-    step_ = get_or_create_global_step();
+    step_.begin();
     if (!o_.saver) o_.saver = std::make_shared<pinion::train::saver>();
     for (const checkpoint_listener& l : o_.listeners)
       if (l.begin) l.begin();
@@ -58,16 +58,17 @@ class checkpoint_saver {
 #if PINION_HAS_PROTOZERO
     write_graph(s.graph(), o_.dir);
 #endif
-    save(s, std::int64_t(s.run(step_)));
+    save(s, step_.read(s));
   }
-  run_request before_run(run_context&) { return {.fetches = {dsl::endpoint_of(step_)}}; }
+  run_request before_run(run_context&) {
+    return step_.request();
+  }
   void after_run(run_context& c, std::span<const any_tensor> values) {
-    if (!timer_.due(*values[0].data<std::int64_t>() + 1)) return;
-    const std::int64_t now = std::int64_t(c.session().run(step_));
-    if (timer_.due(now) && save(c.session(), now)) c.request_stop();
+    const auto now = step_.read_if_due(timer_, c, values);
+    if (now && save(c.session(), *now)) c.request_stop();
   }
   void end(session& s) {
-    const std::int64_t now = std::int64_t(s.run(step_));
+    const std::int64_t now = step_.read(s);
     if (timer_.last_step() != now) save(s, now);
     o_.saver->wait();
     for (const checkpoint_listener& l : o_.listeners)
@@ -82,9 +83,9 @@ class checkpoint_saver {
       if (l.before_save) l.before_save(s, step);
     const std::string path = (std::filesystem::path(o_.dir) / o_.basename).string();
     if (o_.in_background)
-      o_.saver->save_in_background(s, path, step_);
+      o_.saver->save_in_background(s, path, step_.variable());
     else
-      o_.saver->save(s, path, step_);
+      o_.saver->save(s, path, step_.variable());
     bool stop = false;
     for (const checkpoint_listener& l : o_.listeners) {
       if (!l.after_save) continue;
@@ -96,7 +97,7 @@ class checkpoint_saver {
 
   checkpoint_saver_options o_;
   step_timer timer_;
-  variable_handle<std::int64_t> step_;
+  global_step_watch step_;
 };
 
 }  // namespace pinion::inline v0::train

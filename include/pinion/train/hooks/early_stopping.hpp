@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include <pinion/train/global_step.hpp>
+#include <pinion/train/global_step_watch.hpp>
 #include <pinion/train/hook.hpp>
 #include <pinion/train/saver.hpp>
 #include <pinion/train/step_timer.hpp>
@@ -35,20 +35,19 @@ class early_stopping {
     if (state_->o.patience < 1) throw error(errc::invalid_argument, "early_stopping needs patience of at least 1");
   }
   void begin() {
-    state_->step = get_or_create_global_step();
+    state_->step.begin();
     if (!state_->o.saver) state_->o.saver = std::make_shared<pinion::train::saver>();
   }
-  run_request before_run(run_context&) { return {.fetches = {dsl::endpoint_of(state_->step)}}; }
+  run_request before_run(run_context&) { return state_->step.request(); }
   void after_run(run_context& c, std::span<const any_tensor> values) {
     state& s = *state_;
-    if (!s.timer.due(*values[0].data<std::int64_t>() + 1)) return;
-    const std::int64_t now = std::int64_t(c.session().run(s.step));
-    if (!s.timer.due(now)) return;
-    s.timer.done(now);
+    const auto now = s.step.read_if_due(s.timer, c, values);
+    if (!now) return;
+    s.timer.done(*now);
     const double value = s.o.metric(c.session());
     if (s.is_better(value)) {
       s.best = value;
-      s.best_step = now;
+      s.best_step = *now;
       s.since_best = 0;
       if (s.o.restore_best) s.kept = s.o.saver->take(c.session());
     } else if (++s.since_best >= s.o.patience) {
@@ -73,7 +72,7 @@ class early_stopping {
     }
     early_stopping_options o;
     step_timer timer;
-    variable_handle<std::int64_t> step;
+    global_step_watch step;
     double best = std::numeric_limits<double>::quiet_NaN();
     std::int64_t best_step = -1;
     int since_best = 0;

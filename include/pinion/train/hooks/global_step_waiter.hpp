@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include <pinion/train/global_step.hpp>
+#include <pinion/train/global_step_watch.hpp>
 #include <pinion/train/hook.hpp>
 
 namespace pinion::inline v0::train {
@@ -14,12 +14,12 @@ namespace pinion::inline v0::train {
 class global_step_waiter {
  public:
   explicit global_step_waiter(std::int64_t until) : until_(until) {}
-  void begin() { step_ = get_or_create_global_step(); }
+  void begin() { step_.begin(); }
   void after_create_session(session&, coordinator& c) { coordinator_ = &c; }
   void before_run(run_context& c) {
     auto pause = std::chrono::milliseconds(10);
     for (; !reached_; pause = std::min(2 * pause, std::chrono::milliseconds(500))) {
-      reached_ = std::int64_t(c.session().run(step_)) >= until_;
+      reached_ = step_.read(c.session()) >= until_;
       if (!reached_ && coordinator_->wait_for_stop(pause)) return;
     }
   }
@@ -27,7 +27,7 @@ class global_step_waiter {
  private:
   std::int64_t until_;
   bool reached_ = false;
-  variable_handle<std::int64_t> step_;
+  global_step_watch step_;
   coordinator* coordinator_ = nullptr;
 };
 

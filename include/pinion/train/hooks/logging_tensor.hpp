@@ -32,13 +32,12 @@ struct logging_tensor_options {
 class logging_tensor {
  public:
   explicit logging_tensor(tagged_tensors tensors, logging_tensor_options o = {})
-      : tensors_(std::move(tensors)),
-        o_(std::move(o)),
-        timer_(o_.at_end && !o_.every_n_iter && !o_.every_n_secs ? std::int64_t{1} << 62 : o_.every_n_iter,
-               o_.every_n_secs, "logging_tensor") {}
+      : tensors_(std::move(tensors)), o_(std::move(o)) {
+    if (o_.every_n_iter || o_.every_n_secs || !o_.at_end)
+      timer_.emplace(o_.every_n_iter, o_.every_n_secs, "logging_tensor");
+  }
   run_request before_run(run_context&) {
-    const bool only_at_end = !o_.every_n_iter && !o_.every_n_secs;
-    asked_ = !only_at_end && timer_.due(iteration_);
+    asked_ = timer_ && timer_->due(iteration_);
     return asked_ ? request() : run_request{};
   }
   void after_run(run_context&, std::span<const any_tensor> values) {
@@ -56,7 +55,7 @@ class logging_tensor {
     return r;
   }
   void log(std::span<const any_tensor> values) {
-    const auto passed = timer_.done(iteration_);
+    const auto passed = timer_ ? timer_->done(iteration_) : std::nullopt;
     std::vector<std::pair<std::string, any_tensor>> all;
     for (std::size_t i = 0; i < values.size(); ++i) all.emplace_back(tensors_[i].first, values[i]);
     std::string line;
@@ -71,7 +70,7 @@ class logging_tensor {
 
   tagged_tensors tensors_;
   logging_tensor_options o_;
-  step_timer timer_;
+  std::optional<step_timer> timer_;  // none: only at the end
   std::int64_t iteration_ = 0;
   bool asked_ = false;
 };

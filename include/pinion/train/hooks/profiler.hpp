@@ -6,11 +6,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 
-#include <pinion/files/failure.hpp>
-#include <pinion/train/global_step.hpp>
+#include <pinion/files/folder.hpp>
+#include <pinion/train/global_step_watch.hpp>
 #include <pinion/train/hook.hpp>
 #include <pinion/train/step_timer.hpp>
 
@@ -30,17 +29,19 @@ class profiler {
  public:
   explicit profiler(profiler_options o) : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "profiler") {}
 
-  void begin() { step_ = get_or_create_global_step(); }
+  void begin() { step_.begin(); }
   run_request before_run(run_context&) {
     asked_ = next_ && timer_.due(*next_);
-    return {.fetches = {dsl::endpoint_of(step_)}, .trace = asked_ ? &trace_ : nullptr};
+    run_request r = step_.request();
+    if (asked_) r.trace = &trace_;
+    return r;
   }
   void after_run(run_context& c, std::span<const any_tensor> values) {
-    const std::int64_t stale = *values[0].data<std::int64_t>();
+    const std::int64_t stale = step_.fetched(values);
     if (!next_) timer_.done(stale);
     std::int64_t now = stale + 1;
     if (asked_) {
-      now = std::int64_t(c.session().run(step_));
+      now = step_.read(c.session());
       timer_.done(now);
       save(now);
     }
@@ -49,16 +50,14 @@ class profiler {
 
  private:
   void save(std::int64_t step) {
-    std::error_code trouble;
-    if (!o_.output_dir.empty()) std::filesystem::create_directories(o_.output_dir, trouble);
-    if (trouble) throw files::io_failure("make the folder", o_.output_dir, trouble.value());
+    files::make_folder(o_.output_dir);
     trace_.save(std::filesystem::path(o_.output_dir) / ("timeline-" + std::to_string(step) + ".json"));
     trace_ = {};
   }
 
   profiler_options o_;
   step_timer timer_;
-  variable_handle<std::int64_t> step_;
+  global_step_watch step_;
   std::optional<std::int64_t> next_;  // about the global step of the next run; none before the first
   bool asked_ = false;
   step_trace trace_;

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include <pinion/runtime/options.hpp>
-#include <pinion/train/global_step.hpp>
+#include <pinion/train/global_step_watch.hpp>
 #include <pinion/train/hook.hpp>
 #include <pinion/train/step_timer.hpp>
 #include <pinion/train/summary_writer.hpp>
@@ -23,31 +23,44 @@ struct step_counter_options {
   std::optional<double> every_n_secs = {};
   std::shared_ptr<summary_writer> writer = {};  // gets "global_step/sec"
   text_sink log = {};                           // gets lines; none where empty
+  text_sink warn = {};                          // is told of a step that is not counted; standard error where empty
 };
 
-// Global steps a second, those of all workers.
+// Global steps a second, those of all workers. Warns, once, when 100 runs in a row have not counted the step.
 class step_counter {
  public:
   explicit step_counter(step_counter_options o)
       : o_(std::move(o)),
         timer_(o_.every_n_steps || o_.every_n_secs ? o_.every_n_steps : 100, o_.every_n_secs, "step_counter") {}
-  void begin() { step_ = get_or_create_global_step(); }
-  run_request before_run(run_context&) { return {.fetches = {dsl::endpoint_of(step_)}}; }
+  void begin() { step_.begin(); }
+  run_request before_run(run_context&) { return step_.request(); }
   void after_run(run_context& c, std::span<const any_tensor> values) {
-    if (!timer_.due(*values[0].data<std::int64_t>() + 1)) return;
-    const std::int64_t now = std::int64_t(c.session().run(step_));
-    if (!timer_.due(now)) return;
-    const auto passed = timer_.done(now);
+    warn_of_standstill(step_.fetched(values));
+    const auto now = step_.read_if_due(timer_, c, values);
+    if (!now) return;
+    const auto passed = timer_.done(*now);
     if (!passed || passed->seconds <= 0) return;
     const double rate = static_cast<double>(passed->steps) / passed->seconds;
-    if (o_.writer) o_.writer->add_scalar("global_step/sec", static_cast<float>(rate), now);
+    if (o_.writer) o_.writer->add_scalar("global_step/sec", static_cast<float>(rate), *now);
     if (o_.log) o_.log(fmt::format("global_step/sec: {:.6g}", rate));
   }
 
  private:
+  void warn_of_standstill(std::int64_t step) {
+    runs_at_ = step == std::exchange(at_, step) ? runs_at_ + 1 : 0;
+    if (runs_at_ != 100) return;
+    const std::string line = fmt::format(
+        "the global step has been {} for 100 runs: does what trains count it, as minimize(loss, {{.global_step}}) "
+        "does?",
+        step);
+    o_.warn ? o_.warn(line) : fmt::print(stderr, "{}\n", line);
+  }
+
   step_counter_options o_;
   step_timer timer_;
-  variable_handle<std::int64_t> step_;
+  global_step_watch step_;
+  std::int64_t at_ = -1;
+  int runs_at_ = 0;
 };
 
 }  // namespace pinion::inline v0::train

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include <pinion/train/global_step.hpp>
+#include <pinion/train/global_step_watch.hpp>
 #include <pinion/train/hook.hpp>
 
 namespace pinion::inline v0::train {
@@ -23,20 +23,18 @@ class stop_at_step {
     if (num_steps_.has_value() == last_step_.has_value())
       throw error(errc::invalid_argument, "stop_at_step takes num_steps or last_step, one of the two");
   }
-  void begin() { step_ = get_or_create_global_step(); }
+  void begin() { step_.begin(); }
   void after_create_session(session& s, coordinator&) {
-    if (!last_step_) last_step_ = std::int64_t(s.run(step_)) + *num_steps_;
+    if (!last_step_) last_step_ = step_.read(s) + *num_steps_;
   }
-  run_request before_run(run_context&) { return {.fetches = {dsl::endpoint_of(step_)}}; }
-  // The value may be that before or after the step: near the end it is read again.
+  run_request before_run(run_context&) { return step_.request(); }
   void after_run(run_context& c, std::span<const any_tensor> values) {
-    if (*values[0].data<std::int64_t>() + 1 < *last_step_) return;
-    if (std::int64_t(c.session().run(step_)) >= *last_step_) c.request_stop();
+    if (step_.read_if([this](std::int64_t step) { return step >= *last_step_; }, c, values)) c.request_stop();
   }
 
  private:
   std::optional<std::int64_t> num_steps_, last_step_;
-  variable_handle<std::int64_t> step_;
+  global_step_watch step_;
 };
 
 }  // namespace pinion::inline v0::train

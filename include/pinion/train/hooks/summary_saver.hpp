@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include <pinion/train/global_step.hpp>
+#include <pinion/train/global_step_watch.hpp>
 #include <pinion/train/hook.hpp>
 #include <pinion/train/step_timer.hpp>
 #include <pinion/train/summary.hpp>
@@ -33,25 +33,25 @@ class summary_saver {
       throw error(errc::invalid_argument, "summary_saver was given neither dir nor writer");
   }
   void begin() {
-    step_ = get_or_create_global_step();
+    step_.begin();
     if (o_.summary_op.empty() && !default_graph().collection(std::string(summary::all)).empty())
       o_.summary_op = summary::merge_all();
     if (!o_.writer) o_.writer = std::make_shared<summary_writer>(o_.dir);
   }
   void after_create_session(session& s, coordinator&) {
-    next_ = std::int64_t(s.run(step_));
+    next_ = step_.read(s);
     o_.writer->add_session_log(session_mark::start, next_);
     if (std::exchange(has_graph_, true) == false) o_.writer->add_graph(s.graph());
     timer_.reset();
   }
   run_request before_run(run_context&) {
-    run_request r{.fetches = {dsl::endpoint_of(step_)}};
+    run_request r = step_.request();
     asked_ = !o_.summary_op.empty() && timer_.due(next_);
     if (asked_) r.fetches.push_back(o_.summary_op);
     return r;
   }
   void after_run(run_context&, std::span<const any_tensor> values) {
-    const std::int64_t now = *values[0].data<std::int64_t>();
+    const std::int64_t now = step_.fetched(values);
     if (asked_) {
       timer_.done(now);
       o_.writer->add(tensor<std::string>(values[1]), now);
@@ -63,7 +63,7 @@ class summary_saver {
  private:
   summary_saver_options o_;
   step_timer timer_;
-  variable_handle<std::int64_t> step_;
+  global_step_watch step_;
   std::int64_t next_ = 0;
   bool asked_ = false, has_graph_ = false;
 };

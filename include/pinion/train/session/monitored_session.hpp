@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -83,16 +84,48 @@ class monitored_training_session {
   }
   template <dsl::fetchable... F>
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
-    run_request request{.feeds = feeds};
-    (add(request, fetches), ...);
-    if constexpr (std::tuple_size_v<dsl::fetched_tuple<F...>> == 0) {
-      step(request, true);
-    } else {
-      auto values = step(request, false);
-      return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(values));
-    }
+    constexpr bool fetches_nothing = std::tuple_size_v<dsl::fetched_tuple<F...>> == 0;
+    return taken<F...>(step(request_of(feeds, fetches...), fetches_nothing));
   }
   std::vector<any_tensor> run(const run_request& request) { return step(request, false); }
+
+  // What a function of run_step_fn() gets. Valid during the call.
+  class step_context {
+   public:
+    // Without hooks.
+    pinion::session& session() const { return *of_.session_; }
+    // As run(), but that what fails is thrown: the whole function is called again.
+    template <dsl::fetchable... F>
+    auto run_with_hooks(const F&... fetches) const {
+      return run_with_hooks(std::initializer_list<feed>{}, fetches...);
+    }
+    template <dsl::fetchable... F>
+    auto run_with_hooks(std::initializer_list<feed> feeds, const F&... fetches) const {
+      return taken<F...>(of_.run_with_hooks(request_of(feeds, fetches...)));
+    }
+    std::vector<any_tensor> run_with_hooks(const run_request& request) const { return of_.run_with_hooks(request); }
+    // The session should_stop() once the function has returned.
+    void request_stop() const { of_.request_stop(); }
+
+   private:
+    friend monitored_training_session;
+    explicit step_context(monitored_training_session& of) : of_(of) {}
+    monitored_training_session& of_;
+  };
+
+  // A step that is more than one run: calls a function of a step_context and returns what it returns. Where a task died
+  // in it, it is called again, from its beginning, in a new session. failed_precondition: should_stop() is true.
+  template <class Function>
+  auto run_step_fn(Function&& function) -> std::invoke_result_t<Function&, step_context> {
+    using result = std::invoke_result_t<Function&, step_context>;
+    if constexpr (std::is_void_v<result>) {
+      attempt([&] { function(step_context(*this)); }, true);
+    } else {
+      std::optional<result> made;
+      attempt([&] { made.emplace(function(step_context(*this))); }, false);
+      return std::move(*made);
+    }
+  }
 
   // The session below, without hooks; another one after each recovery.
   pinion::session& raw_session() {
@@ -119,6 +152,17 @@ class monitored_training_session {
   }
 
  private:
+  template <class... F>
+  static run_request request_of(std::initializer_list<feed> feeds, const F&... fetches) {
+    run_request request{.feeds = feeds};
+    (add(request, fetches), ...);
+    return request;
+  }
+  template <class... F>
+  static auto taken([[maybe_unused]] std::vector<any_tensor> values) {
+    if constexpr (std::tuple_size_v<dsl::fetched_tuple<F...>> != 0)
+      return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(values));
+  }
   template <class F>
   static void add(run_request& r, const F& f) {
     if constexpr (std::is_same_v<F, operation>)
@@ -141,7 +185,12 @@ class monitored_training_session {
     return why && !is_consequence(*why) ? why : std::nullopt;
   }
   void add_hooks();
-  std::vector<any_tensor> step(const run_request& request, bool may_end);
+  std::vector<any_tensor> step(const run_request& request, bool may_end) {
+    std::vector<any_tensor> values;
+    attempt([&] { values = run_with_hooks(request); }, may_end);
+    return values;
+  }
+  void attempt(const std::function<void()>& step, bool may_end);
   std::vector<any_tensor> run_with_hooks(const run_request& request);
   error because(const error& failed);
 
@@ -223,7 +272,7 @@ inline void monitored_training_session::add_hooks() {
       std::shared_ptr<summary_writer> writer;
       if (o_.log_step_count_steps > 0 || summaries) writer = std::make_shared<summary_writer>(o_.summary_dir);
       if (o_.log_step_count_steps > 0)
-        hooks_.push_back(step_counter({.every_n_steps = o_.log_step_count_steps, .writer = writer}));
+        hooks_.push_back(step_counter({.every_n_steps = o_.log_step_count_steps, .writer = writer, .warn = o_.log}));
       if (summaries)
         hooks_.push_back(summary_saver({.save_steps = o_.save_summaries_steps,
                                         .save_secs = o_.save_summaries_secs,
@@ -239,7 +288,8 @@ inline void monitored_training_session::add_hooks() {
                                        .saver = o_.scaffold.saver}));
 }
 
-inline std::vector<any_tensor> monitored_training_session::step(const run_request& request, bool may_end) {
+// Again and again, until it succeeds or fails for good; may_end: then the end of the input is no failure.
+inline void monitored_training_session::attempt(const std::function<void()>& step, bool may_end) {
   if (should_stop()) {
     if (const auto why = untold_failure()) {
       told_ = true;
@@ -250,15 +300,15 @@ inline std::vector<any_tensor> monitored_training_session::step(const run_reques
   for (;;) {
     std::optional<error> failed = recoverable_failure();
     if (!failed) try {
-        auto values = run_with_hooks(request);
+        step();
         recoveries_ = 0;
-        return values;
+        return;
       } catch (const error& e) {
         failed = because(e);
       }
     if (failed->code() == errc::out_of_range) {
       stop_ = input_ended_ = true;
-      if (may_end) return {};
+      if (may_end) return;
     }
     if (!is_recoverable(*failed)) throw *failed;
     try {
@@ -351,6 +401,7 @@ inline void monitored_training_session::begin_as_chief() {
     session_->run(run_request{.feeds = o_.scaffold.init_feeds, .targets = {o_.scaffold.init_op}});
     if (o_.scaffold.init_fn) o_.scaffold.init_fn(*session_);
   }
+  session_->run(o_.scaffold.ready_for_local_init_op);
   session_->run(o_.scaffold.local_init_op);
   session_->run(o_.scaffold.ready_op);
 }
@@ -364,8 +415,9 @@ inline void monitored_training_session::wait_for_chief() {
     session_.emplace(o_.config);
     std::string missing;
     try {
-      session_->run(o_.scaffold.ready_op);
+      session_->run(o_.scaffold.ready_for_local_init_op);
       session_->run(o_.scaffold.local_init_op);
+      session_->run(o_.scaffold.ready_op);
       return;
     } catch (const error& e) {
       if (e.code() != errc::failed_precondition && e.code() != errc::deadline_exceeded) throw;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,36 +13,52 @@
 
 namespace pinion::inline v0::train {
 
-// Operations that begin a session; those that are empty are made when the graph is finalized. A value.
+// Operations that begin a session. Those that are empty are taken from the graph's collection of that name, or made,
+// when the graph is finalized. A value. Rules: TensorFlow 1.15, monitored_session.py, Scaffold.
 struct scaffold {
-  operation init_op = {};                            // empty: initialises all global variables
-  std::vector<feed> init_feeds = {};                 // for it
-  std::function<void(session&)> init_fn = {};        // runs behind it
+  operation init_op = {};                      // empty: initialises all global variables
+  std::vector<feed> init_feeds = {};           // for it
+  std::function<void(session&)> init_fn = {};  // runs behind it
+  // The local variables are initialised once this succeeds; while it fails with failed_precondition, a worker waits.
+  operation ready_for_local_init_op = {};            // empty: reads all global variables
   operation local_init_op = {};                      // empty: initialises the local variables
-  operation ready_op = {};                           // empty: reads all global variables
+  operation ready_op = {};                           // what succeeds in the end. Empty: reads all variables
   std::shared_ptr<pinion::train::saver> saver = {};  // empty: one of all global variables
   expr<std::string> summary_op = {};                 // empty: all summaries of the graph
 
-  // Makes what is empty, in the default graph.
+  // Completes it, in the default graph. Throws invalid_argument where a collection has more than one to take.
   void finalize() {
     graph& g = default_graph();
-    if (init_op.empty()) init_op = all_of(g, "initializers", "init");
-    if (local_init_op.empty()) local_init_op = all_of(g, "local_initializers", "init_local");
-    if (ready_op.empty()) ready_op = all_reads(g);
+    complete(init_op, g, "init_op", [&] { return group_of(g, "init", g.collection("initializers")); });
+    complete(local_init_op, g, "local_init_op",
+             [&] { return group_of(g, "init_local", g.collection("local_initializers")); });
+    complete(ready_for_local_init_op, g, "ready_for_local_init_op",
+             [&] { return reads_of(g, "report_uninitialized_variables", {"variables"}); });
+    complete(ready_op, g, "ready_op", [&] {
+      return reads_of(g, "report_uninitialized_variables", {"variables", "local_variables"});
+    });
     if (!saver) saver = std::make_shared<pinion::train::saver>();
   }
 
  private:
-  static operation all_of(graph& g, const std::string& collection, const std::string& name) {
-    node_request r{.op = op::no_op::name, .base_name = name};
-    r.control_inputs = g.collection(collection);
-    return {g, build(g, std::move(r))};
+  template <class Make>
+  static void complete(operation& op, graph& g, const std::string& collection, const Make& make) {
+    if (!op.empty()) return;
+    const auto& known = g.collection(collection);
+    if (known.size() > 1)
+      throw error(errc::invalid_argument, "the collection '" + collection + "' has " + std::to_string(known.size()) +
+                                              " operations; a scaffold takes the one that is there");
+    op = known.empty() ? make() : operation(g, known[0]);
+  }
+  static operation group_of(graph& g, const std::string& name, const std::vector<node_id>& all) {
+    return {g, build(g, {.op = op::no_op::name, .base_name = name, .control_inputs = all})};
   }
   // Fails with failed_precondition while one of them is not initialised. Their values go nowhere.
-  static operation all_reads(graph& g) {
-    node_request r{.op = op::no_op::name, .base_name = "report_uninitialized_variables"};
-    for (const node_id v : g.collection("variables")) r.control_inputs.push_back(g.id_of(g[v].name + "/read"));
-    return {g, build(g, std::move(r))};
+  static operation reads_of(graph& g, const std::string& name, const std::vector<std::string>& collections) {
+    std::vector<node_id> reads;
+    for (const std::string& c : collections)
+      for (const node_id v : g.collection(c)) reads.push_back(g.id_of(g[v].name + "/read"));
+    return group_of(g, name, reads);
   }
 };
 
