@@ -273,9 +273,8 @@ class exchange final : public value_carrier {
     {
       std::lock_guard hold(mutex_);
       in_flight_[task] = 0;
-      drop_offers([&](std::uint64_t, const std::string& key) {
-        return task_of_device(remote_rendezvous::destination(key)) == task;
-      });
+      drop_offers(
+          [&](std::uint64_t, const std::string& key) { return task_of_device(runtime::destination_of(key)) == task; });
       for (const auto& [run, r] : runs_)
         if (r.begun && r.peers.find(task) != r.peers.end()) concerned.push_back(r.failed);
     }

@@ -47,7 +47,7 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
   std::uint64_t run() const { return run_; }
 
   void send(const std::string& key, handed_over value) override {
-    const auto to = task_of_device(destination(key));
+    const auto to = task_of_device(runtime::destination_of(key));
     if (to != task_) return carrier_.carry(run_, key, to, std::move(value.value));
     receiver waiting;
     {
@@ -122,11 +122,6 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
     std::lock_guard hold(mutex_);
     return receivers_.empty() ? std::string() : receivers_.begin()->first;
   }
-
-  // "W/read:0;/job:ps/…/device:CPU:0;/job:worker/…/device:CPU:0": what, from where, to where.
-  static std::string_view destination(std::string_view key) { return runtime::destination_of(key); }
-  static std::string_view source(std::string_view key) { return runtime::source_of(key); }
-  static std::string_view what(std::string_view key) { return runtime::value_of(key); }
 
  private:
   // With the lock.

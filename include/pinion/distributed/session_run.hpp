@@ -130,8 +130,8 @@ class session_run : public std::enable_shared_from_this<session_run> {
   error too_late() const {
     std::string waits;
     if (const auto key = s_.here.waits_for(number_); !key.empty())
-      waits = ": waiting for " + std::string(remote_rendezvous::what(key)) + " from " +
-              std::string(task_of_device(remote_rendezvous::source(key)));
+      waits = ": waiting for " + std::string(runtime::value_of(key)) + " from " +
+              std::string(task_of_device(runtime::source_of(key)));
     std::lock_guard hold(mutex_);
     for (const auto& task : left_)
       waits += (waits.empty() ? ": " : "; ") + task + " has not ended its part" + heard(task);

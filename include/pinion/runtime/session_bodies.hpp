@@ -88,7 +88,7 @@ class session_bodies final : public body_compiler, public std::enable_shared_fro
                               .soft = soft_,
                               .first = on.spec()};
     for (const node_id id : problem.nodes)  // a variable is where it was first
-      if (b.graph[id].op == "VariableV2")
+      if (b.graph[id].op == op::variable::name)
         if (const std::string at = op::find_variable(task_.services, b.graph[id])->device(); !at.empty())
           problem.kept.emplace(id, at);
     try {
