@@ -22,6 +22,24 @@ struct dense_options {
   std::optional<initializer> bias_initializer = {};    // empty: 0
 };
 
+namespace detail {
+
+// activation(y + bias), of a variable "bias" that begins so.
+template <class Y, class B, class Activation>
+auto activated_with_bias(const Y& y, const B& first, Activation activation, source_location where) {
+  const auto bias = variable(first, {.name = "bias"}, where);
+  return activated(bias_add(y, bias, {}, where), activation);
+}
+// The same, or without a bias, as the options of a layer have it.
+template <class T, class Y, class Activation, class Options>
+expr<T> end_of_layer(const Y& y, std::int64_t units, Activation activation, const Options& o, source_location where) {
+  if (!o.use_bias) return activated(y, activation);
+  const initializer first = o.bias_initializer.value_or(zeros_initializer());
+  return activated_with_bias(y, first.of<T>({units}, where), activation, where);
+}
+
+}  // namespace detail
+
 // x [n, inputs] -> activation(x kernel + bias) [n, units], with the variables NAME/kernel [inputs, units], uniform in
 // +-sqrt(6 / (inputs + units)) (Glorot and Bengio 2010) unless another initialiser is given, and NAME/bias [units], 0.
 // Throws invalid_argument unless x is a matrix of a known number of columns. float, double.
@@ -38,11 +56,7 @@ expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, Activation activation, c
   const name_scope scope{options.name};
   const initializer first = options.kernel_initializer.value_or(glorot_uniform_initializer(options.seed));
   const auto kernel = variable(first.of<T>({extent[1], units}, where), {.name = "kernel"}, where);
-  const auto product = matmul(std::forward<A>(x), kernel, {}, where);
-  if (!options.use_bias) return activated(product, activation);
-  const initializer level = options.bias_initializer.value_or(zeros_initializer());
-  const auto bias = variable(level.of<T>({units}, where), {.name = "bias"}, where);
-  return activated(bias_add(product, bias, {}, where), activation);
+  return detail::end_of_layer<T>(matmul(std::forward<A>(x), kernel, {}, where), units, activation, options, where);
 }
 // Without an activation.
 template <dsl::graph_operand A>
@@ -84,10 +98,7 @@ expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array
   const auto y =
       pinion::conv2d(std::forward<A>(images), kernel,
                      {.strides = options.strides, .padding = options.padding, .dilations = options.dilations}, where);
-  if (!options.use_bias) return activated(y, activation);
-  const initializer level = options.bias_initializer.value_or(zeros_initializer());
-  const auto bias = variable(level.of<T>({filters}, where), {.name = "bias"}, where);
-  return activated(bias_add(y, bias, {}, where), activation);
+  return detail::end_of_layer<T>(y, filters, activation, options, where);
 }
 // Without an activation.
 template <dsl::graph_operand A>

@@ -63,12 +63,11 @@ std::vector<expr<T>> split_dense(const std::vector<expr<T>>& x, std::int64_t uni
     const expr<T> whole = x.size() == 1 ? x[0] : expr<T>(concat(x, 1, {}, where));
     const auto kernel = variable(slice(kernels, {0, from}, {-1, size}, {}, where), {.name = "kernel"}, where);
     const auto product = matmul(whole, kernel, {}, where);
-    if (options.use_bias) {
-      const auto bias = variable(slice(biases, {from}, {size}, {}, where), {.name = "bias"}, where);
-      parts.push_back(activated(bias_add(product, bias, {}, where), activation));
-    } else {
+    if (options.use_bias)
+      parts.push_back(
+          detail::activated_with_bias(product, slice(biases, {from}, {size}, {}, where), activation, where));
+    else
       parts.push_back(activated(product, activation));
-    }
     from += size;
   }
   return parts;
