@@ -14,6 +14,7 @@
 #include <pinion/dsl/math.hpp>
 #include <pinion/dsl/nn.hpp>
 #include <pinion/train/formula.hpp>
+#include <pinion/train/number_or_expression.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -26,21 +27,7 @@ enum class reduction {
 };
 
 // How much each loss counts: a number, or an expression that broadcasts to the losses.
-class loss_weights {
- public:
-  template <class N>
-  requires std::is_arithmetic_v<N> loss_weights(N number) : number_(static_cast<double>(number)) {}
-  template <dsl::graph_operand E>
-  requires std::is_arithmetic_v<dsl::value_of<E>> loss_weights(const E& e) : expression_(dsl::endpoint_of(e)) {}
-
-  bool is_number() const { return expression_.empty(); }
-  double number() const { return number_; }
-  const any_expr& expression() const { return expression_; }
-
- private:
-  double number_ = 1;
-  any_expr expression_;
-};
+using loss_weights = number_or_expression;
 
 struct loss_options {
   loss_weights weights = 1;
@@ -48,9 +35,6 @@ struct loss_options {
 };
 
 namespace detail {
-
-template <class L, class P>
-using loss_value = dsl::value_of<P>;
 
 inline void expect_same_shape(const char* loss, const any_expr& labels, const any_expr& predictions) {
   if (!fits(labels.shape(), predictions.shape()))

@@ -4,33 +4,25 @@
 #include <string>
 #include <type_traits>
 
-#include <pinion/dsl/expr.hpp>
+#include <pinion/train/number_or_expression.hpp>
 
 namespace pinion::inline v0::train {
 
 // A number, or an expression of the graph with one element: .learning_rate = .01, or
-// .learning_rate = exponential_decay(.1, step). A value; an expression refers to its graph.
-class scalar_value {
+// .learning_rate = exponential_decay(.1, step).
+class scalar_value : public number_or_expression {
  public:
   template <class N>
-  requires std::is_arithmetic_v<N> scalar_value(N number) : number_(static_cast<double>(number)) {}
+  requires std::is_arithmetic_v<N> scalar_value(N number) : number_or_expression(number) {}
   // Throws invalid_argument unless it is a scalar, as far as is known.
   template <dsl::graph_operand E>
   requires std::is_arithmetic_v<dsl::value_of<E>> scalar_value(const E& e) : scalar_value(dsl::endpoint_of(e)) {}
-  explicit scalar_value(const any_expr& e) : expression_(e) {
+  explicit scalar_value(const any_expr& e) : number_or_expression(e) {
     if (!fits(e.shape(), {}))
       throw error(errc::invalid_argument,
                   "'" + e.name() + "' of shape " + to_string(e.shape()) + " is given where a scalar is wanted")
           .at_node(e.name(), e.op(), to_string(e.node().where));
   }
-
-  bool is_number() const { return expression_.empty(); }
-  double number() const { return number_; }
-  const any_expr& expression() const { return expression_; }
-
- private:
-  double number_ = 0;
-  any_expr expression_;
 };
 
 }  // namespace pinion::inline v0::train

@@ -1,0 +1,28 @@
+// A number that is fixed, or computed by the graph from step to step.
+#pragma once
+
+#include <type_traits>
+
+#include <pinion/dsl/expr.hpp>
+
+namespace pinion::inline v0::train {
+
+// A value; an expression refers to its graph.
+class number_or_expression {
+ public:
+  template <class N>
+  requires std::is_arithmetic_v<N> number_or_expression(N number) : number_(static_cast<double>(number)) {}
+  template <dsl::graph_operand E>
+  requires std::is_arithmetic_v<dsl::value_of<E>> number_or_expression(const E& e) : expression_(dsl::endpoint_of(e)) {}
+  explicit number_or_expression(const any_expr& e) : expression_(e) {}
+
+  bool is_number() const { return expression_.empty(); }
+  double number() const { return number_; }
+  const any_expr& expression() const { return expression_; }
+
+ private:
+  double number_ = 0;
+  any_expr expression_;
+};
+
+}  // namespace pinion::inline v0::train
