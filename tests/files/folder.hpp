@@ -1,8 +1,6 @@
 // A folder of a test's own, and files as bytes.
 #pragma once
 
-#include <stdlib.h>
-
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
@@ -13,16 +11,11 @@
 #include <pinion/tensor/tensor.hpp>
 
 #include <support/caught.hpp>
+#include <support/temporary_folder.hpp>
 
 struct folder {
-  std::filesystem::path path;
-  folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "pinion_files_XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
-    path = name;
-  }
-  folder(const folder&) = delete;
-  ~folder() { std::filesystem::remove_all(path); }
+  temporary_folder own;
+  std::filesystem::path path = own.folder();
 
   std::filesystem::path operator/(const std::string& name) const { return path / name; }
   std::filesystem::path write(const std::string& name, const std::string& bytes) const {

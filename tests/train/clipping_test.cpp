@@ -7,6 +7,7 @@
 #include <limits>
 
 #include <support/caught.hpp>
+#include <support/own_session.hpp>
 #include <support/tensor_text.hpp>
 
 namespace {
@@ -15,14 +16,8 @@ using namespace pinion;
 namespace tr = pinion::train;
 constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
 
-struct fixture {
-  graph g;
-  default_scope use = g.as_default();
-  session sess;
-};
-
 // Two variables, of which the loss uses one wholly and some rows of the other: gradients (6, 8) and rows (0, 0), (24, 0).
-struct two_gradients : fixture {
+struct two_gradients : own_session {
   variable_handle<float> w = variable(tensor<float>::of({3, 4}), {.name = "w"});
   variable_handle<double> table = variable(tensor<double>::of({{7, 7}, {12, 0}, {0, 0}}), {.name = "table"});
   expr<double> loss = cast<double>(reduce_sum(square(w))) + reduce_sum(square(gather(table, constant<int>({2, 1}))));
@@ -32,7 +27,7 @@ struct two_gradients : fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(fixture, "clip_by_value moves what is outside to the bounds, and leaves NaN") {
+TEST_CASE_METHOD(own_session, "clip_by_value moves what is outside to the bounds, and leaves NaN") {
   const auto y = sess.run(tr::clip_by_value(constant<float>({-3, -1, 0, 2, infinity, nan}), -1, 1));
   CHECK(to_string(tensor<float>::of({y(0), y(1), y(2), y(3), y(4)})) == "[-1, -1, 0, 1, 1]");
   CHECK(std::isnan(y(5)));
@@ -41,7 +36,7 @@ TEST_CASE_METHOD(fixture, "clip_by_value moves what is outside to the bounds, an
         "invalid_argument: clip_by_value of 'x': the lowest value, 2.000000, is above the highest, 1.000000");
 }
 
-TEST_CASE_METHOD(fixture, "clip_by_norm scales a longer tensor down and leaves a shorter one, zeros too") {
+TEST_CASE_METHOD(own_session, "clip_by_norm scales a longer tensor down and leaves a shorter one, zeros too") {
   CHECK(sess.run(tr::clip_by_norm(constant<double>({3, 4}), 1)) == tensor<double>::of({.6, .8}));
   CHECK(sess.run(tr::clip_by_norm(constant<double>({3, 4}), 10)) == tensor<double>::of({3, 4}));
   CHECK(sess.run(tr::clip_by_norm(constant<double>({0, 0}), 1)) == tensor<double>::of({0, 0}));
@@ -53,7 +48,7 @@ TEST_CASE_METHOD(fixture, "clip_by_norm scales a longer tensor down and leaves a
         "invalid_argument: clip_by_norm to 0.000000; a norm to clip to must be positive");
 }
 
-TEST_CASE_METHOD(fixture, "clip_by_global_norm scales all tensors alike by the norm of all") {
+TEST_CASE_METHOD(own_session, "clip_by_global_norm scales all tensors alike by the norm of all") {
   const expr<float> a = constant<float>({2, 4}), b = constant(4.f);
   const auto [list, norm] = tr::clip_by_global_norm(std::vector{a, b}, 3);
   CHECK(float(sess.run(norm)) == 6);
@@ -66,7 +61,7 @@ TEST_CASE_METHOD(fixture, "clip_by_global_norm scales all tensors alike by the n
   CHECK(outcome([&] { tr::global_norm(std::vector<expr<float>>{}); }) == "invalid_argument: global_norm was given no tensors");
 }
 
-TEST_CASE_METHOD(fixture, "where the global norm is not finite every element becomes NaN") {
+TEST_CASE_METHOD(own_session, "where the global norm is not finite every element becomes NaN") {
   for (float bad : {infinity, -infinity, nan}) {
     const expr<float> a = constant<float>({1, 2}), b = constant(bad);
     const auto clipped = tr::clip_by_global_norm(std::vector{a, b}, 3);

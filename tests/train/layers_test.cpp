@@ -6,18 +6,13 @@
 #include <cmath>
 
 #include <support/caught.hpp>
+#include <support/own_session.hpp>
 #include <support/tensor_text.hpp>
 
 namespace {
 
 using namespace pinion;
 namespace tr = pinion::train;
-
-struct fixture {
-  graph g;
-  default_scope use = g.as_default();
-  session sess;
-};
 
 struct moments {
   double mean = 0, variance = 0;
@@ -34,7 +29,7 @@ moments of(const tensor<double>& x) {
 
 // ---- batch normalisation ------------------------------------------------------------------------------------------------
 
-TEST_CASE_METHOD(fixture, "batch_norm has mean 0 and variance 1 by channel in training, and gradients of it") {
+TEST_CASE_METHOD(own_session, "batch_norm has mean 0 and variance 1 by channel in training, and gradients of it") {
   const expr<double> x = constant<double>({{1, 10}, {2, 30}, {6, -10}}, "x");
   const auto y = nn::batch_norm(x, {.training = true, .epsilon = 0});
   const auto [slope] = gradients(reduce_sum(y * x), x);
@@ -49,7 +44,7 @@ TEST_CASE_METHOD(fixture, "batch_norm has mean 0 and variance 1 by channel in tr
   for (std::size_t i = 0; i < 6; ++i) CHECK(s.span()[i] == Approx(v.span()[i]).margin(1e-9));
 }
 
-TEST_CASE_METHOD(fixture, "the moving averages follow when the update operations run, and serve prediction") {
+TEST_CASE_METHOD(own_session, "the moving averages follow when the update operations run, and serve prediction") {
   const auto x = placeholder<double>({unknown, 2, 1}, "x");
   const auto training = placeholder<bool>({}, "training");
   const auto y = nn::batch_norm(x, {.training = training, .momentum = .5, .epsilon = 0, .name = "bn"});
@@ -71,7 +66,7 @@ TEST_CASE_METHOD(fixture, "the moving averages follow when the update operations
   CHECK(sess.run({{x, {{{3}, {4}}}}, {training, false}}, y)(0, 1, 0) == Approx(1 / std::sqrt(2.5)));
 }
 
-TEST_CASE_METHOD(fixture, "batch_norm that only predicts updates nothing; one without scale and center has no weights") {
+TEST_CASE_METHOD(own_session, "batch_norm that only predicts updates nothing; one without scale and center has no weights") {
   const auto x = placeholder<float>({unknown, 3}, "x");
   nn::batch_norm(x, {.center = false, .scale = false});
   CHECK(g.collection("update_ops").empty());
@@ -82,7 +77,7 @@ TEST_CASE_METHOD(fixture, "batch_norm that only predicts updates nothing; one wi
         "invalid_argument: batch_norm of 'open' of shape [?, ?]: it takes [n, .., channels] of a known number of channels");
 }
 
-TEST_CASE_METHOD(fixture, "a network with batch_norm and dropout trains, its averages with it, by a flag that is fed") {
+TEST_CASE_METHOD(own_session, "a network with batch_norm and dropout trains, its averages with it, by a flag that is fed") {
   const expr<float> x = constant<float>({{0, 0}, {0, 1}, {1, 0}, {1, 1}}), t = constant<float>({{0}, {1}, {1}, {0}});
   const auto training = placeholder<bool>({}, "training");
   const auto h = nn::dense(x, 16, {.seed = 3});
@@ -100,7 +95,7 @@ TEST_CASE_METHOD(fixture, "a network with batch_norm and dropout trains, its ave
 
 // ---- dropout ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE_METHOD(fixture, "dropout drops in training alone") {
+TEST_CASE_METHOD(own_session, "dropout drops in training alone") {
   const expr<float> x = ones<float>({1000});
   const auto training = placeholder<bool>({}, "training");
   const auto y = nn::dropout(x, {.rate = .25, .training = training, .seed = 1});
@@ -117,7 +112,7 @@ TEST_CASE_METHOD(fixture, "dropout drops in training alone") {
 
 // ---- convolution --------------------------------------------------------------------------------------------------------
 
-TEST_CASE_METHOD(fixture, "a conv2d layer is the convolution by its kernel, with bias and activation") {
+TEST_CASE_METHOD(own_session, "a conv2d layer is the convolution by its kernel, with bias and activation") {
   const auto x = placeholder<float>({unknown, 3, 3, 2}, "x");
   const auto y = nn::conv2d(x, 4, {2, 2}, nn::relu, {.name = "c", .kernel_initializer = nn::ones_initializer(), .bias_initializer = nn::constant_initializer(-3)});
   CHECK(y.shape() == shape{unknown, 2, 2, 4});
@@ -134,7 +129,7 @@ TEST_CASE_METHOD(fixture, "a conv2d layer is the convolution by its kernel, with
 
 // ---- embeddings ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE_METHOD(fixture, "an embedding yields rows for numbers of any shape, and trains those alone") {
+TEST_CASE_METHOD(own_session, "an embedding yields rows for numbers of any shape, and trains those alone") {
   const auto numbers = placeholder<std::int64_t>({2, 1}, "numbers");
   const auto e = nn::embedding(numbers, 4, 3, {.name = "words", .initializer = nn::ones_initializer()});
   CHECK(e.shape() == shape{2, 1, 3});
@@ -150,7 +145,7 @@ TEST_CASE_METHOD(fixture, "an embedding yields rows for numbers of any shape, an
 
 // ---- initialisers -------------------------------------------------------------------------------------------------------
 
-TEST_CASE_METHOD(fixture, "initialisers have the variance that they promise, whatever the distribution") {
+TEST_CASE_METHOD(own_session, "initialisers have the variance that they promise, whatever the distribution") {
   const auto variance = [&](const nn::initializer& i, const shape& s = {100, 300}) {
     const auto m = of(sess.run(i.of<double>(s)));
     CHECK(std::abs(m.mean) < .01);
@@ -165,7 +160,7 @@ TEST_CASE_METHOD(fixture, "initialisers have the variance that they promise, wha
   CHECK(variance(nn::he_normal_initializer(6), {5, 5, 10, 100}) == Approx(2 / 250.).epsilon(.05));
 }
 
-TEST_CASE_METHOD(fixture, "a uniform initialiser keeps its limit, a constant one its value") {
+TEST_CASE_METHOD(own_session, "a uniform initialiser keeps its limit, a constant one its value") {
   for (double v : sess.run(nn::glorot_uniform_initializer(1).of<double>({40, 20})).span()) CHECK(std::abs(v) <= std::sqrt(.1));
   CHECK(sess.run(nn::constant_initializer(.5).of<float>({2})) == tensor<float>::of({.5, .5}));
   CHECK(outcome([] { nn::variance_scaling_initializer({.scale = 0}); }) ==

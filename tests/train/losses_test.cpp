@@ -7,6 +7,7 @@
 #include <functional>
 
 #include <support/caught.hpp>
+#include <support/own_session.hpp>
 #include <support/tensor_text.hpp>
 
 namespace {
@@ -14,11 +15,8 @@ namespace {
 using namespace pinion;
 namespace tr = pinion::train;
 
-struct fixture {
-  graph g;
-  default_scope use = g.as_default();
+struct fixture : own_session {
   expr<double> y = constant<double>({{0, 1, .25}, {1, 0, .5}}, "labels"), x = constant<double>({{-2, .5, 40}, {0, -800, 3}}, "predictions");
-  session sess;
 
   // The mean of f(label, prediction) over all elements.
   double mean_of(const std::function<double(double, double)>& f) {

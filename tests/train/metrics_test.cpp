@@ -6,21 +6,16 @@
 #include <random>
 
 #include <support/caught.hpp>
+#include <support/own_session.hpp>
 
 namespace {
 
 using namespace pinion;
 namespace tr = pinion::train;
 
-struct fixture {
-  graph g;
-  default_scope use = g.as_default();
-  session sess;
-};
-
 }  // namespace
 
-TEST_CASE_METHOD(fixture, "a mean goes on over steps, is 0 before the first, and begins anew when it is initialised") {
+TEST_CASE_METHOD(own_session, "a mean goes on over steps, is 0 before the first, and begins anew when it is initialised") {
   const auto x = placeholder<float>({unknown}, "x");
   const auto [value, update] = tr::mean(x);
   CHECK(g.collection("local_variables").size() == 2);
@@ -35,7 +30,7 @@ TEST_CASE_METHOD(fixture, "a mean goes on over steps, is 0 before the first, and
   CHECK(double(sess.run({{x, {5}}}, update)) == 5);
 }
 
-TEST_CASE_METHOD(fixture, "a metric counts each value by its weight") {
+TEST_CASE_METHOD(own_session, "a metric counts each value by its weight") {
   const auto x = placeholder<int>({unknown}, "x");
   const auto w = placeholder<float>({unknown}, "w");
   const auto weighted = tr::mean(x, {.weights = w});
@@ -43,7 +38,7 @@ TEST_CASE_METHOD(fixture, "a metric counts each value by its weight") {
   CHECK(double(sess.run({{x, {1, 2, 100}}, {w, {3, 1, 0}}}, weighted.update)) == 1.25);
 }
 
-TEST_CASE_METHOD(fixture, "accuracy is how often labels are met") {
+TEST_CASE_METHOD(own_session, "accuracy is how often labels are met") {
   const auto y = placeholder<std::int64_t>({unknown}, "y"), x = placeholder<std::int64_t>({unknown}, "x");
   const auto [value, update] = tr::accuracy(y, x);
   sess.run(local_variables_initializer());
@@ -54,7 +49,7 @@ TEST_CASE_METHOD(fixture, "accuracy is how often labels are met") {
   CHECK(caught([&] { tr::accuracy(constant<int>({1, 2}), constant<int>({1, 2, 3})); }).code() == errc::invalid_argument);
 }
 
-TEST_CASE_METHOD(fixture, "auc is the part of pairs in the right order, as finely as there are thresholds") {
+TEST_CASE_METHOD(own_session, "auc is the part of pairs in the right order, as finely as there are thresholds") {
   const auto y = placeholder<bool>({unknown}, "y");
   const auto p = placeholder<float>({unknown}, "p");
   const auto [value, update] = tr::auc(y, p, {.num_thresholds = 1001});
@@ -78,7 +73,7 @@ TEST_CASE_METHOD(fixture, "auc is the part of pairs in the right order, as finel
   CHECK(double(sess.run(value)) == Approx(right / pairs).margin(.002));
 }
 
-TEST_CASE_METHOD(fixture, "auc of a perfect order is 1, of the reverse 0, and of 0 and 1 themselves too") {
+TEST_CASE_METHOD(own_session, "auc of a perfect order is 1, of the reverse 0, and of 0 and 1 themselves too") {
   const auto y = placeholder<bool>(shape::any(), "y");
   const auto p = placeholder<double>(shape::any(), "p");
   const auto [value, update] = tr::auc(y, p);
