@@ -1,7 +1,7 @@
 // Input for training: elements from somewhere, transformed on the way, batch by batch.
 //
-//   auto digits = data::from_tensors(images, labels).shuffle(60000, 1).batch(50).map(scale, {.parallel =
-//   2}).prefetch(2); for (auto& [x, y] : digits) step(x, y);  // one epoch
+//   auto digits = data::from_tensors(images, labels).shuffle(60000, 1).batch(50).prefetch(2);
+//   for (auto& [x, y] : digits) step(x, y);  // one epoch
 #pragma once
 
 #include <atomic>
