@@ -3,9 +3,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <pinion/train/event_file_reader.hpp>
-#include <pinion/train/summary.hpp>
-#include <pinion/train/summary_writer.hpp>
+#include <pinion/train/summary/event_file_reader.hpp>
+#include <pinion/train/summary/summary.hpp>
+#include <pinion/train/summary/summary_writer.hpp>
 
 #include <support/temporary_folder.hpp>
 #include <support/wire_message.hpp>

@@ -1,6 +1,6 @@
 // What an event file does where there is no room: the events wait, and later ones go on where the file ended.
-#include <pinion/train/event_file_reader.hpp>
-#include <pinion/train/event_file_writer.hpp>
+#include <pinion/train/summary/event_file_reader.hpp>
+#include <pinion/train/summary/event_file_writer.hpp>
 
 #include <catch2/catch.hpp>
 

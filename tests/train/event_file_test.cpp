@@ -1,6 +1,6 @@
 // Event files: their bytes, when they are written, and how they are read back, whole, torn or broken.
-#include <pinion/train/event_file_reader.hpp>
-#include <pinion/train/summary_writer.hpp>
+#include <pinion/train/summary/event_file_reader.hpp>
+#include <pinion/train/summary/summary_writer.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // expect: after_run of a hook takes (train::run_context&, std::span<const pinion::any_tensor>)
 // A member that would never be called.
-#include <pinion/train/hook.hpp>
+#include <pinion/train/hooks/hook.hpp>
 
 struct watcher {
   void begin() {}

@@ -1,7 +1,7 @@
 // expect: pn::cast<float>(x) makes numbers of bools
 // a curve is of numbers.
 #include <pinion/graph.hpp>
-#include <pinion/train/summary.hpp>
+#include <pinion/train/summary/summary.hpp>
 
 auto curve(pinion::expr<bool> x) {
 #ifdef ACCEPT

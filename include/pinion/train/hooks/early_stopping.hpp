@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
-#include <pinion/train/global_step_watch.hpp>
-#include <pinion/train/hook.hpp>
-#include <pinion/train/saver.hpp>
-#include <pinion/train/step_timer.hpp>
+#include <pinion/train/checkpoint/saver.hpp>
+#include <pinion/train/hooks/global_step_watch.hpp>
+#include <pinion/train/hooks/hook.hpp>
+#include <pinion/train/hooks/step_timer.hpp>
 
 namespace pinion::inline v0::train {
 

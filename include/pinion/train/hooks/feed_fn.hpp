@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/train/hook.hpp>
+#include <pinion/train/hooks/hook.hpp>
 
 namespace pinion::inline v0::train {
 

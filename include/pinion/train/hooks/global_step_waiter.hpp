@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include <pinion/train/global_step_watch.hpp>
-#include <pinion/train/hook.hpp>
+#include <pinion/train/hooks/global_step_watch.hpp>
+#include <pinion/train/hooks/hook.hpp>
 
 namespace pinion::inline v0::train {
 

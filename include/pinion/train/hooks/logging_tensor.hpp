@@ -13,8 +13,8 @@
 
 #include <pinion/runtime/options.hpp>
 #include <pinion/tensor/text.hpp>
-#include <pinion/train/hook.hpp>
-#include <pinion/train/step_timer.hpp>
+#include <pinion/train/hooks/hook.hpp>
+#include <pinion/train/hooks/step_timer.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include <pinion/train/hook.hpp>
+#include <pinion/train/hooks/hook.hpp>
 
 namespace pinion::inline v0::train {
 

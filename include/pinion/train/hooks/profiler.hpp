@@ -9,9 +9,9 @@
 #include <utility>
 
 #include <pinion/files/folder.hpp>
-#include <pinion/train/global_step_watch.hpp>
-#include <pinion/train/hook.hpp>
-#include <pinion/train/step_timer.hpp>
+#include <pinion/train/hooks/global_step_watch.hpp>
+#include <pinion/train/hooks/hook.hpp>
+#include <pinion/train/hooks/step_timer.hpp>
 
 namespace pinion::inline v0::train {
 

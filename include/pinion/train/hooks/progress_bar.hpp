@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 
 #include <pinion/runtime/options.hpp>
-#include <pinion/train/global_step_watch.hpp>
-#include <pinion/train/hook.hpp>
+#include <pinion/train/hooks/global_step_watch.hpp>
+#include <pinion/train/hooks/hook.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include <pinion/runtime/options.hpp>
-#include <pinion/train/global_step_watch.hpp>
-#include <pinion/train/hook.hpp>
-#include <pinion/train/step_timer.hpp>
-#include <pinion/train/summary_writer.hpp>
+#include <pinion/train/hooks/global_step_watch.hpp>
+#include <pinion/train/hooks/hook.hpp>
+#include <pinion/train/hooks/step_timer.hpp>
+#include <pinion/train/summary/summary_writer.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <utility>
 
-#include <pinion/train/global_step_watch.hpp>
-#include <pinion/train/hook.hpp>
-#include <pinion/train/step_timer.hpp>
-#include <pinion/train/summary.hpp>
-#include <pinion/train/summary_writer.hpp>
+#include <pinion/train/hooks/global_step_watch.hpp>
+#include <pinion/train/hooks/hook.hpp>
+#include <pinion/train/hooks/step_timer.hpp>
+#include <pinion/train/summary/summary.hpp>
+#include <pinion/train/summary/summary_writer.hpp>
 
 namespace pinion::inline v0::train {
 

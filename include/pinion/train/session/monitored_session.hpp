@@ -17,8 +17,8 @@
 #include <fmt/format.h>
 
 #include <pinion/train/coordinator.hpp>
-#include <pinion/train/hook.hpp>
 #include <pinion/train/hooks/checkpoint_saver.hpp>
+#include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/step_counter.hpp>
 #include <pinion/train/hooks/summary_saver.hpp>
 #include <pinion/train/queue_runner.hpp>

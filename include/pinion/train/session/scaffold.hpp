@@ -9,7 +9,7 @@
 
 #include <pinion/dsl/sources.hpp>
 #include <pinion/runtime/session.hpp>
-#include <pinion/train/saver.hpp>
+#include <pinion/train/checkpoint/saver.hpp>
 
 namespace pinion::inline v0::train {
 

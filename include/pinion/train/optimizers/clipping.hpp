@@ -9,7 +9,7 @@
 
 #include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/math.hpp>
-#include <pinion/train/gradient_of_variable.hpp>
+#include <pinion/train/optimizers/gradient_of_variable.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <pinion/files/safetensors.hpp>
-#include <pinion/train/checkpoint_files.hpp>
+#include <pinion/train/checkpoint/checkpoint_files.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -9,7 +9,7 @@
 #include <pinion/dsl/layout.hpp>
 #include <pinion/dsl/sources.hpp>
 #include <pinion/graph/device_guard.hpp>
-#include <pinion/train/summary.hpp>
+#include <pinion/train/summary/summary.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <pinion/files/output_file.hpp>
-#include <pinion/train/checkpoint_files.hpp>
+#include <pinion/train/checkpoint/checkpoint_files.hpp>
 
 namespace pinion::inline v0::train {
 

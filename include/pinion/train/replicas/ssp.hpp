@@ -11,8 +11,8 @@
 #include <pinion/op/sync/op.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
-#include <pinion/train/optimizer.hpp>
-#include <pinion/train/replica_summaries.hpp>
+#include <pinion/train/optimizers/optimizer.hpp>
+#include <pinion/train/replicas/replica_summaries.hpp>
 
 namespace pinion::inline v0::train {
 

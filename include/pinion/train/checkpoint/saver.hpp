@@ -24,9 +24,9 @@
 
 #include <pinion/dsl/variable_slices.hpp>
 #include <pinion/runtime/session.hpp>
-#include <pinion/train/checkpoint_contents.hpp>
-#include <pinion/train/checkpoint_reader.hpp>
-#include <pinion/train/checkpoint_state.hpp>
+#include <pinion/train/checkpoint/checkpoint_contents.hpp>
+#include <pinion/train/checkpoint/checkpoint_reader.hpp>
+#include <pinion/train/checkpoint/checkpoint_state.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -1,7 +1,7 @@
 // Adagrad.
 #pragma once
 
-#include <pinion/train/optimizer.hpp>
+#include <pinion/train/optimizers/optimizer.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <pinion/train/graph_message.hpp>
+#include <pinion/train/summary/graph_message.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -17,8 +17,8 @@
 #include <pinion/op/sync/op.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
-#include <pinion/train/optimizer.hpp>
-#include <pinion/train/replica_summaries.hpp>
+#include <pinion/train/optimizers/optimizer.hpp>
+#include <pinion/train/replicas/replica_summaries.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -57,8 +57,9 @@ struct sync_nodes {
 // count, or none; those that come late are dropped and counted, and their replica goes on with the new step. A replica
 // that leaves, or is not heard of for worker_timeout while others wait, lowers the number that a step waits for.
 // Every program makes it, with the same name and numbers; each runs its hook's after_create_session, the chief's with
-// is_chief. Where ps tasks outlive a training, the chief of the next one begins first: until it has, a replica finds the
-// training ended. For one thread at a time. Rules: TensorFlow 1.15, sync_replicas_optimizer.py, but for what is said above.
+// is_chief. Where ps tasks outlive a training, the chief of the next one begins first: until it has, a replica finds
+// the training ended. For one thread at a time. Rules: TensorFlow 1.15, sync_replicas_optimizer.py, but for what is
+// said above.
 template <class Optimizer>
 class sync_replicas {
  public:

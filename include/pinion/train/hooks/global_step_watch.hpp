@@ -6,8 +6,8 @@
 #include <span>
 
 #include <pinion/train/global_step.hpp>
-#include <pinion/train/hook.hpp>
-#include <pinion/train/step_timer.hpp>
+#include <pinion/train/hooks/hook.hpp>
+#include <pinion/train/hooks/step_timer.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <pinion/tensor/tensor.hpp>
-#include <pinion/train/event_file_writer.hpp>
-#include <pinion/train/graph_message.hpp>
+#include <pinion/train/summary/event_file_writer.hpp>
+#include <pinion/train/summary/graph_message.hpp>
 
 namespace pinion::inline v0::train {
 

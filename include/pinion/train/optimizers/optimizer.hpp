@@ -14,9 +14,9 @@
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 #include <pinion/train/formula.hpp>
-#include <pinion/train/gradient_of_variable.hpp>
 #include <pinion/train/handle.hpp>
-#include <pinion/train/slots.hpp>
+#include <pinion/train/optimizers/gradient_of_variable.hpp>
+#include <pinion/train/optimizers/slots.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -1,7 +1,7 @@
 // Gradient descent.
 #pragma once
 
-#include <pinion/train/optimizer.hpp>
+#include <pinion/train/optimizers/optimizer.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <pinion/train/optimizer.hpp>
+#include <pinion/train/optimizers/optimizer.hpp>
 
 namespace pinion::inline v0::train {
 

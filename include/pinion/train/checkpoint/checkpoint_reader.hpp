@@ -5,7 +5,7 @@
 #include <string>
 
 #include <pinion/files/safetensors.hpp>
-#include <pinion/train/checkpoint_files.hpp>
+#include <pinion/train/checkpoint/checkpoint_files.hpp>
 
 namespace pinion::inline v0::train {
 

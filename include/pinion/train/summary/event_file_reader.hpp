@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/train/event.hpp>
-#include <pinion/train/record.hpp>
+#include <pinion/train/summary/event.hpp>
+#include <pinion/train/summary/record.hpp>
 
 namespace pinion::inline v0::train {
 
