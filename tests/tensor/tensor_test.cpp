@@ -113,6 +113,17 @@ TEST_CASE("a new tensor holds zeros") {
   CHECK(tensor<bool>({2})(0) == false);
 }
 
+TEST_CASE("braces in parentheses are a shape for every dtype, a number alone is a scalar") {
+  const std::int64_t rows = 3;
+  CHECK(tensor<int>({3}).shape() == shape{3});
+  CHECK(tensor<std::int64_t>({rows}).shape() == shape{3});
+  CHECK(tensor<bool>({3}).shape() == shape{3});
+  CHECK(tensor<float>({3}).shape() == shape{3});
+  CHECK(tensor<int>({rows, 2}).shape() == shape{3, 2});
+  CHECK(tensor<int>{3} == tensor<int>(3));
+  CHECK(tensor<int>(3).shape() == shape{});
+}
+
 TEST_CASE("elements lie row by row") {
   const auto t = tensor<int>::of({{1, 2, 3}, {4, 5, 6}});
   CHECK(std::vector<int>(t.span().begin(), t.span().end()) == std::vector<int>{1, 2, 3, 4, 5, 6});

@@ -218,6 +218,16 @@ TEST_CASE("a worker's local variables are initialised once the chief's are, and 
   CHECK(float(sess.run(mine)) == 5);
 }
 
+TEST_CASE("what takes a session takes a monitored one") {
+  temporary_folder dir;
+  model m;
+  tr::saver saver;
+  tr::monitored_training_session sess{{.hooks = {tr::stop_at_step({.last_step = 2})}}};
+  while (!sess.should_stop()) sess.run(m.train);
+  CHECK(saver.save(sess, dir.path("model"), m.step) == dir.path("model-2"));
+  saver.restore(sess, tr::latest_checkpoint(dir.path()));
+}
+
 TEST_CASE("a scaffold takes the operations of its collections") {
   model m;
   pn::default_graph().add_to_collection("init_op", pn::group(m.step.initializer(), pn::operation(pn::assign(m.w, 4.0f))).id());

@@ -117,6 +117,9 @@ class tensor {
   tensor(const pinion::shape& extent) : value_(dtype_of<T>, extent) {  // elements are zero
     std::fill_n(value_.template data<T>(), size(), T{});
   }
+  // tensor<int>({50}), which might be a copy of tensor<int>{50} otherwise.
+  template <std::size_t N>
+  tensor(const std::int64_t (&extent)[N]) : tensor(pinion::shape(std::span<const std::int64_t>(extent))) {}
   tensor(const pinion::shape& extent, std::span<const T> elements) : value_(dtype_of<T>, extent) {
     if (static_cast<std::int64_t>(elements.size()) != value_.count())
       throw error(errc::invalid_argument, "a tensor of shape " + to_string(extent) + " holds " +

@@ -132,6 +132,8 @@ class monitored_training_session {
     if (!session_) throw error(errc::failed_precondition, "the monitored session is closed");
     return *session_;
   }
+  // For what takes a session: saver.save(sess, ...).
+  operator pinion::session&() { return raw_session(); }
   int recoveries() const { return all_recoveries_; }
 
   // Calls the hooks' end(), stops the threads, closes the session; throws what a thread had failed with, if run() has
