@@ -200,6 +200,33 @@ TEST_CASE("what a barrier counts is shown as curves, and how late replicas came 
 }
 #endif
 
+TEST_CASE("a replica of the next training waits for its chief, on ps tasks that remember the one before") {
+  team t(2, {.replicas_to_aggregate = 2});
+  t.join();
+  for (auto r : {1u, 0u}) t.all[r].hook->end(*t.sess);
+  t.coord.it.reset();
+  auto worker = std::async(std::launch::async, [&] {
+    tr::coordinator mine;
+    t.all[1].hook->after_create_session(*t.sess, mine);
+    t.step(1, 2).get();
+  });
+  while (t.totals()[3] == 0) std::this_thread::yield();  // until it has entered
+  t.all[0].hook->after_create_session(*t.sess, t.coord.emplace_or_get());
+  t.step(0, 4).get();
+  worker.get();
+  CHECK(t.value() == -3);
+}
+
+TEST_CASE("a replica whose chief does not come finds training ended") {
+  team t(2, {.replicas_to_aggregate = 2, .worker_timeout = 20ms});
+  t.join();
+  for (auto r : {1u, 0u}) t.all[r].hook->end(*t.sess);
+  t.coord.it.reset();
+  tr::coordinator mine;
+  t.all[1].hook->after_create_session(*t.sess, mine);
+  CHECK(refusal([&] { t.step(1, 2).get(); }, pn::errc::out_of_range, "training has ended") == "");
+}
+
 TEST_CASE("rows of several replicas update the variable together") {
   pn::graph g;
   auto use = g.as_default();

@@ -1,6 +1,7 @@
 // Queues in a graph: elements that one step puts and another takes, in the task that holds the queue.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -14,9 +15,15 @@
 namespace pinion::inline v0 {
 
 namespace dsl {
-// Never, for a temporary: the sentence of what the compiler refuses.
 template <class...>
-inline constexpr bool stored_queue = false;
+inline constexpr bool never = false;
+// What the compiler says of a queue that is made in the middle of an expression.
+template <class... Call>
+constexpr void refuse_temporary_queue() {
+  static_assert(
+      never<Call...>,
+      "a queue made as an operand could never be reached again: store it first, auto q = pn::fifo_queue(...)");
+}
 }  // namespace dsl
 
 struct close_options {
@@ -110,17 +117,23 @@ class queue : public any_queue {
   // A queue made in the middle of an expression could never be reached again.
   template <class... V>
   operation enqueue(const V&...) && {
-    static_assert(
-        dsl::stored_queue<V...>,
-        "a queue made as an operand could never be reached again: store it first, auto q = pn::fifo_queue(...)");
-    return {};
+    return dsl::refuse_temporary_queue<V...>(), operation();
   }
   template <class... V>
   operation enqueue_many(const V&...) && {
-    static_assert(
-        dsl::stored_queue<V...>,
-        "a queue made as an operand could never be reached again: store it first, auto q = pn::fifo_queue(...)");
-    return {};
+    return dsl::refuse_temporary_queue<V...>(), operation();
+  }
+  template <std::same_as<source_location> W = source_location>
+  std::tuple<expr<T>...> dequeue(W = {}) && {
+    return dsl::refuse_temporary_queue<W>(), std::tuple<expr<T>...>();
+  }
+  template <std::integral N>
+  std::tuple<expr<T>...> dequeue_many(N, source_location = {}) && {
+    return dsl::refuse_temporary_queue<N>(), std::tuple<expr<T>...>();
+  }
+  template <std::integral N>
+  std::tuple<expr<T>...> dequeue_up_to(N, source_location = {}) && {
+    return dsl::refuse_temporary_queue<N>(), std::tuple<expr<T>...>();
   }
 
  protected:

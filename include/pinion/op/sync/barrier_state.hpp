@@ -47,12 +47,13 @@ class barrier_state final : public resource, public std::enable_shared_from_this
 
   struct place {
     std::int64_t step, replica;
+    bool ended;
   };
-  // A replica is there (again). Returns the step that it shall work on, and its number.
+  // A replica is there (again). Returns the step that it shall work on, its number, and whether training has ended.
   place enter(std::int64_t wanted) {
     std::lock_guard hold(mutex_);
     const std::int64_t replica = members_.enter(wanted, who_waits());
-    return {step_, replica};
+    return {step_, replica, ended_};
   }
   // Its gradients of a step are where they belong, under that ticket.
   void commit(std::int64_t replica, std::int64_t ticket, std::int64_t step, cancellation* stop, committed done) {

@@ -213,9 +213,10 @@ inline std::unique_ptr<kernel> make_kernel(replica_barrier, const kernel_setup& 
 
 inline std::unique_ptr<kernel> make_kernel(barrier_enter, const kernel_setup& setup) {
   return detail::kernel_at<replica_barrier>(setup, [](barrier_state& b, const attributes&, kernel_context& c) {
-    const auto [step, replica] = b.enter(detail::number_at(c, 1));
+    const auto [step, replica, ended] = b.enter(detail::number_at(c, 1));
     detail::yield_number(c, 0, step);
     detail::yield_number(c, 1, replica);
+    detail::yield_number(c, 2, ended ? 1 : 0);
   });
 }
 inline std::unique_ptr<kernel> make_kernel(barrier_commit, const kernel_setup& setup) {

@@ -198,8 +198,8 @@ using on_barrier = on_kind<replica_barrier>;
 }  // namespace detail
 
 // Inputs: the barrier, the number of the replica that is there, or -1: any that was not there yet or has left. Yields
-// the step that it shall work on, and its number.
-struct barrier_enter : detail::on_entering<replica_barrier, 2> {
+// the step that it shall work on, its number, and 1 if training has ended there, 0 otherwise.
+struct barrier_enter : detail::on_entering<replica_barrier, 3> {
   static constexpr std::string_view name = "BarrierEnter";
 };
 // Inputs: the barrier, the replica, the ticket, the step. Its gradients are where they belong. Waits for the step's

@@ -7,6 +7,7 @@
 //                      barrier, beside the global step
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <random>
@@ -45,6 +46,7 @@ namespace detail {
 struct sync_nodes {
   operation train, enter, leave;       // of each replica
   expr<std::int64_t> wanted, replica;  // the number that it asks for, to be fed when it enters, and the one it has then
+  expr<std::int64_t> ended;            // 1 where it has entered a training that is over
   operation start, update, wake, stop;  // of the chief
   operation expire;
   sync_replicas_counts counts;
@@ -57,9 +59,9 @@ struct sync_nodes {
 // count, or none; those that come late are dropped and counted, and their replica goes on with the new step. A replica
 // that leaves, or is not heard of for worker_timeout while others wait, lowers the number that a step waits for.
 // Every program makes it, with the same name and numbers; each runs its hook's after_create_session, the chief's with
-// is_chief. Where ps tasks outlive a training, the chief of the next one begins first: until it has, a replica finds
-// the training ended. For one thread at a time. Rules: TensorFlow 1.15, sync_replicas_optimizer.py, but for what is
-// said above.
+// is_chief. Where ps tasks outlive a training, a replica of the next one waits worker_timeout for its chief; then
+// training has ended for it as well. For one thread at a time. Rules: TensorFlow 1.15, sync_replicas_optimizer.py, but
+// for what is said above.
 template <class Optimizer>
 class sync_replicas {
  public:
@@ -124,7 +126,7 @@ class sync_replicas_hook {
   // Requires: variables are initialised; the session and the coordinator outlive the coordinator's threads.
   void after_create_session(session& on, coordinator& with) {
     if (is_chief_) on.run(nodes_->start);
-    replica_ = std::int64_t(on.run({{nodes_->wanted, replica_}}, nodes_->replica, nodes_->enter));
+    enter(on, with);
     if (!is_chief_) return;
     with.launch("updates for the replicas", [n = nodes_, &on, &with] {
       try {
@@ -145,6 +147,16 @@ class sync_replicas_hook {
   }
 
  private:
+  // A training that is over may be one before this, whose chief is yet to come.
+  void enter(session& on, const coordinator& with) {
+    const auto until = std::chrono::steady_clock::now() + worker_timeout_;
+    for (auto pause = std::chrono::milliseconds(10);; pause = std::min(2 * pause, std::chrono::milliseconds(500))) {
+      const auto [replica, ended] = on.run({{nodes_->wanted, replica_}}, nodes_->replica, nodes_->ended, nodes_->enter);
+      replica_ = std::int64_t(replica);
+      if (std::int64_t(ended) == 0 || std::chrono::steady_clock::now() > until || with.wait_for_stop(pause)) return;
+    }
+  }
+
   std::shared_ptr<const detail::sync_nodes> nodes_;
   bool is_chief_;
   std::chrono::milliseconds worker_timeout_;
@@ -209,6 +221,7 @@ class sync_builder {
     into.wanted = placeholder<std::int64_t>({}, o_.name + "/wanted", where_);
     const operation entered = make(op::barrier_enter::name, {{barrier_, 0}, into.wanted.endpoint()});
     into.replica = {g_, {entered.id(), 1}};
+    into.ended = {g_, {entered.id(), 2}};
     const operation step = assign(local_step_, expr<std::int64_t>(g_, {entered.id(), 0}), where_);
     const operation replica = assign(replica_, into.replica, where_);
     into.enter = group(step, replica, ticket_.initializer());
