@@ -371,6 +371,19 @@ TEST_CASE("training that gets no better stops early, with the best model") {
   CHECK(float(later.run(m.w)) == 4);
 }
 
+TEST_CASE("the model that training ends with is evaluated too, and stays if it is the best") {
+  model m;
+  int asked = 0;
+  tr::early_stopping early({.metric = [&](pn::session& s) { return ++asked, double(float(s.run(m.w))); }, .every_n_steps = 10});
+  tr::monitored_training_session sess{{.hooks = {early, tr::stop_at_step({.last_step = 15})}}};
+  while (!sess.should_stop()) sess.run(m.train);
+  CHECK(early.best_step() == 11);
+  sess.close();
+  CHECK(early.best_step() == 15);
+  CHECK(early.best() == 16);
+  CHECK(asked == 3);
+}
+
 TEST_CASE("a hook whose end fails costs neither the other ends nor the last checkpoint") {
   model m;
   struct failing {

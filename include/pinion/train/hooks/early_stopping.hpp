@@ -43,19 +43,15 @@ class early_stopping {
     state& s = *state_;
     const auto now = s.step.read_if_due(s.timer, c, values);
     if (!now) return;
-    s.timer.done(*now);
-    const double value = s.o.metric(c.session());
-    if (s.is_better(value)) {
-      s.best = value;
-      s.best_step = *now;
-      s.since_best = 0;
-      if (s.o.restore_best) s.kept = s.o.saver->take(c.session());
-    } else if (++s.since_best >= s.o.patience) {
-      c.request_stop();
-    }
+    s.evaluate(c.session(), *now);
+    if (s.since_best >= s.o.patience) c.request_stop();
   }
+  // The last model is evaluated as well.
   void end(session& on) {
-    if (state_->o.restore_best && !state_->kept.empty()) state_->o.saver->give_back(on, state_->kept);
+    state& s = *state_;
+    const std::int64_t now = s.step.read(on);
+    if (s.timer.last_step() != now) s.evaluate(on, now);
+    if (s.o.restore_best && !s.kept.empty()) s.o.saver->give_back(on, s.kept);
   }
 
   // Of the best evaluation so far; the step is -1 before the first.
@@ -66,6 +62,18 @@ class early_stopping {
   struct state {
     explicit state(early_stopping_options given)
         : o(std::move(given)), timer(o.every_n_steps, std::nullopt, "early_stopping") {}
+    void evaluate(session& on, std::int64_t now) {
+      timer.done(now);
+      const double value = o.metric(on);
+      if (!is_better(value)) {
+        ++since_best;
+        return;
+      }
+      best = value;
+      best_step = now;
+      since_best = 0;
+      if (o.restore_best) kept = o.saver->take(on);
+    }
     bool is_better(double value) const {
       if (best_step < 0) return value == value;
       return o.smaller_is_better ? value < best - o.min_delta : value > best + o.min_delta;
