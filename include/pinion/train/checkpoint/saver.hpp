@@ -13,10 +13,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <random>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>

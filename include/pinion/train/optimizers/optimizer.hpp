@@ -83,6 +83,14 @@ inline void check_variable(const graph& g, node_id variable) {
         .at_node(v.name, v.op, to_string(v.where));
 }
 
+// Both steps of an optimizer, in the graph of the loss: the scopes that are open hold, where they are of that graph.
+template <class Optimizer, dsl::graph_operand L>
+operation minimize_by(Optimizer& optimizer, const L& loss, const minimize_options& options, source_location where) {
+  std::optional<default_scope> use;
+  if (&loss.owner() != &default_graph()) use.emplace(loss.owner());
+  return optimizer.apply_gradients(optimizer.compute_gradients(loss, options.variables), options, where);
+}
+
 }  // namespace detail
 
 // A node that updates a variable and its slots by a rule (op/variable/rule.hpp); by a sparse gradient the rows that it
@@ -172,9 +180,7 @@ class optimizer {
   template <dsl::graph_operand L>
   operation minimize(const L& loss, const minimize_options& options = {},
                      source_location where = source_location::current()) const {
-    std::optional<default_scope> use;  // the scopes that are open hold, where they are of the loss's graph
-    if (&loss.owner() != &default_graph()) use.emplace(loss.owner());
-    return apply_gradients(compute_gradients(loss, options.variables), options, where);
+    return detail::minimize_by(*this, loss, options, where);
   }
 
   // What it keeps of a variable: get_slot(W, "momentum"). Throws not_found where it has no such slot, or has not been

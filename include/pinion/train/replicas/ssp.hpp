@@ -127,9 +127,7 @@ class ssp {
   template <dsl::graph_operand L>
   operation minimize(const L& loss, const minimize_options& options,
                      source_location where = source_location::current()) {
-    std::optional<default_scope> use;
-    if (&loss.owner() != &default_graph()) use.emplace(loss.owner());
-    return apply_gradients(compute_gradients(loss, options.variables), options, where);
+    return detail::minimize_by(*this, loss, options, where);
   }
 
   // How many steps this replica was ahead of the slowest when its step ended; to be fetched along with the step, which

@@ -84,9 +84,7 @@ class sync_replicas {
   template <dsl::graph_operand L>
   operation minimize(const L& loss, const minimize_options& options,
                      source_location where = source_location::current()) {
-    std::optional<default_scope> use;
-    if (&loss.owner() != &default_graph()) use.emplace(loss.owner());
-    return apply_gradients(compute_gradients(loss, options.variables), options, where);
+    return detail::minimize_by(*this, loss, options, where);
   }
 
   // Requires: apply_gradients.
