@@ -59,6 +59,27 @@ TEST_CASE("it is caught as std::exception") {
   CHECK_THROWS_AS(throw sentence(), std::exception);
 }
 
+// What current_error() makes of something that was thrown.
+template <class Thrown>
+std::string made_of(const Thrown& thrown) {
+  try {
+    throw thrown;
+  } catch (...) {
+    const error e = current_error();
+    return std::string(to_string(e.code())) + ": " + e.what();
+  }
+}
+
+TEST_CASE("whatever is thrown becomes an error; one that is an error stays what it was") {
+  CHECK(made_of(sentence().at_node("mul", "Mul", "")) == "not_found: there is no such thing [node 'mul' (Mul)]");
+  CHECK(made_of(std::bad_alloc()) == "resource_exhausted: out of memory");
+  CHECK(made_of(std::out_of_range("no such key")) == "unknown: no such key");
+  CHECK(made_of("text") == "unknown: text");
+  CHECK(made_of(std::string("a string")) == "unknown: a string");
+  CHECK(made_of(static_cast<const char*>(nullptr)) == "unknown: a null pointer was thrown");
+  CHECK(made_of(1.5) == "unknown: something that is no std::exception was thrown, of type double");
+}
+
 TEST_CASE("the sixteen codes have the numbers and names that cross the wire") {
   std::string all;
   for (int code = 1; code <= 16; ++code) all += std::string(to_string(static_cast<errc>(code))) + " ";

@@ -133,8 +133,8 @@ class reverse_walk {
     gradient_context context(g_, id, std::move(adjoints), &autodiff::differentiate);
     try {
       def.gradient(context);
-    } catch (error& e) {
-      throw e.at_node(n.name, n.op, to_string(n.where));
+    } catch (...) {
+      throw current_error().at_node(n.name, n.op, to_string(n.where));
     }
     for (std::size_t i = 0; i < n.inputs.size(); ++i)
       if (context.of_input[i] && between(n.inputs[i].node)) give(n.inputs[i], *context.of_input[i]);

@@ -1,11 +1,16 @@
 // The one error vocabulary, in process and on the wire.
 #pragma once
 
+#include <cxxabi.h>
+
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <utility>
 
 #include <pinion/base/source_location.hpp>
@@ -103,6 +108,34 @@ inline error as_error(const std::exception& e) {
   if (const auto* own = dynamic_cast<const error*>(&e)) return *own;
   if (dynamic_cast<const std::bad_alloc*>(&e)) return error(errc::resource_exhausted, "out of memory");
   return error(errc::unknown, e.what());
+}
+
+namespace detail {
+// The type of what is being handled, as a programmer writes it.
+inline std::string thrown_type() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  if (!type) return "of another language";
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(type->name(), nullptr, nullptr, &status),
+                                                     &std::free);
+  return plain ? plain.get() : type->name();
+}
+}  // namespace detail
+
+// What is being handled, as an error, whatever it is: users' functions may throw anything, and where they run, nothing
+// but errors goes on. Text that was thrown is the sentence. Requires: it is called while an exception is handled.
+inline error current_error() {
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    return as_error(e);
+  } catch (const char* text) {
+    return error(errc::unknown, text ? text : "a null pointer was thrown");
+  } catch (const std::string& text) {
+    return error(errc::unknown, text);
+  } catch (...) {
+    return error(errc::unknown, "something that is no std::exception was thrown, of type " + detail::thrown_type());
+  }
 }
 
 }  // namespace pinion::inline v0

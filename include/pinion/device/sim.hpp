@@ -117,10 +117,8 @@ class sim_stream final : public stream {
     } else if (!failure_) {
       try {
         e.body();
-      } catch (const error& failed) {
-        failure_ = failed;
-      } catch (const std::exception& failed) {
-        failure_ = error(errc::internal, failed.what());
+      } catch (...) {
+        failure_ = current_error();
       }
     }
   }
@@ -231,7 +229,7 @@ class sim_device final : public device {
     for (int i = 0; i < 2; ++i) {
       try {
         stream_.synchronize();
-      } catch (const error&) {
+      } catch (...) {
       }
     }
   }

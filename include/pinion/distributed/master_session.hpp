@@ -46,9 +46,9 @@ class master_session : public std::enable_shared_from_this<master_session> {
     expect_sound();
     try {
       apply(graph_, std::move(delta));
-    } catch (error& e) {
-      spoiled_ = e.in_task(s_.name);
-      throw;
+    } catch (...) {
+      spoiled_ = current_error().in_task(s_.name);
+      throw error(*spoiled_);
     }
   }
   prepared_reply prepare(const runtime::step_signature& signature, patience until) {
@@ -109,7 +109,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
     std::shared_ptr<session_run> r;
     try {
       r = enter(number, feeds, done);
-    } catch (const error& e) {
+    } catch (...) {
+      const error e = current_error();
       return done({}, &e);
     }
     r->begin(handle_, std::move(feeds), trace, until, where);

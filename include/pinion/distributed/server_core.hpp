@@ -252,10 +252,8 @@ class server_core final : public task_server {
   static void reply_with(const answer_ref& answer, M&& message, const Body& body) {
     try {
       answer->reply(rpc::encode(body(std::move(message))));
-    } catch (const error& e) {
-      answer->fail(e);
-    } catch (const std::exception& e) {
-      answer->fail(error(errc::internal, e.what()));
+    } catch (...) {
+      answer->fail(current_error());
     }
   }
   template <class M, class Body>
@@ -290,12 +288,12 @@ class server_core final : public task_server {
         try {
           session->refresh(held->step, until(held->patience_ms));
           go();
-        } catch (const error& e) {
-          answer->fail(e);
+        } catch (...) {
+          answer->fail(current_error());
         }
       });
-    } catch (const error& e) {
-      answer->fail(e);
+    } catch (...) {
+      answer->fail(current_error());
     }
   }
   patience until(std::uint64_t ms) const {

@@ -54,8 +54,8 @@ class worker {
     std::shared_ptr<active_run> a;
     try {
       a = begin(r, owner, std::move(feeds), fetches, std::move(done));
-    } catch (error& e) {
-      const error failed = std::move(e.in_task(name_));
+    } catch (...) {
+      const error failed = current_error().in_task(name_);
       return done({}, &failed);
     }
     if (!peers_are_up(*a->registered))  // they may have lost each other since the last run, and found each other again
@@ -205,10 +205,8 @@ class worker {
       if (stopped_) throw error(errc::unavailable, name_ + " is being stopped");
       compile_now(*step);
       steps_[{step->session, number}] = step;
-    } catch (error& e) {
-      failed = std::move(e.in_task(name_));
-    } catch (const std::exception& e) {
-      failed = error(errc::internal, e.what()).in_task(name_);
+    } catch (...) {
+      failed = current_error().in_task(name_);
     }
     done(failed ? &*failed : nullptr);
   }

@@ -144,7 +144,8 @@ class partitioned_variable : public dsl::operators {
     if (!o.partition) throw error(errc::invalid_argument, culprit + "it has no partitioner");
     try {
       return cut_rows(extent[0], o.partition(extent, dtype_of<T>));
-    } catch (const error& e) {
+    } catch (...) {
+      const error e = current_error();
       throw error(e.code(), culprit + e.sentence());
     }
   }

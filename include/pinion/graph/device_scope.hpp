@@ -87,6 +87,18 @@ class request_origins {
   std::array<int, 5> owner_{nobody, nobody, nobody, nobody, nobody};
 };
 
+// What a policy says. What it throws that is no error of ours is made one.
+inline device_spec answer_of(const device_scope& policy, const node& n, const device_spec& gathered) {
+  try {
+    return policy.choose(node_view(n, gathered));
+  } catch (const error&) {
+    throw;
+  } catch (...) {
+    const error e = current_error();
+    throw error(e.code(), "a placement policy threw: " + e.sentence());
+  }
+}
+
 }  // namespace detail
 
 PINION_DECL void resolve_request(node& n) {
@@ -97,7 +109,7 @@ PINION_DECL void resolve_request(node& n) {
     const device_spec before = gathered;
     const bool asks = s->kind == device_scope::policy;
     if (asks) s->use->asked.fetch_add(1, std::memory_order_relaxed);
-    gathered = asks ? s->choose(node_view(n, gathered)) : merge(s->own, gathered);
+    gathered = asks ? detail::answer_of(*s, n, gathered) : merge(s->own, gathered);
     if (gathered == before) continue;
     if (asks) s->use->matched.fetch_add(1, std::memory_order_relaxed);
     std::string who = asks ? "policy" : "guard";

@@ -218,6 +218,8 @@ PINION_DECL void graph::settle_all() {
   if (settling_.load(std::memory_order_relaxed) == me) return;  // a policy that is being asked looks at the graph
   for (const void* nobody = nullptr; !settling_.compare_exchange_weak(nobody, me, std::memory_order_acquire);)
     nobody = nullptr;
+  std::unique_ptr<std::atomic<const void*>, void (*)(std::atomic<const void*>*)> hold(
+      &settling_, [](std::atomic<const void*>* lock) { lock->store(nullptr, std::memory_order_release); });
   auto waiting = std::move(unsettled_);
   unsettled_.clear();
   for (std::size_t i = 0; i < waiting.size(); ++i) {
@@ -230,18 +232,14 @@ PINION_DECL void graph::settle_all() {
     n.settled = true;
     try {
       resolve_request(n);
-    } catch (error& e) {
-      e.at_node(n.name, n.op, to_string(n.where));
-      fault_ = std::make_unique<error>(e);
-    } catch (const std::exception& other) {
-      fault_ = std::make_unique<error>(errc::unknown, std::string("a placement policy threw: ") + other.what());
-      fault_->at_node(n.name, n.op, to_string(n.where));
+    } catch (...) {
+      fault_ = std::make_unique<error>(current_error().at_node(n.name, n.op, to_string(n.where)));
     }
   }
   const bool throws = fault_ && std::uncaught_exceptions() == 0 && !closing_;
   const auto fault = throws ? std::move(fault_) : nullptr;
   waiting_.store(fault_ != nullptr || !unsettled_.empty(), std::memory_order_release);
-  settling_.store(nullptr, std::memory_order_release);
+  hold.reset();
   if (fault) throw error(*fault);
 }
 

@@ -80,8 +80,8 @@ PINION_DECL node_id build(graph& g, node_request request) {
     check_input_count(def, n);
     shape_context shapes(g, n);
     def.infer(shapes);
-  } catch (error& e) {
-    throw e.at_node(n.base_name, n.op, to_string(n.where));
+  } catch (...) {
+    throw current_error().at_node(n.base_name, n.op, to_string(n.where));
   }
   for (const output& in : n.inputs)
     if (const output_type& t = g.type_of(in); t.reference || t.resource) detail::stand_with(n, g[in.node]);

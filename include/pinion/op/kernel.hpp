@@ -104,8 +104,9 @@ class kernel_context {
       if (w && w->failed()) return otherwise();
       try {
         body();
-      } catch (error& e) {
+      } catch (...) {
         if (!w) throw;
+        error e = current_error();
         otherwise();
         w->fail(n ? e.at_node(n->name, n->op, to_string(n->where)).on_device(d->name()) : e.on_device(d->name()));
       }

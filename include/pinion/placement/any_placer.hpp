@@ -17,7 +17,7 @@ concept placer = requires(const P& place, const placement_problem& problem) {
   { place(problem) } -> std::convertible_to<placement>;
 };
 
-// A copy of a placer; empty: the simple one.
+// A copy of a placer; empty: the simple one. What a placer throws that is no error of ours is made one.
 class any_placer {
  public:
   any_placer() = default;
@@ -25,7 +25,17 @@ class any_placer {
   requires(!std::is_same_v<P, any_placer>) any_placer(P place) : place_(std::move(place)) {}
 
   explicit operator bool() const { return bool(place_); }
-  placement operator()(const placement_problem& p) const { return place_ ? place_(p) : simple_placer{}(p); }
+  placement operator()(const placement_problem& p) const {
+    if (!place_) return simple_placer{}(p);
+    try {
+      return place_(p);
+    } catch (const error&) {
+      throw;
+    } catch (...) {
+      const error e = current_error();
+      throw error(e.code(), "the session's placer threw: " + e.sentence());
+    }
+  }
 
  private:
   std::function<placement(const placement_problem&)> place_;

@@ -153,8 +153,8 @@ class channel : public std::enable_shared_from_this<channel> {
       std::optional<error> failed;
       try {
         co_await connect_lanes();
-      } catch (const error& e) {
-        failed = e;
+      } catch (...) {
+        failed = current_error();
       }
       if (!failed) break;
       if (is_final(*failed)) fail_waiting(*failed);

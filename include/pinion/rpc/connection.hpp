@@ -216,8 +216,8 @@ class connection : public std::enable_shared_from_this<connection> {
         co_await stream_->write(parts);
         count_written(bytes);
       }
-    } catch (const error& e) {
-      failed = e;
+    } catch (...) {
+      failed = current_error();
     }
     close_now(*failed, false);
   }
@@ -255,10 +255,8 @@ class connection : public std::enable_shared_from_this<connection> {
         if (message) message->arrived();
         ours = false;
       }
-    } catch (const error& e) {
-      failed = e;
-    } catch (const std::exception& other) {
-      failed = error(errc::internal, other.what());
+    } catch (...) {
+      failed = current_error();
     }
     if (failed) close_now(*failed, ours);
   }

@@ -140,8 +140,8 @@ inline awaitable<hello> receive_guest(byte_stream& stream, identity me) {
     const auto evidence = decode<std::string>(second);
     if (!same_proof(evidence, proof(me.key, detail::statement("client", theirs, mine))))
       throw error(errc::unauthenticated, "the key that " + me.name + " has was not proven");
-  } catch (const error& e) {
-    refused = e;
+  } catch (...) {
+    refused = current_error();
   }
   if (refused) {
     co_await detail::say(stream, frame_kind::failure, encode_failure(*refused));

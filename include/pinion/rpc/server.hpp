@@ -71,8 +71,8 @@ class server : public std::enable_shared_from_this<server> {
       bool closed = false;
       try {
         stream = co_await listener_->accept();
-      } catch (const error& e) {
-        closed = e.code() == errc::cancelled;
+      } catch (...) {
+        closed = current_error().code() == errc::cancelled;
       }
       if (closed) co_return;
       if (stream)
@@ -92,7 +92,7 @@ class server : public std::enable_shared_from_this<server> {
       shaking_.insert(stream.get());
       fuse limited(net_, *stream, net_.now() + options_.handshake);
       theirs = co_await receive_guest(*stream, options_.me);
-    } catch (const error&) {  // the client was told
+    } catch (...) {  // the client was told
       theirs.channel = 0;
     }
     shaking_.erase(stream.get());

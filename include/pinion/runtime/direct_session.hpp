@@ -38,7 +38,7 @@ class direct_session final : public session_backend {
         step = compile(signature);
       } catch (...) {
         steps_.erase(signature);
-        throw;
+        throw current_error();
       }
     }
     return step;
@@ -55,9 +55,10 @@ class direct_session final : public session_backend {
     state.feeds.assign(feeds.begin(), feeds.end());
     state.fetches.resize(results.size());
     if (tracer) state.tracer = &*tracer;
-    enter(state);
-    static_cast<ready_step&>(prepared).compiled.run(state);
-    leave(state);
+    {
+      const under_way here(*this, state);
+      static_cast<ready_step&>(prepared).compiled.run(state);
+    }
     if (const auto failure = state.failure()) throw *failure;
     std::move(state.fetches.begin(), state.fetches.end(), results.begin());
     if (trace) *trace = tracer->take();
@@ -139,16 +140,25 @@ class direct_session final : public session_backend {
   void expect_open() const {
     if (closed_) throw error(errc::failed_precondition, "the session is closed");
   }
-  void enter(step_state& s) {
-    std::lock_guard hold(mutex_);
-    expect_open();
-    running_.insert(&s);
-  }
-  void leave(step_state& s) {
-    std::lock_guard hold(mutex_);
-    running_.erase(&s);
-    idle_.notify_all();
-  }
+  // A step between its beginning and its end, however it ends: close() waits for it.
+  class under_way {
+   public:
+    under_way(direct_session& of, step_state& step) : of_(of), step_(step) {
+      std::lock_guard hold(of_.mutex_);
+      of_.expect_open();
+      of_.running_.insert(&step_);
+    }
+    under_way(const under_way&) = delete;
+    ~under_way() {
+      std::lock_guard hold(of_.mutex_);
+      of_.running_.erase(&step_);
+      of_.idle_.notify_all();
+    }
+
+   private:
+    direct_session& of_;
+    step_state& step_;
+  };
 
   cost_model with_measurements() const {
     cost_model m;

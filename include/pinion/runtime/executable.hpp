@@ -95,8 +95,8 @@ struct executable {
       const node& n = (*graph)[from.node];
       try {
         it.kernel = kernels({*graph, n, *device, services, bodies});
-      } catch (error& e) {
-        throw e.at_node(n.name, n.op, to_string(n.where)).on_device(device->name());
+      } catch (...) {
+        throw current_error().at_node(n.name, n.op, to_string(n.where)).on_device(device->name());
       }
     } else if (from.kind == part_item::send) {
       it.kernel = std::make_shared<op::send_kernel>(std::move(from.key), !device->stream() ? op::send_kernel::host

@@ -200,11 +200,8 @@ class executor : public std::enable_shared_from_this<executor> {
           drop_unwanted(it);
         }
       }
-    } catch (error& e) {
-      blame(it, e);
-    } catch (const std::exception& other) {
-      error e = as_error(other);
-      blame(it, e);
+    } catch (...) {
+      blame(it, current_error());
     }
   }
 
@@ -232,17 +229,19 @@ class executor : public std::enable_shared_from_this<executor> {
     return static_cast<std::int64_t>(sum);
   }
 
-  void blame(const executable::item& it, error& e) {
+  void blame(const executable::item& it, error e) {
     const node& n = (*e_.graph)[it.node];
     step_.fail(e.at_node(n.name, n.op, to_string(n.where)).on_device(e_.device->name()));
   }
 
-  // Items that end in another thread, or later. Their context lives until they do.
+  // Items that end in another thread, or later. Their context lives until they do. A kernel that throws after it has
+  // ended has ended once.
   void wait(int i) {
     struct waiting {
       std::vector<any_tensor> inputs;
       kernel_context context;
       std::optional<traced_item> time;
+      std::atomic<bool> ended{false};
     };
     const auto& it = e_.items[static_cast<std::size_t>(i)];
     auto held = std::make_shared<waiting>();
@@ -250,19 +249,18 @@ class executor : public std::enable_shared_from_this<executor> {
     held->context = context(it, held->inputs);
     if (step_.tracer) held->time = begin_trace(it, held->inputs);
     const auto ended = [self = shared_from_this(), i, held](const error* failed) {
+      if (held->ended.exchange(true, std::memory_order_acq_rel)) return;
       if (!failed && held->time) held->time->end(bytes_of(held->context.outputs));
       if (failed)
-        self->fail_item(i, *failed);
+        self->blame(self->e_.items[static_cast<std::size_t>(i)], *failed);
       else
         self->drop_unwanted(self->e_.items[static_cast<std::size_t>(i)]);
       self->resume(i);
     };
     try {
       it.kernel->start(held->context, ended);
-    } catch (const error& e) {
-      ended(&e);
-    } catch (const std::exception& other) {
-      const error e = as_error(other);
+    } catch (...) {
+      const error e = current_error();
       ended(&e);
     }
   }
@@ -273,22 +271,22 @@ class executor : public std::enable_shared_from_this<executor> {
       if (!it.wanted[static_cast<std::size_t>(o)]) m_.slots[static_cast<std::size_t>(it.first_output + o)] = {};
   }
 
-  void fail_item(int i, error e) { blame(e_.items[static_cast<std::size_t>(i)], e); }
-
   // Goes on behind an item that has ended in this thread. Ends bring about others, in other executors too: beyond some
   // depth they wait for the stack to unwind, so that it does not grow with the length of a step.
   void resume(int i) {
     thread_local int depth = 0;
     thread_local std::vector<std::pair<std::shared_ptr<executor>, int>> late;
     if (depth == deepest) return late.emplace_back(shared_from_this(), i), void();
-    ++depth;
+    struct deeper {
+      deeper() { ++depth; }
+      ~deeper() { --depth; }
+    } const here;
     go_on_behind(i);
     while (depth == 1 && !late.empty()) {
       const auto [other, item] = std::move(late.back());
       late.pop_back();
       other->go_on_behind(item);
     }
-    --depth;
   }
   static constexpr int deepest = 32;
   void go_on_behind(int i) {

@@ -93,7 +93,8 @@ class session_bodies final : public body_compiler, public std::enable_shared_fro
           problem.kept.emplace(id, at);
     try {
       return simple_placer{}(problem);
-    } catch (const error& e) {
+    } catch (...) {
+      const error e = current_error();
       throw error(e.code(), "the body of '" + caller.name + "' stays within its task: " + e.sentence())
           .at_node(e.node(), "", e.location());
     }

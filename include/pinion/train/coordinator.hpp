@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -81,23 +82,20 @@ class coordinator {
     });
     launched& t = threads_.emplace_back();
     t.name = name;
-    t.thread = std::thread([this, &t, body = std::move(body)] {
-      try {
-        stop_on_exception(body);
-      } catch (const error&) {  // all have been joined: nobody is left to tell
-      }
-      std::lock_guard ended(mutex_);
-      t.runs = false;
-      changed_.notify_all();
-    });
+    try {
+      t.thread = std::thread([this, &t, body = std::move(body)] { run(t, body); });
+    } catch (const std::system_error& e) {
+      threads_.pop_back();
+      throw error(errc::resource_exhausted, "no thread for '" + name + "': " + e.what());
+    }
   }
   // Runs a function in this thread; what it throws stops all and, unless they were joined, goes no further.
   template <class F>
   void stop_on_exception(F&& body) {
     try {
       body();
-    } catch (const std::exception& why) {
-      request_stop(why);
+    } catch (...) {
+      request_stop(current_error());
     }
   }
 
@@ -123,6 +121,15 @@ class coordinator {
     std::thread thread;
   };
 
+  void run(launched& t, const std::function<void()>& body) {
+    try {
+      stop_on_exception(body);
+    } catch (...) {  // all have been joined: nobody is left to tell
+    }
+    std::lock_guard ended(mutex_);
+    t.runs = false;
+    changed_.notify_all();
+  }
   void stop(std::optional<error> why) {
     std::lock_guard hold(mutex_);
     if (why && std::find(clean_.begin(), clean_.end(), why->code()) != clean_.end()) why.reset();

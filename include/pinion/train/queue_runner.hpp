@@ -70,7 +70,8 @@ class queue_runner {
       try {
         while (!with.should_stop()) on.run(enqueue);
         left();
-      } catch (const error& e) {
+      } catch (...) {
+        const error e = current_error();
         const bool last = left() == 0;
         if (std::find(closed_by.begin(), closed_by.end(), e.code()) == closed_by.end()) throw;
         if (last) on.run(close);

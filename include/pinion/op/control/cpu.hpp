@@ -151,8 +151,8 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
         if (!ended_at_once()) return;
         take();
       }
-    } catch (const std::exception& other) {
-      const error e = as_error(other);
+    } catch (...) {
+      const error e = current_error();
       end(&e);
     }
   }
@@ -200,8 +200,8 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
   void go_on() {
     try {
       take();
-    } catch (const std::exception& other) {
-      const error e = as_error(other);
+    } catch (...) {
+      const error e = current_error();
       return end(&e);
     }
     advance();

@@ -104,8 +104,8 @@ inline std::unique_ptr<kernel> make_batch_kernel(const kernel_setup& setup, bool
       if (failed) return done(failed);
       try {
         for (std::size_t i = 0; i < c.outputs.size(); ++i) c.outputs[i] = batch_of(c, q->components(), all, i);
-      } catch (const std::exception& other) {  // this is the thread of somebody else
-        const error e = as_error(other);
+      } catch (...) {  // this is the thread of somebody else
+        const error e = current_error();
         return done(&e);
       }
       done(nullptr);

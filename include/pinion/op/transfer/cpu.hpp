@@ -61,7 +61,8 @@ class receive_kernel final : public kernel {
           c.outputs[0] = c.device->from_peer(in.value, std::move(in.ready));
         else if (in.value)
           c.outputs[0] = c.device->from_host(in.value);
-      } catch (const error& e) {
+      } catch (...) {  // this is the thread of somebody else
+        const error e = current_error();
         return done(&e);
       }
       done(nullptr);

@@ -76,8 +76,8 @@ class saver {
     writer_ = std::thread([this, taken] {
       try {
         write(*taken);
-      } catch (const std::exception& why) {
-        failure_ = as_error(why);
+      } catch (...) {
+        failure_ = current_error();
       }
     });
     return prefix;

@@ -63,8 +63,8 @@ class monitored_training_session {
         abandon();
       else
         close();
-    } catch (const std::exception& e) {
-      say(std::string("the end of a monitored session failed: ") + e.what());
+    } catch (...) {
+      say(std::string("the end of a monitored session failed: ") + current_error().what());
     }
     if (was_finalized_) graph_.finalize(false);
   }
@@ -207,7 +207,7 @@ class monitored_training_session {
       coordinator_->request_stop();
       try {
         coordinator_->join({.stop_grace_period = o_.stop_grace_period, .ignore_live_threads = true});
-      } catch (const error&) {  // of a thread: see close()
+      } catch (...) {  // of a thread: see close()
       }
     }
     if (session_) session_->close();
