@@ -14,13 +14,14 @@ class graph_ref {
   graph_ref(graph& g) : life_(g.lives()) {}
 
   bool empty() const { return life_ == nullptr; }
+  // Null where it is empty or the graph is gone.
+  graph* get() const { return life_ ? life_->at.load(std::memory_order_acquire) : nullptr; }
   // Throws invalid_argument where it is empty, failed_precondition where the graph was destroyed, or replaced by
   // reset_default_graph().
   graph& operator*() const {
     if (!life_)
       throw error(errc::invalid_argument, "an expression, variable or operation that was never assigned is used");
-    graph* const g = life_->at.load(std::memory_order_acquire);
-    if (g) return *g;
+    if (graph* const g = get()) return *g;
     throw error(errc::failed_precondition,
                 "an expression, variable or operation is used whose graph is gone: it was destroyed, or "
                 "reset_default_graph() replaced it; keep the graph as long as what was built in it");

@@ -30,18 +30,18 @@ class direct_session final : public session_backend {
   ~direct_session() override { close(); }
 
   std::shared_ptr<prepared_step> prepare(const step_signature& signature) override {
-    std::lock_guard hold(mutex_);
+    std::unique_lock hold(mutex_);
     expect_open();
-    auto& step = steps_[signature];
-    if (!step) {
-      try {
-        step = compile(signature);
-      } catch (...) {
-        steps_.erase(signature);
-        throw current_error();
-      }
-    }
-    return step;
+    auto& kept = steps_[signature];
+    if (const auto step = kept) return await(*step, hold);
+    const auto mine = kept = std::make_shared<kept_step>();
+    hold.unlock();
+    kept_step made = make(signature);
+    hold.lock();
+    *mine = std::move(made);
+    if (mine->failed) steps_.erase(signature);
+    made_.notify_all();
+    return result_of(*mine);
   }
 
   void run(prepared_step& prepared, std::span<const any_tensor> feeds, std::span<any_tensor> results,
@@ -55,9 +55,11 @@ class direct_session final : public session_backend {
     state.feeds.assign(feeds.begin(), feeds.end());
     state.fetches.resize(results.size());
     if (tracer) state.tracer = &*tracer;
+    auto& step = static_cast<ready_step&>(prepared);
     {
       const under_way here(*this, state);
-      static_cast<ready_step&>(prepared).compiled.run(state);
+      if (!step.graph) expect_graph();
+      step.compiled.run(state);
     }
     if (const auto failure = state.failure()) throw *failure;
     std::move(state.fetches.begin(), state.fetches.end(), results.begin());
@@ -65,8 +67,8 @@ class direct_session final : public session_backend {
   }
 
   pinion::plan plan(const step_signature& signature) override {
-    std::lock_guard hold(mutex_);
-    expect_open();
+    const at_work here(*this);
+    std::lock_guard one_places(placing_);
     const placement_problem problem = problem_of(signature);
     return explain(problem, options_.placer(problem), with_measurements());
   }
@@ -100,8 +102,9 @@ class direct_session final : public session_backend {
   void close() override {
     std::unique_lock hold(mutex_);
     closed_ = true;
+    made_.notify_all();
     for (step_state* s : running_) s->fail(error(errc::cancelled, "the session was closed while the step ran"));
-    idle_.wait(hold, [this] { return running_.empty(); });
+    idle_.wait(hold, [this] { return running_.empty() && at_work_ == 0; });
     steps_.clear();
     kernels_->clear();
     task_.resources.clear();
@@ -113,6 +116,11 @@ class direct_session final : public session_backend {
     explicit ready_step(A&&... a) : compiled(std::forward<A>(a)...) {}
     std::shared_ptr<const pinion::graph> graph;  // of its own, where it was optimized
     compiled_step compiled;
+  };
+  // A step that is being made by one thread, until it is ready or has failed. Guarded by the lock.
+  struct kept_step {
+    std::shared_ptr<ready_step> ready;
+    std::optional<error> failed;
   };
 
   static task_options task_of(const session_options& o) {
@@ -140,6 +148,30 @@ class direct_session final : public session_backend {
   void expect_open() const {
     if (closed_) throw error(errc::failed_precondition, "the session is closed");
   }
+  const graph& expect_graph() const {
+    if (const graph* const g = graph_.get()) return *g;
+    throw error(errc::failed_precondition,
+                "the graph of the session is gone: it was destroyed, or reset_default_graph() replaced it; a session "
+                "refers to its graph, which must outlive it");
+  }
+  // A thread that makes something with what belongs to the session, without the lock: close() waits for it.
+  class at_work {
+   public:
+    explicit at_work(direct_session& of) : of_(of) {
+      std::lock_guard hold(of_.mutex_);
+      of_.expect_open();
+      ++of_.at_work_;
+    }
+    at_work(const at_work&) = delete;
+    ~at_work() {
+      std::lock_guard hold(of_.mutex_);
+      --of_.at_work_;
+      of_.idle_.notify_all();
+    }
+
+   private:
+    direct_session& of_;
+  };
   // A step between its beginning and its end, however it ends: close() waits for it.
   class under_way {
    public:
@@ -165,22 +197,50 @@ class direct_session final : public session_backend {
     if (recorder_) m.measured = recorder_->costs();
     return m;
   }
+  // Requires: placing_ is held.
   placement_problem problem_of(const step_signature& signature) const {
-    return {.graph = graph_,
-            .nodes = prune(graph_, signature),
+    const graph& g = expect_graph();
+    return {.graph = g,
+            .nodes = prune(g, signature),
             .devices = task_.device_infos(),
             .kept = kept_,
             .home = task_options{}.name,
             .soft = options_.allow_soft_placement};
   }
 
-  std::shared_ptr<ready_step> compile(const step_signature& signature) {
-    const placement placed = options_.placer(problem_of(signature));
+  // ---- steps, each made once
+
+  std::shared_ptr<ready_step> await(const kept_step& step, std::unique_lock<std::mutex>& hold) {
+    made_.wait(hold, [&] { return step.ready || step.failed || closed_; });
+    expect_open();
+    return result_of(step);
+  }
+  static std::shared_ptr<ready_step> result_of(const kept_step& step) {
+    if (step.failed) throw error(*step.failed);
+    return step.ready;
+  }
+  kept_step make(const step_signature& signature) {
+    try {
+      const at_work here(*this);
+      return {compile(signature), {}};
+    } catch (...) {
+      return {nullptr, current_error()};
+    }
+  }
+
+  placement place(const step_signature& signature) {
+    std::lock_guard one_places(placing_);
+    placement placed = options_.placer(problem_of(signature));
     const auto fresh = keep(placed, kept_);
     if (options_.log_device_placement)
-      for (const auto& line : placement_lines(graph_, placed, fresh)) log_placement(options_, line);
-    if (!options_.optimize || options_.record_costs) return ready(graph_, placed, signature);
-    const optimized_step better = optimize(graph_, placed, signature);
+      for (const auto& line : placement_lines(expect_graph(), placed, fresh)) log_placement(options_, line);
+    return placed;
+  }
+  std::shared_ptr<ready_step> compile(const step_signature& signature) {
+    const placement placed = place(signature);
+    const graph& g = expect_graph();
+    if (!options_.optimize || options_.record_costs) return ready(g, placed, signature);
+    const optimized_step better = optimize(g, placed, signature);
     auto step = ready(*better.graph, better.placement, better.signature);
     step->graph = better.graph;
     return step;
@@ -191,7 +251,7 @@ class direct_session final : public session_backend {
   }
 
   const session_options options_;
-  graph& graph_;
+  const graph_ref graph_;
   runtime::task task_;
   const std::shared_ptr<cost_recorder> recorder_ = options_.record_costs ? std::make_shared<cost_recorder>() : nullptr;
   const std::shared_ptr<session_kernels> kernels_ = std::make_shared<session_kernels>(recorder_);
@@ -199,12 +259,18 @@ class direct_session final : public session_backend {
       std::make_shared<session_bodies>(task_, kernels_, options_.allow_soft_placement);
   std::atomic<std::int64_t> next_step_{1};
 
+  // Steps of different signatures are placed one after the other, since where a node is holds for all of them, and
+  // compiled side by side.
+  std::mutex placing_;
+  std::unordered_map<node_id, std::string> kept_;
+
+  // Held for moments only, since each step takes it twice: never while something is placed, compiled or waited for.
   std::mutex mutex_;
-  std::condition_variable idle_;
+  std::condition_variable idle_, made_;
   bool closed_ = false;
   std::set<step_state*> running_;
-  std::unordered_map<node_id, std::string> kept_;
-  std::unordered_map<step_signature, std::shared_ptr<ready_step>, signature_hash> steps_;
+  int at_work_ = 0;
+  std::unordered_map<step_signature, std::shared_ptr<kept_step>, signature_hash> steps_;
 };
 
 #if PINION_DEFINE_RUNTIME

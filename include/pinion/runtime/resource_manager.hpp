@@ -14,10 +14,10 @@ class local_resource_manager final : public resource_manager {
  public:
   std::shared_ptr<resource> find_or_create(const std::string& container, const std::string& name,
                                            const std::function<std::shared_ptr<resource>()>& make) override {
-    std::lock_guard hold(mutex_);
-    auto& found = resources_[{container, name}];
-    if (!found) found = make();
-    return found;
+    const auto one = kept(container, name);
+    std::lock_guard one_makes_it(one->making);
+    if (!one->made) one->made = make();
+    return one->made;
   }
   // Forgets the resources of a container; kernels that hold one keep it until they go.
   void clear(const std::string& container) {
@@ -30,8 +30,20 @@ class local_resource_manager final : public resource_manager {
   }
 
  private:
+  // Made once, under a lock of its own: others are found meanwhile.
+  struct kept_resource {
+    std::mutex making;
+    std::shared_ptr<resource> made;
+  };
+  std::shared_ptr<kept_resource> kept(const std::string& container, const std::string& name) {
+    std::lock_guard hold(mutex_);
+    auto& one = resources_[{container, name}];
+    if (!one) one = std::make_shared<kept_resource>();
+    return one;
+  }
+
   std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, std::shared_ptr<resource>> resources_;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<kept_resource>> resources_;
 };
 
 }  // namespace pinion::inline v0::runtime

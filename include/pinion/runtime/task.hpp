@@ -65,10 +65,10 @@ class session_kernels {
 
   std::shared_ptr<kernel> find_or_make(const kernel_setup& setup) {
     if (!definition_of(setup.node.op).stateful) return timed(make_kernel_for(setup));
-    std::lock_guard hold(mutex_);
-    auto& kept = kept_[setup.node.name];
-    if (!kept) kept = timed(make_kernel_for(setup));
-    return kept;
+    const auto one = kept(setup.node.name);
+    std::lock_guard one_makes_it(one->making);
+    if (!one->made) one->made = timed(make_kernel_for(setup));
+    return one->made;
   }
   void clear() {
     std::lock_guard hold(mutex_);
@@ -76,12 +76,23 @@ class session_kernels {
   }
 
  private:
+  // Made once, under a lock of its own: what a kernel does when it is made is a matter of its op.
+  struct kept_kernel {
+    std::mutex making;
+    std::shared_ptr<kernel> made;
+  };
+  std::shared_ptr<kept_kernel> kept(const std::string& name) {
+    std::lock_guard hold(mutex_);
+    auto& one = kept_[name];
+    if (!one) one = std::make_shared<kept_kernel>();
+    return one;
+  }
   std::shared_ptr<kernel> timed(std::shared_ptr<kernel> k) const {
     return recorder_ ? std::make_shared<timed_kernel>(std::move(k), recorder_) : k;
   }
   const std::shared_ptr<cost_recorder> recorder_;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<kernel>> kept_;
+  std::unordered_map<std::string, std::shared_ptr<kept_kernel>> kept_;
 };
 
 }  // namespace pinion::inline v0::runtime
