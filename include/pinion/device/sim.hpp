@@ -148,9 +148,14 @@ class sim_stream final : public stream {
 // read before a write, or after a release, shows.
 class sim_allocator final : public allocator {
  public:
-  sim_allocator(std::string name, const sim::accelerator& like, stream& order)
-      : name_(std::move(name)), limit_(like.memory_limit), fail_at_(like.fail_allocation), order_(order) {}
+  sim_allocator(std::string name, const sim::accelerator& like, std::shared_ptr<stream> order)
+      : name_(std::move(name)),
+        limit_(like.memory_limit),
+        fail_at_(like.fail_allocation),
+        order_(std::move(order)) {}
+  // The stream may still be poisoning a block, where a tensor was the last to hold this.
   ~sim_allocator() override {
+    order_.reset();
     for (auto& [size, b] : idle_) destroy(b);
   }
 
@@ -165,7 +170,7 @@ class sim_allocator final : public allocator {
   void recycle(buffer* b) noexcept override {
     void* data = b->data();
     const std::size_t size = b->capacity();
-    order_.enqueue([data, size] { std::memset(data, 0xDD, size); });
+    order_->enqueue([data, size] { std::memset(data, 0xDD, size); });
     std::lock_guard hold(mutex_);
     used_ -= static_cast<std::int64_t>(size);
     idle_.emplace(size, b);
@@ -207,7 +212,7 @@ class sim_allocator final : public allocator {
   const std::string name_;
   const std::int64_t limit_;
   std::int64_t fail_at_;
-  stream& order_;
+  std::shared_ptr<stream> order_;  // outlives the device where a tensor of its memory does
   mutable std::mutex mutex_;
   std::int64_t used_ = 0, peak_ = 0;
   std::multimap<std::size_t, buffer*> idle_;
@@ -221,14 +226,14 @@ class sim_device final : public device {
         memory_(std::make_shared<sim_allocator>(name(), like, stream_)) {}
 
   sim_allocator& memory() override { return *memory_; }
-  devices::stream* stream() override { return &stream_; }
+  devices::stream* stream() override { return stream_.get(); }
 
   // Blocks that came back are still being poisoned by the stream, and bodies that end give back what they held: once
   // for the bodies, once for the poison of their blocks.
   ~sim_device() override {
     for (int i = 0; i < 2; ++i) {
       try {
-        stream_.synchronize();
+        stream_->synchronize();
       } catch (...) {
       }
     }
@@ -239,23 +244,23 @@ class sim_device final : public device {
     if (value.dtype() == dtype::string)
       throw error(errc::invalid_argument, "text stays in host memory; it cannot go to " + name());
     any_tensor copy(value.dtype(), value.shape(), *memory_);
-    stream_.enqueue([value, data = copy.raw()] { std::memcpy(data, value.raw(), value.bytes()); });
+    stream_->enqueue([value, data = copy.raw()] { std::memcpy(data, value.raw(), value.bytes()); });
     return copy;
   }
   any_tensor from_peer(const any_tensor& value, std::shared_ptr<event> ready) override {
     any_tensor copy(value.dtype(), value.shape(), *memory_);
-    stream_.wait(std::move(ready));
-    stream_.enqueue([value, data = copy.raw()] { std::memcpy(data, value.raw(), value.bytes()); });
+    stream_->wait(std::move(ready));
+    stream_->enqueue([value, data = copy.raw()] { std::memcpy(data, value.raw(), value.bytes()); });
     return copy;
   }
   void to_host(const any_tensor& value, std::function<void(any_tensor, const error*)> done) override {
     any_tensor copy(value.dtype(), value.shape());
-    stream_.enqueue([from = value.raw(), copy] { std::memcpy(copy.raw(), from, copy.bytes()); });
-    stream_.when_reached([copy, done = std::move(done)](const error* failed) { done(copy, failed); });
+    stream_->enqueue([from = value.raw(), copy] { std::memcpy(copy.raw(), from, copy.bytes()); });
+    stream_->when_reached([copy, done = std::move(done)](const error* failed) { done(copy, failed); });
   }
 
  private:
-  sim_stream stream_;  // outlives the memory whose blocks it poisons
+  const std::shared_ptr<sim_stream> stream_ = std::make_shared<sim_stream>();
   std::shared_ptr<sim_allocator> memory_;
 };
 

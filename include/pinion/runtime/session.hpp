@@ -18,9 +18,47 @@
 namespace pinion::inline v0 {
 
 class session;
+template <element T>
+class device_tensor;
+
+// A session as those know it who may outlive it: threads that run its steps, callables, values on its devices. A value;
+// copies are the same. Thread-safe. Once the session is gone, what is asked of it throws failed_precondition.
+class session_link {
+ public:
+  session_link() = default;
+  explicit session_link(const session& s);
+
+  // As those of the session.
+  void run(const operation& target) const;
+  template <element T>
+  device_tensor<T> to_device(const tensor<T>& value, const device_spec& where) const {
+    auto [there, name] = expect("a copy to a device")->to_device(value.untyped(), where);
+    const session_link of = name.empty() ? session_link() : *this;
+    return {std::move(there), std::move(name), of};
+  }
+
+  friend bool operator<(const session_link& a, const session_link& b) { return a.backend_.owner_before(b.backend_); }
+  friend bool operator==(const session_link& a, const session_link& b) { return !(a < b) && !(b < a); }
+
+ private:
+  template <class, class>
+  friend class callable;
+  friend class session;
+  // `who` needs it, and was made there.
+  std::shared_ptr<runtime::session_backend> expect(const std::string& who, const std::string& where = {}) const {
+    if (auto alive = backend_.lock()) return alive;
+    throw error(errc::failed_precondition,
+                who + " is wanted of a session that is gone: it was destroyed, or a monitored session put another in its "
+                      "place when it recovered")
+        .at_node("", "", where);
+  }
+
+  graph_ref graph_;
+  std::weak_ptr<runtime::session_backend> backend_;
+};
 
 // A value in the memory of a device, made by session::to_device, to be fed to steps of that session without a copy. A
-// value; copies share the memory. Requires: it is gone before its session is.
+// value; copies share the memory, and keep it where they outlive the session.
 template <element T>
 class device_tensor {
  public:
@@ -30,13 +68,13 @@ class device_tensor {
   const any_tensor& untyped() const { return value_; }
 
  private:
-  friend class session;
+  friend class session_link;
   friend struct feed;
-  device_tensor(any_tensor value, std::string device, const runtime::session_backend* of)
-      : value_(std::move(value)), device_(std::move(device)), of_(of) {}
+  device_tensor(any_tensor value, std::string device, session_link of)
+      : value_(std::move(value)), device_(std::move(device)), of_(std::move(of)) {}
   any_tensor value_;
   std::string device_;
-  const runtime::session_backend* of_;
+  session_link of_;
 };
 
 // One value for one output of the graph: {X, batch}. The dtype is checked by the compiler, the shape when it runs.
@@ -44,13 +82,13 @@ struct feed {
   any_expr to;
   any_tensor value;
   std::string device = {};                       // on which it lies; "": on the host
-  const runtime::session_backend* of = nullptr;  // whose device that is
+  session_link of = {};                          // whose device that is
 
   template <element T, class P, class L, std::same_as<tensor<T>> V>
   feed(const expr<T, P, L>& x, const V& v) : to(x), value(v.untyped()) {}
   template <element T, class P, class L>
   feed(const expr<T, P, L>& x, const device_tensor<T>& v)
-      : to(x), value(v.value_), device(v.device_), of(v.device_.empty() ? nullptr : v.of_) {}
+      : to(x), value(v.value_), device(v.device_), of(v.of_) {}
   template <element T, class P, class L, class V>
   requires(std::is_convertible_v<const V&, T> && !dsl::is_tensor<V>) feed(const expr<T, P, L>& x, const V& scalar)
       : to(x), value(tensor<T>(static_cast<T>(scalar)).untyped()) {}
@@ -143,7 +181,18 @@ class session {
  public:
   session() : session(session_options{}) {}
   explicit session(const session_options& options)
-      : graph_(options.graph ? options.graph : &default_graph()), backend_(make_backend(options, *graph_)) {}
+      : graph_(options.graph ? *options.graph : default_graph()), backend_(make_backend(options, *graph_)) {}
+  session(session&&) noexcept = default;
+  session& operator=(session&& other) noexcept {
+    session old(std::move(*this));
+    graph_ = std::exchange(other.graph_, {});
+    backend_ = std::move(other.backend_);
+    return *this;
+  }
+  // Steps that others run meanwhile, through a callable, are cancelled and waited for.
+  ~session() {
+    if (backend_) backend_->close();
+  }
 
   // Runs what is fetched and what that needs. Expressions yield their values as tensors, operations yield nothing.
   template <dsl::fetchable... F>
@@ -181,8 +230,9 @@ class session {
   template <class... X, class... F>
   callable<feed_list<X...>, fetch_list<F...>> make_callable(const feed_list<X...>& feeds,
                                                             const fetch_list<F...>& fetches,
-                                                            const target_list& targets = {}) {
-    return {*this, feeds, fetches, targets};
+                                                            const target_list& targets = {},
+                                                            source_location where = source_location::current()) {
+    return {*this, feeds, fetches, targets, where};
   }
 
   // A copy of a value in the memory of a device, for steps to come: to_device(batch, "/gpu:0"). It returns at once
@@ -190,8 +240,7 @@ class session {
   // invalid_argument where no device of the session fits, or for text; unimplemented for a session on a cluster.
   template <element T>
   device_tensor<T> to_device(const tensor<T>& value, const device_spec& where) {
-    auto [there, name] = backend().to_device(value.untyped(), where);
-    return {std::move(there), std::move(name), backend_.get()};
+    return session_link(*this).to_device(value, where);
   }
   template <element T>
   device_tensor<T> to_device(const tensor<T>& value, std::string_view where) {
@@ -227,6 +276,7 @@ class session {
  private:
   template <class, class>
   friend class callable;
+  friend class session_link;
 
   static std::unique_ptr<runtime::session_backend> make_backend(const session_options& options, pinion::graph& g) {
     if (options.target.empty()) return runtime::make_direct_session(options, g);
@@ -241,10 +291,14 @@ class session {
   // Of an expression, a variable or an operation.
   template <class E>
   void check_owner(const E& e) const {
+    check_owner(e, graph_.get());
+  }
+  template <class E>
+  static void check_owner(const E& e, const pinion::graph* mine) {
     if (e.empty())
       throw error(errc::invalid_argument, "an expression or operation that was never assigned was given to run()");
     const pinion::node& n = e.owner()[e.id()];
-    if (&e.owner() != graph_)
+    if (&e.owner() != mine)
       throw error(errc::invalid_argument, "'" + n.name + "' belongs to another graph than the session's")
           .at_node(n.name, n.op, to_string(n.where));
   }
@@ -257,7 +311,7 @@ class session {
       s.feeds.push_back(f.to.endpoint());
       values.push_back(f.value);
       if (f.device.empty()) continue;
-      if (f.of != backend_.get())
+      if (f.of != session_link(*this))
         throw error(errc::invalid_argument,
                     "the value fed to '" + f.to.name() + "' lies on " + f.device + " of another session")
             .at_node(f.to.name(), f.to.op(), to_string(f.to.node().where));
@@ -316,38 +370,53 @@ class session {
     return s;
   }
 
-  pinion::graph* graph_;
-  std::unique_ptr<runtime::session_backend> backend_;
+  graph_ref graph_;
+  std::shared_ptr<runtime::session_backend> backend_;  // others hold it while they run a step
 };
 
-// A prepared step with typed arguments. Refers to its session, which must outlive it; thread-safe as the session is.
+inline session_link::session_link(const session& s) : graph_(s.graph_), backend_(s.backend_) {}
+
+inline void session_link::run(const operation& target) const {
+  const auto backend = expect("'" + target.name() + "'");
+  session::check_owner(target, graph_.get());
+  const auto step = backend->prepare({.feeds = {}, .fetches = {}, .targets = {target.id()}});
+  backend->run(*step, {}, {}, nullptr);
+}
+
+// A prepared step with typed arguments; thread-safe as the session is. Once its session, or the graph of what it feeds,
+// is gone, a call throws failed_precondition.
 template <class... X, class... F>
 class callable<feed_list<X...>, fetch_list<F...>> {
  public:
-  callable(session& s, const feed_list<X...>& feeds, const fetch_list<F...>& fetches, const target_list& targets)
-      : session_(&s), feeds_(feeds.ends) {
-    runtime::step_signature signature;
-    for (const auto& e : feeds.ends) signature.feeds.push_back(e.endpoint());
-    for (const auto& e : fetches.ends) signature.fetches.push_back(e.endpoint());
-    for (const auto& e : targets.ends) signature.targets.push_back(e.id());
+  callable(session& s, const feed_list<X...>& feeds, const fetch_list<F...>& fetches, const target_list& targets,
+           source_location where = source_location::current())
+      : session_(s), feeds_(feeds.ends), where_(where) {
     for (const auto& e : feeds.ends) s.check_owner(e);
     for (const auto& e : fetches.ends) s.check_owner(e);
     for (const auto& e : targets.ends) s.check_owner(e);
-    step_ = s.backend().prepare(s.checked(signature));
+    for (const auto& e : feeds.ends) signature_.feeds.push_back(e.endpoint());
+    for (const auto& e : fetches.ends) signature_.fetches.push_back(e.endpoint());
+    for (const auto& e : targets.ends) signature_.targets.push_back(e.id());
+    step_ = s.backend().prepare(s.checked(signature_));
   }
 
   std::tuple<tensor<F>...> operator()(const tensor<X>&... values) const {
+    const auto backend = session_.expect("a call of a callable", to_string(where_));
     const std::array<any_tensor, sizeof...(X)> fed{values.untyped()...};
     for (std::size_t i = 0; i < fed.size(); ++i) session::check_feed(feeds_[i], fed[i]);
+    auto step = step_.lock();
+    if (!step) step = backend->prepare(signature_);  // which says that the session is closed, where it is
     std::vector<any_tensor> results(sizeof...(F));
-    session_->backend().run(*step_, fed, results, nullptr);
+    backend->run(*step, fed, results, nullptr);
     return dsl::take_tuple<std::tuple<tensor<F>...>>(results);
   }
 
  private:
-  session* session_;
+  session_link session_;
+  runtime::step_signature signature_;
   std::vector<any_expr> feeds_;
-  std::shared_ptr<runtime::prepared_step> step_;
+  source_location where_;
+  std::weak_ptr<runtime::prepared_step> step_;  // the session owns it: its memory is that of the session's devices
 };
 
 }  // namespace pinion::inline v0

@@ -25,15 +25,16 @@ struct to_device_options {
   int ahead = 1;  // elements that are on their way, or there, beside the one that next() has given
 };
 
-// One pass over a dataset as values on a device. Owns the pass; refers to the session, which must outlive it and what
-// it has given. For one thread at a time. Errors: of the pass, when its element would be given; of session::to_device.
+// One pass over a dataset as values on a device. Owns the pass; once the session is gone, next() throws
+// failed_precondition. For one thread at a time. Errors: of the pass, when its element would be given; of
+// session::to_device.
 template <element... Ts>
 class device_pass {
  public:
   using value_type = std::tuple<device_tensor<Ts>...>;
 
   device_pass(data::pass<Ts...> from, session& on, const device_spec& where, to_device_options o)
-      : from_(std::move(from)), session_(&on), where_(where), ahead_(static_cast<std::size_t>(o.ahead)) {
+      : from_(std::move(from)), session_(on), where_(where), ahead_(static_cast<std::size_t>(o.ahead)) {
     if (o.ahead < 0)
       throw error(errc::invalid_argument,
                   "to_device copies no less than 0 elements ahead, not " + std::to_string(o.ahead));
@@ -64,11 +65,11 @@ class device_pass {
   }
   template <element T>
   device_tensor<T> there(const tensor<T>& value) {
-    return session_->to_device(value, where_);
+    return session_.to_device(value, where_);
   }
 
   data::pass<Ts...> from_;
-  session* session_;
+  session_link session_;
   device_spec where_;
   std::size_t ahead_;
   bool ended_ = false;

@@ -17,7 +17,7 @@
 namespace pinion::inline v0::train {
 
 // A queue and the operations that fill it. A value: copies are the same runner. Its threads belong to the coordinator
-// that they were started with; the session must outlive them.
+// that they were started with; where the session goes before them, that is what stops them.
 class queue_runner {
  public:
   // Makes the operations that close the queue. An enqueue that fails with one of the codes has found its input closed:
@@ -38,16 +38,17 @@ class queue_runner {
 
   // Starts a thread for each enqueue, and one that cancels them when the coordinator stops. What an enqueue throws
   // otherwise stops the coordinator. Does nothing while threads for the same session run.
-  void start(session& on, coordinator& with) const {
+  void start(session& of, coordinator& with) const {
+    const session_link on(of);
     {
       std::lock_guard hold(state_->mutex);
-      std::size_t& running = state_->running[&on];
+      std::size_t& running = state_->running[on];
       if (running > 0) return;
       running = state_->enqueues.size();
     }
     for (const operation& enqueue : state_->enqueues)
-      with.launch("runs " + enqueue.name(), [s = state_, enqueue, &on, &with] { s->fill(enqueue, on, with); });
-    with.launch("closes " + name() + " at the stop", [s = state_, &on, &with] {
+      with.launch("runs " + enqueue.name(), [s = state_, enqueue, on, &with] { s->fill(enqueue, on, with); });
+    with.launch("closes " + name() + " at the stop", [s = state_, on, &with] {
       with.wait_for_stop();
       on.run(s->cancel);
     });
@@ -60,12 +61,14 @@ class queue_runner {
     std::vector<errc> closed_by;
     operation close, cancel;
     std::mutex mutex;
-    std::map<const session*, std::size_t> running;  // threads
+    std::map<session_link, std::size_t> running;  // threads
 
-    void fill(const operation& enqueue, session& on, coordinator& with) {
+    void fill(const operation& enqueue, const session_link& on, coordinator& with) {
       const auto left = [&] {
         std::lock_guard hold(mutex);
-        return --running[&on];
+        const std::size_t others = --running[on];
+        if (others == 0) running.erase(on);
+        return others;
       };
       try {
         while (!with.should_stop()) on.run(enqueue);

@@ -47,7 +47,7 @@ struct restore_options {
 // that names file and variable, and changes nothing.
 class saver {
  public:
-  explicit saver(saver_options options = {}) : o_(std::move(options)), graph_(&default_graph()) {}
+  explicit saver(saver_options options = {}) : o_(std::move(options)), graph_(default_graph()) {}
   saver(const saver&) = delete;
   ~saver() { settle(); }
 
@@ -166,7 +166,7 @@ class saver {
   }
 
   const saver_options o_;
-  graph* const graph_;
+  const graph_ref graph_;
   std::vector<checkpoint_entry> kept_;
   double preserved_at_ = now();
   mutable std::thread writer_;

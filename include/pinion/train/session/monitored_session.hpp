@@ -66,7 +66,7 @@ class monitored_training_session {
     } catch (...) {
       say(std::string("the end of a monitored session failed: ") + current_error().what());
     }
-    if (was_finalized_) graph_.finalize(false);
+    unfinalize();
   }
 
   // Has a hook, the end of the input, the coordinator or close() ended training? Then run() is not called any more.
@@ -219,10 +219,13 @@ class monitored_training_session {
     if (session_) session_->close();
     end_session();
   }
+  void unfinalize() const {
+    if (graph* const g = graph_.get(); g && was_finalized_) g->finalize(false);
+  }
   void say(const std::string& line) const { o_.log ? o_.log(line) : fmt::print(stderr, "{}\n", line); }
 
   monitored_session_options o_;
-  graph& graph_;
+  const graph_ref graph_;
   std::vector<any_hook> hooks_;
   std::optional<pinion::session> session_;
   std::optional<coordinator> coordinator_;
@@ -235,18 +238,18 @@ class monitored_training_session {
 inline monitored_training_session::monitored_training_session(monitored_session_options options)
     : o_(std::move(options)), graph_(default_graph()) {
   o_.config.target = o_.master;
-  o_.config.graph = &graph_;
+  o_.config.graph = graph_.get();
   add_hooks();
   for (const any_hook& h : hooks_) h.begin();
   o_.scaffold.finalize();
-  graph_.settle();
-  was_finalized_ = !graph_.finalized();
-  graph_.finalize();
+  graph_->settle();
+  was_finalized_ = !graph_->finalized();
+  graph_->finalize();
   try {
     create_with_patience(nullptr);
   } catch (...) {
     abandon();
-    if (was_finalized_) graph_.finalize(false);
+    unfinalize();
     throw;
   }
 }
@@ -382,7 +385,7 @@ inline void monitored_training_session::create_with_patience(const error* why) {
 }
 
 inline void monitored_training_session::create_session() {
-  const auto use = graph_.as_default();
+  const auto use = graph_->as_default();
   if (o_.is_chief)
     begin_as_chief();
   else
