@@ -72,7 +72,7 @@ struct arguments {
       else if (key == "ps_device")
         o.ps_device = value == "<empty>" ? std::string_view() : std::string_view(value);
       else if (key == "worker_device")
-        o.worker_device = value;
+        o.worker_device = value == "<empty>" ? std::string_view() : std::string_view(value);
       else if (key == "merge_devices")
         o.merge_devices = value == "True";
       else if (key == "cluster")
@@ -182,4 +182,24 @@ TEST_CASE("replica_device_setter gives every op the device of the table") {
   }
   std::cout << "replica_setter.tsv: " << run << " rows\n";
   CHECK(run > 0);
+}
+
+TEST_CASE("with an empty worker device only what is for ps tasks is asked for somewhere") {
+  for (const char* text : {"cluster={ps:2,worker:3},worker_device=<empty>", "ps_tasks=2,worker_device=<empty>"}) {
+    CHECK(outcome({0, text, {"VariableV2@<none>", "Add@<none>", "Add@/gpu:0", "VariableV2@/cpu:0"}, {}, ""}) ==
+          std::vector<std::string>{"/job:ps/task:0", "<empty>", "/device:GPU:0", "/job:ps/task:1/device:CPU:0"});
+    const std::string outside = text + std::string(" | enclosing scope outside the setter: /job:x/cpu:0");
+    CHECK(outcome({0, outside, {"VariableV2@<none>", "Add@<none>"}, {}, ""}) ==
+          std::vector<std::string>{"/job:ps/task:0/device:CPU:0", "/job:x/device:CPU:0"});
+  }
+}
+
+TEST_CASE("an empty device of a setter may be written in any form that names nothing") {
+  for (const std::string_view nothing : {std::string_view(), std::string_view(""), std::string_view("/"), std::string_view("/device:*:*")}) {
+    graph g;
+    const auto use = g.as_default();
+    const device on{replica_device_setter{{.ps_tasks = 1, .worker_device = nothing}}};
+    CHECK(requested(g, "Add", {}) == "<empty>");
+    CHECK(requested(g, "VariableV2", {}) == "/job:ps/task:0");
+  }
 }

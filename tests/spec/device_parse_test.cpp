@@ -142,9 +142,12 @@ TEST_CASE("a star unsets what an earlier segment has set") {
   CHECK(pn::parse_device("/task:1/task:*/replica:2/replica:*").empty());
 }
 
-TEST_CASE("the index of no type names nothing") {
-  CHECK(pn::parse_device("/device:*:3").empty());
+TEST_CASE("any type has any index, and no other") {
+  CHECK(pn::parse_device("/device:*:*").empty());
   CHECK(pn::parse_device("/device:*").empty());
+  CHECK(sentence_about("/job:ps/device:*:3") ==
+        "cannot read 'device:*:3' of device string '/job:ps/device:*:3': index without a type; write device:TYPE:N, or "
+        "device:*:* for any");
 }
 
 TEST_CASE("a string of slashes names nothing") {

@@ -42,6 +42,7 @@ struct bad_device {
   [[noreturn]] static void bad_number(culprit at, sentence why) { refuse(at, why); }
   [[noreturn]] static void number_out_of_range(culprit at, sentence why) { refuse(at, why); }
   [[noreturn]] static void type_given_twice(culprit at, sentence why) { refuse(at, why); }
+  [[noreturn]] static void index_without_type(culprit at, sentence why) { refuse(at, why); }
   [[noreturn]] static void blank_in_string(culprit at, sentence why) { refuse(at, why); }
 
   // The mistakes of a number set by a call.

@@ -44,7 +44,8 @@ struct device_spec {
 
 // Reads "/job:ps/task:0/cpu:0", at compile time or at run time. Segments between slashes in any order, empty ones
 // ignored: job:NAME, replica:N, task:N, device:TYPE[:N], and for cpu and gpu (in any case) the short form TYPE[:N].
-// "*" as a value leaves the field unset. A repeated job, replica or task: the last one counts.
+// "*" as a value leaves the field unset; beside a type of "*" stands no number. A repeated job, replica or task: the
+// last one counts.
 // A bad string throws invalid_argument with a sentence; in a constant expression it does not compile, and the compiler
 // shows that sentence.
 constexpr device_spec parse_device(std::string_view text);
@@ -185,14 +186,16 @@ class device_reader {
     }
   }
 
-  // The type is part number `type`; an index may follow. The index of any type ("*") names nothing, so it is dropped.
+  // The type is part number `type`; an index may follow, but a number names nothing beside the star of any type.
   constexpr void read_device(int type) {
     expect_parts(type + 1, type + 2);
     if (typed_) bad_device::type_given_twice(at_, "type given twice; a device has one type");
     typed_ = true;
     spec_.type_ = device_field::read_type(part_[type], at_);
-    const int index = parts_ > type + 1 ? device_field::read_number(part_[type + 1], at_) : -1;
-    spec_.index_ = spec_.type().empty() ? -1 : index;
+    spec_.index_ = parts_ > type + 1 ? device_field::read_number(part_[type + 1], at_) : -1;
+    at_.found = at_.segment;
+    if (spec_.type().empty() && spec_.index_ >= 0)
+      bad_device::index_without_type(at_, "index without a type; write device:TYPE:N, or device:*:* for any");
   }
 
   constexpr std::string_view only_value() const {
