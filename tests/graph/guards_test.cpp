@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <pinion/dsl/queues.hpp>
 #include <pinion/dsl/sources.hpp>
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/graph/scopes.hpp>
@@ -153,7 +154,7 @@ TEST_CASE("ops on a variable stand where it stands, whatever guards are open") {
   CHECK(g[v.initializer().id()].colocation == std::vector<std::string>{"v"});
 }
 
-TEST_CASE("colocation hides guards outside it and overrides those inside it") {
+TEST_CASE("colocation hides guards outside it and replaces what those inside it ask for") {
   graph g;
   const auto use = g.as_default();
   const auto v = [] {
@@ -165,8 +166,63 @@ TEST_CASE("colocation hides guards outside it and overrides those inside it") {
   CHECK(request(no_op()) == "/job:ps/task:1");
   const device inner("/task:7/cpu:2");
   const auto n = no_op();
-  CHECK(request(n) == "/job:ps/task:1/device:CPU:2");
+  CHECK(request(n) == "/job:ps/task:1");
+  CHECK(n.node().request_reason == "node v");
   CHECK(n.node().colocation == std::vector<std::string>{"v"});
+}
+
+TEST_CASE("inside a colocation with what asks for nothing guards have their say") {
+  graph g;
+  const auto use = g.as_default();
+  const auto anchor = no_op("anchor");
+  const device outer("/job:worker");
+  const colocate_with near(anchor);
+  CHECK(request(no_op()) == "");
+  const device inner("/cpu:2");
+  const auto n = no_op();
+  CHECK(request(n) == "/device:CPU:2");
+  CHECK(n.node().request_reason.find("guard at ") == 0);
+  CHECK(n.node().colocation == std::vector<std::string>{"anchor"});
+}
+
+TEST_CASE("of nested colocations the outermost that asks for a device has the last word") {
+  graph g;
+  const auto use = g.as_default();
+  const auto on = [](const char* where, const char* name) { const device here(where); return no_op(name); };
+  const auto a = on("/task:1", "a"), b = on("/task:2", "b"), c = no_op("c");
+  const colocate_with outermost(c), outer(a), inner(b);
+  const auto n = no_op();
+  CHECK(request(n) == "/task:1");
+  CHECK(n.node().colocation == std::vector<std::string>{"b", "a", "c"});
+}
+
+TEST_CASE("a fresh read stands with its variable, not with what colocate_with names") {
+  graph g;
+  const auto use = g.as_default();
+  const auto on = [](const char* where, auto make) { const device here(where); return make(); };
+  const auto v = on("/cpu:0", [] { return variable(1.0f, {.name = "v"}); });
+  const auto near = on("/cpu:1", [] { return no_op("near"); });
+  const colocate_with beside(near);
+  const control_dependencies after(near);
+  const auto read = v.read();
+  CHECK(read.id() != v.read_id());
+  CHECK(request(read) == "/device:CPU:0");
+  CHECK(read.node().colocation == std::vector<std::string>{"v"});
+  CHECK(assign_add(v, 1.0f).node().colocation == std::vector<std::string>{"v", "near"});
+}
+
+TEST_CASE("guards around what is done with a queue count, but of accelerators only the task") {
+  graph g;
+  const auto use = g.as_default();
+  const device none("");
+  const fifo_queue<float> q({.capacity = 2, .name = "q"});
+  const device on("/job:worker/task:1/gpu:0");
+  const auto put = q.enqueue(1.0f);
+  CHECK(request(put) == "/job:worker/task:1");
+  CHECK(put.node().request_reason.find("guard at ") == 0);
+  CHECK(put.node().colocation.empty());
+  const device cpu("/cpu:0");
+  CHECK(request(q.size()) == "/job:worker/task:1/device:CPU:0");
 }
 
 TEST_CASE("nodes colocated with a colocated node join its group") {

@@ -127,8 +127,9 @@ class [[nodiscard]] container {
   std::string saved_;
 };
 
-// Nodes made while it lives stand on the device of the given node. Guards outside it are hidden, guards inside it ask
-// first, and the node's device overrides them.
+// Nodes made while it lives stand on the device of the given node. Guards outside it are hidden. Guards inside it have a
+// say only where the node asks for no device, as in TensorFlow. The read of a variable, which control_dependencies make
+// anew, stands with the variable.
 class [[nodiscard]] colocate_with {
  public:
   explicit colocate_with(const operation& near) : saved_(scope_state::current().device) {

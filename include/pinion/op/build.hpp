@@ -36,14 +36,37 @@ PINION_DECL node_id build(graph& g, node_request request);
 #if PINION_DEFINE_GRAPH
 namespace detail {
 
-// Ops that take a reference or a resource stand where it stands: the guards open now have no say.
+// Joins the groups of the anchor. Its request, where it has one, replaces what guards gathered, as in TensorFlow.
 inline void stand_with(node& n, const node& anchor) {
-  n.scope = nullptr;
-  n.requested = anchor.requested;
-  n.request_reason = "colocated with " + anchor.name;
+  if (!anchor.requested.empty()) {
+    n.requested = anchor.requested;
+    n.request_reason = "node " + anchor.name;
+  }
   const std::vector<std::string> own{anchor.name};
   for (const std::string& group : anchor.colocation.empty() ? own : anchor.colocation)
     if (std::find(n.colocation.begin(), n.colocation.end(), group) == n.colocation.end()) n.colocation.push_back(group);
+}
+
+// Ops that take a reference, or a resource that is no queue, stand where it stands: the guards open now have no say.
+// Yields whether one only reads such a state: that is no work of its own, and colocate_with has no say in it either.
+inline bool stand_with_states(node& n, const graph& g, const definition& def) {
+  bool reads = false;
+  for (const output& in : n.inputs) {
+    const output_type& t = g.type_of(in);
+    if (!t.reference && (!t.resource || def.heeds_guards)) continue;
+    n.scope = nullptr;
+    stand_with(n, g[in.node]);
+    reads = reads || def.states == 0;
+  }
+  return reads;
+}
+
+// Guards opened inside colocate_with ask first, then each anchor replaces the request; the outermost has the last word.
+inline void stand_with_anchors(node& n, const graph& g, const std::vector<node_id>& anchors) {
+  if (anchors.empty()) return;
+  resolve_request(n);
+  n.scope = nullptr;
+  for (auto at = anchors.rbegin(); at != anchors.rend(); ++at) stand_with(n, g[*at]);
 }
 
 // The location of the newest input: C++ operators cannot say where they stand.
@@ -83,15 +106,7 @@ PINION_DECL node_id build(graph& g, node_request request) {
   } catch (...) {
     throw current_error().at_node(n.base_name, n.op, to_string(n.where));
   }
-  for (const output& in : n.inputs)
-    if (const output_type& t = g.type_of(in); t.reference || t.resource) detail::stand_with(n, g[in.node]);
-  for (auto at = state.colocation.rbegin(); at != state.colocation.rend(); ++at) {
-    const auto outer = n.scope;  // guards opened inside the scope ask first, then the anchor's device overrides them
-    resolve_request(n);
-    const device_spec asked = n.requested;
-    detail::stand_with(n, g[*at]);
-    n.requested = merge(asked, n.requested);
-  }
+  if (!detail::stand_with_states(n, g, def)) detail::stand_with_anchors(n, g, state.colocation);
   return g.add(std::move(n), request.may_be_absorbed);
 }
 #endif

@@ -9,6 +9,7 @@
 //     static constexpr bool stateful = true;                       // if running it twice is not the same as once
 //     static constexpr int states = 1;  // how many of the first inputs are states that it works on, if any
 //     static constexpr bool on_host = true;  // if it computes on the CPU of whatever task a request names
+//     static constexpr bool heeds_guards = true;  // if guards around it count, although it works on a resource
 //     static constexpr bool metadata = true;  // if it tells of its first input without reading it: stays near it
 //     static dtype key(const node&);       // the dtype that selects the kernel, if not output 0's
 //     static double work(const work_context&);  // operations it takes, if not one for each element it yields
@@ -49,6 +50,7 @@ struct definition {
   kernel_set kernels;
   bool stateful = false;
   bool on_host = false;
+  bool heeds_guards = false;
   bool metadata = false;
   int states = 0;
   void (*infer)(shape_context&) = nullptr;
@@ -96,6 +98,7 @@ constexpr definition define() {
   d.key = &detail::key_of_first_output;
   if constexpr (requires { Op::stateful; }) d.stateful = Op::stateful;
   if constexpr (requires { Op::on_host; }) d.on_host = Op::on_host;
+  if constexpr (requires { Op::heeds_guards; }) d.heeds_guards = Op::heeds_guards;
   if constexpr (requires { Op::metadata; }) d.metadata = Op::metadata;
   if constexpr (requires { Op::states; }) d.states = Op::states;
   if constexpr (requires(gradient_context & c) { Op::gradient(c); }) d.gradient = &Op::gradient;

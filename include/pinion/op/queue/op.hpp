@@ -130,6 +130,7 @@ struct queue_op {
   static constexpr int states = 1;
   static constexpr bool stateful = true;
   static constexpr bool on_host = true;
+  static constexpr bool heeds_guards = true;
   static void gradient(gradient_context&) {}
 };
 
