@@ -116,6 +116,30 @@ TEST_CASE("the home task is preferred where a request names neither job nor task
   CHECK(where(w.plan({constant(1.f, "d")})) == "d /job:ps/replica:0/task:1/device:GPU:0");
 }
 
+TEST_CASE("a request that names only a job is met by the home task if it is one of that job") {
+  world w{"/job:ps/replica:0/task:0/cpu:0", "/job:worker/replica:0/task:0/cpu:0", "/job:worker/replica:0/task:1/cpu:0"};
+  w.home = parse_device("/job:worker/replica:0/task:1");
+  const device worker{"/job:worker"};
+  CHECK(where(w.plan({constant(1.f, "a")})) == "a /job:worker/replica:0/task:1/device:CPU:0");
+  const device ps{"/job:ps"};
+  CHECK(where(w.plan({constant(1.f, "b")})) == "b /job:ps/replica:0/task:0/device:CPU:0");
+}
+
+TEST_CASE("a request that names only a task is met by the home task if it has that number") {
+  world w{"/job:ps/replica:0/task:1/cpu:0", "/job:worker/replica:0/task:0/cpu:0", "/job:worker/replica:0/task:1/cpu:0"};
+  w.home = parse_device("/job:worker/replica:0/task:1");
+  const device on{"/task:1"};
+  CHECK(where(w.plan({constant(1.f, "a")})) == "a /job:worker/replica:0/task:1/device:CPU:0");
+}
+
+TEST_CASE("where a job is named, the better device type of another of its tasks goes before the home task") {
+  world w{"/job:worker/replica:0/task:0/gpu:0", "/job:worker/replica:0/task:1/cpu:0"};
+  w.home = parse_device("/job:worker/replica:0/task:1");
+  CHECK(where(w.plan({constant(1.f, "a")})) == "a /job:worker/replica:0/task:1/device:CPU:0");
+  const device on{"/job:worker"};
+  CHECK(where(w.plan({constant(1.f, "b")})) == "b /job:worker/replica:0/task:0/device:GPU:0");
+}
+
 TEST_CASE("a constant follows its consumers if they stand together") {
   world w{"cpu:0", "cpu:1"};
   auto one = constant<float>(unit, "one"), both = constant<float>(unit, "both");
@@ -156,6 +180,93 @@ TEST_CASE("colocate_with binds to a node's device, against the guards outside") 
   const device on{"/cpu:0"};
   const colocate_with near{a};
   CHECK(where(w.plan({constant(1.f, "b"), a})) == "a CPU:1, b CPU:1");
+}
+
+TEST_CASE("a guard inside colocate_with gives way to the node's device, and all is placed") {
+  world w{"cpu:0", "cpu:1"};
+  auto a = place<"/cpu:1">(constant<float>(unit, "a"));
+  const colocate_with near{a};
+  const device on{"/cpu:0"};
+  const auto p = w.plan({constant(1.f, "b"), a});
+  CHECK(where(p) == "a CPU:1, b CPU:1");
+  CHECK(p.find("b")->reason == "with a");
+}
+
+TEST_CASE("where a colocated node is the only one that was asked for, the others follow it") {
+  world w{"cpu:0", "cpu:1"};
+  auto a = constant<float>(unit, "a");
+  const colocate_with near{a};
+  const device on{"/cpu:1"};
+  const int line = __LINE__ - 1;
+  const auto p = w.plan({constant(1.f, "b"), a});
+  CHECK(where(p) == "a CPU:1, b CPU:1");
+  CHECK(p.find("a")->reason == "with b");
+  CHECK_THAT(p.find("b")->reason, Catch::StartsWith("pinned by guard at ") && Catch::EndsWith(here(line)));
+}
+
+TEST_CASE("what stands with a node that the step leaves out is told to be with it, not to be pinned") {
+  world w{"cpu:0", "cpu:1"};
+  auto a = place<"/cpu:1">(constant<float>(unit, "a"));
+  const colocate_with near{a};
+  const auto p = w.plan({constant(1.f, "b")});
+  CHECK(where(p) == "b CPU:1");
+  CHECK(p.find("b")->reason == "with a");
+}
+
+TEST_CASE("a fresh read inside control_dependencies ties no groups") {
+  world w{"cpu:0", "cpu:1"};
+  auto v = place<"/cpu:0">(variable(1.f, {.name = "v"}));
+  auto a = place<"/cpu:1">(constant(1.f, "a"));
+  const colocate_with near{a};
+  const control_dependencies after{a};
+  const auto p = w.plan({operation(identity(v, "b"))});
+  CHECK(p.device_of("v/read_1") == localhost + "CPU:0");
+  CHECK(p.device_of("b") == localhost + "CPU:1");
+}
+
+// ---- queues: resources that guards around their ops have a say in ---------------------------------------------------------
+
+TEST_CASE("a queue that asks for nothing goes where the first guard around its ops says") {
+  world w{"cpu:0", "cpu:1", "cpu:2"};
+  const fifo_queue<float> q({.capacity = 2, .name = "q"});
+  const auto size = q.size();
+  const device on{"/cpu:2"};
+  const int line = __LINE__ - 1;
+  const auto put = q.enqueue(1.f);
+  const device elsewhere{"/cpu:1"};
+  const auto taken = q.dequeue();
+  const auto p = w.plan({put, taken, size});
+  for (const char* name : {"q", "q_size", "q_enqueue", "q_dequeue"}) CHECK(p.device_of(name) == localhost + "CPU:2");
+  CHECK(p.find("q")->reason == "with q_enqueue");
+  CHECK_THAT(p.find("q_enqueue")->reason, Catch::StartsWith("pinned by guard at ") && Catch::EndsWith(here(line)));
+  CHECK_THAT(p.find("q_dequeue")->reason, Catch::StartsWith("fallback from /device:CPU:1: its request /device:CPU:1 was "
+                                                            "dropped: "));
+}
+
+TEST_CASE("a queue stays where its own guard put it") {
+  world w{"cpu:0", "cpu:1"};
+  const auto q = [] {
+    const device on{"/cpu:1"};
+    return fifo_queue<float>({.capacity = 2, .name = "q"});
+  }();
+  const device elsewhere{"/cpu:0"};
+  CHECK(where(w.plan({q.dequeue()})) == "q CPU:1, q_dequeue CPU:1");
+}
+
+TEST_CASE("a step that leaves out the op which decides for a queue finds the queue at the same place, and says so") {
+  world w{"cpu:0", "cpu:1", "cpu:2"};
+  const fifo_queue<float> q({.capacity = 2, .name = "q"});
+  {
+    const device on{"/job:nowhere"};
+    q.close();
+  }
+  {
+    const device on{"/cpu:2"};
+    q.enqueue(1.f);
+  }
+  const auto p = w.plan({q.dequeue()});
+  CHECK(where(p) == "q CPU:2, q_dequeue CPU:2");
+  CHECK_THAT(p.find("q")->reason, Catch::StartsWith("with q_enqueue, which this step does not run: pinned by guard at "));
 }
 
 TEST_CASE("members of a group that ask for different devices are refused, both named") {

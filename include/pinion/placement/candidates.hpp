@@ -21,8 +21,9 @@ struct candidate_list {
 };
 
 // Order: a function's caller first; the home task where neither job nor task is asked for; then by kernel priority,
-// device type, and name, numbers in names counting as numbers. Source: TensorFlow 1.15, colocation_graph.cc, but for
-// the home task and the numbers. Refers to the problem and its groups; for one thread.
+// device type, the home task before others, and name, numbers in names counting as numbers. Source: TensorFlow,
+// colocation_graph.cc and (since 2.0, for local devices before others) device_set.cc, but for the home task as the
+// first of rules and the numbers. Refers to the problem and its groups; for one thread.
 class placement_candidates {
  public:
   PINION_DECL placement_candidates(const placement_problem& p, const placement_groups& groups);
@@ -112,7 +113,7 @@ inline const std::vector<int>& placement_candidates::within(const device_spec& r
 inline std::vector<int> placement_candidates::matching(const device_spec& request, const group_demand& demand) const {
   const auto& able = groups_.kernels()[demand.kernels];
   const bool anywhere = request.job().empty() && request.task() < 0;
-  std::vector<std::tuple<bool, bool, int, int, int, int>> found;
+  std::vector<std::tuple<bool, bool, int, int, bool, int, int>> found;
   for (const int d : within(request)) {
     const device_spec& spec = p_.devices[static_cast<std::size_t>(d)].spec;
     if (!is_specification(request, spec)) continue;
@@ -120,12 +121,13 @@ inline std::vector<int> placement_candidates::matching(const device_spec& reques
     const auto kernel = std::find_if(able.begin(), able.end(), [&](const auto& e) { return e.type == type; });
     if (kernel == able.end()) continue;
     if (demand.needs & groups_.missing_on(p_.devices[static_cast<std::size_t>(d)])) continue;
-    found.emplace_back(p_.first.empty() || spec != p_.first, anywhere && !is_specification(p_.home, spec),
-                       -kernel->priority, type, rank_[static_cast<std::size_t>(d)], d);
+    const bool away = !is_specification(p_.home, spec);
+    found.emplace_back(p_.first.empty() || spec != p_.first, anywhere && away, -kernel->priority, type, away,
+                       rank_[static_cast<std::size_t>(d)], d);
   }
   std::sort(found.begin(), found.end());
   std::vector<int> devices;
-  for (const auto& f : found) devices.push_back(std::get<5>(f));
+  for (const auto& f : found) devices.push_back(std::get<6>(f));
   return devices;
 }
 #endif

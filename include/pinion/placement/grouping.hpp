@@ -32,6 +32,7 @@ class grouping {
         facts_(result.facts_),
         dropped_(result.dropped_) {}
   void run() {
+    find_outsiders();
     while (!build()) {
     }
     number();
@@ -42,7 +43,15 @@ class grouping {
     std::string why;
   };
 
+  // A user of a resource of the problem that is not in it.
+  struct outsider {
+    node_id user;
+    position resource;
+  };
+
   bool build();
+  void find_outsiders();
+  void heed(const outsider& o);
   void enter(position i);
   void enter_kept(position i, const std::string& device, group_demand& d);
   void unite_handles(position i);
@@ -73,6 +82,7 @@ class grouping {
   std::vector<bool> release_;            // of roots: its kept members without state are to be released
   std::vector<position> overruled_by_;   // of roots: whose request replaced that of an op which works on it
   std::vector<request_pool::id> own_;    // what each node asks for by itself
+  std::vector<outsider> outsiders_;      // that ask for a device, by id
 };
 
 // False where it has to be done again, as a node was released.
@@ -87,7 +97,13 @@ inline bool grouping::build() {
   release_.assign(n, false);
   overruled_by_.assign(n, absent);
   for (position i = 0; i < n; ++i) enter(i);
-  for (position i = 0; i < n; ++i) unite_handles(i);
+  r_.asked_outside_.clear();
+  auto next = outsiders_.begin();
+  for (position i = 0; i < n; ++i) {
+    for (; next != outsiders_.end() && next->user < p_.nodes[i]; ++next) heed(*next);
+    unite_handles(i);
+  }
+  for (; next != outsiders_.end(); ++next) heed(*next);
   unite_listed();
   // State stays where it is; what has none may follow, although it ran elsewhere before.
   bool sound = true;
@@ -102,6 +118,34 @@ inline bool grouping::build() {
 inline error grouping::refusal(position i, std::string sentence) const {
   const node& n = at(i);
   return error(errc::invalid_argument, std::move(sentence)).at_node(n.name, n.op, to_string(n.where));
+}
+
+// A queue that asks for nothing stands where the first of its users asks it to be. All of the graph has a say in that,
+// so that steps and sessions that run other parts of it find the same queue.
+inline void grouping::find_outsiders() {
+  const auto makes_resource = [&](node_id id) {
+    const auto& outputs = p_.graph[id].outputs;
+    return std::any_of(outputs.begin(), outputs.end(), [](const output_type& t) { return t.resource; });
+  };
+  if (std::none_of(p_.nodes.begin(), p_.nodes.end(), makes_resource)) return;
+  for (node_id id = 0; id < static_cast<node_id>(r_.position_.size()); ++id) {
+    if (!p_.graph.contains(id) || r_.position_of(id) != absent || p_.graph[id].requested.empty()) continue;
+    for (const output& in : p_.graph[id].inputs)
+      if (p_.graph.type_of(in).resource && r_.position_of(in.node) != absent)
+        outsiders_.push_back({id, r_.position_of(in.node)});
+  }
+}
+// Where it asks for what no device can meet, it has no say: this step does not need it.
+inline void grouping::heed(const outsider& o) {
+  group_demand& d = demand_of_[root(o.resource)];
+  const request_pool::id wish = requests_.add(p_.graph[o.user].requested);
+  if (!requests_.are_comparable(d.requested, wish)) return;
+  const auto both = requests_.merged(d.requested, wish, p_.soft);
+  if (!both || *both == d.requested) return;
+  const auto meets = [&](const device_info& info) { return is_specification(requests_[*both], info.spec); };
+  if (std::none_of(p_.devices.begin(), p_.devices.end(), meets)) return;
+  d.requested = requests_.specialised(requests_.specialised(*both, d.resource), d.assigned);
+  r_.asked_outside_.emplace(o.resource, o.user);
 }
 
 // What a node asks for by itself.

@@ -58,6 +58,12 @@ class placement_groups {
   // What was given up of the wishes of some nodes.
   const std::map<position, std::string>& dropped() const { return dropped_; }
 
+  // The op outside the problem whose guard decided for a resource that asks for nothing itself; no_node for none.
+  node_id asked_outside(position i) const {
+    const auto at = asked_outside_.find(i);
+    return at == asked_outside_.end() ? no_node : at->second;
+  }
+
   const request_pool& requests() const { return requests_; }
   const kernel_pool& kernels() const { return kernels_; }
 
@@ -76,6 +82,7 @@ class placement_groups {
   std::vector<position> position_;  // by node id
   std::vector<const op_facts*> facts_;
   std::map<position, std::string> dropped_;
+  std::map<position, node_id> asked_outside_;
   std::vector<group> group_;
   std::vector<group_demand> demands_;
   std::vector<position> begin_, members_;
