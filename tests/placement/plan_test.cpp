@@ -89,6 +89,25 @@ TEST_CASE("the page of a plan stands alone, and no text of the graph can break o
   CHECK(json::parse(page.substr(from, page.find("</script>", from) - from))["nodes"].size() == p.nodes().size());
 }
 
+TEST_CASE("the nodes of a gradient say that they go with their forward op, in every form of the plan") {
+  world w{"cpu:0", "cpu:1"};
+  const device on{"/cpu:1"};
+  auto v = variable(zeros<float>({4, 4}), {.name = "v"});
+  auto y = tanh(matmul(v, v, {.name = "product"}), "y");
+  const auto p = w.plan({std::get<0>(gradients(y, v))});
+  int of_gradient = 0;
+  for (const auto& n : p.nodes()) {
+    if (n.name.rfind("gradients/", 0) != 0) continue;
+    INFO(n.name << ": " << n.reason);
+    ++of_gradient;
+    CHECK(n.device == localhost + "CPU:1");
+    CHECK_THAT(n.reason, Catch::StartsWith("with forward op "));
+    for (const auto& text : {to_string(p), p.to_json(), p.to_html()}) CHECK_THAT(text, Contains(n.reason));
+  }
+  CHECK(of_gradient > 2);
+  CHECK_THAT(p.find("product")->reason, Catch::StartsWith("pinned by guard at "));
+}
+
 TEST_CASE("the difference of two plans names what moved, what went and what came") {
   world w{"cpu:0", "cpu:1"};
   auto a = constant(1.f, "a");

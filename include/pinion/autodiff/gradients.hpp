@@ -107,8 +107,8 @@ class reverse_walk {
   };
   static placed place_of(const node& n) {
     if (n.requested.empty()) return placed(nullptr);
-    return placed(
-        std::make_shared<const device_scope>(device_scope{device_scope::spec, n.requested, {}, n.where, nullptr}));
+    return placed(std::make_shared<const device_scope>(
+        device_scope{.own = n.requested, .where = n.where, .asked_by = "forward op " + n.name}));
   }
 
   void visit(node_id id) {

@@ -149,8 +149,8 @@ PINION_DECL output body_trace::name_again(const node& state) {
   attributes attrs = state.attrs;
   attrs.set("container", container);
   attrs.set("shared_name", name);
-  scope_state::current().device =
-      std::make_shared<const device_scope>(device_scope{device_scope::spec, state.requested, {}, state.where, nullptr});
+  scope_state::current().device = std::make_shared<const device_scope>(
+      device_scope{.own = state.requested, .where = state.where, .asked_by = "node " + state.name});
   return {build(made_->graph, {.op = state.op,
                                .attrs = std::move(attrs),
                                .where = state.where,

@@ -30,6 +30,7 @@ struct device_scope {
   source_location where{};
   std::shared_ptr<policy_use> use = {};  // of a policy
   std::shared_ptr<const device_scope> outer = {};
+  std::string asked_by = {};  // who asks, where the program opened no guard: "forward op MatMul", "node W"
 };
 
 // The request of a node: its guards from the innermost outwards. A policy's answer replaces what inner guards gathered;
@@ -99,6 +100,14 @@ inline device_spec answer_of(const device_scope& policy, const node& n, const de
   }
 }
 
+// "guard at model.cpp:12", "policy by_op at model.cpp:12".
+inline std::string asker(const device_scope& s) {
+  if (!s.asked_by.empty()) return s.asked_by;
+  std::string who = s.use ? "policy" : "guard";
+  if (s.use && !s.use->name.empty()) who += " " + std::string(s.use->name);
+  return who + " at " + to_string(s.where);
+}
+
 }  // namespace detail
 
 PINION_DECL void resolve_request(node& n) {
@@ -112,9 +121,7 @@ PINION_DECL void resolve_request(node& n) {
     gathered = asks ? detail::answer_of(*s, n, gathered) : merge(s->own, gathered);
     if (gathered == before) continue;
     if (asks) s->use->matched.fetch_add(1, std::memory_order_relaxed);
-    std::string who = asks ? "policy" : "guard";
-    if (asks && !s->use->name.empty()) who += " " + std::string(s->use->name);
-    origins.note(before, gathered, who + " at " + to_string(s->where));
+    origins.note(before, gathered, detail::asker(*s));
   }
   if (n.on_host && gathered.type() != "CPU") gathered = gathered.with_type("").with_index(-1);
   n.requested = gathered;

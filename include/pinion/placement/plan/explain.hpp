@@ -89,19 +89,37 @@ class explaining {
         refused.push_back(d.name + ": " + work_.missing(i, d));
     return refused;
   }
+  // Whom the others of a group follow: its first member, unless only a later one was asked for.
+  placing::position leader(placing::group g) const {
+    const placement_groups& groups = work_.groups();
+    const auto all = groups.members(g);
+    const device_spec& shared = groups.requests()[groups.demand(g).requested];
+    const auto asked = [&](placing::position m) {
+      return !groups.at(m).requested.empty() && is_specification(groups.at(m).requested, shared);
+    };
+    const auto at = std::find_if(all.begin(), all.end(), asked);
+    return at == all.end() ? all[0] : *at;
+  }
+  static std::string asked_by(const node& n) {
+    if (n.request_reason.empty()) return "pinned";
+    if (n.request_reason.starts_with("node ")) return "with " + n.request_reason.substr(5);
+    return (n.request_reason.starts_with("forward op ") ? "with " : "pinned by ") + n.request_reason;
+  }
   std::string reason(placing::position i, const placed_node& told) {
     const placement_groups& groups = work_.groups();
     const node& n = groups.at(i);
-    const auto first = groups.members(groups.of(i))[0];
+    const auto leads = leader(groups.of(i));
     const auto given_up = groups.dropped().find(i);
     const std::string dropped = given_up == groups.dropped().end() ? "" : given_up->second;
     if (told.fallback)
       return "fallback from " + told.requested + ": " + (dropped.empty() ? work_.why_not(i, n.requested) : dropped);
     std::string text;
-    if (first != i)
-      text = "with " + groups.at(first).name;
+    if (leads != i)
+      text = "with " + groups.at(leads).name;
     else if (!n.requested.empty())
-      text = n.request_reason.empty() ? "pinned" : "pinned by " + n.request_reason;
+      text = asked_by(n);
+    else if (const node_id user = groups.asked_outside(i); user != no_node)
+      text = "with " + p_.graph[user].name + ", which this step does not run: " + asked_by(p_.graph[user]);
     else if (const auto kept = p_.kept.find(told.id); kept != p_.kept.end() && kept->second == told.device)
       text = "kept from an earlier run";
     else if (!placed_.reason(i).empty())
