@@ -4,11 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <csignal>
-
-#include <sys/resource.h>
-
 #include <support/caught.hpp>
+#include <support/file_limit.hpp>
 #include <support/temporary_folder.hpp>
 
 #if PINION_HAS_PROTOZERO
@@ -16,21 +13,6 @@ namespace {
 
 using namespace pinion;
 namespace tr = pinion::train;
-
-// Files of this process grow to so many bytes and no further.
-struct file_limit {
-  rlimit before{};
-  void (*handler)(int) = std::signal(SIGXFSZ, SIG_IGN);
-  explicit file_limit(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &before);
-    const rlimit now{bytes, before.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &now);
-  }
-  ~file_limit() {
-    ::setrlimit(RLIMIT_FSIZE, &before);
-    std::signal(SIGXFSZ, handler);
-  }
-};
 
 TEST_CASE("a file that could not grow is whole once it can, with every event") {
   temporary_folder dir;

@@ -42,14 +42,36 @@ inline void write_shard(const std::filesystem::path& path, const checkpoint_cont
   writer.commit();
 }
 
+// Files that are being made; those that no index names go again with it.
+class new_shards {
+ public:
+  explicit new_shards(const checkpoint_files& of) : of_(of) {}
+  new_shards(const new_shards&) = delete;
+  ~new_shards() {
+    try {
+      const auto named = of_.shards();
+      for (const auto& file : made_)
+        if (named.count(file) == 0) files::remove_file(file);
+    } catch (const error&) {  // why they are not complete is under way
+    }
+  }
+  void add(const std::filesystem::path& file) { made_.push_back(file); }
+
+ private:
+  const checkpoint_files& of_;
+  std::vector<std::filesystem::path> made_;
+};
+
 // Under names that no shard of an earlier checkpoint of that prefix has, if there is one.
 inline void write_shards(const checkpoint_contents& c, const checkpoint_files& to, bool is_another) {
   const std::filesystem::path prefix(c.prefix);
   std::string stem = prefix.filename().string();
   if (is_another) stem += "." + std::to_string(std::random_device{}());
   files::shard_index index;
+  new_shards made(to);
   for (std::size_t i = 0; i < c.shards.size(); ++i) {
     const std::string file = files::shard_name(stem, i, c.shards.size());
+    made.add(prefix.parent_path() / file);
     write_shard(prefix.parent_path() / file, c.shards[i], c.notes);
     for (const auto& [name, value] : c.shards[i].values) {
       index.weight_map.emplace(name, file);
@@ -62,7 +84,7 @@ inline void write_shards(const checkpoint_contents& c, const checkpoint_files& t
 }  // namespace detail
 
 // Makes the files, and their folder where it is not there. A checkpoint of the same prefix stays until the new one is
-// whole. Errors of the disk are those of files::output_file.
+// whole; of one that does not become whole nothing stays. Errors of the disk are those of files::output_file.
 inline void write_checkpoint(const checkpoint_contents& c) {
   files::make_folder(std::filesystem::path(c.prefix).parent_path());
   const checkpoint_files to(c.prefix);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -73,20 +74,32 @@ class saver {
     wait();
     auto taken = std::make_shared<checkpoint_contents>(read(from, path, &step, std::nullopt));
     const std::string prefix = taken->prefix;
+    is_writing_ = true;
     writer_ = std::thread([this, taken] {
       try {
         write(*taken);
       } catch (...) {
         failure_ = current_error();
       }
+      is_writing_ = false;
     });
     return prefix;
   }
   // Until the files of the last save_in_background are written; throws what went wrong with them.
   void wait() {
-    settle();
-    if (const auto failed = std::exchange(failure_, std::nullopt)) throw *failed;
+    if (const auto failed = outcome()) throw *failed;
   }
+  // The same, but returns what went wrong. Either tells it once.
+  std::optional<error> outcome() {
+    settle();
+    return std::exchange(failure_, std::nullopt);
+  }
+  // The same, but leaves what went wrong to be told.
+  void settle() const {
+    if (writer_.joinable()) writer_.join();
+  }
+  // Are files of the last save_in_background still to be written?
+  bool is_writing() const { return is_writing_; }
 
   // Gives the variables the values of a checkpoint, initialised or not. All is checked before any is changed:
   // not_found, the file or a variable in it; invalid_argument, a variable of another dtype or shape; data_loss, a file
@@ -152,13 +165,25 @@ class saver {
                            std::optional<std::int64_t> number) const;
   std::string write(const checkpoint_contents& taken) {
     write_checkpoint(taken);
-    remember(taken.prefix);
+    try {
+      remember(taken.prefix);
+    } catch (const error&) {  // a checkpoint that no list has would never be removed
+      if (!is_listed(taken.prefix)) checkpoint_files(taken.prefix).remove();
+      throw;
+    }
     return taken.prefix;
   }
   void assign(session& to, const std::vector<saved_variable>& variables, const std::vector<any_tensor>& values) const;
   void remember(const std::string& prefix);
-  void settle() const {
-    if (writer_.joinable()) writer_.join();
+  static std::filesystem::path folder_of(const std::string& prefix) {
+    const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
+    return folder.empty() ? "." : folder;
+  }
+  static bool is_listed(const std::string& prefix) {
+    const checkpoint_state known = read_checkpoint_state(folder_of(prefix));
+    return std::any_of(known.all.begin(), known.all.end(), [&](const checkpoint_entry& e) {
+      return (folder_of(prefix) / e.prefix).lexically_normal() == std::filesystem::path(prefix).lexically_normal();
+    });
   }
   // A variable's name and read, as the checkpoint's reader may give them out.
   any_expr read_of(const saved_variable& v) const {
@@ -170,6 +195,7 @@ class saver {
   std::vector<checkpoint_entry> kept_;
   double preserved_at_ = now();
   mutable std::thread writer_;
+  std::atomic<bool> is_writing_ = false;
   std::optional<error> failure_;  // of the writer, once it is joined
 
   static double now() {
@@ -253,25 +279,28 @@ inline checkpoint_contents saver::read(session& from, const std::string& path,
   return taken;
 }
 
-// Counts a checkpoint in, and the oldest out.
+// Counts a checkpoint in, and the oldest out. Where the list cannot be written, none is.
 inline void saver::remember(const std::string& prefix) {
-  std::erase_if(kept_, [&](const checkpoint_entry& e) { return e.prefix == prefix; });
-  kept_.push_back({prefix, now()});
-  const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
+  std::vector<checkpoint_entry> kept = kept_;
+  double preserved_at = preserved_at_;
+  std::erase_if(kept, [&](const checkpoint_entry& e) { return e.prefix == prefix; });
+  kept.push_back({prefix, now()});
   std::vector<std::string> outlived;
-  while (o_.max_to_keep > 0 && kept_.size() > static_cast<std::size_t>(o_.max_to_keep)) {
-    const checkpoint_entry oldest = kept_.front();
-    kept_.erase(kept_.begin());
-    if (oldest.written_at - preserved_at_ >= o_.keep_checkpoint_every_n_hours * 3600)
-      preserved_at_ = oldest.written_at;
+  while (o_.max_to_keep > 0 && kept.size() > static_cast<std::size_t>(o_.max_to_keep)) {
+    const checkpoint_entry oldest = kept.front();
+    kept.erase(kept.begin());
+    if (oldest.written_at - preserved_at >= o_.keep_checkpoint_every_n_hours * 3600)
+      preserved_at = oldest.written_at;
     else
       outlived.push_back(oldest.prefix);
   }
   checkpoint_state state;
-  for (const checkpoint_entry& e : kept_)
+  for (const checkpoint_entry& e : kept)
     state.all.push_back(
-        {std::filesystem::path(e.prefix).lexically_proximate(folder.empty() ? "." : folder).string(), e.written_at});
-  write_checkpoint_state(folder.empty() ? "." : folder, state);
+        {std::filesystem::path(e.prefix).lexically_proximate(folder_of(prefix)).string(), e.written_at});
+  write_checkpoint_state(folder_of(prefix), state);
+  kept_ = std::move(kept);
+  preserved_at_ = preserved_at;
   for (const std::string& old : outlived) checkpoint_files(old).remove();
 }
 

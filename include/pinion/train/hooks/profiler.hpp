@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <pinion/files/folder.hpp>
+#include <pinion/train/hooks/disk_trouble.hpp>
 #include <pinion/train/hooks/global_step_watch.hpp>
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/step_timer.hpp>
@@ -19,15 +20,18 @@ struct profiler_options {
   std::optional<std::int64_t> save_steps = {};
   std::optional<double> save_secs = {};
   std::string output_dir = {};  // made if it is not there; empty: where the program runs
+  text_sink warn = {};          // is told of a disk that fails; standard error where empty
 };
 
 // Every so many steps or seconds one step is traced and written to timeline-<global step>.json, for the first time so
 // long after the first step, which would show how the session begins. Only traced steps take longer. The files are
-// those of step_trace::save, and so are its errors. Throws invalid_argument unless exactly one of save_steps and
-// save_secs is given. Rules: TensorFlow 1.15, basic_session_run_hooks.py, ProfilerHook.
+// those of step_trace::save, and so are the errors of the first; later a disk that fails is told of, and training goes
+// on. Throws invalid_argument unless exactly one of save_steps and save_secs is given. Rules: TensorFlow 1.15,
+// basic_session_run_hooks.py, ProfilerHook.
 class profiler {
  public:
-  explicit profiler(profiler_options o) : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "profiler") {}
+  explicit profiler(profiler_options o)
+      : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "profiler"), files_("timelines", o_.warn, false) {}
 
   void begin() { step_.begin(); }
   run_request before_run(run_context&) {
@@ -50,14 +54,17 @@ class profiler {
 
  private:
   void save(std::int64_t step) {
-    files::make_folder(o_.output_dir);
-    trace_.save(std::filesystem::path(o_.output_dir) / ("timeline-" + std::to_string(step) + ".json"));
+    files_.survive([&] {
+      files::make_folder(o_.output_dir);
+      trace_.save(std::filesystem::path(o_.output_dir) / ("timeline-" + std::to_string(step) + ".json"));
+    });
     trace_ = {};
   }
 
   profiler_options o_;
   step_timer timer_;
   global_step_watch step_;
+  disk_trouble files_;
   std::optional<std::int64_t> next_;  // about the global step of the next run; none before the first
   bool asked_ = false;
   step_trace trace_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include <pinion/train/hooks/disk_trouble.hpp>
 #include <pinion/train/hooks/global_step_watch.hpp>
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/step_timer.hpp>
@@ -22,13 +23,14 @@ struct summary_saver_options {
   std::string dir = {};                         // of a writer of its own,
   std::shared_ptr<summary_writer> writer = {};  // or this one
   expr<std::string> summary_op = {};            // empty: all summaries of the graph; nothing where it has none
+  text_sink warn = {};                          // is told of a disk that fails; standard error where empty
 };
 
-// At the first step and then every so many steps or seconds.
+// At the first step and then every so many steps or seconds. A disk that fails is told of, and training goes on.
 class summary_saver {
  public:
   explicit summary_saver(summary_saver_options o)
-      : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "summary_saver") {
+      : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "summary_saver"), file_("summaries", o_.warn, true) {
     if (!o_.writer && o_.dir.empty())
       throw error(errc::invalid_argument, "summary_saver was given neither dir nor writer");
   }
@@ -40,8 +42,10 @@ class summary_saver {
   }
   void after_create_session(session& s, coordinator&) {
     next_ = step_.read(s);
-    o_.writer->add_session_log(session_mark::start, next_);
-    if (std::exchange(has_graph_, true) == false) o_.writer->add_graph(s.graph());
+    file_.survive([&] {
+      o_.writer->add_session_log(session_mark::start, next_);
+      if (std::exchange(has_graph_, true) == false) o_.writer->add_graph(s.graph());
+    });
     timer_.reset();
   }
   run_request before_run(run_context&) {
@@ -54,16 +58,19 @@ class summary_saver {
     const std::int64_t now = step_.fetched(values);
     if (asked_) {
       timer_.done(now);
-      o_.writer->add(tensor<std::string>(values[1]), now);
+      file_.survive([&] { o_.writer->add(tensor<std::string>(values[1]), now); });
     }
     next_ = now + 1;
   }
-  void end(session&) { o_.writer->flush(); }
+  void end(session&) {
+    file_.survive([&] { o_.writer->flush(); });
+  }
 
  private:
   summary_saver_options o_;
   step_timer timer_;
   global_step_watch step_;
+  disk_trouble file_;
   std::int64_t next_ = 0;
   bool asked_ = false, has_graph_ = false;
 };

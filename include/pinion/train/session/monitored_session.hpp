@@ -397,7 +397,7 @@ inline void monitored_training_session::create_session() {
 
 inline void monitored_training_session::begin_as_chief() {
   session_.emplace(o_.config);
-  o_.scaffold.saver->wait();  // what is being written may be the last checkpoint
+  o_.scaffold.saver->settle();  // what is being written may be the last checkpoint
   const std::string latest = o_.checkpoint_dir.empty() ? "" : latest_checkpoint(o_.checkpoint_dir);
   if (!latest.empty()) {
     o_.scaffold.saver->restore(*session_, latest);

@@ -1,0 +1,58 @@
+// What a disk fails with while training goes on.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <pinion/runtime/options.hpp>
+
+namespace pinion::inline v0::train {
+
+// Can it be mended while training goes on (a full disk, a folder without rights), or would it fail for ever?
+inline bool may_pass(const error& e) {
+  switch (e.code()) {
+    case errc::invalid_argument:
+    case errc::failed_precondition:
+    case errc::unimplemented:
+    case errc::internal: return false;
+    default: return true;
+  }
+}
+
+// Writes a line to a sink; to standard error where it is empty.
+inline void tell(const text_sink& to, const std::string& line) {
+  to ? to(line) : fmt::print(stderr, "{}\n", line);
+}
+
+// Lets training go on without what can be written no longer: it is told of once, until it works again. A value, for one
+// thread.
+class disk_trouble {
+ public:
+  // `what` is in the plural: "summaries". Standard error where the sink is empty.
+  disk_trouble(std::string what, text_sink warn, bool has_worked)
+      : what_(std::move(what)), warn_(std::move(warn)), has_worked_(has_worked) {}
+
+  // Calls what writes. Throws what no later attempt would mend, and whatever happens before it has ever worked.
+  template <class F>
+  void survive(F&& write) {
+    try {
+      write();
+      has_worked_ = true;
+      told_ = false;
+    } catch (const error& e) {
+      if (!has_worked_ || !may_pass(e)) throw;
+      if (!std::exchange(told_, true)) tell(warn_, fmt::format("{}; training goes on without {}", e.what(), what_));
+    }
+  }
+
+ private:
+  std::string what_;
+  text_sink warn_;
+  bool has_worked_, told_ = false;
+};
+
+}  // namespace pinion::inline v0::train
