@@ -111,7 +111,7 @@ inline error as_error(const std::exception& e) {
 }
 
 namespace detail {
-// The type of what is being handled, as a programmer writes it.
+// The type of the exception that is being handled, as a programmer writes it.
 inline std::string thrown_type() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   if (!type) return "of another language";
@@ -122,8 +122,8 @@ inline std::string thrown_type() {
 }
 }  // namespace detail
 
-// What is being handled, as an error, whatever it is: users' functions may throw anything, and where they run, nothing
-// but errors goes on. Text that was thrown is the sentence. Requires: it is called while an exception is handled.
+// The exception that is being handled, as an error: users' functions may throw anything, and behind the place where
+// they run only errors are known. Text that was thrown is the sentence. Requires: it is called while an exception is handled.
 inline error current_error() {
   try {
     throw;

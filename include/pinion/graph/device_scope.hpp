@@ -88,7 +88,7 @@ class request_origins {
   std::array<int, 5> owner_{nobody, nobody, nobody, nobody, nobody};
 };
 
-// What a policy says. What it throws that is no error of ours is made one.
+// Asks a policy. An exception that is no error of ours becomes one, with a sentence.
 inline device_spec answer_of(const device_scope& policy, const node& n, const device_spec& gathered) {
   try {
     return policy.choose(node_view(n, gathered));
