@@ -57,7 +57,8 @@ class reverse_walk {
   }
 
  private:
-  // A node is between if some x leads to it and it leads to some y.
+  // A node is between if some x leads to it and it leads to some y. Over an input of which no element is read nothing
+  // leads.
   void mark() {
     from_x_.assign(static_cast<std::size_t>(size_), false);
     to_y_.assign(static_cast<std::size_t>(size_), false);
@@ -68,8 +69,10 @@ class reverse_walk {
     for (const output& y : ys_) to_y_[at(y.node)] = true;
     for (node_id id = 0; id < size_; ++id) {
       if (!g_.contains(id)) continue;
-      for (const output& in : g_.peek(id).inputs)
-        if (from_x_[at(in.node)]) from_x_[at(id)] = true;
+      const std::vector<output>& inputs = g_.peek(id).inputs;
+      const auto read = static_cast<std::size_t>(definition_of(g_.peek(id).op).reads);
+      for (std::size_t i = 0; i < std::min(read, inputs.size()); ++i)
+        if (from_x_[at(inputs[i].node)]) from_x_[at(id)] = true;
       if (variable_read_in_a_body(id)) from_x_[at(id)] = true;
     }
     for (node_id id = size_; id-- > 0;) {
@@ -130,7 +133,9 @@ class reverse_walk {
       throw error(errc::unimplemented, "no gradient flows through " + n.op + ": " + std::string(def.no_gradient))
           .at_node(n.name, n.op, to_string(n.where));
     const auto on = place_of(n);
-    gradient_context context(g_, id, std::move(adjoints), &autodiff::differentiate);
+    std::vector<bool> wanted;
+    for (const output& in : n.inputs) wanted.push_back(between(in.node));
+    gradient_context context(g_, id, std::move(adjoints), &autodiff::differentiate, std::move(wanted));
     try {
       def.gradient(context);
     } catch (...) {

@@ -17,14 +17,14 @@ using program_of = typename expr_facts<std::remove_cvref_t<E>>::program;
 
 // How operand A stands in a program that computes in Arithmetic: absorbed if it is a temporary that joins and is small
 // enough, a leaf otherwise.
-template <class A, class Arithmetic>
+template <class A, class Arithmetic, bool Absorbs>
 constexpr auto stand() {
   if constexpr (scalar_operand<A>) {
     return literal_argument{};
   } else {
     constexpr bool is_mask = std::is_same_v<value_of<A>, bool>;
     using as_leaf = std::conditional_t<is_mask, mask_argument, number_argument>;
-    if constexpr (expression<A> && !std::is_lvalue_reference_v<A>) {
+    if constexpr (Absorbs && expression<A> && !std::is_lvalue_reference_v<A>) {
       using P = program_of<A>;
       if constexpr (joins<P, Arithmetic>()) {
         if constexpr (P::operations < max_operations / 2 && P::leaves <= max_leaves / 2 &&
@@ -41,8 +41,16 @@ constexpr auto stand() {
   }
 }
 
-template <class A, class Arithmetic>
-using stand_t = decltype(stand<A, Arithmetic>());
+template <class A, class Arithmetic, bool Absorbs = true>
+using stand_t = decltype(stand<A, Arithmetic, Absorbs>());
+
+// The program of a functor over operands. Beside a great functor there is no room for those of temporaries.
+template <class Functor, class Arithmetic, class Result, class... A>
+struct placed_operands {
+  static constexpr bool absorbs =
+      mapped<Functor, Arithmetic, Result, stand_t<A, Arithmetic>...>::recorded.fits();
+  using program = mapped<Functor, Arithmetic, Result, stand_t<A, Arithmetic, absorbs>...>;
+};
 
 namespace detail {
 
@@ -98,13 +106,14 @@ struct map_builder {
 template <class Op, element Arithmetic, element Result, operand... A>
 auto map_call(std::string_view name, source_location where, A&&... operands) {
   using functor = typename Op::functor;
-  using P = mapped<functor, Arithmetic, Result, stand_t<A, Arithmetic>...>;
+  using placed = placed_operands<functor, Arithmetic, Result, A...>;
+  using P = typename placed::program;
   (check_stored<A>(), ...);
   instantiate_kernels<P>();
   graph& g = graph_of(operands...);
   detail::map_builder builder{g, where};
   const std::array<scalar::operand<scalar::program>, sizeof...(A)> parts{
-      builder.template add<stand_t<A, Arithmetic>, Arithmetic>(operands)...};
+      builder.template add<stand_t<A, Arithmetic, placed::absorbs>, Arithmetic>(operands)...};
   auto program =
       std::make_shared<const scalar::program>(scalar::compose(scalar::convert_program<scalar::program>(P::own), parts));
   std::sort(builder.absorbed.rbegin(), builder.absorbed.rend());

@@ -63,6 +63,8 @@ struct mapped {
   // Of this functor alone. Recorded by the compiler and only there: C++ leaves the order of operands open, and a
   // functor run again at run time might write its program down in another one.
   static constexpr static_program own = scalar::record<static_program, Functor>(dtype_of<Arithmetic>, dtype_of<Result>);
+  static_assert(own.fits(), "a scalar function of more than 128 instructions, or of 48 numbers, does not fit in one node: "
+                            "make two functions of it, one applied to the other's result");
   static constexpr static_program recorded = scalar::compose(
       own, std::array<scalar::operand<static_program>, sizeof...(Operands)>{detail::as_operand<Operands>()...});
   static constexpr static_program executable = scalar::executable(recorded);
@@ -70,7 +72,8 @@ struct mapped {
   static constexpr int leaves = recorded.inputs;
 };
 
-// The backward program of a mapped one; its kernel writes all gradients in one pass.
+// The backward program of a mapped one; its kernel writes all gradients in one pass. One that does not fit here is made
+// when a graph is differentiated, and interpreted.
 template <class P>
 struct gradient_of {
   using arithmetic = typename P::arithmetic;
@@ -98,7 +101,7 @@ void instantiate_kernels() {
   (void)scalar::compile_program<P>::kernel;
   constexpr auto to = P::recorded.results[0].type;
   if constexpr (is_floating(P::recorded.arithmetic) && to == P::recorded.arithmetic)
-    (void)scalar::compile_program<gradient_of<P>>::kernel;
+    if constexpr (gradient_of<P>::executable.fits()) (void)scalar::compile_program<gradient_of<P>>::kernel;
 }
 
 }  // namespace pinion::inline v0::dsl

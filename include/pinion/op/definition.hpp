@@ -8,6 +8,8 @@
 //     static void gradient(gradient_context&);                     // or: static constexpr std::string_view no_gradient
 //     static constexpr bool stateful = true;                       // if running it twice is not the same as once
 //     static constexpr int states = 1;  // how many of the first inputs are states that it works on, if any
+//     static constexpr int reads = 1;   // how many of the first inputs it reads the elements of, if not all: of the
+//                                       // others it takes the shape
 //     static constexpr bool on_host = true;  // if it computes on the CPU of whatever task a request names
 //     static constexpr bool heeds_guards = true;  // if guards around it count, although it works on a resource
 //     static constexpr bool metadata = true;  // if it tells of its first input without reading it: stays near it
@@ -53,6 +55,7 @@ struct definition {
   bool heeds_guards = false;
   bool metadata = false;
   int states = 0;
+  int reads = 1 << 20;
   void (*infer)(shape_context&) = nullptr;
   void (*gradient)(gradient_context&) = nullptr;
   std::string_view no_gradient;  // why there is none, where gradient is null
@@ -101,6 +104,7 @@ constexpr definition define() {
   if constexpr (requires { Op::heeds_guards; }) d.heeds_guards = Op::heeds_guards;
   if constexpr (requires { Op::metadata; }) d.metadata = Op::metadata;
   if constexpr (requires { Op::states; }) d.states = Op::states;
+  if constexpr (requires { Op::reads; }) d.reads = Op::reads;
   if constexpr (requires(gradient_context & c) { Op::gradient(c); }) d.gradient = &Op::gradient;
   if constexpr (requires { Op::no_gradient; }) d.no_gradient = Op::no_gradient;
   if constexpr (requires(const node& n) { Op::key(n); }) d.key = &Op::key;

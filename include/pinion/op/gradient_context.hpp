@@ -33,10 +33,11 @@ class gradient_context {
   using differentiator = std::vector<std::optional<gradient_value>> (*)(const request&);
 
   gradient_context(graph& g, node_id of, std::vector<std::optional<gradient_value>> output_gradients,
-                   differentiator how = nullptr)
+                   differentiator how = nullptr, std::vector<bool> wanted = {})
       : graph_(g),
         id_(of),
         of_output_(std::move(output_gradients)),
+        wanted_(std::move(wanted)),
         differentiate_(how),
         of_input(g.peek(of).inputs.size()) {}
 
@@ -45,6 +46,8 @@ class gradient_context {
   pinion::output input(int i) const { return node().inputs[static_cast<std::size_t>(i)]; }
   pinion::output output(int i) const { return {id_, i}; }
   const output_type& type_of(pinion::output o) const { return graph_.type_of(o); }
+  // Does somebody ask for the gradient of an input? What is set for another one is not used.
+  bool wants(int input) const { return wanted_.empty() || wanted_[static_cast<std::size_t>(input)]; }
   bool has_output_gradient(int i) const { return of_output_[static_cast<std::size_t>(i)].has_value(); }
   // The gradient of an output, dense; zeros where the result does not depend on it.
   pinion::output output_gradient(int i) {
@@ -87,6 +90,7 @@ class gradient_context {
   graph& graph_;
   node_id id_;
   std::vector<std::optional<gradient_value>> of_output_;
+  std::vector<bool> wanted_;
   differentiator differentiate_;
 
  public:

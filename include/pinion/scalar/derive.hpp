@@ -1,7 +1,11 @@
-// Reverse-mode differentiation of scalar programs: the derivative of a program is a program.
+// Differentiation of scalar programs: the derivative of a program is a program.
 //
-// Source of the rules: any table of derivatives; the subgradients chosen at kinks (max, abs, relu) are TensorFlow's.
+// Source of the rules: any table of derivatives. At kinks the subgradients are TensorFlow's: where both operands of a
+// maximum or minimum are equal, all goes to the first, so that maximum(x, 0) has 1 at 0; abs has 0 there. relu is not a
+// maximum but a choice (x <= 0 ? 0 : x), and has 0 at 0.
 #pragma once
+
+#include <vector>
 
 #include <pinion/scalar/program.hpp>
 #include <pinion/scalar/symbol.hpp>
@@ -10,89 +14,109 @@ namespace pinion::inline v0::scalar {
 
 namespace detail {
 
-// Adjoints while one program is walked backwards. C++ leaves open which operand is evaluated first, and g++ does it
-// otherwise at run time than in the compiler: where two operands write instructions, one is named first.
+// What flows between an instruction and its operands, one rule per opcode. Backwards, pass.amount(k) is the adjoint of
+// the value, and pass.give(k, x) adds x to that of operand k. Forwards, pass.amount(k) is the tangent of operand k, and
+// give adds to the value's own. A derivative is linear, so the same formula does both. pass.flows(k): does anything
+// flow there? C++ leaves open which operand is evaluated first, and g++ does it otherwise at run time than in the
+// compiler: where two operands write instructions, one is named first.
+template <class Pass>
+constexpr void apply_rule(Pass& pass, value_id id) {
+  using V = symbol<typename Pass::program_type>;
+  using M = symbol_mask<typename Pass::program_type>;
+  const instruction in = pass.p.code[id];
+  const V y{&pass.p, id}, a{&pass.p, in.a}, b{&pass.p, in.b};
+  const auto choose = [&](M first) {
+    if (pass.flows(0)) pass.give(0, select(first, pass.amount(0), 0.0));
+    if (pass.flows(1)) pass.give(1, select(first, 0.0, pass.amount(1)));
+  };
+  switch (in.op) {
+    case opcode::add:
+      if (pass.flows(0)) pass.give(0, pass.amount(0));
+      if (pass.flows(1)) pass.give(1, pass.amount(1));
+      break;
+    case opcode::subtract:
+      if (pass.flows(0)) pass.give(0, pass.amount(0));
+      if (pass.flows(1)) pass.give(1, -pass.amount(1));
+      break;
+    case opcode::multiply:
+      if (pass.flows(0)) pass.give(0, pass.amount(0) * b);
+      if (pass.flows(1)) pass.give(1, pass.amount(1) * a);
+      break;
+    case opcode::divide:
+      if (pass.flows(0)) pass.give(0, pass.amount(0) / b);
+      if (pass.flows(1)) pass.give(1, -(pass.amount(1) * y / b));
+      break;
+    case opcode::maximum: choose(a >= b); break;
+    case opcode::minimum: choose(a <= b); break;
+    case opcode::power: {
+      if (pass.flows(0)) {
+        const V outer = pass.amount(0) * b;
+        pass.give(0, outer * pow(a, b - 1.0));
+      }
+      if (pass.flows(1)) {
+        const M positive = a > 0.0;
+        const V factor = pass.amount(1) * y;
+        pass.give(1, select(positive, factor * log(select(positive, a, 1.0)), 0.0));
+      }
+      break;
+    }
+    case opcode::negate: pass.give(0, -pass.amount(0)); break;
+    case opcode::absolute: pass.give(0, pass.amount(0) * sign(a)); break;
+    case opcode::exp: pass.give(0, pass.amount(0) * y); break;
+    case opcode::expm1: pass.give(0, pass.amount(0) * (y + 1.0)); break;
+    case opcode::log: pass.give(0, pass.amount(0) / a); break;
+    case opcode::log1p: pass.give(0, pass.amount(0) / (a + 1.0)); break;
+    case opcode::sqrt: pass.give(0, pass.amount(0) * 0.5 / y); break;
+    case opcode::rsqrt: pass.give(0, pass.amount(0) * -0.5 * y / a); break;
+    case opcode::tanh: pass.give(0, pass.amount(0) * (1.0 - y * y)); break;
+    case opcode::erf: {
+      const V scaled = pass.amount(0) * 1.1283791670955126;  // 2 / sqrt(pi)
+      pass.give(0, scaled * exp(-(a * a)));
+      break;
+    }
+    case opcode::erfc: {
+      const V scaled = pass.amount(0) * -1.1283791670955126;
+      pass.give(0, scaled * exp(-(a * a)));
+      break;
+    }
+    case opcode::sin: pass.give(0, pass.amount(0) * cos(a)); break;
+    case opcode::cos: pass.give(0, -(pass.amount(0) * sin(a))); break;
+    case opcode::select: {
+      const M m{&pass.p, in.a};
+      if (pass.flows(1)) pass.give(1, select(m, pass.amount(1), 0.0));
+      if (pass.flows(2)) pass.give(2, select(m, 0.0, pass.amount(2)));
+      break;
+    }
+    case opcode::partial:
+      if (pass.flows(1)) pass.give(1, pass.amount(1) * V{&pass.p, in.c});
+      if (pass.p.code[in.a].op == opcode::partial && pass.flows(0)) pass.give(0, pass.amount(0));
+      break;  // a chain states one derivative per operand
+    default: break;  // steps, masks, leaves: nothing flows
+  }
+}
+
+// Adjoints while one program is walked backwards.
 template <class Program>
 struct reverse_pass {
+  using program_type = Program;
   using V = symbol<Program>;
-  using M = symbol_mask<Program>;
   Program& p;
-  std::array<value_id, 1024> adjoint{};  // 0: none yet (value 0 of a derived program is an input, never an adjoint)
+  decltype(table_beside<value_id>(p, 0)) adjoint;  // 0: none yet (value 0 of a program is never an adjoint)
+  const std::vector<bool>* varied = nullptr;       // values that depend on what is asked for; absent: all
+  value_id at = 0;
 
-  constexpr V value(value_id id) { return {&p, id}; }
-  constexpr void give(value_id to, V amount) {
-    adjoint[to] = adjoint[to] == 0 ? amount.id : (value(adjoint[to]) + amount).id;
+  constexpr explicit reverse_pass(Program& of) : p(of), adjoint(table_beside<value_id>(of, of.code.size())) {}
+
+  constexpr V amount(int) { return {&p, adjoint[at]}; }
+  constexpr bool flows(int k) const { return !varied || (*varied)[p.code[at].operand(k)]; }
+  constexpr void give(int k, V amount) { give_to(p.code[at].operand(k), amount); }
+  constexpr void give_to(value_id to, V amount) {
+    adjoint[to] = adjoint[to] == 0 ? amount.id : (V{&p, adjoint[to]} + amount).id;
   }
 
   constexpr void visit(value_id id) {
-    const instruction in = p.code[id];
-    if (adjoint[id] == 0) return;
-    const V dy = value(adjoint[id]), y = value(id), a = value(in.a), b = value(in.b);
-    switch (in.op) {
-      case opcode::add:
-        give(in.a, dy);
-        give(in.b, dy);
-        break;
-      case opcode::subtract:
-        give(in.a, dy);
-        give(in.b, -dy);
-        break;
-      case opcode::multiply:
-        give(in.a, dy * b);
-        give(in.b, dy * a);
-        break;
-      case opcode::divide:
-        give(in.a, dy / b);
-        give(in.b, -(dy * y / b));
-        break;
-      case opcode::maximum: choose(in, a >= b, dy); break;
-      case opcode::minimum: choose(in, a <= b, dy); break;
-      case opcode::power: {
-        const V outer = dy * b;
-        give(in.a, outer * pow(a, b - 1.0));
-        const M positive = a > 0.0;
-        const V factor = dy * y;
-        give(in.b, select(positive, factor * log(select(positive, a, 1.0)), 0.0));
-        break;
-      }
-      case opcode::negate: give(in.a, -dy); break;
-      case opcode::absolute: give(in.a, dy * sign(a)); break;
-      case opcode::exp: give(in.a, dy * y); break;
-      case opcode::expm1: give(in.a, dy * (y + 1.0)); break;
-      case opcode::log: give(in.a, dy / a); break;
-      case opcode::log1p: give(in.a, dy / (a + 1.0)); break;
-      case opcode::sqrt: give(in.a, dy * 0.5 / y); break;
-      case opcode::rsqrt: give(in.a, dy * -0.5 * y / a); break;
-      case opcode::tanh: give(in.a, dy * (1.0 - y * y)); break;
-      case opcode::erf: {
-        const V scaled = dy * 1.1283791670955126;  // 2 / sqrt(pi)
-        give(in.a, scaled * exp(-(a * a)));
-        break;
-      }
-      case opcode::erfc: {
-        const V scaled = dy * -1.1283791670955126;
-        give(in.a, scaled * exp(-(a * a)));
-        break;
-      }
-      case opcode::sin: give(in.a, dy * cos(a)); break;
-      case opcode::cos: give(in.a, -(dy * sin(a))); break;
-      case opcode::select: {
-        const M m{&p, in.a};
-        give(in.b, select(m, dy, 0.0));
-        give(in.c, select(m, 0.0, dy));
-        break;
-      }
-      case opcode::partial:
-        give(in.b, dy * value(in.c));
-        if (p.code[in.a].op == opcode::partial) give(in.a, dy);  // a chain states one derivative per operand
-        break;
-      default: break;  // steps, masks, leaves: nothing flows
-    }
-  }
-
-  constexpr void choose(const instruction& in, M first, V dy) {
-    give(in.a, select(first, dy, 0.0));
-    give(in.b, select(first, 0.0, dy));
+    at = id;
+    if (adjoint[id] != 0 && (!varied || (*varied)[id])) apply_rule(*this, id);
   }
 };
 
@@ -109,14 +133,14 @@ constexpr Program derive(const Program& p) {
   for (const auto& n : p.constants) d.constants.push_back(n);
   for (const auto& i : p.code) d.code.push_back(i);
   d.inputs = p.inputs;
-  detail::reverse_pass<Program> pass{d};
+  detail::reverse_pass<Program> pass(d);
   const std::size_t forward = p.code.size();
   for (std::size_t r = 0; r < p.results.size(); ++r) {
     const value_id dy = d.emit_input(false);
-    if (p.results[r].type == p.arithmetic) pass.give(p.results[r].value, symbol<Program>{&d, dy});
+    if (p.results[r].type == p.arithmetic) pass.give_to(p.results[r].value, symbol<Program>{&d, dy});
   }
   for (std::size_t i = forward; i-- > 0;) pass.visit(static_cast<value_id>(i));
-  std::array<value_id, 64> of_input{};
+  auto of_input = table_beside<value_id>(p, p.inputs);
   for (std::size_t i = 0; i < forward; ++i)
     if (d.code[i].op == opcode::input) of_input[d.code[i].a] = pass.adjoint[i];
   value_id zero = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include <pinion/scalar/compiled.hpp>
@@ -78,19 +79,41 @@ class interpreted {
   explicit interpreted(const program& p, int isa = isa::best()) : p_(p), isa_(isa), run_(p.code.size()) {
     for (std::size_t i = 0; i < p.code.size(); ++i)
       if (facts(p.code[i].op).operands > 0) run_[i] = detail::tile_function_of<T>(p.code[i].op, isa);
+    assign_rows();
   }
 
   void operator()(const strip& s) const {
-    std::vector<T> scratch(p_.code.size() * detail::tile);
-    for (std::size_t i = 0; i < p_.code.size(); ++i) fill_leaf(s, i, scratch.data());
+    const std::unique_ptr<T[]> scratch(new T[rows_ * detail::tile]);
+    for (std::size_t i = 0; i < p_.code.size(); ++i)
+      if (!run_[i]) fill_leaf(s, i, scratch.get());
     for (std::int64_t at = 0; at < s.n; at += detail::tile) {
       const int n = static_cast<int>(std::min<std::int64_t>(detail::tile, s.n - at));
-      run_tile(s, at, n, scratch.data());
+      run_tile(s, at, n, scratch.get());
     }
   }
 
  private:
-  static T* row(T* scratch, std::size_t value) { return scratch + value * detail::tile; }
+  // Leaves keep a row of their own; that of a computed value is free again behind its last use, so that a long program
+  // works in the cache, too.
+  void assign_rows() {
+    const std::size_t end = p_.code.size();
+    std::vector<std::size_t> last_use(end, 0), free;
+    for (std::size_t i = 0; i < end; ++i)
+      for (int k = 0; k < facts(p_.code[i].op).operands; ++k) last_use[p_.code[i].operand(k)] = i;
+    for (const result& r : p_.results) last_use[r.value] = end;
+    for (std::size_t i = 0; i < end; ++i) {
+      const bool reuses = run_[i] && !free.empty();
+      row_.push_back(reuses ? free.back() : rows_++);
+      if (reuses) free.pop_back();
+      for (int k = 0; k < facts(p_.code[i].op).operands; ++k) {
+        const value_id o = p_.code[i].operand(k);
+        if (last_use[o] != i || !run_[o]) continue;
+        free.push_back(row_[o]);
+        last_use[o] = end;  // once, also where it is both operands
+      }
+    }
+  }
+  T* row(T* scratch, std::size_t value) const { return scratch + row_[value] * detail::tile; }
 
   // Values that are the same in every tile.
   void fill_leaf(const strip& s, std::size_t i, T* scratch) const {
@@ -149,7 +172,9 @@ class interpreted {
 
   const program& p_;
   int isa_;
-  std::vector<detail::tile_function<T>> run_;
+  std::vector<detail::tile_function<T>> run_;  // null: a leaf
+  std::vector<std::size_t> row_;               // of each value
+  std::size_t rows_ = 0;
 };
 
 }  // namespace pinion::inline v0::scalar

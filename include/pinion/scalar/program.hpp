@@ -7,6 +7,8 @@
 //   3. Literals (a user's 2.0f) are outside the fingerprint; constants (a functor's own 1) are inside.
 //   4. The same algorithms run in the compiler (fixed_program) and at run time (program), so that both agree bit for
 //   bit.
+//   5. Nothing is written past the end of a fixed_program: one that does not fit says so, and is not to be used. A
+//   program grows up to the last value that can be named, and throws internal there.
 #pragma once
 
 #include <array>
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include <pinion/base/dtype.hpp>
+#include <pinion/base/error.hpp>
 
 namespace pinion::inline v0::scalar {
 
@@ -110,6 +113,14 @@ constexpr bool is_real_function(opcode op) {
 }
 
 using value_id = std::uint16_t;
+inline constexpr std::size_t most_values = 1 << 16;
+
+// What one node computes at most; kernels have room for that, and the wire takes no more. A greater program is cut into
+// several nodes: see cut.hpp.
+struct program_bounds {
+  std::size_t instructions = 1024, inputs = 40, results = 32;
+};
+inline constexpr int max_inputs = program_bounds{}.inputs, max_results = program_bounds{}.results;
 
 struct instruction {
   opcode op{};
@@ -146,18 +157,24 @@ struct result {
   friend constexpr bool operator==(const result&, const result&) = default;
 };
 
-// A vector of fixed capacity for the compiler's own evaluation (clang 14 has no constexpr std::vector).
+// A vector of fixed capacity for the compiler's own evaluation (clang 14 has no constexpr std::vector). What is past the
+// capacity is counted and not kept.
 template <class T, std::size_t N>
 struct fixed_vector {
+  static constexpr std::size_t room = N;
   std::array<T, N> items{};
   std::size_t length = 0;
 
-  constexpr void push_back(const T& value) { items[length++] = value; }  // past the end: not a constant expression
+  constexpr void push_back(const T& value) {
+    if (length < N) items[length] = value;
+    ++length;
+  }
+  constexpr bool fits() const { return length <= N; }
   constexpr std::size_t size() const { return length; }
-  constexpr T& operator[](std::size_t i) { return items[i]; }
-  constexpr const T& operator[](std::size_t i) const { return items[i]; }
+  constexpr T& operator[](std::size_t i) { return items[i < N ? i : N - 1]; }
+  constexpr const T& operator[](std::size_t i) const { return items[i < N ? i : N - 1]; }
   constexpr const T* begin() const { return items.data(); }
-  constexpr const T* end() const { return items.data() + length; }
+  constexpr const T* end() const { return items.data() + (fits() ? length : N); }
 };
 
 template <template <class> class Vector>
@@ -169,7 +186,18 @@ struct basic_program {
   Vector<number> constants;
   Vector<result> results;
 
+  static constexpr bool is_fixed = requires(Vector<instruction> v) { v.fits(); };
+
+  // Of a fixed program: is all of it there?
+  constexpr bool fits() const {
+    if constexpr (is_fixed)
+      return code.fits() && literals.fits() && constants.fits() && results.fits();
+    else
+      return true;
+  }
   constexpr value_id emit(opcode op, value_id a = 0, value_id b = 0, value_id c = 0) {
+    if constexpr (!is_fixed)
+      if (code.size() == most_values) throw error(errc::internal, "a scalar program of more than 65536 instructions");
     code.push_back({op, a, b, c});
     return static_cast<value_id>(code.size() - 1);
   }
@@ -197,6 +225,19 @@ using heap_vector = std::vector<T>;
 using program = basic_program<heap_vector>;
 template <std::size_t N>
 using fixed_program = typename fixed_program_of<N>::type;
+
+// A table beside a program's values (or fewer things), all T{}.
+template <class T, class Program>
+constexpr auto table_beside(const Program& p, std::size_t entries) {
+  if constexpr (Program::is_fixed)
+    return fixed_vector<T, decltype(p.code)::room>{};
+  else
+    return std::vector<T>(entries);
+}
+
+inline bool within(const program& p, const program_bounds& bounds = {}) {
+  return p.code.size() <= bounds.instructions && p.inputs <= bounds.inputs && p.results.size() <= bounds.results;
+}
 
 // A copy in another storage.
 template <class To, class From>
@@ -242,7 +283,7 @@ constexpr bool same_structure(const A& a, const B& b) {
 // Appends `part` to `whole`, its input i being the value at arguments[i]; returns the value of its first result.
 template <class Whole, class Part>
 constexpr value_id append(Whole& whole, const Part& part, const value_id* arguments) {
-  std::array<value_id, 512> moved{};
+  auto moved = table_beside<value_id>(part, part.code.size());
   for (std::size_t i = 0; i < part.code.size(); ++i) {
     instruction in = part.code[i];
     if (in.op == opcode::input || in.op == opcode::input_mask) {
@@ -263,7 +304,8 @@ constexpr value_id append(Whole& whole, const Part& part, const value_id* argume
 // Without the values that no result needs. Inputs stay, since they are positional; literals keep their order.
 template <class Program>
 constexpr Program without_dead_values(const Program& p) {
-  std::array<bool, 1024> live{};
+  if (!p.fits()) return p;
+  auto live = table_beside<bool>(p, p.code.size());
   for (const auto& r : p.results) live[r.value] = true;
   for (std::size_t i = p.code.size(); i-- > 0;) {
     const auto& in = p.code[i];
@@ -271,7 +313,7 @@ constexpr Program without_dead_values(const Program& p) {
     if (!live[i]) continue;
     for (int k = 0; k < facts(in.op).operands; ++k) live[in.operand(k)] = true;
   }
-  std::array<value_id, 1024> moved{};
+  auto moved = table_beside<value_id>(p, p.code.size());
   Program out;
   out.arithmetic = p.arithmetic;
   out.inputs = p.inputs;
@@ -294,6 +336,7 @@ constexpr Program without_dead_values(const Program& p) {
 // What a kernel computes: custom derivatives stripped, dead values gone. Results are the same.
 template <class Program>
 constexpr Program executable(const Program& p) {
+  if (!p.fits()) return p;
   Program plain = p;
   for (std::size_t i = 0; i < plain.code.size(); ++i) {
     const int n = facts(plain.code[i].op).operands;

@@ -54,14 +54,14 @@ constexpr Program compose(const Program& outer, const std::array<operand<Program
     if (o.kind == operand<Program>::number_literal) {
       at[i] = whole.emit_literal(o.value);
     } else if (o.kind == operand<Program>::absorbed) {
-      std::array<value_id, 64> inner{};
+      auto inner = table_beside<value_id>(*o.program, std::size_t{1} + o.program->inputs);
       // Inputs of the part keep their order: its instruction list has them in that order.
       for (std::size_t k = 0; k < o.program->code.size(); ++k) {
         const auto op = o.program->code[k].op;
         if (op == opcode::input || op == opcode::input_mask)
           inner[o.program->code[k].a] = whole.emit_input(op == opcode::input_mask);
       }
-      at[i] = append(whole, *o.program, inner.data());
+      at[i] = append(whole, *o.program, &inner[0]);
     } else {
       at[i] = whole.emit_input(o.kind == operand<Program>::leaf_mask);
     }

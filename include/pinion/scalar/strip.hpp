@@ -16,7 +16,6 @@ enum class sink : std::uint8_t {
   sum,    // all of it added to element 0: a sum along the strip
 };
 
-inline constexpr int max_inputs = 40, max_results = 32;
 inline constexpr int widest = 16;  // lanes of any value type on any instruction set, at most
 
 // Inputs advance with the strip (advance: all bits set) or stay (0: then the pointer leads to `widest` equal elements,

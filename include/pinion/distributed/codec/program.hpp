@@ -10,7 +10,6 @@
 #include <pinion/distributed/codec/values.hpp>
 #include <pinion/rpc/archive.hpp>
 #include <pinion/scalar/program.hpp>
-#include <pinion/scalar/strip.hpp>
 
 namespace pinion::inline v0::scalar {
 
@@ -19,18 +18,15 @@ namespace detail {
 // Holds a program that came over the wire to the invariants on which its users stand.
 class program_check {
  public:
-  // What `without_dead_values` and the kernels have room for.
-  static constexpr std::size_t most_instructions = 1024;
-
   explicit program_check(const program& p) : p_(p) {}
 
   void run() {
     expect(dtypes::plain.has(p_.arithmetic), "computes in " + std::string(to_string(p_.arithmetic)));
-    expect(p_.code.size() <= most_instructions, "has " + std::to_string(p_.code.size()) + " instructions");
-    expect(p_.inputs <= max_inputs, "takes " + std::to_string(p_.inputs) + " inputs");
+    expect(p_.code.size() <= most_.instructions, "has " + std::to_string(p_.code.size()) + " instructions");
+    expect(p_.inputs <= most_.inputs, "takes " + std::to_string(p_.inputs) + " inputs");
     for (const instruction& in : p_.code) check(in);
     expect(inputs_ == p_.inputs, "reads " + std::to_string(inputs_) + " of " + std::to_string(p_.inputs) + " inputs");
-    expect(!p_.results.empty() && p_.results.size() <= static_cast<std::size_t>(max_results),
+    expect(!p_.results.empty() && p_.results.size() <= most_.results,
            "has " + std::to_string(p_.results.size()) + " results");
     for (const result& r : p_.results) check(r);
   }
@@ -62,6 +58,8 @@ class program_check {
     const std::string at = is_mask_.size() < p_.code.size() ? ", instruction " + std::to_string(is_mask_.size()) : "";
     rpc::reader::refuse("a message holds a scalar program that " + otherwise + at);
   }
+
+  static constexpr program_bounds most_{};
 
   const program& p_;
   std::vector<bool> is_mask_;  // of the values so far

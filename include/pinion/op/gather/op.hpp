@@ -103,6 +103,7 @@ struct partition_indices {
 struct scatter_dense {
   static constexpr std::string_view name = "ScatterDense";
   static constexpr input_count inputs = 3;
+  static constexpr int reads = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::numbers,
                                       .gpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64}};
   static void infer(shape_context& c) {

@@ -54,6 +54,7 @@ struct reshape : layout_op {
 struct reshape_like : layout_op {
   static constexpr std::string_view name = "ReshapeLike";
   static constexpr input_count inputs = 2;
+  static constexpr int reads = 1;
   static void infer(shape_context& c) {
     const std::int64_t m = c.shape(0).count(), n = c.shape(1).count();
     if (m >= 0 && n >= 0 && m != n)
@@ -62,6 +63,33 @@ struct reshape_like : layout_op {
     c.output(c.dtype(0), c.shape(1));
   }
   static void gradient(gradient_context& g) { g.set(0, g.make(name, {g.output_gradient(0), g.input(0)})); }
+};
+
+// (x, like) -> x, of which as many neighbouring axes as like has become one, from axis "axis" on; a negative one is
+// counted in the result. (x): all axes from there on become one. The axes that become one may be none: then it is new.
+struct merge_axes : layout_op {
+  static constexpr std::string_view name = "MergeAxes";
+  static constexpr input_count inputs{1, 2};
+  static constexpr int reads = 1;
+  static shape merged(const attributes& attrs, const shape& x, const shape* like) {
+    if (!x.has_rank() || (like && !like->has_rank())) return shape::any();
+    const auto axis = attrs.get<std::int64_t>("axis");
+    const std::int64_t at = axis >= 0 || !like ? axis : axis + x.rank() - like->rank() + 1;
+    const std::int64_t end = like ? at + like->rank() : x.rank();
+    if (at < 0 || at > end || end > x.rank())
+      throw error(errc::invalid_argument, "a tensor of shape " + to_string(x) + " has no axes to merge at axis " +
+                                              std::to_string(axis) + (like ? " like " + to_string(*like) : ""));
+    shape y, together;
+    for (int i = 0; i < at; ++i) y.push_back(x[i]);
+    for (auto i = static_cast<int>(at); i < end; ++i) together.push_back(x[i]);
+    y.push_back(together.known() ? together.count() : unknown);
+    for (auto i = static_cast<int>(end); i < x.rank(); ++i) y.push_back(x[i]);
+    return y;
+  }
+  static void infer(shape_context& c) {
+    c.output(c.dtype(0), merged(c.attrs(), c.shape(0), c.inputs() > 1 ? &c.shape(1) : nullptr));
+  }
+  static void gradient(gradient_context& g) { reshape::gradient(g); }
 };
 
 // x with a new axis of extent 1 before axis "axis"; -1: behind the last.

@@ -2,15 +2,23 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
+#include <pinion/op/map/program_size.hpp>
 #include <pinion/op/shape_context.hpp>
 #include <pinion/op/work_context.hpp>
-#include <pinion/scalar/derive.hpp>
 #include <pinion/scalar/functors.hpp>
+#include <pinion/scalar/program.hpp>
+
+#if PINION_DEFINE_GRAPH
+#include <pinion/scalar/cut.hpp>
+#include <pinion/scalar/derive_by.hpp>
+#endif
 
 namespace pinion::inline v0::op {
 
@@ -41,6 +49,7 @@ inline shape broadcast_of_inputs(const shape_context& c, int inputs) {
 
 // Inputs are of the arithmetic type, or bool where the program takes a mask.
 inline void check_program_inputs(const shape_context& c, const scalar::program& p) {
+  check_program_size(c, p);
   for (const auto& in : p.code)
     if (scalar::is_real_function(in.op) && !is_floating(p.arithmetic))
       c.fail(c.op() + " is computed in float or double, not " + std::string(to_string(p.arithmetic)) +
@@ -90,23 +99,67 @@ struct map {
 
 namespace detail {
 
+// The gradients of a node that computes p, given those of its results (absent: nothing depends on that one).
+PINION_DECL void differentiate_program(gradient_context& g, const scalar::program& p,
+                                       const std::vector<std::optional<output>>& adjoints);
+
+#if PINION_DEFINE_GRAPH
 // Nothing flows where a derivative is the constant 0: a step function, fused or not, is no way to an input.
 inline bool is_zero(const scalar::program& p, std::size_t result) {
   const auto& in = p.code[p.results[result].value];
   return in.op == scalar::opcode::constant && p.constants[in.a].real == 0;
 }
 
-// One MapGrad node for all inputs: the derivative of a program is a program.
-inline void differentiate_program(gradient_context& g, const scalar::program& p, const std::vector<output>& adjoints) {
-  if (!is_floating(p.arithmetic)) return;
+// One MapGrad node for all inputs: the derivative of a program is a program. It is the one of which the DSL has put a
+// kernel into this binary. False where it is too great for one node.
+inline bool differentiate_at_once(gradient_context& g, const scalar::program& p, output adjoint) {
   auto derived = std::make_shared<scalar::program>(scalar::derive(p));
+  if (!scalar::within(*derived)) return false;
   std::vector<output> inputs = g.node().inputs;
-  inputs.insert(inputs.end(), adjoints.begin(), adjoints.end());
+  inputs.push_back(adjoint);
   const output all = g.make(map_gradient::name, std::move(inputs), {{"program", shared_program(derived)}});
   for (int k = 0; k < p.inputs; ++k)
     if (is_floating(g.type_of(g.input(k)).dtype) && !is_zero(*derived, static_cast<std::size_t>(k)))
       g.set(k, {all.node, k});
+  return true;
 }
+
+// By those inputs alone whose gradients are wanted, in as many nodes as it takes. A node that leaves out inputs is still
+// as wide as before: each term has a factor of the shape of the whole, the adjoint of a result or that input whose
+// gradient it is.
+inline void differentiate_in_parts(gradient_context& g, const scalar::program& p,
+                                   const std::vector<std::optional<output>>& adjoints) {
+  std::vector<output> inputs = g.node().inputs;
+  std::vector<scalar::value_id> wanted;
+  for (int k = 0; k < p.inputs; ++k)
+    if (g.wants(k) && is_floating(g.type_of(g.input(k)).dtype)) wanted.push_back(static_cast<scalar::value_id>(k));
+  std::vector<bool> given;
+  for (const auto& a : adjoints) {
+    given.push_back(a.has_value());
+    if (a) inputs.push_back(*a);
+  }
+  if (wanted.empty()) return;
+  const scalar::program derived = scalar::derive_by(p, wanted, given);
+  std::vector<output> made;
+  for (scalar::piece& part : scalar::cut(derived, wanted)) {
+    std::vector<output> from;
+    for (const auto& s : part.inputs) from.push_back((s.of_piece ? made : inputs)[static_cast<std::size_t>(s.index)]);
+    const auto op = part.results.empty() ? std::string_view("Map") : map_gradient::name;
+    made.push_back(g.make(op, std::move(from),
+                          {{"program", shared_program(std::make_shared<scalar::program>(std::move(part.code)))}}));
+    for (std::size_t k = 0; k < part.results.size(); ++k)
+      if (const auto r = static_cast<std::size_t>(part.results[k]); !is_zero(derived, r))
+        g.set(wanted[r], {made.back().node, static_cast<int>(k)});
+  }
+}
+
+PINION_DECL void differentiate_program(gradient_context& g, const scalar::program& p,
+                                       const std::vector<std::optional<output>>& adjoints) {
+  if (!is_floating(p.arithmetic)) return;
+  const bool first_order = g.node().op != map_gradient::name;
+  if (!first_order || !differentiate_at_once(g, p, *adjoints[0])) differentiate_in_parts(g, p, adjoints);
+}
+#endif
 
 // A cast between floating types is undone before the rest is differentiated.
 inline output cast_back(gradient_context& g, dtype from, dtype to) {
@@ -129,8 +182,9 @@ void map<Functor>::gradient(gradient_context& g) {
 
 inline void map_gradient::gradient(gradient_context& g) {
   const auto& p = program_of(g.attrs());
-  std::vector<output> adjoints;
-  for (int k = 0; k < static_cast<int>(p.results.size()); ++k) adjoints.push_back(g.output_gradient(k));
+  std::vector<std::optional<output>> adjoints(p.results.size());
+  for (int k = 0; k < static_cast<int>(adjoints.size()); ++k)
+    if (g.has_output_gradient(k)) adjoints[static_cast<std::size_t>(k)] = g.output_gradient(k);
   detail::differentiate_program(g, p, adjoints);
 }
 

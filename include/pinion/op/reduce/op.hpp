@@ -169,6 +169,7 @@ struct reduce_any : reduce_all {
 struct expand_like : reduction {
   static constexpr std::string_view name = "ExpandLike";
   static constexpr input_count inputs = 2;
+  static constexpr int reads = 1;
   static void infer(shape_context& c) {
     detail::expect_number(c, dtypes::numbers);
     detail::expect_reduced(c);

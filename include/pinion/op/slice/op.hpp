@@ -124,6 +124,7 @@ struct concat : slicing {
 struct split_like : slicing {
   static constexpr std::string_view name = "SplitLike";
   static constexpr input_count inputs = at_least(2);
+  static constexpr int reads = 1;
   static void infer(shape_context& c) {
     detail::expect_one_dtype(c);
     std::vector<shape> parts;
@@ -189,6 +190,7 @@ struct slice : slicing {
 struct slice_like : slicing {
   static constexpr std::string_view name = "SliceLike";
   static constexpr input_count inputs = 2;
+  static constexpr int reads = 1;
   static void infer(shape_context& c) {
     detail::expect_inside(c.shape(1), c.attrs().get<integers>("begin"), c.shape(0));
     c.output(c.dtype(0), c.shape(1));
@@ -200,6 +202,7 @@ struct slice_like : slicing {
 struct pad_like : slicing {
   static constexpr std::string_view name = "PadLike";
   static constexpr input_count inputs = 2;
+  static constexpr int reads = 1;
   static void infer(shape_context& c) {
     detail::expect_inside(c.shape(0), c.attrs().get<integers>("begin"), c.shape(1));
     c.output(c.dtype(0), c.shape(1));
@@ -260,6 +263,7 @@ struct tile : slicing {
 struct tile_grad {
   static constexpr std::string_view name = "TileGrad";
   static constexpr input_count inputs = 2;
+  static constexpr int reads = 1;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c) {
     detail::expect_one_dtype(c);

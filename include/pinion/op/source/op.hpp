@@ -43,6 +43,7 @@ struct identity {
 struct zeros_like {
   static constexpr std::string_view name = "ZerosLike";
   static constexpr input_count inputs = 1;
+  static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static void infer(shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
   static void gradient(gradient_context&) {}
@@ -51,6 +52,7 @@ struct zeros_like {
 struct ones_like {
   static constexpr std::string_view name = "OnesLike";
   static constexpr input_count inputs = 1;
+  static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static void infer(shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
   static void gradient(gradient_context&) {}
@@ -91,6 +93,7 @@ struct range {
 struct shape_of {
   static constexpr std::string_view name = "Shape";
   static constexpr input_count inputs = 1;
+  static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int32}, .gpu = dtype_set{dtype::int32}};
   static constexpr bool metadata = true;
   static void infer(shape_context& c) {

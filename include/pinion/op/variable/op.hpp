@@ -7,6 +7,7 @@
 
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
+#include <pinion/op/map/program_size.hpp>
 #include <pinion/op/shape_context.hpp>
 
 namespace pinion::inline v0::op {
@@ -80,6 +81,7 @@ inline const scalar::program& update_program(const attributes& attrs) {
 inline int expect_update(const shape_context& c, int values) {
   const auto& program = update_program(c.attrs());
   const auto states = static_cast<int>(c.attrs().get<std::int64_t>("states"));
+  check_program_size(c, program);
   if (states < 1 || c.inputs() < states + values)
     c.fail(c.op() + " of " + std::to_string(states) + " states takes them" +
            (values == 1 ? " and a gradient" : ", indices and rows"));
