@@ -135,6 +135,19 @@ TEST_CASE("a reduction touches elements only in what it launches") {
         run("ArgMax", {x}, {{"axis", std::int64_t{1}}}, kernel_bench::on_stream)[0]);
 }
 
+TEST_CASE("a mean of integers does not overflow, and is rounded towards zero") {
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t wide = std::numeric_limits<std::int64_t>::max();
+  CHECK(run("Mean", {of<std::int32_t>({2}, {most, most})})[0].data<std::int32_t>()[0] == most);
+  CHECK(run("Mean", {of<std::int64_t>({3}, {wide, wide, wide})})[0].data<std::int64_t>()[0] == wide);
+  CHECK(run("Mean", {of<std::int64_t>({2}, {-wide - 1, -wide - 1})})[0].data<std::int64_t>()[0] == -wide - 1);
+  CHECK(numbers(run("Mean", {of<std::int32_t>({2, 2}, {-1, -2, 1, 2})}, {{"axes", integers{1}}})[0]) == std::vector<double>{-1, 1});
+  CHECK(numbers(run("Mean", {of<std::uint8_t>({2, 2}, {255, 254, 255, 1})}, {{"axes", integers{0}}})[0]) ==
+        std::vector<double>{255, 127});
+  CHECK(numbers(run("Mean", {of<std::uint8_t>({2, 2}, {255, 255, 255, 255})}, {{"keep_dims", true}})[0]) == std::vector<double>{255});
+  CHECK(numbers(run("Mean", {of<std::int32_t>({2, 0}, {})}, {{"axes", integers{1}}})[0]) == std::vector<double>{0, 0});
+}
+
 TEST_CASE("NaN wins in max and min, wherever it stands") {
   for (const std::int64_t n : {1, 5, 16, 33, 70, 200})
     for (std::int64_t at = 0; at < n; ++at) {

@@ -58,7 +58,7 @@ inline std::vector<row> reduce_rows() {
        {{"Sum", {b({2})}, {}, "Sum of bool"},
         {"Sum", {f({2, 3})}, axes({2}), "axis 2"},
         {"Sum", {f({2, 3})}, axes({0, -2}), "twice"},
-        {"Mean", {of(dtype::uint8, {2})}, {}, "Mean of uint8"},
+        {"Mean", {b({2})}, {}, "Mean of bool"},
         {"Max", {text({2})}, {}, "Max of string"},
         {"Min", {f({2})}, axes({-2}), "axis -2"},
         {"Prod", {b({2})}, {}, "Prod of bool"}}},

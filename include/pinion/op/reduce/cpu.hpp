@@ -96,12 +96,29 @@ inline void reduce(kernel_context& c, const attributes& attrs, const fold_functi
 template <class T>
 void divide_by_count(void* elements, std::int64_t results, std::int64_t n) {
   T* y = static_cast<T*>(elements);
-  for (std::int64_t i = 0; i < results; ++i) {
-    if constexpr (std::is_floating_point_v<T>)
-      y[i] /= static_cast<T>(n);
-    else
-      y[i] = n ? static_cast<T>(y[i] / n) : T(0);
-  }
+  for (std::int64_t i = 0; i < results; ++i) y[i] /= static_cast<T>(n);
+}
+
+// The mean of integers: exact sums, in 128 bits, divided.
+template <class T>
+void run_integer_mean(kernel_context& c, const attributes& attrs) {
+  __extension__ typedef __int128 wide;
+  const any_tensor& in = c.input(0);
+  const axis_set axes = reduced_axes(attrs, in.shape().rank());
+  const shape kept = without_axes(in.shape(), axes, true);
+  const any_tensor out = c.allocate(0, in.dtype(), without_axes(in.shape(), axes, attrs.get_or("keep_dims", false)));
+  c.launch([in, out, kept] {
+    std::vector<wide> sums(static_cast<std::size_t>(out.count()));
+    const T* x = in.template data<T>();
+    const broadcast_walk walk(in.shape(), {kept});
+    auto at = walk.cursor(0);
+    for (std::int64_t row = 0; in.count() > 0 && row < walk.outer(); ++row, at.next(), x += walk.inner()) {
+      wide* to = sums.data() + at.offset(0);
+      for (std::int64_t i = 0; i < walk.inner(); ++i) to[walk.advances(0) ? i : 0] += x[i];
+    }
+    const std::int64_t n = in.count() > 0 ? in.count() / out.count() : 1;
+    std::transform(sums.begin(), sums.end(), out.template data<T>(), [n](wide sum) { return static_cast<T>(sum / n); });
+  });
 }
 
 // Calls f.operator()<T>() for a dtype of dtypes::numbers.
@@ -126,7 +143,10 @@ std::unique_ptr<kernel> make_reduction(const kernel_setup& setup, bool mean = fa
   const auto functions = visit_number(setup.input(0).dtype, [&]<class T>() {
     const auto& fold =
         scalar::entries<loops::fold_units<Fold, T>, const void*, void*, loops::fold_pass, std::int64_t, std::int64_t>;
-    return fold_functions{fold[scalar::isa::best()], mean ? &divide_by_count<T> : nullptr};
+    fold_functions f{fold[scalar::isa::best()], nullptr};
+    if constexpr (std::is_floating_point_v<T>)
+      if (mean) f.divide = &divide_by_count<T>;
+    return f;
   });
   return make_function_kernel([attrs = setup.attrs(), functions](kernel_context& c) { reduce(c, attrs, functions); });
 }
@@ -137,7 +157,14 @@ inline std::unique_ptr<kernel> make_kernel(reduce_sum, const kernel_setup& setup
   return detail::make_reduction<loops::fold_sum>(setup);
 }
 inline std::unique_ptr<kernel> make_kernel(reduce_mean, const kernel_setup& setup) {
-  return detail::make_reduction<loops::fold_sum>(setup, true);
+  if (is_floating(setup.input(0).dtype)) return detail::make_reduction<loops::fold_sum>(setup, true);
+  return detail::visit_number(setup.input(0).dtype, [&]<class T>() -> std::unique_ptr<kernel> {
+    if constexpr (std::is_integral_v<T>)
+      return make_function_kernel(
+          [attrs = setup.attrs()](kernel_context& c) { detail::run_integer_mean<T>(c, attrs); });
+    else
+      return nullptr;  // floating types are above
+  });
 }
 inline std::unique_ptr<kernel> make_kernel(reduce_max, const kernel_setup& setup) {
   return detail::make_reduction<loops::fold_max>(setup);

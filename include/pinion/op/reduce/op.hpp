@@ -118,15 +118,9 @@ struct reduce_sum : reduction {
   static void gradient(gradient_context& g) { detail::spread_gradient(g, false); }
 };
 
-// Of integers: the sum divided, rounded towards zero. Not of uint8, whose sum would overflow.
+// Of integers: the sum, which does not overflow, divided and rounded towards zero; 0 over no elements.
 struct reduce_mean : reduction {
   static constexpr std::string_view name = "Mean";
-  static constexpr kernel_set kernels{.cpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64},
-                                      .gpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64}};
-  static void infer(shape_context& c) {
-    detail::expect_number(c, kernels.cpu);
-    reduction::infer(c);
-  }
   static void gradient(gradient_context& g) { detail::spread_gradient(g, true); }
 };
 
