@@ -15,23 +15,25 @@ struct probe {
   graph g;
   std::vector<output> inputs;
   std::vector<any_tensor> values;
+  std::optional<shape> extent;
   output y;  // the sum over it is differentiated
   std::unique_ptr<runtime::session_backend> session;
   bool sparse = false;  // was the last gradient rows?
 
-  probe(std::string_view op, const sample& s, dtype key) : values(random_values(s, key)) {
+  // With the shape of y nothing is known of those of the inputs before they are fed.
+  probe(std::string_view op, const sample& s, dtype key, std::optional<shape> shape_of_y = {})
+      : values(random_values(s, key)), extent(shape_of_y) {
     const auto use = g.as_default();
     for (const any_tensor& t : values) inputs.push_back(feed(t));
     y = weighted({build(g, {.op = op, .base_name = "node", .inputs = inputs, .attrs = s.attrs(key)}), 0}, 77);
   }
 
   output feed(const any_tensor& t) {
-    return {build(g, {.op = "Placeholder", .base_name = "in", .attrs = {{"dtype", t.dtype()}, {"shape", t.shape()}}}), 0};
+    return {build(g, {.op = "Placeholder", .base_name = "in", .attrs = {{"dtype", t.dtype()}, {"shape", extent ? shape::any() : t.shape()}}}), 0};
   }
   // Times weights of about one, which tell elements apart.
   output weighted(output x, unsigned seed) {
-    const shape extent = g.type_of(x).shape;
-    const any_tensor w = random_value({}, {extent, role::number, 0.5, 1.5}, dtype::float64, seed);
+    const any_tensor w = random_value({}, {extent.value_or(g.type_of(x).shape), role::number, 0.5, 1.5}, dtype::float64, seed);
     const output by{build(g, {.op = "Const", .base_name = "w", .attrs = {{"value", w}}}), 0};
     return {build(g, {.op = "Mul", .base_name = "y", .inputs = {x, by},
                       .attrs = {{"program", program_ptr(std::make_shared<scalar::program>(*map_program("Mul", dtype::float64)))}}}), 0};
@@ -111,6 +113,24 @@ TEST_CASE("the gradient of every op is that of central differences") {
       }
       ledger::get().count("(c) gradient = central differences", op);
       if (p.sparse) ledger::get().count("(c) a sparse gradient, made dense = central differences", op);
+    }
+  });
+}
+
+TEST_CASE("a gradient asks for no shape before it runs") {
+  for_each_differentiable([](std::string_view op, const sample& s, dtype key) {
+    if (key != dtype::float64) return;
+    probe known(op, s, key), unknown(op, s, key, known.g.type_of(known.y).shape);
+    for (std::size_t by = 0; by < s.inputs.size(); ++by) {
+      if (s.inputs[by].is != role::number) continue;
+      INFO(title(op, s, key) << ", by input " << by);
+      const auto a = known.gradient(by), b = unknown.gradient(by);
+      REQUIRE(a.has_value() == b.has_value());
+      if (!a) continue;
+      const auto want = known.run(*a, known.values), got = unknown.run(*b, unknown.values);
+      REQUIRE(got.size() == want.size());
+      for (std::size_t i = 0; i < want.size(); ++i) CHECK(got[i] == Approx(want[i]).margin(1e-12));
+      ledger::get().count("(c) the gradient of unknown shapes = that of known ones", op);
     }
   });
 }

@@ -92,6 +92,23 @@ TEST_CASE("a gather by a list of indices needs no shapes for its gradient") {
   CHECK(found->rows == dy);
 }
 
+TEST_CASE("a gather by indices of any shape needs none for its gradient, along any axis") {
+  const any_tensor params = random<double>({3, 2, 2}), picks = of<std::int32_t>({2, 2}, {1, 0, 1, 1});
+  for (const std::int64_t axis : {0, 1, -1, -3}) {
+    const attributes along{{"axis", axis}};
+    const any_tensor dy = random<double>(run("Gather", {params, picks}, along)[0].shape());
+    const auto dense = [&](bool known) {
+      kernel_bench::graph g;
+      const output x = known ? g.feed(params) : g.feed_unknown(params), i = known ? g.feed(picks) : g.feed_unknown(picks);
+      const auto found = g.gradients(g.add("Gather", {x, i}, along).node, {known ? g.feed(dy) : g.feed_unknown(dy)})[0];
+      REQUIRE(found);
+      return numbers(g.value(found->is_sparse() ? g.add("ScatterDense", {found->indices, found->rows, x}) : found->dense));
+    };
+    CHECK(dense(false) == dense(true));
+    if (axis != 0) CHECK(kernel_bench::gradient_error("Gather", {params, picks}, along, 0) < 1e-8);
+  }
+}
+
 TEST_CASE("the gradient of scattered rows is a gather") {
   const std::vector<any_tensor> in{of<std::int32_t>({3}, {2, 0, 2}), random<double>({3, 2}), random<double>({4, 2})};
   CHECK(kernel_bench::gradient_error("ScatterDense", in, {}, 1) < 1e-8);

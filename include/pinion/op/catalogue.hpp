@@ -38,7 +38,7 @@ using catalogue = type_list<
     softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,
     random_uniform, random_normal, truncated_normal,
     gather, partition_indices, scatter_dense, one_hot,
-    reshape, reshape_like, expand_dims, squeeze, transpose,
+    reshape, reshape_like, merge_axes, expand_dims, squeeze, transpose,
     concat, split_like, split, slice, slice_like, pad_like, pad, tile, tile_grad,
     conv2d, conv2d_backprop_input, conv2d_backprop_filter,
     max_pool, max_pool_grad, max_pool_grad_grad, avg_pool, avg_pool_grad,

@@ -26,6 +26,17 @@ inline std::vector<row> layout_rows() {
          return expectation{{exactly(x[0])}};
        },
        {{"ReshapeLike", {f({2, 3}), f({5})}, {}, "do not fill"}}},
+      {{"MergeAxes"},
+       [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
+         const input cube{{2, m, n}};
+         const auto at = [](std::int64_t axis) { return plain({{"axis", axis}}); };
+         return {{"to the end", {cube}, at(1)}, {"none", {cube}, at(3)}, {"like", {cube, {{m, n}}}, at(-1)}, {"like a scalar", {cube, {{}}}, at(1)}};
+       },
+       [](const call&, const tensors& x) -> std::optional<expectation> {
+         return expectation{{exactly(x[0])}};
+       },
+       {{"MergeAxes", {f({2, 3})}, {{"axis", std::int64_t{3}}}, "no axes to merge at axis 3"},
+        {"MergeAxes", {f({2, 3}), f({2, 2})}, {{"axis", std::int64_t{1}}}, "like [2, 2]"}}},
       {{"Transpose"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};

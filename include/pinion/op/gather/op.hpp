@@ -50,19 +50,11 @@ struct gather {
   static void gradient(gradient_context& g) {
     if (!is_floating(g.type_of(g.output(0)).dtype)) return;
     output indices = g.input(1), rows = g.output_gradient(0);
-    const shape &params = g.type_of(g.input(0)).shape, &chosen = g.type_of(indices).shape;
+    const shape chosen = g.type_of(indices).shape;
     const std::int64_t given = detail::axis_of(g.attrs());
     if (chosen.rank() != 1) {
-      const shape flat = params.has_rank()
-                             ? detail::chosen_along(params, checked_axis(given, params.rank()), {chosen.count()})
-                             : shape::any();
-      int open = 0;
-      for (const std::int64_t extent : flat.dims()) open += extent < 0;
-      if (!params.has_rank() || open > 1)
-        g.fail("the gradient of a gather from a tensor of shape " + to_string(params) + " by indices of shape " +
-               to_string(chosen) + " needs the rows' shape to be known");
-      indices = g.make("Reshape", {indices}, {{"shape", shape{chosen.count()}}});
-      rows = g.make("Reshape", {rows}, {{"shape", flat}});
+      rows = g.make("MergeAxes", {rows, indices}, {{"axis", given}});
+      indices = g.make("Reshape", {indices}, {{"shape", shape{unknown}}});
     }
     if (given == 0) return g.set_sparse(0, indices, rows);
     g.set(0, g.make("ScatterDense", {indices, rows, g.input(0)}, {{"axis", given}}));

@@ -24,6 +24,13 @@ inline std::unique_ptr<kernel> make_kernel(reshape_like, const kernel_setup&) {
   });
 }
 
+inline std::unique_ptr<kernel> make_kernel(merge_axes, const kernel_setup& setup) {
+  return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
+    const any_tensor& x = c.input(0);
+    c.outputs[0] = x.reshaped(merge_axes::merged(attrs, x.shape(), c.inputs.size() > 1 ? &c.input(1).shape() : nullptr));
+  });
+}
+
 inline std::unique_ptr<kernel> make_kernel(expand_dims, const kernel_setup& setup) {
   return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
     c.outputs[0] = c.input(0).reshaped(expand_dims::expanded(attrs, c.input(0).shape()));

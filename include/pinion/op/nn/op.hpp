@@ -100,13 +100,10 @@ struct scale_rows {
   static void gradient(gradient_context& g) {
     const output dy = g.output_gradient(0);
     g.set(0, g.make(name, {dy, g.input(1)}));
-    const shape& rows = g.type_of(g.input(0)).shape;
-    if (!rows.has_rank()) return g.fail("the gradient of ScaleRows by the scale needs rows of a known rank");
-    integers axes;
-    for (int i = 1; i < rows.rank(); ++i) axes.push_back(i);
     const output product = elementwise(
         g, "Mul", [](auto a, auto b) { return a * b; }, dy, g.input(0));
-    g.set(1, g.make("Sum", {product}, {{"axes", axes}, {"keep_dims", false}}));
+    const output each = g.make("MergeAxes", {product}, {{"axis", std::int64_t{1}}});
+    g.set(1, g.make("Sum", {each}, {{"axes", integers{1}}, {"keep_dims", false}}));
   }
 };
 
