@@ -124,6 +124,15 @@ TEST_CASE("braces in parentheses are a shape for every dtype, a number alone is 
   CHECK(tensor<int>(3).shape() == shape{});
 }
 
+TEST_CASE("no extents in braces are a scalar of 0") {
+  const pinion::tensor<float> in_braces{{}}, in_parentheses({}), nothing{};
+  for (const auto& t : {in_braces, in_parentheses, nothing}) {
+    CHECK(t.shape() == pinion::shape{});
+    CHECK(t == 0);
+  }
+  CHECK(pinion::tensor<int>::of({2}).shape() == pinion::shape{1});
+}
+
 TEST_CASE("elements lie row by row") {
   const auto t = tensor<int>::of({{1, 2, 3}, {4, 5, 6}});
   CHECK(std::vector<int>(t.span().begin(), t.span().end()) == std::vector<int>{1, 2, 3, 4, 5, 6});

@@ -1,6 +1,7 @@
 // Where values come from: constants, placeholders, variables; and the operations on variables.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -17,6 +18,11 @@ template <class V>
 inline constexpr bool is_tensor = false;
 template <class T>
 inline constexpr bool is_tensor<tensor<T>> = true;
+
+// What empty braces convert to, and nothing else does.
+struct no_elements {
+  no_elements() {}
+};
 
 // One node with one output of element type T.
 template <class Op, element T>
@@ -44,6 +50,23 @@ template <element T>
 expr<T, dsl::made_by<op::constant>> constant(const literal<T>& value, std::string_view name = {},
                                              source_location where = source_location::current()) {
   return dsl::make<op::constant, T>(dsl::constant_request(tensor<T>::of(value).untyped(), name, where));
+}
+// One row of braces is a vector, of one element, too: constant<int>({2}) has shape [1], as {2, 3} has [2].
+template <element T, class U>
+requires std::is_convertible_v<const U&, T>
+auto constant(std::initializer_list<U> row, std::string_view name = {},
+              source_location where = source_location::current()) {
+  tensor<T> vector(shape{static_cast<std::int64_t>(row.size())});
+  std::transform(row.begin(), row.end(), vector.data(), [](const U& x) { return static_cast<T>(x); });
+  return dsl::make<op::constant, T>(dsl::constant_request(vector.untyped(), name, where));
+}
+// Empty braces have no elements: {} has shape [0], {{}, {}} [2, 0].
+template <element T>
+auto constant(std::initializer_list<dsl::no_elements> rows, std::string_view name = {},
+              source_location where = source_location::current()) {
+  const auto n = static_cast<std::int64_t>(rows.size());
+  return dsl::make<op::constant, T>(
+      dsl::constant_request(tensor<T>(n == 0 ? shape{0} : shape{n, 0}).untyped(), name, where));
 }
 // A host tensor.
 template <class V>

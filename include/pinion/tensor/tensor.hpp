@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <utility>
@@ -117,6 +118,11 @@ class tensor {
   tensor(const pinion::shape& extent) : value_(dtype_of<T>, extent) {  // elements are zero
     std::fill_n(value_.template data<T>(), size(), T{});
   }
+  // tensor<float>{{}}, no extents: a scalar of 0, and not one of several constructors of which each would do.
+  struct no_extents {
+    no_extents() {}
+  };
+  tensor(std::initializer_list<no_extents>) : tensor(pinion::shape{}) {}
   // tensor<int>({50}), which might be a copy of tensor<int>{50} otherwise.
   template <std::size_t N>
   tensor(const std::int64_t (&extent)[N]) : tensor(pinion::shape(std::span<const std::int64_t>(extent))) {}
