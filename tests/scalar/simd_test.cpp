@@ -82,8 +82,8 @@ FUNCTION(divide_integers, x / y,
          y == 0                              ? 0
          : std::is_signed_v<T> && y == T(-1) ? word<T>(0) - word<T>(x)
                                              : word<T>(x / y))
-FUNCTION(least, min(x, y), y < x ? y : x)
-FUNCTION(greatest, max(x, y), x < y ? y : x)
+FUNCTION(least, min(x, y), y != y || y < x ? y : x)
+FUNCTION(greatest, max(x, y), y != y || x < y ? y : x)
 FUNCTION(magnitude, abs(x), std::abs(x))
 FUNCTION(sign_of, sign(x), x > 0 ? 1 : x < 0 ? -1 : x)
 FUNCTION(root, sqrt(x), std::sqrt(x))

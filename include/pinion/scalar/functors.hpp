@@ -56,7 +56,7 @@ PINION_UNARY(cosine, cos(x))
 PINION_UNARY(floored, floor(x))
 PINION_UNARY(ceiled, ceil(x))
 PINION_UNARY(rounded, round(x))
-PINION_UNARY(relu, max(x, 0.0))
+PINION_UNARY(relu, select(x <= 0.0, 0.0, x))  // not max(x, 0), whose gradient at 0 is 1; NaN stays
 PINION_UNARY(identity, x)
 
 #undef PINION_BINARY

@@ -17,8 +17,8 @@ struct vector_of {
 template <class T, int N>
 using vector = typename vector_of<T, N>::type;
 
-// min and max of (a, b) are b < a ? b : a and a < b ? b : a as the instructions have it, NaN and zeros included, if b
-// is their first operand. clang finds that out by itself; g++ 12 would compare and blend.
+// min and max of (a, b) are b < a ? b : a and a < b ? b : a as the instructions have it, zeros included, and a where
+// either is NaN, if b is their first operand. clang finds that out by itself; g++ 12 would compare and blend.
 #if defined(__clang__)
 inline constexpr bool use_native_min = false;
 #else

@@ -10,7 +10,7 @@
 //   * Integer arithmetic wraps. x / 0 is 0, and the smallest integer / -1 is itself: no lane can trap.
 //   * fma(a, b, c) is one instruction where the instruction set has it and the compiler optimises (g++ -O2, clang -O1
 //     and up), otherwise a * b + c; rely on its speed, never on the rounding it saves.
-//   * min and max are those of std (and of TensorFlow): max(a, b) is a < b ? b : a, so if either is NaN, it is a.
+//   * min and max are NaN if either operand is, as in TensorFlow; of equal operands (0 and -0) they are the first.
 //
 // The operators and functions here and in maths.hpp are found by argument-dependent lookup. A functor template that
 // uses no others also runs over the symbolic values from which gradients and programs are made.
@@ -196,18 +196,18 @@ struct simd {
     if constexpr (native_min) {
       vector least;
       detail::native<Isa>::min(least, a.raw(), b.raw());
-      return simd(least);
+      return nan_or(b, simd(least));
     } else {
-      return select(b < a, b, a);
+      return nan_or(b, select(b < a, b, a));
     }
   }
   friend PINION_VECTOR simd max(simd a, simd b) {
     if constexpr (native_min) {
       vector greatest;
       detail::native<Isa>::max(greatest, a.raw(), b.raw());
-      return simd(greatest);
+      return nan_or(b, simd(greatest));
     } else {
-      return select(a < b, b, a);
+      return nan_or(b, select(a < b, b, a));
     }
   }
   friend PINION_VECTOR simd fma(simd a, simd b, simd c) { return simd((vector)(a.w() * b.w() + c.w())); }
@@ -215,6 +215,13 @@ struct simd {
  private:
   static constexpr bool native_min =
       detail::native<Isa>::has_min && std::is_floating_point_v<T> && Lanes == natural_lanes<T, Isa>;
+  // b where it is NaN, else y. What is compared above is a where either is NaN. Costs nothing where b is a constant.
+  static PINION_VECTOR simd nan_or(simd b, simd y) {
+    if constexpr (std::is_floating_point_v<T>)
+      return select(b == b, y, b);
+    else
+      return y;
+  }
   using mask_vector = typename mask_type::vector;
   using wrapping_vector = detail::vector<detail::wrapping<T>, Lanes>;
   detail::stored_vector<T, Lanes> stored_;
@@ -350,13 +357,13 @@ struct plus_lanes {
 struct min_lanes {
   template <class T>
   PINION_VECTOR T operator()(T a, T b) const {
-    return b < a ? b : a;
+    return b < a || b != b ? b : a;
   }
 };
 struct max_lanes {
   template <class T>
   PINION_VECTOR T operator()(T a, T b) const {
-    return a < b ? b : a;
+    return a < b || b != b ? b : a;
   }
 };
 

@@ -1,6 +1,7 @@
 // Elementwise ops: the row is the op's own program, run over doubles.
 #pragma once
 
+#include <pinion/scalar/derive.hpp>
 #include <pinion/scalar/record.hpp>
 
 #include "laws/row.hpp"
@@ -65,8 +66,8 @@ inline double plain_op(scalar::opcode op, double a, double b, double c) {
     case subtract: return a - b;
     case multiply: return a * b;
     case divide: return a / b;
-    case minimum: return b < a ? b : a;
-    case maximum: return a < b ? b : a;
+    case minimum: return std::isnan(b) || b < a ? b : a;
+    case maximum: return std::isnan(b) || a < b ? b : a;
     case power: return std::pow(a, b);
     case negate: return -a;
     case absolute: return std::fabs(a);
