@@ -186,13 +186,6 @@ auto map_same(std::string_view name, source_location where, A&&... operands) {
                 "this op computes numbers; pn::cast<float>(x) makes numbers of bools");
   return map_call<Op, T, T>(name, where, std::forward<A>(operands)...);
 }
-template <class Op, class... A>
-auto map_compare(std::string_view name, source_location where, A&&... operands) {
-  using T = common_value<A...>;
-  (check_operand<T, A>(), ...);
-  static_assert(!std::is_same_v<T, bool>, "comparisons take numbers; &&, || and ! take bools");
-  return map_call<Op, T, bool>(name, where, std::forward<A>(operands)...);
-}
 template <class Op, class A, class... B>
 auto map_logic(std::string_view name, source_location where, A&& a, B&&... b) {
   static_assert(same_dtype<value_of<A>, bool> && (same_dtype<value_of<B>, bool> && ...), "&&, || and ! take bools");
@@ -201,6 +194,54 @@ auto map_logic(std::string_view name, source_location where, A&& a, B&&... b) {
     return map_call<Op, bool, bool>(name, where, std::forward<A>(a), std::forward<B>(b)...);
   else
     return map_call<Op, arithmetic, bool>(name, where, std::forward<A>(a), std::forward<B>(b)...);
+}
+
+// A bool beside a bool expression, as a constant: programs have no literal masks.
+template <class A>
+decltype(auto) as_mask(graph& g, source_location where, A&& a) {
+  if constexpr (graph_operand<A>) {
+    return std::forward<A>(a);
+  } else {
+    static_assert(same_dtype<std::remove_cvref_t<A>, bool>, "beside a bool expression stands true or false, no number");
+    return expr<bool>(g, {build(g, {.op = op::constant::name,
+                                    .base_name = "Const",
+                                    .attrs = {{"value", tensor<bool>(a).untyped()}},
+                                    .where = where}),
+                          0});
+  }
+}
+template <class Op, class... A>
+auto map_masks(std::string_view name, source_location where, A&&... operands) {
+  graph& g = graph_of(operands...);
+  return map_logic<Op>(name, where, as_mask(g, where, std::forward<A>(operands))...);
+}
+
+// The op that compares bools as another compares numbers.
+template <class Op>
+struct of_masks_of {
+  using type = void;
+};
+template <>
+struct of_masks_of<op::equal> {
+  using type = op::equal_masks;
+};
+template <>
+struct of_masks_of<op::not_equal> {
+  using type = op::not_equal_masks;
+};
+
+template <class Op, class... A>
+auto map_compare(std::string_view name, source_location where, A&&... operands) {
+  using T = common_value<A...>;
+  (check_operand<T, A>(), ...);
+  static_assert(!std::is_same_v<T, std::string>, "texts are not compared; a dataset can do that before the graph");
+  if constexpr (std::is_same_v<T, bool>) {
+    using of_masks = typename of_masks_of<Op>::type;
+    static_assert(!std::is_void_v<of_masks>, "no bool is less than another: <, <=, > and >= take numbers, == and != both");
+    return map_masks<of_masks>(name, where, std::forward<A>(operands)...);
+  } else {
+    return map_call<Op, T, bool>(name, where, std::forward<A>(operands)...);
+  }
 }
 
 }  // namespace pinion::inline v0::dsl

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/dsl/map.hpp>
+#include <pinion/dsl/node_call.hpp>
 
 namespace pinion::inline v0 {
 
@@ -127,8 +128,15 @@ auto select(C&& condition, A&& a, B&& b, std::string_view name = {},
   static_assert(dsl::same_dtype<dsl::value_of<C>, bool>, "the condition of select is a bool expression");
   using T = dsl::common_value<A, B>;
   (dsl::check_operand<T, A>(), dsl::check_operand<T, B>());
-  return dsl::map_call<op::select, T, T>(name, where, std::forward<C>(condition), std::forward<A>(a),
-                                         std::forward<B>(b));
+  if constexpr (std::is_same_v<T, bool>)
+    return dsl::map_masks<op::select_masks>(name, where, std::forward<C>(condition), std::forward<A>(a),
+                                            std::forward<B>(b));
+  else if constexpr (std::is_same_v<T, std::string>)
+    return dsl::node_call<op::select_text, T>(name, where, {}, std::forward<C>(condition), std::forward<A>(a),
+                                              std::forward<B>(b));
+  else
+    return dsl::map_call<op::select, T, T>(name, where, std::forward<C>(condition), std::forward<A>(a),
+                                           std::forward<B>(b));
 }
 
 // Elements converted as C++ converts them; to bool: is it not zero? It ends a fused expression.
@@ -136,9 +144,11 @@ template <element U, dsl::graph_operand A>
 auto cast(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
   using T = dsl::value_of<A>;
   static_assert(!std::is_same_v<T, std::string> && !std::is_same_v<U, std::string>, "text is not cast");
-  if constexpr (std::is_same_v<T, bool> && !std::is_same_v<U, bool>)
+  if constexpr (std::is_same_v<T, bool> && std::is_same_v<U, bool>)
+    return dsl::map_logic<op::cast_mask>(name, where, std::forward<A>(x));
+  else if constexpr (std::is_same_v<T, bool>)
     return dsl::map_call<op::cast_bool, U, U>(name, where, std::forward<A>(x));
-  else if constexpr (std::is_same_v<U, bool> && !std::is_same_v<T, bool>)
+  else if constexpr (std::is_same_v<U, bool>)
     return dsl::map_compare<op::not_equal>(name, where, std::forward<A>(x), T(0));
   else if constexpr (std::is_same_v<U, T>)
     return dsl::map_same<op::cast>(name, where, std::forward<A>(x));

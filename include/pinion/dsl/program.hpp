@@ -83,14 +83,15 @@ struct gradient_of {
       scalar::executable(scalar::derive(scalar::convert_program<static_gradient>(P::recorded)));
 };
 
-// Could this program be absorbed by a consumer that computes in `Arithmetic`? A cast ends a program.
+// Could this program be absorbed by a consumer that computes in `Arithmetic`? A cast ends a program. Bools and uint8 are
+// computed in the same lanes, and are two types all the same.
 template <class P, class Arithmetic>
 constexpr bool joins() {
   if constexpr (!is_mapped<P>) {
     return false;
   } else {
     constexpr auto to = P::recorded.results[0].type;
-    return std::is_same_v<typename P::arithmetic, detail::lane_type<Arithmetic>> &&
+    return P::recorded.arithmetic == dtype_of<Arithmetic> &&
            (to == P::recorded.arithmetic || to == dtype::boolean);
   }
 }

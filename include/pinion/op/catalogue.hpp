@@ -53,7 +53,7 @@ using catalogue = type_list<
     scalar_summary, histogram_summary, image_summary, text_summary, merge_summary,
     conditional, loop,
     matmul,
-    map_gradient PINION_MAP_OPS(PINION_MAP_TAG) PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
+    select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG) PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
 // clang-format on
 #undef PINION_MAP_TAG
 #undef PINION_UPDATE_TAG

@@ -87,6 +87,46 @@ struct logical_not {
   }
 };
 
+struct masks_equal {
+  static constexpr int arity = 2;
+  static constexpr bool of_masks = true;
+  template <class M>
+  static constexpr auto apply(M x, M y) {
+    const auto both = x && y;
+    const auto either = x || y;
+    return both || !either;
+  }
+};
+struct masks_differ {
+  static constexpr int arity = 2;
+  static constexpr bool of_masks = true;
+  template <class M>
+  static constexpr auto apply(M x, M y) {
+    const auto both = x && y;
+    const auto either = x || y;
+    return either && !both;
+  }
+};
+struct selection_of_masks {
+  static constexpr int arity = 3;
+  static constexpr bool of_masks = true;
+  template <class M>
+  static constexpr auto apply(M mask, M x, M y) {
+    const auto first = mask && x;
+    const auto second = !mask;
+    const auto other = second && y;
+    return first || other;
+  }
+};
+struct same_mask {
+  static constexpr int arity = 1;
+  static constexpr bool of_masks = true;
+  template <class M>
+  static constexpr auto apply(M x) {
+    return x;
+  }
+};
+
 // x > 0 ? x : e^x - 1; the derivative 1 or y + 1 needs no second exponential.
 struct elu {
   static constexpr int arity = 1;

@@ -13,12 +13,13 @@ using program_ptr = std::shared_ptr<const scalar::program>;
 template <class Op>
 concept mapped_op = requires { typename Op::functor; };
 
-// The program of an elementwise op; a cast converts to `to`, and stands twice in the catalogue: of numbers, of bools.
-inline std::optional<scalar::program> map_program(std::string_view op, dtype arithmetic, dtype to = dtype::invalid, bool second = false) {
+// The program of an elementwise op; a cast converts to `to`. Some ops stand more than once in the catalogue: Cast of
+// numbers, of bools, and of bools to bools; Equal, NotEqual and Select of numbers, and of bools.
+inline std::optional<scalar::program> map_program(std::string_view op, dtype arithmetic, dtype to = dtype::invalid, int nth = 0) {
   std::optional<scalar::program> found;
   for_each_type(op::catalogue{}, [&]<class Op>() {
     if constexpr (mapped_op<Op>) {
-      if (Op::name != op || (found && !second)) return;
+      if (Op::name != op || found || nth-- > 0) return;
       auto p = scalar::record<scalar::program, typename Op::functor>(arithmetic, arithmetic);
       const bool mask = scalar::facts(p.code[p.results[0].value].op).yields_mask;
       p.results[0].type = mask ? dtype::boolean : to != dtype::invalid ? to : arithmetic;
@@ -33,9 +34,9 @@ inline bool is_real(const scalar::program& p) {
 }
 
 inline sample map_sample(std::string_view op, std::string note, std::vector<input> inputs, dtype to = dtype::invalid,
-                         bool second = false) {
-  return {std::move(note), std::move(inputs), [op, to, second](dtype d) {
-            return attributes{{"program", program_ptr(std::make_shared<scalar::program>(*map_program(op, d, to, second)))}};
+                         int nth = 0) {
+  return {std::move(note), std::move(inputs), [op, to, nth](dtype d) {
+            return attributes{{"program", program_ptr(std::make_shared<scalar::program>(*map_program(op, d, to, nth)))}};
           }};
 }
 
@@ -190,7 +191,8 @@ inline std::vector<sample> map_samples(std::string_view op, std::int64_t m, std:
   std::vector<sample> all;
   const auto add = [&](std::string note, std::vector<input> inputs) { all.push_back(map_sample(op, std::move(note), std::move(inputs))); };
   if (op == "Cast") {
-    all.push_back(map_sample(op, "of bools", {{{m, n}, role::mask}}, dtype::invalid, true));
+    all.push_back(map_sample(op, "of bools", {{{m, n}, role::mask}}, dtype::invalid, 1));
+    all.push_back(map_sample(op, "of bools to bools", {{{m, n}, role::mask}}, dtype::invalid, 2));
     for (dtype to : {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::uint8})
       all.push_back(map_sample(op, "to " + std::string(to_string(to)), {matrix}, to));
     all.push_back(map_sample(op, "of nothing", {of({0, n})}, dtype::float32));
@@ -213,6 +215,9 @@ inline std::vector<sample> map_samples(std::string_view op, std::int64_t m, std:
     add("column mask, row", {{{m, 1}, role::mask}, of({n}), of({m, 1})});
     add("nothing", {{{0}, role::mask}, of({0}), of({1})});
   }
+  const input bools{{m, n}, role::mask}, row_of_bools{{n}, role::mask};
+  if (op == "Equal" || op == "NotEqual") all.push_back(map_sample(op, "bools", {bools, row_of_bools}, dtype::invalid, 1));
+  if (op == "Select") all.push_back(map_sample(op, "bools", {row_of_bools, bools, bools}, dtype::invalid, 1));
   for (sample& s : all) s.smooth = op != "Floor" && op != "Ceil" && op != "Round" && op != "Sign";
   return all;
 }
@@ -244,6 +249,15 @@ inline std::vector<row> map_rows() {
       all.push_back({{Op::name}, map_samples, program_of_call,
                      {{Op::name, std::vector<any_tensor>(map_program(Op::name, dtype::float32)->inputs, text({2})), mapped(Op::name), "is wanted"}}});
   });
+  all.push_back({{"SelectText"},
+                 [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
+                   const input texts{{m, n}};
+                   return {{"matrices", {{{m, n}, role::mask}, texts, texts}}, {"row mask, scalar", {{{n}, role::mask}, texts, {{}}}},
+                           {"nothing", {{{0}, role::mask}, {{0}}, {{1}}}}};
+                 },
+                 [](const call&, const tensors&) -> std::optional<expectation> { return expectation{{{}}}; },
+                 {{"SelectText", {b({2}), text({2}), f({2})}, {}, "string is wanted"},
+                  {"SelectText", {b({2}), text({3}), text({2})}, {}, "do not broadcast"}}});
   const std::vector<misfit> more{
       {"Add", {f({2, 3}), f({2})}, mapped("Add"), "do not broadcast"},
       {"Add", {f({2, 3}), d({3})}, mapped("Add"), "input 1 of Add is double, but float is wanted"},

@@ -69,6 +69,23 @@ class map_gradient_kernel final : public kernel {
   layout_cache layouts_;
 };
 
+inline std::unique_ptr<kernel> make_kernel(select_text, const kernel_setup&) {
+  return make_function_kernel([](kernel_context& c) {
+    const shape space = map_layout::space_of(c.inputs);
+    const bool* const condition = c.input(0).data<bool>();
+    const std::string *const a = c.input(1).data<std::string>(), *const b = c.input(2).data<std::string>();
+    std::string* const y = c.allocate(0, dtype::string, space).data<std::string>();
+    if (space.count() == 0) return;
+    const broadcast_walk walk(space, shapes_of(c.inputs));
+    auto at = walk.cursor(0);
+    for (std::int64_t row = 0; row < walk.outer(); ++row, at.next())
+      for (std::int64_t i = 0; i < walk.inner(); ++i) {
+        const auto from = [&](std::size_t k) { return at.offset(k) + (walk.advances(k) ? i : 0); };
+        y[row * walk.inner() + i] = condition[from(0)] ? a[from(1)] : b[from(2)];
+      }
+  });
+}
+
 template <class Functor>
 std::unique_ptr<kernel> make_kernel(const map<Functor>&, const kernel_setup& setup) {
   return std::make_unique<map_kernel>(setup);

@@ -188,6 +188,21 @@ inline void map_gradient::gradient(gradient_context& g) {
   detail::differentiate_program(g, p, adjoints);
 }
 
+// (condition, a, b) of texts, which no program computes: a where the condition holds, b elsewhere; all broadcast.
+struct select_text {
+  static constexpr std::string_view name = "SelectText";
+  static constexpr input_count inputs = 3;
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::string}, .gpu = {}};
+  static void infer(shape_context& c) {
+    for (int i = 0; i < 3; ++i)
+      if (const dtype wanted = i == 0 ? dtype::boolean : dtype::string; c.dtype(i) != wanted)
+        c.fail("input " + std::to_string(i) + " of SelectText is " + std::string(to_string(c.dtype(i))) + ", but " +
+               std::string(to_string(wanted)) + " is wanted");
+    c.output(dtype::string, detail::broadcast_of_inputs(c, 3));
+  }
+  static void gradient(gradient_context&) {}  // nothing flows through text
+};
+
 // tag, functor, TensorFlow's op name, the name a node gets
 #define PINION_MAP_OPS(X)                                         \
   X(add, add, "Add", "add")                                       \
@@ -231,7 +246,11 @@ inline void map_gradient::gradient(gradient_context& g) {
   X(select, selection, "Select", "Select")                        \
   X(custom_map, identity, "Map", "Map")                           \
   X(cast, identity, "Cast", "Cast")                               \
-  X(cast_bool, indicator, "Cast", "Cast")
+  X(cast_bool, indicator, "Cast", "Cast")                         \
+  X(cast_mask, same_mask, "Cast", "Cast")                         \
+  X(equal_masks, masks_equal, "Equal", "Equal")                   \
+  X(not_equal_masks, masks_differ, "NotEqual", "NotEqual")        \
+  X(select_masks, selection_of_masks, "Select", "Select")
 
 // pn::op::add, ...: the tags that policies and place<> ask for.
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) \
