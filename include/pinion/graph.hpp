@@ -1,6 +1,10 @@
 // Building graphs: device specs, tensors, scopes, expressions, gradients. Brings no threads and no network.
 #pragma once
 
+// First, so that what a compiler says about them is not preceded by ten lines of who includes whom.
+#include <pinion/base/dtype.hpp>
+#include <pinion/tensor/tensor.hpp>
+
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/dsl/batch_norm.hpp>

@@ -1,8 +1,9 @@
 // Running graphs in this process: sessions, plans, the CPU and simulated devices.
 #pragma once
 
-#include <pinion/dsl/own_op.hpp>
 #include <pinion/graph.hpp>
+
+#include <pinion/dsl/own_op.hpp>
 #include <pinion/runtime/session.hpp>
 #if !defined(PINION_COMPILED)
 #include <pinion/runtime/direct_session.hpp>

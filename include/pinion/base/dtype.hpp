@@ -55,10 +55,21 @@ constexpr dtype dtype_for() {
 template <class T>
 inline constexpr dtype dtype_of = detail::dtype_for<T>();
 
+// For the messages of compilers.
+#define PINION_ELEMENT_TYPES \
+  "the element types are float, double, std::int32_t, std::int64_t, std::uint8_t, bool and std::string"
+
+namespace detail {
+// Compilers quote the call, and so the text, where it is false.
+constexpr bool is_element(bool supported, const char*) {
+  return supported;
+}
+}  // namespace detail
+
 // A C++ type that an element of a tensor may have.
 template <class T>
-concept element = dtype_of<T>
-!= dtype::invalid&& std::is_same_v<T, std::remove_cvref_t<T>>;
+concept element = detail::is_element(dtype_of<T> != dtype::invalid && std::is_same_v<T, std::remove_cvref_t<T>>,
+                                     PINION_ELEMENT_TYPES);
 
 // A set of dtypes, as kernels declare it.
 struct dtype_set {

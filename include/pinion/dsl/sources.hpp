@@ -14,10 +14,7 @@
 namespace pinion::inline v0 {
 
 namespace dsl {
-template <class V>
-inline constexpr bool is_tensor = false;
-template <class T>
-inline constexpr bool is_tensor<tensor<T>> = true;
+using pinion::is_tensor;
 
 // What empty braces convert to, and nothing else does.
 struct no_elements {
@@ -75,6 +72,16 @@ auto constant(const V& value, std::string_view name = {}, source_location where 
   using T = std::remove_cvref_t<decltype(*value.data())>;
   return dsl::make<op::constant, T>(dsl::constant_request(value.untyped(), name, where));
 }
+// A vector, span or array, or these nested.
+template <class R>
+requires rows::of<R, typename rows::innermost<R>::type> && element<typename rows::innermost<R>::type>
+auto constant(const R& rows, std::string_view name = {}, source_location where = source_location::current()) {
+  return constant(tensor<typename rows::innermost<R>::type>::of(rows), name, where);
+}
+template <class V>
+requires(!element<typename rows::innermost<V>::type> && !dsl::is_tensor<V>) PINION_REFUSED(
+    "a constant is a scalar, nested braces, a pn::tensor, vector or span; " PINION_ELEMENT_TYPES)
+    constant(const V&, std::string_view = {}) PINION_REFUSAL;
 
 // The same value everywhere.
 template <element T>
@@ -92,6 +99,11 @@ template <element T>
 auto ones(const shape& extent, std::string_view name = {}, source_location where = source_location::current()) {
   return fill<T>(extent, T(1), name, where);
 }
+
+template <class T>
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES) zeros(const shape&, std::string_view = {}) PINION_REFUSAL;
+template <class T>
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES) ones(const shape&, std::string_view = {}) PINION_REFUSAL;
 
 // start, start + delta, ... up to and without limit.
 template <element T>
@@ -112,6 +124,10 @@ template <element T>
 auto range(T limit, std::string_view name = {}, source_location where = source_location::current()) {
   return range<T>(T(0), limit, T(1), name, where);
 }
+
+template <class T>
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES) placeholder(const shape& = {}, std::string_view = {})
+    PINION_REFUSAL;
 
 // A value that run() is given. Dimensions may be pn::unknown.
 template <element T>
@@ -184,6 +200,11 @@ auto variable(const E& initial, const variable_options& options = {},
               source_location where = source_location::current()) {
   return dsl::make_variable<dsl::value_of<E>>(initial.endpoint(), dsl::variable_name(options.name), options, where);
 }
+
+template <class V>
+requires(!element<V> && !dsl::is_tensor<V> && !dsl::expression<V>) PINION_REFUSED(
+    "a variable begins as a scalar, a pn::tensor or an expression; " PINION_ELEMENT_TYPES)
+    variable(const V&, const variable_options& = {}) PINION_REFUSAL;
 
 namespace dsl {
 

@@ -14,6 +14,7 @@
 #include <pinion/dsl/sources.hpp>
 #include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/backend.hpp>
+#include <pinion/runtime/fed_value.hpp>
 
 namespace pinion::inline v0 {
 
@@ -77,6 +78,23 @@ class device_tensor {
   session_link of_;
 };
 
+namespace dsl {
+// Is V nothing that could be fed to an expression of T?
+template <class V, class T>
+concept misfit = !std::is_convertible_v<const V&, fed_value<T>> && !std::is_same_v<V, device_tensor<T>> &&
+                 !std::is_same_v<V, any_tensor>;
+
+// Braces of whatever.
+struct braced {
+  template <class V>
+  braced(const V&);
+  braced(std::initializer_list<braced>);
+};
+struct braces {
+  braces(std::initializer_list<braced>);
+};
+}  // namespace dsl
+
 // One value for one output of the graph: {X, batch}. The dtype is checked by the compiler, the shape when it runs.
 struct feed {
   any_expr to;
@@ -84,20 +102,25 @@ struct feed {
   std::string device = {};                       // on which it lies; "": on the host
   session_link of = {};                          // whose device that is
 
-  template <element T, class P, class L, std::same_as<tensor<T>> V>
-  feed(const expr<T, P, L>& x, const V& v) : to(x), value(v.untyped()) {}
-  template <element T, class P, class L>
-  feed(const expr<T, P, L>& x, const device_tensor<T>& v)
-      : to(x), value(v.value_), device(v.device_), of(v.of_) {}
-  template <element T, class P, class L, class V>
-  requires(std::is_convertible_v<const V&, T> && !dsl::is_tensor<V>) feed(const expr<T, P, L>& x, const V& scalar)
-      : to(x), value(tensor<T>(static_cast<T>(scalar)).untyped()) {}
-  template <element T, class P, class L>
-  feed(const expr<T, P, L>& x, const literal<T>& v) : to(x), value(tensor<T>::of(v).untyped()) {}
-  template <element T, class V>
-  feed(const variable_handle<T>& x, const V& v) : feed(expr<T>(x), v) {}
+  template <dsl::graph_operand E>
+  feed(const E& x, fed_value<dsl::value_of<E>> v) : to(end_of(x)), value(std::move(v).take()) {}
+  template <dsl::graph_operand E>
+  feed(const E& x, const device_tensor<dsl::value_of<E>>& v)
+      : to(end_of(x)), value(v.value_), device(v.device_), of(v.of_) {}
+  template <dsl::graph_operand E, class V>
+  requires dsl::misfit<V, dsl::value_of<E>> PINION_REFUSED_CONSTRUCTOR(
+      "a feed has the dtype of what it is fed to: a pn::tensor, vector, span or nested braces of it, or a scalar")
+      feed(const E&, const V&);
+  PINION_REFUSED_CONSTRUCTOR("these braces hold what does not convert to the dtype of what they are fed to")
+  feed(const any_expr&, const dsl::braces&);
   // Of a dtype known only when the program runs, and checked then.
   feed(const any_expr& x, any_tensor v) : to(x), value(std::move(v)) {}
+
+ private:
+  template <class E>
+  static any_expr end_of(const E& x) {
+    return expr<dsl::value_of<E>>(x);
+  }
 };
 
 // A step whose ends are known only when the program runs.
@@ -387,6 +410,14 @@ inline void session_link::run(const operation& target) const {
 // is gone, a call throws failed_precondition.
 template <class... X, class... F>
 class callable<feed_list<X...>, fetch_list<F...>> {
+  template <class... V>
+  static constexpr bool callable_with() {
+    if constexpr (sizeof...(V) == sizeof...(X))
+      return (std::is_convertible_v<const V&, fed_value<X>> && ...);
+    else
+      return false;
+  }
+
  public:
   callable(session& s, const feed_list<X...>& feeds, const fetch_list<F...>& fetches, const target_list& targets,
            source_location where = source_location::current())
@@ -400,9 +431,9 @@ class callable<feed_list<X...>, fetch_list<F...>> {
     step_ = s.backend().prepare(s.checked(signature_));
   }
 
-  std::tuple<tensor<F>...> operator()(const tensor<X>&... values) const {
+  std::tuple<tensor<F>...> operator()(fed_value<X>... values) const {
     const auto backend = session_.expect("a call of a callable", to_string(where_));
-    const std::array<any_tensor, sizeof...(X)> fed{values.untyped()...};
+    const std::array<any_tensor, sizeof...(X)> fed{std::move(values).take()...};
     for (std::size_t i = 0; i < fed.size(); ++i) session::check_feed(feeds_[i], fed[i]);
     auto step = step_.lock();
     if (!step) step = backend->prepare(signature_);  // which says that the session is closed, where it is
@@ -410,6 +441,10 @@ class callable<feed_list<X...>, fetch_list<F...>> {
     backend->run(*step, fed, results, nullptr);
     return dsl::take_tuple<std::tuple<tensor<F>...>>(results);
   }
+  template <class... V>
+  requires(!callable_with<V...>()) PINION_REFUSED(
+      "a callable takes one value for each of its feeds, of its dtype: a pn::tensor, vector, span or nested braces")
+  operator()(const V&...) const PINION_REFUSAL;
 
  private:
   session_link session_;

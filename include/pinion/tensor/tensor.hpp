@@ -11,7 +11,9 @@
 
 #include <pinion/base/dtype.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/base/refused.hpp>
 #include <pinion/tensor/buffer.hpp>
+#include <pinion/tensor/rows.hpp>
 #include <pinion/tensor/shape.hpp>
 
 namespace pinion::inline v0 {
@@ -110,6 +112,13 @@ class literal {
   std::vector<T> elements_;
 };
 
+template <element T>
+class tensor;
+template <class V>
+inline constexpr bool is_tensor = false;
+template <class T>
+inline constexpr bool is_tensor<tensor<T>> = true;
+
 // A host tensor of a known dtype: a value. Copies share memory until one of them is written to.
 template <element T>
 class tensor {
@@ -139,10 +148,26 @@ class tensor {
     std::copy(nested.elements().begin(), nested.elements().end(), t.data());
     return t;
   }
+  // From a vector, span or array of T, or from these nested. Throws invalid_argument where rows are ragged.
+  template <rows::of<T> R>
+  static tensor of(const R& rows) {
+    pinion::shape extent;
+    rows::add_extents<T>(rows, extent);
+    tensor t(any_tensor(dtype_of<T>, extent));
+    rows::copy(rows, extent, 0, t.data());
+    return t;
+  }
   template <std::same_as<T> U>
   tensor(const U& scalar) : tensor(pinion::shape{}) {
     *data() = scalar;
   }
+  template <class A, class... More>
+  requires((std::is_arithmetic_v<A> && ... && std::is_arithmetic_v<More>)&&(sizeof...(More) > 0 ||
+                                                                            !std::is_same_v<A, T>))
+  PINION_REFUSED_CONSTRUCTOR(
+      "tensor<T>::of({2, 3}) has these elements; tensor<T>({2, 3}) is of that shape, and zero; "
+      "tensor<T>(T(2)) is a scalar")
+  explicit(sizeof...(More) == 0) tensor(A, More...);
   // Takes an untyped tensor on the host; throws invalid_argument where its dtype is another.
   explicit tensor(any_tensor value) : value_(std::move(value)) {
     if (value_.dtype() != dtype_of<T>)
@@ -183,6 +208,37 @@ class tensor {
     using wide = std::common_type_t<T, U>;
     return static_cast<wide>(static_cast<T>(a)) == static_cast<wide>(number);
   }
+
+  // Neither two tensors nor one beside an expression are operands: a tensor would be taken for its single value.
+#define PINION_NO_OPERAND                                                                                       \
+  PINION_REFUSED(                                                                                               \
+      "tensors are values on the host, and ops take expressions: wrap one in pn::constant(t), or feed it to a " \
+      "pn::placeholder")
+  template <class U>
+  requires std::is_class_v<U>
+  friend PINION_NO_OPERAND operator+(const tensor&, const U&) PINION_REFUSAL;
+  template <class U>
+  requires(std::is_class_v<U> && !is_tensor<U>)
+  friend PINION_NO_OPERAND operator+(const U&, const tensor&) PINION_REFUSAL;
+  template <class U>
+  requires std::is_class_v<U>
+  friend PINION_NO_OPERAND operator-(const tensor&, const U&) PINION_REFUSAL;
+  template <class U>
+  requires(std::is_class_v<U> && !is_tensor<U>)
+  friend PINION_NO_OPERAND operator-(const U&, const tensor&) PINION_REFUSAL;
+  template <class U>
+  requires std::is_class_v<U>
+  friend PINION_NO_OPERAND operator*(const tensor&, const U&) PINION_REFUSAL;
+  template <class U>
+  requires(std::is_class_v<U> && !is_tensor<U>)
+  friend PINION_NO_OPERAND operator*(const U&, const tensor&) PINION_REFUSAL;
+  template <class U>
+  requires std::is_class_v<U>
+  friend PINION_NO_OPERAND operator/(const tensor&, const U&) PINION_REFUSAL;
+  template <class U>
+  requires(std::is_class_v<U> && !is_tensor<U>)
+  friend PINION_NO_OPERAND operator/(const U&, const tensor&) PINION_REFUSAL;
+#undef PINION_NO_OPERAND
 
  private:
   void own() {

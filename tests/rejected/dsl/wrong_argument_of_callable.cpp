@@ -1,4 +1,4 @@
-// expect: tensor<double>
+// expect within 5 of 15: a callable takes one value for each of its feeds, of its dtype
 // A callable made for float is called with double.
 #include <pinion/session.hpp>
 

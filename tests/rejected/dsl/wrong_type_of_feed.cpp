@@ -1,4 +1,4 @@
-// expect: no matching
+// expect within 5 of 15: a feed has the dtype of what it is fed to
 // A float placeholder is fed a tensor of double.
 #include <pinion/session.hpp>
 
