@@ -10,21 +10,13 @@
 namespace pinion::inline v0::nn {
 
 // To be passed on; any function of an expression does as well, and nullptr is none.
-#define PINION_ACTIVATION(name)                \
-  struct name##_activation {                   \
-    template <dsl::graph_operand A>            \
-    auto operator()(A&& x) const {             \
-      return pinion::name(std::forward<A>(x)); \
-    }                                          \
-  };                                           \
-  inline constexpr name##_activation name{};
-PINION_ACTIVATION(relu)
-PINION_ACTIVATION(elu)
-PINION_ACTIVATION(sigmoid)
-PINION_ACTIVATION(tanh)
-PINION_ACTIVATION(softplus)
-PINION_ACTIVATION(softmax)
-#undef PINION_ACTIVATION
+using pinion::elu;
+using pinion::log_softmax;
+using pinion::relu;
+using pinion::sigmoid;
+using pinion::softmax;
+using pinion::softplus;
+using pinion::tanh;
 
 // What a layer yields: y with the activation, if there is one.
 template <dsl::graph_operand Y, class Activation>

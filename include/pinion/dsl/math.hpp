@@ -20,6 +20,19 @@ constexpr void check_floating() {
 
 }  // namespace dsl
 
+// pinion::function, an object that calls dsl::function.
+#define PINION_AS_OBJECT(function)                                                          \
+  namespace dsl {                                                                           \
+  struct function##_object {                                                                \
+    template <graph_operand A>                                                              \
+    auto operator()(A&& x, std::string_view name = {},                                      \
+                    source_location where = source_location::current()) const {             \
+      return dsl::function(std::forward<A>(x), name, where);                                \
+    }                                                                                       \
+  };                                                                                        \
+  }                                                                                         \
+  inline constexpr dsl::function##_object function{};
+
 // Elementwise functions. The result has the operand's shape and dtype; operands of two broadcast as NumPy's.
 // A name given is the node's; a named node is never absorbed.
 #define PINION_UNARY(function, tag, check)                                                               \
@@ -34,24 +47,37 @@ PINION_UNARY(log, log, PINION_FLOATING)
 PINION_UNARY(log1p, log1p, PINION_FLOATING)
 PINION_UNARY(sqrt, sqrt, PINION_FLOATING)
 PINION_UNARY(rsqrt, rsqrt, PINION_FLOATING)
-PINION_UNARY(tanh, tanh, PINION_FLOATING)
 PINION_UNARY(erf, erf, PINION_FLOATING)
 PINION_UNARY(erfc, erfc, PINION_FLOATING)
 PINION_UNARY(sin, sin, PINION_FLOATING)
 PINION_UNARY(cos, cos, PINION_FLOATING)
-PINION_UNARY(sigmoid, sigmoid, PINION_FLOATING)
-PINION_UNARY(elu, elu, PINION_FLOATING)
-PINION_UNARY(softplus, softplus, PINION_FLOATING)
 PINION_UNARY(floor, floor, PINION_FLOATING)
 PINION_UNARY(ceil, ceil, PINION_FLOATING)
 PINION_UNARY(round, round, PINION_FLOATING)
 PINION_UNARY(square, square, )
 PINION_UNARY(abs, absolute, )
 PINION_UNARY(sign, sign, )
-PINION_UNARY(relu, relu, )
 PINION_UNARY(negative, negate, )
-#undef PINION_FLOATING
 #undef PINION_UNARY
+
+// Activations, which are objects, so that a layer takes them: dense(x, 160, pn::relu). The function beneath is found by
+// an unqualified call.
+#define PINION_ACTIVATION(function, check)                                                               \
+  namespace dsl {                                                                                        \
+  template <graph_operand A>                                                                             \
+  auto function(A&& x, std::string_view name = {}, source_location where = source_location::current()) { \
+    check;                                                                                               \
+    return map_same<op::function>(name, where, std::forward<A>(x));                                      \
+  }                                                                                                      \
+  }                                                                                                      \
+  PINION_AS_OBJECT(function)
+PINION_ACTIVATION(tanh, PINION_FLOATING)
+PINION_ACTIVATION(sigmoid, PINION_FLOATING)
+PINION_ACTIVATION(elu, PINION_FLOATING)
+PINION_ACTIVATION(softplus, PINION_FLOATING)
+PINION_ACTIVATION(relu, )
+#undef PINION_ACTIVATION
+#undef PINION_FLOATING
 
 #define PINION_BINARY(function, tag)                                                                            \
   template <class A, class B>                                                                                   \

@@ -10,15 +10,19 @@
 
 namespace pinion::inline v0 {
 
+namespace dsl {
 // Along the last axis: e^x / sum(e^x), and its logarithm.
-template <dsl::graph_operand A>
+template <graph_operand A>
 auto softmax(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
-  return dsl::node_call<op::softmax, dsl::value_of<A>>(name, where, {}, std::forward<A>(x));
+  return node_call<op::softmax, value_of<A>>(name, where, {}, std::forward<A>(x));
 }
-template <dsl::graph_operand A>
+template <graph_operand A>
 auto log_softmax(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
-  return dsl::node_call<op::log_softmax, dsl::value_of<A>>(name, where, {}, std::forward<A>(x));
+  return node_call<op::log_softmax, value_of<A>>(name, where, {}, std::forward<A>(x));
 }
+}  // namespace dsl
+PINION_AS_OBJECT(softmax)
+PINION_AS_OBJECT(log_softmax)
 
 // Labels [n, c] as distributions, logits [n, c] -> the loss of each row, [n].
 template <dsl::graph_operand L, dsl::graph_operand A>
