@@ -10,7 +10,7 @@ namespace tr = pinion::train;
 
 int main() {
   auto q = pn::random_shuffle_queue<float, float>(
-      {.capacity = 64, .min_after_dequeue = 16, .shapes = {{}, {}}, .name = "input", .seed = 1});
+      {.capacity = 64, .min_after_dequeue = 16, .shapes = {{}, {}}, .seed = 1, .name = "input"});
   auto X = pn::placeholder<float>({pn::unknown}, "X");
   auto put = q.enqueue_many(X, X * 3.0f - 1.0f);  // the truth: w = 3, b = -1
   auto shut = q.close();

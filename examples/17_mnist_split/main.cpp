@@ -24,10 +24,10 @@ pn::expr<float> network(const pn::expr<float>& pixels, const std::string& cut, c
     const std::size_t one = cut == "layers" ? i * devices.size() / 5 : 0;
     const auto where = cut == "units" ? devices : std::vector{devices[one]};
     const auto draw = pn::nn::he_normal_initializer(seed + static_cast<std::int64_t>(i));
-    h = pn::nn::split_dense(h, 160, where, pn::nn::elu, {.name = "layer", .kernel_initializer = draw});
+    h = pn::nn::split_dense(h, 160, where, pn::nn::elu, {.kernel_initializer = draw, .name = "layer"});
   }
   const pn::device last(cut == "none" ? devices.front() : devices.back());
-  return pn::nn::dense(pn::concat(h, 1), 10, {.name = "head", .seed = seed + 5});
+  return pn::nn::dense(pn::concat(h, 1), 10, {.seed = seed + 5, .name = "head"});
 }
 
 void train(const mnist::options& o, const std::string& cut, int parts, bool show) {

@@ -15,9 +15,9 @@ TEST_CASE("a dense layer has its variables under its name, and fuses bias and ac
   pn::graph g;
   auto use = g.as_default();
   auto x = pn::placeholder<float>({pn::unknown, 3}, "x");
-  auto h = pn::nn::dense(x, 4, pn::nn::elu, {.name = "hidden", .seed = 7});
+  auto h = pn::nn::dense(x, 4, pn::nn::elu, {.seed = 7, .name = "hidden"});
   auto y = pn::nn::dense(h, 2);
-  auto z = pn::nn::dense(y, 1, [](auto v) { return pn::square(v); }, {.name = "last", .use_bias = false});
+  auto z = pn::nn::dense(y, 1, [](auto v) { return pn::square(v); }, {.use_bias = false, .name = "last"});
   CHECK(h.shape() == pn::shape{pn::unknown, 4});
   CHECK(h.name() == "hidden/Elu");
   CHECK(g.find("hidden/BiasAdd") == std::nullopt);
@@ -32,8 +32,8 @@ TEST_CASE("a dense layer learns") {
   pn::graph g;
   auto use = g.as_default();
   auto x = pn::constant<float>({{0, 0}, {0, 1}, {1, 0}, {1, 1}}), t = pn::constant<float>({{0}, {1}, {1}, {0}});
-  auto h = pn::nn::dense(x, 8, pn::nn::tanh, {.name = "hidden", .seed = 3});
-  auto y = pn::nn::dense(h, 1, pn::nn::sigmoid, {.name = "out", .seed = 5});
+  auto h = pn::nn::dense(x, 8, pn::nn::tanh, {.seed = 3, .name = "hidden"});
+  auto y = pn::nn::dense(h, 1, pn::nn::sigmoid, {.seed = 5, .name = "out"});
   auto loss = pn::reduce_mean(pn::square(y - t));
   auto train = pn::train::momentum{{.learning_rate = .5f, .momentum = .9f}}.minimize(loss);
   pn::session sess;

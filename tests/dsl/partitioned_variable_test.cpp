@@ -219,8 +219,8 @@ TEST_CASE("it tells how many bytes of it were asked to stand where") {
 TEST_CASE("an embedding may be cut") {
   fresh_graph f;
   auto i = pn::constant<int>({{0, 4}, {2, 4}});
-  auto plain = pn::nn::embedding(i, 5, 3, {.name = "plain", .seed = 9});
-  auto cut = pn::nn::embedding(i, 5, 3, {.name = "cut", .seed = 9, .partition = fixed_size_partitioner{2}});
+  auto plain = pn::nn::embedding(i, 5, 3, {.seed = 9, .name = "plain"});
+  auto cut = pn::nn::embedding(i, 5, 3, {.seed = 9, .partition = fixed_size_partitioner{2}, .name = "cut"});
   CHECK(f.names("variables") == "plain/table cut/table/part_0 cut/table/part_1");
   pn::session sess;
   sess.run(pn::global_variables_initializer());

@@ -32,7 +32,7 @@ float most_apart(const pn::tensor<float>& a, const pn::tensor<float>& b) {
 TEST_CASE_METHOD(fixture, "a layer that is split computes what the whole one does, forward and backward") {
   const auto draw = nn::he_normal_initializer(5);
   const auto level = nn::glorot_uniform_initializer(6);
-  const nn::dense_options first{.name = "whole", .kernel_initializer = draw, .bias_initializer = level};
+  const nn::dense_options first{.kernel_initializer = draw, .bias_initializer = level, .name = "whole"};
   auto split = first;
   split.name = "split";
   const auto whole = nn::dense(nn::dense(x, 5, nn::elu, first), 7, first);
@@ -50,7 +50,7 @@ TEST_CASE_METHOD(fixture, "a layer that is split computes what the whole one doe
 
 TEST_CASE_METHOD(fixture, "each device holds its part of a split layer, and the plan tells what crosses") {
   const auto h = nn::split_dense(x, 4, two, nn::elu, {.name = "lower"});
-  const auto y = pn::concat(nn::split_dense(h, 2, two, nullptr, {.name = "upper", .use_bias = false}), 1);
+  const auto y = pn::concat(nn::split_dense(h, 2, two, nullptr, {.use_bias = false, .name = "upper"}), 1);
   const auto plan = sess.plan(y);
   CHECK(plan.device_of("lower/part_0/kernel").ends_with("CPU:0"));
   CHECK(plan.device_of("lower/part_1/kernel").ends_with("CPU:1"));

@@ -73,6 +73,28 @@ std::string circle(const std::map<std::string, house::names>& relation) {
   return result;
 }
 
+// The members of the options structs of a header that stand behind their `name`, as "dense_options: seed is behind name".
+std::string behind_the_name(const house::header& h) {
+  // A program binds designators to the order: those of variables begin with the name for good.
+  static const house::names by_contract{"variable_options", "partitioned_variable_options"};
+  static const std::regex opening{R"(\s*struct (\w+_options) \{)"}, member{R"(\s+[\w:<>, ]+\s(\w+)( = [^;]*)?;.*)"};
+  std::string result, within;
+  bool named = false;
+  for (const std::string& line : h.lines) {
+    std::smatch match;
+    if (std::regex_match(line, match, opening)) {
+      within = match[1];
+      named = false;
+    } else if (line == "};") {
+      within.clear();
+    } else if (!within.empty() && !by_contract.contains(within) && std::regex_match(line, match, member)) {
+      if (named && match[1] != "shared_name") result += within + ": " + match.str(1) + " is behind name\n";
+      named |= match[1] == "name";
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 TEST_CASE("every header lives in a room with a floor or is a known umbrella") {
@@ -160,4 +182,13 @@ TEST_CASE("headers stay small") {
   std::printf("%zu headers, %zu lines in the middle, %zu at most (%s)\n", sizes.size(), middle, most, where.c_str());
   CHECK(middle <= 150);
   CHECK(most <= 1000);
+}
+
+TEST_CASE("options are written in one order: the name is the last of them") {
+  std::string found;
+  for (const auto& [name, header] : tree)
+    if (house::room(name) == "dsl" || house::room(name) == "train") found += behind_the_name(header);
+  CHECK(found == "");
+  CHECK(behind_the_name(house::header{{"struct odd_options {", "  std::string name = {};", "  int seed = 0;", "};"}, {}, {}}) ==
+        "odd_options: seed is behind name\n");
 }

@@ -82,7 +82,7 @@ TEST_CASE_METHOD(own_session, "a network with batch_norm and dropout trains, its
   const auto training = placeholder<bool>({}, "training");
   const auto h = nn::dense(x, 16, {.seed = 3});
   const auto n = nn::dropout(tanh(nn::batch_norm(h, {.training = training, .momentum = .9})), {.rate = .1, .training = training, .seed = 4});
-  const auto y = nn::dense(n, 1, {.name = "out", .seed = 5});
+  const auto y = nn::dense(n, 1, {.seed = 5, .name = "out"});
   const auto loss = tr::sigmoid_cross_entropy(t, y);
   const auto train = [&] {
     const control_dependencies after{nn::update_ops()};
@@ -114,7 +114,7 @@ TEST_CASE_METHOD(own_session, "dropout drops in training alone") {
 
 TEST_CASE_METHOD(own_session, "a conv2d layer is the convolution by its kernel, with bias and activation") {
   const auto x = placeholder<float>({unknown, 3, 3, 2}, "x");
-  const auto y = nn::conv2d(x, 4, {2, 2}, nn::relu, {.name = "c", .kernel_initializer = nn::ones_initializer(), .bias_initializer = nn::constant_initializer(-3)});
+  const auto y = nn::conv2d(x, 4, {2, 2}, nn::relu, {.kernel_initializer = nn::ones_initializer(), .bias_initializer = nn::constant_initializer(-3), .name = "c"});
   CHECK(y.shape() == shape{unknown, 2, 2, 4});
   CHECK(nn::conv2d(x, 4, {2, 2}, {.strides = {2, 2}, .padding = padding::same, .use_bias = false}).shape() == shape{unknown, 2, 2, 4});
   sess.run(global_variables_initializer());
@@ -131,7 +131,7 @@ TEST_CASE_METHOD(own_session, "a conv2d layer is the convolution by its kernel, 
 
 TEST_CASE_METHOD(own_session, "an embedding yields rows for numbers of any shape, and trains those alone") {
   const auto numbers = placeholder<std::int64_t>({2, 1}, "numbers");
-  const auto e = nn::embedding(numbers, 4, 3, {.name = "words", .initializer = nn::ones_initializer()});
+  const auto e = nn::embedding(numbers, 4, 3, {.initializer = nn::ones_initializer(), .name = "words"});
   CHECK(e.shape() == shape{2, 1, 3});
   const auto train = tr::adagrad{{.learning_rate = .5}}.minimize(reduce_sum(e));
   CHECK(g.find("words/table/SparseApplyAdagrad") != std::nullopt);

@@ -13,10 +13,10 @@
 namespace pinion::inline v0::nn {
 
 struct embedding_options {
-  std::string_view name = "embedding";
   std::int64_t seed = 0;
   std::optional<nn::initializer> initializer = {};  // empty: uniform in +-.05
   partitioner partition = {};                       // empty: one variable
+  std::string_view name = "embedding";
 };
 
 // Numbers in [0, rows), int32 or int64, of any shape -> their rows, [.., width], of the variable NAME/table [rows,

@@ -15,11 +15,11 @@
 namespace pinion::inline v0::nn {
 
 struct dense_options {
-  std::string_view name = "dense";
   bool use_bias = true;
   std::int64_t seed = 0;                               // of the first weights; 0: others in each session
   std::optional<initializer> kernel_initializer = {};  // empty: Glorot's, by the seed
   std::optional<initializer> bias_initializer = {};    // empty: 0
+  std::string_view name = "dense";
 };
 
 namespace detail {
@@ -69,11 +69,11 @@ struct conv2d_layer_options {
   std::array<std::int64_t, 2> strides = {1, 1};
   pinion::padding padding = pinion::padding::valid;
   std::array<std::int64_t, 2> dilations = {1, 1};
-  std::string_view name = "conv2d";
   bool use_bias = true;
   std::int64_t seed = 0;
   std::optional<initializer> kernel_initializer = {};  // as those of dense
   std::optional<initializer> bias_initializer = {};
+  std::string_view name = "conv2d";
 };
 
 // Images [n, h, w, in] -> activation(conv2d(images, kernel) + bias) [n, h', w', filters], with the variables

@@ -189,9 +189,9 @@ struct random_shuffle_queue_options {
   std::int64_t capacity = -1;          // elements; negative: any number
   std::int64_t min_after_dequeue = 0;  // elements that stay while it is open, so that there is something to draw from
   std::vector<shape> shapes = {};      // of the components; empty: any, and no batches are taken
+  std::int64_t seed = 0;               // of the draws; 0: others in each process
   std::string name = {};
   std::string shared_name = {};
-  std::int64_t seed = 0;  // of the draws; 0: others in each process
 };
 
 // Yields any of its elements, each as likely as the others.

@@ -10,14 +10,14 @@ namespace pinion::inline v0 {
 struct uniform_options {
   double minval = 0, maxval = 1;  // in [minval, maxval)
   std::int64_t seed = 0;          // 0: another one in each session
+  std::int64_t first = 0;         // the elements are those from this one on of a larger tensor: rows of it, say
   std::string_view name = {};
-  std::int64_t first = 0;  // the elements are those from this one on of a larger tensor: rows of it, say
 };
 struct normal_options {
   double mean = 0, stddev = 1;
   std::int64_t seed = 0;
-  std::string_view name = {};
   std::int64_t first = 0;
+  std::string_view name = {};
 };
 
 namespace dsl {

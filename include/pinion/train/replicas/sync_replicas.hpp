@@ -26,10 +26,10 @@ namespace pinion::inline v0::train {
 struct sync_replicas_options {
   std::int64_t replicas_to_aggregate = 1;
   std::int64_t total_num_replicas = 0;  // those beyond replicas_to_aggregate are backups; 0: as many as are aggregated
-  std::string name = "sync_replicas";   // the same in all programs that train together
   std::int64_t replica = -1;            // which one this program is; -1: any that is free
   std::chrono::milliseconds worker_timeout = std::chrono::seconds(15);  // a round waits so long for a silent replica
   bool sum_gradients = false;                                           // instead of their mean
+  std::string name = "sync_replicas";  // the same in all programs that train together
 };
 
 // What has happened at a barrier so far.
