@@ -1,9 +1,10 @@
-# Headers, the compiled library and the package files for find_package(pinion CONFIG REQUIRED).
+# Headers, the compiled library, the licence and the package files for find_package(pinion CONFIG REQUIRED).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pinion)
 
 install(TARGETS pinion pinion_compiled EXPORT pinionTargets FILE_SET HEADERS)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(EXPORT pinionTargets NAMESPACE pinion:: DESTINATION ${package_dir})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/pinionConfig.cmake.in
