@@ -126,6 +126,32 @@ TEST_CASE("C1: a proof is good for its connection only: what was said before is 
   CHECK_FALSE(same_proof(mine, proof("secret", rpc::detail::statement("client", h, w))));
 }
 
+// OpenSSL as it is where a policy forbids what a proof is made of.
+struct no_hmac {
+  no_hmac() {
+    nonce();  // of random numbers there are some
+    EVP_set_default_properties(nullptr, "provider=nobody");
+  }
+  ~no_hmac() { EVP_set_default_properties(nullptr, ""); }
+};
+
+TEST_CASE("C1: where OpenSSL refuses to make a proof nobody is let in, whatever key they have") {
+  meeting m;
+  const std::string client_key = GENERATE("secret", "other", "");
+  {
+    const no_hmac policy;
+    m.meet(client_key, "secret");
+  }
+  CHECK(m.at_server == "internal: OpenSSL refuses an HMAC-SHA256, so the shared key cannot be proven here");
+  CHECK(m.at_client == m.at_server);
+}
+
+TEST_CASE("C1: a number used once has its size, or the handshake ends") {
+  CHECK_NOTHROW(rpc::detail::check_nonce(nonce(), ps_name));
+  for (const auto& bad : {std::string(), nonce() + "|" + nonce()})
+    CHECK(caught([&] { rpc::detail::check_nonce(bad, ps_name); }).code() == errc::data_loss);
+}
+
 // ---- broken off
 // -----------------------------------------------------------------------------------------------------------
 

@@ -96,6 +96,14 @@ inline std::string statement(std::string_view side, const hello& h, const welcom
          std::to_string(w.incarnation);
 }
 
+// One of another size could hold what belongs to its neighbours in the statement.
+inline void check_nonce(const std::string& theirs, const std::string& who) {
+  if (theirs.size() != nonce_size)
+    throw error(errc::data_loss, (who.empty() ? "the client" : who) + " gives a number used once of " +
+                                     std::to_string(theirs.size()) + " bytes, where it has " +
+                                     std::to_string(nonce_size));
+}
+
 }  // namespace detail
 
 // Throws what the server refuses with, or why this side refuses the server.
@@ -104,6 +112,7 @@ inline awaitable<welcome> greet(byte_stream& stream, hello mine, std::string key
   co_await detail::say(stream, frame_kind::hello, encode(mine));
   const std::string answer = co_await detail::hear(stream);
   const auto theirs = decode<welcome>(answer);
+  detail::check_nonce(theirs.nonce, theirs.name);
   if (!same_proof(theirs.proof, proof(key, detail::statement("server", mine, theirs))))
     throw wrong_key(theirs.name + " at " + address, !theirs.proof.empty(), !key.empty());
   co_await detail::say(stream, frame_kind::hello, encode(proof(key, detail::statement("client", mine, theirs))));
@@ -121,6 +130,7 @@ inline void check_hello(const hello& h, const identity& me) {
   if (!h.to.empty() && h.to != me.name)
     throw error(errc::failed_precondition,
                 "the peer looks for " + h.to + " here, but this is " + me.name + "; do their cluster specs differ?");
+  check_nonce(h.nonce, h.from);
 }
 
 }  // namespace detail

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -15,6 +17,8 @@
 
 namespace pinion::inline v0::rpc {
 
+inline constexpr std::size_t nonce_size = 16, proof_size = 32;
+
 inline std::uint64_t random_number() {
   std::uint64_t n = 0;
   while (n == 0)
@@ -23,21 +27,27 @@ inline std::uint64_t random_number() {
   return n;
 }
 
-// 16 random bytes, used once.
+// Random bytes, used once.
 inline std::string nonce() {
-  std::string bytes(16, '\0');
+  std::string bytes(nonce_size, '\0');
   if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size())) != 1)
     throw error(errc::internal, "the system gives no random numbers");
   return bytes;
 }
 
-// HMAC-SHA256 (RFC 2104) of what both sides know of this connection; empty without a key.
+// HMAC-SHA256 (RFC 2104) of what both sides know of this connection; empty without a key, and only then: throws
+// internal where OpenSSL refuses it (SHA-256 switched off by a policy, a key beyond 2 GiB), since two empty proofs are
+// equal.
 inline std::string proof(std::string_view key, std::string_view statement) {
   if (key.empty()) return {};
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned length = 0;
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(statement.data()),
-       statement.size(), digest.data(), &length);
+  const bool fits = key.size() <= static_cast<std::size_t>(std::numeric_limits<int>::max());
+  const bool done = fits && HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+                                 reinterpret_cast<const unsigned char*>(statement.data()), statement.size(),
+                                 digest.data(), &length) != nullptr;
+  if (!done || length != proof_size)
+    throw error(errc::internal, "OpenSSL refuses an HMAC-SHA256, so the shared key cannot be proven here");
   return {reinterpret_cast<const char*>(digest.data()), length};
 }
 

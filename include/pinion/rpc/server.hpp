@@ -103,7 +103,8 @@ class server : public std::enable_shared_from_this<server> {
     auto& c = clients_[theirs.channel];
     if (!c.who) c.who = std::make_shared<const guest>(guest{theirs.channel, theirs.from, theirs.incarnation});
     auto& lane = c.lanes[theirs.lane == lane::control ? 1 : 0];
-    if (lane) return;  // a lane that is there already: somebody guessed a number
+    const bool same = c.who->name == theirs.from && c.who->incarnation == theirs.incarnation;
+    if (lane || !same) return;  // a lane that is there already, or one of another peer: somebody guessed a number
     lane = std::make_shared<connection>(net_, std::move(stream), options_.traffic, options_.allowed);
     lane->start(
         {.request = [this, who = c.who](const envelope& e,
