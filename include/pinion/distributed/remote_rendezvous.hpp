@@ -1,7 +1,8 @@
 // The rendezvous of one run in one task of a cluster: values meet their receivers, from here and from other tasks.
 //
 // Invariants
-//   1. Under one key there is at most one of a value, an announcement and a receiver, and each is used once.
+//   1. Under one key there is at most one of a value, an announcement and a receiver, and each is used once; a second
+//      receiver is refused.
 //   2. A value that was pushed holds its sender's credit until it is taken or dropped.
 //   3. After abort() nothing waits and nothing is kept; whatever comes later is dropped, and whoever asks is told why.
 //   4. Callbacks run without the lock; those for values from other tasks in a thread that may compute.
@@ -67,11 +68,14 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
       std::lock_guard hold(mutex_);
       failure = failure_;
       if (!failure && !take_value(key, value)) {
-        receivers_.emplace(key, std::move(done));
-        const auto at = announced_.find(key);
-        if (at == announced_.end()) return;
-        announced_by = std::move(at->second);
-        announced_.erase(at);
+        if (receivers_.try_emplace(key, std::move(done)).second) {
+          const auto at = announced_.find(key);
+          if (at == announced_.end()) return;
+          announced_by = std::move(at->second);
+          announced_.erase(at);
+        } else {
+          failure = received_twice(key);  // and done is still here
+        }
       }
     }
     if (!announced_by.empty()) return fetch(key, announced_by);

@@ -37,7 +37,8 @@ struct handed_over {
   handed_over(any_tensor v, std::shared_ptr<devices::event> at = {}) : value(std::move(v)), ready(std::move(at)) {}
 };
 
-// Where the parts of a step meet. A value is sent once and received once; either may come first. send never blocks.
+// Where the parts of a step meet. A value is sent once and received once; either may come first. send never blocks. A
+// second receiver of a key gets an error at once: it would wait for ever.
 class rendezvous {
  public:
   using receiver = std::function<void(handed_over, const error*)>;
@@ -45,6 +46,11 @@ class rendezvous {
   virtual void send(const std::string& key, handed_over value) = 0;
   virtual void receive(const std::string& key, receiver done) = 0;
   virtual void abort(const error& why) = 0;  // every receiver, waiting or to come, gets the error
+
+ protected:
+  static error received_twice(const std::string& key) {
+    return error(errc::internal, "the value '" + key + "' is received twice; it is sent once");
+  }
 };
 
 struct body;

@@ -12,8 +12,8 @@
 
 namespace pinion::inline v0::runtime {
 
-// Invariants: under one key at most one of a value and a receiver waits; callbacks run without the lock; after abort()
-// nothing waits, and whoever comes later is told the error at once.
+// Invariants: under one key at most one of a value and a receiver waits, and a second receiver is refused; callbacks
+// run without the lock; after abort() nothing waits, and whoever comes later is told the error at once.
 class local_rendezvous final : public rendezvous {
  public:
   void send(const std::string& key, handed_over value) override {
@@ -41,8 +41,8 @@ class local_rendezvous final : public rendezvous {
       if (failure_) {
         failure = failure_;
       } else if (at == values_.end()) {
-        receivers_.emplace(key, std::move(done));
-        return;
+        if (receivers_.try_emplace(key, std::move(done)).second) return;
+        failure = received_twice(key);  // and done is still here
       } else {
         value = std::move(at->second);
         values_.erase(at);
