@@ -36,11 +36,12 @@ class incoming {
   virtual void arrived() = 0;
 };
 
-// What a message says before its payload.
+// What a message says before its payload. Who reads it later takes its text along; the view is of no use then.
 struct envelope {
   rpc::method method;
   std::string_view control;
   std::uint64_t payload;
+  std::string* text = nullptr;  // of the control part
 };
 
 class connection;
@@ -62,6 +63,8 @@ class responder {
   }
   void reply(message&& answer);
   void fail(const error& why);
+  // For a request that could not be read: its connection closes, and its peer is told why.
+  void hang_up(const error& why);
 
  private:
   std::weak_ptr<connection> to_;
@@ -296,8 +299,8 @@ class connection : public std::enable_shared_from_this<connection> {
   }
 
   // Null for what nobody waits for.
-  std::unique_ptr<incoming> open(const frame_header& h, const std::string& control) {
-    const envelope e{h.method, control, h.payload};
+  std::unique_ptr<incoming> open(const frame_header& h, std::string& control) {
+    const envelope e{h.method, control, h.payload, &control};
     switch (h.kind) {
       case frame_kind::request: return checked(handlers_.request(e, responder(weak_from_this(), h.id)), h);
       case frame_kind::notice: return checked(handlers_.notice(e), h);
@@ -394,6 +397,10 @@ inline void responder::fail(const error& why) {
   const auto id = std::exchange(id_, 0);
   if (const auto c = to_.lock(); c && id)
     c->send({.kind = frame_kind::failure, .id = id}, encode_failure(why), connection::urgency::now);
+}
+inline void responder::hang_up(const error& why) {
+  id_ = 0;
+  if (const auto c = to_.lock()) c->close(why);
 }
 
 }  // namespace pinion::inline v0::rpc

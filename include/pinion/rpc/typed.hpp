@@ -1,9 +1,15 @@
 // Messages as types: a struct with `serialize` and a method number goes out, or comes in, as itself.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <pinion/rpc/channel.hpp>
 
@@ -31,6 +37,67 @@ class typed_incoming final : public incoming {
 
 }  // namespace detail
 
+// A message as it came: opened by whoever has the time. Large ones take seconds to read, and the network's thread has
+// others to serve. Its payload is copied once more than that of one which is read on arrival.
+template <class M>
+class sealed {
+ public:
+  sealed() = default;
+  explicit sealed(const envelope& e)
+      : control_(e.text ? std::move(*e.text) : std::string(e.control)),
+        payload_(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(e.payload))),
+        bytes_(static_cast<std::size_t>(e.payload)) {}
+
+  std::size_t size() const { return control_.size() + bytes_; }
+  std::span<std::byte> room() const { return {payload_.get(), bytes_}; }
+  // Once. Throws as a reader does.
+  M open() {
+    M message;
+    reader in(control_, bytes_);
+    in(message);
+    in.finish();
+    std::size_t at = 0;
+    for (const auto& room : in.rooms) {
+      std::memcpy(room.data(), payload_.get() + at, room.size());
+      at += room.size();
+    }
+    return message;
+  }
+
+ private:
+  std::string control_;
+  std::unique_ptr<std::byte[]> payload_;
+  std::size_t bytes_ = 0;
+};
+
+namespace detail {
+
+template <class M, class Deliver>
+class sealed_incoming final : public incoming {
+ public:
+  sealed_incoming(const envelope& e, Deliver deliver) : message_(e), deliver_(std::move(deliver)) {
+    if (e.payload > 0) rooms_.push_back(message_.room());
+  }
+  std::span<const std::span<std::byte>> rooms() const override { return rooms_; }
+  void arrived() override { deliver_(std::move(message_)); }
+
+ private:
+  sealed<M> message_;
+  std::vector<std::span<std::byte>> rooms_;
+  Deliver deliver_;
+};
+
+}  // namespace detail
+
+// Delivers a message unread.
+template <class M, class Deliver>
+std::unique_ptr<incoming> receive_sealed(const envelope& e, Deliver deliver) {
+  return std::make_unique<detail::sealed_incoming<M, Deliver>>(e, std::move(deliver));
+}
+
+// More than this takes longer to read than the network's thread should take for one.
+inline constexpr std::size_t long_control = std::size_t{64} << 10;
+
 // Reads a message now, and delivers it when its payload is there.
 template <class M, class Deliver>
 std::unique_ptr<incoming> receive(const envelope& e, Deliver deliver) {
@@ -46,6 +113,28 @@ void call(channel& to, lane by, const Request& request, std::function<void(Reply
                     return receive<Reply>(e, [done](Reply&& reply) { done(std::move(reply), nullptr); });
                   },
               .failed = [done](const error& why) { done(Reply{}, &why); }});
+}
+
+// An answer that was read on arrival, or is still to be: a long one without payload.
+template <class Reply>
+struct reply_to_read {
+  Reply value{};
+  std::optional<sealed<Reply>> unread{};
+  Reply take() { return unread ? unread->open() : std::move(value); }
+};
+
+// As call(), but done() gets a reply that it takes where there is time for that.
+template <class Reply, class Request>
+void call_at_leisure(channel& to, lane by, const Request& request,
+                     std::function<void(reply_to_read<Reply>, const error*)> done) {
+  to.request(by, Request::method, encode(request),
+             {.open = [done](const envelope& e) -> std::unique_ptr<incoming> {
+                if (e.payload > 0 || e.control.size() <= long_control)
+                  return receive<Reply>(e, [done](Reply&& reply) { done({.value = std::move(reply)}, nullptr); });
+                return receive_sealed<Reply>(
+                    e, [done](sealed<Reply>&& reply) { done({.unread = std::move(reply)}, nullptr); });
+              },
+              .failed = [done](const error& why) { done({}, &why); }});
 }
 
 // The answer to a request that has none.
