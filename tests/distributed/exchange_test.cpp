@@ -115,6 +115,23 @@ TEST_CASE("V3: a value may come before its receiver asks, after it, and before t
   CHECK(m.got == texts{"1=1", "2=2", "3=nothing"});
 }
 
+TEST_CASE("V1: a second receiver of a key is refused at once, and the first is served") {
+  market m;
+  const auto from = m.begin(*m.a), to = m.begin(*m.b);
+  m.receive(*to, 1);
+  m.receive(*to, 1);
+  CHECK(m.got == texts{"internal"});
+  from->send(m.key(1), m.value(1, 40));
+  m.world.run_for(1s);
+  CHECK(m.got == texts{"internal", "1=1"});
+}
+
+TEST_CASE("R1: a run begins once") {
+  market m;
+  const auto first = m.begin(*m.b);
+  CHECK(caught([&] { m.begin(*m.b); }).code() == errc::already_exists);
+}
+
 TEST_CASE("V2: beyond the credit a value is announced and stays, and is pulled when its receiver asks, early or late") {
   market m;
   const bool early = GENERATE(true, false);

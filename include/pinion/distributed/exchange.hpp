@@ -44,12 +44,13 @@ class exchange final : public value_carrier {
   // ---- runs
 
   // The rendezvous of a run that begins here; `failed` is called when a peer of it is lost. Throws cancelled for one
-  // that is over already.
+  // that is over already, already_exists for one that has begun.
   std::shared_ptr<remote_rendezvous> begin(std::uint64_t run, incarnations of_peers,
                                            std::function<void(const error&)> failed) {
     std::lock_guard hold(mutex_);
     if (buried_.count(run)) throw error(errc::cancelled, "the run was cancelled before it began");
     auto& r = expected(run);
+    if (r.begun) throw error(errc::already_exists, "run " + std::to_string(run) + " has begun here already");
     r.begun = true;
     r.peers = std::move(of_peers);
     r.failed = std::move(failed);

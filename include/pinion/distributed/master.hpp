@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,11 +16,11 @@ namespace pinion::inline v0::distributed {
 class master {
  public:
   explicit master(master_services services) : services_(std::move(services)) {}
-  ~master() { stop(error(errc::unavailable, "the server was stopped")); }
+  ~master() { stop(error(errc::unavailable, "the server was stopped"), time_point::max()); }
 
   std::shared_ptr<master_session> open(session_settings settings) {
     std::lock_guard hold(mutex_);
-    if (stopped_) throw error(errc::unavailable, services_.name + " is being stopped");
+    if (stopped_) throw stopping();
     std::uint64_t handle = 0;
     while (handle == 0 || sessions_.count(handle)) handle = rpc::random_number() & 0xffffffffu;
     auto s = std::make_shared<master_session>(services_, handle, std::move(settings));
@@ -36,16 +35,18 @@ class master {
                   services_.name + " does not know this session: it was restarted, or the session was closed");
     return at->second;
   }
-  void close(std::uint64_t handle, const error& why) {
+  // What was closed, or null: to let go of a large graph takes a while.
+  std::shared_ptr<master_session> close(std::uint64_t handle, const error& why) {
     std::shared_ptr<master_session> s;
     {
       std::lock_guard hold(mutex_);
       const auto at = sessions_.find(handle);
-      if (at == sessions_.end()) return;
+      if (at == sessions_.end()) return nullptr;
       s = std::move(at->second);
       sessions_.erase(at);
     }
     s->close(why);
+    return s;
   }
   void close_all(const error& why) {
     std::map<std::uint64_t, std::shared_ptr<master_session>> all;
@@ -55,30 +56,40 @@ class master {
     }
     for (const auto& [handle, s] : all) s->close(why);
   }
-  void stop(const error& why) {
+  // False where somebody still uses it then.
+  bool stop(const error& why, time_point until) {
     {
       std::lock_guard hold(mutex_);
       stopped_ = true;
     }
     close_all(why);
-    std::unique_lock nobody_uses_it(*services_.in_use);
+    return services_.in_use->wait_until_none(until);
   }
   // Forgets the variables of some containers, or of all, on every task, and closes the sessions of this master. Blocks
   // until every task has done so.
   void reset(const std::vector<std::string>& containers) {
-    std::shared_lock using_server(*services_.in_use);
+    const users::one using_server(services_.in_use);
+    expect_running();
     close_all(error(errc::aborted, "the session was closed: the state of its cluster was reset"));
     services_.here.reset(containers);
     for (const auto& task : services_.peers.names()) {
       if (task == services_.name) continue;
       const auto way = services_.peers.way_to(task);
-      connect_and_wait(services_.net, way, {.what = {}, .until = services_.net.now() + std::chrono::seconds(10)});
-      ask_and_wait<nothing>(services_.net, way, reset_containers{containers});
+      const wait_options how{
+          .what = {}, .until = services_.net.now() + std::chrono::seconds(10), .check = [this] { expect_running(); }};
+      connect_and_wait(services_.net, way, how);
+      ask_and_wait<nothing>(services_.net, way, reset_containers{containers}, how);
     }
   }
   rpc::network& network() { return services_.net; }
 
  private:
+  void expect_running() const {
+    std::lock_guard hold(mutex_);
+    if (stopped_) throw stopping();
+  }
+  error stopping() const { return error(errc::unavailable, services_.name + " is being stopped"); }
+
   master_services services_;
   mutable std::mutex mutex_;
   bool stopped_ = false;

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
 #include <string>
 
 #include <pinion/distributed/exchange.hpp>
 #include <pinion/distributed/peers.hpp>
+#include <pinion/distributed/users.hpp>
 #include <pinion/distributed/worker.hpp>
 #include <pinion/placement/any_placer.hpp>
 
@@ -21,8 +21,8 @@ struct master_services {
   distributed::exchange& values;
   distributed::worker& here;
   any_placer place = {};
-  // Held, shared, by whoever uses the others on behalf of a session: a server that stops waits for them.
-  std::shared_ptr<std::shared_mutex> in_use = std::make_shared<std::shared_mutex>();
+  // Those who use the others on behalf of a session: a server that stops waits for them.
+  std::shared_ptr<users> in_use = std::make_shared<users>();
 };
 
 }  // namespace pinion::inline v0::distributed

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -27,6 +28,11 @@ struct session_settings {
 
 // Shared by whoever speaks for the client and by its runs. All but run() block the calling thread, which must not be
 // the network's. Thread-safe. What it ships or does is seen by other sessions only through the state of the tasks [S1].
+//
+// Invariants
+//   1. A run takes no lock that is held while a graph is extended, placed or cut; nobody waits for a task with a lock
+//      but that of the one step that is shipped again.
+//   2. A node keeps the device that it was given first, also by a step that could not be made.
 class master_session : public std::enable_shared_from_this<master_session> {
  public:
   master_session(master_services& services, std::uint64_t handle, session_settings settings)
@@ -38,40 +44,46 @@ class master_session : public std::enable_shared_from_this<master_session> {
         tasks_(services, std::move(settings.filters), [this] { expect_open(); }) {}
 
   std::uint64_t handle() const { return handle_; }
+  bool is_open() const {
+    std::lock_guard hold(mutex_);
+    return !closed_;
+  }
 
   // A graph that could not be extended is of no use any more: what it failed with is thrown from then on.
   void extend(graph_delta delta) {
-    std::shared_lock using_server(*in_use_);
+    const users::one using_server(in_use_);
     std::lock_guard one_at_a_time(building_);
     expect_sound();
     try {
-      apply(graph_, std::move(delta));
+      apply(*graph_, std::move(delta));
     } catch (...) {
       spoiled_ = current_error().in_task(s_.name);
       throw error(*spoiled_);
     }
   }
-  prepared_reply prepare(const runtime::step_signature& signature, patience until) {
-    std::shared_lock using_server(*in_use_);
-    std::lock_guard one_at_a_time(building_);
-    const placement placed = place(signature, until).second;
-    const auto step = std::make_shared<session_step>(optimize_ ? cut(runtime::optimize(graph_, placed, signature))
-                                                               : cut({nullptr, placed, signature}));
+  // With `lines`, says where each node went that had no place before.
+  prepared_reply prepare(const runtime::step_signature& signature, patience until, bool lines) {
+    const users::one using_server(in_use_);
+    prepared_reply reply;
+    const auto step = placed(signature, until, [&](const placement_problem&, const placement& where) {
+      const auto fresh = keep(where, kept_);
+      if (lines) reply.placed = placement_lines(*graph_, where, fresh);
+      return std::make_shared<session_step>(optimize_ ? cut(runtime::optimize(*graph_, where, signature))
+                                                      : cut({nullptr, where, signature}));
+    });
+    reply.step = step->number;
     for (step_part& part : step->parts) ship(part, until);
-    prepared_reply reply{step->number, placement_lines(graph_, placed, keep(placed, kept_))};
     std::lock_guard hold(mutex_);
     steps_[step->number] = step;
     return reply;
   }
   pinion::plan plan(const runtime::step_signature& signature, patience until) {
-    std::shared_lock using_server(*in_use_);
-    std::lock_guard one_at_a_time(building_);
-    const auto [problem, placed] = place(signature, until);
-    return explain(problem, placed);
+    const users::one using_server(in_use_);
+    return placed(signature, until,
+                  [](const placement_problem& problem, const placement& where) { return explain(problem, where); });
   }
   std::vector<device_info> devices(patience until) {
-    std::shared_lock using_server(*in_use_);
-    std::lock_guard one_at_a_time(building_);
+    const users::one using_server(in_use_);
     expect_open();
     tasks_.learn(tasks_.all(), until);
     return tasks_.devices();
@@ -79,7 +91,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
 
   // Do all tasks of a step still hold it? A connection that broke took it along.
   bool is_fresh(std::uint64_t number) const {
-    std::shared_lock using_server(*in_use_);
+    const users::one using_server(in_use_);
     std::lock_guard hold(mutex_);
     const auto step = find(number);
     return std::all_of(step->parts.begin(), step->parts.end(), [&](const step_part& p) {
@@ -91,13 +103,13 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // Ships the parts again that were lost, but waits for nobody to come up. Throws unavailable for a task that is not
   // there, aborted for one that was restarted.
   void refresh(std::uint64_t number, patience until) {
-    std::shared_lock using_server(*in_use_);
-    std::lock_guard one_at_a_time(building_);
+    const users::one using_server(in_use_);
     std::shared_ptr<session_step> step;
     {
       std::lock_guard hold(mutex_);
       step = find(number);
     }
+    std::lock_guard one_at_a_time(*step->shipping);
     for (step_part& p : step->parts)
       if (p.task != s_.name && tasks_.meet_again(p.task) != p.generation) ship(p, until);
   }
@@ -105,7 +117,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // `done` is called once, in any thread.
   void run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where,
            run_ended done) {
-    std::shared_lock using_server(*in_use_);
+    const users::one using_server(in_use_);
     std::shared_ptr<session_run> r;
     try {
       r = enter(number, feeds, done);
@@ -137,6 +149,16 @@ class master_session : public std::enable_shared_from_this<master_session> {
       if (task != s_.name)
         s_.peers.way_to(task)->notify(rpc::lane::data, forget_session::method, rpc::encode(forget_session{handle_}));
   }
+  // Frees what may be large, when it has been closed. Waits for a step that is being made.
+  void let_go() {
+    decltype(steps_) none;
+    {
+      std::lock_guard hold(mutex_);
+      none.swap(steps_);
+    }
+    std::lock_guard one_at_a_time(building_);
+    graph_.reset();
+  }
 
  private:
   void expect_open() const {
@@ -159,44 +181,62 @@ class master_session : public std::enable_shared_from_this<master_session> {
   void check(const runtime::step_signature& s) const {
     for (const auto* ends : {&s.feeds, &s.fetches})
       for (const auto& o : *ends)
-        if (!graph_.contains(o.node) || o.index < 0 || o.index >= static_cast<int>(graph_[o.node].outputs.size()))
+        if (!graph_->contains(o.node) || o.index < 0 || o.index >= static_cast<int>((*graph_)[o.node].outputs.size()))
           throw error(errc::invalid_argument, "a step feeds or fetches an output that is not in its graph");
     for (const node_id t : s.targets)
-      if (!graph_.contains(t)) throw error(errc::invalid_argument, "a step runs a node that is not in its graph");
+      if (!graph_->contains(t)) throw error(errc::invalid_argument, "a step runs a node that is not in its graph");
   }
   session_step cut(const runtime::optimized_step& what) {
     return cut_by_task(
-        what.graph ? *what.graph : graph_, what.placement, what.signature, s_.name, handle_, next_step_++,
+        what.graph ? *what.graph : *graph_, what.placement, what.signature, s_.name, handle_, next_step_++,
         [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_);
   }
-  std::pair<placement_problem, placement> place(const runtime::step_signature& signature, patience until) {
+  // What `make` makes of the placed step, with the lock. Waits, without it, for the tasks that the step asks for; for
+  // all of them where those have no device that fits.
+  template <class Make>
+  std::invoke_result_t<Make, const placement_problem&, const placement&> placed(
+      const runtime::step_signature& signature, patience until, const Make& make) {
+    std::vector<std::string> wanted;
+    {
+      std::lock_guard one_at_a_time(building_);
+      wanted = tasks_.asked_for(*graph_, nodes_of(signature));
+    }
+    for (;;) {
+      tasks_.learn(wanted, until);
+      std::lock_guard one_at_a_time(building_);
+      const placement_problem problem = problem_of(nodes_of(signature));
+      if (const auto where = place(problem)) return make(problem, *where);
+      wanted = tasks_.all();
+    }
+  }
+  // With the lock, as the next two.
+  std::vector<node_id> nodes_of(const runtime::step_signature& signature) const {
     expect_sound();
     check(signature);
-    const auto nodes = runtime::prune(graph_, signature);
-    tasks_.learn(tasks_.asked_for(graph_, nodes), until);
+    return runtime::prune(*graph_, signature);
+  }
+  placement_problem problem_of(std::vector<node_id> nodes) const {
+    return {.graph = *graph_,
+            .nodes = std::move(nodes),
+            .devices = tasks_.devices(),
+            .kept = kept_,
+            .home = parse_device(s_.name),
+            .soft = soft_};
+  }
+  // None where a task that is not known yet may have the device that is asked for.
+  std::optional<placement> place(const placement_problem& problem) const {
     try {
-      return place_on_known(nodes);
+      return s_.place(problem);
     } catch (const error& e) {
       const bool more = tasks_.met().size() < tasks_.all().size();
       if (e.code() != errc::invalid_argument || !more) throw;
     }
-    tasks_.learn(tasks_.all(), until);  // one of them may have the device that is asked for
-    return place_on_known(nodes);
-  }
-  std::pair<placement_problem, placement> place_on_known(const std::vector<node_id>& nodes) const {
-    placement_problem problem{.graph = graph_,
-                              .nodes = nodes,
-                              .devices = tasks_.devices(),
-                              .kept = kept_,
-                              .home = parse_device(s_.name),
-                              .soft = soft_};
-    placement placed = s_.place(problem);
-    return {std::move(problem), std::move(placed)};
+    return std::nullopt;
   }
   void ship(step_part& part, patience until) {
     if (part.task == s_.name) {
       wait_for<nothing>(s_.net, tasks_.waits(until), [&](auto done) {
-        s_.here.register_step(0, part.message, [done](const error* failed) { done({}, failed); });
+        s_.here.register_step({}, part.message, [done](const error* failed) { done({}, failed); });
       });
       return;
     }
@@ -214,7 +254,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
     expect_open_held();
     const auto step = find(number);
     check_feeds(*step, feeds);
-    const std::uint64_t run = (handle_ << 32) + ++last_run_;
+    const std::uint64_t run = (handle_ << 32) + ++last_run_ % (std::uint64_t{1} << 32);
     const auto leave = [self = shared_from_this(), run] {
       std::lock_guard hold(self->mutex_);
       self->running_.erase(run);
@@ -245,12 +285,12 @@ class master_session : public std::enable_shared_from_this<master_session> {
   }
 
   master_services& s_;
-  const std::shared_ptr<std::shared_mutex> in_use_;
+  const std::shared_ptr<users> in_use_;
   const std::uint64_t handle_;
   const bool soft_, optimize_;
 
-  std::mutex building_;  // held while a step is made; guards the next four
-  graph graph_;
+  std::mutex building_;  // held while a graph is extended, or a step placed and cut; guards the next four
+  std::optional<graph> graph_{std::in_place};
   std::optional<error> spoiled_;
   std::unordered_map<node_id, std::string> kept_;
   std::uint64_t next_step_ = 1;

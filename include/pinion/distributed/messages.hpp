@@ -125,11 +125,12 @@ struct prepare_step {
   std::uint64_t session = 0;
   std::uint64_t patience_ms = 0;  // 0: no limit
   runtime::step_signature signature;
-  PINION_MESSAGE(31, session, patience_ms, signature)
+  bool lines = false;  // is a line wanted for each node that was placed?
+  PINION_MESSAGE(31, session, patience_ms, signature, lines)
 };
 struct prepared_reply {
   std::uint64_t step = 0;
-  std::vector<std::string> placed;  // a line for each node that was placed
+  std::vector<std::string> placed;  // a line for each node that was placed, if wanted
   PINION_MESSAGE(31, step, placed)
 };
 struct plan_step {

@@ -1,11 +1,12 @@
 // A session whose steps run on a cluster: the client of a master, in this process or another.
 #pragma once
 
+#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -41,7 +42,7 @@ class session_port {
  public:
   virtual ~session_port() = default;
   virtual void extend(graph_delta delta, patience until) = 0;
-  virtual prepared_reply prepare(const runtime::step_signature& signature, patience until) = 0;
+  virtual prepared_reply prepare(const runtime::step_signature& signature, patience until, bool lines) = 0;
   virtual pinion::plan plan(const runtime::step_signature& signature, patience until) = 0;
   virtual run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) = 0;
   virtual std::vector<device_info> devices(patience until) = 0;
@@ -59,33 +60,55 @@ class local_port final : public session_port {
       : net_(m->network()), session_(m->open(std::move(settings))), master_(m) {}
 
   void extend(graph_delta delta, patience) override { session_->extend(std::move(delta)); }
-  prepared_reply prepare(const runtime::step_signature& s, patience until) override {
-    return session_->prepare(s, until);
+  prepared_reply prepare(const runtime::step_signature& s, patience until, bool lines) override {
+    return session_->prepare(s, until, lines);
   }
   pinion::plan plan(const runtime::step_signature& s, patience until) override { return session_->plan(s, until); }
   std::vector<device_info> devices(patience until) override { return session_->devices(until); }
   run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) override {
     if (!session_->is_fresh(step)) session_->refresh(step, until);
-    countdown ended;
-    run_result result;
-    std::optional<error> failed;
+    const auto out = std::make_shared<outcome>();
     session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread,
-                  [&](run_result got, const error* why) {
-                    result = std::move(got);
-                    if (why) failed = *why;
-                    ended.count_down();
+                  [out](run_result got, const error* why) {
+                    out->result = std::move(got);
+                    if (why) out->failed = *why;
+                    out->ended.count_down();
                   });
-    net_.wait(ended, {});
+    await(*out, until);
     warn(session_->take_notices());
-    if (failed) throw *failed;
-    return result;
+    if (out->failed) throw *out->failed;
+    return std::move(out->result);
   }
   void close() override {
+    const auto closed = error(errc::cancelled, "the session was closed while the step ran");
     if (const auto m = master_.lock())
-      m->close(session_->handle(), error(errc::cancelled, "the session was closed while the step ran"));
+      if (const auto session = m->close(session_->handle(), closed)) session->let_go();
   }
 
  private:
+  // Shared with a run, which may outlast the patience of whoever began it.
+  struct outcome {
+    countdown ended;
+    run_result result;
+    std::optional<error> failed;
+  };
+  // A kernel that does not end holds nobody for ever: neither beyond the run's time, nor when the session was closed.
+  void await(outcome& out, patience until) const {
+    if (out.ended.done()) return;
+    std::optional<time_point> closed;
+    while (!net_.wait(out.ended, net_.now() + std::chrono::milliseconds(100))) {
+      const auto now = net_.now();
+      if (until && now > *until + grace) throw stuck(errc::deadline_exceeded, "the session's operation_timeout");
+      if (!closed && !session_->is_open()) closed = now;
+      if (closed && now > *closed + grace) throw stuck(errc::cancelled, "the session was closed");
+    }
+  }
+  static error stuck(errc code, const std::string& what) {
+    return error(code, "the step did not end within " + std::to_string(grace.count()) + " s after " + what +
+                           ": one of its kernels does not return; it is left to itself");
+  }
+  static constexpr std::chrono::seconds grace{2};
+
   rpc::network& net_;
   const std::shared_ptr<master_session> session_;
   const std::weak_ptr<master> master_;
@@ -105,8 +128,8 @@ class wire_port final : public session_port {
   void extend(graph_delta delta, patience until) override {
     ask<nothing>(extend_graph{session_, std::move(delta)}, until);
   }
-  prepared_reply prepare(const runtime::step_signature& s, patience until) override {
-    return ask<prepared_reply>(prepare_step{session_, left(until), s}, until);
+  prepared_reply prepare(const runtime::step_signature& s, patience until, bool lines) override {
+    return ask<prepared_reply>(prepare_step{session_, left(until), s, lines}, until);
   }
   pinion::plan plan(const runtime::step_signature& s, patience until) override {
     return ask<plan_reply>(plan_step{session_, left(until), s}, until).plan;
@@ -152,8 +175,14 @@ class wire_port final : public session_port {
 
 class remote_session final : public runtime::session_backend {
  public:
-  remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net)
-      : options_(options), graph_(g), net_(std::move(net)), address_(address_of_target(options.target)) {
+  // close() waits so long for calls under way.
+  remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net,
+                 std::chrono::milliseconds patience_of_close = std::chrono::seconds(10))
+      : options_(options),
+        graph_(g),
+        net_(std::move(net)),
+        address_(address_of_target(options.target)),
+        patience_of_close_(patience_of_close) {
     if (options.placer)
       throw error(errc::invalid_argument,
                   "a session on a cluster is placed by the task it targets; give that server its "
@@ -163,21 +192,27 @@ class remote_session final : public runtime::session_backend {
   }
   ~remote_session() override { close(); }
 
+  // Steps that are there are found while others are made, and steps are made beside each other; of those that ask for
+  // one step, one makes it.
   std::shared_ptr<runtime::prepared_step> prepare(const runtime::step_signature& signature) override {
-    std::shared_lock call(calls_);
-    std::lock_guard one_at_a_time(building_);
-    if (const auto known = steps_.find(signature); known != steps_.end()) return expect_open(), known->second;
+    const users::one call(calls_);
+    const auto place = place_of(signature);
+    if (auto known = step_in(*place)) return expect_open(), known;
+    std::lock_guard one_makes_it(place->making);
+    if (auto known = step_in(*place)) return expect_open(), known;
     const auto until = deadline();
     ship(until);
-    const auto reply = port(until)->prepare(signature, until);
-    if (options_.log_device_placement)
-      for (const auto& line : reply.placed) log_placement(options_, line);
-    return steps_[signature] = std::make_shared<remote_step>(reply.step);
+    const bool lines = options_.log_device_placement;
+    const auto reply = port(until)->prepare(signature, until, lines);
+    for (const auto& line : reply.placed) log_placement(options_, line);
+    auto made = std::make_shared<remote_step>(reply.step);
+    std::lock_guard hold(mutex_);
+    return place->step = std::move(made);
   }
 
   void run(runtime::prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results,
            step_trace* trace) override {
-    std::shared_lock call(calls_);
+    const users::one call(calls_);
     const auto until = deadline();
     run_result got =
         port(until)->run(static_cast<remote_step&>(step).number, {feeds.begin(), feeds.end()}, trace != nullptr, until);
@@ -194,14 +229,13 @@ class remote_session final : public runtime::session_backend {
                                          to_string(where) + " belongs to a session on a cluster");
   }
   pinion::plan plan(const runtime::step_signature& signature) override {
-    std::shared_lock call(calls_);
-    std::lock_guard one_at_a_time(building_);
+    const users::one call(calls_);
     const auto until = deadline();
     ship(until);
     return port(until)->plan(signature, until);
   }
   std::vector<device_info> list_devices() override {
-    std::shared_lock call(calls_);
+    const users::one call(calls_);
     const auto until = deadline();
     return port(until)->devices(until);
   }
@@ -214,7 +248,9 @@ class remote_session final : public runtime::session_backend {
     }
     if (open) open->close();
     if (net_->single_threaded()) return;  // what is under way waits for this thread
-    std::unique_lock none_is_under_way(calls_);
+    if (!calls_->wait_until_none(std::chrono::steady_clock::now() + patience_of_close_))
+      std::fprintf(stderr, "pinion: a session at %s was closed, and a call of it has not ended; it is left to itself\n",
+                   address_.c_str());
   }
 
  private:
@@ -222,6 +258,21 @@ class remote_session final : public runtime::session_backend {
     explicit remote_step(std::uint64_t n) : number(n) {}
     std::uint64_t number;
   };
+  struct step_place {
+    std::mutex making;
+    std::shared_ptr<remote_step> step;  // guarded by the session's mutex_
+  };
+
+  std::shared_ptr<step_place> place_of(const runtime::step_signature& signature) {
+    std::lock_guard hold(mutex_);
+    auto& place = steps_[signature];
+    if (!place) place = std::make_shared<step_place>();
+    return place;
+  }
+  std::shared_ptr<remote_step> step_in(const step_place& place) const {
+    std::lock_guard hold(mutex_);
+    return place.step;
+  }
 
   patience deadline() const {
     if (options_.operation_timeout.count() == 0) return std::nullopt;
@@ -257,8 +308,9 @@ class remote_session final : public runtime::session_backend {
                                        [this] { expect_open(); });
   }
 
-  // Sends what the graph has gained since.
+  // Sends what the graph has gained since. Those who make steps meanwhile wait for it, since it is their graph too.
   void ship(patience until) {
+    std::lock_guard one_at_a_time(shipping_);
     auto delta = delta_since(graph_, shipped_);
     if (delta.nodes.empty() && delta.gone.empty()) return;
     const auto to = port(until);
@@ -272,16 +324,17 @@ class remote_session final : public runtime::session_backend {
   graph& graph_;
   const std::shared_ptr<rpc::network> net_;
   const std::string address_;
+  const std::chrono::milliseconds patience_of_close_;
 
-  std::mutex building_;  // held while a step is made; guards the next two
+  std::mutex shipping_;  // held while the master is told of nodes; guards what it was told of
   shipped shipped_;
-  std::unordered_map<runtime::step_signature, std::shared_ptr<remote_step>, runtime::signature_hash> steps_;
 
-  std::shared_mutex calls_;  // held, shared, by those under way
+  const std::shared_ptr<users> calls_ = std::make_shared<users>();  // those under way; may outlast this
   std::mutex opening_;
   mutable std::mutex mutex_;
   bool closed_ = false;
   std::shared_ptr<session_port> port_;
+  std::unordered_map<runtime::step_signature, std::shared_ptr<step_place>, runtime::signature_hash> steps_;
 };
 
 // Asks a task to stop, and waits until its port is free.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@ struct server_config {
   std::vector<sim::accelerator> simulated = {};   // pretend accelerators: /gpu:0, /gpu:1, ...
   std::chrono::milliseconds heartbeat{1000};      // a peer that is silent for two is dead
   std::uint64_t credit = std::uint64_t{4} << 20;  // bytes that may be on the way to one peer
+  std::chrono::milliseconds stop_timeout{10000};  // of stop(): what runs longer is named, and left to itself
 };
 
 struct server_options {
@@ -44,9 +46,18 @@ class task_server {
   virtual ~task_server() = default;
   virtual const std::string& address() const = 0;
   virtual void join() = 0;
-  virtual void stop() = 0;
+  // False where something has not ended in time: it still uses this, which then must not be destroyed.
+  virtual bool stop() = 0;
   virtual traffic_counts traffic() const = 0;
 };
+
+// Keeps what could not be stopped in time: what still runs uses it, to the end of the process.
+inline void leave_to_itself(std::unique_ptr<task_server> still_used) {
+  static std::mutex mutex;
+  static auto& all = *new std::vector<std::unique_ptr<task_server>>;
+  std::lock_guard hold(mutex);
+  all.push_back(std::move(still_used));
+}
 
 // A socket that listens already, for those who must know their ports before their cluster spec is complete.
 class bound_address {
@@ -78,15 +89,15 @@ class server {
   server(server&&) = default;
   // As stop().
   ~server() {
-    if (task_) task_->stop();
+    if (task_ && !task_->stop()) distributed::leave_to_itself(std::move(task_));
   }
 
   // "pinion://127.0.0.1:2222", for sessions.
   std::string target() const { return "pinion://" + task_->address(); }
   // Blocks until stop(), SIGINT, SIGTERM or a remote shutdown; then the server has stopped.
   void join() { task_->join(); }
-  // Fails what runs with unavailable, tells every peer, frees the port; returns when nothing runs any more. Stopping
-  // twice is harmless.
+  // Fails what runs with unavailable, tells every peer, frees the port; returns when nothing runs any more, or after
+  // config.stop_timeout with a line on standard error that names what does. Stopping twice is harmless.
   void stop() { task_->stop(); }
   traffic_counts traffic() const { return task_->traffic(); }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <memory>
@@ -43,7 +45,10 @@ class server_core final : public task_server {
         task_(task_of(cluster, options)),
         peers_(*net_, cluster, ways_of(options)),
         exchange_(*net_, me_.name, peers_, task_.inter_op, {.credit = options.config.credit}),
-        worker_(*net_, me_.name, task_, exchange_),
+        worker_(*net_, me_.name, task_, exchange_, builders_, alarms_),
+        stop_timeout_(options.config.stop_timeout),
+        builders_(net_->single_threaded() ? 0 : std::max(2, task_.inter_op.threads())),
+        alarms_(net_->single_threaded() ? 0 : 1),
         master_(std::make_shared<master>(
             master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_, options.config.placer})),
         door_(std::make_shared<rpc::server>(*net_, std::move(listener_), door_options(options), service())) {
@@ -51,8 +56,10 @@ class server_core final : public task_server {
     door_->start();
     net_->spawn(sweep(this, sweeper_, swept_));
   }
+  // Waits, however long, for what stop() did not see the end of.
   ~server_core() override {
     stop();
+    end_calls(time_point::max());
     if (stopper_.joinable()) stopper_.join();
   }
 
@@ -69,22 +76,25 @@ class server_core final : public task_server {
     stop();
   }
 
-  void stop() override {
+  bool stop() override {
     ask_to_stop();
     std::lock_guard one_at_a_time(stopping_);
-    if (std::exchange(stopped_, true)) return;
+    if (std::exchange(stopped_, true)) return all_ended_;
     const error why = error(errc::unavailable, me_.name + " was stopped").in_task(me_.name);
+    const time_point until = std::chrono::steady_clock::now() + stop_timeout_;
     local_masters::instance().remove(address_);
-    master_->stop(why);
-    worker_.stop(why);
-    calls_.join();
+    const bool unused = master_->stop(why, until);
+    const std::string still_runs = worker_.stop(why, until);
+    const bool answered = end_calls(until);
     door_->stop(why, [&] {
       peers_.close(why);
       *swept_ = true;
       sweeper_->cancel();
     });
-    rpc::settle(*net_);  // then nothing refers to this any more
-    calls_.join();       // those that came in between
+    rpc::settle(*net_);  // then nothing of the network refers to this any more
+    all_ended_ = end_calls(until) && answered && unused && still_runs.empty();  // also those that came in between
+    if (!all_ended_) complain(still_runs);
+    return all_ended_;
   }
 
   traffic_counts traffic() const override {
@@ -160,13 +170,14 @@ class server_core final : public task_server {
           return nothing{};
         });
       case register_step::method:
-        return rpc::receive<register_step>(e, [this, answer, from](register_step&& r) {
-          worker_.register_step(from->channel, std::move(r), [answer](const error* failed) { settle(answer, failed); });
+        return in_turn<register_step>(e, answer, from, [this, answer, from](register_step&& r) {
+          worker_.register_step(party_of(from), std::move(r),
+                                [answer](const error* failed) { settle(answer, failed); });
         });
       case run_step::method:
         return rpc::receive<run_step>(e, [this, answer, from](run_step&& r) {
           worker_.run(
-              r, from->channel, {}, 0, worker::begin_in::pool,
+              r, party_of(from), {}, 0, worker::begin_in::pool,
               [this, answer, session = r.session](run_result result, const error* failed) {
                 if (failed)
                   answer->fail(*failed);
@@ -187,28 +198,32 @@ class server_core final : public task_server {
           return opened_session{session->handle()};
         });
       case extend_graph::method:
-        return waiting<extend_graph>(e, answer, [this](extend_graph&& x) {
-          master_->find(x.session)->extend(std::move(x.delta));
-          return nothing{};
+        return in_turn<extend_graph>(e, answer, from, [this, answer](extend_graph&& x) {
+          reply_with(answer, std::move(x), [this](extend_graph&& more) {
+            master_->find(more.session)->extend(std::move(more.delta));
+            return nothing{};
+          });
         });
       case prepare_step::method:
-        return waiting<prepare_step>(e, answer, [this](prepare_step&& p) {
-          return master_->find(p.session)->prepare(p.signature, until(p.patience_ms));
+        return waiting<prepare_step>(e, answer, from, [this](prepare_step&& p) {
+          return master_->find(p.session)->prepare(p.signature, until(p.patience_ms), p.lines);
         });
       case plan_step::method:
-        return waiting<plan_step>(e, answer, [this](plan_step&& p) {
+        return waiting<plan_step>(e, answer, from, [this](plan_step&& p) {
           return plan_reply{master_->find(p.session)->plan(p.signature, until(p.patience_ms))};
         });
       case list_request::method:
-        return waiting<list_request>(e, answer, [this](list_request&& l) {
+        return waiting<list_request>(e, answer, from, [this](list_request&& l) {
           return list_reply{master_->find(l.session)->devices(until(l.patience_ms))};
         });
       case reset_request::method:
-        return waiting<reset_request>(e, answer, [this](reset_request&& r) {
+        return waiting<reset_request>(e, answer, from, [this](reset_request&& r) {
           master_->reset(r.containers);
           return nothing{};
         });
       case run_request::method:
+        if (e.control.size() > rpc::long_control)
+          return in_turn<run_request>(e, answer, from, [this, answer](run_request&& r) { run(std::move(r), answer); });
         return rpc::receive<run_request>(e, [this, answer](run_request&& r) { run(std::move(r), answer); });
       default:
         answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(e.method)));
@@ -221,25 +236,34 @@ class server_core final : public task_server {
       case announce_value::method: return exchange_.announced(e, from);
       case return_credit::method: return exchange_.credited(e, from);
       case cancel_run::method:
-        return rpc::receive<cancel_run>(e, [this](cancel_run&& c) { worker_.cancel(c.run, c.why); });
+        return rpc::receive<cancel_run>(e,
+                                        [this, from](cancel_run&& c) { worker_.cancel(c.run, c.why, party_of(from)); });
       case forget_session::method:
-        return rpc::receive<forget_session>(e, [this](forget_session&& f) { worker_.forget_session(f.session); });
+        return rpc::receive<forget_session>(
+            e, [this, from](forget_session&& f) { worker_.forget_session(f.session, party_of(from)); });
       case close_session::method:
         return rpc::receive<close_session>(e, [this](close_session&& c) {
-          master_->close(c.session, error(errc::cancelled, "the session was closed while the step ran"));
+          let_go(master_->close(c.session, error(errc::cancelled, "the session was closed while the step ran")));
         });
       default: throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(e.method));
     }
   }
   void gone(const rpc::guest_ref& who, const error& why) {
     exchange_.gone(who);
+    unread_.erase(who->channel);
     const error lost(errc::cancelled, "its client is gone: " + why.sentence());
     worker_.forget_owner(who->channel, lost);
     const auto at = sessions_of_.find(who->channel);
     if (at == sessions_of_.end()) return;
-    for (const auto handle : at->second) master_->close(handle, lost);
+    for (const auto handle : at->second) let_go(master_->close(handle, lost));
     sessions_of_.erase(at);
   }
+  void let_go(std::shared_ptr<master_session> closed) {
+    if (!closed) return;
+    const auto line = closed->handle();
+    builders_.add(line, [closed = std::move(closed)] { closed->let_go(); });
+  }
+  static party party_of(const rpc::guest_ref& who) { return {who->channel, who->name, who->incarnation}; }
 
   static void settle(const answer_ref& answer, const error* failed) {
     if (failed)
@@ -260,10 +284,44 @@ class server_core final : public task_server {
   static std::unique_ptr<rpc::incoming> on(const rpc::envelope& e, const answer_ref& answer, Body body) {
     return rpc::receive<M>(e, [answer, body](M&& m) { reply_with(answer, std::move(m), body); });
   }
-  // The same for what may wait for other tasks.
+  // A message that may be large, or follow one: read, and taken care of, in the order in which its client sent them, by
+  // threads that have the time. One that cannot be read closes its connection, as one that is read on arrival does.
   template <class M, class Body>
-  std::unique_ptr<rpc::incoming> waiting(const rpc::envelope& e, const answer_ref& answer, Body body) {
-    return rpc::receive<M>(e, [this, answer, body](M&& m) {
+  std::unique_ptr<rpc::incoming> in_turn(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from,
+                                         Body body) {
+    const auto held = hold_unread(e, from);
+    return rpc::receive_sealed<M>(e, [this, answer, from, held, body](rpc::sealed<M>&& unread) {
+      auto letter = std::make_shared<rpc::sealed<M>>(std::move(unread));
+      builders_.add(from->channel, [answer, held, body, letter] {
+        std::optional<M> message;
+        try {
+          message = letter->open();
+        } catch (...) {
+          return answer->hang_up(current_error());
+        }
+        *letter = {};
+        body(std::move(*message));
+      });
+    });
+  }
+  // Counts what a client has sent and nobody has read yet, until what it returns goes. Throws, which closes the
+  // connection, for one that sends without end.
+  std::shared_ptr<void> hold_unread(const rpc::envelope& e, const rpc::guest_ref& from) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 30;
+    auto& all = unread_[from->channel];
+    if (!all) all = std::make_shared<std::atomic<std::uint64_t>>(0);
+    const std::uint64_t size = e.control.size() + e.payload, held = all->load(std::memory_order_relaxed);
+    if (held > 0 && held + size > most)
+      throw error(errc::resource_exhausted, "more than " + std::to_string(most) + " bytes wait to be read here");
+    all->fetch_add(size, std::memory_order_relaxed);
+    return std::shared_ptr<void>(nullptr,
+                                 [all = all, size](void*) { all->fetch_sub(size, std::memory_order_relaxed); });
+  }
+  // A call that may wait for other tasks: begun in turn, then beside the others.
+  template <class M, class Body>
+  std::unique_ptr<rpc::incoming> waiting(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from,
+                                         Body body) {
+    return in_turn<M>(e, answer, from, [this, answer, body](M&& m) {
       auto held = std::make_shared<M>(std::move(m));
       calls_.begin([answer, body, held] { reply_with(answer, std::move(*held), body); });
     });
@@ -310,6 +368,15 @@ class server_core final : public task_server {
     }
   }
 
+  // Work begins calls, and calls make work; when the master has stopped neither goes on for long.
+  bool end_calls(time_point until) {
+    return builders_.wait_until_idle(until) && calls_.join(until) && builders_.wait_until_idle(until);
+  }
+  void complain(const std::string& still_runs) const {
+    const auto seconds = std::chrono::duration<double>(stop_timeout_).count();
+    std::fprintf(stderr, "pinion: %s was stopped, but %s has not ended after %.1f s; it is left to itself\n",
+                 me_.name.c_str(), still_runs.empty() ? "a call that makes a step ready" : still_runs.c_str(), seconds);
+  }
   // For a remote shutdown: somebody must wait until everything has ended, and the network's thread may not.
   void stop_beside() {
     if (!stopper_.joinable()) stopper_ = std::thread([this] { stop(); });
@@ -328,18 +395,22 @@ class server_core final : public task_server {
   peers peers_;
   exchange exchange_;
   worker worker_;
+  const std::chrono::milliseconds stop_timeout_;
+  builders builders_;   // what they still do uses all of the above
+  thread_pool alarms_;  // likewise
   calls calls_;
   std::shared_ptr<master> master_;
   const std::shared_ptr<rpc::server> door_;
   const std::shared_ptr<rpc::timer> sweeper_ = net_->make_timer();
-  const std::shared_ptr<bool> swept_ = std::make_shared<bool>(false);  // of the network's thread
-  std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;       // by guest; of the network's thread
+  const std::shared_ptr<bool> swept_ = std::make_shared<bool>(false);            // of the network's thread
+  std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;                 // by guest; of the network's thread
+  std::map<std::uint64_t, std::shared_ptr<std::atomic<std::uint64_t>>> unread_;  // likewise: bytes
 
   countdown asked_;
   std::atomic<bool> asked_once_{false};
   std::thread stopper_;  // made in the network's thread while it serves, joined by the destructor
   std::mutex stopping_;
-  bool stopped_ = false;
+  bool stopped_ = false, all_ended_ = true;
 };
 
 #if PINION_DEFINE_RUNTIME

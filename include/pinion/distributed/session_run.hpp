@@ -53,7 +53,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
                                     self->ended_at(task, std::move(end.trace), failed);
                                   }));
     if (!step_->part_of(s_.name)) return ended_here({}, nullptr);
-    s_.here.run(request, 0, std::move(feeds), step_->signature.fetches.size(), where,
+    s_.here.run(request, {}, std::move(feeds), step_->signature.fetches.size(), where,
                 [self = shared_from_this(), session](run_result result, const error* failed) {
                   if (auto notices = self->s_.here.take_notices(session); !notices.empty())
                     self->tell_(std::move(notices));

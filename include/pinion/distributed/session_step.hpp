@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ struct session_step {
   runtime::step_signature signature;
   std::vector<output_type> feed_types;
   std::vector<step_part> parts;
+  std::shared_ptr<std::mutex> shipping = std::make_shared<std::mutex>();  // held while they are shipped again
 
   const step_part* part_of(std::string_view task) const {
     const auto at = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.task == task; });

@@ -82,9 +82,13 @@ template <class Reply, class Request>
 Reply ask_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, const Request& request,
                    wait_options how = {}, rpc::lane by = rpc::lane::data) {
   how.what = "waiting for an answer of " + way->title();
-  return wait_for<Reply>(net, how, [&](auto done) {
-    rpc::call<Reply>(*way, by, request, std::function<void(Reply, const error*)>(done));
-  });
+  using answer = rpc::reply_to_read<Reply>;  // read in this thread, which may take its time
+  return wait_for<answer>(net, how,
+                          [&](auto done) {
+                            rpc::call_at_leisure<Reply>(*way, by, request,
+                                                        std::function<void(answer, const error*)>(done));
+                          })
+      .take();
 }
 
 }  // namespace pinion::inline v0::distributed

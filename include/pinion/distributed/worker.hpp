@@ -9,81 +9,83 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <pinion/distributed/exchange.hpp>
+#include <pinion/distributed/builders.hpp>
+#include <pinion/distributed/kept_steps.hpp>
 #include <pinion/distributed/run_result.hpp>
-#include <pinion/op/variable/state.hpp>
-#include <pinion/runtime/compiled_step.hpp>
-#include <pinion/runtime/session_bodies.hpp>
 
 namespace pinion::inline v0::distributed {
 
-// Owned by a server. Thread-safe. Callbacks come once, in any thread.
+// Owned by a server. Thread-safe. Callbacks come once, in any thread. A lock of this is held for moments only: what is
+// compiled, or waits, holds none.
 class worker {
  public:
   using registered = std::function<void(const error*)>;
   enum class begin_in { this_thread, pool };
 
-  worker(rpc::network& net, std::string name, runtime::task& on, exchange& values)
-      : net_(net), name_(std::move(name)), task_(on), exchange_(values) {}
+  // Steps are made ready by `slow`; runs are failed by `alarms`, which never compute: what a failure wakes has to be
+  // accounted for, item by item.
+  worker(rpc::network& net, std::string name, runtime::task& on, exchange& values, builders& slow, thread_pool& alarms)
+      : net_(net),
+        name_(std::move(name)),
+        task_(on),
+        exchange_(values),
+        builders_(slow),
+        alarms_(alarms),
+        steps_(name_, on) {}
 
   std::vector<device_info> devices() const { return task_.device_infos(); }
 
   // Connects with the peers of the step, then compiles it.
-  void register_step(std::uint64_t owner, register_step r, registered done) {
-    auto step = std::make_shared<kept_step>();
-    step->owner = owner;
-    step->session = r.session;
-    step->peers = incarnations(r.peers.begin(), r.peers.end());
-    step->part = std::move(r.part);
-    step->soft = r.soft;
-    meet_peers(step, std::chrono::seconds(2),
-               [this, step, number = r.step, done = std::move(done)](const error* failed) {
-                 if (failed) return done(failed);
-                 task_.inter_op.schedule([this, step, number, done] { compile(step, number, done); });
-               });
+  void register_step(const party& by, distributed::register_step r, registered done) {
+    kept_steps::session_ref session;
+    try {
+      session = steps_.claim(r.session, by);
+    } catch (...) {
+      const error failed = current_error().in_task(name_);
+      return done(&failed);
+    }
+    auto step = std::make_shared<kept_step>(kept_step{.session = r.session,
+                                                      .number = r.step,
+                                                      .peers = incarnations(r.peers.begin(), r.peers.end()),
+                                                      .part = std::move(r.part),
+                                                      .soft = r.soft});
+    const std::uint64_t line = by.is_own_master() ? step->session : by.channel;
+    meet_peers(step, std::chrono::seconds(2), [this, session, step, line, done = std::move(done)](const error* failed) {
+      if (!failed) return builders_.add(line, [this, session, step, done] { build(session, step, done); });
+      steps_.give_up(step->session, session);
+      done(failed);
+    });
   }
 
   // Computes what was registered; `fetches` many values come back.
-  void run(const run_step& r, std::uint64_t owner, std::vector<any_tensor> feeds, std::size_t fetches, begin_in where,
+  void run(const run_step& r, const party& by, std::vector<any_tensor> feeds, std::size_t fetches, begin_in where,
            run_ended done) {
-    std::shared_ptr<active_run> a;
+    const auto order =
+        std::make_shared<ordered_run>(ordered_run{r, by, std::move(feeds), fetches, where, std::move(done)});
     try {
-      a = begin(r, owner, std::move(feeds), fetches, std::move(done));
+      auto what = steps_.find(r, by);
+      if (what.compiled || where == begin_in::this_thread) return begin(*order, std::move(what));
+      builders_.add(r.run, [this, order, what] { begin(*order, what); });
     } catch (...) {
-      const error failed = current_error().in_task(name_);
-      return done({}, &failed);
+      refuse(*order, current_error());
     }
-    if (!peers_are_up(*a->registered))  // they may have lost each other since the last run, and found each other again
-      meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const error* failed) {
-        if (failed) a->state.fail(*failed);
-        task_.inter_op.schedule([this, a] { start(a); });
-      });
-    else if (where == begin_in::pool)
-      task_.inter_op.schedule([this, a] { start(a); });
-    else
-      start(a);
   }
 
-  // What happened to the state that a session uses, and that its people should know. Each is told once.
-  std::vector<std::string> take_notices(std::uint64_t session) {
-    std::lock_guard hold(mutex_);
-    if (notices_.empty()) return {};
-    const auto at = notices_.find(session);
-    if (at == notices_.end()) return {};
-    auto taken = std::move(at->second);
-    notices_.erase(at);
-    return taken;
-  }
+  std::vector<std::string> take_notices(std::uint64_t session) { return steps_.take_notices(session); }
 
-  void cancel(std::uint64_t run, const error& why) {
+  // Ignored for a run of somebody else. A cancellation may come before its run.
+  void cancel(std::uint64_t run, const error& why, const party& by = {}) {
     const auto a = find_run(run);
-    if (a) fail(a, why);
-    exchange_.forget(run);
+    const bool may = by.is_own_master() || (a ? are_one(a->owner, by) : steps_.owns(by, session_of(run)));
+    if (!may) return;
+    alarms_.schedule([this, a, run, why] {
+      if (a) fail(a, why);
+      exchange_.forget(run);
+    });
   }
   // What this task is waiting for in a run, for people; "" if nothing.
   std::string waits_for(std::uint64_t run) const {
@@ -91,79 +93,62 @@ class worker {
     return a ? a->meet->missing() : std::string();
   }
 
-  void forget_session(std::uint64_t session) {
-    std::lock_guard hold(mutex_);
-    std::erase_if(steps_, [&](const auto& s) { return s.first.first == session; });
-    kernels_.erase(session);
-    notices_.erase(session);
-    exchange_.forget_session(session);
-  }
+  // Ignored for a session of somebody else.
+  void forget_session(std::uint64_t session, const party& by = {}) { let_go(session, steps_.forget(session, by)); }
   // A master that is gone takes its runs and sessions along.
-  void forget_owner(std::uint64_t owner, const error& why) {
-    std::vector<std::shared_ptr<active_run>> orphans;
-    {
-      std::lock_guard hold(mutex_);
-      for (const auto& [run, a] : active_)
-        if (a->owner == owner) orphans.push_back(a);
-      std::set<std::uint64_t> gone, back;  // a session whose master has come back is shipped by another owner
-      for (const auto& [key, step] : steps_) (step->owner == owner ? gone : back).insert(key.first);
-      std::erase_if(steps_, [&](const auto& s) { return s.second->owner == owner; });
-      for (const auto session : gone)
-        if (back.count(session) == 0) exchange_.forget_session(session);
-    }
-    for (const auto& a : orphans) fail(a, why);
+  void forget_owner(std::uint64_t channel, const error& why) {
+    for (const auto& a : runs_if([&](const active_run& r) { return r.owner.channel == channel; }))
+      alarms_.schedule([this, a, why] { fail(a, why); });
+    for (auto& [session, kept] : steps_.forget_all_of(channel)) let_go(session, std::move(kept));
   }
-  // Steps compiled before are compiled again when they are next run: their variables are gone.
+  // Steps compiled before are compiled again when they are next run.
   void reset(const std::vector<std::string>& containers) {
-    std::lock_guard hold(mutex_);
     if (containers.empty()) task_.resources.clear();
     for (const auto& c : containers) task_.resources.clear(c);
-    for (auto& [session, kernels] : kernels_) kernels->clear();
-    for (auto& [key, step] : steps_) step->stale = true;
+    steps_.renew();
   }
 
-  // Fails what runs, and waits until it has ended.
-  void stop(const error& why) {
-    std::vector<std::shared_ptr<active_run>> all;
-    {
-      std::lock_guard hold(mutex_);
-      stopped_ = true;
-      for (const auto& [run, a] : active_) all.push_back(a);
-    }
-    for (const auto& a : all) fail(a, why);
+  // Fails what runs, and waits until it has ended. What has not by then, for people; "" if nothing.
+  std::string stop(const error& why, time_point until) {
+    steps_.stop();
     std::unique_lock hold(mutex_);
-    idle_.wait(hold, [this] { return active_.empty(); });
+    stopped_ = true;
+    hold.unlock();
+    for (const auto& a : runs_if([](const active_run&) { return true; })) fail(a, why);
+    hold.lock();
+    if (idle_.wait_until(hold, until, [this] { return active_.empty(); })) return "";
+    const auto& first = *active_.begin()->second->registered;
+    return std::to_string(active_.size()) + " run(s) of step " + std::to_string(first.number) + " of session " +
+           std::to_string(first.session) + " (" + nodes_of(first) + ")";
   }
 
  private:
-  // A subgraph under its number. Compiled under the lock of the worker's table.
-  struct kept_step {
-    std::uint64_t owner = 0, session = 0;
-    incarnations peers;
-    subgraph part;
-    std::shared_ptr<const pinion::graph> graph;
-    std::shared_ptr<runtime::compiled_step> compiled;
-    bool stale = false;
-    bool soft = false;
-  };
   struct active_run {
-    active_run(std::shared_ptr<remote_rendezvous> r, std::shared_ptr<runtime::compiled_step> what,
-               std::shared_ptr<const kept_step> from, std::uint64_t who)
+    active_run(std::shared_ptr<remote_rendezvous> r, kept_steps::found&& what, party who)
         : meet(std::move(r)),
-          step(std::move(what)),
-          registered(std::move(from)),
-          owner(who),
+          step(std::move(what.compiled)),
+          registered(std::move(what.step)),
+          owner(std::move(who)),
           state(*meet, static_cast<std::int64_t>(meet->run())) {}
     std::shared_ptr<remote_rendezvous> meet;
     std::shared_ptr<runtime::compiled_step> step;  // as it was when the run began: a reset compiles another
     std::shared_ptr<const kept_step> registered;
-    std::uint64_t owner;
+    party owner;
     std::optional<step_tracer> tracer;
     runtime::step_state state;
     run_ended done;
     std::atomic<bool> started{false};
   };
-  using step_key = std::pair<std::uint64_t, std::uint64_t>;
+  // What is asked for, until it has begun.
+  struct ordered_run {
+    run_step what;
+    party by;
+    std::vector<any_tensor> feeds;
+    std::size_t fetches;
+    begin_in where;
+    run_ended done;
+  };
+  static std::uint64_t session_of(std::uint64_t run) { return run >> 32; }
 
   // ---- registering
 
@@ -195,92 +180,77 @@ class worker {
     }
   }
 
-  void compile(const std::shared_ptr<kept_step>& step, std::uint64_t number, const registered& done) {
+  void build(const kept_steps::session_ref& session, const kept_steps::step_ref& step, const registered& done) {
     std::optional<error> failed;
     try {
-      step->graph = rebuild(step->part);
-      warn_of_clashes(*step);
-      for (const auto& part : step->part.parts) expect_device(part);
-      std::lock_guard hold(mutex_);
-      if (stopped_) throw error(errc::unavailable, name_ + " is being stopped");
-      compile_now(*step);
-      steps_[{step->session, number}] = step;
+      steps_.build(session, step);
     } catch (...) {
       failed = current_error().in_task(name_);
     }
+    steps_.give_up(step->session, session);
     done(failed ? &*failed : nullptr);
   }
-  void expect_device(const runtime::partition& part) const {
-    if (part.device < 0 || static_cast<std::size_t>(part.device) >= task_.devices.size())
-      throw error(errc::invalid_argument, name_ + " has no device number " + std::to_string(part.device));
-  }
-  // A variable that this step means to be something else than the session that has it: that session is told too. The
-  // step itself fails when its kernels look the variable up.
-  void warn_of_clashes(const kept_step& step) {
-    std::lock_guard hold(mutex_);
-    for (node_id id = 0; id < step.graph->size(); ++id) {
-      const node& mine = (*step.graph)[id];
-      if (mine.op != op::variable::name || mine.attrs.begin() == mine.attrs.end()) continue;
-      for (const auto& [key, other] : steps_)
-        if (key.first != step.session) warn_of_clash(mine, *other, key.first);
-    }
-  }
-  void warn_of_clash(const node& mine, const kept_step& other, std::uint64_t session) {
-    for (node_id id = 0; id < other.graph->size(); ++id) {
-      const node& theirs = (*other.graph)[id];
-      if (theirs.op != op::variable::name || theirs.attrs.begin() == theirs.attrs.end()) continue;
-      if (op::state_key(mine) != op::state_key(theirs) || op::agree(mine, theirs)) continue;
-      const std::string notice = "another session asked for the variable '" + op::state_key(mine).second +
-                                 "' of this one as " + op::type_text(mine) + " (made at " + to_string(mine.where) +
-                                 "), where it is " + op::type_text(theirs) + " (made at " + to_string(theirs.where) +
-                                 "); it was refused";
-      auto& told = notices_[session];
-      if (std::find(told.begin(), told.end(), notice) == told.end()) told.push_back(notice);
-    }
-  }
-  // With the lock.
-  void compile_now(kept_step& step) {
-    const auto kernels = kernels_of(step.session);
-    step.compiled =
-        std::make_shared<runtime::compiled_step>(step.part.parts, *step.graph, task_, *kernels,
-                                                 std::make_shared<runtime::session_bodies>(task_, kernels, step.soft));
-    step.stale = false;
-  }
-  std::shared_ptr<runtime::session_kernels> kernels_of(std::uint64_t session) {
-    auto& k = kernels_[session];
-    if (!k) k = std::make_shared<runtime::session_kernels>();
-    return k;
+  void let_go(std::uint64_t session, kept_steps::session_ref kept) {
+    if (!kept) return;
+    exchange_.forget_session(session);
+    builders_.add(session, [kept = std::move(kept)]() mutable { kept = nullptr; });
   }
 
   // ---- running
 
-  std::shared_ptr<active_run> begin(const run_step& r, std::uint64_t owner, std::vector<any_tensor> feeds,
-                                    std::size_t fetches, run_ended&& done) {
-    std::shared_ptr<kept_step> step;
-    std::shared_ptr<runtime::compiled_step> compiled;
-    {
-      std::lock_guard hold(mutex_);
-      if (stopped_) throw error(errc::unavailable, name_ + " is being stopped");
-      const auto at = steps_.find({r.session, r.step});
-      if (at == steps_.end())
-        throw error(errc::aborted, name_ + " does not know this step: it was restarted, or the session was closed");
-      step = at->second;
-      if (step->stale) compile_now(*step);
-      compiled = step->compiled;
+  void refuse(const ordered_run& order, error why) {
+    why.in_task(name_);
+    order.done({}, &why);
+  }
+  void begin(ordered_run& order, kept_steps::found what) {
+    std::shared_ptr<active_run> a;
+    try {
+      if (!what.compiled) what.compiled = steps_.compile(*what.session, *what.step);
+      a = enter(order, std::move(what));
+    } catch (...) {
+      return refuse(order, current_error());
     }
+    if (!peers_are_up(*a->registered))  // they may have lost each other since the last run, and found each other again
+      meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const error* failed) {
+        if (failed) a->state.fail(*failed);
+        task_.inter_op.schedule([this, a] { start(a); });
+      });
+    else if (order.where == begin_in::pool)
+      task_.inter_op.schedule([this, a] { start(a); });
+    else
+      start(a);
+  }
+  std::shared_ptr<active_run> enter(ordered_run& order, kept_steps::found&& what) {
+    const run_step& r = order.what;
+    expect_room(order, what.step->needs);
     auto hook = std::make_shared<std::weak_ptr<active_run>>();
-    auto meet = exchange_.begin(r.run, step->peers, [hook](const error& why) {
-      if (const auto a = hook->lock()) a->state.fail(why);
+    auto meet = exchange_.begin(r.run, what.step->peers, [this, hook](const error& why) {
+      const auto a = hook->lock();
+      if (a) alarms_.schedule([a, why] { a->state.fail(why); });
     });
-    auto a = std::make_shared<active_run>(std::move(meet), std::move(compiled), std::move(step), owner);
+    auto a = std::make_shared<active_run>(std::move(meet), std::move(what), order.by);
     *hook = a;
-    a->state.feeds = std::move(feeds);
-    a->state.fetches.resize(fetches);
+    a->state.feeds = std::move(order.feeds);
+    a->state.fetches.resize(order.fetches);
     if (r.trace) a->state.tracer = &a->tracer.emplace();
-    a->done = std::move(done);
-    std::lock_guard hold(mutex_);
-    active_[r.run] = a;
-    return a;
+    std::unique_lock hold(mutex_);
+    if (!stopped_) {
+      a->done = std::move(order.done);
+      return active_[r.run] = a;
+    }
+    hold.unlock();
+    exchange_.end(r.run);
+    throw error(errc::unavailable, name_ + " is being stopped");
+  }
+  static void expect_room(const ordered_run& order, const ends& needs) {
+    if (session_of(order.what.run) != order.what.session)
+      throw error(errc::invalid_argument, "run " + std::to_string(order.what.run) + " is none of session " +
+                                              std::to_string(order.what.session));
+    if (needs.feeds > order.feeds.size() || needs.fetches > order.fetches)
+      throw error(errc::invalid_argument, "the step takes " + std::to_string(needs.feeds) + " feeds and yields " +
+                                              std::to_string(needs.fetches) + " fetches, where the run has " +
+                                              std::to_string(order.feeds.size()) + " and " +
+                                              std::to_string(order.fetches));
   }
   bool peers_are_up(const kept_step& step) {
     return std::all_of(step.peers.begin(), step.peers.end(),
@@ -311,19 +281,37 @@ class worker {
     const auto at = active_.find(run);
     return at == active_.end() ? nullptr : at->second;
   }
+  template <class Which>
+  std::vector<std::shared_ptr<active_run>> runs_if(const Which& which) const {
+    std::vector<std::shared_ptr<active_run>> all;
+    std::lock_guard hold(mutex_);
+    for (const auto& [run, a] : active_)
+      if (which(*a)) all.push_back(a);
+    return all;
+  }
+  // Up to three of them, the last ones, since those before have often ended.
+  static std::string nodes_of(const kept_step& step) {
+    std::string names;
+    int left = 3;
+    for (const auto& part : step.part.parts)
+      for (auto it = part.items.rbegin(); it != part.items.rend() && left > 0; ++it)
+        if (it->kind == runtime::part_item::compute && left-- > 0)
+          names += (names.empty() ? "'" : ", '") + step.graph->peek(it->node).name + "'";
+    return names.empty() ? "of no nodes" : "it computes " + names;
+  }
 
   rpc::network& net_;
   const std::string name_;
   runtime::task& task_;
   exchange& exchange_;
+  builders& builders_;
+  thread_pool& alarms_;
+  kept_steps steps_;
 
   mutable std::mutex mutex_;
   std::condition_variable idle_;
   bool stopped_ = false;
-  std::map<step_key, std::shared_ptr<kept_step>> steps_;
-  std::map<std::uint64_t, std::shared_ptr<runtime::session_kernels>> kernels_;
   std::map<std::uint64_t, std::shared_ptr<active_run>> active_;
-  std::map<std::uint64_t, std::vector<std::string>> notices_;  // by session
 };
 
 }  // namespace pinion::inline v0::distributed

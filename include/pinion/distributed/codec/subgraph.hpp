@@ -1,10 +1,13 @@
 // The part of a graph that a worker computes: cut out of it with the partitions of a step, and rebuilt over there.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -33,6 +36,23 @@ subgraph cut(const graph& g, std::vector<runtime::partition> parts);
 // The graph of a subgraph that came over the wire; takes its nodes. Throws, and names the node, unless every node may
 // join the graph and every item says of its node what the graph says.
 std::shared_ptr<const graph> rebuild(subgraph& s, node_id limit = most_nodes);
+
+// How many feeds and fetches a run of the parts needs at least.
+struct ends {
+  std::size_t feeds = 0, fetches = 0;
+};
+ends ends_of(const std::vector<runtime::partition>& parts);
+
+// Feeds and fetches belong to the master's own task. Throws invalid_argument, and names the node, where parts that came
+// from a peer have any.
+void expect_no_ends(const graph& g, const std::vector<runtime::partition>& parts);
+
+// Throws invalid_argument, and names the node, unless what is received comes to this task, from here or from a peer of
+// the step, and what is sent leaves it for one of them: what nobody sends would be waited for without end. `is_peer`
+// tells whether a task takes part in the step.
+template <class IsPeer>
+void expect_transfers(const graph& g, const std::vector<runtime::partition>& parts, std::string_view task,
+                      const IsPeer& is_peer);
 
 // The output for which each feed of a partition stands, by the feed's number, as far as something computed here takes
 // it. Throws invalid_argument where one feed is taken for two outputs.
@@ -94,11 +114,16 @@ class cutting {
   std::map<node_id, place> places_;
 };
 
-// Holds the items of a partition to its graph.
+// The keys of one registration, and which item has one twice.
+struct used_keys {
+  std::unordered_set<std::string_view> sent, received;
+};
+
+// Holds the items of a partition to its graph. The keys refer to it.
 class part_check {
  public:
-  part_check(const graph& g, std::vector<bool>& idle, const runtime::partition& part)
-      : g_(g), idle_(idle), part_(part) {}
+  part_check(const graph& g, std::vector<bool>& idle, used_keys& keys, const runtime::partition& part)
+      : g_(g), idle_(idle), keys_(keys), part_(part) {}
 
   void run() {
     expect(part_.device >= 0, "a partition on device " + std::to_string(part_.device));
@@ -160,11 +185,14 @@ class part_check {
     expect(it.index >= 0 && it.index < limit, "a feed or fetch number " + std::to_string(it.index));
     check_passing(it, least, most, outputs);
   }
-  void check_transfer(const item& it, std::size_t least, std::size_t most, std::size_t outputs) const {
+  void check_transfer(const item& it, std::size_t least, std::size_t most, std::size_t outputs) {
     expect(!it.key.empty(), "a transfer without a key");
+    auto& used = it.kind == item::send ? keys_.sent : keys_.received;
+    expect(used.insert(it.key).second,
+           "the value '" + it.key + "' is " + (it.kind == item::send ? "sent" : "received") + " twice");
     check_passing(it, least, most, outputs);
   }
-  void check_receive(const item& it) const {
+  void check_receive(const item& it) {
     const int outputs = static_cast<int>(g_.peek(it.node).outputs.size());
     expect(it.index >= -1 && it.index < outputs,
            "it is received as output " + std::to_string(it.index) + " of " + std::to_string(outputs));
@@ -184,6 +212,7 @@ class part_check {
 
   const graph& g_;
   std::vector<bool>& idle_;  // nodes to be computed that no item has computed yet
+  used_keys& keys_;
   const runtime::partition& part_;
 };
 
@@ -225,8 +254,69 @@ inline std::shared_ptr<const graph> rebuild(subgraph& s, node_id limit) {
     g->adopt(std::move(s.nodes[i]));
     idle.push_back(!s.stub[i]);
   }
-  for (const auto& part : s.parts) detail::part_check(*g, idle, part).run();
+  detail::used_keys keys;
+  for (const auto& part : s.parts) detail::part_check(*g, idle, keys, part).run();
   return g;
+}
+
+inline ends ends_of(const std::vector<runtime::partition>& parts) {
+  ends most;
+  for (const auto& part : parts)
+    for (const auto& it : part.items) {
+      const auto reaches = static_cast<std::size_t>(it.index) + 1;
+      if (it.kind == runtime::part_item::feed) most.feeds = std::max(most.feeds, reaches);
+      if (it.kind == runtime::part_item::fetch) most.fetches = std::max(most.fetches, reaches);
+    }
+  return most;
+}
+
+inline void expect_no_ends(const graph& g, const std::vector<runtime::partition>& parts) {
+  for (const auto& part : parts)
+    for (const auto& it : part.items) {
+      if (it.kind != runtime::part_item::feed && it.kind != runtime::part_item::fetch) continue;
+      const node& n = g.peek(it.node);
+      throw error(errc::invalid_argument,
+                  "a part from another task has a feed or a fetch; only the master's own task feeds and fetches")
+          .at_node(n.name, n.op, to_string(n.where));
+    }
+}
+
+namespace detail {
+
+template <class IsPeer>
+void expect_transfer(const runtime::part_item& it, std::string_view task, const IsPeer& is_peer) {
+  const bool sends = it.kind == runtime::part_item::send;
+  const std::string_view from = task_of_device(runtime::source_of(it.key)),
+                         to = task_of_device(runtime::destination_of(it.key));
+  expect((sends ? from : to) == task, "the value '" + it.key + "' is " + (sends ? "sent from " : "received in ") +
+                                          std::string(task) + ", and its key says otherwise");
+  const std::string_view other = sends ? to : from;
+  expect(other == task || is_peer(other), "the value '" + it.key + "' is " + (sends ? "for " : "from ") +
+                                              std::string(other) + ", which takes no part in the step");
+  expect(!it.peer || (it.inputs.size() == 1 && to == task),
+         "the value '" + it.key + "' goes straight to another accelerator of this task, and there is none");
+}
+
+}  // namespace detail
+
+template <class IsPeer>
+void expect_transfers(const graph& g, const std::vector<runtime::partition>& parts, std::string_view task,
+                      const IsPeer& is_peer) {
+  using item = runtime::part_item;
+  std::unordered_set<std::string_view> sent;
+  for (const auto& part : parts)
+    for (const auto& it : part.items)
+      if (it.kind == item::send) sent.insert(it.key);
+  for (const auto& part : parts)
+    for (const auto& it : part.items) {
+      if (it.kind != item::send && it.kind != item::receive) continue;
+      detail::naming(g.peek(it.node), [&] {
+        detail::expect_transfer(it, task, is_peer);
+        detail::expect(
+            it.kind == item::send || task_of_device(runtime::source_of(it.key)) != task || sent.count(it.key) > 0,
+            "the value '" + it.key + "' is received, and no part of the step sends it");
+      });
+    }
 }
 
 }  // namespace pinion::inline v0::distributed

@@ -1,0 +1,74 @@
+// Threads for what takes long but waits for nobody: reading, admitting, compiling and letting go of graphs.
+//
+// Invariants
+//   1. Work under one key is done in the order in which it was added, one after the other; keys take turns.
+//   2. No lock is held while work is done.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include <pinion/base/countdown.hpp>
+#include <pinion/base/thread_pool.hpp>
+
+namespace pinion::inline v0::distributed {
+
+// Owned by a server. Thread-safe. With no threads, add() works in its caller. Work must not throw. The destructor does
+// what was added.
+class builders {
+ public:
+  using work = std::function<void()>;
+  explicit builders(int threads) : pool_(threads) {}
+
+  void add(std::uint64_t key, work what) {
+    if (pool_.threads() == 0) return what();
+    {
+      std::lock_guard hold(mutex_);
+      auto& line = lines_[key];
+      line.push_back(std::move(what));
+      if (line.size() > 1) return;  // whoever works for the key takes it along
+    }
+    pool_.schedule([this, key] { take_turn(key); });
+  }
+
+  // Waits until nothing is left to do; false where that took too long.
+  bool wait_until_idle(time_point until) {
+    std::unique_lock hold(mutex_);
+    return idle_.wait_until(hold, until, [this] { return lines_.empty(); });
+  }
+
+ private:
+  // What is done stays in front of its line, so that others wait behind it.
+  void take_turn(std::uint64_t key) {
+    work next;
+    {
+      std::lock_guard hold(mutex_);
+      next = std::move(lines_.find(key)->second.front());
+    }
+    next();
+    next = nullptr;
+    {
+      std::lock_guard hold(mutex_);
+      const auto line = lines_.find(key);
+      line->second.pop_front();
+      if (line->second.empty()) {
+        lines_.erase(line);
+        if (lines_.empty()) idle_.notify_all();
+        return;
+      }
+    }
+    pool_.schedule([this, key] { take_turn(key); });
+  }
+
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  std::unordered_map<std::uint64_t, std::deque<work>> lines_;
+  thread_pool pool_;  // joined before the rest goes
+};
+
+}  // namespace pinion::inline v0::distributed
