@@ -1,0 +1,177 @@
+// What a client feels while another ships a large graph to the same task: the time of its empty steps.
+//
+//   good_neighbour [--nodes=N] [--seconds=S] [--jobs=1|2]
+//
+// Three processes: a task (with --jobs=2 a second one, which computes for the first), a client whose step is one no_op,
+// and a client that builds a graph of N nodes (a million) that cannot be folded, ships it, and runs it once. Steps are
+// timed for S seconds alone, then from when the other begins to ship until its step has run. The reach is a 99th
+// percentile of at most three times that of alone. Wall time; so run it on an idle machine with at least four cores:
+// with two, the network's thread, the client and the compiler take turns.
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <pinion/distributed.hpp>
+
+namespace {
+
+namespace pn = pinion;
+using clock_type = std::chrono::steady_clock;
+
+int option(int argc, char** argv, const std::string& name, int otherwise) {
+  for (int i = 1; i < argc; ++i)
+    if (std::string(argv[i]).rfind(name + "=", 0) == 0) return std::atoi(argv[i] + name.size() + 1);
+  return otherwise;
+}
+
+// ---- processes
+
+// This program in another role; it reads and prints lines.
+class other_process {
+ public:
+  explicit other_process(std::vector<std::string> arguments) {
+    int in[2], out[2];
+    if (::pipe(in) != 0 || ::pipe(out) != 0) throw std::runtime_error("no pipe");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+    for (const int fd : {in[1], out[0]}) posix_spawn_file_actions_addclose(&actions, fd);
+    arguments.insert(arguments.begin(), "good_neighbour");
+    std::vector<char*> words;
+    for (auto& a : arguments) words.push_back(a.data());
+    words.push_back(nullptr);
+    if (::posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, words.data(), environ) != 0)
+      throw std::runtime_error("cannot start the other process");
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(in[0]);
+    ::close(out[1]);
+    to_ = ::fdopen(in[1], "w");
+    from_ = ::fdopen(out[0], "r");
+  }
+  other_process(const other_process&) = delete;
+  ~other_process() {
+    ::kill(pid_, SIGTERM);
+    std::fclose(to_);
+    std::fclose(from_);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  std::string line() {
+    std::array<char, 200> text{};
+    if (!std::fgets(text.data(), static_cast<int>(text.size()), from_)) throw std::runtime_error("it is gone");
+    std::string s = text.data();
+    return s.substr(0, s.find('\n'));
+  }
+  void say(const char* what) {
+    std::fprintf(to_, "%s\n", what);
+    std::fflush(to_);
+  }
+  bool has_said_something() const {
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(::fileno(from_), &set);
+    timeval now{};
+    return ::select(::fileno(from_) + 1, &set, nullptr, nullptr, &now) > 0;
+  }
+
+ private:
+  pid_t pid_ = 0;
+  FILE *to_ = nullptr, *from_ = nullptr;
+};
+
+void tell(const std::string& what) {
+  fmt::print("{}\n", what);
+  std::fflush(stdout);
+}
+
+int serve(int jobs) {
+  pn::local_cluster tasks =
+      jobs == 1 ? pn::local_cluster{{{"worker", 1}}} : pn::local_cluster{{{"worker", 1}, {"ps", 1}}};
+  tell(tasks.target("worker", 0));
+  tasks.server("worker", 0).join();
+  std::_Exit(0);
+}
+
+// Builds first, and ships when it is told to.
+int ship(const std::string& target, int nodes, int jobs) {
+  pn::session sess{{.target = target}};
+  const pn::device on{jobs == 1 ? "/job:worker/task:0" : "/job:ps/task:0"};
+  auto x = pn::placeholder<float>({4, 4}, "x");
+  pn::expr<float> y = x;
+  for (int i = 1; i < nodes; ++i) y = pn::matmul(y, x);  // nothing that could be folded or joined
+  tell("built");
+  std::getchar();
+  const auto began = clock_type::now();
+  sess.run({{x, pn::tensor<float>({4, 4})}}, y);
+  tell(fmt::format("{:.1f}", std::chrono::duration<double>(clock_type::now() - began).count()));
+  std::getchar();
+  return 0;
+}
+
+// ---- measuring
+
+struct figures {
+  std::size_t steps = 0;
+  double median = 0, p99 = 0, most = 0, per_second = 0;
+};
+
+template <class Step, class Until>
+figures measure(const Step& step, const Until& over) {
+  std::vector<double> us;
+  const auto began = clock_type::now();
+  do {
+    const auto start = clock_type::now();
+    step();
+    us.push_back(std::chrono::duration<double, std::micro>(clock_type::now() - start).count());
+  } while (!over(clock_type::now() - began));
+  const double seconds = std::chrono::duration<double>(clock_type::now() - began).count();
+  std::sort(us.begin(), us.end());
+  return {us.size(), us[us.size() / 2], us[us.size() * 99 / 100], us.back(), static_cast<double>(us.size()) / seconds};
+}
+
+void print(const char* what, const figures& f) {
+  fmt::print("  {:<22} {:8} steps  {:8.0f} /s   median {:7.1f}   99 % {:8.1f}   longest {:10.1f}\n", what, f.steps,
+             f.per_second, f.median, f.p99, f.most);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const int nodes = option(argc, argv, "--nodes", 1'000'000), seconds = option(argc, argv, "--seconds", 5),
+            jobs = option(argc, argv, "--jobs", 1);
+  if (argc > 1 && std::string(argv[1]) == "--serve") return serve(jobs);
+  if (argc > 2 && std::string(argv[1]) == "--ship") return ship(argv[2], nodes, jobs);
+  const std::string jobs_word = fmt::format("--jobs={}", jobs);
+  other_process task({"--serve", jobs_word});
+  const std::string target = task.line();
+  other_process shipper({"--ship", target, fmt::format("--nodes={}", nodes), jobs_word});
+
+  pn::session sess{{.target = target, .operation_timeout = std::chrono::seconds(30)}};
+  const pn::device on{jobs == 1 ? "/job:worker/task:0" : "/job:ps/task:0"};
+  auto nothing = pn::no_op();
+  auto empty_step = sess.make_callable(pn::feeds(), pn::fetches(), pn::targets(nothing));
+  shipper.line();
+  for (int i = 0; i < 1000; ++i) empty_step();
+
+  const auto alone = measure(empty_step, [&](auto passed) { return passed > std::chrono::seconds(seconds); });
+  shipper.say("go");
+  const auto beside = measure(empty_step, [&](auto) { return shipper.has_said_something(); });
+  fmt::print("empty steps, us; the other client shipped {} nodes and ran them once in {} s\n", nodes, shipper.line());
+  print("alone", alone);
+  print("beside the other", beside);
+  fmt::print("  99th percentile: {:.1f} times that of alone\n", beside.p99 / alone.p99);
+  return 0;
+} catch (const std::exception& e) {
+  fmt::print(stderr, "good_neighbour: {}\n", e.what());
+  return 1;
+}
