@@ -189,7 +189,7 @@ TEST_CASE("axes that are not there, or stand twice, are refused") {
   const any_tensor x = random<float>({2, 3});
   CHECK_THROWS_WITH(reduced("Sum", x, {2}), Catch::Contains("axis 2 of a tensor of 2 dimensions: axes are in [-2, 2)"));
   CHECK_THROWS_WITH(reduced("Sum", x, {0, -2}), Catch::Contains("axis 0 is reduced twice"));
-  CHECK_THROWS_WITH(run("Mean", {random<std::uint8_t>({2})}), Catch::Contains("Mean of uint8"));
+  CHECK_THROWS_WITH(run("Mean", {any_tensor(dtype::string, {2})}), Catch::Contains("Mean of string"));
   CHECK_THROWS_WITH(run("ArgMax", {x}, {{"axis", std::int64_t{-3}}}), Catch::Contains("axis -3"));
 }
 

@@ -36,7 +36,7 @@ static_assert(!same_structure(elu_type::recorded, sum_type::recorded));
 
 TEST_CASE("a functor run on symbols writes its program down") {
   CHECK(to_string(of<functor::multiply>()) == "%0 = input 0\n%1 = input 1\n%2 = mul %0 %1\nreturn %2:float");
-  CHECK(to_string(of<functor::relu>()) == "%0 = input 0\n%1 = constant 0\n%2 = max %0 %1\nreturn %2:float");
+  CHECK(to_string(of<functor::relu>()) == "%0 = input 0\n%1 = constant 0\n%2 = le %0 %1\n%3 = constant 0\n%4 = select %2 %3 %0\nreturn %4:float");
   CHECK(to_string(of<functor::greater>(dtype::int32, dtype::boolean)) ==
         "%0 = input 0\n%1 = input 1\n%2 = lt %1 %0\nreturn %2:bool");
   CHECK(to_string(of<functor::logical_not>(dtype::boolean, dtype::boolean)) == "%0 = mask 0\n%1 = not %0\nreturn %1:bool");
