@@ -79,6 +79,19 @@ TEST_CASE("an unknown device is refused by a sentence that lists the devices") {
   CHECK(e.device() == "/device:GPU:9");
 }
 
+TEST_CASE("a job or device type that nobody has is told beside the one that was meant, and who asked for it") {
+  world w{"/job:ps/replica:0/task:0/cpu:0", "/job:worker/replica:0/task:0/cpu:0", "/job:worker/replica:0/task:0/gpu:0"};
+  const auto about = [&](const char* spec) {
+    const device on{spec};
+    return caught([&] { w.plan({constant(1.f)}); }).sentence();
+  };
+  CHECK_THAT(about("/job:wroker"), Contains("cannot be placed on /job:wroker: no such device; there are ") &&
+                                       Contains("; did you mean 'worker'? (asked for by guard at "));
+  CHECK_THAT(about("/device:GPUU:0"), Contains("; did you mean 'GPU'? (asked for by guard at "));
+  CHECK_THAT(about("/job:master"), !Contains("did you mean"));
+  CHECK_THAT(about("/job:worker/task:7"), !Contains("did you mean"));
+}
+
 TEST_CASE("without devices nothing is placed") {
   world w{};
   CHECK(outcome([&] { w.plan({constant(1.f)}); }) == "failed_precondition: there is no device to place nodes on");

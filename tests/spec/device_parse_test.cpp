@@ -123,6 +123,22 @@ TEST_CASE("each kind of mistake has its own words") {
   CHECK_THAT(sentence_about("/cpu:0\n"), Contains("blank in string"));
 }
 
+TEST_CASE("a keyword with a slip in it is told beside the one that was meant") {
+  CHECK_THAT(sentence_about("/jbo:worker"), Catch::EndsWith("; did you mean 'job'?"));
+  CHECK_THAT(sentence_about("/Task:0"), Catch::EndsWith("; did you mean 'task'?"));
+  CHECK_THAT(sentence_about("/tpu:0"), !Contains("did you mean"));
+}
+
+TEST_CASE("a string that is known to stand in a line is told with it") {
+  try {
+    pn::parse_device("/task:x", {"model.cpp", 12});
+    FAIL("it was read");
+  } catch (const pn::error& e) {
+    CHECK(e.location() == "model.cpp:12");
+    CHECK_THAT(e.what(), Catch::EndsWith(" [at model.cpp:12]"));
+  }
+}
+
 TEST_CASE("a job name has at most 63 characters and a device type at most 31") {
   const std::string job(63, 'j'), type(31, 'T');
   CHECK(pn::parse_device("/job:" + job).job() == job);

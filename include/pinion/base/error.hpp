@@ -58,7 +58,8 @@ class error : public std::exception {
   const std::string& op() const { return op_; }
   const std::string& device() const { return device_; }
   const std::string& task() const { return task_; }
-  const std::string& location() const { return location_; }  // "file:line" where the node was made, or ""
+  // "file:line" where the node was made, or of the call if there is no node, or "".
+  const std::string& location() const { return location_; }
   const char* what() const noexcept override { return what_.c_str(); }
 
   error& at_node(std::string_view name, std::string_view op, std::string_view location) & {
@@ -73,6 +74,9 @@ class error : public std::exception {
   error&& at_node(std::string_view name, std::string_view op, std::string_view location) && {
     return std::move(at_node(name, op, location));
   }
+  // The user's line of a call, for an error that is about no node.
+  error& called_at(std::string_view location) & { return fill(location_, location); }
+  error&& called_at(std::string_view location) && { return std::move(called_at(location)); }
   error& on_device(std::string_view device) & { return fill(device_, device); }
   error&& on_device(std::string_view device) && { return std::move(on_device(device)); }
   error& in_task(std::string_view task) & { return fill(task_, task); }
@@ -93,7 +97,7 @@ class error : public std::exception {
       if (!text.empty()) culprit.append(culprit.empty() ? "" : ", ").append(lead).append(text);
     };
     if (!node_.empty()) add("node ", "'" + node_ + "'" + (op_.empty() ? "" : " (" + op_ + ")"));
-    add("made at ", location_);
+    add(node_.empty() ? "at " : "made at ", location_);
     add("on ", device_);
     add("in task ", task_);
     if (!culprit.empty()) what_ += " [" + culprit + "]";

@@ -184,9 +184,7 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
     throw error(errc::invalid_argument, "while_loop has " + std::to_string(starts.size()) + " variables, but " +
                                             std::to_string(o.shape_invariants.size()) + " shape invariants");
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    if (&starts[i].owner() != &g)
-      throw error(errc::invalid_argument,
-                  "'" + starts[i].name() + "' belongs to another graph than the other operands");
+    if (&starts[i].owner() != &g) refuse_other_graph(starts[i]);
     inputs.push_back(starts[i].endpoint());
     variables.push_back({starts[i].dtype(), o.shape_invariants.empty() ? starts[i].shape() : o.shape_invariants[i]});
   }

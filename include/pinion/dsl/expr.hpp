@@ -148,6 +148,9 @@ any_expr endpoint_of(const A& a, source_location where = {}) {
   }
 }
 
+// Names the operand and the line that made it.
+[[noreturn]] PINION_DECL void refuse_other_graph(const operation& culprit);
+
 // The graph that all operands belong to.
 template <class... A>
 graph& graph_of(const A&... operands) {
@@ -156,14 +159,20 @@ graph& graph_of(const A&... operands) {
     if constexpr (graph_operand<decltype(a)>) {
       if (a.empty()) throw error(errc::invalid_argument, "an expression that was never assigned is used as an operand");
       graph* const here = graph_in_use(a.owner());
-      if (g && g != here)
-        throw error(errc::invalid_argument, "'" + a.name() + "' belongs to another graph than the other operands");
+      if (g && g != here) refuse_other_graph(a);
       g = here;
     }
   };
   (visit(operands), ...);
   return *g;
 }
+
+#if PINION_DEFINE_GRAPH
+PINION_DECL void refuse_other_graph(const operation& culprit) {
+  throw error(errc::invalid_argument, "'" + culprit.name() + "' belongs to another graph than the other operands")
+      .at_node(culprit.name(), culprit.op(), to_string(culprit.node().where));
+}
+#endif
 
 }  // namespace dsl
 }  // namespace pinion::inline v0

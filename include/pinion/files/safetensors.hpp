@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <pinion/base/near_name.hpp>
 #include <pinion/files/safetensors_reader.hpp>
 #include <pinion/files/safetensors_writer.hpp>
 #include <pinion/files/shard_index.hpp>
@@ -111,11 +113,17 @@ class sharded_safetensors_reader {
     const auto found = index_.weight_map.find(name);
     return found == index_.weight_map.end() ? nullptr : shards_.at(found->second).find(name);
   }
+  std::vector<std::string_view> names() const {
+    std::vector<std::string_view> all;
+    for (const auto& [name, file] : index_.weight_map) all.push_back(name);
+    return all;
+  }
   any_tensor read(const std::string& name) const {
     const auto found = index_.weight_map.find(name);
     if (found == index_.weight_map.end())
       throw error(errc::not_found, "there is no tensor '" + name + "' in the index of " +
-                                       std::to_string(shards_.size()) + " safetensors files");
+                                       std::to_string(shards_.size()) + " safetensors files" +
+                                       did_you_mean(name, names()));
     return shards_.at(found->second).read(name);
   }
 

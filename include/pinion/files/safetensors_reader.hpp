@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <pinion/base/near_name.hpp>
 #include <pinion/files/booleans.hpp>
 #include <pinion/files/input_file.hpp>
 #include <pinion/files/safetensors_header.hpp>
@@ -51,9 +53,17 @@ class safetensors_reader {
     return found == index_.end() ? nullptr : &header_.tensors[found->second];
   }
 
+  std::vector<std::string_view> names() const {
+    std::vector<std::string_view> all;
+    for (const stored_tensor& t : header_.tensors) all.push_back(t.name);
+    return all;
+  }
+
   any_tensor read(const std::string& name) const {
     const stored_tensor* t = find(name);
-    if (!t) throw error(errc::not_found, "there is no tensor '" + name + "' in " + path().string());
+    if (!t)
+      throw error(errc::not_found,
+                  "there is no tensor '" + name + "' in " + path().string() + did_you_mean(name, names()));
     const std::string what = "tensor '" + name + "' in " + path().string();
     if (t->type == dtype::invalid)
       throw error(errc::unimplemented, what + " has elements of " + t->format + ", which pinion has no dtype for");

@@ -1,10 +1,13 @@
 // Every op of the library as one type list; tables of what is known of ops are built from it.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
+#include <pinion/base/near_name.hpp>
 #include <pinion/base/type_list.hpp>
 #include <pinion/op/build.hpp>
 #include <pinion/op/control/op.hpp>
@@ -79,8 +82,12 @@ const definition& definition_of(std::string_view op) {
   const auto at = detail::definitions().find(op);
   if (at != detail::definitions().end()) return at->second;
   if (const registered_op* const own = find_registered(op)) return own->def;
+  std::vector<std::string_view> names;
+  for (const auto& [name, def] : detail::definitions()) names.push_back(name);
+  std::sort(names.begin(), names.end());
   throw error(errc::not_found, "this program knows no op '" + std::string(op) +
-                                   "'; pn::register_op makes one known, in every program that runs it");
+                                   "'; pn::register_op makes one known, in every program that runs it" +
+                                   did_you_mean(op, names));
 }
 template const definition& definition_of<void>(std::string_view);
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/near_name.hpp>
 #include <pinion/placement/candidates.hpp>
 #include <pinion/placement/placement.hpp>
 #if PINION_DEFINE_GRAPH
@@ -70,6 +71,7 @@ class placing {
 
  private:
   [[noreturn]] PINION_DECL void refuse(group g);
+  std::string meant(const device_spec& request) const;
   bool has_kernel(position i, std::string_view device_type) const;
 
   const placement_problem& p_;
@@ -167,7 +169,23 @@ PINION_DECL std::string placing::why_not(position i, const device_spec& request)
   // A device that is not there may lack the kernel too: the more helpful thing to know.
   const bool known = request.type() == "CPU" || request.type() == "GPU";
   if (known && !has_kernel(i, request.type())) return p_.ops.missing(groups_.at(i), request.type());
-  return matched ? "those that must stand with it ask for something else" : "no such device; there are " + devices;
+  return matched ? "those that must stand with it ask for something else"
+                 : "no such device; there are " + devices + meant(request);
+}
+
+// The job or type that a request meant which none of the devices has. (A type that exists, but not here, was meant.)
+inline std::string placing::meant(const device_spec& request) const {
+  std::vector<std::string_view> jobs, types;
+  for (const device_info& d : p_.devices) {
+    jobs.push_back(d.spec.job());
+    types.push_back(d.spec.type());
+  }
+  const auto unknown = [](std::string_view name, const auto& names) {
+    return !name.empty() && std::find(names.begin(), names.end(), name) == names.end();
+  };
+  const bool of_no_kind = unknown(request.type(), types) && rank_of_type(request.type()) < 0;
+  return (unknown(request.job(), jobs) ? did_you_mean(request.job(), jobs) : "") +
+         (of_no_kind ? did_you_mean(request.type(), types) : "");
 }
 
 PINION_DECL void placing::refuse(group g) {

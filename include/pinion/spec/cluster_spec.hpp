@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/near_name.hpp>
 #include <pinion/spec/host_port.hpp>
 #include <pinion/spec/names.hpp>
 
@@ -177,7 +178,8 @@ inline const std::string& cluster_spec::address(std::string_view job, int task) 
 inline const cluster_spec::task_map& cluster_spec::tasks(std::string_view job) const {
   if (const auto found = jobs_.find(job); found != jobs_.end()) return found->second;
   const std::string names = detail::joined(jobs(), [](const std::string& name) { return name; });
-  throw error(errc::not_found, "the cluster has no job '" + std::string(job) + "'; it has: " + detail::or_none(names));
+  throw error(errc::not_found, "the cluster has no job '" + std::string(job) + "'; it has: " + detail::or_none(names) +
+                                   did_you_mean(job, this->jobs()));
 }
 
 inline std::string to_string(const cluster_spec& cluster) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/near_name.hpp>
 #include <pinion/spec/names.hpp>
 
 namespace pinion::inline v0 {
@@ -22,9 +23,11 @@ struct short_text {
   friend constexpr bool operator==(const short_text&, const short_text&) = default;
 };
 
-// Where the reading of a device string stopped. `text` is empty when a field was set by a call.
+// Where the reading of a device string stopped. `text` is empty when a field was set by a call; `where` is the line
+// that holds the string, if that is known.
 struct device_culprit {
   std::string_view text, segment, found;
+  source_location where = {};
 };
 
 // One function for each kind of mistake. They are not constexpr on purpose: at run time the sentence is thrown, and in
@@ -33,7 +36,10 @@ struct bad_device {
   using culprit = const device_culprit&;
   using sentence = std::string_view;
 
-  [[noreturn]] static void unknown_field(culprit at, sentence why) { refuse(at, why); }
+  [[noreturn]] static void unknown_field(culprit at, sentence why) {
+    constexpr std::string_view keys[] = {"job", "replica", "task", "device"};
+    refuse(at, std::string(why) + did_you_mean(at.found, keys));
+  }
   [[noreturn]] static void missing_value(culprit at, sentence why) { refuse(at, why); }
   [[noreturn]] static void too_many_parts(culprit at, sentence why) { refuse(at, why); }
   [[noreturn]] static void bad_job_name(culprit at, sentence why) { refuse(at, why); }
@@ -54,7 +60,7 @@ struct bad_device {
     std::string text = "cannot read '" + std::string(at.found) + "'";
     if (at.found != at.segment) text += " in segment '" + std::string(at.segment) + "'";
     if (!at.text.empty()) text += " of device string '" + std::string(at.text) + "'";
-    throw error(errc::invalid_argument, text + ": " + std::string(why));
+    throw error(errc::invalid_argument, text + ": " + std::string(why)).called_at(to_string(at.where));
   }
   [[noreturn]] static void refuse(int number, sentence why) {
     const std::string found = std::to_string(number);

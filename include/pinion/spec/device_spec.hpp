@@ -49,6 +49,8 @@ struct device_spec {
 // A bad string throws invalid_argument with a sentence; in a constant expression it does not compile, and the compiler
 // shows that sentence.
 constexpr device_spec parse_device(std::string_view text);
+// The same for a string that stands in the user's line `where`, which the error names.
+constexpr device_spec parse_device(std::string_view text, source_location where);
 
 // The inner spec laid over the outer one, field by field: set fields of `inner` win. So an index is inherited even
 // across a change of type, and inside "/gpu:3" a bare "/cpu" is "/device:CPU:3". Associative; {} is neutral.
@@ -136,7 +138,7 @@ namespace detail {
 // Reads the segments of one device string into `spec`.
 class device_reader {
  public:
-  explicit constexpr device_reader(std::string_view text) : at_{text, {}, {}} {}
+  explicit constexpr device_reader(std::string_view text, source_location where = {}) : at_{text, {}, {}, where} {}
 
   constexpr device_spec read() {
     for (std::string_view rest = at_.text; !rest.empty();) {
@@ -220,6 +222,9 @@ class device_reader {
 
 constexpr device_spec parse_device(std::string_view text) {
   return detail::device_reader(text).read();
+}
+constexpr device_spec parse_device(std::string_view text, source_location where) {
+  return detail::device_reader(text, where).read();
 }
 
 }  // namespace pinion::inline v0

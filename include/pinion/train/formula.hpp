@@ -48,7 +48,9 @@ any_expr formula_node(graph& g, const std::string& name, const std::array<scalar
     } else {
       if (&operands[i].expression().owner() != &g)
         throw error(errc::invalid_argument,
-                    "'" + operands[i].expression().name() + "' belongs to another graph than '" + name + "'");
+                    "'" + operands[i].expression().name() + "' belongs to another graph than '" + name + "'")
+            .at_node(operands[i].expression().name(), operands[i].expression().op(),
+                     to_string(operands[i].expression().node().where));
       request.inputs.push_back(as_dtype(operands[i].expression(), dtype::float64, where).endpoint());
       values[i].id = program->emit_input(false);
     }

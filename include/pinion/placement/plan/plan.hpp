@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/near_name.hpp>
 #include <pinion/graph/node.hpp>
 #include <pinion/placement/device_info.hpp>
 
@@ -82,8 +83,7 @@ class plan {
   // The full device name of a node; not_found where the plan does not hold it.
   const std::string& device_of(std::string_view name) const {
     const placed_node* n = find(name);
-    if (!n)
-      throw error(errc::not_found, "the plan holds no node '" + std::string(name) + "'; only what its fetches need");
+    if (!n) refuse_name(name);
     return n->device;
   }
   // The nodes that were moved away from where they were asked to be, each with its reason.
@@ -113,6 +113,8 @@ class plan {
   PINION_DECL std::string to_html() const;
 
  private:
+  [[noreturn]] PINION_DECL void refuse_name(std::string_view name) const;
+
   std::vector<device_info> devices_;
   std::vector<placed_node> nodes_;
   plan_figures figures_;
@@ -145,6 +147,13 @@ inline std::string aligned(const std::vector<std::vector<std::string>>& rows) {
 }
 
 }  // namespace detail
+
+PINION_DECL void plan::refuse_name(std::string_view name) const {
+  std::vector<std::string_view> names;
+  for (const placed_node& n : nodes_) names.push_back(n.name);
+  throw error(errc::not_found, "the plan holds no node '" + std::string(name) + "'; only what its fetches need" +
+                                   did_you_mean(name, names));
+}
 
 PINION_DECL std::string to_string(const plan& p) {
   std::vector<std::vector<std::string>> rows{{"node", "op", "device", "reason"}};

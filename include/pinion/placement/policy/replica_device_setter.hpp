@@ -34,15 +34,17 @@ class replica_device_setter {
  public:
   static constexpr std::string_view name = "replica_device_setter";
 
-  explicit replica_device_setter(const replica_device_setter_options& o, Strategy strategy = {})
-      : ps_(parse_device(o.ps_device)),
-        worker_(parse_device(o.worker_device)),
+  explicit replica_device_setter(const replica_device_setter_options& o, Strategy strategy = {},
+                                 source_location where = source_location::current())
+      : ps_(parse_device(o.ps_device, where)),
+        worker_(parse_device(o.worker_device, where)),
         merge_(o.merge_devices),
         tasks_(o.ps_tasks),
         strategy_(std::move(strategy)) {
     if (o.cluster) tasks_ = o.cluster->has(ps_.job()) ? o.cluster->num_tasks(ps_.job()) : 0;
     if (tasks_ < 0)
-      throw error(errc::invalid_argument, "replica_device_setter: ps_tasks is " + std::to_string(tasks_) + ", below 0");
+      throw error(errc::invalid_argument, "replica_device_setter: ps_tasks is " + std::to_string(tasks_) + ", below 0")
+          .called_at(to_string(where));
     if (o.ps_ops) ps_ops_ = *o.ps_ops;
   }
 

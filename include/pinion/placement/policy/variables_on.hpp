@@ -14,7 +14,8 @@ class variables_on {
  public:
   static constexpr std::string_view name = "variables_on";
 
-  explicit variables_on(std::string_view device) : device_(parse_device(device)) {}
+  explicit variables_on(std::string_view device, source_location where = source_location::current())
+      : device_(parse_device(device, where)) {}
   explicit variables_on(const device_spec& device) : device_(device) {}
 
   device_spec operator()(const node_view& op) const {

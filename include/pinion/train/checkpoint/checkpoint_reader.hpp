@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <pinion/files/safetensors.hpp>
 #include <pinion/train/checkpoint/checkpoint_files.hpp>
@@ -28,6 +30,7 @@ class checkpoint_reader {
   const files::stored_tensor* find(const std::string& name) const {
     return shards_ ? shards_->find(name) : whole_->find(name);
   }
+  std::vector<std::string_view> names() const { return shards_ ? shards_->names() : whole_->names(); }
   any_tensor read(const std::string& name) const { return shards_ ? shards_->read(name) : whole_->read(name); }
 
  private:

@@ -313,8 +313,9 @@ inline void saver::restore(session& to, const std::string& prefix, const restore
     const files::stored_tensor* const t = reader.find(v.name);
     if (!t) {
       const std::string quoted = "'" + v.name + "'";  // once, of however many parts
-      if (!options.partial && missing.find(quoted) == std::string::npos)
-        missing += (missing.empty() ? "" : ", ") + quoted;
+      if (options.partial || missing.find(quoted) != std::string::npos) continue;
+      const std::string near = nearest_name(v.name, reader.names());
+      missing += (missing.empty() ? "" : ", ") + quoted + (near.empty() ? "" : " (it has '" + near + "')");
       continue;
     }
     output_type wanted = graph_->type_of({v.variable, 0});

@@ -54,7 +54,8 @@ class shared_rate {
   shared_rate(const graph& g, scalar_value rate) : rate_(std::move(rate)) {
     if (!rate_.is_number() && &rate_.expression().owner() != &g)
       throw error(errc::invalid_argument,
-                  "the learning rate '" + rate_.expression().name() + "' belongs to another graph than the variables");
+                  "the learning rate '" + rate_.expression().name() + "' belongs to another graph than the variables")
+          .at_node(rate_.expression().name(), rate_.expression().op(), to_string(rate_.expression().node().where));
   }
   scalar_value of(dtype type) {
     if (rate_.is_number()) return rate_;

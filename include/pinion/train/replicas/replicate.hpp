@@ -28,14 +28,15 @@ auto replicate(const std::vector<std::string>& workers, replica_device_setter_op
                Strategy strategy = {}, source_location where = source_location::current()) {
   static_assert(std::is_invocable_v<Build&, int>, "replicate takes a function of the replica's number");
   if (workers.empty()) throw error(errc::invalid_argument, "replicate was given no worker devices");
-  const std::string job(parse_device(options.ps_device).job());
+  const std::string job(parse_device(options.ps_device, where).job());
   const bool has_ps = options.cluster ? options.cluster->has(job) : options.ps_tasks > 0;
   std::vector<std::invoke_result_t<Build&, int>> towers;
   for (std::size_t i = 0; i < workers.size(); ++i) {
     const name_scope scope{"replica_" + std::to_string(i)};
     options.worker_device = workers[i];
     if (has_ps) {
-      const device on{replica_device_setter<std::reference_wrapper<Strategy>>(options, std::ref(strategy)), where};
+      const device on{replica_device_setter<std::reference_wrapper<Strategy>>(options, std::ref(strategy), where),
+                      where};
       towers.push_back(build(static_cast<int>(i)));
     } else {
       const device on{workers[i], where};
