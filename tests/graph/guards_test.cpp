@@ -60,7 +60,11 @@ TEST_CASE("a guard of any form is one and the same") {
 TEST_CASE("a bad string is refused where the guard is opened") {
   graph g;
   const auto use = g.as_default();
-  CHECK(caught([] { const device on("/job:worker/cpu:x"); }).code() == errc::invalid_argument);
+  const error e = caught([] { const device on("/job:worker/cpu:x"); });
+  const int line = __LINE__ - 1;
+  CHECK(e.code() == errc::invalid_argument);
+  CHECK(e.location().ends_with("guards_test.cpp:" + std::to_string(line)));
+  CHECK(std::string(e.what()).ends_with(" [at " + e.location() + "]"));
   CHECK(request(no_op()) == "");
 }
 
@@ -232,6 +236,19 @@ TEST_CASE("nodes colocated with a colocated node join its group") {
   const auto b = [&] { const colocate_with near(a); return no_op("b"); }();
   const auto c = [&] { const colocate_with near(b); return no_op("c"); }();
   CHECK(c.node().colocation == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("a scope is not opened around an operation of another graph, or of none") {
+  graph g, other;
+  const auto foreign = [&] { const auto use = other.as_default(); return no_op("there"); }();
+  const auto use = g.as_default();
+  const error e = caught([&] { const colocate_with near(foreign); });
+  CHECK(e.sentence() == "colocate_with: node 'there' belongs to another graph");
+  CHECK(e.node() == "there");
+  CHECK(!e.location().empty());
+  CHECK(!caught([&] { const control_dependencies after(foreign); }).location().empty());
+  CHECK(caught([&] { const colocate_with near(operation{}); }).code() == errc::invalid_argument);
+  CHECK(no_op().node().colocation.empty());
 }
 
 TEST_CASE("containers replace each other and mark only what has state") {

@@ -108,6 +108,81 @@ TEST_CASE("the nodes of a gradient say that they go with their forward op, in ev
   CHECK_THAT(p.find("product")->reason, Catch::StartsWith("pinned by guard at "));
 }
 
+// ---- what a person should know -------------------------------------------------------------------------------------------
+
+std::vector<std::string> notes_of(const world& w, const operation& fetched) {
+  auto p = w.plan({fetched});
+  note_doubts(p, w.g);
+  return p.notes();
+}
+
+TEST_CASE("a guard that placed nothing is noted, with its line") {
+  world w{"cpu:0", "cpu:1"};
+  auto v = variable(1.f, {.name = "v"});
+  auto one = constant(1.f, "one");
+  const int line = __LINE__ + 2;
+  {
+    const device around_an_assignment{"/cpu:1"};
+    assign_add(v, one);
+  }
+  {
+    const device overridden{"/cpu:0"};
+    const device inside{"/cpu:1"};
+    no_op("n");
+  }
+  const device agrees{"/cpu:1"}, still_open{"/cpu:0"};
+  const auto notes = notes_of(w, v.read());
+  REQUIRE(notes.size() == 2);
+  CHECK_THAT(notes[0], Catch::StartsWith("guard at ") && Contains(here(line)) &&
+                               Catch::EndsWith(" placed nothing: no node was made while it lived, but for such as stand "
+                                               "with another"));
+  CHECK_THAT(notes[1], Contains(here(line + 4)) &&
+                               Catch::EndsWith(" placed nothing: for 1 node made while it lived other guards or policies "
+                                               "decided"));
+}
+
+TEST_CASE("a guard of a loop is noted once, and not at all if one of its turns placed something") {
+  world w{"cpu:0", "cpu:1"};
+  for (int i = 0; i < 3; ++i) const device idle("/cpu:" + std::to_string(i % 2));
+  for (int i = 0; i < 3; ++i) {
+    const device on("/cpu:" + std::to_string(i % 2));
+    if (i == 1) no_op("n");
+  }
+  CHECK(notes_of(w, no_op()).size() == 1);
+}
+
+TEST_CASE("a variable whose name was taken is noted, with both lines") {
+  world w{"cpu:0"};
+  auto first = variable(1.f, {.name = "W"});
+  const int line = __LINE__ - 1;
+  auto second = variable(2.f, {.name = "W"});
+  auto unnamed = variable(1.f), another = variable(1.f);
+  const name_scope layer("layer");
+  auto third = variable(2.f, {.name = "W"});
+  CHECK(notes_of(w, group(first.initializer(), third.initializer(), unnamed.initializer(), another.initializer())).empty());
+  const auto notes = notes_of(w, second.initializer());
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0], Catch::StartsWith("variable 'W_1', made at ") && Contains(here(line + 2)) &&
+                           Contains(", was given the name 'W', which was taken at ") && Catch::EndsWith(here(line)));
+}
+
+TEST_CASE("of many variables whose names were taken a few are noted, and how many more") {
+  world w{"cpu:0"};
+  std::vector<operation> all;
+  for (int i = 0; i < 10; ++i) all.push_back(variable(1.f, {.name = "W"}).initializer());
+  const auto notes = notes_of(w, group(all[0], all[1], all[2], all[3], all[4], all[5]));
+  REQUIRE(notes.size() == 4);
+  CHECK(notes[3] == "of 2 more variables the names were taken, too");
+}
+
+TEST_CASE("a name that the plan does not hold is told beside the one that was meant") {
+  world w{"cpu:0"};
+  const auto p = w.plan({constant(1.f, "weights")});
+  CHECK(caught([&] { p.device_of("wieghts"); }).sentence() ==
+        "the plan holds no node 'wieghts'; only what its fetches need; did you mean 'weights'?");
+  CHECK(caught([&] { p.device_of("b"); }).sentence() == "the plan holds no node 'b'; only what its fetches need");
+}
+
 TEST_CASE("the difference of two plans names what moved, what went and what came") {
   world w{"cpu:0", "cpu:1"};
   auto a = constant(1.f, "a");

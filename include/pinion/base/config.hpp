@@ -15,6 +15,9 @@
 #endif
 #endif
 
+// Before a constructor of what counts as long as it lives. On the class alone, the attribute says nothing under g++.
+#define PINION_GUARD [[nodiscard("a guard counts while it lives, and this one is gone at once: give it a name")]]
+
 // Two ways to build, one source (pure headers, or pinion::compiled). PINION_DECL marks the functions whose
 // definitions move into the library in the second.
 // Their definitions stand under PINION_DEFINE_<PART>, which is 1 everywhere in the first mode, and in one unit of

@@ -172,7 +172,10 @@ variable_handle<T> make_variable(output initial, const std::string& full_name, c
 
 inline std::string variable_name(const std::string& name) {
   name_scope::check(name);
-  return default_graph().unique_name(scope_state::current().name_prefix + name);
+  const std::string wanted = scope_state::current().name_prefix + name;
+  std::string given = default_graph().unique_name(wanted);
+  if (given != wanted && name != variable_options{}.name) default_graph().note_renamed(given, wanted);
+  return given;
 }
 
 }  // namespace dsl
@@ -257,7 +260,9 @@ inline operation group(std::initializer_list<operation> ops, std::string_view na
   graph& g = ops.size() ? ops.begin()->owner() : default_graph();
   node_request request{.op = op::no_op::name, .base_name = std::string(name), .where = where};
   for (const operation& o : ops) {
-    if (&o.owner() != &g) throw error(errc::invalid_argument, "group: '" + o.name() + "' belongs to another graph");
+    if (&o.owner() != &g)
+      throw error(errc::invalid_argument, "group: '" + o.name() + "' belongs to another graph")
+          .at_node(o.name(), o.op(), to_string(o.node().where));
     request.control_inputs.push_back(o.id());
   }
   return {g, build(g, std::move(request))};

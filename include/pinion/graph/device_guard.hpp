@@ -38,22 +38,23 @@ device_spec parse_answer(const Text& text) {
 // invalid_argument here; a policy's exceptions reach whoever makes or looks at the node.
 class [[nodiscard]] device {
  public:
-  explicit device(std::string_view text, source_location where = source_location::current())
-      : device(parse_device(text), where) {}
-  explicit device(const char* text, source_location where = source_location::current())
-      : device(parse_device(text), where) {}
-  explicit device(const device_spec& spec, source_location where = source_location::current()) {
-    open({.kind = device_scope::spec, .own = spec, .where = where});
+  PINION_GUARD explicit device(std::string_view text, source_location where = source_location::current())
+      : device(parse_device(text, where), where) {}
+  PINION_GUARD explicit device(const char* text, source_location where = source_location::current())
+      : device(parse_device(text, where), where) {}
+  PINION_GUARD explicit device(const device_spec& spec, source_location where = source_location::current()) {
+    device_scope entry{.kind = device_scope::spec, .own = spec, .where = where};
+    if (!spec.empty()) entry.use = scope_state::current().graph->guard_at(where);
+    open(std::move(entry));
   }
   // Hides every guard outside it.
-  explicit device(std::nullptr_t, source_location where = source_location::current()) {
+  PINION_GUARD explicit device(std::nullptr_t, source_location where = source_location::current()) {
     open({.kind = device_scope::null, .where = where});
   }
   // Refers to an lvalue policy, owns a temporary one.
   template <class P>
-  requires(placement_policy<std::remove_cvref_t<P>> &&
-           !std::is_convertible_v<P, device_spec>) explicit device(P&& policy,
-                                                                   source_location where = source_location::current()) {
+  requires(placement_policy<std::remove_cvref_t<P>> && !std::is_convertible_v<P, device_spec>) PINION_GUARD
+      explicit device(P&& policy, source_location where = source_location::current()) {
     const auto ask = [](auto& p, const node_view& op) -> device_spec {
       using answer = decltype(p(op));
       if constexpr (std::is_convertible_v<answer, device_spec>)
@@ -61,7 +62,7 @@ class [[nodiscard]] device {
       else
         return detail::parse_answer(p(op));
     };
-    device_scope entry{.kind = device_scope::policy, .where = where, .use = std::make_shared<policy_use>()};
+    device_scope entry{.kind = device_scope::policy, .where = where, .use = std::make_shared<guard_use>()};
     entry.use->where = where;
     using named = std::remove_cvref_t<P>;
     if constexpr (requires { typename std::integral_constant<std::size_t, std::string_view(named::name).size()>; })
@@ -88,6 +89,7 @@ class [[nodiscard]] device {
   ~device() {
     auto& state = scope_state::current();
     state.graph->settle_before_closing();  // a policy may go with its guard
+    if (state.device->use) state.device->use->closed.store(true, std::memory_order_relaxed);
     state.device = state.device->outer;
   }
 

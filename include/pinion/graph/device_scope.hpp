@@ -14,11 +14,12 @@
 
 namespace pinion::inline v0 {
 
-// A policy that a guard holds, and what became of it: a policy that never changed a request is worth a word.
-struct policy_use {
-  std::string_view name;  // "replica_device_setter"; "" of a policy without one
+// A guard, or the policy that it holds, and what became of it: one that never had a say in a request is worth a word.
+struct guard_use {
+  std::string_view name;  // "replica_device_setter"; "" of a policy without one, and of a plain guard
   source_location where;
   std::atomic<int> asked{0}, matched{0};
+  std::atomic<bool> closed{false};  // of a plain guard
 };
 
 // One entry of the device stack: a link of a list that is never changed, so that a node remembers its guards by one
@@ -28,7 +29,7 @@ struct device_scope {
   device_spec own{};
   std::function<device_spec(const node_view&)> choose = {};  // of a policy
   source_location where{};
-  std::shared_ptr<policy_use> use = {};  // of a policy
+  std::shared_ptr<guard_use> use = {};  // of a policy, or a plain guard
   std::shared_ptr<const device_scope> outer = {};
   std::string asked_by = {};  // who asks, where the program opened no guard: "forward op MatMul", "node W"
 };
@@ -103,7 +104,7 @@ inline device_spec answer_of(const device_scope& policy, const node& n, const de
 // "guard at model.cpp:12", "policy by_op at model.cpp:12".
 inline std::string asker(const device_scope& s) {
   if (!s.asked_by.empty()) return s.asked_by;
-  std::string who = s.use ? "policy" : "guard";
+  std::string who = s.kind == device_scope::policy ? "policy" : "guard";
   if (s.use && !s.use->name.empty()) who += " " + std::string(s.use->name);
   return who + " at " + to_string(s.where);
 }
@@ -117,10 +118,11 @@ PINION_DECL void resolve_request(node& n) {
   for (const device_scope* s = n.scope.get(); s && s->kind != device_scope::null; s = s->outer.get()) {
     const device_spec before = gathered;
     const bool asks = s->kind == device_scope::policy;
-    if (asks) s->use->asked.fetch_add(1, std::memory_order_relaxed);
+    if (s->use) s->use->asked.fetch_add(1, std::memory_order_relaxed);
     gathered = asks ? detail::answer_of(*s, n, gathered) : merge(s->own, gathered);
+    const bool agrees = !asks && is_specification(s->own, gathered);
+    if (s->use && (agrees || gathered != before)) s->use->matched.fetch_add(1, std::memory_order_relaxed);
     if (gathered == before) continue;
-    if (asks) s->use->matched.fetch_add(1, std::memory_order_relaxed);
     origins.note(before, gathered, detail::asker(*s));
   }
   if (n.on_host && gathered.type() != "CPU") gathered = gathered.with_type("").with_index(-1);

@@ -48,7 +48,7 @@ class graph {
   graph& operator=(const graph&) = delete;
 
   // Makes this the default graph of the thread, with empty scopes, until the returned guard goes.
-  [[nodiscard]] default_scope as_default();
+  PINION_GUARD default_scope as_default();
 
   // Every node that is there, by id. Ids are dense but for absorbed nodes, which `contains` tells.
   node_id size() const { return static_cast<node_id>(nodes_.size()); }
@@ -88,8 +88,20 @@ class graph {
   }
 
   // The policies of the guards that were opened on this graph, in order.
-  const std::vector<std::shared_ptr<const policy_use>>& policies() const { return policies_; }
-  void add_policy(std::shared_ptr<const policy_use> p) { policies_.push_back(std::move(p)); }
+  const std::vector<std::shared_ptr<const guard_use>>& policies() const { return policies_; }
+  void add_policy(std::shared_ptr<const guard_use> p) { policies_.push_back(std::move(p)); }
+  // The plain guards: one for each line that opened any.
+  const std::map<std::pair<std::string_view, unsigned>, std::shared_ptr<guard_use>>& guards() const { return guards_; }
+  std::shared_ptr<guard_use> guard_at(source_location where) {
+    std::shared_ptr<guard_use>& use = guards_[{where.file, where.line}];
+    if (!use) use = std::make_shared<guard_use>();
+    use->where = where;
+    return use;
+  }
+
+  // Variables that got another name than they were given, as that was taken: both names, in order.
+  const std::vector<std::pair<std::string, std::string>>& renamed() const { return renamed_; }
+  void note_renamed(std::string name, std::string wanted) { renamed_.emplace_back(std::move(name), std::move(wanted)); }
 
   // From now on, until it is lifted, adding a node throws failed_precondition: whoever runs the graph in a loop and
   // builds in it would slow down step by step.
@@ -204,7 +216,9 @@ class graph {
   std::map<std::string, std::vector<node_id>> collections_;
   std::map<const void*, std::shared_ptr<void>> attachments_;
   bool finalized_ = false;
-  std::vector<std::shared_ptr<const policy_use>> policies_;
+  std::vector<std::shared_ptr<const guard_use>> policies_;
+  std::map<std::pair<std::string_view, unsigned>, std::shared_ptr<guard_use>> guards_;
+  std::vector<std::pair<std::string, std::string>> renamed_;
   std::unique_ptr<error> fault_;
   std::atomic<bool> waiting_{false};            // is there a node to settle, or a fault to throw?
   std::atomic<const void*> settling_{nullptr};  // the thread that settles; a lock of the little kind

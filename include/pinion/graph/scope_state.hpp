@@ -62,7 +62,7 @@ inline void reset_default_graph() {
 // Makes a graph the thread's default, with no scopes open. Closing restores the scopes that were open before.
 class [[nodiscard]] default_scope {
  public:
-  explicit default_scope(graph& g) : saved_(std::move(scope_state::current())) {
+  PINION_GUARD explicit default_scope(graph& g) : saved_(std::move(scope_state::current())) {
     scope_state::current() = {};
     scope_state::current().graph = &g;
   }

@@ -15,7 +15,7 @@ namespace pinion::inline v0 {
 // unless the name ends in '/', which enters exactly that scope again; "" returns to the root.
 class [[nodiscard]] name_scope {
  public:
-  explicit name_scope(std::string_view name) {
+  PINION_GUARD explicit name_scope(std::string_view name) {
     check(name);
     auto& state = scope_state::current();
     state.graph->settle();
@@ -56,11 +56,11 @@ using variable_scope = name_scope;
 // none. A node that takes an input made inside the scope does not wait itself: its input does.
 class [[nodiscard]] control_dependencies {
  public:
-  control_dependencies(std::initializer_list<operation> before) { open(before, false); }
-  explicit control_dependencies(std::nullptr_t) { open({}, true); }
+  PINION_GUARD control_dependencies(std::initializer_list<operation> before) { open(before, false); }
+  PINION_GUARD explicit control_dependencies(std::nullptr_t) { open({}, true); }
   template <class... Op>
-  requires(sizeof...(Op) > 0 &&
-           (std::is_convertible_v<const Op&, operation> && ...)) explicit control_dependencies(const Op&... before) {
+  requires(sizeof...(Op) > 0 && (std::is_convertible_v<const Op&, operation> && ...)) PINION_GUARD
+      explicit control_dependencies(const Op&... before) {
     open({operation(before)...}, false);
   }
   control_dependencies(const control_dependencies&) = delete;
@@ -76,10 +76,10 @@ class [[nodiscard]] control_dependencies {
     state.graph->settle();
     auto level = std::make_shared<control_scope>();
     for (const operation& op : before) {
-      if (op.empty() || &op.owner() != state.graph)
-        throw error(errc::invalid_argument,
-                    op.empty() ? "control_dependencies: an operation that was never assigned"
-                               : "control_dependencies: node '" + op.name() + "' belongs to another graph");
+      if (op.empty()) throw error(errc::invalid_argument, "control_dependencies: an operation that was never assigned");
+      if (&op.owner() != state.graph)
+        throw error(errc::invalid_argument, "control_dependencies: node '" + op.name() + "' belongs to another graph")
+            .at_node(op.name(), op.op(), to_string(op.node().where));
       level->before.push_back(op.id());
     }
     level->first = state.graph->size();
@@ -116,7 +116,7 @@ inline std::vector<node_id> current_control_inputs(const std::vector<output>& in
 // Variables and other state made while it lives are kept under this container, which pn::session::reset clears.
 class [[nodiscard]] container {
  public:
-  explicit container(std::string_view name) : saved_(scope_state::current().container) {
+  PINION_GUARD explicit container(std::string_view name) : saved_(scope_state::current().container) {
     scope_state::current().graph->settle();
     scope_state::current().container = name;
   }
@@ -127,13 +127,17 @@ class [[nodiscard]] container {
   std::string saved_;
 };
 
-// Nodes made while it lives stand on the device of the given node. Guards outside it are hidden. Guards inside it have a
-// say only where the node asks for no device, as in TensorFlow. The read of a variable, which control_dependencies make
-// anew, stands with the variable.
+// Nodes made while it lives stand on the device of the given node. Guards outside it are hidden. Guards inside it have
+// a say only where the node asks for no device, as in TensorFlow. The read of a variable, which control_dependencies
+// make anew, stands with the variable.
 class [[nodiscard]] colocate_with {
  public:
-  explicit colocate_with(const operation& near) : saved_(scope_state::current().device) {
+  PINION_GUARD explicit colocate_with(const operation& near) : saved_(scope_state::current().device) {
     auto& state = scope_state::current();
+    if (near.empty()) throw error(errc::invalid_argument, "colocate_with: an operation that was never assigned");
+    if (&near.owner() != state.graph)
+      throw error(errc::invalid_argument, "colocate_with: node '" + near.name() + "' belongs to another graph")
+          .at_node(near.name(), near.op(), to_string(near.node().where));
     state.graph->settle();
     state.device = nullptr;
     state.colocation.push_back(near.id());

@@ -31,7 +31,7 @@ plan make_plan(const graph& g, std::vector<device_info> devices, const P& place,
                                   .home = options.home,
                                   .soft = options.allow_soft_placement};
   plan made = explain(problem, place(problem), options.costs);
-  note_idle_policies(made, g);
+  note_doubts(made, g);
   return made;
 }
 

@@ -276,7 +276,7 @@ class session {
     runtime::step_signature signature;
     (add_fetch(signature, fetches), ...);
     pinion::plan made = backend().plan(checked(signature));
-    note_idle_policies(made, *graph_);
+    note_doubts(made, *graph_);
     return made;
   }
 

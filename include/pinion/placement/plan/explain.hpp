@@ -21,9 +21,9 @@ namespace pinion::inline v0 {
 // Requires: the placement is one of this problem. Estimates are those of the cost model.
 PINION_DECL plan explain(const placement_problem& problem, const placement& placed, const cost_model& costs = {});
 
-// Notes on the policies of a graph's guards that changed nothing: "policy by_op at model.cpp:12 was asked about 7 nodes
-// and changed none".
-PINION_DECL void note_idle_policies(plan& p, const graph& g);
+// Notes on what its graph may not be meant to be. Policies that changed nothing, "policy by_op at model.cpp:12 was
+// asked about 7 nodes and changed none"; guards that placed nothing; variables of the plan whose names were taken.
+PINION_DECL void note_doubts(plan& p, const graph& g);
 
 #if PINION_DEFINE_GRAPH
 namespace detail {
@@ -148,14 +148,56 @@ PINION_DECL plan explain(const placement_problem& problem, const placement& plac
   return plan(problem.devices, std::move(nodes), tell.figures());
 }
 
-PINION_DECL void note_idle_policies(plan& p, const graph& g) {
-  g.settle();
+namespace detail {
+
+inline std::string so_many_nodes(int n) {
+  return std::to_string(n) + (n == 1 ? " node" : " nodes");
+}
+
+inline void note_idle_policies(plan& p, const graph& g) {
   for (const auto& use : g.policies()) {
     if (use->matched > 0) continue;
     const std::string name = use->name.empty() ? "" : " " + std::string(use->name);
-    p.add_note("policy" + name + " at " + to_string(use->where) + " was asked about " + std::to_string(use->asked) +
-               (use->asked == 1 ? " node" : " nodes") + " and changed none");
+    p.add_note("policy" + name + " at " + to_string(use->where) + " was asked about " + so_many_nodes(use->asked) +
+               " and changed none");
   }
+}
+
+// A guard that is open still, and under which nothing was made yet, may place something later.
+inline void note_idle_guards(plan& p, const graph& g) {
+  for (const auto& [line, use] : g.guards()) {
+    if (use->matched > 0 || (use->asked == 0 && !use->closed)) continue;
+    p.add_note("guard at " + to_string(use->where) + " placed nothing: " +
+               (use->asked == 0
+                    ? "no node was made while it lived, but for such as stand with another"
+                    : "for " + so_many_nodes(use->asked) + " made while it lived other guards or policies decided"));
+  }
+}
+
+inline void note_taken_names(plan& p, const graph& g) {
+  constexpr int most = 3;
+  int told = 0, untold = 0;
+  for (const auto& [name, wanted] : g.renamed()) {
+    const placed_node* const here = p.find(name);
+    if (!here) continue;
+    if (++told > most) {
+      ++untold;
+      continue;
+    }
+    const node_id owner = g.id_of(wanted);
+    p.add_note("variable '" + name + "', made at " + here->location + ", was given the name '" + wanted +
+               "', which was taken" + (owner == no_node ? "" : " at " + to_string(g[owner].where)));
+  }
+  if (untold > 0) p.add_note("of " + std::to_string(untold) + " more variables the names were taken, too");
+}
+
+}  // namespace detail
+
+PINION_DECL void note_doubts(plan& p, const graph& g) {
+  g.settle();
+  detail::note_idle_policies(p, g);
+  detail::note_idle_guards(p, g);
+  detail::note_taken_names(p, g);
 }
 #endif
 
