@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/graph/beside.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/gradient_context.hpp>
@@ -94,25 +95,12 @@ class reverse_walk {
   bool between(node_id id) const { return from_x_[at(id)] && to_y_[at(id)]; }
 
   output ones_like(output y) {
-    const node& n = g_.peek(y.node);
-    const auto on = place_of(n);
+    const beside forward = place_of(g_.peek(y.node));
     return {build(g_, {.op = op::ones_like::name, .base_name = "ones_like", .inputs = {y}, .where = where_}), 0};
   }
 
   // Gradient nodes stand where their forward node does.
-  struct placed {
-    std::shared_ptr<const device_scope> saved;
-    explicit placed(std::shared_ptr<const device_scope> scope) : saved(std::move(scope_state::current().device)) {
-      scope_state::current().device = std::move(scope);
-    }
-    placed(const placed&) = delete;
-    ~placed() { scope_state::current().device = std::move(saved); }
-  };
-  static placed place_of(const node& n) {
-    if (n.requested.empty()) return placed(nullptr);
-    return placed(std::make_shared<const device_scope>(
-        device_scope{.own = n.requested, .where = n.where, .asked_by = "forward op " + n.name}));
-  }
+  static beside place_of(const node& n) { return {n, "forward op " + n.name}; }
 
   void visit(node_id id) {
     const node n = g_.peek(id);
@@ -132,7 +120,7 @@ class reverse_walk {
     if (!def.gradient)
       throw error(errc::unimplemented, "no gradient flows through " + n.op + ": " + std::string(def.no_gradient))
           .at_node(n.name, n.op, to_string(n.where));
-    const auto on = place_of(n);
+    const beside forward = place_of(n);
     std::vector<bool> wanted;
     for (const output& in : n.inputs) wanted.push_back(between(in.node));
     gradient_context context(g_, id, std::move(adjoints), &autodiff::differentiate, std::move(wanted));
@@ -158,7 +146,7 @@ class reverse_walk {
     if (found == parts_.end()) return std::nullopt;
     auto& parts = found->second;
     if (parts.size() == 1) return parts[0];
-    const auto on = place_of(g_.peek(o.node));
+    const beside forward = place_of(g_.peek(o.node));
     if (all_sparse(parts)) {
       parts = {joined(parts)};
       return parts[0];

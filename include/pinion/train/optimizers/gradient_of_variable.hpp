@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <pinion/dsl/expr.hpp>
-#include <pinion/graph/device_guard.hpp>
+#include <pinion/graph/beside.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -28,15 +28,6 @@ struct gradient_of_variable {
   }
 };
 
-// While it lives, nodes ask for the device that a node asks for, and for no other.
-class [[nodiscard]] beside_node {
- public:
-  beside_node(const graph& g, node_id id) : none_(nullptr), there_(g[id].requested) {}
-
- private:
-  const device none_, there_;
-};
-
 // Gradients of the default graph with their values changed by change(expr<T>), T being float or double: a sparse one's
 // rows as they are, those of one index not yet added up. Each is changed on the device where it is computed.
 //
@@ -49,7 +40,7 @@ std::vector<gradient_of_variable> change_gradients(const std::vector<gradient_of
     changed.push_back(one);
     if (one.empty()) continue;
     const output values = one.values();
-    const beside_node there(g, values.node);
+    const beside there(g, values.node);
     const auto as = [&]<class T>() { return one.with_values(expr<T>(change(expr<T>(g, values))).endpoint()); };
     changed.back() =
         g.type_of(values).dtype == dtype::float64 ? as.template operator()<double>() : as.template operator()<float>();

@@ -1,0 +1,30 @@
+// The guard of nodes that helpers make for another node: a gradient, say.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <pinion/graph/scope_state.hpp>
+
+namespace pinion::inline v0 {
+
+// While it lives, nodes ask for the device that a node asks for, and for no other; plans say that they stand with
+// `who`: "forward op MatMul", "node W". Made and destroyed in one thread, in stack order.
+class [[nodiscard]] beside {
+ public:
+  PINION_GUARD beside(const node& n, const std::string& who) : saved_(std::move(scope_state::current().device)) {
+    scope_state::current().device =
+        n.requested.empty()
+            ? nullptr
+            : std::make_shared<const device_scope>(device_scope{.own = n.requested, .where = n.where, .asked_by = who});
+  }
+  PINION_GUARD beside(const graph& g, node_id id) : beside(g[id], "node " + g[id].name) {}
+  beside(const beside&) = delete;
+  ~beside() { scope_state::current().device = std::move(saved_); }
+
+ private:
+  std::shared_ptr<const device_scope> saved_;
+};
+
+}  // namespace pinion::inline v0
