@@ -102,6 +102,27 @@ TEST_CASE("weights are not embedded") {
   CHECK(message.size() < 4096);
 }
 
+TEST_CASE("beside a plan every device has one name, also under nodes that the plan leaves out") {
+  graph g;
+  const auto use = g.as_default();
+  const auto on = [](const char* spec, auto make) { const device here{spec}; return make(); };
+  auto v = on("/cpu:0", [] { return variable(1.f, {.name = "v"}); });
+  on("/gpu:0", [] { return placeholder<float>({}, "fast"); });
+  on("/cpu", [] { return placeholder<float>({}, "any_cpu"); });
+  on("/device:GPU:7", [] { return placeholder<float>({}, "missing"); });
+  placeholder<float>({}, "anywhere");
+  session sess{{.graph = &g, .simulated = {sim::gpu()}}};
+  const auto nodes = nodes_of(tr::graph_message(g, sess.plan(v)));
+  const std::string task = "/job:localhost/replica:0/task:0";
+  CHECK(nodes.at("v").text(4) == task + "/device:CPU:0");
+  CHECK(nodes.at("v/Assign").text(4) == task + "/device:CPU:0");
+  CHECK(nodes.at("v/initial_value").text(4) == task + "/device:CPU:0");
+  CHECK(nodes.at("fast").text(4) == task + "/device:GPU:0");
+  CHECK(nodes.at("any_cpu").text(4) == task + "/device:CPU:0");
+  CHECK(nodes.at("missing").text(4) == "/device:GPU:7");
+  CHECK(!nodes.at("anywhere").has(4));
+}
+
 TEST_CASE("a node stands on the device that was asked for, or on that of a plan, by its full name") {
   graph g;
   const auto use = g.as_default();

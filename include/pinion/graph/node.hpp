@@ -45,7 +45,7 @@ struct node {
   attributes attrs;
   std::vector<output_type> outputs;
   device_spec requested;       // valid once settled
-  std::string request_reason;  // who asks: "guard at model.cpp:12", "node W", "forward op MatMul"; empty where nobody does
+  std::string request_reason;  // who asks: "guard at model.cpp:12", "node W", "forward op MatMul"; "" if nobody
   std::vector<std::string> colocation;  // names of the nodes it must stand with
   source_location where;
 

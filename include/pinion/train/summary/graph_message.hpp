@@ -22,15 +22,9 @@ PINION_DECL std::string graph_message(const graph& g, const std::function<std::s
 inline std::string graph_message(const graph& g) {
   return graph_message(g, [](const node& n) { return to_string(n.requested); });
 }
-// On the devices of a plan; nodes that are not in it as above.
-inline std::string graph_message(const graph& g, const plan& p) {
-  std::unordered_map<std::string_view, const placed_node*> placed;
-  for (const placed_node& n : p.nodes()) placed.emplace(n.name, &n);
-  return graph_message(g, [&placed](const node& n) {
-    const auto at = placed.find(n.name);
-    return at == placed.end() ? to_string(n.requested) : at->second->device;
-  });
-}
+// On the devices of a plan. Of nodes that are not in it, those that asked for a device stand on the first of the plan's
+// that meets the request (what stands with a node of the plan on that node's), so that a device has one name only.
+PINION_DECL std::string graph_message(const graph& g, const plan& p);
 
 }  // namespace pinion::inline v0::train
 
@@ -209,5 +203,54 @@ namespace pinion::inline v0::train {
 PINION_DECL std::string graph_message(const graph&, const std::function<std::string(const node&)>&) {
   return op::check_messages_can_be_made(), "";
 }
+}  // namespace pinion::inline v0::train
+#endif
+
+#if PINION_DEFINE_RUNTIME
+namespace pinion::inline v0::train {
+
+namespace detail {
+
+// The full names of devices, by a plan.
+class planned_devices {
+ public:
+  explicit planned_devices(const plan& p) : plan_(p) {
+    for (const placed_node& n : p.nodes()) placed_.emplace(n.name, &n.device);
+  }
+  std::string of(const node& n) const {
+    if (const std::string* const device = find(n.name)) return *device;
+    for (const std::string& anchor : n.colocation)
+      if (const std::string* const device = find(anchor)) return *device;
+    return n.requested.empty() ? "" : completed(n.requested);
+  }
+
+ private:
+  const std::string* find(const std::string& name) const {
+    const auto at = placed_.find(name);
+    return at == placed_.end() ? nullptr : at->second;
+  }
+  // A device that the plan uses before one that it does not.
+  std::string completed(const device_spec& request) const {
+    const std::string* unused = nullptr;
+    for (std::size_t d = 0; d < plan_.devices().size(); ++d) {
+      const device_info& info = plan_.devices()[d];
+      if (!is_specification(request, info.spec)) continue;
+      if (plan_.totals()[d].nodes > 0) return info.name;
+      if (!unused) unused = &info.name;
+    }
+    return unused ? *unused : to_string(request);
+  }
+
+  const plan& plan_;
+  std::unordered_map<std::string_view, const std::string*> placed_;
+};
+
+}  // namespace detail
+
+PINION_DECL std::string graph_message(const graph& g, const plan& p) {
+  const detail::planned_devices devices(p);
+  return graph_message(g, [&devices](const node& n) { return devices.of(n); });
+}
+
 }  // namespace pinion::inline v0::train
 #endif
