@@ -9,6 +9,7 @@
 #include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/nn.hpp>
 #include <pinion/dsl/training_flag.hpp>
+#include <pinion/graph/called_from.hpp>
 
 namespace pinion::inline v0::nn {
 
@@ -40,6 +41,7 @@ expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
   if (rank < 2 || extent[rank - 1] < 1)
     throw error(errc::invalid_argument, "batch_norm of '" + operand.name() + "' of shape " + to_string(extent) +
                                             ": it takes [n, .., channels] of a known number of channels");
+  const called_from line(where);
   const name_scope scope{o.name};
   const expr<T> x = std::forward<A>(operand);
   const shape channels{extent[rank - 1]};
@@ -96,6 +98,7 @@ struct dropout_layer_options {
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dropout(A&& operand, const dropout_layer_options& o = {},
                                source_location where = source_location::current()) {
+  const called_from line(where);
   const expr<dsl::value_of<A>> x = std::forward<A>(operand);
   const auto dropped = [&]() -> expr<dsl::value_of<A>> {
     return pinion::dropout(x, {.rate = o.rate, .seed = o.seed, .name = o.name}, where);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <pinion/dsl/sources.hpp>
+#include <pinion/graph/called_from.hpp>
 #include <pinion/op/control/op.hpp>
 
 namespace pinion::inline v0 {
@@ -84,13 +85,18 @@ PINION_DECL std::vector<output> share_arguments(traced_body& a, traced_body& b);
 
 // Calls the function with arguments of some types, and takes what it returns.
 template <class... T, class F>
-traced_body trace(const std::string& prefix, const std::vector<output_type>& arguments, F& f) {
+traced_body trace(const std::string& prefix, const std::vector<output_type>& arguments, source_location where, F& f) {
   body_trace t(prefix);
-  for (std::size_t i = 0; i < arguments.size(); ++i) op::add_argument(t.made(), arguments[i], "argument");
+  {
+    const called_from line(where);
+    for (std::size_t i = 0; i < arguments.size(); ++i) op::add_argument(t.made(), arguments[i], "argument");
+  }
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     graph& g = t.made().graph;
     (void)g;
-    result_of_body<F, expr<T>...>::put(t.made(), f(expr<T>(g, t.made().arguments[I])...));
+    const auto result = f(expr<T>(g, t.made().arguments[I])...);
+    const called_from line(where);
+    result_of_body<F, expr<T>...>::put(t.made(), result);
   }
   (std::index_sequence_for<T...>{});
   t.made().graph.settle();
@@ -116,8 +122,9 @@ auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
   const output chosen = dsl::endpoint_of(predicate, where).endpoint();
   const std::string full =
       g.unique_name(scope_state::current().name_prefix + std::string(name.empty() ? "cond" : name));
-  auto a = dsl::trace<>(full + "/then", {}, then);
-  auto b = dsl::trace<>(full + "/else", {}, otherwise);
+  auto a = dsl::trace<>(full + "/then", {}, where, then);
+  auto b = dsl::trace<>(full + "/else", {}, where, otherwise);
+  const called_from line(where);
   std::vector<output> inputs{chosen};
   for (const output& o : dsl::share_arguments(a, b)) inputs.push_back(o);
   const node_id id =
@@ -153,18 +160,37 @@ template <class C, class B, class... I>
 requires(!std::is_convertible_v<C, while_options>) auto while_loop(C condition, B turn, const I&... init) {
   return while_loop(while_options{}, std::move(condition), std::move(turn), init...);
 }
+// Behind a pack there is no default argument that could say the caller's line; so the usual numbers have overloads.
+#define PINION_UNWRAP(...) __VA_ARGS__
+#define PINION_LOOP(types, parameters, init)                                                               \
+  template <class C, class B, PINION_UNWRAP types>                                                         \
+  auto while_loop(const while_options& options, C condition, B turn, PINION_UNWRAP parameters,             \
+                  source_location where = source_location::current()) {                                    \
+    return dsl::make_while(options, where, condition, turn, PINION_UNWRAP init);                           \
+  }                                                                                                        \
+  template <class C, class B, PINION_UNWRAP types>                                                         \
+  requires(!std::is_convertible_v<C, while_options>) auto while_loop(                                      \
+      C condition, B turn, PINION_UNWRAP parameters, source_location where = source_location::current()) { \
+    return dsl::make_while(while_options{}, where, condition, turn, PINION_UNWRAP init);                   \
+  }
+PINION_LOOP((class I), (const I& i), (i))
+PINION_LOOP((class I, class J), (const I& i, const J& j), (i, j))
+PINION_LOOP((class I, class J, class K), (const I& i, const J& j, const K& k), (i, j, k))
+PINION_LOOP((class I, class J, class K, class L), (const I& i, const J& j, const K& k, const L& l), (i, j, k, l))
+#undef PINION_LOOP
+#undef PINION_UNWRAP
 
 namespace dsl {
 
 template <class I>
 struct loop_variable {
   using type = I;
-  static any_expr start(const I& i) { return constant(i); }
+  static any_expr start(const I& i, source_location where) { return constant(i, {}, where); }
 };
 template <graph_operand I>
 struct loop_variable<I> {
   using type = value_of<I>;
-  static any_expr start(const I& i) { return endpoint_of(i); }
+  static any_expr start(const I& i, source_location where) { return endpoint_of(i, where); }
 };
 
 template <class C, class B, class... I>
@@ -176,7 +202,7 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
   static_assert(
       std::is_same_v<typename result_of_body<B, expr<typename loop_variable<I>::type>...>::types, types>,
       "the body of while_loop returns as many values as there are variables, of their dtypes; pn::cast<T>(x) converts");
-  const std::vector<any_expr> starts{loop_variable<I>::start(init)...};
+  const std::vector<any_expr> starts{loop_variable<I>::start(init, where)...};
   graph& g = starts[0].owner();
   std::vector<output> inputs;
   std::vector<output_type> variables;
@@ -190,8 +216,9 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
   }
   const std::string full =
       g.unique_name(scope_state::current().name_prefix + std::string(o.name.empty() ? "while" : o.name));
-  auto goes_on = trace<typename loop_variable<I>::type...>(full + "/cond", variables, condition);
-  auto body = trace<typename loop_variable<I>::type...>(full + "/body", variables, turn);
+  auto goes_on = trace<typename loop_variable<I>::type...>(full + "/cond", variables, where, condition);
+  auto body = trace<typename loop_variable<I>::type...>(full + "/body", variables, where, turn);
+  const called_from line(where);
   for (const output& in : share_arguments(goes_on, body)) inputs.push_back(in);
   attributes attrs{{"variables", static_cast<std::int64_t>(starts.size())}, {"scanned", std::int64_t{0}}};
   if (o.maximum_iterations >= 0) attrs.set("maximum_iterations", o.maximum_iterations);

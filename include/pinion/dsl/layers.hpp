@@ -11,6 +11,7 @@
 #include <pinion/dsl/images.hpp>
 #include <pinion/dsl/initializers.hpp>
 #include <pinion/dsl/linear.hpp>
+#include <pinion/graph/called_from.hpp>
 
 namespace pinion::inline v0::nn {
 
@@ -53,6 +54,7 @@ expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, Activation activation, c
     throw error(errc::invalid_argument, "a dense layer of " + std::to_string(units) + " units on '" + x.name() +
                                             "' of shape " + to_string(extent) +
                                             ": it takes a matrix of a known number of columns");
+  const called_from line(where);
   const name_scope scope{options.name};
   const initializer first = options.kernel_initializer.value_or(glorot_uniform_initializer(options.seed));
   const auto kernel = variable(first.of<T>({extent[1], units}, where), {.name = "kernel"}, where);
@@ -91,6 +93,7 @@ expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array
                                             std::to_string(window[0]) + " x " + std::to_string(window[1]) + " on '" +
                                             images.name() + "' of shape " + to_string(extent) +
                                             ": it takes images [n, h, w, channels] of a known number of channels");
+  const called_from line(where);
   const name_scope scope{options.name};
   const initializer first = options.kernel_initializer.value_or(glorot_uniform_initializer(options.seed));
   const auto kernel =

@@ -121,6 +121,15 @@ template <class Functor>
 concept scalar_functor = requires {
   { Functor::arity } -> std::convertible_to<int>;
 };
+template <class F, class... A>
+auto map_own(source_location where, A&&... operands) {
+  static_assert(F::arity == sizeof...(A), "the function takes another number of operands: see its arity");
+  static_assert(F::arity <= 2, "a function of one's own takes one or two operands");
+  using T = common_value<A...>;
+  static_assert(floating_value<T>,
+                "a function of one's own is computed on floating-point expressions; pn::cast<float>(x) converts");
+  return map_same<own_map<F>>({}, where, std::forward<A>(operands)...);
+}
 }  // namespace dsl
 
 // A scalar function of one's own, elementwise; it fuses, broadcasts and is differentiated like the library's:
@@ -136,14 +145,14 @@ concept scalar_functor = requires {
 // It is written in + - * / min max pow abs sign exp log sqrt tanh erf sin cos ..., comparisons and select(mask, a, b);
 // see scalar/symbol.hpp. Its derivative follows from these, or is stated: return with_derivative(y, x, dy_dx). Of an
 // operator's operands at most one may compute something: name the other first (see scalar/functors.hpp).
-template <dsl::scalar_functor F, dsl::operand... A>
-auto map(A&&... operands) {
-  static_assert(F::arity == sizeof...(A), "the function takes another number of operands: see its arity");
-  static_assert(F::arity <= 2, "a function of one's own takes one or two operands");
-  using T = dsl::common_value<A...>;
-  static_assert(dsl::floating_value<T>,
-                "a function of one's own is computed on floating-point expressions; pn::cast<float>(x) converts");
-  return dsl::map_same<dsl::own_map<F>>({}, {}, std::forward<A>(operands)...);
+template <dsl::scalar_functor F, dsl::graph_operand A>
+auto map(A&& x, source_location where = source_location::current()) {
+  return dsl::map_own<F>(where, std::forward<A>(x));
+}
+template <dsl::scalar_functor F, class A, class B>
+requires dsl::operand_pair<A, B>
+auto map(A&& x, B&& y, source_location where = source_location::current()) {
+  return dsl::map_own<F>(where, std::forward<A>(x), std::forward<B>(y));
 }
 
 // a where the condition holds, b elsewhere; all three broadcast.

@@ -7,6 +7,7 @@
 #include <pinion/dsl/math.hpp>
 #include <pinion/dsl/node_call.hpp>
 #include <pinion/dsl/random.hpp>
+#include <pinion/graph/called_from.hpp>
 
 namespace pinion::inline v0 {
 
@@ -74,6 +75,7 @@ expr<dsl::value_of<A>> dropout(A&& x, const dropout_options& options = {},
   dsl::check_floating<A>();
   if (!(options.rate >= 0 && options.rate < 1))
     throw error(errc::invalid_argument, "a dropout rate of " + std::to_string(options.rate) + " is not in [0, 1)");
+  const called_from line(where);
   const name_scope scope{options.name};
   const expr<T> kept = x;
   if (options.rate == 0) return identity(kept, {}, where);

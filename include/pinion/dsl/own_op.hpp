@@ -95,18 +95,25 @@ void register_op() {
   (void)once;
 }
 
-// A node of an op of one's own: call<running_sum>(x). The element type of its first output is that of the first
-// operand, or given: call<histogram, int>({{"bins", std::int64_t{10}}}, x). The second form takes attributes.
-template <class Op, element T, dsl::graph_operand A, dsl::graph_operand... B>
-auto call(attributes attrs, A&& first, B&&... others) {
+namespace dsl {
+template <class Op, element T, graph_operand... A>
+auto call_own(source_location where, attributes attrs, A&&... operands) {
   register_op<Op>();
-  auto made = dsl::node_call<Op, T>({}, {}, std::move(attrs), std::forward<A>(first), std::forward<B>(others)...);
+  auto made = node_call<Op, T>({}, where, std::move(attrs), std::forward<A>(operands)...);
   if (made.dtype() != dtype_of<T>)
     throw error(errc::invalid_argument, "the first output of " + std::string(Op::name) + " is " +
                                             std::string(to_string(made.dtype())) + ", and was taken for " +
                                             std::string(to_string(dtype_of<T>)) + ": call<Op, T>(...) says which")
         .at_node(made.name(), made.op(), to_string(made.node().where));
   return made;
+}
+}  // namespace dsl
+
+// A node of an op of one's own: call<running_sum>(x). The element type of its first output is that of the first
+// operand, or given: call<histogram, int>({{"bins", std::int64_t{10}}}, x). The second form takes attributes.
+template <class Op, element T, dsl::graph_operand A, dsl::graph_operand... B>
+auto call(attributes attrs, A&& first, B&&... others) {
+  return dsl::call_own<Op, T>({}, std::move(attrs), std::forward<A>(first), std::forward<B>(others)...);
 }
 template <class Op, dsl::graph_operand A, dsl::graph_operand... B>
 auto call(attributes attrs, A&& first, B&&... others) {
@@ -120,6 +127,31 @@ template <class Op, dsl::graph_operand A, dsl::graph_operand... B>
 auto call(A&& first, B&&... others) {
   return call<Op, dsl::value_of<A>>(attributes{}, std::forward<A>(first), std::forward<B>(others)...);
 }
+// Behind a pack there is no default argument that could say the caller's line; so the usual numbers have overloads.
+#define PINION_UNWRAP(...) __VA_ARGS__
+#define PINION_CALL(types, parameters, operands)                                                              \
+  template <class Op, element T, PINION_UNWRAP types>                                                         \
+  auto call(attributes attrs, PINION_UNWRAP parameters, source_location where = source_location::current()) { \
+    return dsl::call_own<Op, T>(where, std::move(attrs), PINION_UNWRAP operands);                             \
+  }                                                                                                           \
+  template <class Op, PINION_UNWRAP types>                                                                    \
+  auto call(attributes attrs, PINION_UNWRAP parameters, source_location where = source_location::current()) { \
+    return dsl::call_own<Op, dsl::value_of<A>>(where, std::move(attrs), PINION_UNWRAP operands);              \
+  }                                                                                                           \
+  template <class Op, element T, PINION_UNWRAP types>                                                         \
+  auto call(PINION_UNWRAP parameters, source_location where = source_location::current()) {                   \
+    return dsl::call_own<Op, T>(where, {}, PINION_UNWRAP operands);                                           \
+  }                                                                                                           \
+  template <class Op, PINION_UNWRAP types>                                                                    \
+  auto call(PINION_UNWRAP parameters, source_location where = source_location::current()) {                   \
+    return dsl::call_own<Op, dsl::value_of<A>>(where, {}, PINION_UNWRAP operands);                            \
+  }
+PINION_CALL((dsl::graph_operand A), (A && a), (std::forward<A>(a)))
+PINION_CALL((dsl::graph_operand A, dsl::graph_operand B), (A && a, B&& b), (std::forward<A>(a), std::forward<B>(b)))
+PINION_CALL((dsl::graph_operand A, dsl::graph_operand B, dsl::graph_operand C), (A && a, B&& b, C&& c),
+            (std::forward<A>(a), std::forward<B>(b), std::forward<C>(c)))
+#undef PINION_CALL
+#undef PINION_UNWRAP
 
 // Another output of the node that made an expression. Throws invalid_argument unless there is one of that dtype.
 template <element T>

@@ -14,6 +14,7 @@
 #include <pinion/dsl/layout.hpp>
 #include <pinion/dsl/map.hpp>
 #include <pinion/dsl/queues.hpp>
+#include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
 
 namespace pinion::inline v0 {
@@ -32,37 +33,37 @@ class chosen_queue {
     index_ = gather(constant(numbers, "queues", where), index, {}, where);  // refuses a number that no queue has
   }
 
-  template <class... V>
-  operation enqueue(const V&... components) const {
-    return choose([&](const queue<T...>& q) { return q.enqueue(components...); });
+  operation enqueue(const dsl::component<T>&... components, source_location where = source_location::current()) const {
+    return choose(where, [&](const queue<T...>& q) { return q.enqueue(components...); });
   }
-  template <class... V>
-  operation enqueue_many(const V&... components) const {
-    return choose([&](const queue<T...>& q) { return q.enqueue_many(components...); });
+  operation enqueue_many(const dsl::component<T>&... components,
+                         source_location where = source_location::current()) const {
+    return choose(where, [&](const queue<T...>& q) { return q.enqueue_many(components...); });
   }
-  auto dequeue() const {
-    return choose([](const queue<T...>& q) { return q.dequeue(); });
+  auto dequeue(source_location where = source_location::current()) const {
+    return choose(where, [](const queue<T...>& q) { return q.dequeue(); });
   }
-  auto dequeue_many(std::int64_t n) const {
-    return choose([n](const queue<T...>& q) { return q.dequeue_many(n); });
+  auto dequeue_many(std::int64_t n, source_location where = source_location::current()) const {
+    return choose(where, [n](const queue<T...>& q) { return q.dequeue_many(n); });
   }
-  auto dequeue_up_to(std::int64_t n) const {
-    return choose([n](const queue<T...>& q) { return q.dequeue_up_to(n); });
+  auto dequeue_up_to(std::int64_t n, source_location where = source_location::current()) const {
+    return choose(where, [n](const queue<T...>& q) { return q.dequeue_up_to(n); });
   }
-  expr<std::int32_t> size() const {
-    return choose([](const queue<T...>& q) { return q.size(); });
+  expr<std::int32_t> size(source_location where = source_location::current()) const {
+    return choose(where, [](const queue<T...>& q) { return q.size(); });
   }
-  expr<bool> is_closed() const {
-    return choose([](const queue<T...>& q) { return q.is_closed(); });
+  expr<bool> is_closed(source_location where = source_location::current()) const {
+    return choose(where, [](const queue<T...>& q) { return q.is_closed(); });
   }
-  operation close(const close_options& o = {}) const {
-    return choose([&o](const queue<T...>& q) { return q.close(o); });
+  operation close(const close_options& o = {}, source_location where = source_location::current()) const {
+    return choose(where, [&o](const queue<T...>& q) { return q.close(o); });
   }
 
  private:
   // A choice of two where the queues are, whose second branch is that among the rest.
   template <class Use>
-  auto choose(const Use& use) const {
+  auto choose(source_location where, const Use& use) const {
+    const called_from line(where);
     std::optional<colocate_with> near;
     if (&default_graph() == &queues_[0].owner()) near.emplace(queues_[0]);  // a body is where its node is
     return among(use, 0);

@@ -24,6 +24,28 @@ constexpr void refuse_temporary_queue() {
       never<Call...>,
       "a queue made as an operand could never be reached again: store it first, auto q = pn::fifo_queue(...)");
 }
+
+// What is given as a component of dtype T: an expression, variable, host tensor or scalar. Refers to it during a call.
+template <element T>
+class component {
+ public:
+  template <class V>
+  component(const V& value)
+      : value_(&value), input_([](graph& g, const void* v, const std::string& name, source_location where) {
+          return input_of<T>(g, *static_cast<const V*>(v), name, where);
+        }) {}
+  output in(graph& g, const std::string& name, source_location where) const { return input_(g, value_, name, where); }
+
+ private:
+  const void* value_;
+  output (*input_)(graph&, const void*, const std::string&, source_location);
+};
+template <std::size_t Wanted, class... V>
+concept other_components = sizeof...(V) != Wanted && (!std::is_same_v<V, source_location> && ...);
+template <class... V>
+constexpr void refuse_component_count() {
+  static_assert(never<V...>, "an element of the queue has another number of components");
+}
 }  // namespace dsl
 
 struct close_options {
@@ -91,15 +113,20 @@ class queue : public any_queue {
   queue() = default;
 
   // Puts one element: an expression, variable, host tensor or scalar for each component. Waits for room.
-  template <class... V>
-  operation enqueue(const V&... components) const& {
-    return put<op::queue_enqueue>("enqueue", components...);
+  operation enqueue(const dsl::component<T>&... components, source_location where = source_location::current()) const& {
+    return put<op::queue_enqueue>("enqueue", where, components...);
   }
   // Puts the slices of tensors along their first dimension, as room appears; not all at once.
-  template <class... V>
-  operation enqueue_many(const V&... components) const& {
-    return put<op::queue_enqueue_many>("enqueue_many", components...);
+  operation enqueue_many(const dsl::component<T>&... components,
+                         source_location where = source_location::current()) const& {
+    return put<op::queue_enqueue_many>("enqueue_many", where, components...);
   }
+  template <class... V>
+  requires dsl::other_components<sizeof...(T), V...> operation enqueue(const V&...)
+  const& { return dsl::refuse_component_count<V...>(), operation(); }
+  template <class... V>
+  requires dsl::other_components<sizeof...(T), V...> operation enqueue_many(const V&...)
+  const& { return dsl::refuse_component_count<V...>(), operation(); }
   // Takes an element: an expression, or a tuple of them. Waits for one.
   auto dequeue(source_location where = source_location::current()) const& {
     return yields(node_of<op::queue_dequeue>("dequeue", {}, {}, where));
@@ -158,13 +185,11 @@ class queue : public any_queue {
     attrs.set("shared_name", shared_name);
     return build(default_graph(), {.op = op, .base_name = name, .attrs = std::move(attrs), .where = where});
   }
-  template <class Op, class... V>
-  operation put(std::string_view what, const V&... components) const {
-    static_assert(sizeof...(V) == sizeof...(T), "an element of the queue has another number of components");
-    if constexpr (sizeof...(V) == sizeof...(T)) {
-      graph& g = drawn();
-      return {g, node_of<Op>(what, {dsl::input_of<T>(g, components, std::string(what) + "/component", {})...}, {}, {})};
-    }
+  template <class Op>
+  operation put(std::string_view what, source_location where, const dsl::component<T>&... components) const {
+    graph& g = drawn();
+    const std::string name = std::string(what) + "/component";
+    return {g, node_of<Op>(what, {components.in(g, name, where)...}, {}, where)};
   }
   auto yields(node_id id) const { return dsl::outputs_as<std::tuple<T...>>::of(drawn(), id); }
 };

@@ -267,9 +267,21 @@ inline operation group(std::initializer_list<operation> ops, std::string_view na
   }
   return {g, build(g, std::move(request))};
 }
+namespace dsl {
+// An operation, and the line of the call that it is given to: a pack leaves no room for a default argument behind it.
+struct operation_here {
+  template <class Op>
+  requires std::is_convertible_v<const Op&, operation> operation_here(const Op& given,
+                                                                      source_location here = source_location::current())
+      : what(given), where(here) {}
+  operation what;
+  source_location where;
+};
+}  // namespace dsl
 template <class... Op>
-requires(sizeof...(Op) > 0 && (std::is_convertible_v<const Op&, operation> && ...)) operation group(const Op&... ops) {
-  return group({operation(ops)...});
+requires(std::is_convertible_v<const Op&, operation>&&...) operation
+    group(const dsl::operation_here& first, const Op&... others) {
+  return group({first.what, operation(others)...}, "group_deps", first.where);
 }
 inline operation no_op(std::string_view name = "NoOp", source_location where = source_location::current()) {
   return group({}, name, where);

@@ -13,6 +13,7 @@
 
 #include <pinion/dsl/layers.hpp>
 #include <pinion/dsl/layout.hpp>
+#include <pinion/graph/called_from.hpp>
 #include <pinion/graph/device_guard.hpp>
 
 namespace pinion::inline v0::nn {
@@ -51,6 +52,7 @@ std::vector<expr<T>> split_dense(const std::vector<expr<T>>& x, std::int64_t uni
                                             std::to_string(count) + " devices" +
                                             (x.empty() ? ": it has no input" : "; each takes at least one"));
   const std::int64_t inputs = columns_of(x);
+  const called_from line(where);
   const name_scope scope{options.name};
   const expr<T> kernels = options.kernel_initializer.value_or(glorot_uniform_initializer(options.seed))
                               .template of<T>({inputs, units}, where);

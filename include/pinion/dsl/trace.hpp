@@ -50,6 +50,7 @@ class body_trace {
       ~step_out() { swap(&t); }
       void swap(body_trace* innermost) {
         std::swap(scope_state::current(), t.saved_);
+        std::swap(scope_state::current().caller, t.saved_.caller);  // the call is the same there
         make_innermost(innermost);
       }
     };

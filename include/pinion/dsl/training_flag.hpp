@@ -21,9 +21,10 @@ class training_flag {
   // What the one function yields in training, the other in prediction; of the other neither a node is made, where it is
   // fixed, nor one run.
   template <class Train, class Predict>
-  auto choose(Train train, Predict predict) const -> decltype(predict()) {
+  auto choose(Train train, Predict predict, source_location where = source_location::current()) const
+      -> decltype(predict()) {
     if (is_fixed()) return fixed_ ? train() : predict();
-    return cond(each_step_, std::move(train), std::move(predict));
+    return cond(each_step_, std::move(train), std::move(predict), {}, where);
   }
 
  private:

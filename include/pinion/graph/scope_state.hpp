@@ -25,6 +25,7 @@ struct scope_state {
   std::string name_prefix;  // "layer_1/"
   std::string container;
   std::vector<node_id> colocation;
+  source_location caller;  // see called_from
 
   static scope_state& current() {
     thread_local scope_state state = first_state();
@@ -65,6 +66,7 @@ class [[nodiscard]] default_scope {
   PINION_GUARD explicit default_scope(graph& g) : saved_(std::move(scope_state::current())) {
     scope_state::current() = {};
     scope_state::current().graph = &g;
+    scope_state::current().caller = saved_.caller;
   }
   default_scope(const default_scope&) = delete;
   ~default_scope() { scope_state::current() = std::move(saved_); }

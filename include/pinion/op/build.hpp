@@ -69,8 +69,11 @@ inline void stand_with_anchors(node& n, const graph& g, const std::vector<node_i
   for (auto at = anchors.rbegin(); at != anchors.rend(); ++at) stand_with(n, g[*at]);
 }
 
-// The location of the newest input: C++ operators cannot say where they stand.
-inline source_location nearest_location(const graph& g, const std::vector<output>& inputs) {
+// That of the user's call that is under way, or the one given, or that of the newest input: C++ operators cannot say
+// where they stand.
+inline source_location location_of(const graph& g, const std::vector<output>& inputs, source_location given) {
+  if (scope_state::current().caller.known()) return scope_state::current().caller;
+  if (given.known()) return given;
   node_id newest = no_node;
   for (const output& in : inputs) newest = std::max(newest, in.node);
   return newest == no_node ? source_location{} : g.peek(newest).where;
@@ -85,7 +88,7 @@ PINION_DECL node_id build(graph& g, node_request request) {
   n.op = request.op;
   n.inputs = std::move(request.inputs);
   n.attrs = std::move(request.attrs);
-  n.where = request.where.known() ? request.where : detail::nearest_location(g, n.inputs);
+  n.where = detail::location_of(g, n.inputs, request.where);
   n.control_inputs = current_control_inputs(n.inputs);
   for (node_id id : request.control_inputs)
     if (std::find(n.control_inputs.begin(), n.control_inputs.end(), id) == n.control_inputs.end())

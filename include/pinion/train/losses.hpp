@@ -13,6 +13,7 @@
 #include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/math.hpp>
 #include <pinion/dsl/nn.hpp>
+#include <pinion/graph/called_from.hpp>
 #include <pinion/train/formula.hpp>
 #include <pinion/train/number_or_expression.hpp>
 
@@ -94,8 +95,10 @@ expr<T> weighted_by(const expr<T>& losses, const any_expr& weights, reduction ho
 
 // The losses weighted and reduced; joins the collection "losses".
 template <element T>
-expr<T> compute_weighted_loss(const expr<T>& losses, const loss_options& o = {}) {
+expr<T> compute_weighted_loss(const expr<T>& losses, const loss_options& o = {},
+                              source_location where = source_location::current()) {
   dsl::check_floating<expr<T>>();
+  const called_from line(where);
   const expr<T> loss = o.weights.is_number() ? detail::weighted_by_number(losses, o.weights.number(), o.reduction)
                                              : detail::weighted_by(losses, o.weights.expression(), o.reduction);
   loss.owner().add_to_collection("losses", loss.id());
@@ -108,17 +111,19 @@ void add_loss(const expr<T>& loss) {
   loss.owner().add_to_collection("losses", loss.id());
 }
 
-#define PINION_LOSS(name, scope_name, formula)                                                     \
-  template <dsl::graph_operand L, dsl::graph_operand P>                                            \
-  expr<dsl::value_of<P>> name(const L& labels, const P& predictions, const loss_options& o = {}) { \
-    using T = dsl::value_of<P>;                                                                    \
-    static_assert(dsl::same_dtype<dsl::value_of<L>, T>,                                            \
-                  "labels and predictions have different dtypes; pn::cast<T>(x) converts");        \
-    dsl::check_floating<P>();                                                                      \
-    const name_scope scope(scope_name);                                                            \
-    const expr<T> y = labels, x = predictions;                                                     \
-    detail::expect_same_shape(#name, y, x);                                                        \
-    return compute_weighted_loss<T>(formula, o);                                                   \
+#define PINION_LOSS(name, scope_name, formula)                                                   \
+  template <dsl::graph_operand L, dsl::graph_operand P>                                          \
+  expr<dsl::value_of<P>> name(const L& labels, const P& predictions, const loss_options& o = {}, \
+                              source_location where = source_location::current()) {              \
+    using T = dsl::value_of<P>;                                                                  \
+    static_assert(dsl::same_dtype<dsl::value_of<L>, T>,                                          \
+                  "labels and predictions have different dtypes; pn::cast<T>(x) converts");      \
+    dsl::check_floating<P>();                                                                    \
+    const called_from line(where);                                                               \
+    const name_scope scope(scope_name);                                                          \
+    const expr<T> y = labels, x = predictions;                                                   \
+    detail::expect_same_shape(#name, y, x);                                                      \
+    return compute_weighted_loss<T>(formula, o);                                                 \
   }
 // (x - y)^2
 PINION_LOSS(mean_squared_error, "mean_squared_error", square(x - y))
@@ -135,13 +140,15 @@ PINION_LOSS(log_loss, "log_loss",
 
 // x^2 / 2 for errors x up to delta, delta |x| - delta^2 / 2 beyond (Huber 1964).
 template <dsl::graph_operand L, dsl::graph_operand P>
-expr<dsl::value_of<P>> huber_loss(const L& labels, const P& predictions, double delta = 1, const loss_options& o = {}) {
+expr<dsl::value_of<P>> huber_loss(const L& labels, const P& predictions, double delta = 1, const loss_options& o = {},
+                                  source_location where = source_location::current()) {
   using T = dsl::value_of<P>;
   static_assert(dsl::same_dtype<dsl::value_of<L>, T>,
                 "labels and predictions have different dtypes; pn::cast<T>(x) converts");
   dsl::check_floating<P>();
   if (!(delta > 0))
     throw error(errc::invalid_argument, "huber_loss with delta " + std::to_string(delta) + "; it must be positive");
+  const called_from line(where);
   const name_scope scope("huber_loss");
   const expr<T> y = labels, x = predictions;
   detail::expect_same_shape("huber_loss", y, x);
@@ -154,8 +161,10 @@ expr<dsl::value_of<P>> huber_loss(const L& labels, const P& predictions, double 
 // classes alike. Weights broadcast to [n].
 template <dsl::graph_operand L, dsl::graph_operand P>
 expr<dsl::value_of<P>> softmax_cross_entropy(const L& onehot_labels, const P& logits, const loss_options& o = {},
-                                             double label_smoothing = 0) {
+                                             double label_smoothing = 0,
+                                             source_location where = source_location::current()) {
   using T = dsl::value_of<P>;
+  const called_from line(where);
   const name_scope scope("softmax_cross_entropy_loss");
   expr<T> y = onehot_labels;
   const expr<T> x = logits;
@@ -170,7 +179,9 @@ expr<dsl::value_of<P>> softmax_cross_entropy(const L& onehot_labels, const P& lo
 }
 // Labels [n] as class numbers, int32 or int64.
 template <dsl::graph_operand L, dsl::graph_operand P>
-expr<dsl::value_of<P>> sparse_softmax_cross_entropy(const L& labels, const P& logits, const loss_options& o = {}) {
+expr<dsl::value_of<P>> sparse_softmax_cross_entropy(const L& labels, const P& logits, const loss_options& o = {},
+                                                    source_location where = source_location::current()) {
+  const called_from line(where);
   const name_scope scope("sparse_softmax_cross_entropy_loss");
   return compute_weighted_loss<dsl::value_of<P>>(sparse_softmax_cross_entropy_with_logits(labels, logits), o);
 }
@@ -180,8 +191,9 @@ expr<dsl::value_of<P>> sparse_softmax_cross_entropy(const L& labels, const P& lo
 struct l2_regularizer {
   double scale;
   template <dsl::graph_operand W>
-  expr<dsl::value_of<W>> operator()(const W& w) const {
+  expr<dsl::value_of<W>> operator()(const W& w, source_location where = source_location::current()) const {
     using T = dsl::value_of<W>;
+    const called_from line(where);
     const name_scope scope("l2_regularizer");
     const expr<T> loss = reduce_sum(square(w)) * static_cast<T>(scale / 2);
     loss.owner().add_to_collection("regularization_losses", loss.id());
@@ -192,7 +204,8 @@ struct l2_regularizer {
 // The sum of the losses of the default graph, and of what regularizers yielded. Throws invalid_argument where there is
 // none, or one of another dtype.
 template <element T = float>
-expr<T> get_total_loss(bool add_regularization_losses = true) {
+expr<T> get_total_loss(bool add_regularization_losses = true, source_location where = source_location::current()) {
+  const called_from line(where);
   graph& g = default_graph();
   expr<T> total;
   const auto add_all = [&](const char* collection) {

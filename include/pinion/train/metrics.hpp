@@ -60,16 +60,19 @@ metric mean_of(const expr<double>& values, const loss_weights& weights) {
 
 // The weighted mean of all values seen; 0 before there is one.
 template <dsl::graph_operand V>
-metric mean(const V& values, const metric_options& o = {}) {
+metric mean(const V& values, const metric_options& o = {}, source_location where = source_location::current()) {
+  const called_from line(where);
   const name_scope scope(o.name.empty() ? "mean" : o.name);
   return detail::mean_of(detail::as_double(values), o.weights);
 }
 
 // How often predictions are the labels: both of one dtype and shape, class numbers mostly.
 template <dsl::graph_operand L, dsl::graph_operand P>
-metric accuracy(const L& labels, const P& predictions, const metric_options& o = {}) {
+metric accuracy(const L& labels, const P& predictions, const metric_options& o = {},
+                source_location where = source_location::current()) {
   static_assert(dsl::same_dtype<dsl::value_of<L>, dsl::value_of<P>>,
                 "labels and predictions have different dtypes; pn::cast<T>(x) converts");
+  const called_from line(where);
   const name_scope scope(o.name.empty() ? "accuracy" : o.name);
   const expr<dsl::value_of<L>> y = labels, x = predictions;
   detail::expect_same_shape("accuracy", y, x);
@@ -98,10 +101,12 @@ expr<double> area_under_roc(const expr<double>& tp, const expr<double>& fp, cons
 // between lie evenly in (0, 1), the outermost just outside [0, 1]. Labels are bools, predictions as many numbers in
 // [0, 1]; they may have any shape.
 template <dsl::graph_operand L, dsl::graph_operand P>
-metric auc(const L& labels, const P& predictions, const auc_options& o = {}) {
+metric auc(const L& labels, const P& predictions, const auc_options& o = {},
+           source_location where = source_location::current()) {
   static_assert(dsl::same_dtype<dsl::value_of<L>, bool>, "the labels of auc are bools; pn::cast<bool>(x) converts");
   if (o.num_thresholds < 2)
     throw error(errc::invalid_argument, "auc with " + std::to_string(o.num_thresholds) + " thresholds; it needs two");
+  const called_from line(where);
   const name_scope scope(o.name.empty() ? "auc" : o.name);
   const std::int64_t n = o.num_thresholds;
   tensor<double> thresholds({n, 1});

@@ -13,7 +13,9 @@ class number_or_expression {
   template <class N>
   requires std::is_arithmetic_v<N> number_or_expression(N number) : number_(static_cast<double>(number)) {}
   template <dsl::graph_operand E>
-  requires std::is_arithmetic_v<dsl::value_of<E>> number_or_expression(const E& e) : expression_(dsl::endpoint_of(e)) {}
+  requires std::is_arithmetic_v<dsl::value_of<E>> number_or_expression(
+      const E& e, source_location where = source_location::current())
+      : expression_(dsl::endpoint_of(e, where)) {}
   explicit number_or_expression(const any_expr& e) : expression_(e) {}
 
   bool is_number() const { return expression_.empty(); }

@@ -23,15 +23,15 @@ class queue_runner {
   // Makes the operations that close the queue. An enqueue that fails with one of the codes has found its input closed:
   // the last thread to see that closes the queue, so that the end of the input is passed on.
   queue_runner(const any_queue& queue, std::vector<operation> enqueues,
-               std::vector<errc> closed_by = {errc::out_of_range})
+               std::vector<errc> closed_by = {errc::out_of_range}, source_location where = source_location::current())
       : state_(std::make_shared<state>()) {
     if (enqueues.empty())
       throw error(errc::invalid_argument, "a queue_runner of '" + queue.name() + "' was given nothing to run");
     state_->name = queue.name();
     state_->enqueues = std::move(enqueues);
     state_->closed_by = std::move(closed_by);
-    state_->close = queue.close();
-    state_->cancel = queue.close({.cancel_pending_enqueues = true});
+    state_->close = queue.close({}, where);
+    state_->cancel = queue.close({.cancel_pending_enqueues = true}, where);
   }
 
   const std::string& name() const { return state_->name; }

@@ -16,7 +16,9 @@ class scalar_value : public number_or_expression {
   requires std::is_arithmetic_v<N> scalar_value(N number) : number_or_expression(number) {}
   // Throws invalid_argument unless it is a scalar, as far as is known.
   template <dsl::graph_operand E>
-  requires std::is_arithmetic_v<dsl::value_of<E>> scalar_value(const E& e) : scalar_value(dsl::endpoint_of(e)) {}
+  requires std::is_arithmetic_v<dsl::value_of<E>> scalar_value(const E& e,
+                                                               source_location where = source_location::current())
+      : scalar_value(dsl::endpoint_of(e, where)) {}
   explicit scalar_value(const any_expr& e) : number_or_expression(e) {
     if (!fits(e.shape(), {}))
       throw error(errc::invalid_argument,

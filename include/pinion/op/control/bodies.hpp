@@ -83,11 +83,12 @@ inline const output_type& result_type(const body& b, std::size_t i) {
 }
 
 // A new argument of a body under construction.
-inline output add_argument(body& b, const output_type& type, std::string_view base_name) {
+inline output add_argument(body& b, const output_type& type, std::string_view base_name, source_location where = {}) {
   const auto use = b.graph.as_default();
   b.arguments.push_back({build(b.graph, {.op = "Placeholder",
                                          .base_name = std::string(base_name),
-                                         .attrs = {{"dtype", type.dtype}, {"shape", type.shape}}}),
+                                         .attrs = {{"dtype", type.dtype}, {"shape", type.shape}},
+                                         .where = where}),
                          0});
   return b.arguments.back();
 }

@@ -179,7 +179,7 @@ struct backward_body {
     std::vector<output> ends;
     for (const std::size_t y : ys) {
       ends.push_back(forward.results[y]);
-      weights.push_back(add_argument(*made, result_type(forward, y), "gradient"));
+      weights.push_back(add_argument(*made, result_type(forward, y), "gradient", g.node().where));
     }
     for (const output& a : forward.arguments)
       if (is_floating(made->graph.type_of(a).dtype)) wanted.push_back(a);
@@ -243,7 +243,7 @@ inline void conditional::gradient(gradient_context& g) {
         if (of == side)
           backs[side]->made->arguments.push_back(o);
         else
-          add_argument(*backs[side]->made, backs[of]->made->graph.type_of(o), "unused");
+          add_argument(*backs[side]->made, backs[of]->made->graph.type_of(o), "unused", g.node().where);
       }
   std::vector<int> of_input;
   std::size_t k = 0;
@@ -298,7 +298,8 @@ inline void loop::gradient(gradient_context& g) {
   // Sums of the gradients of the invariants.
   for (std::size_t i = n + scanned; i < forward.arguments.size(); ++i) {
     if (!is_floating(argument_type(forward, i).dtype) || !back.any(position(i))) continue;
-    const output sum = add_argument(turn, argument_type(forward, i), "sum"), more = back.gradient(position(i));
+    const output sum = add_argument(turn, argument_type(forward, i), "sum", g.node().where);
+    const output more = back.gradient(position(i));
     variables.push_back(g.make("ZerosLike", {g.input(static_cast<int>(i))}));
     of_input.emplace_back(static_cast<int>(i), static_cast<int>(turn.results.size()));
     const auto use = turn.graph.as_default();

@@ -9,6 +9,7 @@
 
 #include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/math.hpp>
+#include <pinion/graph/called_from.hpp>
 #include <pinion/train/optimizers/gradient_of_variable.hpp>
 
 namespace pinion::inline v0::train {
@@ -35,18 +36,21 @@ expr<T> global_scale(const expr<T>& norm, double clip_norm) {
 // Each element below `low` becomes `low`, each above `high` `high`; NaN stays. Throws invalid_argument where low >
 // high.
 template <dsl::graph_operand A>
-expr<dsl::value_of<A>> clip_by_value(const A& x, dsl::value_of<A> low, dsl::value_of<A> high) {
+expr<dsl::value_of<A>> clip_by_value(const A& x, dsl::value_of<A> low, dsl::value_of<A> high,
+                                     source_location where = source_location::current()) {
   if (!(low <= high))
     throw error(errc::invalid_argument, "clip_by_value of '" + x.name() + "': the lowest value, " +
                                             std::to_string(low) + ", is above the highest, " + std::to_string(high));
-  const expr<dsl::value_of<A>> at_most = minimum(x, high);
-  return maximum(at_most, low);
+  const expr<dsl::value_of<A>> at_most = minimum(x, high, {}, where);
+  return maximum(at_most, low, {}, where);
 }
 
 // x, scaled so that its norm, the root of the sum of squares over some axes or all, is at most clip_norm: x clip_norm /
 // max(norm, clip_norm). NaN anywhere makes NaN of all; an infinite element becomes NaN, and the others beside it 0.
 template <dsl::graph_operand A>
-expr<dsl::value_of<A>> clip_by_norm(const A& x, double clip_norm, const axis_list& axes = {}) {
+expr<dsl::value_of<A>> clip_by_norm(const A& x, double clip_norm, const axis_list& axes = {},
+                                    source_location where = source_location::current()) {
+  const called_from line(where);
   dsl::check_floating<A>();
   detail::expect_positive("clip_by_norm", clip_norm);
   return detail::clipped_by_norm(expr<dsl::value_of<A>>(x), clip_norm, axes);
@@ -54,7 +58,8 @@ expr<dsl::value_of<A>> clip_by_norm(const A& x, double clip_norm, const axis_lis
 
 // The root of the sum of the squares of all elements of all tensors.
 template <element T>
-expr<T> global_norm(const std::vector<expr<T>>& list) {
+expr<T> global_norm(const std::vector<expr<T>>& list, source_location where = source_location::current()) {
+  const called_from line(where);
   dsl::check_floating<expr<T>>();
   if (list.empty()) throw error(errc::invalid_argument, "global_norm was given no tensors");
   expr<T> sum;
@@ -76,7 +81,9 @@ struct clipped_list {
 // All tensors, scaled alike, so that their global norm is at most clip_norm. Where it is infinite or NaN all elements
 // of all tensors become NaN: a step that has gone wrong is seen.
 template <element T>
-clipped_list<T> clip_by_global_norm(const std::vector<expr<T>>& list, double clip_norm) {
+clipped_list<T> clip_by_global_norm(const std::vector<expr<T>>& list, double clip_norm,
+                                    source_location where = source_location::current()) {
+  const called_from line(where);
   detail::expect_positive("clip_by_global_norm", clip_norm);
   clipped_list<T> clipped{{}, global_norm(list)};
   const expr<T> scale = detail::global_scale(clipped.norm, clip_norm);
@@ -93,21 +100,26 @@ clipped_list<T> clip_by_global_norm(const std::vector<expr<T>>& list, double cli
 // As clip_by_value of each.
 template <class = void>
 std::vector<gradient_of_variable> clip_by_value(const std::vector<gradient_of_variable>& gradients, double low,
-                                                double high) {
+                                                double high, source_location where = source_location::current()) {
+  const called_from line(where);
   return change_gradients(gradients, [=]<class T>(const expr<T>& g) {
     return clip_by_value(g, static_cast<T>(low), static_cast<T>(high));
   });
 }
 // As clip_by_norm of each.
 template <class = void>
-std::vector<gradient_of_variable> clip_by_norm(const std::vector<gradient_of_variable>& gradients, double clip_norm) {
+std::vector<gradient_of_variable> clip_by_norm(const std::vector<gradient_of_variable>& gradients, double clip_norm,
+                                               source_location where = source_location::current()) {
+  const called_from line(where);
   return change_gradients(gradients, [=](const auto& g) { return clip_by_norm(g, clip_norm); });
 }
 
 // The global norm in double, whatever the gradients are; squares are added up in their own dtype. Those that are empty
 // are passed over.
 template <class = void>
-expr<double> global_norm(const std::vector<gradient_of_variable>& gradients) {
+expr<double> global_norm(const std::vector<gradient_of_variable>& gradients,
+                         source_location where = source_location::current()) {
+  const called_from line(where);
   expr<double> sum;
   change_gradients(gradients, [&]<class T>(const expr<T>& g) {
     const expr<double> squares = cast<double>(reduce_sum(square(g)));
@@ -124,7 +136,9 @@ struct clipped_gradients {
 };
 // As of a list of tensors: auto [gradients, norm] = clip_by_global_norm(o.compute_gradients(loss), 5).
 template <class = void>
-clipped_gradients clip_by_global_norm(const std::vector<gradient_of_variable>& gradients, double clip_norm) {
+clipped_gradients clip_by_global_norm(const std::vector<gradient_of_variable>& gradients, double clip_norm,
+                                      source_location where = source_location::current()) {
+  const called_from line(where);
   detail::expect_positive("clip_by_global_norm", clip_norm);
   const expr<double> norm = global_norm(gradients);
   const expr<double> scale = detail::global_scale(norm, clip_norm);

@@ -11,6 +11,7 @@
 
 #include <pinion/autodiff/gradients.hpp>
 #include <pinion/dsl/sources.hpp>
+#include <pinion/graph/called_from.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 #include <pinion/train/formula.hpp>
@@ -102,7 +103,7 @@ operation make_update(graph& g, const update_ops& ops, const std::array<node_id,
   if constexpr (!(detail::library_has_kernels && rules::is_of_library<Rule>)) op::instantiate_rule<Rule>();
   const node& variable = g[states[0]];
   const std::string_view op = gradient.is_sparse() ? ops.sparse : ops.dense;
-  node_request request{.op = op, .base_name = variable.name + "/" + std::string(op), .where = variable.where};
+  node_request request{.op = op, .base_name = variable.name + "/" + std::string(op)};
   for (node_id s : states) request.inputs.push_back({s, 0});
   if (gradient.is_sparse()) request.inputs.push_back(gradient.indices);
   request.inputs.push_back(gradient.is_sparse() ? gradient.rows : gradient.dense);
@@ -159,6 +160,7 @@ class optimizer {
   // are passed over; invalid_argument where all are.
   operation apply_gradients(const std::vector<gradient_of_variable>& gradients, const minimize_options& options = {},
                             source_location where = source_location::current()) const {
+    const called_from line(where);
     graph& g = options.global_step.empty() ? default_graph() : options.global_step.owner();
     std::vector<gradient_of_variable> given;
     for (const auto& one : gradients) {

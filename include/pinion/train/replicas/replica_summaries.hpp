@@ -8,6 +8,7 @@
 
 #include <pinion/dsl/layout.hpp>
 #include <pinion/dsl/sources.hpp>
+#include <pinion/graph/called_from.hpp>
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/train/summary/summary.hpp>
 
@@ -25,6 +26,7 @@ struct replica_counts {
 // A curve of each total, and the histogram of the lags. They only look: running them trains nothing.
 inline std::vector<expr<std::string>> summaries_of(const replica_counts& c, const summary::options& o,
                                                    source_location where = source_location::current()) {
+  const called_from line(where);
   std::optional<default_scope> use;
   if (&c.totals.owner() != &default_graph()) use.emplace(c.totals.owner());
   const control_dependencies nothing{nullptr};

@@ -86,6 +86,7 @@ class ssp {
       throw error(errc::invalid_argument,
                   "ssp keeps its clocks beside the global step: give it .global_step, as of "
                   "tr::get_or_create_global_step()");
+    const called_from line(where);
     const operation applied = optimizer_.apply_gradients(gradients, options, where);
     graph& g = options.global_step.owner();
     const control_dependencies nothing{nullptr};

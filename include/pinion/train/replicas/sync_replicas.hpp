@@ -306,6 +306,7 @@ operation sync_replicas<Optimizer>::apply_gradients(const std::vector<gradient_o
     throw error(errc::invalid_argument,
                 "sync_replicas counts steps: give it .global_step, as of tr::get_or_create_global_step()");
   if (gradients.empty()) throw error(errc::invalid_argument, "sync_replicas was given no gradients");
+  const called_from line(where);
   const control_dependencies nothing{nullptr};
   detail::sync_builder b(o_, options.global_step, where);
   auto made = std::make_shared<detail::sync_nodes>();

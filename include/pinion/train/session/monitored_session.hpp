@@ -55,7 +55,8 @@ struct monitored_session_options {
 // of the destructor are logged. Rules: TensorFlow 1.15, monitored_session.py.
 class monitored_training_session {
  public:
-  explicit monitored_training_session(monitored_session_options options);
+  explicit monitored_training_session(monitored_session_options options,
+                                      source_location where = source_location::current());
   monitored_training_session(const monitored_training_session&) = delete;
   ~monitored_training_session() {
     try {
@@ -235,13 +236,16 @@ class monitored_training_session {
   int recoveries_ = 0, all_recoveries_ = 0;
 };
 
-inline monitored_training_session::monitored_training_session(monitored_session_options options)
+inline monitored_training_session::monitored_training_session(monitored_session_options options, source_location where)
     : o_(std::move(options)), graph_(default_graph()) {
   o_.config.target = o_.master;
   o_.config.graph = graph_.get();
   add_hooks();
-  for (const any_hook& h : hooks_) h.begin();
-  o_.scaffold.finalize();
+  {
+    const called_from line(where);
+    for (const any_hook& h : hooks_) h.begin();
+    o_.scaffold.finalize();
+  }
   graph_->settle();
   was_finalized_ = !graph_->finalized();
   graph_->finalize();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <pinion/dsl/sources.hpp>
+#include <pinion/graph/called_from.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
 
@@ -27,7 +28,8 @@ struct scaffold {
   expr<std::string> summary_op = {};                 // empty: all summaries of the graph
 
   // Completes it, in the default graph. Throws invalid_argument where a collection has more than one to take.
-  void finalize() {
+  void finalize(source_location where = source_location::current()) {
+    const called_from line(where);
     graph& g = default_graph();
     complete(init_op, g, "init_op", [&] { return group_of(g, "init", g.collection("initializers")); });
     complete(local_init_op, g, "local_init_op",

@@ -1,0 +1,258 @@
+// Where nodes say they were made: at the line of the user's call, whatever the library calls on the way.
+#include <pinion/train.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <support/own_ops.hpp>
+
+namespace {
+
+using namespace pinion;
+namespace tr = pinion::train;
+
+struct halved {
+  static constexpr int arity = 1;
+  template <class V>
+  static constexpr auto apply(V x) {
+    return x * .5;
+  }
+};
+struct geometric_mean {
+  static constexpr int arity = 2;
+  template <class V, class W>
+  static constexpr auto apply(V x, W y) {
+    return sqrt(x * y);
+  }
+};
+
+// The nodes of a graph from an id on that stand elsewhere than at a line of this file (0: any), as text. Gradients
+// stand where their forward node does, so of these, too, and of what a body takes from outside, any line of this file
+// will do.
+std::string elsewhere(const graph& g, node_id from, unsigned line) {
+  std::string all;
+  g.settle();
+  for (node_id id = from; id < g.size(); ++id) {
+    if (!g.contains(id)) continue;
+    const node& n = g[id];
+    const bool gradient = n.name.rfind("gradients", 0) == 0;
+    if (std::string(n.where.file) != __FILE__ || (line != 0 && !gradient && n.where.line != line))
+      all += n.name + " (" + n.op + ") at " + to_string(n.where) + "\n";
+    op::any_body(n, [&](const body& b) { return all += elsewhere(b.graph, 0, 0), false; });
+  }
+  return all;
+}
+
+struct fixture {
+  graph g;
+  default_scope use = g.as_default();
+  expr<float> x = placeholder<float>({4, 3}, "x"), y = placeholder<float>({4, 3}, "y"), image = placeholder<float>({2, 8, 8, 3}, "image");
+  expr<double> d = placeholder<double>({4, 3}, "d");
+  expr<int> numbers = placeholder<int>({4}, "numbers"), index = placeholder<int>({}, "index");
+  expr<bool> flag = placeholder<bool>({}, "flag"), truth = placeholder<bool>({4, 3}, "truth");
+  variable_handle<float> w = variable(tensor<float>({3, 2}), {.name = "w"});
+  variable_handle<std::int64_t> step = tr::get_or_create_global_step();
+  fifo_queue<float, int> q{{.capacity = 10, .shapes = {{}, {}}}};
+
+  // What a call makes stands at its line.
+  template <class Call>
+  void here(Call call, source_location where = source_location::current()) {
+    const node_id first = g.size();
+    call();
+    INFO("line " << where.line);
+    CHECK(g.size() > first);
+    CHECK(elsewhere(g, first, where.line) == "");
+  }
+  expr<float> loss() { return reduce_mean(square(matmul(x, w))); }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(fixture, "the nodes of a layer stand where the layer is written") {
+  here([&] { (void)nn::dense(x, 5, nn::relu, {.name = "hidden"}); });
+  here([&] { (void)nn::dense(x, 5, [](auto h) { return tanh(h) * 2.0f; }); });
+  here([&] { (void)nn::dense(x, 5); });
+  here([&] { (void)nn::conv2d(image, 4, {3, 3}, nn::elu); });
+  here([&] { (void)nn::conv2d(image, 4, {3, 3}); });
+  here([&] { (void)nn::split_dense(x, 4, {"/cpu:0", "/cpu:0"}, nn::softplus); });
+  here([&] { (void)nn::batch_norm(x, {.training = true}); });
+  here([&] { (void)nn::batch_norm(x, {.training = flag}); });
+  here([&] { (void)nn::update_ops(); });
+  here([&] { (void)nn::dropout(x, {.training = true}); });
+  here([&] { (void)nn::dropout(x, {.training = flag}); });
+  here([&] { (void)dropout(x, {.rate = .3}); });
+  here([&] { (void)nn::embedding(numbers, 10, 4); });
+  here([&] { (void)nn::embedding(numbers, 10, 4, {.partition = fixed_size_partitioner{3}}); });
+  here([&] { (void)nn::sigmoid(x); });
+  here([&] { (void)nn::training_flag(flag).choose([&] { return x; }, [&] { return y; }); });
+}
+
+TEST_CASE_METHOD(fixture, "the nodes of a loss stand where the loss is written") {
+  here([&] { (void)tr::mean_squared_error(y, x); });
+  here([&] { (void)tr::mean_squared_error(y, x, {.weights = d, .reduction = tr::reduction::mean}); });
+  here([&] { (void)tr::absolute_difference(y, x, {.reduction = tr::reduction::none}); });
+  here([&] { (void)tr::hinge_loss(y, x, {.reduction = tr::reduction::sum_over_batch_size}); });
+  here([&] { (void)tr::sigmoid_cross_entropy(y, x, {.reduction = tr::reduction::sum}); });
+  here([&] { (void)tr::log_loss(y, x); });
+  here([&] { (void)tr::huber_loss(y, x, 2); });
+  here([&] { (void)tr::softmax_cross_entropy(y, x, {}, .1); });
+  here([&] { (void)tr::sparse_softmax_cross_entropy(numbers, x); });
+  here([&] { (void)tr::compute_weighted_loss(x); });
+  here([&] { (void)tr::l2_regularizer{.01}(w); });
+  here([&] { (void)tr::get_total_loss(); });
+}
+
+TEST_CASE_METHOD(fixture, "the nodes of a metric stand where the metric is written") {
+  here([&] { (void)tr::mean(x, {.weights = d}); });
+  here([&] { (void)tr::accuracy(y, x); });
+  here([&] { (void)tr::auc(truth, x); });
+  here([&] { (void)local_variables_initializer(); });
+  here([&] { (void)global_variables_initializer(); });
+}
+
+TEST_CASE_METHOD(fixture, "the nodes that clip stand where clipping is written") {
+  here([&] { (void)tr::clip_by_value(x, 0, 1); });
+  here([&] { (void)tr::clip_by_norm(x, 1); });
+  here([&] { (void)tr::global_norm(std::vector{x, y}); });
+  here([&] { (void)tr::clip_by_global_norm(std::vector{x, y}, 1); });
+  const auto gradients = tr::adam{{}}.compute_gradients(loss());
+  here([&] { (void)tr::clip_by_value(gradients, 0, 1); });
+  here([&] { (void)tr::clip_by_norm(gradients, 1); });
+  here([&] { (void)tr::global_norm(gradients); });
+  here([&] { (void)tr::clip_by_global_norm(gradients, 1); });
+}
+
+TEST_CASE_METHOD(fixture, "updates and slots stand where minimize is written, gradients where their forward nodes do") {
+  const auto l = loss();
+  here([&] { (void)gradients(l, x); });
+  here([&] { (void)tr::gradient_descent{{.learning_rate = .1}}.minimize(l, {.global_step = step}); });
+  here([&] { (void)tr::momentum{{.learning_rate = .1}}.minimize(l); });
+  here([&] { (void)tr::adagrad{{.learning_rate = .1}}.minimize(l); });
+  here([&] { (void)tr::rmsprop{{.learning_rate = .1}}.minimize(l); });
+  here([&] { (void)tr::adam{{.learning_rate = .1}}.minimize(l); });
+  here([&] { (void)tr::adam{{.learning_rate = tr::exponential_decay(.1, step)}}.minimize(l); });
+  here([&] { (void)tr::momentum{{}}.apply_gradients(tr::momentum{{}}.compute_gradients(l)); });
+  here([&] { (void)tr::adam{{}}.minimize(reduce_sum(nn::embedding(numbers, 10, 4))); });
+}
+
+TEST_CASE_METHOD(fixture, "schedules, summaries and the global step stand where they are written") {
+  here([&] { (void)tr::exponential_decay(.1, step); });
+  here([&] { (void)tr::natural_exp_decay(.1, step); });
+  here([&] { (void)tr::inverse_time_decay(.1, step); });
+  here([&] { (void)tr::polynomial_decay(.1, step); });
+  here([&] { (void)tr::cosine_decay(.1, step); });
+  here([&] { (void)tr::linear_warmup(tr::cosine_decay(.1, step), step); });
+  here([&] { (void)tr::piecewise_constant(step, {10}, {.1, .01}); });
+  here([&] { (void)tr::summary::scalar("s", reduce_sum(x)); });
+  here([&] { (void)tr::summary::histogram("h", x); });
+  here([&] { (void)tr::summary::histogram_of_counts("c", numbers); });
+  here([&] { (void)tr::summary::image("i", image); });
+  here([&] { (void)tr::summary::text("t", constant(std::string("text"))); });
+  here([&] { (void)tr::summary::merge_all(); });
+}
+
+TEST_CASE_METHOD(fixture, "what replicas train by stands where minimize is written") {
+  const auto l = loss();
+  tr::sync_replicas sync{tr::momentum{{}}, {.replicas_to_aggregate = 2}};
+  here([&] { (void)sync.minimize(l, {.global_step = step}); });
+  here([&] { (void)sync.summaries(); });
+  tr::ssp ssp{tr::momentum{{}}, {.total_num_replicas = 2}};
+  here([&] { (void)ssp.minimize(l, {.global_step = step}); });
+  here([&] { (void)ssp.summaries(); });
+}
+
+TEST_CASE_METHOD(fixture, "what is done with queues stands where it is written") {
+  here([&] { (void)q.enqueue(1, 2); });
+  here([&] { (void)q.enqueue_many(tensor<float>({2}), numbers); });
+  here([&] { (void)q.dequeue(); });
+  here([&] { (void)q.dequeue_many(2); });
+  here([&] { (void)q.dequeue_up_to(2); });
+  here([&] { (void)q.size(); });
+  here([&] { (void)q.is_closed(); });
+  here([&] { (void)q.close(); });
+  here([&] { (void)tr::queue_runner(q, {no_op()}); });
+  here([&] { (void)fifo_queue<int>({}); });
+  here([&] { (void)queue_from_list(index, {q, q}); });
+  const auto one = queue_from_list(index, {q, q});
+  here([&] { (void)one.enqueue(1, 2); });
+  here([&] { (void)one.enqueue_many(tensor<float>({2}), numbers); });
+  here([&] { (void)one.dequeue(); });
+  here([&] { (void)one.dequeue_many(2); });
+  here([&] { (void)one.dequeue_up_to(2); });
+  here([&] { (void)one.size(); });
+  here([&] { (void)one.is_closed(); });
+  here([&] { (void)one.close(); });
+}
+
+TEST_CASE_METHOD(fixture, "variables in parts stand where they are written") {
+  const partitioned_variable_options in_three{.partition = fixed_size_partitioner{3}};
+  here([&] { (void)partitioned_variable<float>({7, 2}, nn::glorot_uniform_initializer(), in_three); });
+  here([&] { (void)partitioned_variable(zeros<float>({7, 2}), in_three); });
+  here([&] { (void)partitioned_variable(tensor<float>({7, 2}), in_three); });
+  const partitioned_variable table(tensor<float>({7, 2}), in_three);
+  here([&] { (void)gather(table, numbers); });
+  here([&] { (void)gather(table, index, {.axis = 1}); });
+  const control_dependencies after{table.initializer()};
+  here([&] { (void)table.read(); });
+}
+
+TEST_CASE_METHOD(fixture, "control flow stands where it is written, and its bodies where theirs are") {
+  const auto doubled = [&] { return x * 2.0f; };
+  const auto product = [&] { return x * y; };
+  here([&] { (void)cond(flag, doubled, product); });
+  here([&] { (void)cond(flag, [] { return 1.0f; }, [] { return 2.0f; }); });
+  here([&] { (void)cond(flag, [&] { return assign_add(step, step); }, [&] { return step.read(); }); });
+  const auto chosen = cond(flag, doubled, product);
+  here([&] { (void)gradients(chosen, x); });
+  const auto goes_on = [](auto i, auto) { return i < 10; };
+  const auto turn = [&](auto i, auto s) { return std::tuple{i + 1, s * y}; };
+  here([&] { (void)while_loop(goes_on, turn, 0, x); });
+  here([&] { (void)while_loop({.maximum_iterations = 3}, goes_on, turn, index, x); });
+  here([&] { (void)while_loop([](auto i) { return i < 10; }, [](auto i) { return i + 1; }, 0); });
+  const auto [i, s] = while_loop(goes_on, turn, 0, x);
+  const auto last = s;
+  here([&] { (void)gradients(last, x); });
+}
+
+TEST_CASE_METHOD(fixture, "functions of several operands, and of a user's own, stand where they are written") {
+  const auto a = no_op(), b = no_op();
+  here([&] { (void)group(a, b); });
+  here([&] { (void)group({a, b}); });
+  here([&] { (void)group(a, assign_add(w, 1.0f), w.initializer()); });
+  here([&] { (void)map<halved>(x); });
+  here([&] { (void)map<geometric_mean>(x, y); });
+  here([&] { (void)map<geometric_mean>(x, 2.0f); });
+  here([&] { (void)call<own::scaled>(x); });
+  here([&] { (void)call<own::scaled>({{"by", 3.0}}, x); });
+  here([&] { (void)call<own::scaled, float>(x); });
+  here([&] { (void)concat({x, y}, 1); });
+  here([&] { (void)stack({x, y}, 1); });
+  here([&] { (void)split<3>(x, 1); });
+  here([&] { (void)place<"/cpu:0">(x); });
+  here([&] { (void)select(x > y, x, y, "chosen"); });
+}
+
+TEST_CASE_METHOD(fixture, "what a monitored session makes stands where the session does") {
+  tr::summary::scalar("loss", loss());
+  const node_id first = g.size();
+  const auto line = __LINE__ + 1;
+  { tr::monitored_training_session sess{{}}; }
+  CHECK(elsewhere(g, first, line) == "");
+}
+
+TEST_CASE_METHOD(fixture, "the line of the outermost call holds, and ends with it") {
+  const source_location outer{"model.cpp", 7}, inner{"layer.cpp", 9};
+  const auto line_of = [](const auto& made) { return to_string(made.node().where); };
+  const auto layer = [&](source_location where) {
+    const called_from here(where);
+    return exp(x, {}, {"library.hpp", 1});
+  };
+  {
+    const called_from here(outer);
+    CHECK(line_of(layer(inner)) == "model.cpp:7");
+    graph other;
+    const auto into = other.as_default();
+    CHECK(line_of(constant(1)) == "model.cpp:7");
+  }
+  CHECK(line_of(layer(inner)) == "layer.cpp:9");
+  CHECK(line_of(layer({})) == "library.hpp:1");
+}
