@@ -149,10 +149,7 @@ class sim_stream final : public stream {
 class sim_allocator final : public allocator {
  public:
   sim_allocator(std::string name, const sim::accelerator& like, std::shared_ptr<stream> order)
-      : name_(std::move(name)),
-        limit_(like.memory_limit),
-        fail_at_(like.fail_allocation),
-        order_(std::move(order)) {}
+      : name_(std::move(name)), limit_(like.memory_limit), fail_at_(like.fail_allocation), order_(std::move(order)) {}
   // The stream may still be poisoning a block, where a tensor was the last to hold this.
   ~sim_allocator() override {
     order_.reset();
@@ -193,14 +190,21 @@ class sim_allocator final : public allocator {
                                                 std::to_string(used_) + " of " + std::to_string(limit_) +
                                                 " bytes are in use")
           .on_device(name_);
+    buffer* const b = block(size);
     used_ += static_cast<std::int64_t>(size);
     peak_ = std::max(peak_, used_);
+    return b;
+  }
+  buffer* block(std::size_t size) {
     if (const auto at = idle_.find(size); at != idle_.end()) {
       buffer* b = at->second;
       idle_.erase(at);
       return b;
     }
-    void* data = ::operator new (size, std::align_val_t{64});
+    void* data = ::operator new (size, std::align_val_t{64}, std::nothrow);
+    if (!data)
+      throw error(errc::resource_exhausted,
+                  "the host has no memory for " + std::to_string(size) + " bytes of " + name_);
     std::memset(data, 0xA5, size);
     return new buffer(data, size);
   }

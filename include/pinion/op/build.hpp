@@ -106,6 +106,10 @@ PINION_DECL node_id build(graph& g, node_request request) {
     check_input_count(def, n);
     shape_context shapes(g, n);
     def.infer(shapes);
+    for (const output_type& made : n.outputs)
+      if (!countable(made.shape))
+        throw error(errc::resource_exhausted,
+                    "it yields a tensor of shape " + to_string(made.shape) + ", which no memory holds");
   } catch (...) {
     throw current_error().at_node(n.base_name, n.op, to_string(n.where));
   }

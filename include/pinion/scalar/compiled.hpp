@@ -102,7 +102,10 @@ struct compiled_body {
       write_all(r, *s, i, std::make_index_sequence<results>{});
     }
     for (std::size_t k = 0; k < results; ++k)
-      if (s->how[k] == sink::sum) *static_cast<T*>(s->out[k]) += horizontal_sum(r.total[k]);
+      if (s->how[k] == sink::sum) {
+        T* const out = static_cast<T*>(s->out[k]);
+        *out = plus_lanes{}(*out, horizontal_sum(r.total[k]));
+      }
   }
 
  private:

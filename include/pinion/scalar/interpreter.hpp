@@ -50,7 +50,7 @@ struct fold_body {
     int i = 0;
     for (; i + V::lanes <= n; i += V::lanes) sum = sum + V::load(x + i);
     if (i < n) sum = sum + V::load(x + i, n - i);
-    *total += horizontal_sum(sum);
+    *total = plus_lanes{}(*total, horizontal_sum(sum));
   }
 };
 

@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <string>
 #include <utility>
+
+#include <pinion/base/error.hpp>
 
 namespace pinion::inline v0 {
 
@@ -81,7 +84,8 @@ class heap_allocator final : public allocator {
     return heap;
   }
   buffer* allocate(std::size_t bytes) override {
-    void* data = ::operator new (bytes ? bytes : 1, std::align_val_t{64});
+    void* data = ::operator new (bytes ? bytes : 1, std::align_val_t{64}, std::nothrow);
+    if (!data) throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
     auto* b = new buffer(data, bytes);
     b->hand_out(shared_from_this());
     return b;

@@ -50,11 +50,15 @@ class shape {
       if (d < 0) return false;
     return true;
   }
-  // Elements of a known shape; 1 for a scalar; `unknown` otherwise.
+  // Elements of a known shape; 1 for a scalar; `unknown` otherwise. Throws resource_exhausted where no number of 64
+  // bits counts them.
   constexpr std::int64_t count() const {
     if (!known()) return unknown;
+    for (auto d : dims())
+      if (d == 0) return 0;
     std::int64_t n = 1;
-    for (auto d : dims()) n *= d;
+    for (auto d : dims())
+      if (__builtin_mul_overflow(n, d, &n)) too_large();
     return n;
   }
   // Requires: rank below max_rank; throws invalid_argument otherwise.
@@ -73,6 +77,7 @@ class shape {
   }
 
  private:
+  [[noreturn]] void too_large() const;
   std::int64_t dims_[max_rank]{};
   int rank_ = 0;
 };
@@ -98,6 +103,10 @@ inline std::string to_string(const shape& s) {
     text += s[i] < 0 ? "?" : std::to_string(s[i]);
   }
   return text + "]";
+}
+
+[[noreturn]] inline void shape::too_large() const {
+  throw error(errc::resource_exhausted, "no memory holds a tensor of shape " + to_string(*this));
 }
 
 // Can a tensor of shape `value` stand where `wanted` is declared?

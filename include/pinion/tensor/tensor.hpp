@@ -69,10 +69,13 @@ inline bool operator==(const any_tensor& a, const any_tensor& b) {
 }
 
 inline buffer_ref make_text_buffer(std::size_t count) {
+  constexpr std::size_t most = (std::size_t{1} << 48) / sizeof(std::string);  // of any address space
   class text_allocator final : public allocator {
    public:
     buffer* allocate(std::size_t n) override {
-      auto* b = new buffer(new std::string[n], n);
+      std::string* const texts = n > most ? nullptr : new (std::nothrow) std::string[n];
+      if (!texts) throw error(errc::resource_exhausted, "no memory for " + std::to_string(n) + " texts");
+      auto* b = new buffer(texts, n);
       b->hand_out(shared_from_this());
       return b;
     }

@@ -57,6 +57,11 @@ struct window {
     if (around != "SAME" && around != "VALID")
       throw error(errc::invalid_argument, "padding '" + around + "' is neither SAME nor VALID");
     height.same = width.same = around == "SAME";
+    for (const window_axis& axis : {height, width})
+      if (axis.extent > (std::int64_t{1} << 56) / axis.dilation)
+        throw error(errc::resource_exhausted, "a window of " + std::to_string(axis.extent) + " places, " +
+                                                  std::to_string(axis.dilation) +
+                                                  " apart, reaches further than any image");
   }
 
   // [n, height, width, channels] -> as many windows with `outputs` channels.

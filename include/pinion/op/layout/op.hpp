@@ -14,6 +14,8 @@ namespace detail {
 
 // A target shape, of which one extent may be -1, for that many elements (`unknown`: any). Fails where none fits.
 inline shape reshaped(const shape& target, const shape& from) {
+  if (!countable(target))
+    throw error(errc::resource_exhausted, "no memory holds a tensor of shape " + to_string(target));
   int open = -1;
   std::int64_t rest = 1;
   for (int i = 0; i < target.rank(); ++i) {

@@ -26,8 +26,9 @@ class matmul_kernel final : public kernel {
     if (b.shape()[tb_ ? 1 : 0] != k)
       throw error(errc::invalid_argument, "matmul of shapes " + to_string(a.shape()) + " and " + to_string(b.shape()) +
                                               ": the inner dimensions differ");
-    expensive_.store(m * n * k > std::int64_t{1} << 23, std::memory_order_relaxed);
     auto& out = c.allocate(0, a.dtype(), {m, n});
+    const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+    expensive_.store(products > 1 << 23, std::memory_order_relaxed);
     visit_plain(a.dtype(), [&]<class T>() {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
                     std::is_same_v<T, std::int64_t>) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <pinion/base/arithmetic.hpp>
 #include <pinion/base/error.hpp>
 
 #if PINION_HAS_ONEDNN
@@ -64,7 +65,8 @@ void plain_gemm(const product<T>& p) {
       const T a = p.transpose_a ? p.a[x * p.m + i] : p.a[i * p.k + x];
       for (std::int64_t j = 0; j < p.n; ++j) {
         const T b = p.transpose_b ? p.b[j * p.k + x] : p.b[x * p.n + j];
-        row[static_cast<std::size_t>(j)] = static_cast<T>(row[static_cast<std::size_t>(j)] + a * b);
+        T& sum = row[static_cast<std::size_t>(j)];
+        sum = wrapped_sum(sum, wrapped_product(a, b));
       }
     }
     std::copy(row.begin(), row.end(), p.c + i * p.n);

@@ -45,6 +45,9 @@ inline shape concatenated(const std::vector<shape>& parts, std::int64_t axis) {
     }
     const int a = checked_axis(axis, part.rank());
     along = along < 0 || part[a] < 0 ? unknown : along + part[a];
+    if (!countable({std::max<std::int64_t>(0, along)}))
+      throw error(errc::resource_exhausted, "no memory holds all of " + std::to_string(parts.size()) +
+                                                " tensors, one of them of shape " + to_string(part));
     if (!whole.has_rank()) whole = shape::unknown_of_rank(part.rank());
     shape others = part;
     others.set(a, unknown);
@@ -63,7 +66,7 @@ inline shape box_of(const shape& x, const integers& begin, const integers& size)
   shape y;
   for (std::size_t i = 0; i < size.size(); ++i) {
     const std::int64_t extent = x.has_rank() ? x[static_cast<int>(i)] : unknown;
-    const std::int64_t n = size[i] >= 0 ? size[i] : extent < 0 ? unknown : extent - begin[i];
+    const std::int64_t n = size[i] >= 0 ? size[i] : extent < 0 || begin[i] < 0 ? unknown : extent - begin[i];
     if (begin[i] < 0 || (extent >= 0 && (begin[i] > extent || n > extent - begin[i])))
       throw error(errc::invalid_argument, "a slice of " + std::to_string(n) + " from " + std::to_string(begin[i]) +
                                               " on along axis " + std::to_string(i) + " of a tensor of shape " +

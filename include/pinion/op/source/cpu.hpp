@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include <pinion/base/arithmetic.hpp>
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/op/variable/state.hpp>
@@ -66,7 +67,8 @@ inline std::unique_ptr<kernel> make_kernel(range, const kernel_setup& setup) {
                                  n = range::count(setup.attrs())](kernel_context& c) {
       const any_tensor y = c.allocate(0, dtype_of<T>, {n});
       c.launch([y, start, delta, n] {
-        for (std::int64_t i = 0; i < n; ++i) y.data<T>()[i] = static_cast<T>(start + static_cast<number>(i) * delta);
+        for (std::int64_t i = 0; i < n; ++i)
+          y.data<T>()[i] = static_cast<T>(wrapped_sum(start, wrapped_product(static_cast<number>(i), delta)));
       });
     });
   });

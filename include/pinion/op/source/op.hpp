@@ -1,6 +1,7 @@
 // Ops that start values: constants, placeholders, zeros and ones; and the two that only pass on: Identity, NoOp.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -65,6 +66,7 @@ struct range {
   static constexpr input_count inputs = 0;
   static constexpr dtype_set types = dtypes::floating | dtype_set{dtype::int32, dtype::int64};
   static constexpr kernel_set kernels{.cpu = types, .gpu = types};
+  static constexpr std::int64_t most = std::int64_t{1} << 56;  // as many, or more: then they are not counted
   static std::int64_t count(const attributes& attrs) {
     if (is_integer(attrs.get<dtype>("dtype"))) {
       const auto start = attrs.get<std::int64_t>("start"), limit = attrs.get<std::int64_t>("limit"),
@@ -73,10 +75,10 @@ struct range {
       const auto distance =
           delta > 0 ? std::uint64_t(limit) - std::uint64_t(start) : std::uint64_t(start) - std::uint64_t(limit);
       const auto step = delta > 0 ? std::uint64_t(delta) : 0 - std::uint64_t(delta);
-      return static_cast<std::int64_t>(distance / step + (distance % step != 0));
+      return static_cast<std::int64_t>(std::min(distance / step + (distance % step != 0), std::uint64_t(most)));
     }
     const double n = std::ceil((attrs.get<double>("limit") - attrs.get<double>("start")) / attrs.get<double>("delta"));
-    return n > 0 && n < 0x1p56 ? static_cast<std::int64_t>(n) : 0;
+    return n > 0 ? static_cast<std::int64_t>(std::min(n, static_cast<double>(most))) : 0;
   }
   static void infer(shape_context& c) {
     const auto type = c.attrs().get<dtype>("dtype");
@@ -84,6 +86,7 @@ struct range {
     const bool stands =
         is_integer(type) ? c.attrs().get<std::int64_t>("delta") == 0 : c.attrs().get<double>("delta") == 0;
     if (stands) c.fail("a range in steps of 0 never ends");
+    if (count(c.attrs()) == most) c.fail("a range of 2^56 numbers or more, which no memory holds");
     c.output(type, {count(c.attrs())});
   }
   static void gradient(gradient_context&) {}

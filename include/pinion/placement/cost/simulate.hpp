@@ -106,7 +106,7 @@ class memory_sweep {
     });
     double now = 0, most = 0;
     for (const auto& [when, bytes] : mine) most = std::max(most, now += bytes);
-    return static_cast<std::int64_t>(most);
+    return static_cast<std::int64_t>(std::min(most, 0x1p62));
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/arithmetic.hpp>
 #include <pinion/placement/cost/cost_model.hpp>
 #include <pinion/placement/groups.hpp>
 
@@ -166,11 +167,11 @@ inline void step_costs::know_nodes() {
     }
     for (int k = 0; k < sizes.outputs(); ++k) {
       const output_type& t = sizes.output(k);
-      const auto bytes = static_cast<std::int64_t>(sizes.bytes(t));
+      const auto bytes = static_cast<std::int64_t>(std::min(sizes.bytes(t), 0x1p62));
       if (t.reference)
-        state_[i] += bytes;
+        state_[i] = saturated_sum(state_[i], bytes);
       else if (!t.resource)
-        bytes_out_[i] += bytes;
+        bytes_out_[i] = saturated_sum(bytes_out_[i], bytes);
     }
     const bool stateful_source = groups_.facts(i).stateful && state_[i] == 0;
     free_[i] = !values && !foreign && !stateful_source && it.control_inputs.empty();

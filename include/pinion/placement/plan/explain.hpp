@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/arithmetic.hpp>
 #include <pinion/placement/cost/cost_model.hpp>
 #include <pinion/placement/placement.hpp>
 #include <pinion/placement/plan/plan.hpp>
@@ -51,8 +52,12 @@ class explaining {
                      .starts = step_.start[i],
                      .ends = step_.finish[i]};
     for (const auto& in : n.inputs)
-      if (const output_type& t = p_.graph.type_of(in); !t.reference) told.bytes_in += t.bytes();
-    for (const auto& o : n.outputs) (o.reference ? told.state : told.bytes_out) += o.bytes();
+      if (const output_type& t = p_.graph.type_of(in); !t.reference)
+        told.bytes_in = saturated_sum(told.bytes_in, t.bytes());
+    for (const auto& o : n.outputs) {
+      std::int64_t& all = o.reference ? told.state : told.bytes_out;
+      all = saturated_sum(all, o.bytes());
+    }
     told.refused = refusals(i, d);
     told.reason = reason(i, told);
     return told;
@@ -68,7 +73,7 @@ class explaining {
     for (placing::position i = 0; i < p_.nodes.size(); ++i) {
       device_total& t = f.totals[static_cast<std::size_t>(placed_.device_index(i))];
       ++t.nodes;
-      t.variables += costs_.state(i);
+      t.variables = saturated_sum(t.variables, costs_.state(i));
       for (const auto& e : costs_.inputs(i))
         f.edges.push_back({e.node, i, static_cast<std::int64_t>(e.bytes), e.output < 0});
     }

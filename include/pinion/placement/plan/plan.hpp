@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/arithmetic.hpp>
 #include <pinion/base/config.hpp>
 #include <pinion/base/near_name.hpp>
 #include <pinion/graph/node.hpp>
@@ -172,7 +173,7 @@ PINION_DECL std::string totals_table(const plan& p) {
                     fmt::format("{:.1f} us", t.seconds * 1e6), std::to_string(t.peak) + " B"});
   }
   std::int64_t bytes = 0;
-  for (const auto& t : p.transfers()) bytes += t.bytes;
+  for (const auto& t : p.transfers()) bytes = saturated_sum(bytes, t.bytes);
   return detail::aligned(rows) + fmt::format("{} value{}, {} bytes cross between devices; a step would take {:.1f} us",
                                              p.transfers().size(), p.transfers().size() == 1 ? "" : "s", bytes,
                                              p.makespan() * 1e6);
