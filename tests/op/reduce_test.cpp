@@ -146,6 +146,8 @@ TEST_CASE("a mean of integers does not overflow, and is rounded towards zero") {
         std::vector<double>{255, 127});
   CHECK(numbers(run("Mean", {of<std::uint8_t>({2, 2}, {255, 255, 255, 255})}, {{"keep_dims", true}})[0]) == std::vector<double>{255});
   CHECK(numbers(run("Mean", {of<std::int32_t>({2, 0}, {})}, {{"axes", integers{1}}})[0]) == std::vector<double>{0, 0});
+  CHECK(numbers(run("Mean", {of<std::int32_t>({0, 2}, {})}, {{"axes", integers{0}}})[0]) == std::vector<double>{0, 0});
+  CHECK(numbers(run("Mean", {of<std::int64_t>({0, 2}, {})}, {{"axes", integers{1}}})[0]).empty());
 }
 
 TEST_CASE("NaN wins in max and min, wherever it stands") {

@@ -108,16 +108,18 @@ void run_integer_mean(kernel_context& c, const attributes& attrs) {
   const shape kept = without_axes(in.shape(), axes, true);
   const any_tensor out = c.allocate(0, in.dtype(), without_axes(in.shape(), axes, attrs.get_or("keep_dims", false)));
   c.launch([in, out, kept] {
+    T* const y = out.template data<T>();
+    if (in.count() == 0) return void(std::fill_n(y, out.count(), T(0)));
     std::vector<wide> sums(static_cast<std::size_t>(out.count()));
     const T* x = in.template data<T>();
     const broadcast_walk walk(in.shape(), {kept});
     auto at = walk.cursor(0);
-    for (std::int64_t row = 0; in.count() > 0 && row < walk.outer(); ++row, at.next(), x += walk.inner()) {
+    for (std::int64_t row = 0; row < walk.outer(); ++row, at.next(), x += walk.inner()) {
       wide* to = sums.data() + at.offset(0);
       for (std::int64_t i = 0; i < walk.inner(); ++i) to[walk.advances(0) ? i : 0] += x[i];
     }
-    const std::int64_t n = in.count() > 0 ? in.count() / out.count() : 1;
-    std::transform(sums.begin(), sums.end(), out.template data<T>(), [n](wide sum) { return static_cast<T>(sum / n); });
+    const std::int64_t n = in.count() / out.count();
+    std::transform(sums.begin(), sums.end(), y, [n](wide sum) { return static_cast<T>(sum / n); });
   });
 }
 
