@@ -55,6 +55,7 @@ class server_core final : public task_server {
     local_masters::instance().add(address_, me_.key, master_);
     door_->start();
     net_->spawn(sweep(this, sweeper_, swept_));
+    if (!net_->single_threaded()) start_libraries();
   }
   // Waits, however long, for what stop() did not see the end of.
   ~server_core() override {

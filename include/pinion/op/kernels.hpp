@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/kernel.hpp>
@@ -30,6 +31,12 @@ namespace pinion::inline v0 {
 // The kernel of a node on its device; unimplemented where the op declares none there for its dtype.
 PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup);
 
+// Kernels may stand on a library whose first call takes long: start_library(Op{}, dtype), beside make_kernel, begins it
+// ahead, once in a process and in a thread of its own. These do so for the nodes of a graph from an id on, and for what
+// a task may be asked for. They never wait.
+PINION_DECL void start_libraries(const graph& g, node_id from = 0);
+PINION_DECL void start_libraries();
+
 #if PINION_DEFINE_KERNELS
 namespace detail {
 inline const std::unordered_map<std::string_view, kernel_maker>& kernel_makers() {
@@ -42,7 +49,35 @@ inline const std::unordered_map<std::string_view, kernel_maker>& kernel_makers()
   }();
   return table;
 }
+
+struct library_start {
+  std::string_view op;
+  void (*begin)(dtype);
+};
+inline const std::vector<library_start>& library_starts() {
+  static const auto list = [] {
+    std::vector<library_start> all;
+    for_each_type(op::catalogue{}, [&]<class Op>() {
+      if constexpr (requires(dtype type) { start_library(Op{}, type); })
+        all.push_back({Op::name, [](dtype type) { start_library(Op{}, type); }});
+    });
+    return all;
+  }();
+  return list;
+}
 }  // namespace detail
+
+PINION_DECL void start_libraries(const graph& g, node_id from) {
+  for (node_id id = from; id < g.size(); ++id) {
+    const node& n = g.peek(id);
+    for (const auto& start : detail::library_starts())
+      if (n.op == start.op && g.contains(id)) start.begin(definition_of(n.op).key(n));
+  }
+}
+PINION_DECL void start_libraries() {
+  for (const auto& start : detail::library_starts())
+    for (const dtype type : {dtype_of<float>, dtype_of<double>}) start.begin(type);
+}
 
 PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
   const definition& def = definition_of(setup.node.op);

@@ -25,6 +25,7 @@ namespace pinion::inline v0::runtime {
 class direct_session final : public session_backend {
  public:
   direct_session(const session_options& options, graph& g) : options_(options), graph_(g), task_(task_of(options)) {
+    start_libraries_of_new_nodes();
     log_devices();
   }
   ~direct_session() override { close(); }
@@ -145,6 +146,12 @@ class direct_session final : public session_backend {
     }
   }
 
+  // A graph may be built when its session is there.
+  void start_libraries_of_new_nodes() {
+    const graph& g = expect_graph();
+    start_libraries(g, std::exchange(seen_, g.size()));
+  }
+
   void expect_open() const {
     if (closed_) throw error(errc::failed_precondition, "the session is closed");
   }
@@ -230,6 +237,7 @@ class direct_session final : public session_backend {
 
   placement place(const step_signature& signature) {
     std::lock_guard one_places(placing_);
+    start_libraries_of_new_nodes();
     placement placed = options_.placer(problem_of(signature));
     const auto fresh = keep(placed, kept_);
     if (options_.log_device_placement)
@@ -263,6 +271,7 @@ class direct_session final : public session_backend {
   // compiled side by side.
   std::mutex placing_;
   std::unordered_map<node_id, std::string> kept_;
+  node_id seen_ = 0;  // nodes from here on are new
 
   // Held for moments only, since each step takes it twice: never while something is placed, compiled or waited for.
   std::mutex mutex_;

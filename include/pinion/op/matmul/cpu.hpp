@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include <pinion/base/head_start.hpp>
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/matmul/gemm.hpp>
 #include <pinion/op/matmul/op.hpp>
@@ -62,6 +63,10 @@ class matmul_kernel final : public kernel {
   std::atomic<bool> expensive_{true};
   task_services& services_;
 };
+
+inline void start_library(matmul, dtype type) {
+  if (type == dtype_of<float>) head_start<start_products>::begin();
+}
 
 inline std::unique_ptr<kernel> make_kernel(matmul, const kernel_setup& setup) {
   return std::make_unique<matmul_kernel>(setup);

@@ -104,4 +104,16 @@ void gemm(const product<T>& p) {
   detail::plain_gemm(p);
 }
 
+// The first product of floats makes oneDNN compile its kernels for all of them, which takes tens of milliseconds; the
+// first narrow one, those for few columns. This has both made.
+inline void start_products() {
+#if PINION_HAS_ONEDNN
+  constexpr std::int64_t side = 16;
+  const std::vector<float> ones(side * side, 1.0f);
+  std::vector<float> sums(side * side);
+  gemm(product<float>{ones.data(), ones.data(), sums.data(), side, side, side, false, false});
+  gemm(product<float>{ones.data(), ones.data(), sums.data(), 2, 1, 1, false, true});
+#endif
+}
+
 }  // namespace pinion::inline v0::op
