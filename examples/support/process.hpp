@@ -75,6 +75,7 @@ class process {
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    for (const int asks : {SIGINT, SIGTERM}) std::signal(asks, SIG_DFL);  // a shell has programs behind it ignore one
     ::dup2(output, STDOUT_FILENO);
     ::execv(program, argv);
     ::_exit(127);

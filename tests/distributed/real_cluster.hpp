@@ -65,7 +65,16 @@ class process {
     std::vector<char*> arguments;
     for (auto& word : command) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    const int failed = ::posix_spawn(&pid_, arguments[0], &actions, nullptr, arguments.data(), environ);
+    posix_spawnattr_t how;  // a shell may have told this program to ignore SIGINT
+    sigset_t both;
+    ::sigemptyset(&both);
+    ::sigaddset(&both, SIGINT);
+    ::sigaddset(&both, SIGTERM);
+    ::posix_spawnattr_init(&how);
+    ::posix_spawnattr_setsigdefault(&how, &both);
+    ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
+    const int failed = ::posix_spawn(&pid_, arguments[0], &actions, &how, arguments.data(), environ);
+    ::posix_spawnattr_destroy(&how);
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(out[1]);
     output_ = out[0];

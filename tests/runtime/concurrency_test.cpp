@@ -40,6 +40,31 @@ expr<float> long_chain(int links, std::int64_t n) {
   return y;
 }
 
+// ---- steps that are cancelled ----------------------------------------------------------------------------------------
+
+TEST_CASE("steps that are cancelled fail with what they were cancelled with, and the session goes on") {
+  fresh f;
+  auto begun = variable(0, {.name = "begun"});
+  auto q = fifo_queue<int>({.capacity = 2, .shapes = {{}}});
+  const auto takes = [&] {
+    const control_dependencies after{operation(assign_add(begun, 1))};
+    return group(q.dequeue());
+  }();
+  const auto put = q.enqueue(7);
+  const auto size = q.size();
+  session sess;
+  sess.run(begun.initializer());
+  error e(errc::internal, "");
+  std::thread runner([&] { e = caught([&] { sess.run(takes); }); });
+  while (int(sess.run(begun)) == 0) std::this_thread::yield();
+  sess.cancel_steps(error(errc::cancelled, "that is enough"));
+  runner.join();
+  CHECK(e.code() == errc::cancelled);
+  CHECK_THAT(e.what(), Catch::Contains("that is enough"));
+  sess.run(put);
+  CHECK(int(sess.run(size)) == 1);
+}
+
 // ---- concurrent steps ------------------------------------------------------------------------------------------------------
 
 TEST_CASE("four threads count exactly") {

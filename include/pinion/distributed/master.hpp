@@ -35,6 +35,14 @@ class master {
                   services_.name + " does not know this session: it was restarted, or the session was closed");
     return at->second;
   }
+  void cancel_steps(std::uint64_t handle, const error& why) {
+    std::shared_ptr<master_session> s;
+    {
+      std::lock_guard hold(mutex_);
+      if (const auto at = sessions_.find(handle); at != sessions_.end()) s = at->second;
+    }
+    if (s) s->cancel_steps(why);
+  }
   // What was closed, or null: to let go of a large graph takes a while.
   std::shared_ptr<master_session> close(std::uint64_t handle, const error& why) {
     std::shared_ptr<master_session> s;

@@ -134,6 +134,14 @@ class master_session : public std::enable_shared_from_this<master_session> {
     return std::exchange(notices_, {});
   }
 
+  void cancel_steps(const error& why) {
+    std::map<std::uint64_t, std::shared_ptr<session_run>> running;
+    {
+      std::lock_guard hold(mutex_);
+      running = running_;
+    }
+    for (const auto& [number, r] : running) r->fail(why);
+  }
   // Cancels what runs and forgets the session everywhere. State that is shared stays.
   void close(const error& why) {
     std::map<std::uint64_t, std::shared_ptr<session_run>> running;

@@ -168,6 +168,12 @@ struct close_session {
   std::uint64_t session = 0;
   PINION_MESSAGE(35, session)
 };
+// Cancels what runs of a session, which goes on.
+struct cancel_runs {
+  std::uint64_t session = 0;
+  error why = error(errc::cancelled, "");
+  PINION_MESSAGE(37, session, why)
+};
 // Forgets state on every task, and closes the sessions of this master.
 struct reset_request {
   std::vector<std::string> containers;

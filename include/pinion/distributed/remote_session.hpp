@@ -46,6 +46,7 @@ class session_port {
   virtual pinion::plan plan(const runtime::step_signature& signature, patience until) = 0;
   virtual run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) = 0;
   virtual std::vector<device_info> devices(patience until) = 0;
+  virtual void cancel_steps(const error& why) = 0;
   virtual void close() = 0;
 };
 
@@ -79,6 +80,7 @@ class local_port final : public session_port {
     if (out->failed) throw *out->failed;
     return std::move(out->result);
   }
+  void cancel_steps(const error& why) override { session_->cancel_steps(why); }
   void close() override {
     const auto closed = error(errc::cancelled, "the session was closed while the step ran");
     if (const auto m = master_.lock())
@@ -142,6 +144,16 @@ class wire_port final : public session_port {
     warn(reply.notices);
     return {std::move(reply.fetches), std::move(reply.trace)};
   }
+  void cancel_steps(const error& why) override {
+    {
+      std::lock_guard hold(mutex_);
+      if (closed_) return;
+      ++cancellations_;
+      cancelled_by_ = why;
+    }
+    to_.way->notify(rpc::lane::control, cancel_runs::method, rpc::encode(cancel_runs{session_, why}),
+                    rpc::connection::urgency::now);
+  }
   void close() override {
     {
       std::lock_guard hold(mutex_);
@@ -154,13 +166,19 @@ class wire_port final : public session_port {
  private:
   template <class Reply, class Request>
   Reply ask(const Request& request, patience until) {
-    wait_options how{.what = {}, .until = until, .check = [this] { expect_open(); }};
+    wait_options how{.what = {}, .until = until, .check = [this, before = cancellations()] { expect_wanted(before); }};
     if (how.until) *how.until += std::chrono::seconds(1);  // the master's own error says more
     return ask_and_wait<Reply>(*to_.net, to_.way, request, std::move(how));
   }
-  void expect_open() const {
+  // The master may be one that does not answer.
+  void expect_wanted(int cancellations_before) const {
     std::lock_guard hold(mutex_);
     if (closed_) throw error(errc::cancelled, "the session was closed while the step ran");
+    if (cancellations_ != cancellations_before) throw *cancelled_by_;
+  }
+  int cancellations() const {
+    std::lock_guard hold(mutex_);
+    return cancellations_;
   }
   std::uint64_t left(patience until) const {
     if (!until) return 0;
@@ -171,6 +189,8 @@ class wire_port final : public session_port {
   std::uint64_t session_ = 0;
   mutable std::mutex mutex_;
   bool closed_ = false;
+  int cancellations_ = 0;  // of what was under way then
+  std::optional<error> cancelled_by_;
 };
 
 class remote_session final : public runtime::session_backend {
@@ -238,6 +258,14 @@ class remote_session final : public runtime::session_backend {
     const users::one call(calls_);
     const auto until = deadline();
     return port(until)->devices(until);
+  }
+  void cancel_steps(const error& why) override {
+    std::shared_ptr<session_port> open;
+    {
+      std::lock_guard hold(mutex_);
+      open = port_;
+    }
+    if (open) open->cancel_steps(why);
   }
   void close() override {
     std::shared_ptr<session_port> open;

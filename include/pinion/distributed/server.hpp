@@ -94,7 +94,8 @@ class server {
 
   // "pinion://127.0.0.1:2222", for sessions.
   std::string target() const { return "pinion://" + task_->address(); }
-  // Blocks until stop(), SIGINT, SIGTERM or a remote shutdown; then the server has stopped.
+  // Blocks until stop(), SIGINT, SIGTERM or a remote shutdown; then the server has stopped. A signal counts where it
+  // has no handler of the program's and is not ignored; monitored sessions of this process save before the server goes.
   void join() { task_->join(); }
   // Fails what runs with unavailable, tells every peer, frees the port; returns when nothing runs any more, or after
   // config.stop_timeout with a line on standard error that names what does. Stopping twice is harmless.

@@ -16,10 +16,10 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/stop_signal.hpp>
 #include <pinion/distributed/calls.hpp>
 #include <pinion/distributed/local_masters.hpp>
 #include <pinion/distributed/server.hpp>
-#include <pinion/rpc/signals.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 namespace pinion::inline v0::distributed {
@@ -71,7 +71,7 @@ class server_core final : public task_server {
 
   void join() override {
     {
-      const rpc::stop_signals signals(*net_, [this] { ask_to_stop(); });
+      const stop_listener signals(stop_turn::serves, [this](int) { ask_to_stop(); });
       net_->wait(asked_, {});
     }
     stop();
@@ -242,6 +242,8 @@ class server_core final : public task_server {
       case forget_session::method:
         return rpc::receive<forget_session>(
             e, [this, from](forget_session&& f) { worker_.forget_session(f.session, party_of(from)); });
+      case cancel_runs::method:
+        return rpc::receive<cancel_runs>(e, [this](cancel_runs&& c) { master_->cancel_steps(c.session, c.why); });
       case close_session::method:
         return rpc::receive<close_session>(e, [this](close_session&& c) {
           let_go(master_->close(c.session, error(errc::cancelled, "the session was closed while the step ran")));

@@ -38,6 +38,8 @@ class session_backend {
   // A host tensor in the memory of the first device that a spec fits, and that one's name: "" where the value needs no
   // copy to be there.
   virtual std::pair<any_tensor, std::string> to_device(const any_tensor& value, const device_spec& where) = 0;
+  // Fails what runs, and waits for nothing; what comes runs.
+  virtual void cancel_steps(const error& why) = 0;
   // Cancels what runs, waits for it, and refuses what comes.
   virtual void close() = 0;
 };

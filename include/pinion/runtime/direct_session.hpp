@@ -100,6 +100,10 @@ class direct_session final : public session_backend {
     return task_.device_infos();
   }
 
+  void cancel_steps(const error& why) override {
+    std::lock_guard hold(mutex_);
+    for (step_state* s : running_) s->fail(why);
+  }
   void close() override {
     std::unique_lock hold(mutex_);
     closed_ = true;

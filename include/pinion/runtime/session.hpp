@@ -285,6 +285,8 @@ class session {
   pinion::measured_costs measured_costs() { return backend().measured_costs(); }
 
   std::vector<device_info> list_devices() { return backend().list_devices(); }
+  // Running steps fail with an error; the session stays open.
+  void cancel_steps(const error& why) { backend().cancel_steps(why); }
   // Cancels running steps and waits for them. Later calls throw failed_precondition; closing twice is harmless.
   void close() { backend().close(); }
   pinion::graph& graph() const { return *graph_; }

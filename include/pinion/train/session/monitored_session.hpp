@@ -23,6 +23,7 @@
 #include <pinion/train/hooks/summary_saver.hpp>
 #include <pinion/train/queue_runner.hpp>
 #include <pinion/train/session/scaffold.hpp>
+#include <pinion/train/session/signal_stop.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -43,7 +44,9 @@ struct monitored_session_options {
   std::chrono::milliseconds max_wait = std::chrono::seconds(7200);          // of a worker for the chief
   std::string summary_dir = {};                                             // empty: checkpoint_dir
   int max_recoveries = 100;                                                 // in a row, without a step that succeeds
-  text_sink log = {};  // what it waits for, and why it recovers; standard error where empty
+  text_sink log = {};           // what it waits for, and why it recovers; standard error where empty
+  bool stop_on_signals = true;  // SIGINT and SIGTERM end training, where they have no handler and are not ignored
+  std::chrono::milliseconds signal_grace_period = std::chrono::seconds(5);  // for the step under way; then cancelled
 };
 
 // Owns its session, the threads of its queue runners and copies of its hooks. The default graph when it is made is its
@@ -53,6 +56,8 @@ struct monitored_session_options {
 // next run() or by close(); it is recovered from where it is of those codes. Everything it throws is pn::error. Its
 // destructor does what close() does, unless an exception is under way; then it does not call the hooks' end(). Errors
 // of the destructor are logged. Rules: TensorFlow 1.15, monitored_session.py.
+// SIGINT or SIGTERM ends training as the end of the input does, after the step under way: should_stop() turns true, and
+// the end saves. A loop that does not look gets cancelled at the second step. A second signal ends the process.
 class monitored_training_session {
  public:
   explicit monitored_training_session(monitored_session_options options,
@@ -60,7 +65,7 @@ class monitored_training_session {
   monitored_training_session(const monitored_training_session&) = delete;
   ~monitored_training_session() {
     try {
-      if (std::uncaught_exceptions() > exceptions_ && !input_ended_)
+      if (std::uncaught_exceptions() > exceptions_ && !ended_well_)
         abandon();
       else
         close();
@@ -72,7 +77,7 @@ class monitored_training_session {
 
   // Has a hook, the end of the input, the coordinator or close() ended training? Then run() is not called any more.
   bool should_stop() const {
-    if (closed_ || stop_) return true;
+    if (closed_ || stop_ || (noticed_ = signals_.asked())) return true;
     return coordinator_ && coordinator_->should_stop() && !recoverable_failure();
   }
   void request_stop() { stop_ = true; }
@@ -141,6 +146,7 @@ class monitored_training_session {
   // not. Twice is harmless.
   void close() {
     if (std::exchange(closed_, true)) return;
+    signals_.closing();
     const auto failed = untold_failure();
     std::exception_ptr ended_badly;  // each has its end, so that one's failure does not cost the last checkpoint
     if (session_)
@@ -150,7 +156,9 @@ class monitored_training_session {
           if (!ended_badly) ended_badly = std::current_exception();
         }
     end_session();
+    signals_.closed();
     if (ended_badly) std::rethrow_exception(ended_badly);
+    say_stopped();
     if (failed) throw *failed;
   }
 
@@ -219,6 +227,15 @@ class monitored_training_session {
     closed_ = true;
     if (session_) session_->close();
     end_session();
+    signals_.closed();
+  }
+  void say_stopped() const {
+    if (!signals_.asked()) return;
+    const std::string saved = o_.checkpoint_dir.empty() ? "" : latest_checkpoint(o_.checkpoint_dir);
+    say(fmt::format("{}: training has stopped; {}", signals_.name(),
+                    !o_.is_chief    ? "its chief saves"
+                    : saved.empty() ? "there is no checkpoint"
+                                    : "the last checkpoint is " + saved));
   }
   void unfinalize() const {
     if (graph* const g = graph_.get(); g && was_finalized_) g->finalize(false);
@@ -231,13 +248,17 @@ class monitored_training_session {
   std::optional<pinion::session> session_;
   std::optional<coordinator> coordinator_;
   const int exceptions_ = std::uncaught_exceptions();
-  bool stop_ = false, closed_ = false, input_ended_ = false, was_finalized_ = false;
+  bool stop_ = false, closed_ = false, ended_well_ = false, was_finalized_ = false;
   bool told_ = false;  // of a thread's failure
+  mutable bool noticed_ = false;  // a signal has come, and should_stop() has said so or one more step has begun
+  signal_stop signals_;
   int recoveries_ = 0, all_recoveries_ = 0;
 };
 
 inline monitored_training_session::monitored_training_session(monitored_session_options options, source_location where)
-    : o_(std::move(options)), graph_(default_graph()) {
+    : o_(std::move(options)),
+      graph_(default_graph()),
+      signals_(o_.stop_on_signals, {.step = o_.signal_grace_period, .close = o_.stop_grace_period}) {
   o_.config.target = o_.master;
   o_.config.graph = graph_.get();
   add_hooks();
@@ -299,16 +320,20 @@ inline void monitored_training_session::add_hooks() {
 
 // Again and again, until it succeeds or fails for good; may_end: then the end of the input is no failure.
 inline void monitored_training_session::attempt(const std::function<void()>& step, bool may_end) {
-  if (should_stop()) {
+  if (closed_ || stop_ || noticed_ || (coordinator_ && coordinator_->should_stop() && !recoverable_failure())) {
     if (const auto why = untold_failure()) {
       told_ = true;
       throw *why;
     }
+    if (noticed_) ended_well_ = true;
+    if (noticed_ && !closed_) throw signals_.stopped();
     throw error(errc::failed_precondition, "run() was called although should_stop() is true: training has ended");
   }
+  noticed_ = signals_.asked();
   for (;;) {
     std::optional<error> failed = recoverable_failure();
     if (!failed) try {
+        const signal_stop::busy now(signals_, *session_, signal_stop::busy::with::step);
         step();
         recoveries_ = 0;
         return;
@@ -316,14 +341,21 @@ inline void monitored_training_session::attempt(const std::function<void()>& ste
         failed = because(e);
       }
     if (failed->code() == errc::out_of_range) {
-      stop_ = input_ended_ = true;
+      stop_ = ended_well_ = true;
       if (may_end) return;
+    }
+    if (signals_.asked() && (is_recoverable(*failed) || is_consequence(*failed))) {
+      noticed_ = ended_well_ = true;
+      if (may_end) return;
+      throw *failed;
     }
     if (!is_recoverable(*failed)) throw *failed;
     try {
       create_with_patience(&*failed);
     } catch (...) {  // without a session there is nothing left to run
       abandon();
+      say_stopped();
+      if (signals_.asked() && may_end) return;
       throw;
     }
   }
@@ -377,11 +409,12 @@ inline void monitored_training_session::create_with_patience(const error* why) {
       say(fmt::format("recovering, in {} ms, from: {}", pause.count(), cause->what()));
       if (session_) session_->close();
       end_session();
-      std::this_thread::sleep_for(pause);
+      signals_.pause(pause);
     }
     try {
       return create_session();
     } catch (const error& e) {
+      if (signals_.asked()) throw signals_.stopped();
       if (!is_recoverable(e)) throw;
       cause = e;
     }
@@ -401,6 +434,7 @@ inline void monitored_training_session::create_session() {
 
 inline void monitored_training_session::begin_as_chief() {
   session_.emplace(o_.config);
+  const signal_stop::busy now(signals_, *session_, signal_stop::busy::with::beginning);
   o_.scaffold.saver->settle();  // what is being written may be the last checkpoint
   const std::string latest = o_.checkpoint_dir.empty() ? "" : latest_checkpoint(o_.checkpoint_dir);
   if (!latest.empty()) {
@@ -424,6 +458,7 @@ inline void monitored_training_session::wait_for_chief() {
     session_.emplace(o_.config);
     std::string missing;
     try {
+      const signal_stop::busy now(signals_, *session_, signal_stop::busy::with::beginning);
       session_->run(o_.scaffold.ready_for_local_init_op);
       session_->run(o_.scaffold.local_init_op);
       session_->run(o_.scaffold.ready_op);
@@ -440,7 +475,7 @@ inline void monitored_training_session::wait_for_chief() {
       say(fmt::format("waited {} s for the chief to initialise the variables: {}", seconds(waited()), missing));
       next_word *= 2;
     }
-    std::this_thread::sleep_for(pause);
+    signals_.pause(pause);
   }
 }
 

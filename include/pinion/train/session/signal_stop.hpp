@@ -1,0 +1,124 @@
+// How a monitored session comes to know that its process is asked to stop, in time and wherever it waits.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <pinion/base/stop_signal.hpp>
+#include <pinion/runtime/session.hpp>
+
+namespace pinion::inline v0::train {
+
+// Belongs to a session and to its thread, which says what it is about; the signal comes in another one, which ends
+// waits that do not end by themselves and keeps the servers of this process serving until the session is closed.
+class signal_stop {
+ public:
+  struct patience {
+    std::chrono::milliseconds step;   // for the step under way, and then for the program to go on; then it is cancelled
+    std::chrono::milliseconds close;  // for the session to be closed
+  };
+
+  signal_stop(bool listens, const patience& p) : patience_(p) {
+    if (listens) listener_.emplace(stop_turn::saves, [this](int signal) { told(signal); });
+  }
+  signal_stop(const signal_stop&) = delete;
+  ~signal_stop() { closed(); }
+
+  bool asked() const { return signal_.load(std::memory_order_acquire) != 0; }
+  std::string_view name() const { return name_of_stop_signal(signal_); }
+  error stopped() const { return {errc::cancelled, fmt::format("{} has asked this program to stop training", name())}; }
+
+  // A pause that the signal ends; throws stopped() then.
+  void pause(std::chrono::milliseconds length) {
+    std::unique_lock hold(mutex_);
+    if (changed_.wait_for(hold, length, [this] { return asked(); })) throw stopped();
+  }
+
+  // While this is there the session runs something: a step, which is cancelled only if it does not end soon, or what it
+  // begins with, after which there is nothing to save.
+  class busy {
+   public:
+    enum class with { step, beginning };
+    busy(signal_stop& of, session& s, with what) : of_(of) { of_.set(&s, what); }
+    busy(const busy&) = delete;
+    ~busy() { of_.set(nullptr, with::step); }
+
+   private:
+    signal_stop& of_;
+  };
+
+  // From here on it ends by itself, and others wait for that.
+  void closing() {
+    std::lock_guard hold(mutex_);
+    closing_ = true;
+    changed_.notify_all();
+  }
+  // A signal does from here on what it did before there was this.
+  void closed() {
+    {
+      std::lock_guard hold(mutex_);
+      closed_ = true;
+      changed_.notify_all();
+    }
+    listener_.reset();
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  void set(session* s, busy::with what) {
+    std::lock_guard hold(mutex_);
+    session_ = s;
+    what_ = what;
+    idle_since_ = clock::now();
+    changed_.notify_all();
+  }
+
+  void told(int signal) {
+    fmt::print(stderr, "{}: training ends after this step; once more ends the program at once\n",
+               name_of_stop_signal(signal));
+    std::unique_lock hold(mutex_);
+    signal_.store(signal, std::memory_order_release);
+    changed_.notify_all();
+    const auto began = idle_since_ = clock::now();
+    const auto let_go = began + patience_.close;
+    while (!closed_ && clock::now() < let_go) {
+      if (session_ && (what_ == busy::with::beginning || clock::now() >= began + patience_.step)) cancel();
+      if (!session_ && !closing_ && clock::now() >= idle_since_ + patience_.step) return;
+      changed_.wait_until(hold, std::min(let_go, next_look(began)));
+    }
+  }
+  // Requires: the lock.
+  clock::time_point next_look(clock::time_point began) const {
+    const auto soon = clock::now() + std::chrono::milliseconds(100);  // what is cancelled may begin something else
+    if (session_) return what_ == busy::with::beginning ? soon : std::max(began + patience_.step, soon);
+    return closing_ ? clock::time_point::max() : idle_since_ + patience_.step;
+  }
+  // Requires: the lock.
+  void cancel() {
+    if (what_ == busy::with::beginning)
+      session_->close();
+    else
+      session_->cancel_steps(stopped());
+  }
+
+  const patience patience_;
+  std::atomic<int> signal_{0};
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  session* session_ = nullptr;  // while it is busy
+  busy::with what_{};
+  bool closing_ = false, closed_ = false;
+  clock::time_point idle_since_{};
+  std::optional<stop_listener> listener_;  // last, since it calls what uses the others
+};
+
+}  // namespace pinion::inline v0::train
