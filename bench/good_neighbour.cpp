@@ -1,4 +1,4 @@
-// What a client feels while another ships a large graph to the same task: the time of its empty steps.
+// Measures what a client feels while another ships a large graph to the same task: its empty steps.
 //
 //   good_neighbour [--nodes=N] [--seconds=S] [--jobs=1|2]
 //

@@ -24,7 +24,7 @@ class gate {
  private:
   countdown here_, open_;
 };
-// Of the ops below; set by the test that runs.
+// The ops below come by it; the test that runs sets it.
 std::shared_ptr<gate> barrier;
 
 // One whose kernel takes its time to be made.

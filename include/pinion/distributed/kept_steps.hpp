@@ -136,7 +136,7 @@ class kept_steps {
     const auto at = sessions_.find(session);
     return at != sessions_.end() && are_one(at->second->owner, by);
   }
-  // What was forgotten, to be let go where there is time for that; null if there is nothing, or it is somebody else's.
+  // Returns the session, to be let go where there is time for that; null if there is none, or it is somebody else's.
   session_ref forget(std::uint64_t session, const party& by) {
     std::lock_guard hold(mutex_);
     const auto at = sessions_.find(session);
@@ -169,7 +169,7 @@ class kept_steps {
     std::lock_guard hold(mutex_);
     stopped_ = true;
   }
-  // What happened to the state that a session uses, and that its people should know. Each is told once.
+  // Tells what happened to the state that a session uses and its people should know. Each is told once.
   std::vector<std::string> take_notices(std::uint64_t session) {
     std::lock_guard hold(mutex_);
     const auto at = sessions_.find(session);

@@ -139,7 +139,7 @@ class worker {
     run_ended done;
     std::atomic<bool> started{false};
   };
-  // What is asked for, until it has begun.
+  // A run that was asked for, until it has begun.
   struct ordered_run {
     run_step what;
     party by;
