@@ -161,6 +161,22 @@ TEST_CASE("S4: a task that comes back by another connection is who it was; in an
   CHECK(caught([&] { other.ask(empty_step(some_session, 1)); }).code() == errc::permission_denied);
 }
 
+TEST_CASE("S4: a session at a master is known to the client that opened it only") {
+  local_cluster local{{{"worker", 1}}};
+  honest good(local.target("worker", 0));
+  liar client(local.target("worker", 0));
+  const auto as_liar = [&](auto reply, const auto& request) {
+    return caught([&] { client.ask<decltype(reply)>(request); }).code();
+  };
+  CHECK(as_liar(distributed::run_reply{}, distributed::run_request{good.session, good.step, 0, {}, false}) ==
+        errc::aborted);
+  CHECK(as_liar(nothing{}, distributed::extend_graph{good.session, {}}) == errc::aborted);
+  CHECK(as_liar(distributed::list_reply{}, distributed::list_request{good.session, 0}) == errc::aborted);
+  client.tell(distributed::cancel_runs{good.session, error(errc::cancelled, "a lie")});
+  client.tell(distributed::close_session{good.session});
+  CHECK(good.run() == 3);
+}
+
 TEST_CASE("S4: the number of a run is one of its session, and begins once") {
   local_cluster local{{{"worker", 1}}};
   liar client(local.target("worker", 0));

@@ -18,22 +18,27 @@ class master {
   explicit master(master_services services) : services_(std::move(services)) {}
   ~master() { stop(error(errc::unavailable, "the server was stopped"), time_point::max()); }
 
-  std::shared_ptr<master_session> open(session_settings settings) {
+  // For a client by its channel; 0: one in this process.
+  std::shared_ptr<master_session> open(session_settings settings, std::uint64_t client = 0) {
     std::lock_guard hold(mutex_);
     if (stopped_) throw stopping();
     std::uint64_t handle = 0;
     while (handle == 0 || sessions_.count(handle)) handle = rpc::random_number() & 0xffffffffu;
-    auto s = std::make_shared<master_session>(services_, handle, std::move(settings));
+    auto s = std::make_shared<master_session>(services_, handle, client, std::move(settings));
     sessions_.emplace(handle, s);
     return s;
   }
   std::shared_ptr<master_session> find(std::uint64_t handle) const {
     std::lock_guard hold(mutex_);
     const auto at = sessions_.find(handle);
-    if (at == sessions_.end())
-      throw error(errc::aborted,
-                  services_.name + " does not know this session: it was restarted, or the session was closed");
+    if (at == sessions_.end()) throw unknown();
     return at->second;
+  }
+  // A session is known to the client that opened it only: others may guess its number.
+  std::shared_ptr<master_session> find(std::uint64_t handle, std::uint64_t client) const {
+    auto found = find(handle);
+    if (found->client() != client) throw unknown();
+    return found;
   }
   void cancel_steps(std::uint64_t handle, const error& why) {
     std::shared_ptr<master_session> s;
@@ -95,6 +100,10 @@ class master {
   void expect_running() const {
     std::lock_guard hold(mutex_);
     if (stopped_) throw stopping();
+  }
+  error unknown() const {
+    return error(errc::aborted,
+                 services_.name + " does not know this session: it was restarted, or the session was closed");
   }
   error stopping() const { return error(errc::unavailable, services_.name + " is being stopped"); }
 

@@ -35,15 +35,17 @@ struct session_settings {
 //   2. A node keeps the device that it was given first, also by a step that could not be made.
 class master_session : public std::enable_shared_from_this<master_session> {
  public:
-  master_session(master_services& services, std::uint64_t handle, session_settings settings)
+  master_session(master_services& services, std::uint64_t handle, std::uint64_t client, session_settings settings)
       : s_(services),
         in_use_(services.in_use),
         handle_(handle),
+        client_(client),
         soft_(settings.soft),
         optimize_(settings.optimize),
         tasks_(services, std::move(settings.filters), [this] { expect_open(); }) {}
 
   std::uint64_t handle() const { return handle_; }
+  std::uint64_t client() const { return client_; }  // the channel that opened it; 0: somebody in this process
   bool is_open() const {
     std::lock_guard hold(mutex_);
     return !closed_;
@@ -294,7 +296,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
 
   master_services& s_;
   const std::shared_ptr<users> in_use_;
-  const std::uint64_t handle_;
+  const std::uint64_t handle_, client_;
   const bool soft_, optimize_;
 
   std::mutex building_;  // held while a graph is extended, or a step placed and cut; guards the next four

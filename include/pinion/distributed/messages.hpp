@@ -172,7 +172,7 @@ struct close_session {
 struct cancel_runs {
   std::uint64_t session = 0;
   error why = error(errc::cancelled, "");
-  PINION_MESSAGE(37, session, why)
+  PINION_MESSAGE(38, session, why)
 };
 // Forgets state on every task, and closes the sessions of this master.
 struct reset_request {

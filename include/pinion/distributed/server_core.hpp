@@ -194,28 +194,28 @@ class server_core final : public task_server {
       case pull_value::method: return exchange_.pulled(e, answer);
       case open_session::method:
         return on<open_session>(e, answer, [this, from](open_session&& o) {
-          const auto session = master_->open({o.soft, std::move(o.filters), o.optimize});
+          const auto session = master_->open({o.soft, std::move(o.filters), o.optimize}, from->channel);
           sessions_of_[from->channel].insert(session->handle());
           return opened_session{session->handle()};
         });
       case extend_graph::method:
-        return in_turn<extend_graph>(e, answer, from, [this, answer](extend_graph&& x) {
-          reply_with(answer, std::move(x), [this](extend_graph&& more) {
-            master_->find(more.session)->extend(std::move(more.delta));
+        return in_turn<extend_graph>(e, answer, from, [this, answer, from](extend_graph&& x) {
+          reply_with(answer, std::move(x), [this, from](extend_graph&& more) {
+            master_->find(more.session, from->channel)->extend(std::move(more.delta));
             return nothing{};
           });
         });
       case prepare_step::method:
-        return waiting<prepare_step>(e, answer, from, [this](prepare_step&& p) {
-          return master_->find(p.session)->prepare(p.signature, until(p.patience_ms), p.lines);
+        return waiting<prepare_step>(e, answer, from, [this, from](prepare_step&& p) {
+          return master_->find(p.session, from->channel)->prepare(p.signature, until(p.patience_ms), p.lines);
         });
       case plan_step::method:
-        return waiting<plan_step>(e, answer, from, [this](plan_step&& p) {
-          return plan_reply{master_->find(p.session)->plan(p.signature, until(p.patience_ms))};
+        return waiting<plan_step>(e, answer, from, [this, from](plan_step&& p) {
+          return plan_reply{master_->find(p.session, from->channel)->plan(p.signature, until(p.patience_ms))};
         });
       case list_request::method:
-        return waiting<list_request>(e, answer, from, [this](list_request&& l) {
-          return list_reply{master_->find(l.session)->devices(until(l.patience_ms))};
+        return waiting<list_request>(e, answer, from, [this, from](list_request&& l) {
+          return list_reply{master_->find(l.session, from->channel)->devices(until(l.patience_ms))};
         });
       case reset_request::method:
         return waiting<reset_request>(e, answer, from, [this](reset_request&& r) {
@@ -224,8 +224,9 @@ class server_core final : public task_server {
         });
       case run_request::method:
         if (e.control.size() > rpc::long_control)
-          return in_turn<run_request>(e, answer, from, [this, answer](run_request&& r) { run(std::move(r), answer); });
-        return rpc::receive<run_request>(e, [this, answer](run_request&& r) { run(std::move(r), answer); });
+          return in_turn<run_request>(e, answer, from,
+                                      [this, answer, from](run_request&& r) { run(std::move(r), from, answer); });
+        return rpc::receive<run_request>(e, [this, answer, from](run_request&& r) { run(std::move(r), from, answer); });
       default:
         answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(e.method)));
         return nullptr;
@@ -243,9 +244,12 @@ class server_core final : public task_server {
         return rpc::receive<forget_session>(
             e, [this, from](forget_session&& f) { worker_.forget_session(f.session, party_of(from)); });
       case cancel_runs::method:
-        return rpc::receive<cancel_runs>(e, [this](cancel_runs&& c) { master_->cancel_steps(c.session, c.why); });
+        return rpc::receive<cancel_runs>(e, [this, from](cancel_runs&& c) {
+          if (is_of(from, c.session)) master_->cancel_steps(c.session, c.why);
+        });
       case close_session::method:
-        return rpc::receive<close_session>(e, [this](close_session&& c) {
+        return rpc::receive<close_session>(e, [this, from](close_session&& c) {
+          if (!is_of(from, c.session)) return;
           let_go(master_->close(c.session, error(errc::cancelled, "the session was closed while the step ran")));
         });
       default: throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(e.method));
@@ -265,6 +269,10 @@ class server_core final : public task_server {
     if (!closed) return;
     const auto line = closed->handle();
     builders_.add(line, [closed = std::move(closed)] { closed->let_go(); });
+  }
+  bool is_of(const rpc::guest_ref& who, std::uint64_t session) const {
+    const auto at = sessions_of_.find(who->channel);
+    return at != sessions_of_.end() && at->second.count(session) > 0;
   }
   static party party_of(const rpc::guest_ref& who) { return {who->channel, who->name, who->incarnation}; }
 
@@ -330,9 +338,9 @@ class server_core final : public task_server {
     });
   }
 
-  void run(run_request&& r, const answer_ref& answer) {
+  void run(run_request&& r, const rpc::guest_ref& from, const answer_ref& answer) {
     try {
-      const auto session = master_->find(r.session);
+      const auto session = master_->find(r.session, from->channel);
       auto held = std::make_shared<run_request>(std::move(r));
       const auto go = [this, session, held, answer] {
         session->run(held->step, std::move(held->feeds), held->trace, until(held->patience_ms), worker::begin_in::pool,
