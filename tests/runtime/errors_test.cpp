@@ -147,8 +147,12 @@ TEST_CASE("a closed session refuses everything, and may be closed again") {
   auto x = placeholder<float>({}, "x");
   session sess;
   auto step = sess.make_callable(feeds(x), fetches(x));
+  const int line = __LINE__ + 1;
   sess.close();
   sess.close();
+  const auto e = caught([&] { sess.run({{x, 1.f}}, x); });
+  CHECK(line_of(e) == here(line));
+  CHECK(std::string(e.what()) == "the session is closed [at " + e.location() + "]");
   CHECK(outcome([&] { sess.run({{x, 1.f}}, x); }) == "failed_precondition: the session is closed");
   CHECK(outcome([&] { step(tensor<float>(1.f)); }) == "failed_precondition: the session is closed");
   CHECK(outcome([&] { sess.plan(x); }) == "failed_precondition: the session is closed");

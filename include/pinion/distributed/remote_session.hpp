@@ -210,7 +210,7 @@ class remote_session final : public runtime::session_backend {
     if (options.record_costs)
       throw error(errc::unimplemented, "costs are recorded by sessions of one process, and this one is on a cluster");
   }
-  ~remote_session() override { close(); }
+  ~remote_session() override { close({}); }
 
   // Steps that are there are found while others are made, and steps are made beside each other; of those that ask for
   // one step, one makes it.
@@ -267,11 +267,11 @@ class remote_session final : public runtime::session_backend {
     }
     if (open) open->cancel_steps(why);
   }
-  void close() override {
+  void close(source_location where) override {
     std::shared_ptr<session_port> open;
     {
       std::lock_guard hold(mutex_);
-      closed_ = true;
+      if (!std::exchange(closed_, true)) closed_at_ = where;
       open = std::exchange(port_, nullptr);
     }
     if (open) open->close();
@@ -308,14 +308,19 @@ class remote_session final : public runtime::session_backend {
   }
   void expect_open() const {
     std::lock_guard hold(mutex_);
-    if (closed_) throw error(errc::failed_precondition, "the session is closed");
+    refuse_if_closed();
+  }
+
+  // Requires mutex_ held.
+  void refuse_if_closed() const {
+    if (closed_) throw error(errc::failed_precondition, "the session is closed").called_at(to_string(closed_at_));
   }
 
   // The first call waits for the target.
   std::shared_ptr<session_port> port(patience until) {
     {
       std::lock_guard hold(mutex_);
-      if (closed_) throw error(errc::failed_precondition, "the session is closed");
+      refuse_if_closed();
       if (port_) return port_;
     }
     std::lock_guard one_opens(opening_);
@@ -325,7 +330,7 @@ class remote_session final : public runtime::session_backend {
     }
     auto opened = open(until);
     std::lock_guard hold(mutex_);
-    if (closed_) throw error(errc::failed_precondition, "the session is closed");
+    refuse_if_closed();
     return port_ = std::move(opened);
   }
   std::shared_ptr<session_port> open(patience until) {
@@ -361,6 +366,7 @@ class remote_session final : public runtime::session_backend {
   std::mutex opening_;
   mutable std::mutex mutex_;
   bool closed_ = false;
+  source_location closed_at_;
   std::shared_ptr<session_port> port_;
   std::unordered_map<runtime::step_signature, std::shared_ptr<step_place>, runtime::signature_hash> steps_;
 };

@@ -40,8 +40,8 @@ class session_backend {
   virtual std::pair<any_tensor, std::string> to_device(const any_tensor& value, const device_spec& where) = 0;
   // Fails what runs, and waits for nothing; what comes runs.
   virtual void cancel_steps(const error& why) = 0;
-  // Cancels what runs, waits for it, and refuses what comes.
-  virtual void close() = 0;
+  // Cancels what runs, waits for it, and refuses what comes, with a word on the line that closed it first.
+  virtual void close(source_location where) = 0;
 };
 
 // Makes the session of this process. Defined in direct_session.hpp, or in the compiled library; a template only so that

@@ -28,7 +28,7 @@ class direct_session final : public session_backend {
     start_libraries_of_new_nodes();
     log_devices();
   }
-  ~direct_session() override { close(); }
+  ~direct_session() override { close({}); }
 
   std::shared_ptr<prepared_step> prepare(const step_signature& signature) override {
     std::unique_lock hold(mutex_);
@@ -104,9 +104,9 @@ class direct_session final : public session_backend {
     std::lock_guard hold(mutex_);
     for (step_state* s : running_) s->fail(why);
   }
-  void close() override {
+  void close(source_location where) override {
     std::unique_lock hold(mutex_);
-    closed_ = true;
+    if (!std::exchange(closed_, true)) closed_at_ = where;
     made_.notify_all();
     for (step_state* s : running_) s->fail(error(errc::cancelled, "the session was closed while the step ran"));
     idle_.wait(hold, [this] { return running_.empty() && at_work_ == 0; });
@@ -157,7 +157,7 @@ class direct_session final : public session_backend {
   }
 
   void expect_open() const {
-    if (closed_) throw error(errc::failed_precondition, "the session is closed");
+    if (closed_) throw error(errc::failed_precondition, "the session is closed").called_at(to_string(closed_at_));
   }
   const graph& expect_graph() const {
     if (const graph* const g = graph_.get()) return *g;
@@ -281,6 +281,7 @@ class direct_session final : public session_backend {
   std::mutex mutex_;
   std::condition_variable idle_, made_;
   bool closed_ = false;
+  source_location closed_at_;
   std::set<step_state*> running_;
   int at_work_ = 0;
   std::unordered_map<step_signature, std::shared_ptr<kept_step>, signature_hash> steps_;

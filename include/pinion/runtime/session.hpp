@@ -214,7 +214,7 @@ class session {
   }
   // Steps that others run meanwhile, through a callable, are cancelled and waited for.
   ~session() {
-    if (backend_) backend_->close();
+    if (backend_) backend_->close({});
   }
 
   // Runs what is fetched and what that needs. Expressions yield their values as tensors, operations yield nothing.
@@ -288,7 +288,7 @@ class session {
   // Running steps fail with an error; the session stays open.
   void cancel_steps(const error& why) { backend().cancel_steps(why); }
   // Cancels running steps and waits for them. Later calls throw failed_precondition; closing twice is harmless.
-  void close() { backend().close(); }
+  void close(source_location where = source_location::current()) { backend().close(where); }
   pinion::graph& graph() const { return *graph_; }
 
   // Forgets the variables of some containers on every task of a cluster, or all of them, and closes the sessions of the
