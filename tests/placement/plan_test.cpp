@@ -93,7 +93,7 @@ TEST_CASE("the nodes of a gradient say that they go with their forward op, in ev
   world w{"cpu:0", "cpu:1"};
   const device on{"/cpu:1"};
   auto v = variable(zeros<float>({4, 4}), {.name = "v"});
-  auto y = tanh(matmul(v, v, {.name = "product"}), "y");
+  auto y = pinion::tanh(matmul(v, v, {.name = "product"}), "y");
   const auto p = w.plan({std::get<0>(gradients(y, v))});
   int of_gradient = 0;
   for (const auto& n : p.nodes()) {
