@@ -145,14 +145,14 @@ class exchange final : public value_carrier {
   // ---- in; in the network's thread
 
   std::unique_ptr<rpc::incoming> pushed(const rpc::envelope& e, const rpc::guest_ref& from) {
-    const auto account = account_of(from);
+    const auto of_peer = account_of(from);
     const std::uint64_t most = 16 * options_.credit;
-    if (account->held() + e.payload > std::max(most, std::uint64_t{256} << 20))
+    if (of_peer->held() + e.payload > std::max(most, std::uint64_t{256} << 20))
       throw error(errc::resource_exhausted, from->name + " pushed more than its credit");
-    return rpc::receive<push_value>(e, [this, from, account](push_value&& v) {
+    return rpc::receive<push_value>(e, [this, from, of_peer](push_value&& v) {
       const std::uint64_t bytes = v.value.empty() ? 0 : v.value.bytes();
-      account->hold(bytes);
-      std::shared_ptr<void> credit(nullptr, [account, bytes](void*) { account->release(bytes); });
+      of_peer->hold(bytes);
+      std::shared_ptr<void> credit(nullptr, [of_peer, bytes](void*) { of_peer->release(bytes); });
       if (const auto meet = meeting(v.run, from)) meet->arrive(v.key, {std::move(v.value), std::move(credit)});
     });
   }

@@ -32,7 +32,7 @@ class known_tasks {
   std::vector<std::string> met() const {
     std::lock_guard hold(mutex_);
     std::vector<std::string> result;
-    for (const auto& [task, info] : known_) result.push_back(task);
+    for (const auto& known : known_) result.push_back(known.first);
     return result;
   }
   std::vector<device_info> devices() const {

@@ -41,11 +41,11 @@ class local_cluster {
   }
 
   const cluster_spec& spec() const { return spec_; }
-  pinion::server& server(const std::string& job, int task) {
-    spec_.address(job, task);  // throws not_found, and says what there is
-    return servers_.at({job, task});
+  pinion::server& server(const std::string& of_job, int task) {
+    spec_.address(of_job, task);  // throws not_found, and says what there is
+    return servers_.at({of_job, task});
   }
-  std::string target(const std::string& job, int task) { return server(job, task).target(); }
+  std::string target(const std::string& of_job, int task) { return server(of_job, task).target(); }
   void stop() {
     for (auto& [name, s] : servers_) s.stop();
   }

@@ -266,11 +266,11 @@ class master_session : public std::enable_shared_from_this<master_session> {
     check_feeds(*step, feeds);
     const std::uint64_t run = (handle_ << 32) + ++last_run_ % (std::uint64_t{1} << 32);
     const auto leave = [self = shared_from_this(), run] {
-      std::lock_guard hold(self->mutex_);
+      std::lock_guard held(self->mutex_);
       self->running_.erase(run);
     };
     const auto tell = [self = shared_from_this()](std::vector<std::string> notices) {
-      std::lock_guard hold(self->mutex_);
+      std::lock_guard held(self->mutex_);
       self->notices_.insert(self->notices_.end(), notices.begin(), notices.end());
     };
     return running_[run] = std::make_shared<session_run>(s_, step, run, leave, tell, done);

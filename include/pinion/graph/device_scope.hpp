@@ -49,7 +49,7 @@ class request_origins {
     if (before == after) return;
     voices_.push_back(std::move(who));
     const int me = static_cast<int>(voices_.size()) - 1;
-    const auto field = [&](int f, const auto& was, const auto& is, const auto& unset) {
+    const auto field = [&](std::size_t f, const auto& was, const auto& is, const auto& unset) {
       if (is == unset)
         owner_[f] = nobody;
       else if (was != is)

@@ -112,7 +112,7 @@ inline const std::vector<int>& placement_candidates::within(const device_spec& r
 
 inline std::vector<int> placement_candidates::matching(const device_spec& request, const group_demand& demand) const {
   const auto& able = groups_.kernels()[demand.kernels];
-  const bool anywhere = request.job().empty() && request.task() < 0;
+  const bool any_task = request.job().empty() && request.task() < 0;
   std::vector<std::tuple<bool, bool, int, int, bool, int, int>> found;
   for (const int d : within(request)) {
     const device_spec& spec = p_.devices[static_cast<std::size_t>(d)].spec;
@@ -122,7 +122,7 @@ inline std::vector<int> placement_candidates::matching(const device_spec& reques
     if (kernel == able.end()) continue;
     if (demand.needs & groups_.missing_on(p_.devices[static_cast<std::size_t>(d)])) continue;
     const bool away = !is_specification(p_.home, spec);
-    found.emplace_back(p_.first.empty() || spec != p_.first, anywhere && away, -kernel->priority, type, away,
+    found.emplace_back(p_.first.empty() || spec != p_.first, any_task && away, -kernel->priority, type, away,
                        rank_[static_cast<std::size_t>(d)], d);
   }
   std::sort(found.begin(), found.end());

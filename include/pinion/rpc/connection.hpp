@@ -105,11 +105,11 @@ class connection : public std::enable_shared_from_this<connection> {
     batch,  // by the network's thread, together with what else is there by then
   };
 
-  void notify(rpc::method method, rpc::message&& message, urgency when = urgency::batch) {
-    send({.kind = frame_kind::notice, .method = method}, std::move(message), when);
+  void notify(rpc::method what, rpc::message&& message, urgency when = urgency::batch) {
+    send({.kind = frame_kind::notice, .method = what}, std::move(message), when);
   }
   // Fails at once when the connection is closed.
-  void request(rpc::method method, rpc::message&& message, reply_handler handler) {
+  void request(rpc::method what, rpc::message&& message, reply_handler handler) {
     std::uint64_t id = 0;
     std::optional<error> closed;
     {
@@ -121,7 +121,7 @@ class connection : public std::enable_shared_from_this<connection> {
     }
     if (closed) return handler.failed(*closed);
     traffic::add(traffic_->requests);
-    send({.kind = frame_kind::request, .method = method, .id = id}, std::move(message), urgency::now);
+    send({.kind = frame_kind::request, .method = what, .id = id}, std::move(message), urgency::now);
   }
 
   // Tells the peer why, if it still can, and closes.

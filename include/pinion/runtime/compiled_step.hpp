@@ -66,8 +66,8 @@ class compiled_step {
           ->start([this, all] {
             if (all->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
             release(std::move(all->memory));
-            const auto done = std::move(all->done);
-            done();
+            const auto tell = std::move(all->done);
+            tell();
           });
   }
 

@@ -21,7 +21,8 @@ constexpr Program record(dtype arithmetic, dtype result) {
   Program p;
   p.arithmetic = arithmetic;
   std::array<value_id, 3> in{};
-  for (int i = 0; i < Functor::arity; ++i) in[i] = p.emit_input(of_masks<Functor> || (Functor::arity == 3 && i == 0));
+  for (std::size_t i = 0; i < Functor::arity; ++i)
+    in[i] = p.emit_input(of_masks<Functor> || (Functor::arity == 3 && i == 0));
   using leaf = std::conditional_t<of_masks<Functor>, symbol_mask<Program>, symbol<Program>>;
   const auto y = [&] {
     if constexpr (Functor::arity == 1)

@@ -34,10 +34,10 @@ class cluster_spec {
   // own, because a pair of literals in braces is a string to std::string, from one pointer to the other.
   struct task_entry {
     template <address_text Address>
-    task_entry(const Address& address) : address(std::string_view(address)) {}
+    task_entry(const Address& at) : address(std::string_view(at)) {}
     template <address_text Address>
-    task_entry(int index, const Address& address)
-        : index(index), by_position(false), address(std::string_view(address)) {}
+    task_entry(int number, const Address& at)
+        : index(number), by_position(false), address(std::string_view(at)) {}
 
     int index = 0;
     bool by_position = true;
@@ -47,10 +47,10 @@ class cluster_spec {
   // One job in braces, or with a vector of addresses. It may have no task. The vector is a template so that braces
   // never become one.
   struct job_entry {
-    job_entry(std::string_view name, std::initializer_list<task_entry> tasks) : name(name), tasks(tasks) {}
+    job_entry(std::string_view job, std::initializer_list<task_entry> all) : name(job), tasks(all) {}
     template <std::same_as<std::vector<std::string>> Addresses>
-    job_entry(std::string_view name, const Addresses& addresses)
-        : name(name), tasks(addresses.begin(), addresses.end()) {}
+    job_entry(std::string_view job, const Addresses& addresses)
+        : name(job), tasks(addresses.begin(), addresses.end()) {}
 
     std::string name;
     std::vector<task_entry> tasks;

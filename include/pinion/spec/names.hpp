@@ -40,7 +40,7 @@ constexpr bool is_identifier(std::string_view text, std::string_view marks) {
 // The text before the first `mark`, or all of it. (string_view::find compares a pointer with null, which g++ 12 with
 // -fsanitize=undefined takes for no constant when the text is a static member of a template, as in chars<...>.)
 constexpr std::string_view before(std::string_view text, char mark) {
-  return text.substr(0, std::find(text.begin(), text.end(), mark) - text.begin());
+  return text.substr(0, static_cast<std::size_t>(std::find(text.begin(), text.end(), mark) - text.begin()));
 }
 
 // The value of a string of digits, at most a million million; -1 for any other string.

@@ -210,7 +210,7 @@ inline std::vector<std::size_t> differentiable(const gradient_context& g, std::s
 inline void conditional::gradient(gradient_context& g) {
   const body* const branches[] = {g.attrs().get<shared_body>("then").get(), g.attrs().get<shared_body>("else").get()};
   const auto results = static_cast<std::size_t>(g.attrs().get<std::int64_t>("results"));
-  std::vector<output> inputs = g.node().inputs;
+  std::vector<output> from = g.node().inputs;
   // Gradients may come by what was kept too: from a gradient of this node that is differentiated in turn.
   std::vector<std::vector<std::size_t>> ys(2, detail::differentiable(g, results));
   std::vector<std::vector<int>> outputs_of(2);
@@ -223,7 +223,7 @@ inline void conditional::gradient(gradient_context& g) {
   const std::size_t common = detail::differentiable(g, results).size();
   detail::backward_body then(g, *branches[0], ys[0]), otherwise(g, *branches[1], ys[1]);
   detail::backward_body* const backs[] = {&then, &otherwise};
-  for (std::size_t i = 0; i < common; ++i) inputs.push_back(g.output_gradient(static_cast<int>(ys[0][i])));
+  for (std::size_t i = 0; i < common; ++i) from.push_back(g.output_gradient(static_cast<int>(ys[0][i])));
   // Arguments so far: those of the branch, then its weights. The weights that are the branch's own, and what was kept,
   // stand behind, those of the first branch before those of the second.
   std::vector<std::vector<output>> own(2);
@@ -231,10 +231,10 @@ inline void conditional::gradient(gradient_context& g) {
     auto& arguments = backs[side]->made->arguments;
     own[side].assign(arguments.end() - static_cast<std::ptrdiff_t>(ys[side].size() - common), arguments.end());
     arguments.resize(arguments.size() - own[side].size());
-    for (const int o : outputs_of[side]) inputs.push_back(g.output_gradient(o));
+    for (const int o : outputs_of[side]) from.push_back(g.output_gradient(o));
     for (std::size_t i = results; i < branches[side]->results.size(); ++i, ++at) {
       own[side].push_back(branches[side]->results[i]);
-      inputs.push_back(g.output(static_cast<int>(at)));
+      from.push_back(g.output(static_cast<int>(at)));
     }
   }
   for (std::size_t side = 0; side < 2; ++side)
@@ -257,7 +257,7 @@ inline void conditional::gradient(gradient_context& g) {
   }
   if (of_input.empty()) return;
   const node_id made = make_conditional(
-      g.owner(), {.base_name = detail::gradient_name(g, name), .inputs = std::move(inputs), .where = g.node().where},
+      g.owner(), {.base_name = detail::gradient_name(g, name), .inputs = std::move(from), .where = g.node().where},
       then.made, otherwise.made);
   for (std::size_t i = 0; i < of_input.size(); ++i) g.set(of_input[i], {made, static_cast<int>(i)});
 }
@@ -327,13 +327,13 @@ inline void loop::gradient(gradient_context& g) {
     turn.arguments.push_back(forward.arguments[i]);
     invariants.push_back(g.input(static_cast<int>(i)));
   }
-  std::vector<output> inputs = variables;
-  inputs.insert(inputs.end(), slices.begin(), slices.end());
-  inputs.insert(inputs.end(), invariants.begin(), invariants.end());
+  std::vector<output> from = variables;
+  from.insert(from.end(), slices.begin(), slices.end());
+  from.insert(from.end(), invariants.begin(), invariants.end());
   if (of_input.empty()) return;
   const node_id made = make_loop(g.owner(),
                                  {.base_name = detail::gradient_name(g, name),
-                                  .inputs = std::move(inputs),
+                                  .inputs = std::move(from),
                                   .attrs = {{"variables", static_cast<std::int64_t>(count)},
                                             {"scanned", static_cast<std::int64_t>(slices.size())},
                                             {"reverse", !g.attrs().get_or("reverse", false)}},

@@ -54,7 +54,7 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
   // Puts elements one by one as there is room. cancelled: the queue is closed, or the step is.
   void put(std::vector<queue_element> elements, cancellation* stop, put_done done) {
     if (elements.empty()) return done(nullptr);
-    auto a = std::make_shared<attempt>(attempt::put, stop);
+    auto a = std::make_shared<attempt>(attempt::what::put, stop);
     a->elements = std::move(elements);
     a->done = [done = std::move(done)](attempt& self) { done(self.failure()); };
     enter(puts_, a);
@@ -62,7 +62,7 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
   // Takes n elements, or what is left of a closed queue with `up_to`. out_of_range: closed, and too few are left.
   void take(std::size_t n, bool up_to, cancellation* stop, taken done) {
     if (n == 0) return done({}, nullptr);
-    auto a = std::make_shared<attempt>(attempt::take, stop);
+    auto a = std::make_shared<attempt>(attempt::what::take, stop);
     a->wanted = n;
     a->up_to = up_to;
     a->done = [done = std::move(done)](attempt& self) { done(std::move(self.elements), self.failure()); };
@@ -74,7 +74,7 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
       close_now();
       return done(nullptr);
     }
-    auto a = std::make_shared<attempt>(attempt::close, stop);
+    auto a = std::make_shared<attempt>(attempt::what::close, stop);
     a->done = [done = std::move(done)](attempt& self) { done(self.failure()); };
     enter(puts_, a);
   }
@@ -90,7 +90,7 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
  private:
   // Somebody who puts, takes or closes.
   struct attempt {
-    enum what { put, take, close };
+    enum class what { put, take, close };
     attempt(what w, cancellation* s) : is(w), stop(s) {}
 
     const error* failure() const { return failed ? &*failed : nullptr; }
@@ -153,10 +153,10 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
 
   // What it has put stays; what it has taken goes back.
   void abandon(const std::shared_ptr<attempt>& a, attempts& ended) {
-    std::erase(a->is == attempt::take ? takes_ : puts_, a);
-    if (a->is == attempt::take) store_->give_back(std::exchange(a->elements, {}));
+    std::erase(a->is == attempt::what::take ? takes_ : puts_, a);
+    if (a->is == attempt::what::take) store_->give_back(std::exchange(a->elements, {}));
     fail(a, errc::cancelled,
-         std::string(a->is == attempt::take ? "Dequeue" : "Enqueue") + " operation was cancelled, at " + named(),
+         std::string(a->is == attempt::what::take ? "Dequeue" : "Enqueue") + " operation was cancelled, at " + named(),
          ended);
     go_on(ended);
   }
@@ -166,7 +166,7 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
       std::lock_guard hold(mutex_);
       closed_ = true;
       for (const auto& a : std::exchange(puts_, {})) {
-        if (a->is == attempt::close)
+        if (a->is == attempt::what::close)
           end(a, ended);
         else
           fail(a, errc::cancelled, "Enqueue operation was cancelled: " + named() + " was closed", ended);
@@ -190,8 +190,8 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
     for (; !puts_.empty(); puts_.pop_front()) {
       const auto a = puts_.front();
       if (closed_) {
-        fail(a, errc::cancelled, named() + (a->is == attempt::close ? " is already closed." : " is closed."), ended);
-      } else if (a->is == attempt::close) {
+        fail(a, errc::cancelled, named() + (a->is == attempt::what::close ? " is already closed." : " is closed."), ended);
+      } else if (a->is == attempt::what::close) {
         closed_ = true;
         end(a, ended);
       } else {

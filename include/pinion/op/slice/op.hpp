@@ -145,9 +145,9 @@ struct split_like : slicing {
 };
 
 inline void concat::gradient(gradient_context& g) {
-  std::vector<output> inputs{g.output_gradient(0)};
-  for (const output& part : g.node().inputs) inputs.push_back(part);
-  const output parts = g.make(split_like::name, std::move(inputs), {{"axis", g.attrs().get<std::int64_t>("axis")}});
+  std::vector<output> from{g.output_gradient(0)};
+  for (const output& part : g.node().inputs) from.push_back(part);
+  const output parts = g.make(split_like::name, std::move(from), {{"axis", g.attrs().get<std::int64_t>("axis")}});
   for (int i = 0; i < static_cast<int>(g.node().inputs.size()); ++i) g.set(i, {parts.node, i});
 }
 

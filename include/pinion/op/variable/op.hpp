@@ -143,14 +143,14 @@ struct sparse_update {
   static constexpr std::string_view no_gradient = "an optimizer's update changes state";
   static dtype key(const node& n) { return detail::update_program(n.attrs).arithmetic; }
   static void infer(shape_context& c) {
-    const int states = detail::expect_update(c, 2);
-    c.expect_rank(states, 1, "the indices of " + c.op());
-    const shape &variable = c.shape(0), &rows = c.shape(states + 1);
+    const int first = detail::expect_update(c, 2);
+    c.expect_rank(first, 1, "the indices of " + c.op());
+    const shape &variable = c.shape(0), &rows = c.shape(first + 1);
     if (variable.has_rank() && variable.rank() == 0) c.fail("a scalar variable has no rows");
     shape wanted = variable;
-    if (wanted.has_rank()) wanted.set(0, c.shape(states).has_rank() ? c.shape(states)[0] : unknown);
+    if (wanted.has_rank()) wanted.set(0, c.shape(first).has_rank() ? c.shape(first)[0] : unknown);
     if (!fits(rows, wanted))
-      c.fail("rows of shape " + to_string(rows) + " at indices of shape " + to_string(c.shape(states)) +
+      c.fail("rows of shape " + to_string(rows) + " at indices of shape " + to_string(c.shape(first)) +
              " are not rows of a variable of shape " + to_string(variable));
   }
 };
