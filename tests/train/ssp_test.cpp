@@ -13,7 +13,8 @@ namespace tr = pinion::train;
 using namespace std::chrono_literals;
 
 struct team {
-  team(int replicas, tr::ssp_options o) {
+  // Hooks of some replicas run: by default of all.
+  team(int replicas, tr::ssp_options o, std::size_t first_there = 0) {
     o.total_num_replicas = replicas;
     w = pn::variable(0.0f, {.name = "w"});
     auto global_step = tr::get_or_create_global_step();
@@ -33,7 +34,7 @@ struct team {
     sess.emplace();
     sess->run(init);
     coord.emplace();
-    for (auto& h : hooks) h.after_create_session(*sess, *coord);
+    for (std::size_t r = first_there; r < hooks.size(); ++r) hooks[r].after_create_session(*sess, *coord);
   }
   ~team() {
     coord->request_stop();
@@ -94,6 +95,12 @@ TEST_CASE("a replica that leaves, or falls silent, holds nobody up") {
   CHECK(silent.step(0) == 0);
   CHECK(silent.step(0) == 0);
   CHECK(silent.step(1) == 0);  // it is back, and no further behind than the others
+}
+
+TEST_CASE("a chief that falls silent holds nobody up either") {
+  team t(2, {.staleness = 0, .worker_timeout = 40ms}, 1);
+  CHECK(t.step(1) == 0);
+  CHECK(t.step(1) == 0);
 }
 
 TEST_CASE("ssp says what it needs") {

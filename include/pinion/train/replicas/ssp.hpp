@@ -42,14 +42,14 @@ struct ssp_nodes {
 // What a session does for training of bounded staleness. A value; its thread belongs to the coordinator.
 class ssp_hook {
  public:
-  ssp_hook(std::shared_ptr<const detail::ssp_nodes> nodes, bool is_chief, std::chrono::milliseconds worker_timeout,
+  ssp_hook(std::shared_ptr<const detail::ssp_nodes> nodes, std::chrono::milliseconds worker_timeout,
            std::int64_t replica)
-      : nodes_(std::move(nodes)), is_chief_(is_chief), worker_timeout_(worker_timeout), replica_(replica) {}
+      : nodes_(std::move(nodes)), worker_timeout_(worker_timeout), replica_(replica) {}
 
   // Requires: the session and the coordinator outlive the coordinator's threads.
   void after_create_session(session& on, coordinator& with) {
     replica_ = std::int64_t(on.run({{nodes_->wanted, replica_}}, nodes_->replica, nodes_->enter));
-    if (!is_chief_) return;
+    // Each replica does: the silent one may be the chief.
     with.launch("looks after the replicas", [n = nodes_, &on, &with, pause = worker_timeout_ / 4] {
       while (!with.wait_for_stop(pause)) on.run(n->expire);
     });
@@ -59,7 +59,6 @@ class ssp_hook {
 
  private:
   std::shared_ptr<const detail::ssp_nodes> nodes_;
-  bool is_chief_;
   std::chrono::milliseconds worker_timeout_;
   std::int64_t replica_;  // -1: any; the same again after a recovery
 };
@@ -147,9 +146,10 @@ class ssp {
                          .lag = "steps_ahead"},
                         o, where);
   }
-  ssp_hook make_session_run_hook(bool is_chief) const {
+  // The same for all replicas, whether of the chief or not.
+  ssp_hook make_session_run_hook([[maybe_unused]] bool is_chief) const {
     (void)nodes();
-    return {nodes_, is_chief, o_.worker_timeout, o_.replica};
+    return {nodes_, o_.worker_timeout, o_.replica};
   }
 
  private:
