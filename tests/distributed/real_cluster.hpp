@@ -5,6 +5,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,11 +93,19 @@ class process {
 
   pid_t id() const { return pid_; }
   void signal(int number) { ::kill(pid_, number); }
-  // The next line that it prints; "" when it prints no more.
+  // The next line that it prints; "" when it prints no more, or nothing for long.
   std::string line() {
     std::string text;
-    for (char c = 0; ::read(output_, &c, 1) == 1 && c != '\n';) text += c;
+    pollfd printed{output_, POLLIN, 0};
+    for (char c = 0; ::poll(&printed, 1, 20000) == 1 && ::read(output_, &c, 1) == 1 && c != '\n';) text += c;
     return text;
+  }
+  // The next that has a part; "" when there is none for long.
+  std::string line_with(const std::string& part) {
+    const auto until = std::chrono::steady_clock::now() + 30s;
+    for (std::string text = line(); !text.empty() && std::chrono::steady_clock::now() < until; text = line())
+      if (text.find(part) != text.npos) return text;
+    return "";
   }
   // What it ends with: 0 and up its exit status, below 0 the signal; -1000 when it does not end soon.
   int result() {

@@ -244,7 +244,9 @@ TEST_CASE("a step that nobody counts is told of, once") {
   model m;
   std::vector<std::string> told;
   tr::monitored_session_options o{.checkpoint_dir = dir.path()};
-  o.log = [&](std::string_view line) { told.emplace_back(line); };
+  o.log = [&](std::string_view line) {
+    if (line.starts_with("the global step")) told.emplace_back(line);
+  };
   tr::monitored_training_session sess{o};
   for (int i = 0; i < 300; ++i) sess.run(m.up);
   CHECK(told == std::vector<std::string>{"the global step has been 0 for 100 runs: does what trains count it, as minimize(loss, {.global_step}) does?"});
@@ -408,4 +410,40 @@ TEST_CASE("progress is told in lines where there is no terminal") {
   REQUIRE(lines.size() == 5);
   CHECK(lines[1].find("/4 steps, ") != std::string::npos);
   CHECK(lines[1].find("loss ") != std::string::npos);
+}
+
+TEST_CASE("a session says how it begins, how far it is, what it saves, and that it failed and recovered") {
+  temporary_folder dir;
+  model m;
+  std::vector<std::string> said;
+  struct breaks {
+    int at;
+    void before_run(tr::run_context&) {
+      if (at-- == 0) throw pn::error(errc::unavailable, "the ps is gone").in_task("/job:ps/task:0");
+    }
+  };
+  tr::monitored_session_options o{.checkpoint_dir = dir.path(), .hooks = {breaks{5}}, .save_checkpoint_steps = 3, .save_summaries_steps = 0, .log_step_count_steps = 2};
+  o.log = [&](std::string_view line) {
+    if (!line.starts_with("step ")) said.emplace_back(line);
+    else if (line.ends_with(" steps/s")) said.emplace_back(line.substr(0, line.find(',')));
+  };
+  {
+    tr::monitored_training_session sess{o};
+    for (int i = 0; i < 6; ++i) sess.run(m.train);
+  }
+  const auto comes = [&](const std::string& line) { return std::count(said.begin(), said.end(), line); };
+  CHECK(said[0] == "initialised the variables: training begins at step 0");
+  CHECK(comes("step 2") + comes("step 3") >= 1);
+  CHECK(comes("saved checkpoint " + dir.path("model-3")) >= 1);
+  CHECK(comes("lost /job:ps/task:0 at step 5; recovering: the ps is gone [in task /job:ps/task:0]") == 1);
+  CHECK(comes("recovered at step 3, from checkpoint " + dir.path("model-3") + "; the cluster was at step 5: 2 steps are lost") == 1);
+  CHECK(said.back() == "saved checkpoint " + dir.path("model-4"));
+}
+
+TEST_CASE("a session can be silent") {
+  model m;
+  tr::monitored_session_options o{.log_step_count_steps = 1, .log = tr::silent};
+  tr::monitored_training_session sess{o};
+  sess.run(m.train);
+  CHECK(std::int64_t(sess.raw_session().run(m.step)) == 1);
 }

@@ -1,0 +1,55 @@
+// A worker's eye on the chief: is it there, lost, or back?
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <pinion/train/session/chief_sign.hpp>
+
+namespace pinion::inline v0::train {
+
+// Judges by the chief's sign, which its owner looks at now and then. A value, for one thread.
+class chief_watch {
+ public:
+  using clock = std::chrono::steady_clock;
+  using time = clock::time_point;
+  enum class change { none, lost, back };
+
+  // A chief of which there was no sign of life for one and a half heartbeats is lost: with how often it gives one, and
+  // is looked at, that is at most two after it died.
+  explicit chief_watch(std::chrono::milliseconds heartbeat) : patience_(heartbeat * 3 / 2) {}
+
+  // The sign as it is now; nothing where there is none.
+  change see(const std::optional<chief_note>& sign, time now) {
+    if (!sign) return change::none;
+    if (sign->beat != last_.beat || sign->training != last_.training) {
+      gap_ = now - alive_;
+      alive_ = now;
+      last_ = *sign;
+      return std::exchange(is_lost_, false) ? change::back : change::none;
+    }
+    if (is_lost_ || last_.beat == chief_note::ended || now - alive_ < patience_) return change::none;
+    is_lost_ = true;
+    return change::lost;
+  }
+  // It could not be looked at: that is not the chief's silence.
+  void could_not_look(time now) {
+    if (!is_lost_) alive_ = now;
+  }
+  bool is_lost() const { return is_lost_; }
+  const std::string& name() const { return last_.name; }
+  // Since its last sign of life; once it is back, that before.
+  clock::duration silence(time now) const { return is_lost_ ? now - alive_ : gap_; }
+
+ private:
+  std::chrono::milliseconds patience_;
+  chief_note last_{};
+  time alive_{};
+  clock::duration gap_{};
+  bool is_lost_ = false;
+};
+
+}  // namespace pinion::inline v0::train

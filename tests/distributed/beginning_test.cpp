@@ -1,0 +1,86 @@
+// How a chief begins on ps tasks that have variables already: whose they are, how old, and what is kept.
+#include <catch2/catch.hpp>
+
+#include <pinion/distributed.hpp>
+#include <pinion/train.hpp>
+
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+namespace pn = pinion;
+namespace tr = pinion::train;
+
+// A chief's program, on ps tasks that outlive it.
+struct chief {
+  explicit chief(pn::local_cluster& on) : target(on.target("worker", 0)) {}
+
+  // Trains so many steps more, of which the first and the last are saved, and maybe some that are not. Returns how it
+  // began.
+  std::string train(const std::string& dir, int steps, int unsaved = 0) {
+    const auto use = g.as_default();
+    std::vector<std::string> said;
+    tr::monitored_session_options o{.master = target, .checkpoint_dir = dir, .save_checkpoint_steps = 1000, .save_summaries_steps = 0, .log_step_count_steps = 0};
+    o.log = [&](std::string_view line) { said.emplace_back(line); };
+    {
+      tr::monitored_training_session sess{o};
+      for (int i = 0; i < steps; ++i) sess.run(up);
+    }
+    pn::session others{{.target = target}};
+    for (int i = 0; i < unsaved; ++i) others.run(up);
+    now = others.run(step);
+    return said[0];
+  }
+
+  const std::string target;
+  pn::graph g;
+  pn::default_scope use = g.as_default();
+  pn::device on{pn::replica_device_setter{{.ps_tasks = 2, .worker_device = "/job:worker/task:0"}}};
+  pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
+  pn::variable_handle<float> w = pn::variable(1.0f, {.name = "w"});
+  pn::operation up = pn::group(pn::operation(pn::assign_add(step, 1)), pn::operation(pn::assign_add(w, 1.0f)));
+  std::int64_t now = 0;
+};
+
+pn::local_cluster cluster() { return pn::local_cluster{{{"ps", 2}, {"worker", 1}}}; }
+
+}  // namespace
+
+TEST_CASE("a chief that is started again keeps variables that are newer than its last checkpoint") {
+  temporary_folder dir;
+  auto local = cluster();
+  CHECK(chief(local).train(dir.path(), 3, 4) == "initialised the variables: training begins at step 0");
+  chief again(local);
+  CHECK(again.train(dir.path(), 1) == "training goes on at step 7: the variables are there, and no older than checkpoint " + dir.path("model-3"));
+  CHECK(again.now == 8);
+}
+
+TEST_CASE("variables that another training has left are not kept, whatever their step") {
+  temporary_folder dir, other;
+  auto before = cluster(), local = cluster();
+  chief(before).train(dir.path(), 3);
+  chief(local).train(other.path(), 5);
+  chief mine(local);
+  CHECK(mine.train(dir.path(), 1) == "restored checkpoint " + dir.path("model-3") + ": training goes on at step 3; the cluster had variables of another training, at step 5");
+  CHECK(mine.now == 4);
+}
+
+TEST_CASE("variables that are older than the last checkpoint are restored") {
+  temporary_folder dir;
+  auto local = cluster();
+  chief first(local);
+  first.train(dir.path(), 3);
+  pn::session sess{{.target = first.target, .graph = &first.g}};
+  sess.run(first.step.initializer());
+  CHECK(chief(local).train(dir.path(), 1) == "restored checkpoint " + dir.path("model-3") + ": training goes on at step 3");
+}
+
+TEST_CASE("a chief without a checkpoint begins anew, and says that there was something") {
+  auto local = cluster();
+  chief(local).train("", 5);
+  CHECK(chief(local).train("", 1) == "initialised the variables: training begins at step 0; the cluster had variables of another training, at step 5");
+  temporary_folder dir;
+  chief(local).train(dir.path(), 5);
+  for (const std::string& file : dir.files()) std::filesystem::remove(dir.path(file));
+  CHECK(chief(local).train(dir.path(), 1) == "initialised the variables: training begins at step 0; the cluster was at step 5: 5 steps are lost");
+}
