@@ -231,6 +231,15 @@ TEST_CASE_METHOD(fixture, "functions of several operands, and of a user's own, s
   here([&] { (void)select(x > y, x, y, "chosen"); });
 }
 
+TEST_CASE_METHOD(fixture, "operators, which cannot say where they stand, stand by their operands") {
+  const node_id first = g.size();
+  const auto sum = x + y * 2.0f;
+  const auto same = truth == true;
+  CHECK(to_string(same.node().where) == to_string(truth.node().where));
+  CHECK(to_string(sum.node().where) == to_string(y.node().where));
+  CHECK(elsewhere(g, first, 0) == "");
+}
+
 TEST_CASE_METHOD(fixture, "what a monitored session makes stands where the session does") {
   tr::summary::scalar("loss", loss());
   const node_id first = g.size();

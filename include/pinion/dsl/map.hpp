@@ -213,6 +213,11 @@ decltype(auto) as_mask(graph& g, source_location where, A&& a) {
 template <class Op, class... A>
 auto map_masks(std::string_view name, source_location where, A&&... operands) {
   graph& g = graph_of(operands...);
+  const auto made_at = [&where](const auto& a) {
+    if constexpr (graph_operand<decltype(a)>)
+      if (!where.known()) where = a.owner().peek(a.id()).where;
+  };
+  (made_at(operands), ...);  // a constant has no inputs to stand by
   return map_logic<Op>(name, where, as_mask(g, where, std::forward<A>(operands))...);
 }
 

@@ -69,13 +69,14 @@ inline void stand_with_anchors(node& n, const graph& g, const std::vector<node_i
   for (auto at = anchors.rbegin(); at != anchors.rend(); ++at) stand_with(n, g[*at]);
 }
 
-// That of the user's call that is under way, or the one given, or that of the newest input: C++ operators cannot say
-// where they stand.
+// That of the user's call that is under way, or the one given, or that of the newest input that has one: C++ operators
+// cannot say where they stand.
 inline source_location location_of(const graph& g, const std::vector<output>& inputs, source_location given) {
   if (scope_state::current().caller.known()) return scope_state::current().caller;
   if (given.known()) return given;
   node_id newest = no_node;
-  for (const output& in : inputs) newest = std::max(newest, in.node);
+  for (const output& in : inputs)
+    if (g.peek(in.node).where.known()) newest = std::max(newest, in.node);
   return newest == no_node ? source_location{} : g.peek(newest).where;
 }
 
