@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -167,13 +168,19 @@ class wire_port final : public session_port {
   template <class Reply, class Request>
   Reply ask(const Request& request, patience until) {
     wait_options how{.what = {}, .until = until, .check = [this, before = cancellations()] { expect_wanted(before); }};
+    // A graph that may or may not have arrived would be of no use any more.
+    if constexpr (std::is_same_v<Request, extend_graph>) how.check = [this] { expect_open(); };
     if (how.until) *how.until += std::chrono::seconds(1);  // the master's own error says more
     return ask_and_wait<Reply>(*to_.net, to_.way, request, std::move(how));
   }
-  // The master may be one that does not answer.
-  void expect_wanted(int cancellations_before) const {
+  void expect_open() const {
     std::lock_guard hold(mutex_);
     if (closed_) throw error(errc::cancelled, "the session was closed while the step ran");
+  }
+  // The master may be one that does not answer.
+  void expect_wanted(int cancellations_before) const {
+    expect_open();
+    std::lock_guard hold(mutex_);
     if (cancellations_ != cancellations_before) throw *cancelled_by_;
   }
   int cancellations() const {
