@@ -16,7 +16,19 @@ using pinion::relu;
 using pinion::sigmoid;
 using pinion::softmax;
 using pinion::softplus;
-using pinion::tanh;
+struct tanh_object {
+  template <dsl::graph_operand A>
+  auto operator()(A&& x, std::string_view name = {}, source_location where = source_location::current()) const {
+    return pinion::tanh(std::forward<A>(x), name, where);
+  }
+};
+inline constexpr tanh_object tanh{};
+
+// A function of pinion, given by its name, as an activation.
+template <element T>
+auto by_name(dsl::function_by_name<T> function) {
+  return [function](const expr<T>& y) { return function({y}); };
+}
 
 // What a layer yields: y with the activation, if there is one.
 template <dsl::graph_operand Y, class Activation>

@@ -60,6 +60,12 @@ expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, Activation activation, c
   const auto kernel = variable(first.of<T>({extent[1], units}, where), {.name = "kernel"}, where);
   return detail::end_of_layer<T>(matmul(std::forward<A>(x), kernel, {}, where), units, activation, options, where);
 }
+// With a function of pinion, by its name: dense(x, 160, pn::tanh).
+template <dsl::graph_operand A>
+expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, dsl::function_by_name<dsl::value_of<A>> activation,
+                             const dense_options& options = {}, source_location where = source_location::current()) {
+  return nn::dense(std::forward<A>(x), units, by_name<dsl::value_of<A>>(activation), options, where);
+}
 // Without an activation.
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, const dense_options& options = {},
@@ -102,6 +108,14 @@ expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array
       pinion::conv2d(std::forward<A>(images), kernel,
                      {.strides = options.strides, .padding = options.padding, .dilations = options.dilations}, where);
   return detail::end_of_layer<T>(y, filters, activation, options, where);
+}
+// With a function of pinion, by its name.
+template <dsl::graph_operand A>
+expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array<std::int64_t, 2>& window,
+                              dsl::function_by_name<dsl::value_of<A>> activation,
+                              const conv2d_layer_options& options = {},
+                              source_location where = source_location::current()) {
+  return nn::conv2d(std::forward<A>(images), filters, window, by_name<dsl::value_of<A>>(activation), options, where);
 }
 // Without an activation.
 template <dsl::graph_operand A>

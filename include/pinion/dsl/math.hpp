@@ -18,6 +18,15 @@ constexpr void check_floating() {
                 "pn::cast<float>(x) converts");
 }
 
+// What a layer hands to a function that it was given by name. A name with overloads has no type of its own, but one of
+// them does take this.
+template <element T>
+struct layer_output {
+  const expr<T>& y;
+};
+template <element T>
+using function_by_name = expr<T> (*)(layer_output<T>);
+
 }  // namespace dsl
 
 // pinion::function, an object that calls dsl::function.
@@ -40,6 +49,10 @@ constexpr void check_floating() {
   auto function(A&& x, std::string_view name = {}, source_location where = source_location::current()) { \
     check;                                                                                               \
     return dsl::map_same<op::tag>(name, where, std::forward<A>(x));                                      \
+  }                                                                                                      \
+  template <element T>                                                                                   \
+  expr<T> function(dsl::layer_output<T> x) {                                                             \
+    return function(x.y);                                                                                \
   }
 #define PINION_FLOATING dsl::check_floating<A>()
 PINION_UNARY(exp, exp, PINION_FLOATING)
@@ -47,6 +60,7 @@ PINION_UNARY(log, log, PINION_FLOATING)
 PINION_UNARY(log1p, log1p, PINION_FLOATING)
 PINION_UNARY(sqrt, sqrt, PINION_FLOATING)
 PINION_UNARY(rsqrt, rsqrt, PINION_FLOATING)
+PINION_UNARY(tanh, tanh, PINION_FLOATING)
 PINION_UNARY(erf, erf, PINION_FLOATING)
 PINION_UNARY(erfc, erfc, PINION_FLOATING)
 PINION_UNARY(sin, sin, PINION_FLOATING)
@@ -60,8 +74,9 @@ PINION_UNARY(sign, sign, )
 PINION_UNARY(negative, negate, )
 #undef PINION_UNARY
 
-// Activations, which are objects, so that a layer takes them: dense(x, 160, pn::relu). The function beneath is found by
-// an unqualified call.
+// Activations are objects, so that they may be passed on: dense(x, 160, pn::relu). The function beneath is found by an
+// unqualified call. tanh stays a function, because beside that of <cmath> an object of its name would be ambiguous to who
+// writes using namespace pinion; its object is nn::tanh, and layers take either.
 #define PINION_ACTIVATION(function, check)                                                               \
   namespace dsl {                                                                                        \
   template <graph_operand A>                                                                             \
@@ -71,7 +86,6 @@ PINION_UNARY(negative, negate, )
   }                                                                                                      \
   }                                                                                                      \
   PINION_AS_OBJECT(function)
-PINION_ACTIVATION(tanh, PINION_FLOATING)
 PINION_ACTIVATION(sigmoid, PINION_FLOATING)
 PINION_ACTIVATION(elu, PINION_FLOATING)
 PINION_ACTIVATION(softplus, PINION_FLOATING)

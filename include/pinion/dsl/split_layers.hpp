@@ -81,5 +81,20 @@ std::vector<expr<dsl::value_of<A>>> split_dense(const A& x, std::int64_t units, 
   using T = dsl::value_of<A>;
   return split_dense(std::vector<expr<T>>{expr<T>(x)}, units, devices, activation, options, where);
 }
+// With a function of pinion, by its name.
+template <dsl::graph_operand A>
+std::vector<expr<dsl::value_of<A>>> split_dense(const A& x, std::int64_t units, const std::vector<std::string>& devices,
+                                                dsl::function_by_name<dsl::value_of<A>> activation,
+                                                const dense_options& options = {},
+                                                source_location where = source_location::current()) {
+  return split_dense(x, units, devices, by_name<dsl::value_of<A>>(activation), options, where);
+}
+template <element T>
+std::vector<expr<T>> split_dense(const std::vector<expr<T>>& x, std::int64_t units,
+                                 const std::vector<std::string>& devices, dsl::function_by_name<T> activation,
+                                 const dense_options& options = {},
+                                 source_location where = source_location::current()) {
+  return split_dense(x, units, devices, by_name<T>(activation), options, where);
+}
 
 }  // namespace pinion::inline v0::nn
