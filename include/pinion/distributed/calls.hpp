@@ -28,7 +28,7 @@ class calls {
     c.thread = std::thread([this, &c, call = std::move(call)]() mutable {
       call();
       call = nullptr;
-      std::lock_guard hold(mutex_);
+      std::lock_guard held(mutex_);
       c.ended = true;
       ended_.notify_all();
     });

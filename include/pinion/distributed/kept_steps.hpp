@@ -60,12 +60,12 @@ class kept_steps {
   session_ref claim(std::uint64_t session, const party& by) {
     std::lock_guard hold(mutex_);
     expect_running();
-    auto& found = sessions_[session];
-    if (!found) found = std::make_shared<kept_session>(kept_session{.owner = by});
-    expect_owner(*found, session, by);
-    found->owner = by;  // by the connection that it has now
-    ++found->registering;
-    return found;
+    auto& one = sessions_[session];
+    if (!one) one = std::make_shared<kept_session>(kept_session{.owner = by});
+    expect_owner(*one, session, by);
+    one->owner = by;  // by the connection that it has now
+    ++one->registering;
+    return one;
   }
   // Makes the graph, compiles it and puts it where runs find it. Throws what is wrong with it; cancelled where the
   // session was forgotten meanwhile.

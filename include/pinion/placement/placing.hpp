@@ -180,11 +180,11 @@ inline std::string placing::meant(const device_spec& request) const {
     jobs.push_back(d.spec.job());
     types.push_back(d.spec.type());
   }
-  const auto unknown = [](std::string_view name, const auto& names) {
+  const auto no_such = [](std::string_view name, const auto& names) {
     return !name.empty() && std::find(names.begin(), names.end(), name) == names.end();
   };
-  const bool of_no_kind = unknown(request.type(), types) && rank_of_type(request.type()) < 0;
-  return (unknown(request.job(), jobs) ? did_you_mean(request.job(), jobs) : "") +
+  const bool of_no_kind = no_such(request.type(), types) && rank_of_type(request.type()) < 0;
+  return (no_such(request.job(), jobs) ? did_you_mean(request.job(), jobs) : "") +
          (of_no_kind ? did_you_mean(request.type(), types) : "");
 }
 
