@@ -142,7 +142,7 @@ TEST_CASE("a step that waits at another task's queue is cancelled, and what was 
 }
 
 TEST_CASE("a session whose target is not there ends") {
-  program p("at_an_absent_master", "waiting for");
+  program p("at_an_absent_master", "has waited");
   p.signal(SIGTERM);
   CHECK(p.end() == "exited with status 1");
   CHECK(p.has("cancelled: SIGTERM has asked this program to stop training"));

@@ -107,7 +107,7 @@ void twice(const training& t) {
 void for_a_chief(const training& t) {
   auto options = t.options();
   options.is_chief = false;
-  options.log = [](std::string_view line) { say(line.starts_with("waited") ? "trains" : std::string(line)); };
+  options.log = [](std::string_view line) { say(line.starts_with("has waited") ? "trains" : std::string(line)); };
   tr::monitored_training_session sess{options};
 }
 
