@@ -217,7 +217,7 @@ TEST_CASE_METHOD(fixture, "functions of several operands, and of a user's own, s
   const auto a = no_op(), b = no_op();
   here([&] { (void)group(a, b); });
   here([&] { (void)group({a, b}); });
-  here([&] { (void)group(a, assign_add(w, 1.0f), w.initializer()); });
+  here([&] { (void)group(a, assign_add(step, 1), w.initializer()); });
   here([&] { (void)map<halved>(x); });
   here([&] { (void)map<geometric_mean>(x, y); });
   here([&] { (void)map<geometric_mean>(x, 2.0f); });
