@@ -45,7 +45,7 @@ TEST_CASE("a node whose result no memory holds is refused where it is made") {
   CHECK(std::string(to_string(e.code())) + ": " + e.sentence() ==
         "resource_exhausted: it yields a tensor of shape [1099511627776, 1099511627776], which no memory holds");
   CHECK((e.node() + " " + line_of(e)) == "y " + here(__LINE__ - 3));
-  CHECK(too_large([&] { column + row; }) == "");
+  CHECK(caught([&] { column + row; }).code() == pn::errc::resource_exhausted);  // operators have no line of their own
   CHECK(too_large([&] { pn::placeholder<float>({huge, huge}); }) == "");
   CHECK(too_large([&] { pn::reshape(column, {huge, huge, -1}); }) == "");
   CHECK(too_large([&] { pn::tile(column, {1, huge}); }) == "");
@@ -88,11 +88,11 @@ TEST_CASE("plans add up the bytes of many large tensors without running over") {
   own_session s;
   pn::operation all = pn::no_op();
   for (int k = 0; k < 40; ++k) {
-    const auto v = pn::variable(pn::zeros<double>({std::int64_t{1} << 55}));
+    const auto v = pn::variable(pn::random_uniform<double>({std::int64_t{1} << 55}));
     all = pn::group(all, v.initializer());
   }
   const pn::plan plan = s.sess.plan(all);
-  CHECK_THAT(pn::to_string(plan), Catch::Contains("9223372036854775807 B"));
+  CHECK(plan.totals()[0].variables == long_max);
 }
 
 TEST_CASE("products of integers wrap") {
