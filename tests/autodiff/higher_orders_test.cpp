@@ -123,6 +123,7 @@ const auto powers = [](auto x) { return pow(x, x * .5 + 1.0); };
 const auto one_power = [](auto x) { return pow(x, 3.5) + pow(x, 2.0); };
 const auto stated = [](auto x) { return sigmoid(x * 1.5) * sigmoid(x * x); };
 const auto quotient = [](auto x) { return sin(x * 2.0) / (exp(x * x) + 1.0); };
+const auto wave = [](auto x, auto r) { return sin(x * r) * tanh(x); };
 
 // No node of these is fused with another: each is a node of its own.
 const auto node_by_node = [](auto x) {
@@ -204,10 +205,10 @@ TEST_CASE("a broadcast operand gets the sum of its derivatives, in every order")
   graph g;
   const auto use = g.as_default();
   const expr<double> x = placeholder<double>({}, "x"), rows = constant<double>({{.1, .2, .3}, {.4, .5, .6}});
-  expr<double> y = reduce_sum(sin(x * rows) * tanh(x));
+  expr<double> y = reduce_sum(wave(x, rows));
   for (int k = 0; k < 4; ++k) y = std::get<0>(gradients(y, x));
   double sum = 0;
-  for (const double r : {.1, .2, .3, .4, .5, .6}) sum += (sin(series::at(.8) * r) * tanh(series::at(.8))).derivative(4);
+  for (const double r : {.1, .2, .3, .4, .5, .6}) sum += wave(series::at(.8), r).derivative(4);
   session s{{.graph = &g}};
   CHECK(double(s.run({{x, .8}}, y)) == Approx(sum));
 }
