@@ -3,9 +3,9 @@
 
 #include <pinion/base/fixed_string.hpp>
 
-// PINION_REFUSED("sentence") operator+(...) PINION_REFUSAL: nothing that can be called, to a concept as to a caller; the
-// sentence stands in the first error. For g++, which calls whatever is merely unavailable callable in a concept, it is
-// the type that a deleted function yields.
+// PINION_REFUSED("sentence") operator+(...) PINION_REFUSAL: nothing that can be called, to a concept as to a caller;
+// the sentence stands in the first error. For g++, which calls whatever is merely unavailable callable in a concept, it
+// is the type that a deleted function yields.
 #if defined(__clang__)
 #define PINION_REFUSED(sentence) __attribute__((unavailable(sentence))) void
 #define PINION_REFUSAL

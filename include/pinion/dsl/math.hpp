@@ -30,16 +30,15 @@ using function_by_name = expr<T> (*)(layer_output<T>);
 }  // namespace dsl
 
 // pinion::function, an object that calls dsl::function.
-#define PINION_AS_OBJECT(function)                                                          \
-  namespace dsl {                                                                           \
-  struct function##_object {                                                                \
-    template <graph_operand A>                                                              \
-    auto operator()(A&& x, std::string_view name = {},                                      \
-                    source_location where = source_location::current()) const {             \
-      return dsl::function(std::forward<A>(x), name, where);                                \
-    }                                                                                       \
-  };                                                                                        \
-  }                                                                                         \
+#define PINION_AS_OBJECT(function)                                                                                 \
+  namespace dsl {                                                                                                  \
+  struct function##_object {                                                                                       \
+    template <graph_operand A>                                                                                     \
+    auto operator()(A&& x, std::string_view name = {}, source_location where = source_location::current()) const { \
+      return dsl::function(std::forward<A>(x), name, where);                                                       \
+    }                                                                                                              \
+  };                                                                                                               \
+  }                                                                                                                \
   inline constexpr dsl::function##_object function{};
 
 // Elementwise functions. The result has the operand's shape and dtype; operands of two broadcast as NumPy's.
@@ -75,8 +74,8 @@ PINION_UNARY(negative, negate, )
 #undef PINION_UNARY
 
 // Activations are objects, so that they may be passed on: dense(x, 160, pn::relu). The function beneath is found by an
-// unqualified call. tanh stays a function, because beside that of <cmath> an object of its name would be ambiguous to who
-// writes using namespace pinion; its object is nn::tanh, and layers take either.
+// unqualified call. tanh stays a function, because beside that of <cmath> an object of its name would be ambiguous to
+// who writes using namespace pinion; its object is nn::tanh, and layers take either.
 #define PINION_ACTIVATION(function, check)                                                               \
   namespace dsl {                                                                                        \
   template <graph_operand A>                                                                             \

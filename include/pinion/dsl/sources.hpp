@@ -79,9 +79,9 @@ auto constant(const R& rows, std::string_view name = {}, source_location where =
   return constant(tensor<typename rows::innermost<R>::type>::of(rows), name, where);
 }
 template <class V>
-requires(!element<typename rows::innermost<V>::type> && !dsl::is_tensor<V>) PINION_REFUSED(
-    "a constant is a scalar, nested braces, a pn::tensor, vector or span; " PINION_ELEMENT_TYPES)
-    constant(const V&, std::string_view = {}) PINION_REFUSAL;
+requires(!element<typename rows::innermost<V>::type> && !dsl::is_tensor<V>)
+    PINION_REFUSED("a constant is a scalar, nested braces, a pn::tensor, vector or span; " PINION_ELEMENT_TYPES)
+constant(const V&, std::string_view = {}) PINION_REFUSAL;
 
 // The same value everywhere.
 template <element T>
@@ -101,9 +101,11 @@ auto ones(const shape& extent, std::string_view name = {}, source_location where
 }
 
 template <class T>
-requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES) zeros(const shape&, std::string_view = {}) PINION_REFUSAL;
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+zeros(const shape&, std::string_view = {}) PINION_REFUSAL;
 template <class T>
-requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES) ones(const shape&, std::string_view = {}) PINION_REFUSAL;
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+ones(const shape&, std::string_view = {}) PINION_REFUSAL;
 
 // start, start + delta, ... up to and without limit.
 template <element T>
@@ -126,8 +128,8 @@ auto range(T limit, std::string_view name = {}, source_location where = source_l
 }
 
 template <class T>
-requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES) placeholder(const shape& = {}, std::string_view = {})
-    PINION_REFUSAL;
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+placeholder(const shape& = {}, std::string_view = {}) PINION_REFUSAL;
 
 // A value that run() is given. Dimensions may be pn::unknown.
 template <element T>
@@ -205,9 +207,9 @@ auto variable(const E& initial, const variable_options& options = {},
 }
 
 template <class V>
-requires(!element<V> && !dsl::is_tensor<V> && !dsl::expression<V>) PINION_REFUSED(
-    "a variable begins as a scalar, a pn::tensor or an expression; " PINION_ELEMENT_TYPES)
-    variable(const V&, const variable_options& = {}) PINION_REFUSAL;
+requires(!element<V> && !dsl::is_tensor<V> && !dsl::expression<V>)
+    PINION_REFUSED("a variable begins as a scalar, a pn::tensor or an expression; " PINION_ELEMENT_TYPES)
+variable(const V&, const variable_options& = {}) PINION_REFUSAL;
 
 namespace dsl {
 

@@ -49,8 +49,9 @@ class session_link {
   std::shared_ptr<runtime::session_backend> expect(const std::string& who, const std::string& where = {}) const {
     if (auto alive = backend_.lock()) return alive;
     throw error(errc::failed_precondition,
-                who + " is wanted of a session that is gone: it was destroyed, or a monitored session put another in its "
-                      "place when it recovered")
+                who +
+                    " is wanted of a session that is gone: it was destroyed, or a monitored session put another in its "
+                    "place when it recovered")
         .at_node("", "", where);
   }
 
@@ -99,8 +100,8 @@ struct braces {
 struct feed {
   any_expr to;
   any_tensor value;
-  std::string device = {};                       // on which it lies; "": on the host
-  session_link of = {};                          // whose device that is
+  std::string device = {};  // on which it lies; "": on the host
+  session_link of = {};     // whose device that is
 
   template <dsl::graph_operand E>
   feed(const E& x, fed_value<dsl::value_of<E>> v) : to(end_of(x)), value(std::move(v).take()) {}
@@ -110,7 +111,7 @@ struct feed {
   template <dsl::graph_operand E, class V>
   requires dsl::misfit<V, dsl::value_of<E>> PINION_REFUSED_CONSTRUCTOR(
       "a feed has the dtype of what it is fed to: a pn::tensor, vector, span or nested braces of it, or a scalar")
-      feed(const E&, const V&);
+  feed(const E&, const V&);
   PINION_REFUSED_CONSTRUCTOR("these braces hold what does not convert to the dtype of what they are fed to")
   feed(const any_expr&, const dsl::braces&);
   // Of a dtype known only when the program runs, and checked then.

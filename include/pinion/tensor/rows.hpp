@@ -34,7 +34,8 @@ struct innermost {
 };
 template <class R>
 requires(!std::is_same_v<R, std::string> && requires { typename contents<R>::type; }) struct innermost<R>
-    : innermost<std::remove_cv_t<typename contents<R>::type>> {};
+    : innermost<std::remove_cv_t<typename contents<R>::type>> {
+};
 
 template <class R, class T>
 constexpr bool hold() {

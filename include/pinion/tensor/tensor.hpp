@@ -167,9 +167,9 @@ class tensor {
   template <class A, class... More>
   requires((std::is_arithmetic_v<A> && ... && std::is_arithmetic_v<More>)&&(sizeof...(More) > 0 ||
                                                                             !std::is_same_v<A, T>))
-  PINION_REFUSED_CONSTRUCTOR(
-      "tensor<T>::of({2, 3}) has these elements; tensor<T>({2, 3}) is of that shape, and zero; "
-      "tensor<T>(T(2)) is a scalar")
+      PINION_REFUSED_CONSTRUCTOR(
+          "tensor<T>::of({2, 3}) has these elements; tensor<T>({2, 3}) is of that shape, and zero; "
+          "tensor<T>(T(2)) is a scalar")
   explicit(sizeof...(More) == 0) tensor(A, More...);
   // Takes an untyped tensor on the host; throws invalid_argument where its dtype is another.
   explicit tensor(any_tensor value) : value_(std::move(value)) {
@@ -221,26 +221,26 @@ class tensor {
   requires std::is_class_v<U>
   friend PINION_NO_OPERAND operator+(const tensor&, const U&) PINION_REFUSAL;
   template <class U>
-  requires(std::is_class_v<U> && !is_tensor<U>)
-  friend PINION_NO_OPERAND operator+(const U&, const tensor&) PINION_REFUSAL;
+  requires(std::is_class_v<U> && !is_tensor<U>) friend PINION_NO_OPERAND operator+(const U&,
+                                                                                   const tensor&) PINION_REFUSAL;
   template <class U>
   requires std::is_class_v<U>
   friend PINION_NO_OPERAND operator-(const tensor&, const U&) PINION_REFUSAL;
   template <class U>
-  requires(std::is_class_v<U> && !is_tensor<U>)
-  friend PINION_NO_OPERAND operator-(const U&, const tensor&) PINION_REFUSAL;
+  requires(std::is_class_v<U> && !is_tensor<U>) friend PINION_NO_OPERAND operator-(const U&,
+                                                                                   const tensor&) PINION_REFUSAL;
   template <class U>
   requires std::is_class_v<U>
   friend PINION_NO_OPERAND operator*(const tensor&, const U&) PINION_REFUSAL;
   template <class U>
-  requires(std::is_class_v<U> && !is_tensor<U>)
-  friend PINION_NO_OPERAND operator*(const U&, const tensor&) PINION_REFUSAL;
+  requires(std::is_class_v<U> && !is_tensor<U>) friend PINION_NO_OPERAND operator*(const U&,
+                                                                                   const tensor&) PINION_REFUSAL;
   template <class U>
   requires std::is_class_v<U>
   friend PINION_NO_OPERAND operator/(const tensor&, const U&) PINION_REFUSAL;
   template <class U>
-  requires(std::is_class_v<U> && !is_tensor<U>)
-  friend PINION_NO_OPERAND operator/(const U&, const tensor&) PINION_REFUSAL;
+  requires(std::is_class_v<U> && !is_tensor<U>) friend PINION_NO_OPERAND operator/(const U&,
+                                                                                   const tensor&) PINION_REFUSAL;
 #undef PINION_NO_OPERAND
 
  private:

@@ -190,7 +190,8 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
     for (; !puts_.empty(); puts_.pop_front()) {
       const auto a = puts_.front();
       if (closed_) {
-        fail(a, errc::cancelled, named() + (a->is == attempt::what::close ? " is already closed." : " is closed."), ended);
+        fail(a, errc::cancelled, named() + (a->is == attempt::what::close ? " is already closed." : " is closed."),
+             ended);
       } else if (a->is == attempt::what::close) {
         closed_ = true;
         end(a, ended);

@@ -21,7 +21,7 @@ struct ssp_options {
   std::int64_t total_num_replicas = 1;
   std::int64_t replica = -1;  // which one this program is; -1: any that is free
   std::chrono::milliseconds worker_timeout = std::chrono::seconds(15);  // others wait so long for a silent replica
-  std::string name = "ssp";  // the same in all programs that train together
+  std::string name = "ssp";                                             // the same in all programs that train together
 };
 
 // What has happened at the clocks so far.

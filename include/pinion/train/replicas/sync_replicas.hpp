@@ -29,7 +29,7 @@ struct sync_replicas_options {
   std::int64_t replica = -1;            // which one this program is; -1: any that is free
   std::chrono::milliseconds worker_timeout = std::chrono::seconds(15);  // a round waits so long for a silent replica
   bool sum_gradients = false;                                           // instead of their mean
-  std::string name = "sync_replicas";  // the same in all programs that train together
+  std::string name = "sync_replicas";                                   // the same in all programs that train together
 };
 
 // What has happened at a barrier so far.
