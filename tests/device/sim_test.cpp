@@ -181,7 +181,7 @@ TEST_CASE("a body that throws stops those behind it until somebody was told; the
 TEST_CASE("synchronize throws what a body threw, once") {
   simulated d;
   d->stream()->enqueue([] { throw std::runtime_error("not one of ours"); });
-  CHECK(outcome([&] { d->stream()->synchronize(); }) == "internal: not one of ours");
+  CHECK(outcome([&] { d->stream()->synchronize(); }) == "unknown: not one of ours");
   CHECK_NOTHROW(d->stream()->synchronize());
 }
 

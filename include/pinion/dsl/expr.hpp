@@ -148,6 +148,15 @@ any_expr endpoint_of(const A& a, source_location where = {}) {
   }
 }
 
+// The node that an error names for an operand: of a variable cut into parts, the first of them.
+template <graph_operand A>
+operation culprit_of(const A& a) {
+  if constexpr (partitioned<A>)
+    return a.parts().front();
+  else
+    return a;
+}
+
 // Names the operand and the line that made it.
 [[noreturn]] PINION_DECL void refuse_other_graph(const operation& culprit);
 
@@ -159,7 +168,7 @@ graph& graph_of(const A&... operands) {
     if constexpr (graph_operand<decltype(a)>) {
       if (a.empty()) throw error(errc::invalid_argument, "an expression that was never assigned is used as an operand");
       graph* const here = graph_in_use(a.owner());
-      if (g && g != here) refuse_other_graph(a);
+      if (g && g != here) refuse_other_graph(culprit_of(a));
       g = here;
     }
   };
