@@ -81,6 +81,8 @@ struct gradient_of {
   using result = arithmetic;
   static constexpr static_gradient executable =
       scalar::executable(scalar::derive(scalar::convert_program<static_gradient>(P::recorded)));
+  // clang unfolds no more than 256 instructions at once.
+  static constexpr bool is_compiled = executable.fits() && executable.code.size() <= 256;
 };
 
 // Could this program be absorbed by a consumer that computes in `Arithmetic`? A cast ends a program. Bools and uint8 are
@@ -102,7 +104,7 @@ void instantiate_kernels() {
   (void)scalar::compile_program<P>::kernel;
   constexpr auto to = P::recorded.results[0].type;
   if constexpr (is_floating(P::recorded.arithmetic) && to == P::recorded.arithmetic)
-    if constexpr (gradient_of<P>::executable.fits()) (void)scalar::compile_program<gradient_of<P>>::kernel;
+    if constexpr (gradient_of<P>::is_compiled) (void)scalar::compile_program<gradient_of<P>>::kernel;
 }
 
 }  // namespace pinion::inline v0::dsl

@@ -68,37 +68,39 @@ struct opcode_facts {
   bool takes_masks;  // for select only the first operand
 };
 
-constexpr opcode_facts facts(opcode op) {
+// Made once: within a function, a compiler would make it again for each call that it evaluates.
 #define PINION_OPCODE(function) {#function, 1, false, false},
-  constexpr opcode_facts table[] = {{"input", 0, false, false},
-                                    {"mask", 0, true, false},
-                                    {"literal", 0, false, false},
-                                    {"constant", 0, false, false},
-                                    {"add", 2, false, false},
-                                    {"sub", 2, false, false},
-                                    {"mul", 2, false, false},
-                                    {"div", 2, false, false},
-                                    {"min", 2, false, false},
-                                    {"max", 2, false, false},
-                                    {"pow", 2, false, false},
-                                    {"neg", 1, false, false},
-                                    {"abs", 1, false, false},
-                                    {"sign", 1, false, false},
-                                    PINION_REAL_FUNCTIONS(PINION_OPCODE)  //
-                                    {"floor", 1, false, false},
-                                    {"ceil", 1, false, false},
-                                    {"round", 1, false, false},
-                                    {"lt", 2, true, false},
-                                    {"le", 2, true, false},
-                                    {"eq", 2, true, false},
-                                    {"ne", 2, true, false},
-                                    {"and", 2, true, true},
-                                    {"or", 2, true, true},
-                                    {"not", 1, true, true},
-                                    {"select", 3, false, true},
-                                    {"partial", 3, false, false}};
+inline constexpr opcode_facts all_opcode_facts[] = {{"input", 0, false, false},
+                                                    {"mask", 0, true, false},
+                                                    {"literal", 0, false, false},
+                                                    {"constant", 0, false, false},
+                                                    {"add", 2, false, false},
+                                                    {"sub", 2, false, false},
+                                                    {"mul", 2, false, false},
+                                                    {"div", 2, false, false},
+                                                    {"min", 2, false, false},
+                                                    {"max", 2, false, false},
+                                                    {"pow", 2, false, false},
+                                                    {"neg", 1, false, false},
+                                                    {"abs", 1, false, false},
+                                                    {"sign", 1, false, false},
+                                                    PINION_REAL_FUNCTIONS(PINION_OPCODE)  //
+                                                    {"floor", 1, false, false},
+                                                    {"ceil", 1, false, false},
+                                                    {"round", 1, false, false},
+                                                    {"lt", 2, true, false},
+                                                    {"le", 2, true, false},
+                                                    {"eq", 2, true, false},
+                                                    {"ne", 2, true, false},
+                                                    {"and", 2, true, true},
+                                                    {"or", 2, true, true},
+                                                    {"not", 1, true, true},
+                                                    {"select", 3, false, true},
+                                                    {"partial", 3, false, false}};
 #undef PINION_OPCODE
-  return table[static_cast<unsigned>(op)];
+
+constexpr const opcode_facts& facts(opcode op) {
+  return all_opcode_facts[static_cast<unsigned>(op)];
 }
 
 // Is it a function of real numbers?
@@ -157,8 +159,8 @@ struct result {
   friend constexpr bool operator==(const result&, const result&) = default;
 };
 
-// A vector of fixed capacity for the compiler's own evaluation (clang 14 has no constexpr std::vector). What is past the
-// capacity is counted and not kept.
+// A vector of fixed capacity for the compiler's own evaluation (clang 14 has no constexpr std::vector). What does not
+// fit is counted and not kept.
 template <class T, std::size_t N>
 struct fixed_vector {
   static constexpr std::size_t room = N;
