@@ -320,7 +320,7 @@ TEST_CASE("a node joins a replica under a name of its own") {
 }
 
 TEST_CASE("a node's op is known here, and it takes what is there") {
-  CHECK(refusal([](small& s) { s["c"].op = "Conv9D"; }) == "not_found: this program knows no op 'Conv9D'; pn::register_op makes one known, in every program that runs it [c]");
+  CHECK(refusal([](small& s) { s["c"].op = "Conv9D"; }) == "not_found: this program knows no op 'Conv9D'; pn::register_op makes one known, in every program that runs it; did you mean 'Conv2D'? [c]");
   CHECK_THAT(refusal([](small& s) { s["c"].inputs[1].node = 99; }), Catch::Contains("node 99, which is not before"));
   CHECK_THAT(refusal([](small& s) { s["c"].inputs[1].node = -1; }), Catch::Contains("node -1, which is not before"));
   CHECK_THAT(refusal([](small& s) { s["c"].inputs[1].index = 1; }), Catch::Contains("output 1 of 'add', which has 1"));
