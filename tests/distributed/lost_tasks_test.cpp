@@ -120,8 +120,10 @@ TEST_CASE("a ps that comes back later than a step may take is waited for, by nam
   INFO(line);
   const auto now = number_behind(line, "at step "), then = number_behind(line, "the cluster was at step ");
   CHECK(line.find("from checkpoint " + dir.path("model-" + std::to_string(now))) != line.npos);
-  CHECK(then > now);
-  CHECK(number_behind(line, "the cluster was at step " + std::to_string(then) + ": ") == then - now);
+  if (then != -1) {  // nothing is said where the checkpoint has the last step that was seen
+    CHECK(then > now);
+    CHECK(number_behind(line, "the cluster was at step " + std::to_string(then) + ": ") == then - now);
+  }
   CHECK(number_behind(t.worker[1]->line_with("recovered "), "at step ") >= now);
 }
 
@@ -134,7 +136,7 @@ TEST_CASE("a ps that comes back where nothing was saved begins anew, and that is
   const std::string line = t.worker[0]->line_with("recovered ");
   INFO(line);
   CHECK(line.starts_with("recovered at step 0: there is no checkpoint, so the variables are initialised anew; the cluster was at step "));
-  CHECK(line.ends_with("lost"));
+  CHECK(line.ends_with("lost, if not more"));
 }
 
 TEST_CASE("a ps that comes back beside one that stayed: all variables are restored, not some") {

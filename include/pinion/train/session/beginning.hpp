@@ -172,9 +172,10 @@ inline std::string beginning::what_is_lost(const found& here, std::optional<std:
   if (!before || !now || *before <= *now) return "";
   if (!here.own && !recovers)
     return fmt::format("; the cluster had variables of another training, at step {}", *before);
-  return fmt::format("; the cluster was at step {}{}: {} {} lost", *before,
+  // A step that was seen came with a run, which may have counted itself behind it, and others may have gone on.
+  return fmt::format("; the cluster was at step {}{}: {} {} lost{}", *before,
                      here.step && !here.all ? ", but not all variables are left" : "", *before - *now,
-                     *before - *now == 1 ? "step is" : "steps are");
+                     *before - *now == 1 ? "step is" : "steps are", here.step == before ? "" : ", if not more");
 }
 
 PINION_DECL void beginning::beat(session& s) {
