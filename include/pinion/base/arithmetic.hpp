@@ -18,7 +18,7 @@ struct wrapping_type<T> {
   using type = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 };
 
-// Of elements: integers wrap, as in TensorFlow and NumPy.
+// Sums of elements wrap where they are integers, as in TensorFlow and NumPy.
 template <class T>
 constexpr T wrapped_sum(T a, T b) {
   using wide = typename wrapping_type<T>::type;
@@ -30,7 +30,7 @@ constexpr T wrapped_product(T a, T b) {
   return static_cast<T>(static_cast<wide>(a) * static_cast<wide>(b));
 }
 
-// Of sizes, which are not negative: a sum that is beyond the range is its end.
+// Sums of sizes, which are not negative, stop at the end of the range.
 constexpr std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;

@@ -16,7 +16,7 @@
 #define PINION_REFUSED(sentence) pinion::nothing_because<sentence>
 #define PINION_REFUSAL = delete
 #endif
-// The same of constructors, which yield nothing; a concept that asks g++ takes them for there.
+// PINION_REFUSED for constructors, which yield nothing. To a concept, g++ still has such a constructor.
 #define PINION_REFUSED_CONSTRUCTOR(sentence) __attribute__((unavailable(sentence)))
 
 namespace pinion::inline v0 {

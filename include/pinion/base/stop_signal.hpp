@@ -75,7 +75,7 @@ class stop_signals {
   }
 
  private:
-  // What the handler knows.
+  // The state that the handler may touch.
   static inline std::atomic<int> asked_{0};         // the first signal that came
   static inline std::atomic<bool> heard_{false};    // and whether it has been taken notice of
   static inline std::atomic<int> wakes_{-1};        // the end of a pipe

@@ -48,7 +48,7 @@ class master {
     }
     if (s) s->cancel_steps(why);
   }
-  // What was closed, or null: to let go of a large graph takes a while.
+  // Yields the session that was closed, or null; the caller lets go of it, since a large graph takes a while.
   std::shared_ptr<master_session> close(std::uint64_t handle, const error& why) {
     std::shared_ptr<master_session> s;
     {

@@ -18,7 +18,7 @@ constexpr void check_floating() {
                 "pn::cast<float>(x) converts");
 }
 
-// What a layer hands to a function that it was given by name. A name with overloads has no type of its own, but one of
+// A layer hands this to a function that it was given by name. A name with overloads has no type of its own, but one of
 // them does take this.
 template <element T>
 struct layer_output {

@@ -25,7 +25,7 @@ constexpr void refuse_temporary_queue() {
       "a queue made as an operand could never be reached again: store it first, auto q = pn::fifo_queue(...)");
 }
 
-// What is given as a component of dtype T: an expression, variable, host tensor or scalar. Refers to it during a call.
+// An argument for a component of dtype T: an expression, variable, host tensor or scalar. Refers to it during a call.
 template <element T>
 class component {
  public:

@@ -36,7 +36,7 @@ class incoming {
   virtual void arrived() = 0;
 };
 
-// What a message says before its payload. Who reads it later takes its text along; the view is of no use then.
+// The part of a message before its payload. A reader who comes later needs a copy of the text: the view is gone then.
 struct envelope {
   rpc::method method;
   std::string_view control;

@@ -123,7 +123,7 @@ struct reply_to_read {
   Reply take() { return unread ? unread->open() : std::move(value); }
 };
 
-// As call(), but done() gets a reply that it takes where there is time for that.
+// Calls as call() does; done() gets the reply unread, to be read where there is time for that.
 template <class Reply, class Request>
 void call_at_leisure(channel& to, lane by, const Request& request,
                      std::function<void(reply_to_read<Reply>, const error*)> done) {

@@ -1,4 +1,4 @@
-// What may be fed to an expression of a dtype known to the compiler.
+// A value that may be fed to an expression of a dtype known to the compiler.
 #pragma once
 
 #include <initializer_list>

@@ -29,7 +29,7 @@ class session_link {
   session_link() = default;
   explicit session_link(const session& s);
 
-  // As those of the session.
+  // They do what session::run and session::to_device do.
   void run(const operation& target) const;
   template <element T>
   device_tensor<T> to_device(const tensor<T>& value, const device_spec& where) const {

@@ -61,7 +61,7 @@ class cutter {
 
  private:
   using values = std::vector<value_id>;
-  // What it takes to compute some values: instructions, and what these take from outside. Both rise.
+  // Some values need these instructions, and these take values from outside. Both rise.
   struct need {
     values body, from;
   };

@@ -14,7 +14,7 @@ namespace pinion::inline v0::scalar {
 
 namespace detail {
 
-// What flows between an instruction and its operands, one rule per opcode. Backwards, pass.amount(k) is the adjoint of
+// The rule of each opcode says what flows between an instruction and its operands. Backwards, pass.amount(k) is the adjoint of
 // the value, and pass.give(k, x) adds x to that of operand k. Forwards, pass.amount(k) is the tangent of operand k, and
 // give adds to the value's own. A derivative is linear, so the same formula does both. pass.flows(k): does anything
 // flow there? C++ leaves open which operand is evaluated first, and g++ does it otherwise at run time than in the

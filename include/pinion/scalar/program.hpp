@@ -117,8 +117,8 @@ constexpr bool is_real_function(opcode op) {
 using value_id = std::uint16_t;
 inline constexpr std::size_t most_values = 1 << 16;
 
-// What one node computes at most; kernels have room for that, and the wire takes no more. A greater program is cut into
-// several nodes: see cut.hpp.
+// The greatest program that one node computes: kernels have room for that, and the wire takes no more. A greater one is
+// cut into several nodes: see cut.hpp.
 struct program_bounds {
   std::size_t instructions = 1024, inputs = 40, results = 32;
 };
@@ -190,7 +190,7 @@ struct basic_program {
 
   static constexpr bool is_fixed = requires(Vector<instruction> v) { v.fits(); };
 
-  // Of a fixed program: is all of it there?
+  // Does all of a fixed program have room in its tables? Others always fit.
   constexpr bool fits() const {
     if constexpr (is_fixed)
       return code.fits() && literals.fits() && constants.fits() && results.fits();

@@ -49,7 +49,7 @@ struct device_spec {
 // A bad string throws invalid_argument with a sentence; in a constant expression it does not compile, and the compiler
 // shows that sentence.
 constexpr device_spec parse_device(std::string_view text);
-// The same for a string that stands in the user's line `where`, which the error names.
+// Parses a string that stands in the user's line `where`, which the error names.
 constexpr device_spec parse_device(std::string_view text, source_location where);
 
 // The inner spec laid over the outer one, field by field: set fields of `inner` win. So an index is inherited even

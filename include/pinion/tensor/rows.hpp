@@ -27,7 +27,7 @@ struct contents<E[N]> {
   using type = E;
 };
 
-// Of what the innermost ones consist.
+// The element type of the innermost rows.
 template <class R>
 struct innermost {
   using type = R;

@@ -118,7 +118,7 @@ struct reduce_sum : reduction {
   static void gradient(gradient_context& g) { detail::spread_gradient(g, false); }
 };
 
-// Of integers: the sum, which does not overflow, divided and rounded towards zero; 0 over no elements.
+// The mean of integers is their sum, which does not overflow, divided and rounded towards zero; 0 over no elements.
 struct reduce_mean : reduction {
   static constexpr std::string_view name = "Mean";
   static void gradient(gradient_context& g) { detail::spread_gradient(g, true); }

@@ -89,12 +89,12 @@ class saver {
   void wait() {
     if (const auto failed = outcome()) throw *failed;
   }
-  // The same, but returns what went wrong. Either tells it once.
+  // Waits as wait() does, but returns what went wrong. Either tells it once.
   std::optional<error> outcome() {
     settle();
     return std::exchange(failure_, std::nullopt);
   }
-  // The same, but leaves what went wrong to be told.
+  // Waits, and leaves what went wrong to be told by one of these.
   void settle() const {
     if (writer_.joinable()) writer_.join();
   }

@@ -1,4 +1,4 @@
-// What a disk fails with while training goes on.
+// Errors of a disk while training goes on: which of them may pass, and how they are told.
 #pragma once
 
 #include <cstdio>

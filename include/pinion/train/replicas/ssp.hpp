@@ -146,7 +146,7 @@ class ssp {
                          .lag = "steps_ahead"},
                         o, where);
   }
-  // The same for all replicas, whether of the chief or not.
+  // Every replica has the same hook, the chief's too.
   ssp_hook make_session_run_hook([[maybe_unused]] bool is_chief) const {
     (void)nodes();
     return {nodes_, o_.worker_timeout, o_.replica};

@@ -14,7 +14,7 @@
 
 namespace pinion::inline v0::train {
 
-// What the sign says. A value.
+// The text of the sign, taken apart. A value.
 struct chief_note {
   static constexpr std::int64_t ended = -1;
 
@@ -37,7 +37,7 @@ class chief_sign {
   PINION_DECL std::string own_task(session& on) const;
 
  private:
-  // Of the nodes in the collection "chief_sign".
+  // Finds its nodes in the collection "chief_sign".
   PINION_DECL explicit chief_sign(graph& g);
   expr<std::string> note_;  // to be fed
   operation put_;

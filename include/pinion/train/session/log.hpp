@@ -20,7 +20,7 @@ struct silent_t {
 };
 inline constexpr silent_t silent{};
 
-// The same sink for several threads, whose lines come one after another; standard error where it is empty.
+// Makes a sink safe for several threads, whose lines come one after another; standard error where it is empty.
 inline text_sink one_at_a_time(text_sink to) {
   return [to = std::move(to), lock = std::make_shared<std::mutex>()](std::string_view line) {
     std::lock_guard hold(*lock);

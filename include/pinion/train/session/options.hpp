@@ -1,4 +1,4 @@
-// What a monitored session is made with.
+// The options of a monitored session.
 #pragma once
 
 #include <chrono>

@@ -24,7 +24,7 @@ class task_probe {
   std::vector<operation> nodes_;
 };
 
-// Of a task that died, restarted or does not answer: it may come back.
+// Is it the error of a task that died, restarted or does not answer, and may come back?
 inline bool may_come_back(const error& e) {
   return e.code() == errc::aborted || e.code() == errc::unavailable || e.code() == errc::deadline_exceeded;
 }
