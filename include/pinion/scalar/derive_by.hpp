@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/scalar/program.hpp>
 
 #if PINION_DEFINE_GRAPH

@@ -4,6 +4,7 @@
 // what is the same to the bit is replaced (a product's operands may change places, so of two NaNs another may win).
 #pragma once
 
+#include <pinion/base/config.hpp>
 #include <pinion/scalar/program.hpp>
 
 #if PINION_DEFINE_GRAPH
