@@ -16,7 +16,7 @@ namespace pinion::inline v0 {
 namespace dsl {
 using pinion::is_tensor;
 
-// What empty braces convert to, and nothing else does.
+// Empty braces convert to this, and nothing else does.
 struct no_elements {
   no_elements() {}
 };
