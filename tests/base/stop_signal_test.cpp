@@ -127,6 +127,15 @@ TEST_CASE("who listens in a process that was asked before is told at once") {
         }) == 0);
 }
 
+TEST_CASE("a process knows from the signal on that it was asked") {
+  CHECK(child([] {
+          listening l(stop_turn::saves);
+          const int before = stop_signal_so_far();
+          ask(SIGTERM);
+          return before == 0 && stop_signal_so_far() == SIGTERM;
+        }) == 0);
+}
+
 #if !defined(__SANITIZE_THREAD__)  // which keeps signals back in a process forked off one with threads
 TEST_CASE("a child that is forked does not tell its parent") {
   CHECK(child([] {

@@ -112,8 +112,9 @@ TEST_CASE("a handler of the program's own stays") {
 TEST_CASE("a process that was asked to stop stays asked") {
   program p("twice");
   p.signal(SIGINT);
-  CHECK(p.end() == "");
-  CHECK(p.has("the next one stops too"));
+  CHECK(p.end() == "exited with status 1");
+  CHECK(p.is_saved());
+  CHECK(p.has("closed\ncancelled: SIGINT has asked this program to stop training"));
 }
 
 TEST_CASE("a worker that waits for its chief ends") {

@@ -58,6 +58,7 @@ class stop_signals {
     changed_.notify_all();
     return at;
   }
+  static int asked() { return asked_; }
   void remove(place at) {
     {
       std::unique_lock hold(mutex_);
@@ -203,6 +204,11 @@ class stop_listener {
  private:
   detail::stop_signals::place at_;
 };
+
+// The signal that has asked this process to stop, where a listener was there to hear it; 0 where none has.
+inline int stop_signal_so_far() {
+  return detail::stop_signals::asked();
+}
 
 inline std::string_view name_of_stop_signal(int signal) {
   return signal == SIGINT ? "SIGINT" : "SIGTERM";

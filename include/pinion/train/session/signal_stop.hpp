@@ -25,15 +25,18 @@ class signal_stop {
     std::chrono::milliseconds close;  // for the session to be closed
   };
 
+  // In a process that has been asked already nothing begins: throws what stopped() says.
   signal_stop(bool listens, const patience& p) : patience_(p) {
-    if (listens) listener_.emplace(stop_turn::saves, [this](int signal) { told(signal); });
+    if (!listens) return;
+    if (const int before = stop_signal_so_far()) throw stopped_by(before);
+    listener_.emplace(stop_turn::saves, [this](int signal) { told(signal); });
   }
   signal_stop(const signal_stop&) = delete;
   ~signal_stop() { closed(); }
 
   bool asked() const { return signal_.load(std::memory_order_acquire) != 0; }
   std::string_view name() const { return name_of_stop_signal(signal_); }
-  error stopped() const { return {errc::cancelled, fmt::format("{} has asked this program to stop training", name())}; }
+  error stopped() const { return stopped_by(signal_); }
 
   // A pause that the signal ends; throws stopped() then.
   void pause(std::chrono::milliseconds length) {
@@ -72,6 +75,10 @@ class signal_stop {
 
  private:
   using clock = std::chrono::steady_clock;
+
+  static error stopped_by(int signal) {
+    return {errc::cancelled, fmt::format("{} has asked this program to stop training", name_of_stop_signal(signal))};
+  }
 
   void set(session* s, busy::with what) {
     std::lock_guard hold(mutex_);
