@@ -13,6 +13,7 @@
 
 #include <pinion/base/countdown.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/base/said_wait.hpp>
 #include <pinion/rpc/asio.hpp>
 
 namespace pinion::inline v0::rpc {
@@ -77,7 +78,8 @@ class network {
 inline void settle(network& net) {
   countdown done;
   net.post([&] { net.post([&] { done.count_down(); }); });
-  net.wait(done, {});
+  pinion::detail::wait_and_say([&](auto time) { return net.wait(done, net.now() + time); },
+                               [] { return "what stops waits for the network's thread, which is busy or is held up"; });
 }
 
 // "127.0.0.1" and "2222" of "127.0.0.1:2222"; brackets around an IPv6 host are taken off.

@@ -2,16 +2,17 @@
 #pragma once
 
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <pinion/base/said_wait.hpp>
 #include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/compiled_step.hpp>
@@ -58,7 +59,7 @@ class direct_session final : public session_backend {
     if (tracer) state.tracer = &*tracer;
     auto& step = static_cast<ready_step&>(prepared);
     {
-      const under_way here(*this, state);
+      const under_way here(*this, state, step);
       if (!step.graph) expect_graph();
       step.compiled.run(state);
     }
@@ -102,14 +103,18 @@ class direct_session final : public session_backend {
 
   void cancel_steps(const error& why) override {
     std::lock_guard hold(mutex_);
-    for (step_state* s : running_) s->fail(why);
+    for (const auto& [state, step] : running_) state->fail(why);
   }
+  // Waits, however long, for kernels that run and do not look whether they are cancelled: they use what is freed here.
   void close(source_location where) override {
     std::unique_lock hold(mutex_);
     if (!std::exchange(closed_, true)) closed_at_ = where;
     made_.notify_all();
-    for (step_state* s : running_) s->fail(error(errc::cancelled, "the session was closed while the step ran"));
-    idle_.wait(hold, [this] { return running_.empty() && at_work_ == 0; });
+    for (const auto& [state, step] : running_)
+      state->fail(error(errc::cancelled, "the session was closed while the step ran"));
+    pinion::detail::wait_and_say(
+        [&](auto time) { return idle_.wait_for(hold, time, [this] { return running_.empty() && at_work_ == 0; }); },
+        [this] { return "a session that is closed waits for " + what_runs(); });
     steps_.clear();
     kernels_->clear();
     task_.resources.clear();
@@ -120,6 +125,8 @@ class direct_session final : public session_backend {
     template <class... A>
     explicit ready_step(A&&... a) : compiled(std::forward<A>(a)...) {}
     std::shared_ptr<const pinion::graph> graph;  // of its own, where it was optimized
+    std::vector<output> fetches;                 // in the session's graph, as the next
+    std::vector<node_id> targets;
     compiled_step compiled;
   };
   // A step that is being made by one thread, until it is ready or has failed. Guarded by the lock.
@@ -186,22 +193,37 @@ class direct_session final : public session_backend {
   // A step between its beginning and its end, however it ends: close() waits for it.
   class under_way {
    public:
-    under_way(direct_session& of, step_state& step) : of_(of), step_(step) {
+    under_way(direct_session& of, step_state& state, const ready_step& step) : of_(of), state_(state) {
       std::lock_guard hold(of_.mutex_);
       of_.expect_open();
-      of_.running_.insert(&step_);
+      of_.running_.emplace(&state_, &step);
     }
     under_way(const under_way&) = delete;
     ~under_way() {
       std::lock_guard hold(of_.mutex_);
-      of_.running_.erase(&step_);
+      of_.running_.erase(&state_);
       of_.idle_.notify_all();
     }
 
    private:
     direct_session& of_;
-    step_state& step_;
+    step_state& state_;
   };
+  // Requires: the lock.
+  std::string what_runs() const {
+    if (running_.empty()) return "a step that another thread makes ready";
+    const ready_step& first = *running_.begin()->second;
+    const std::string others = running_.size() == 1 ? "" : " and " + std::to_string(running_.size() - 1) + " more";
+    return "the step of " + names_of(first) + others + ", in which a kernel runs on though it was cancelled";
+  }
+  std::string names_of(const ready_step& step) const {
+    const graph* const g = graph_.get();
+    if (!g) return "a graph that is gone";
+    std::string all;
+    for (const output& o : step.fetches) all += (all.empty() ? "'" : ", '") + output_name((*g)[o.node], o.index) + "'";
+    for (const node_id t : step.targets) all += (all.empty() ? "'" : ", '") + (*g)[t].name + "'";
+    return all;
+  }
 
   cost_model with_measurements() const {
     cost_model m;
@@ -249,7 +271,12 @@ class direct_session final : public session_backend {
     return placed;
   }
   std::shared_ptr<ready_step> compile(const step_signature& signature) {
-    const placement placed = place(signature);
+    auto step = compile(signature, place(signature));
+    step->fetches = signature.fetches;
+    step->targets = signature.targets;
+    return step;
+  }
+  std::shared_ptr<ready_step> compile(const step_signature& signature, const placement& placed) {
     const graph& g = expect_graph();
     if (!options_.optimize || options_.record_costs) return ready(g, placed, signature);
     const optimized_step better = optimize(g, placed, signature);
@@ -282,7 +309,7 @@ class direct_session final : public session_backend {
   std::condition_variable idle_, made_;
   bool closed_ = false;
   source_location closed_at_;
-  std::set<step_state*> running_;
+  std::map<step_state*, const ready_step*> running_;
   int at_work_ = 0;
   std::unordered_map<step_signature, std::shared_ptr<kept_step>, signature_hash> steps_;
 };

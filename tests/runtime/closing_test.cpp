@@ -1,0 +1,80 @@
+// A session that is closed while a kernel runs that nobody can cancel.
+#include <pinion/base/said_wait.hpp>
+#include <pinion/session.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include <future>
+#include <string>
+#include <thread>
+
+#include <support/own_session.hpp>
+
+namespace {
+
+namespace pn = pinion;
+
+std::promise<void> began, may_end;
+
+// Ends when it is allowed to, cancelled or not.
+struct deaf {
+  static constexpr std::string_view name = "TestDeaf";
+  static constexpr pn::input_count inputs = 1;
+  static constexpr pn::kernel_set kernels{.cpu = pn::dtypes::floating};
+  static constexpr bool stateful = true;
+  static constexpr std::string_view no_gradient = "it is only for tests";
+  static void infer(pn::shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
+  static void cpu(pn::kernel_context& c) {
+    began.set_value();
+    may_end.get_future().wait();
+    c.outputs[0] = c.input(0);
+  }
+};
+
+// The lines on standard error, as they come.
+class told_lines {
+ public:
+  told_lines() {
+    REQUIRE(::pipe2(ends_, O_CLOEXEC) == 0);
+    before_ = ::dup(STDERR_FILENO);
+    ::dup2(ends_[1], STDERR_FILENO);
+  }
+  told_lines(const told_lines&) = delete;
+  ~told_lines() {
+    ::dup2(before_, STDERR_FILENO);
+    for (const int f : {before_, ends_[0], ends_[1]}) ::close(f);
+  }
+  std::string next() const {
+    std::string line;
+    for (char c = 0; ::read(ends_[0], &c, 1) == 1 && c != '\n';) line += c;
+    return line;
+  }
+
+ private:
+  int ends_[2] = {}, before_ = -1;
+};
+
+TEST_CASE("a session that is closed says which step keeps it waiting") {
+  own_session here;
+  pn::session& sess = here.sess;
+  const pn::expr<float> y = pn::call<deaf>(pn::constant(1.f));
+  std::thread runs(
+      [&] { CHECK_THROWS_WITH(sess.run(y), Catch::Contains("the session was closed while the step ran")); });
+  began.get_future().wait();
+  pn::detail::said_wait_interval = std::chrono::milliseconds(1);
+  const told_lines told;
+  std::thread closes([&] { sess.close(); });
+  const std::string line = told.next();
+  pn::detail::said_wait_interval = std::chrono::seconds(10);
+  may_end.set_value();
+  closes.join();
+  runs.join();
+  CHECK(line ==
+        "pinion: a session that is closed waits for the step of 'TestDeaf', in which a kernel runs on though it was "
+        "cancelled");
+}
+
+}  // namespace
