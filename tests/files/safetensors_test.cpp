@@ -217,6 +217,14 @@ TEST_CASE("a name that is not there is not found") {
   CHECK(reader.find("w")->extent == pn::shape{2});
 }
 
+TEST_CASE("a name that is nearly one of a file's is answered with that") {
+  const folder dir;
+  files::write_safetensors(dir / "f", {{"layer/weights", any<float>({1})}, {"layer/bias", any<float>({1})}});
+  const files::safetensors_reader reader(dir / "f");
+  CHECK(outcome_in(dir, [&] { reader.read("layer/wieghts"); }) ==
+        "not_found: there is no tensor 'layer/wieghts' in f; did you mean 'layer/weights'?");
+}
+
 TEST_CASE("a flipped byte of the elements is data loss that names tensor and file") {
   const folder dir;
   files::write_safetensors(dir / "f", {{"a", any<float>({1, 2})}, {"w", any<float>({1, -2})}});

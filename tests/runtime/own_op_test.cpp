@@ -19,6 +19,11 @@ struct fresh_graph {
 struct impostor : own::scaled {
   static constexpr std::string_view name = "MatMul";
 };
+template <bool Own>
+struct misspells : own::scaled {
+  static constexpr std::string_view name = Own ? "OwnMisspells" : "Misspells";
+  static void gradient(pn::gradient_context& g) { g.set(0, g.make(Own ? "OwnScald" : "MatMull", {g.output_gradient(0)})); }
+};
 struct second_scaled : own::scaled {};  // another type of the same name
 struct swish {
   static constexpr int arity = 1;
@@ -65,6 +70,15 @@ TEST_CASE("an op of one's own computes, on the CPU and on an accelerator, and is
   }
   pn::session sess;
   CHECK(pn::to_string(sess.run({{x, {1, 2}}}, slope)) == "[18, 36]");
+}
+
+TEST_CASE("a gradient that misspells an op is told which one it meant, of the library's or the program's own") {
+  fresh_graph f;
+  auto x = pn::placeholder<float>({2}, "x");
+  pn::call<own::scaled>(x);
+  const auto about = [&](const auto& y) { return outcome([&] { pn::gradients(y, x); }); };
+  CHECK_THAT(about(pn::call<misspells<false>>(x)), Catch::Contains("no op 'MatMull'") && Catch::EndsWith("; did you mean 'MatMul'?"));
+  CHECK_THAT(about(pn::call<misspells<true>>(x)), Catch::Contains("no op 'OwnScald'") && Catch::EndsWith("; did you mean 'OwnScaled'?"));
 }
 
 TEST_CASE("what its kernels lack is said like of any op: by the compiler, the placer and the shape function") {

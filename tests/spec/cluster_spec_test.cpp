@@ -110,6 +110,8 @@ TEST_CASE("jobs are listed in natural order") {
 TEST_CASE("asking for what is not there names what is") {
   CHECK(missing([] { cluster.address("moon", 0); }) == "the cluster has no job 'moon'; it has: ps, worker");
   CHECK(missing([] { cluster.num_tasks("moon"); }) == "the cluster has no job 'moon'; it has: ps, worker");
+  CHECK(missing([] { cluster.address("wroker", 0); }) ==
+        "the cluster has no job 'wroker'; it has: ps, worker; did you mean 'worker'?");
   CHECK(missing([] { pn::cluster_spec{}.task_indices("ps"); }) == "the cluster has no job 'ps'; it has: none");
   CHECK(missing([] { sparse.address("ps", 1); }) == "the cluster has no task 1 of job 'ps'; this job has tasks: 0, 5");
 }

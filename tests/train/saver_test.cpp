@@ -155,6 +155,17 @@ TEST_CASE("a checkpoint of another program is refused by the variable that does 
   CHECK(refusal([&] { renamed.restore(sess, prefix); }, errc::invalid_argument, "int32 []") == "");
 }
 
+TEST_CASE("a variable that a checkpoint has under nearly its name is answered with that") {
+  temporary_folder dir;
+  model m;
+  pn::session sess;
+  sess.run(m.init);
+  const std::string prefix = tr::saver().save(sess, dir.path("model"));
+  const tr::saver renamed{{.names = {{"layers/n", m.n}, {"other", m.w}}}};
+  const std::string sentence = "not_found: checkpoint '" + prefix + "' does not have 'layers/n' (it has 'layer/n'), 'other'; {.partial = true} restores the others alone";
+  CHECK(outcome([&] { renamed.restore(sess, prefix); }) == sentence);
+}
+
 TEST_CASE("variables are restored under other names, and in part") {
   temporary_folder dir;
   model m;

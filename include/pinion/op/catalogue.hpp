@@ -84,6 +84,8 @@ const definition& definition_of(std::string_view op) {
   if (const registered_op* const own = find_registered(op)) return own->def;
   std::vector<std::string_view> names;
   for (const auto& [name, def] : detail::definitions()) names.push_back(name);
+  for (auto* own = registered_ops.load(std::memory_order_acquire); own; own = own->next)
+    names.push_back(own->def.name);
   std::sort(names.begin(), names.end());
   throw error(errc::not_found, "this program knows no op '" + std::string(op) +
                                    "'; pn::register_op makes one known, in every program that runs it" +
