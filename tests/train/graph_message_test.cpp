@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <set>
+
+#include <support/temporary_folder.hpp>
 #include <support/wire_message.hpp>
 
 #if PINION_HAS_PROTOZERO
@@ -123,6 +126,60 @@ TEST_CASE("beside a plan every device has one name, also under nodes that the pl
   CHECK(!nodes.at("anywhere").has(4));
 }
 
+// The device of each node of one name, in a graph of requests.
+std::string device_shown(const std::string& message, const std::string& name) { return nodes_of(message).at(name).text(4); }
+
+TEST_CASE("without a plan, requests for one device have its full name, as a plan has") {
+  graph g;
+  const auto use = g.as_default();
+  for (const char* spec : {"/cpu", "/cpu:0", "/task:0/cpu:0"}) {
+    const device on{spec};
+    no_op();
+  }
+  const std::string local = "/job:localhost/replica:0/task:0/device:CPU:0", message = tr::graph_message_of_requests(g);
+  std::set<std::string> shown;
+  for (const auto& [name, node] : nodes_of(message)) shown.insert(node.has(4) ? node.text(4) : "none");
+  session sess;
+  CHECK(sess.list_devices()[0].name == local);
+  CHECK(shown == std::set<std::string>{local});
+}
+
+TEST_CASE("without a plan, only what a request leaves no choice of is completed") {
+  graph g;
+  const auto use = g.as_default();
+  const auto on = [](const char* spec, const char* name) { const device here{spec}; return no_op(name); };
+  on("/job:ps/task:1/cpu", "whole");
+  on("/job:ps/task:1", "of_any_type");
+  on("/job:ps", "of_any_task");
+  const operation anchor = on("/gpu:1", "of_any_job");
+  no_op("anywhere");
+  const colocate_with near(anchor);
+  no_op("beside");
+  const std::string message = tr::graph_message_of_requests(g);
+  CHECK(device_shown(message, "whole") == "/job:ps/replica:0/task:1/device:CPU:0");
+  CHECK(device_shown(message, "of_any_type") == "/job:ps/replica:0/task:1");
+  CHECK(device_shown(message, "of_any_task") == "/job:ps");
+  CHECK(device_shown(message, "of_any_job") == "/device:GPU:1");
+  CHECK(device_shown(message, "beside") == "/device:GPU:1");
+  CHECK(!nodes_of(message).at("anywhere").has(4));
+}
+
+TEST_CASE("beside the devices of a session, a request has the name of the first that meets it") {
+  graph g;
+  const auto use = g.as_default();
+  const auto on = [](const char* spec, const char* name) { const device here{spec}; no_op(name); };
+  on("/gpu", "fast");
+  on("/gpu:1", "faster");
+  on("/gpu:2", "missing");
+  no_op("anywhere");
+  session sess{{.simulated = {sim::gpu(), sim::gpu()}}};
+  const std::string message = tr::graph_message(g, sess.list_devices()), task = "/job:localhost/replica:0/task:0";
+  CHECK(device_shown(message, "fast") == task + "/device:GPU:0");
+  CHECK(device_shown(message, "faster") == task + "/device:GPU:1");
+  CHECK(device_shown(message, "missing") == "/device:GPU:2");
+  CHECK(!nodes_of(message).at("anywhere").has(4));
+}
+
 TEST_CASE("a node stands on the device that was asked for, or on that of a plan, by its full name") {
   graph g;
   const auto use = g.as_default();
@@ -137,6 +194,27 @@ TEST_CASE("a node stands on the device that was asked for, or on that of a plan,
   CHECK(placed.at("near").text(4).find("/job:localhost/replica:0/task:0/device:") == 0);
   CHECK(placed.at("on_gpu").text(4) == "/job:localhost/replica:0/task:0/device:GPU:0");
   CHECK(!placed.at("apart").has(4));
+}
+
+TEST_CASE("an event file shows a graph on full names, with a session and without") {
+  temporary_folder alone, watched;
+  graph g;
+  const auto use = g.as_default();
+  const auto step = tr::get_or_create_global_step();
+  {
+    const device on{"/cpu"};
+    no_op("near");
+  }
+  tr::summary_writer writer{alone.path()};
+  writer.add_graph(g);
+  writer.close();
+  tr::monitored_training_session{{.checkpoint_dir = watched.path(), .log = [](std::string_view) {}}}.close();
+  for (const temporary_folder* dir : {&alone, &watched}) {
+    tr::event_file_reader r(tr::event_files(dir->folder()).at(0));
+    auto e = r.next();
+    while (e && e->kind != tr::event_kind::graph) e = r.next();
+    CHECK(device_shown(e->body, "near") == "/job:localhost/replica:0/task:0/device:CPU:0");
+  }
 }
 
 TEST_CASE("what must stand together says with whom") {

@@ -44,7 +44,7 @@ class summary_saver {
     next_ = step_.read(s);
     file_.survive([&] {
       o_.writer->add_session_log(session_mark::start, next_);
-      if (std::exchange(has_graph_, true) == false) o_.writer->add_graph(s.graph());
+      if (std::exchange(has_graph_, true) == false) o_.writer->add_graph(s.graph(), s.list_devices());
     });
     timer_.reset();
   }

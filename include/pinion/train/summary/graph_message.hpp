@@ -2,10 +2,12 @@
 // attr_value.proto.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
@@ -18,10 +20,15 @@ namespace pinion::inline v0::train {
 // at.
 PINION_DECL std::string graph_message(const graph& g, const std::function<std::string(const node&)>& device);
 
-// On the devices that were asked for, as far as they were.
+// On the devices that were asked for, as far as they were, in the words of the requests.
 inline std::string graph_message(const graph& g) {
   return graph_message(g, [](const node& n) { return to_string(n.requested); });
 }
+// On the devices of a list: each request by the full name of the first that meets it, or in its own words.
+PINION_DECL std::string graph_message(const graph& g, const std::vector<device_info>& devices);
+// On the devices that were asked for, by full names as far as no session is needed to know them: a job that no request
+// of the graph names is localhost, whose task is 0; a replica is 0 beside a task, and an index 0 beside a type.
+PINION_DECL std::string graph_message_of_requests(const graph& g);
 // On the devices of a plan. Of nodes that are not in it, those that asked for a device stand on the first of the plan's
 // that meets the request (what stands with a node of the plan on that node's), so that a device has one name only.
 PINION_DECL std::string graph_message(const graph& g, const plan& p);
@@ -211,6 +218,27 @@ namespace pinion::inline v0::train {
 
 namespace detail {
 
+// What a node asks for; where it must stand with another that asks for something, what that one does.
+inline const device_spec& request_of(const graph& g, const node& n) {
+  for (const std::string& anchor : n.colocation)
+    if (const node_id id = g.id_of(anchor); id != no_node && !g[id].requested.empty()) return g[id].requested;
+  return n.requested;
+}
+
+inline bool names_a_job(const graph& g) {
+  for (node_id id = 0; id < g.size(); ++id)
+    if (g.contains(id) && !g[id].requested.job().empty()) return true;
+  return false;
+}
+
+// Requires: `local`, that the graph names no job.
+inline device_spec completed(device_spec request, bool local) {
+  if (request.empty()) return request;
+  if (local) request = merge(device_spec{}.with_job("localhost").with_task(0), request);
+  if (!request.job().empty() && request.task() >= 0) request = merge(device_spec{}.with_replica(0), request);
+  return request.type().empty() || request.index() >= 0 ? request : request.with_index(0);
+}
+
 // The full names of devices, by a plan.
 class planned_devices {
  public:
@@ -246,6 +274,21 @@ class planned_devices {
 };
 
 }  // namespace detail
+
+PINION_DECL std::string graph_message(const graph& g, const std::vector<device_info>& devices) {
+  return graph_message(g, [&](const node& n) {
+    const device_spec& request = detail::request_of(g, n);
+    const auto meets = [&](const device_info& d) { return is_specification(request, d.spec); };
+    const auto first = std::find_if(devices.begin(), devices.end(), meets);
+    return request.empty() || first == devices.end() ? to_string(request) : first->name;
+  });
+}
+
+PINION_DECL std::string graph_message_of_requests(const graph& g) {
+  g.settle();
+  const bool local = !detail::names_a_job(g);
+  return graph_message(g, [&](const node& n) { return to_string(detail::completed(detail::request_of(g, n), local)); });
+}
 
 PINION_DECL std::string graph_message(const graph& g, const plan& p) {
   const detail::planned_devices devices(p);

@@ -38,9 +38,13 @@ class summary_writer {
   // The hyperparameters of this run, for a table over the runs beside it.
   PINION_DECL void add_hparams(const std::vector<hyperparameter>& all);
 
-  // The graph, each node coloured by the device that was asked for, or by the one that a plan puts it on; those have
-  // the full names that TensorBoard lists. A run shows the graph that was added last.
-  void add_graph(const graph& g) { file_.add(event_kind::graph, graph_message(g)); }
+  // The graph, each node coloured by the device that was asked for, or by the one that a plan puts it on, by its full
+  // name, so that TensorBoard lists a device once; a request that several devices may meet is named by the first of a
+  // session's list_devices(). A run shows the graph that was added last.
+  void add_graph(const graph& g) { file_.add(event_kind::graph, graph_message_of_requests(g)); }
+  void add_graph(const graph& g, const std::vector<device_info>& devices) {
+    file_.add(event_kind::graph, graph_message(g, devices));
+  }
   void add_graph(const graph& g, const plan& p) { file_.add(event_kind::graph, graph_message(g, p)); }
 
   void add_session_log(session_mark mark, std::int64_t step, std::string_view checkpoint_path = {}) {
