@@ -269,6 +269,30 @@ TEST_CASE("a session that could not be made again is not run any more") {
   CHECK(refusal([&] { sess.run(m.up); }, errc::failed_precondition, "should_stop()") == "");
 }
 
+TEST_CASE("a session that was closed names the line of the program that closed it") {
+  model m;
+  pn::error seen(errc::internal, "");
+  struct goes_on {
+    model* of;
+    pn::error* seen;
+    void after_create_session(pn::session& s, tr::coordinator& c) {
+      c.launch("goes on", [this, &s] {
+        while (seen->code() != errc::failed_precondition) *seen = caught([&] { s.run(of->up); });
+      });
+    }
+  };
+  auto o = quiet({.hooks = {goes_on{&m, &seen}}});
+  o.stop_grace_period = std::chrono::seconds(0);
+  tr::monitored_training_session sess{o};
+  const int line = __LINE__ + 1;
+  sess.close();
+  CHECK(seen.sentence() == "the session is closed");
+  CHECK(line_of(seen) == here(line));
+  const auto refused = caught([&] { sess.raw_session(); });
+  CHECK(refused.sentence() == "the monitored session is closed");
+  CHECK(line_of(refused) == here(line));
+}
+
 TEST_CASE("listeners are told of a checkpoint once it is there") {
   temporary_folder dir;
   model m;

@@ -28,7 +28,8 @@ struct chief_note {
 class chief_sign {
  public:
   // Makes them in the default graph, unless it has them. Nothing where it has no global step, or takes no more nodes.
-  PINION_DECL static std::optional<chief_sign> of_default_graph();
+  PINION_DECL static std::optional<chief_sign> of_default_graph(
+      source_location where = source_location::current());
 
   PINION_DECL void put(session& on, const chief_note& note) const;
   // Nothing where no chief has put one, or none that can be read.
@@ -50,6 +51,7 @@ class chief_sign {
 #if PINION_DEFINE_RUNTIME
 #include <sstream>
 
+#include <pinion/graph/called_from.hpp>
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/graph/scopes.hpp>
 
@@ -63,22 +65,24 @@ PINION_DECL chief_sign::chief_sign(graph& g) {
   here_ = {g, made[3]};
 }
 
-PINION_DECL std::optional<chief_sign> chief_sign::of_default_graph() {
+PINION_DECL std::optional<chief_sign> chief_sign::of_default_graph(source_location where) {
   graph& g = default_graph();
   if (!g.collection("chief_sign").empty()) return chief_sign(g);
   if (g.collection("global_step").empty() || g.finalized()) return std::nullopt;
   const node step = g[g.collection("global_step")[0]];
+  const called_from line(where);
   const name_scope root("");
   const control_dependencies nothing{nullptr};
   const container same(step.attrs.get_or<std::string>("container", ""));
-  const device no_other{nullptr};
+  const device no_other{nullptr, where};
   const auto make = [&](std::string_view op, const char* name, std::vector<output> inputs, attributes attrs) {
     return build(g, {.op = op, .base_name = name, .inputs = std::move(inputs), .attrs = std::move(attrs)});
   };
   const node_id here = make(op::no_op::name, "chief/here", {}, {});
   const device_spec& asked = step.requested;
   const device there(
-      device_spec{}.with_job(asked.job()).with_replica(asked.replica()).with_task(asked.task()).with_type("CPU"));
+      device_spec{}.with_job(asked.job()).with_replica(asked.replica()).with_task(asked.task()).with_type("CPU"),
+      where);
   const attributes text{{"dtype", dtype::string}, {"shape", shape{}}};
   attributes state = text;
   state.set("shared_name", std::string("chief/sign"));

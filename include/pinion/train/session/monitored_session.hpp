@@ -60,7 +60,7 @@ class monitored_training_session {
       if (std::uncaught_exceptions() > exceptions_ && !ended_well_)
         abandon();
       else
-        close();
+        close({});
     } catch (...) {
       say(std::string("the end of a monitored session failed: ") + current_error().what());
     }
@@ -127,7 +127,8 @@ class monitored_training_session {
 
   // The session below, without hooks; another one after each recovery.
   pinion::session& raw_session() {
-    if (!session_) throw error(errc::failed_precondition, "the monitored session is closed");
+    if (!session_)
+      throw error(errc::failed_precondition, "the monitored session is closed").called_at(to_string(closed_at_));
     return *session_;
   }
   // For what takes a session: saver.save(sess, ...).
@@ -136,8 +137,9 @@ class monitored_training_session {
 
   // Calls the hooks' end(), stops the threads, closes the session; throws what a thread had failed with, if run() has
   // not. Twice is harmless.
-  void close() {
+  void close(source_location where = source_location::current()) {
     if (std::exchange(closed_, true)) return;
+    closed_at_ = where;
     signals_.closing();
     const auto failed = untold_failure();
     std::exception_ptr ended_badly;  // each has its end, so that one's failure does not cost the last checkpoint
@@ -230,13 +232,13 @@ class monitored_training_session {
         beginning_->end(*session_);
       } catch (const error&) {  // they will say that it is lost
       }
-    if (session_) session_->close();
+    if (session_) session_->close(closed_at_);
     coordinator_.reset();  // joins its threads, whose steps have been cancelled
     session_.reset();
   }
   void abandon() {
     closed_ = true;
-    if (session_) session_->close();
+    if (session_) session_->close({});
     end_session();
     signals_.closed();
   }
@@ -259,6 +261,7 @@ class monitored_training_session {
   std::optional<pinion::session> session_;
   std::optional<coordinator> coordinator_;
   const int exceptions_ = std::uncaught_exceptions();
+  source_location closed_at_;  // unknown where nobody called close()
   bool stop_ = false, closed_ = false, ended_well_ = false, was_finalized_ = false;
   bool told_ = false;             // of a thread's failure
   mutable bool noticed_ = false;  // a signal has come, and should_stop() has said so or one more step has begun
@@ -285,7 +288,7 @@ inline monitored_training_session::monitored_training_session(monitored_session_
     const called_from line(where);
     for (const any_hook& h : hooks_) h.begin();
     o_.scaffold.finalize();
-    if (!o_.master.empty()) sign_ = chief_sign::of_default_graph();
+    if (!o_.master.empty()) sign_ = chief_sign::of_default_graph(where);
   }
   graph_->settle();
   was_finalized_ = !graph_->finalized();
@@ -459,7 +462,7 @@ inline void monitored_training_session::recover(const error& why) {
                                 " recoveries without a step that succeeded: " + why.what());
   ++all_recoveries_;
   say_lost(why);
-  if (session_) session_->close();
+  if (session_) session_->close({});
   end_session();
   signals_.pause(
       std::min(std::chrono::milliseconds(100) * (1 << std::min(recoveries_ - 1, 10)), std::chrono::milliseconds(5000)));
@@ -489,7 +492,7 @@ inline void monitored_training_session::create_with_patience(bool recovers) {
       if (coordinator_) say_lost(e), recovers = true;  // it had begun
       missing = e;
     }
-    if (session_) session_->close();
+    if (session_) session_->close({});
     end_session();
     const bool for_chief = missing->code() == errc::failed_precondition;
     if (waiting.is_over())
@@ -576,7 +579,7 @@ inline void monitored_training_session::watch_chief(session& on, coordinator& wi
                                           "of this program end only while it is there",
                                           chief.name(), silence.count()))
                             .in_task(chief.name()));
-      return on.close();
+      return on.close({});
     }
     if (chief_watch::clock::now() < next_word) continue;
     next_word += needs_chief_ ? std::chrono::seconds(10) : std::chrono::seconds(60);
