@@ -1,50 +1,17 @@
-// Where nodes say they were made: at the line of the user's call, whatever the library calls on the way.
+// Where the nodes of training say they were made: at the line of the user's call, whatever the library calls on the
+// way. tests/structure asks for a row of every function that takes the line of its caller.
 #include <pinion/train.hpp>
 
 #include <catch2/catch.hpp>
 
-#include <support/own_ops.hpp>
+#include <support/node_lines.hpp>
 
 namespace {
 
 using namespace pinion;
 namespace tr = pinion::train;
 
-struct halved {
-  static constexpr int arity = 1;
-  template <class V>
-  static constexpr auto apply(V x) {
-    return x * .5;
-  }
-};
-struct geometric_mean {
-  static constexpr int arity = 2;
-  template <class V, class W>
-  static constexpr auto apply(V x, W y) {
-    return sqrt(x * y);
-  }
-};
-
-// The nodes of a graph from an id on that stand elsewhere than at a line of this file (0: any), as text. Gradients
-// stand where their forward node does, so of these, too, and of what a body takes from outside, any line of this file
-// will do.
-std::string elsewhere(const graph& g, node_id from, unsigned line) {
-  std::string all;
-  g.settle();
-  for (node_id id = from; id < g.size(); ++id) {
-    if (!g.contains(id)) continue;
-    const node& n = g[id];
-    const bool gradient = n.name.rfind("gradients", 0) == 0;
-    if (std::string(n.where.file) != __FILE__ || (line != 0 && !gradient && n.where.line != line))
-      all += n.name + " (" + n.op + ") at " + to_string(n.where) + "\n";
-    op::any_body(n, [&](const body& b) { return all += elsewhere(b.graph, 0, 0), false; });
-  }
-  return all;
-}
-
-struct fixture {
-  graph g;
-  default_scope use = g.as_default();
+struct fixture : lined_graph {
   expr<float> x = placeholder<float>({4, 3}, "x"), y = placeholder<float>({4, 3}, "y"), image = placeholder<float>({2, 8, 8, 3}, "image");
   expr<double> d = placeholder<double>({4, 3}, "d");
   expr<int> numbers = placeholder<int>({4}, "numbers"), index = placeholder<int>({}, "index");
@@ -53,38 +20,10 @@ struct fixture {
   variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   fifo_queue<float, int> q{{.capacity = 10, .shapes = {{}, {}}}};
 
-  // What a call makes stands at its line.
-  template <class Call>
-  void here(Call call, source_location where = source_location::current()) {
-    const node_id first = g.size();
-    call();
-    INFO("line " << where.line);
-    CHECK(g.size() > first);
-    CHECK(elsewhere(g, first, where.line) == "");
-  }
   expr<float> loss() { return reduce_mean(square(matmul(x, w))); }
 };
 
 }  // namespace
-
-TEST_CASE_METHOD(fixture, "the nodes of a layer stand where the layer is written") {
-  here([&] { (void)nn::dense(x, 5, nn::relu, {.name = "hidden"}); });
-  here([&] { (void)nn::dense(x, 5, [](auto h) { return tanh(h) * 2.0f; }); });
-  here([&] { (void)nn::dense(x, 5); });
-  here([&] { (void)nn::conv2d(image, 4, {3, 3}, nn::elu); });
-  here([&] { (void)nn::conv2d(image, 4, {3, 3}); });
-  here([&] { (void)nn::split_dense(x, 4, {"/cpu:0", "/cpu:0"}, nn::softplus); });
-  here([&] { (void)nn::batch_norm(x, {.training = true}); });
-  here([&] { (void)nn::batch_norm(x, {.training = flag}); });
-  here([&] { (void)nn::update_ops(); });
-  here([&] { (void)nn::dropout(x, {.training = true}); });
-  here([&] { (void)nn::dropout(x, {.training = flag}); });
-  here([&] { (void)dropout(x, {.rate = .3}); });
-  here([&] { (void)nn::embedding(numbers, 10, 4); });
-  here([&] { (void)nn::embedding(numbers, 10, 4, {.partition = fixed_size_partitioner{3}}); });
-  here([&] { (void)nn::sigmoid(x); });
-  here([&] { (void)nn::training_flag(flag).choose([&] { return x; }, [&] { return y; }); });
-}
 
 TEST_CASE_METHOD(fixture, "the nodes of a loss stand where the loss is written") {
   here([&] { (void)tr::mean_squared_error(y, x); });
@@ -147,6 +86,7 @@ TEST_CASE_METHOD(fixture, "schedules, summaries and the global step stand where 
   here([&] { (void)tr::summary::histogram_of_counts("c", numbers); });
   here([&] { (void)tr::summary::image("i", image); });
   here([&] { (void)tr::summary::text("t", constant(std::string("text"))); });
+  here([&] { (void)tr::summary::merge({tr::summary::scalar("m", reduce_sum(x))}); });
   here([&] { (void)tr::summary::merge_all(); });
 }
 
@@ -183,69 +123,18 @@ TEST_CASE_METHOD(fixture, "what is done with queues stands where it is written")
   here([&] { (void)one.close(); });
 }
 
-TEST_CASE_METHOD(fixture, "variables in parts stand where they are written") {
-  const partitioned_variable_options in_three{.partition = fixed_size_partitioner{3}};
-  here([&] { (void)partitioned_variable<float>({7, 2}, nn::glorot_uniform_initializer(), in_three); });
-  here([&] { (void)partitioned_variable(zeros<float>({7, 2}), in_three); });
-  here([&] { (void)partitioned_variable(tensor<float>({7, 2}), in_three); });
-  const partitioned_variable table(tensor<float>({7, 2}), in_three);
-  here([&] { (void)gather(table, numbers); });
-  here([&] { (void)gather(table, index, {.axis = 1}); });
-  const control_dependencies after{table.initializer()};
-  here([&] { (void)table.read(); });
-}
-
-TEST_CASE_METHOD(fixture, "control flow stands where it is written, and its bodies where theirs are") {
-  const auto doubled = [&] { return x * 2.0f; };
-  const auto product = [&] { return x * y; };
-  here([&] { (void)cond(flag, doubled, product); });
-  here([&] { (void)cond(flag, [] { return 1.0f; }, [] { return 2.0f; }); });
-  here([&] { (void)cond(flag, [&] { return assign_add(step, step); }, [&] { return step.read(); }); });
-  const auto chosen = cond(flag, doubled, product);
-  here([&] { (void)gradients(chosen, x); });
-  const auto goes_on = [](auto i, auto) { return i < 10; };
-  const auto turn = [&](auto i, auto s) { return std::tuple{i + 1, s * y}; };
-  here([&] { (void)while_loop(goes_on, turn, 0, x); });
-  here([&] { (void)while_loop({.maximum_iterations = 3}, goes_on, turn, index, x); });
-  here([&] { (void)while_loop([](auto i) { return i < 10; }, [](auto i) { return i + 1; }, 0); });
-  const auto [i, s] = while_loop(goes_on, turn, 0, x);
-  const auto last = s;
-  here([&] { (void)gradients(last, x); });
-}
-
-TEST_CASE_METHOD(fixture, "functions of several operands, and of a user's own, stand where they are written") {
-  const auto a = no_op(), b = no_op();
-  here([&] { (void)group(a, b); });
-  here([&] { (void)group({a, b}); });
-  here([&] { (void)group(a, assign_add(step, 1), w.initializer()); });
-  here([&] { (void)map<halved>(x); });
-  here([&] { (void)map<geometric_mean>(x, y); });
-  here([&] { (void)map<geometric_mean>(x, 2.0f); });
-  here([&] { (void)call<own::scaled>(x); });
-  here([&] { (void)call<own::scaled>({{"by", 3.0}}, x); });
-  here([&] { (void)call<own::scaled, float>(x); });
-  here([&] { (void)concat({x, y}, 1); });
-  here([&] { (void)stack({x, y}, 1); });
-  here([&] { (void)split<3>(x, 1); });
-  here([&] { (void)place<"/cpu:0">(x); });
-  here([&] { (void)select(x > y, x, y, "chosen"); });
-}
-
-TEST_CASE_METHOD(fixture, "operators, which cannot say where they stand, stand by their operands") {
-  const node_id first = g.size();
-  const auto sum = x + y * 2.0f;
-  const auto same = truth == true;
-  CHECK(to_string(same.node().where) == to_string(truth.node().where));
-  CHECK(to_string(sum.node().where) == to_string(y.node().where));
-  CHECK(elsewhere(g, first, 0) == "");
+TEST_CASE_METHOD(fixture, "replicas stand where they are written, and so do their guards") {
+  here([&] { (void)tr::replicate({"/cpu:0", "/cpu:1"}, {}, [&](int) { return identity(x); }); });
 }
 
 TEST_CASE_METHOD(fixture, "what a monitored session makes stands where the session does") {
   tr::summary::scalar("loss", loss());
   const node_id first = g.size();
-  const auto line = __LINE__ + 1;
+  const unsigned line = __LINE__ + 1;
   { tr::monitored_training_session sess{{}}; }
-  CHECK(elsewhere(g, first, line) == "");
+  CHECK(elsewhere(g, first, {__FILE__, line}) == "");
+  here([&] { (void)tr::chief_sign::of_default_graph(); });
+  here([&] { tr::scaffold{}.finalize(); });
 }
 
 TEST_CASE_METHOD(fixture, "the line of the outermost call holds, and ends with it") {

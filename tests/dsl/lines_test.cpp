@@ -1,0 +1,215 @@
+// Where the nodes of expressions say they were made: at the line of the user's call, whatever the library calls on the
+// way. tests/structure asks for a row of every function that takes the line of its caller.
+#include <pinion/graph.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <support/node_lines.hpp>
+#include <support/own_ops.hpp>
+
+namespace {
+
+using namespace pinion;
+namespace pn = pinion;
+
+struct halved {
+  static constexpr int arity = 1;
+  template <class V>
+  static constexpr auto apply(V x) {
+    return x * .5;
+  }
+};
+struct geometric_mean {
+  static constexpr int arity = 2;
+  template <class V, class W>
+  static constexpr auto apply(V x, W y) {
+    return sqrt(x * y);
+  }
+};
+
+struct fixture : lined_graph {
+  expr<float> x = placeholder<float>({4, 3}, "x"), y = placeholder<float>({4, 3}, "y"), image = placeholder<float>({2, 8, 8, 3}, "image");
+  expr<int> numbers = placeholder<int>({4}, "numbers"), index = placeholder<int>({}, "index");
+  expr<bool> flag = placeholder<bool>({}, "flag"), truth = placeholder<bool>({4, 3}, "truth");
+  expr<std::string> text = placeholder<std::string>({}, "text");
+  variable_handle<float> w = variable(tensor<float>({3, 2}), {.name = "w"});
+  variable_handle<std::int64_t> step = variable(std::int64_t{0}, {.name = "step", .trainable = false});
+  fifo_queue<float, int> q{{.capacity = 10, .shapes = {{}, {}}}};
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(fixture, "where values come from stands where it is written") {
+  here([&] { (void)constant(1.0f); });
+  here([&] { (void)constant<float>({{1, 2}, {3, 4}}); });
+  here([&] { (void)constant<float>({1, 2}); });
+  here([&] { (void)constant<float>({}); });
+  here([&] { (void)constant(tensor<float>({2})); });
+  here([&] { (void)constant(std::vector<float>{1, 2}); });
+  here([&] { (void)fill({2}, 1.0f); });
+  here([&] { (void)zeros<float>({2}); });
+  here([&] { (void)ones<float>({2}); });
+  here([&] { (void)range(1, 5, 2); });
+  here([&] { (void)range(5); });
+  here([&] { (void)placeholder<float>(); });
+  here([&] { (void)variable(1.0f); });
+  here([&] { (void)variable(tensor<float>({2})); });
+  here([&] { (void)variable(zeros<float>({2})); });
+  here([&] { (void)random_uniform<float>({2}); });
+  here([&] { (void)random_normal<float>({2}); });
+  here([&] { (void)truncated_normal<float>({2}); });
+  here([&] { (void)no_op(); });
+  here([&] { (void)global_variables_initializer(); });
+  here([&] { (void)local_variables_initializer(); });
+}
+
+TEST_CASE_METHOD(fixture, "the values of initialisers stand where they are drawn") {
+  for (const auto& first : {nn::zeros_initializer(), nn::random_uniform_initializer(), nn::glorot_uniform_initializer(), nn::glorot_normal_initializer(), nn::initializer({.distribution = nn::distribution::normal})}) {
+    here([&] { (void)first.of<float>({4, 2}); });
+    here([&] { (void)first.rows_of<float>({4, 2}, 1, 2); });
+  }
+}
+
+TEST_CASE_METHOD(fixture, "what is done with a variable stands where it is written") {
+  here([&] { (void)assign(w, square(w)); });
+  here([&] { (void)assign_add(w, tensor<float>({3, 2})); });
+  here([&] { (void)assign_sub(step, 1); });
+  here([&] { (void)identity(w); });
+  const control_dependencies after{w.initializer()};  // so that each read is a node
+  here([&] { (void)w.read(); });
+  here([&] { (void)assign(w, w); });
+  here([&] { (void)matmul(x, w); });
+  here([&] { (void)maximum(w, 0.0f); });
+  here([&] { (void)reduce_sum(w); });
+  here([&] { (void)gather(w, numbers); });
+  here([&] { (void)identity(w); });
+  here([&] { (void)place<"/cpu:0">(w); });
+  here([&] { (void)q.enqueue(reduce_sum(w), 1); });
+}
+
+TEST_CASE_METHOD(fixture, "elementwise functions stand where they are written") {
+#define HERE(function, ...) here([&] { (void)pn::function(__VA_ARGS__); })
+  HERE(exp, x), HERE(log, x), HERE(log1p, x), HERE(sqrt, x), HERE(rsqrt, x), HERE(tanh, x), HERE(erf, x), HERE(erfc, x);
+  HERE(sin, x), HERE(cos, x), HERE(floor, x), HERE(ceil, x), HERE(round, x), HERE(square, x), HERE(abs, x), HERE(sign, x);
+  HERE(negative, x), HERE(sigmoid, x), HERE(elu, x), HERE(softplus, x), HERE(relu, x), HERE(nn::sigmoid, x), HERE(nn::tanh, x);
+  HERE(maximum, x, y), HERE(minimum, x, 0.0f), HERE(pow, x, y), HERE(add, x, y), HERE(subtract, x, y), HERE(multiply, x, y);
+  HERE(divide, x, y), HERE(equal, x, y), HERE(not_equal, x, y), HERE(bias_add, x, constant<float>({1, 2, 3}, "bias"));
+#undef HERE
+  here([&] { (void)cast<int>(x); });
+  here([&] { (void)cast<bool>(x); });
+  here([&] { (void)cast<float>(truth); });
+  here([&] { (void)cast<float>(x); });
+  here([&] { (void)cast<bool>(truth); });
+  here([&] { (void)select(x > y, x, y, "chosen"); });
+  here([&] { (void)select(truth, truth, truth); });
+  here([&] { (void)select(flag, text, text); });
+  here([&] { (void)map<halved>(x); });
+  here([&] { (void)map<geometric_mean>(x, y); });
+  here([&] { (void)map<geometric_mean>(x, 2.0f); });
+}
+
+TEST_CASE_METHOD(fixture, "products, reductions and other shapes stand where they are written") {
+  here([&] { (void)matmul(x, w); });
+  here([&] { (void)reduce_sum(x), reduce_mean(x), reduce_max(x), reduce_min(x), reduce_prod(x); });
+  here([&] { (void)reduce_all(truth), reduce_any(truth); });
+  here([&] { (void)argmax(x, 1); });
+  here([&] { (void)reshape(x, {12}); });
+  here([&] { (void)expand_dims(x, 0); });
+  here([&] { (void)squeeze(expand_dims(x, 0)); });
+  here([&] { (void)transpose(x, {1, 0}); });
+  here([&] { (void)shape_of(x); });
+  here([&] { (void)concat({x, y}, 1); });
+  here([&] { (void)stack({x, y}, 1); });
+  here([&] { (void)stack(std::vector{x, y}); });
+  here([&] { (void)split<3>(x, 1); });
+  here([&] { (void)slice(x, {0, 0}, {1, 2}); });
+  here([&] { (void)pad(x, {{1, 1}, {0, 0}}); });
+  here([&] { (void)tile(x, {2, 1}); });
+  here([&] { (void)gather(x, numbers); });
+  here([&] { (void)one_hot<float>(numbers, 3); });
+  here([&] { (void)softmax(x), log_softmax(x); });
+  here([&] { (void)softmax_cross_entropy_with_logits(y, x); });
+  here([&] { (void)sparse_softmax_cross_entropy_with_logits(numbers, x); });
+  here([&] { (void)in_top_k(x, numbers); });
+  here([&] { (void)conv2d(image, constant(tensor<float>({3, 3, 3, 4}))); });
+  here([&] { (void)max_pool(image), avg_pool(image); });
+}
+
+TEST_CASE_METHOD(fixture, "queues of each kind stand where they are made") {
+  here([&] { (void)fifo_queue<int>({}); });
+  here([&] { (void)padding_fifo_queue<int>({.shapes = {{}}}); });
+  here([&] { (void)priority_queue<int>({}); });
+  here([&] { (void)random_shuffle_queue<int>({}); });
+}
+
+TEST_CASE_METHOD(fixture, "groups, ops of a user's own and places stand where they are written") {
+  const auto a = no_op(), b = no_op();
+  here([&] { (void)group(a, b); });
+  here([&] { (void)group({a, b}); });
+  here([&] { (void)group(a, assign_add(step, 1), w.initializer()); });
+  here([&] { (void)call<own::scaled>(x); });
+  here([&] { (void)call<own::scaled>({{"by", 3.0}}, x); });
+  here([&] { (void)call<own::scaled, float>(x); });
+  here([&] { (void)place<"/cpu:0">(x); });
+  here([&] { (void)place<"/cpu:0">(multiply(x, y)); });
+  here([&] { (void)place<"/cpu:0">(variable(1.0f)); });
+  here([&] { (void)static_cluster<job<"ps", 2>>::place<"/job:ps/task:1">(x); });
+}
+
+TEST_CASE_METHOD(fixture, "the nodes of a layer stand where the layer is written") {
+  here([&] { (void)nn::dense(x, 5, nn::relu, {.name = "hidden"}); });
+  here([&] { (void)nn::dense(x, 5, [](auto h) { return tanh(h) * 2.0f; }); });
+  here([&] { (void)nn::dense(x, 5); });
+  here([&] { (void)nn::conv2d(image, 4, {3, 3}, nn::elu); });
+  here([&] { (void)nn::conv2d(image, 4, {3, 3}); });
+  here([&] { (void)nn::split_dense(x, 4, {"/cpu:0", "/cpu:0"}, nn::softplus); });
+  here([&] { (void)nn::batch_norm(x, {.training = true}); });
+  here([&] { (void)nn::batch_norm(x, {.training = flag}); });
+  here([&] { (void)nn::update_ops(); });
+  here([&] { (void)nn::dropout(x, {.training = true}); });
+  here([&] { (void)nn::dropout(x, {.training = flag}); });
+  here([&] { (void)dropout(x, {.rate = .3}); });
+  here([&] { (void)nn::embedding(numbers, 10, 4); });
+  here([&] { (void)nn::embedding(numbers, 10, 4, {.partition = fixed_size_partitioner{3}}); });
+  here([&] { (void)nn::sigmoid(x); });
+  here([&] { (void)nn::training_flag(flag).choose([&] { return x; }, [&] { return y; }); });
+}
+
+TEST_CASE_METHOD(fixture, "variables in parts stand where they are written") {
+  const partitioned_variable_options in_three{.partition = fixed_size_partitioner{3}};
+  here([&] { (void)partitioned_variable<float>({7, 2}, nn::glorot_uniform_initializer(), in_three); });
+  here([&] { (void)partitioned_variable(zeros<float>({7, 2}), in_three); });
+  here([&] { (void)partitioned_variable(tensor<float>({7, 2}), in_three); });
+  const partitioned_variable table(tensor<float>({7, 2}), in_three);
+  here([&] { (void)gather(table, numbers); });
+  here([&] { (void)gather(table, index, {.axis = 1}); });
+  const control_dependencies after{table.initializer()};
+  here([&] { (void)table.read(); });
+}
+
+TEST_CASE_METHOD(fixture, "control flow stands where it is written, and its bodies where theirs are") {
+  const auto doubled = [&] { return x * 2.0f; };
+  const auto product = [&] { return x * y; };
+  here([&] { (void)cond(flag, doubled, product); });
+  here([&] { (void)cond(flag, [] { return 1.0f; }, [] { return 2.0f; }); });
+  here([&] { (void)cond(flag, [&] { return assign_add(step, step); }, [&] { return step.read(); }); });
+  const auto chosen = cond(flag, doubled, product);
+  here([&] { (void)gradients(chosen, x); });
+  const auto goes_on = [](auto i, auto) { return i < 10; };
+  const auto turn = [&](auto i, auto s) { return std::tuple{i + 1, s * y}; };
+  here([&] { (void)while_loop(goes_on, turn, 0, x); });
+  here([&] { (void)while_loop({.maximum_iterations = 3}, goes_on, turn, index, x); });
+  here([&] { (void)while_loop([](auto i) { return i < 10; }, [](auto i) { return i + 1; }, 0); });
+  const auto [i, s] = while_loop(goes_on, turn, 0, x);
+  const auto last = s;
+  here([&] { (void)gradients(last, x); });
+}
+
+TEST_CASE_METHOD(fixture, "operators, which cannot say where they stand, stand by their operands") {
+  const node_id first = g.size();
+  const auto sum = x + y * 2.0f;
+  const auto same = truth == true;
+  CHECK(to_string(same.node().where) == to_string(truth.node().where));
+  CHECK(to_string(sum.node().where) == to_string(y.node().where));
+  CHECK(elsewhere(g, first, {__FILE__, 0}) == "");
+}
