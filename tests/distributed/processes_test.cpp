@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/waiting_step.hpp>
 
 namespace {
 
@@ -69,25 +70,13 @@ TEST_CASE("R7: steps that a client cancels end where they wait, and its session 
   fresh f;
   const cluster_spec spec = free_addresses({{"worker", 1}});
   const task_process worker{spec, "worker", 0, lively};
-  auto begun = variable(0, {.name = "begun"});
-  auto q = fifo_queue<int>({.capacity = 2, .shapes = {{}}});
-  const auto takes = [&] {
-    const control_dependencies after{operation(assign_add(begun, 1))};
-    return group(q.dequeue());
-  }();
-  const auto put = q.enqueue(7);
-  const auto size = q.size();
+  waiting_step step;
   session sess{toward(worker.target())}, watcher{toward(worker.target())};
-  sess.run(begun.initializer());
-  error e(errc::internal, "");
-  std::thread runner([&] { e = caught([&] { sess.run(takes); }); });
-  CHECK(soon([&] { return int(watcher.run(begun)) == 1; }));
-  sess.cancel_steps(error(errc::cancelled, "that is enough"));
-  runner.join();
+  const auto e = step.cancelled(sess, watcher, error(errc::cancelled, "that is enough"));
   CHECK(e.code() == errc::cancelled);
   CHECK_THAT(e.what(), Catch::Contains("that is enough"));
-  sess.run(put);
-  CHECK(int(sess.run(size)) == 1);
+  sess.run(step.put);
+  CHECK(int(sess.run(step.size)) == 1);
 }
 
 TEST_CASE("a target that is killed in the middle of a step: unavailable, with its name, in time") {

@@ -8,6 +8,7 @@
 
 #include <support/caught.hpp>
 #include <support/tensor_text.hpp>
+#include <support/waiting_step.hpp>
 
 namespace {
 
@@ -44,25 +45,13 @@ expr<float> long_chain(int links, std::int64_t n) {
 
 TEST_CASE("steps that are cancelled fail with what they were cancelled with, and the session goes on") {
   fresh f;
-  auto begun = variable(0, {.name = "begun"});
-  auto q = fifo_queue<int>({.capacity = 2, .shapes = {{}}});
-  const auto takes = [&] {
-    const control_dependencies after{operation(assign_add(begun, 1))};
-    return group(q.dequeue());
-  }();
-  const auto put = q.enqueue(7);
-  const auto size = q.size();
+  waiting_step step;
   session sess;
-  sess.run(begun.initializer());
-  error e(errc::internal, "");
-  std::thread runner([&] { e = caught([&] { sess.run(takes); }); });
-  while (int(sess.run(begun)) == 0) std::this_thread::yield();
-  sess.cancel_steps(error(errc::cancelled, "that is enough"));
-  runner.join();
+  const auto e = step.cancelled(sess, sess, error(errc::cancelled, "that is enough"));
   CHECK(e.code() == errc::cancelled);
   CHECK_THAT(e.what(), Catch::Contains("that is enough"));
-  sess.run(put);
-  CHECK(int(sess.run(size)) == 1);
+  sess.run(step.put);
+  CHECK(int(sess.run(step.size)) == 1);
 }
 
 // ---- concurrent steps ------------------------------------------------------------------------------------------------------

@@ -83,6 +83,27 @@ class small_disk {
   const bool is_there_;
 };
 
+// A file of another program on the same disk, which fills it.
+class file_of_others {
+ public:
+  explicit file_of_others(const std::filesystem::path& folder) : at_(folder / "others") {
+    std::ofstream(at_) << std::string(1 << 20, 'x');
+  }
+  file_of_others(const file_of_others&) = delete;
+  ~file_of_others() { std::filesystem::remove(at_); }
+
+ private:
+  const std::filesystem::path at_;
+};
+
+// A step, and five more while there is trouble.
+template <class Begin>
+void train_through(tr::monitored_training_session& sess, const model& m, Begin trouble) {
+  sess.run(m.train);
+  const auto now = trouble();
+  for (int i = 0; i < 5; ++i) sess.run(m.train);
+}
+
 // The step of the newest checkpoint, which is whole; beside those that the list has there is nothing of any.
 std::int64_t step_on_disk(const std::filesystem::path& dir, model& m) {
   pn::session other;
@@ -107,11 +128,7 @@ TEST_CASE("a checkpoint that finds no room is told of, and training goes on; the
   o.in_background = in_background;
   {
     tr::monitored_training_session sess{with(o)};
-    sess.run(m.train);
-    {
-      const file_limit full(4000);
-      for (int i = 0; i < 5; ++i) sess.run(m.train);
-    }
+    train_through(sess, m, [] { return file_limit(4000); });
     CHECK(said.has("cannot save the checkpoint of step 3: cannot write " + dir.path("model-3-00002-of-00002.safetensors")));
     CHECK(said.has("File too large; training goes on"));
     sess.run(m.train);
@@ -223,11 +240,7 @@ TEST_CASE("a folder that can no longer be written to does not end training; with
   }
   {
     tr::monitored_training_session sess{with(o)};
-    sess.run(m.train);
-    {
-      const no_right_to_write denied(dir.path());
-      for (int i = 0; i < 5; ++i) sess.run(m.train);
-    }
+    train_through(sess, m, [&] { return no_right_to_write(dir.path()); });
     CHECK(said.has("Permission denied; training goes on"));
   }
   CHECK(step_on_disk(dir.folder(), m) == 6);
@@ -241,11 +254,8 @@ TEST_CASE("a disk that is full does not end training") {
   lines said;
   {
     tr::monitored_training_session sess{with(every_step(dir.path(), said))};
-    sess.run(m.train);
-    std::ofstream(dir.folder() / "others") << std::string(1 << 20, 'x');
-    for (int i = 0; i < 5; ++i) sess.run(m.train);
+    train_through(sess, m, [&] { return file_of_others(dir.folder()); });
     CHECK(said.has("No space left on device; training goes on"));
-    std::filesystem::remove(dir.folder() / "others");
   }
   CHECK(step_on_disk(dir.folder(), m) == 6);
 }

@@ -12,19 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace {
-
-pinion::cluster_spec cluster_of(char** from, char** to) {
-  pinion::cluster_spec cluster;
-  for (; from != to; ++from) {
-    const std::string text = *from;
-    const auto slash = text.find('/'), equals = text.find('=');
-    cluster.add_task(text.substr(0, slash), std::atoi(text.c_str() + slash + 1), text.substr(equals + 1));
-  }
-  return cluster;
-}
-
-}  // namespace
+#include <support/cluster_words.hpp>
 
 int main(int count, char** arguments) try {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <support/cluster_words.hpp>
+
 namespace {
 
 namespace pn = pinion;
@@ -18,16 +20,6 @@ namespace tr = pinion::train;
 using namespace std::chrono_literals;
 
 constexpr auto heartbeat = 400ms;
-
-pn::cluster_spec cluster_of(char** from, char** to) {
-  pn::cluster_spec cluster;
-  for (; from != to; ++from) {
-    const std::string text = *from;
-    const auto slash = text.find('/'), equals = text.find('=');
-    cluster.add_task(text.substr(0, slash), std::atoi(text.c_str() + slash + 1), text.substr(equals + 1));
-  }
-  return cluster;
-}
 
 void say(std::string_view line) {
   std::printf("%.*s\n", static_cast<int>(line.size()), line.data());

@@ -60,18 +60,22 @@ void without_looking(const training& t) {
   }
 }
 
-// The third step waits for an element that nobody brings.
-void at_an_empty_queue(const training& t, std::chrono::milliseconds grace) {
+// The third step waits for an element that nobody brings, at a queue where the guards say.
+void until_it_waits(const training& t, const tr::monitored_session_options& options) {
   auto q = pn::fifo_queue<int>({.capacity = 1, .shapes = {{}}});
   const pn::operation waits = pn::group(q.dequeue());
-  auto options = t.options();
-  options.signal_grace_period = grace;
   tr::monitored_training_session sess{options};
   sess.run(t.step);
   sess.run(t.step);
   say("trains");
   while (!sess.should_stop()) sess.run(waits);
   say("ended at " + std::to_string(std::int64_t(sess.raw_session().run(t.count))));
+}
+
+void at_an_empty_queue(const training& t, std::chrono::milliseconds grace) {
+  auto options = t.options();
+  options.signal_grace_period = grace;
+  until_it_waits(t, options);
 }
 
 void without_stopping(const training& t) {
@@ -133,22 +137,14 @@ void beside_servers(const std::string& dir) {
   serves.join();
 }
 
-// Waits for an element at a queue of another task.
 void at_a_queue_elsewhere(const std::string& dir) {
   pn::local_cluster local{{{"ps", 1}, {"worker", 1}}};
   const pn::device on{pn::replica_device_setter{{.worker_device = "/job:worker/task:0", .cluster = local.spec()}}};
   const training t{.dir = dir};
   const pn::device there("/job:ps/task:0");
-  auto q = pn::fifo_queue<int>({.capacity = 1, .shapes = {{}}});
-  const pn::operation waits = pn::group(q.dequeue());
   auto options = t.options();
   options.master = local.target("worker", 0);
-  tr::monitored_training_session sess{options};
-  sess.run(t.step);
-  sess.run(t.step);
-  say("trains");
-  while (!sess.should_stop()) sess.run(waits);
-  say("ended at " + std::to_string(std::int64_t(sess.raw_session().run(t.count))));
+  until_it_waits(t, options);
 }
 
 // Nobody serves at its target.
