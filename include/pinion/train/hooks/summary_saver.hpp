@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <pinion/train/hooks/disk_trouble.hpp>
 #include <pinion/train/hooks/global_step_watch.hpp>
@@ -42,9 +43,11 @@ class summary_saver {
   }
   void after_create_session(session& s, coordinator&) {
     next_ = step_.read(s);
+    // Asked for outside: a task that is lost is no trouble with the disk.
+    const auto devices = has_graph_ ? std::vector<device_info>() : s.list_devices();
     file_.survive([&] {
       o_.writer->add_session_log(session_mark::start, next_);
-      if (std::exchange(has_graph_, true) == false) o_.writer->add_graph(s.graph(), s.list_devices());
+      if (!std::exchange(has_graph_, true)) o_.writer->add_graph(s.graph(), devices);
     });
     timer_.reset();
   }
