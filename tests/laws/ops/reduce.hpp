@@ -36,6 +36,39 @@ inline std::vector<ranged> fold_reference(const std::string& op, const call& c, 
   return all;
 }
 
+// Element k of ProdGrad: dy times the sum, over all ways to choose another element for each weight, no two the same, of
+// the weights there and the rest of x.
+class slope_of_product {
+ public:
+  slope_of_product(const call& c, const tensors& x, std::int64_t k) : x_(x) {
+    const shape& s = c.inputs[1].shape();
+    const std::size_t here = reduced_index(s, c.attrs, k);
+    std::vector<std::size_t> others;
+    for (std::int64_t e = 0; e < s.count(); ++e)
+      if (e != k && reduced_index(s, c.attrs, e) == here) others.push_back(static_cast<std::size_t>(e));
+    roundings_ = static_cast<double>((x.size() + 1) * others.size() + 4);
+    choose(2, x[0][here], others);
+  }
+  ranged in(dtype type) const { return rounded(type, sum_, size_, roundings_); }
+
+ private:
+  void choose(std::size_t weight, double product, const std::vector<std::size_t>& others) {
+    if (weight == x_.size()) {
+      for (const std::size_t e : others) product *= x_[1][e];
+      sum_ += product, size_ += std::abs(product);
+      return;
+    }
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      std::vector<std::size_t> rest = others;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+      choose(weight + 1, product * x_[weight][others[i]], rest);
+    }
+  }
+
+  const tensors& x_;
+  double sum_ = 0, size_ = 0, roundings_ = 0;
+};
+
 inline std::vector<row> reduce_rows() {
   using enum role;
   return {
@@ -97,44 +130,22 @@ inline std::vector<row> reduce_rows() {
        {{"ExpandLike", {f({3}), f({2, 3})}, axes({1}), "does not fit"}}},
       {{"ProdGrad"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
-         const input matrix{{m, n}};
-         return {{"all", {{{}}, {{m}, number, 0.5, 1.5}}}, {"rows", {{{m}}, matrix}, plain(axes({1}))}};
+         const input matrix{{m, n}}, few{{m}, number, 0.5, 1.5};
+         return {{"all", {{{}}, few}},
+                 {"rows", {{{m}}, matrix}, plain(axes({1}))},
+                 {"all, weighted", {{{}}, few, {{m}}}},
+                 {"rows, weighted", {{{m}}, matrix, matrix}, plain(axes({1}))},
+                 {"rows, weighted twice", {{{2}}, {{2, 4}}, {{2, 4}}, {{2, 4}}}, plain(axes({1}))},
+                 {"one, weighted", {{{}}, {{1}}, {{1}}}}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
-         const shape& s = c.inputs[1].shape();
          std::vector<ranged> y;
-         for (std::int64_t e = 0; e < s.count(); ++e) {
-           double v = x[0][reduced_index(s, c.attrs, e)];
-           for (std::int64_t f = 0; f < s.count(); ++f)
-             if (f != e && reduced_index(s, c.attrs, f) == reduced_index(s, c.attrs, e)) v *= x[1][static_cast<std::size_t>(f)];
-           y.push_back(rounded(c.inputs[1].dtype(), v, v, static_cast<double>(s.count()) + 2));
-         }
+         for (std::int64_t k = 0; k < c.inputs[1].shape().count(); ++k) y.push_back(slope_of_product(c, x, k).in(c.inputs[1].dtype()));
          return expectation{{y}};
        },
-       {{"ProdGrad", {f({3}), f({2, 3})}, axes({1}), "does not fit"}}},
-      {{"ProdGradGrad"},
-       [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
-         const input matrix{{m, n}};
-         return {{"all", {{{}}, {{m}, number, 0.5, 1.5}, {{m}}}}, {"rows", {{{m}}, matrix, matrix}, plain(axes({1}))}, {"one", {{{}}, {{1}}, {{1}}}}};
-       },
-       [](const call& c, const tensors& x) -> std::optional<expectation> {
-         const shape& s = c.inputs[1].shape();
-         const auto together = [&](std::int64_t a, std::int64_t b) { return reduced_index(s, c.attrs, a) == reduced_index(s, c.attrs, b); };
-         std::vector<ranged> y;
-         for (std::int64_t k = 0; k < s.count(); ++k) {
-           double sum = 0, size = 0;
-           for (std::int64_t i = 0; i < s.count(); ++i) {
-             if (i == k || !together(i, k)) continue;
-             double product = x[0][reduced_index(s, c.attrs, k)] * x[2][static_cast<std::size_t>(i)];
-             for (std::int64_t j = 0; j < s.count(); ++j)
-               if (j != i && j != k && together(j, k)) product *= x[1][static_cast<std::size_t>(j)];
-             sum += product, size += std::abs(product);
-           }
-           y.push_back(rounded(c.inputs[1].dtype(), sum, size, 3 * static_cast<double>(s.count()) + 4));
-         }
-         return expectation{{y}};
-       },
-       {{"ProdGradGrad", {f({2}), f({2, 3}), f({3})}, axes({1}), "weights of float [3]"}}},
+       {{"ProdGrad", {f({3}), f({2, 3})}, axes({1}), "does not fit"},
+        {"ProdGrad", {f({2}), f({2, 3}), f({3})}, axes({1}), "weights of float [3]"},
+        {"ProdGrad", std::vector<any_tensor>(23, f({})), {}, "a derivative of order 22 of a product; 21 is the highest"}}},
       {{"ArgMax"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -190,14 +191,20 @@ inline std::unique_ptr<kernel> make_kernel(reduce_any, const kernel_setup& setup
 
 namespace detail {
 
+// The shape of x reduced, its axes kept. Throws invalid_argument where a gradient of other extents came.
+inline shape kept_by_gradient(const shape& dy, const shape& x, axis_set axes) {
+  const shape kept = without_axes(x, axes, true);
+  if (kept.count() != dy.count())
+    throw error(errc::invalid_argument,
+                "a gradient of shape " + to_string(dy) + " does not fit a reduction of " + to_string(x));
+  return kept;
+}
+
 template <class T>
 void expand(kernel_context& c, const attributes& attrs) {
   const any_tensor &dy = c.input(0), &like = c.input(1);
   const shape extent = like.shape();
-  const shape kept = without_axes(extent, reduced_axes(attrs, extent.rank()), true);
-  if (kept.count() != dy.count())
-    throw error(errc::invalid_argument,
-                "a gradient of shape " + to_string(dy.shape()) + " does not fit a reduction of " + to_string(extent));
+  const shape kept = kept_by_gradient(dy.shape(), extent, reduced_axes(attrs, extent.rank()));
   T* const dx = c.allocate(0, dy.dtype(), extent).template data<T>();
   if (extent.count() == 0) return;
   const std::int64_t n = attrs.get_or("mean", false) ? extent.count() / kept.count() : 1;
@@ -249,52 +256,88 @@ void differentiate_product(const T* x, T dy, T* dx, const std::vector<std::int64
   }
 }
 
-// The same for the sums of products that lack two factors: products of x + g e, of which the part with one e counts.
+// A product of factors x + g0 e0 + g1 e1 + ..., where each e times itself is 0: a coefficient for each set of e, as bits.
 template <class T>
-void differentiate_product_twice(const T* x, const T* g, T dy, T* y, const std::vector<std::int64_t>& at) {
-  struct dual {
-    T value = 1, slope = 0;
-    dual times(T x, T g) const { return {value * x, value * g + slope * x}; }
-  };
-  std::vector<dual> before;
-  dual product;
+class weighted_product {
+ public:
+  explicit weighted_product(std::size_t weights) : of_(std::size_t{1} << weights) { of_[0] = 1; }
+
+  // What has more e than factors is no term, and stays out of sums: it might be 0 times infinity.
+  void times(T x, const std::vector<const T*>& g, std::int64_t at) {
+    for (std::size_t set = of_.size(); set-- > 0;) {
+      const int chosen = std::popcount(set);
+      if (chosen > factors_ + 1) continue;
+      T sum = chosen <= factors_ ? x * of_[set] : T(0);
+      for (std::size_t i = 0; i < g.size(); ++i)
+        if (set >> i & 1) sum += g[i][at] * of_[set ^ std::size_t{1} << i];
+      of_[set] = sum;
+    }
+    ++factors_;
+  }
+  // The coefficient of all e in the product of both.
+  T all_with(const weighted_product& other) const {
+    T sum = 0;
+    const std::size_t all = of_.size() - 1;
+    for (std::size_t set = 0; set <= all; ++set)
+      if (std::popcount(set) <= factors_ && std::popcount(all ^ set) <= other.factors_)
+        sum += of_[set] * other.of_[all ^ set];
+    return sum;
+  }
+
+ private:
+  std::vector<T> of_;
+  std::int64_t factors_ = 0;
+};
+
+// With as many weights as elements there is nothing to choose for one of them.
+template <class T>
+void differentiate_product(const T* x, const std::vector<const T*>& g, T dy, T* dx,
+                           const std::vector<std::int64_t>& at) {
+  if (g.size() >= at.size()) {
+    for (const std::int64_t i : at) dx[i] = 0;
+    return;
+  }
+  std::vector<weighted_product<T>> before;
+  weighted_product<T> product(g.size());
   for (const std::int64_t i : at) {
     before.push_back(product);
-    product = product.times(x[i], g[i]);
+    product.times(x[i], g, i);
   }
-  product = {};
+  product = weighted_product<T>(g.size());
   for (std::size_t k = at.size(); k-- > 0;) {
-    y[at[k]] = dy * (before[k].value * product.slope + before[k].slope * product.value);
-    product = product.times(x[at[k]], g[at[k]]);
+    dx[at[k]] = dy * before[k].all_with(product);
+    product.times(x[at[k]], g, at[k]);
   }
-}
-
-template <class T>
-void run_prod_grad_grad(kernel_context& c, const attributes& attrs) {
-  const any_tensor dy = c.input(0), x = c.input(1), g = c.input(2), y = c.allocate(0, x.dtype(), x.shape());
-  if (x.count() == 0) return;
-  const axis_set axes = reduced_axes(attrs, x.shape().rank());
-  c.launch([dy, x, g, y, axes] {
-    const auto kept = offsets_along(x.shape(), axes, false), reduced = offsets_along(x.shape(), axes, true);
-    for (std::size_t k = 0; k < kept.size(); ++k)
-      differentiate_product_twice(x.data<T>() + kept[k], g.data<T>() + kept[k], dy.data<T>()[k], y.data<T>() + kept[k],
-                                  reduced);
-  });
 }
 
 template <class T>
 void run_prod_grad(kernel_context& c, const attributes& attrs) {
-  const any_tensor &dy = c.input(0), &x = c.input(1);
-  T* const dx = c.allocate(0, x.dtype(), x.shape()).template data<T>();
-  if (x.count() == 0) return;
+  const any_tensor dy = c.input(0), x = c.input(1), dx = c.allocate(0, x.dtype(), x.shape());
   const axis_set axes = reduced_axes(attrs, x.shape().rank());
-  c.launch([x = x.data<T>(), extent = x.shape(), dy = dy.data<T>(), dx, axes, services = c.services] {
-    const auto kept = offsets_along(extent, axes, false), reduced = offsets_along(extent, axes, true);
+  std::vector<any_tensor> weights;
+  for (std::size_t i = 2; i < c.inputs.size(); ++i) weights.push_back(c.inputs[i]);
+  for (const any_tensor& g : weights)
+    if (g.shape() != x.shape())
+      throw error(errc::invalid_argument,
+                  "weights of shape " + to_string(g.shape()) + " for elements of shape " + to_string(x.shape()));
+  kept_by_gradient(dy.shape(), x.shape(), axes);
+  if (x.count() == 0) return;
+  c.launch([dy, x, weights, dx, axes, services = c.services] {
+    const auto kept = offsets_along(x.shape(), axes, false), reduced = offsets_along(x.shape(), axes, true);
     const auto n = static_cast<std::int64_t>(kept.size());
-    in_ranges(*services, n, static_cast<std::int64_t>(reduced.size()), [&](std::int64_t first, std::int64_t last) {
+    const auto cost = static_cast<std::int64_t>(reduced.size()) << weights.size();
+    in_ranges(*services, n, cost, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t k = first; k < last; ++k) {
         const std::int64_t at = kept[static_cast<std::size_t>(k)];
-        differentiate_product(x + at, dy[k], dx + at, reduced);
+        const T slope = dy.data<T>()[k], *const from = x.data<T>() + at;
+        T* const to = dx.data<T>() + at;
+        if (weights.empty()) {
+          differentiate_product(from, slope, to, reduced);
+          continue;
+        }
+        std::vector<const T*> g;
+        for (const any_tensor& w : weights) g.push_back(w.data<T>() + at);
+        differentiate_product(from, g, slope, to, reduced);
       }
     });
   });
@@ -346,13 +389,6 @@ inline std::unique_ptr<kernel> make_kernel(expand_like, const kernel_setup& setu
 inline std::unique_ptr<kernel> make_kernel(prod_grad, const kernel_setup& setup) {
   return detail::visit_floating(setup.input(1).dtype, [&]<class T>() {
     return make_function_kernel([attrs = setup.attrs()](kernel_context& c) { detail::run_prod_grad<T>(c, attrs); });
-  });
-}
-
-inline std::unique_ptr<kernel> make_kernel(prod_grad_grad, const kernel_setup& setup) {
-  return detail::visit_floating(setup.input(1).dtype, [&]<class T>() {
-    return make_function_kernel(
-        [attrs = setup.attrs()](kernel_context& c) { detail::run_prod_grad_grad<T>(c, attrs); });
   });
 }
 

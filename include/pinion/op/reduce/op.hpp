@@ -176,38 +176,46 @@ struct expand_like : reduction {
   }
 };
 
-// (dy, x) -> dx of a product y: dx[i] = dy * the product of all others, without dividing by x[i], which may be 0.
+// (dy, x) -> dx of a product y: dx[k] = dy * the product of all others, without dividing by x[k], which may be 0.
+//
+// (dy, x, g0, g1, ...), each g of the shape of x -> element k is dy times the coefficient of e0 e1 ... in the product of
+// all others of x + g0 e0 + g1 e1 + ...: the sum, over all ways to choose an element for each g, no two the same, of
+// those elements of the g and the rest of x. It is the gradient of itself with one g less, so products have derivatives
+// of any order.
 struct prod_grad {
   static constexpr std::string_view name = "ProdGrad";
-  static constexpr input_count inputs = 2;
+  static constexpr input_count inputs = at_least(2);
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
+  static constexpr int most_weights = 20;  // a coefficient for each set of them is kept for each element of x
   static void infer(shape_context& c) {
+    if (c.inputs() - 2 > most_weights)
+      c.fail("a derivative of order " + std::to_string(c.inputs() - 1) + " of a product; " +
+             std::to_string(most_weights + 1) + " is the highest");
     detail::expect_reduced(c);
+    for (int i = 0; i < c.inputs(); ++i)
+      if (c.dtype(i) != c.dtype(1) || (i > 1 && !fits(c.shape(i), c.shape(1))))
+        c.fail("weights of " + std::string(to_string(c.dtype(i))) + " " + to_string(c.shape(i)) + " for elements of " +
+               std::string(to_string(c.dtype(1))) + " " + to_string(c.shape(1)));
     c.output(c.dtype(1), c.shape(1));
   }
   static void gradient(gradient_context& g) {
     const attributes attrs = detail::axes_of(g.attrs());
-    const output ones = g.make("OnesLike", {g.input(0)}), others = g.make(name, {ones, g.input(1)}, attrs);
-    const output products = elementwise(
-        g, "Mul", [](auto a, auto b) { return a * b; }, g.output_gradient(0), others);
-    g.set(0, g.make("Sum", {products}, attrs));
-    g.set(1, g.make("ProdGradGrad", {g.input(0), g.input(1), g.output_gradient(0)}, attrs));
-  }
-};
-
-// (dy, x, g) -> the gradient of ProdGrad's result, weighted by g, by x: element k is dy times the sum over i of g[i]
-// and the product of all x but those of i and k.
-struct prod_grad_grad {
-  static constexpr std::string_view name = "ProdGradGrad";
-  static constexpr input_count inputs = 3;
-  static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
-  static constexpr std::string_view no_gradient = "the third derivative of a product is not implemented";
-  static void infer(shape_context& c) {
-    detail::expect_reduced(c);
-    if (!fits(c.shape(2), c.shape(1)) || c.dtype(2) != c.dtype(1))
-      c.fail("weights of " + std::string(to_string(c.dtype(2))) + " " + to_string(c.shape(2)) + " for elements of " +
-             std::string(to_string(c.dtype(1))) + " " + to_string(c.shape(1)));
-    c.output(c.dtype(1), c.shape(1));
+    const std::vector<output> given = g.node().inputs;
+    const output weight = g.output_gradient(0);
+    if (g.wants(0)) {
+      std::vector<output> from = given;
+      from[0] = g.make("OnesLike", {given[0]});
+      const output products = elementwise(
+          g, "Mul", [](auto a, auto b) { return a * b; }, weight, g.make(name, std::move(from), attrs));
+      g.set(0, g.make("Sum", {products}, attrs));
+    }
+    for (int i = 1; i < static_cast<int>(given.size()); ++i) {
+      if (!g.wants(i)) continue;
+      std::vector<output> from = given;
+      if (i > 1) from.erase(from.begin() + i);
+      from.push_back(weight);
+      g.set(i, g.make(name, std::move(from), attrs));
+    }
   }
 };
 
