@@ -5,6 +5,8 @@
 #include <pinion/base/dtype.hpp>
 #include <pinion/tensor/tensor.hpp>
 
+#include <pinion/dsl/operators.hpp>
+
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/dsl/batch_norm.hpp>

@@ -60,16 +60,17 @@ inline constexpr dtype dtype_of = detail::dtype_for<T>();
   "the element types are float, double, std::int32_t, std::int64_t, std::uint8_t, bool and std::string"
 
 namespace detail {
-// Compilers quote the call, and so the text, where it is false.
-constexpr bool is_element(bool supported, const char*) {
-  return supported;
+// Compilers quote the call, and so the text, where it is false: in their first lines where it stands in the head of a
+// class template, which `template <element T>` would not bring there.
+template <class... T>
+constexpr bool are_elements(const char*) {
+  return ((dtype_of<T> != dtype::invalid && std::is_same_v<T, std::remove_cvref_t<T>>)&&...);
 }
 }  // namespace detail
 
 // A C++ type that an element of a tensor may have.
 template <class T>
-concept element = detail::is_element(dtype_of<T> != dtype::invalid && std::is_same_v<T, std::remove_cvref_t<T>>,
-                                     PINION_ELEMENT_TYPES);
+concept element = detail::are_elements<T>(PINION_ELEMENT_TYPES);
 
 // A set of dtypes, as kernels declare it.
 struct dtype_set {

@@ -42,8 +42,8 @@ struct map_options {
 // or passes call it, thread-safe.
 //
 // A bad argument is invalid_argument. Exceptions during a pass: see pass.
-template <element... Ts>
-class dataset {
+template <class... Ts>
+requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class dataset {
  public:
   using value_type = element_of<Ts...>;
 

@@ -44,8 +44,8 @@ class any_expr {
 // An expression of element type T. With the defaults, expr<T>, it is a leaf, and can be stored: every expression of T
 // converts to it. An expression passed on as a temporary may be fused into its consumer; a stored one is a node of its
 // own. A value; thread-compatible, as its graph is.
-template <element T, class Program, class Place>
-class expr : public any_expr, public dsl::operators {
+template <class T, class Program, class Place>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class expr : public any_expr, public dsl::operators {
  public:
   using value_type = T;
 
@@ -58,8 +58,8 @@ class expr : public any_expr, public dsl::operators {
 };
 
 // A variable: the node that names it, its initialiser, and its read. A value; the state lives in the task that runs it.
-template <element T>
-class variable_handle : public dsl::operators {
+template <class T>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class variable_handle : public dsl::operators {
  public:
   using value_type = T;
 

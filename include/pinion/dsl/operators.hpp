@@ -14,12 +14,12 @@ namespace pinion::inline v0 {
 namespace dsl {
 struct leaf;
 }
-template <element T, class Program = dsl::leaf, class Place = anywhere>
-class expr;
-template <element T>
-class variable_handle;
-template <element T>
-class partitioned_variable;
+template <class T, class Program = dsl::leaf, class Place = anywhere>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class expr;
+template <class T>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class variable_handle;
+template <class T>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variable;
 
 namespace dsl {
 

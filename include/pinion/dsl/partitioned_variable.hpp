@@ -34,8 +34,8 @@ struct partitioned_variable_options {
 // A value: a handle, as that of a variable; the state lives in the tasks that run the parts. Making one throws
 // invalid_argument where the shape is not known or has no rows, and where the partitioner asks for no part, or for more
 // than there are rows.
-template <element T>
-class partitioned_variable : public dsl::operators {
+template <class T>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variable : public dsl::operators {
  public:
   using value_type = T;
 

@@ -105,8 +105,8 @@ class any_queue {
 
 // A queue of elements of one tensor each of T. What is put must fit the shapes it was made with; whoever waits, for
 // room or for elements, holds no thread, keeps its turn, and is cancelled with its step or session (errors: cancelled).
-template <element... T>
-class queue : public any_queue {
+template <class... T>
+requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public any_queue {
   static_assert(sizeof...(T) > 0, "a queue has elements of at least one component");
 
  public:
@@ -202,8 +202,8 @@ struct queue_options {
 };
 
 // First in, first out.
-template <element... T>
-class fifo_queue : public queue<T...> {
+template <class... T>
+requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class fifo_queue : public queue<T...> {
  public:
   explicit fifo_queue(const queue_options& o, source_location where = source_location::current())
       : queue<T...>(op::fifo_queue::name, queue<T...>::components_of(o.shapes), {{"capacity", o.capacity}},
@@ -220,8 +220,8 @@ struct random_shuffle_queue_options {
 };
 
 // Yields any of its elements, each as likely as the others.
-template <element... T>
-class random_shuffle_queue : public queue<T...> {
+template <class... T>
+requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class random_shuffle_queue : public queue<T...> {
  public:
   explicit random_shuffle_queue(const random_shuffle_queue_options& o,
                                 source_location where = source_location::current())
@@ -232,8 +232,8 @@ class random_shuffle_queue : public queue<T...> {
 
 // First in, first out; dimensions of its shapes may be unknown: components of a batch are filled up with zeros to the
 // largest of them.
-template <element... T>
-class padding_fifo_queue : public queue<T...> {
+template <class... T>
+requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class padding_fifo_queue : public queue<T...> {
  public:
   explicit padding_fifo_queue(const queue_options& o, source_location where = source_location::current())
       : queue<T...>(op::padding_fifo_queue::name, queue<T...>::components_of(o.shapes), {{"capacity", o.capacity}},
@@ -241,8 +241,8 @@ class padding_fifo_queue : public queue<T...> {
 };
 
 // Smallest first: its elements have a priority, int64, as an additional first component. `shapes` are those of T.
-template <element... T>
-class priority_queue : public queue<std::int64_t, T...> {
+template <class... T>
+requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class priority_queue : public queue<std::int64_t, T...> {
  public:
   explicit priority_queue(const queue_options& o, source_location where = source_location::current())
       : queue<std::int64_t, T...>(op::priority_queue::name, with_priority(o.shapes), {{"capacity", o.capacity}},

@@ -19,8 +19,8 @@
 namespace pinion::inline v0 {
 
 class session;
-template <element T>
-class device_tensor;
+template <class T>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class device_tensor;
 
 // A session as those know it who may outlive it: threads that run its steps, callables, values on its devices. A value;
 // copies are the same. Thread-safe. Once the session is gone, what is asked of it throws failed_precondition.
@@ -61,8 +61,8 @@ class session_link {
 
 // A value in the memory of a device, made by session::to_device, to be fed to steps of that session without a copy. A
 // value; copies share the memory, and keep it where they outlive the session.
-template <element T>
-class device_tensor {
+template <class T>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class device_tensor {
  public:
   const pinion::shape& shape() const { return value_.shape(); }
   // "" where it lies on the host, as for a CPU.

@@ -89,8 +89,8 @@ inline buffer_ref make_text_buffer(std::size_t count) {
 }
 
 // Nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, ... Ragged braces are refused with a sentence.
-template <element T>
-class literal {
+template <class T>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class literal {
  public:
   template <class U>
   requires std::is_convertible_v<U, T> &&(!std::is_same_v<U, literal>)literal(const U& value)
@@ -115,16 +115,16 @@ class literal {
   std::vector<T> elements_;
 };
 
-template <element T>
-class tensor;
+template <class T>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor;
 template <class V>
 inline constexpr bool is_tensor = false;
 template <class T>
 inline constexpr bool is_tensor<tensor<T>> = true;
 
 // A host tensor of a known dtype: a value. Copies share memory until one of them is written to.
-template <element T>
-class tensor {
+template <class T>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
  public:
   tensor() : tensor(pinion::shape{}) {}
   tensor(const pinion::shape& extent) : value_(dtype_of<T>, extent) {  // elements are zero

@@ -1,4 +1,4 @@
-// expect within 15 of 25: the element types are float, double, std::int32_t, std::int64_t, std::uint8_t, bool and std::string
+// expect within 5 of 15: the element types are float, double, std::int32_t, std::int64_t, std::uint8_t, bool and std::string
 // An expression of a struct.
 #include <pinion/graph.hpp>
 
