@@ -94,6 +94,8 @@ struct braced {
 struct braces {
   braces(std::initializer_list<braced>);
 };
+template <class>
+using braced_for = braced;
 }  // namespace dsl
 
 // One value for one output of the graph: {X, batch}. The dtype is checked by the compiler, the shape when it runs.
@@ -448,6 +450,10 @@ class callable<feed_list<X...>, fetch_list<F...>> {
   requires(!callable_with<V...>()) PINION_REFUSED(
       "a callable takes one value for each of its feeds, of its dtype: a pn::tensor, vector, span or nested braces")
   operator()(const V&...) const PINION_REFUSAL;
+  // Braces are of no type that the one above could have: a template, so that the one that runs is preferred.
+  template <class = void>
+  PINION_REFUSED("a callable takes one value for each of its feeds, and these braces hold what does not convert to it")
+  operator()(const dsl::braced_for<X>&...) const PINION_REFUSAL;
 
  private:
   session_link session_;
