@@ -164,5 +164,8 @@ auto one_hot(I&& indices, std::int64_t depth, std::string_view name = {},
   return dsl::node_call<op::one_hot, T>(name.empty() ? "one_hot" : name, where,
                                         {{"depth", depth}, {"dtype", dtype_of<T>}}, std::forward<I>(indices));
 }
+template <class T, dsl::graph_operand I>
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+one_hot(I&&, std::int64_t, std::string_view = {}) PINION_REFUSAL;
 
 }  // namespace pinion::inline v0

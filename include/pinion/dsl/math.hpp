@@ -203,5 +203,8 @@ auto cast(A&& x, std::string_view name = {}, source_location where = source_loca
   else
     return dsl::map_call<op::cast, T, U>(name, where, std::forward<A>(x));
 }
+template <class U, dsl::graph_operand A>
+requires(!element<U>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+cast(A&&, std::string_view = {}) PINION_REFUSAL;
 
 }  // namespace pinion::inline v0

@@ -73,4 +73,14 @@ auto truncated_normal(const shape& extent, const normal_options& o = {},
   return dsl::random<op::truncated_normal, T>(extent, dsl::random_attributes(o), o.name, where);
 }
 
+template <class T>
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+random_uniform(const shape&, const uniform_options& = {}) PINION_REFUSAL;
+template <class T>
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+random_normal(const shape&, const normal_options& = {}) PINION_REFUSAL;
+template <class T>
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+truncated_normal(const shape&, const normal_options& = {}) PINION_REFUSAL;
+
 }  // namespace pinion::inline v0

@@ -20,6 +20,15 @@ using pinion::is_tensor;
 struct no_elements {
   no_elements() {}
 };
+// Braces of whatever.
+struct braced {
+  template <class V>
+  braced(const V&);
+  braced(std::initializer_list<braced>);
+};
+struct braces {
+  braces(std::initializer_list<braced>);
+};
 
 // One node with one output of element type T.
 template <class Op, element T>
@@ -82,6 +91,9 @@ template <class V>
 requires(!element<typename rows::innermost<V>::type> && !dsl::is_tensor<V>)
     PINION_REFUSED("a constant is a scalar, nested braces, a pn::tensor, vector or span; " PINION_ELEMENT_TYPES)
 constant(const V&, std::string_view = {}) PINION_REFUSAL;
+template <class T>
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+constant(const dsl::braces&, std::string_view = {}) PINION_REFUSAL;
 
 // The same value everywhere.
 template <element T>
@@ -106,6 +118,9 @@ zeros(const shape&, std::string_view = {}) PINION_REFUSAL;
 template <class T>
 requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 ones(const shape&, std::string_view = {}) PINION_REFUSAL;
+template <class T>
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+fill(const shape&, const T&, std::string_view = {}) PINION_REFUSAL;
 
 // start, start + delta, ... up to and without limit.
 template <element T>
@@ -126,6 +141,10 @@ template <element T>
 auto range(T limit, std::string_view name = {}, source_location where = source_location::current()) {
   return range<T>(T(0), limit, T(1), name, where);
 }
+
+template <class T>
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+range(const T&, ...) PINION_REFUSAL;
 
 template <class T>
 requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)

@@ -85,15 +85,6 @@ template <class V, class T>
 concept misfit = !std::is_convertible_v<const V&, fed_value<T>> && !std::is_same_v<V, device_tensor<T>> &&
                  !std::is_same_v<V, any_tensor>;
 
-// Braces of whatever.
-struct braced {
-  template <class V>
-  braced(const V&);
-  braced(std::initializer_list<braced>);
-};
-struct braces {
-  braces(std::initializer_list<braced>);
-};
 template <class>
 using braced_for = braced;
 }  // namespace dsl

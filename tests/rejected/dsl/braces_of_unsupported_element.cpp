@@ -1,0 +1,11 @@
+// expect within 5 of 15: the element types are float, double, std::int32_t, std::int64_t, std::uint8_t, bool and std::string
+// A matrix in braces, of a type that no element has.
+#include <pinion/graph.hpp>
+
+auto make() {
+#ifdef ACCEPT
+  return pinion::constant<double>({{1, 2}, {3, 4}});
+#else
+  return pinion::constant<long double>({{1, 2}, {3, 4}});
+#endif
+}
