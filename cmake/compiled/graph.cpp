@@ -1,3 +1,15 @@
-// The part of pinion::compiled that holds what <pinion/graph.hpp> leaves out.
-#define PINION_DEFINE_GRAPH 1
-#include <pinion/graph.hpp>
+// The part of pinion::compiled that holds the bodies of graph and autodiff.
+#include <pinion/autodiff/gradients.ipp>
+#include <pinion/graph/attribute.ipp>
+#include <pinion/graph/beside.ipp>
+#include <pinion/graph/body.ipp>
+#include <pinion/graph/called_from.ipp>
+#include <pinion/graph/device_guard.ipp>
+#include <pinion/graph/device_scope.ipp>
+#include <pinion/graph/graph.ipp>
+#include <pinion/graph/graph_ref.ipp>
+#include <pinion/graph/node.ipp>
+#include <pinion/graph/scope_state.ipp>
+#include <pinion/graph/scopes.ipp>
+#include <pinion/graph/text.ipp>
+#include <pinion/graph/traverse.ipp>

@@ -3,7 +3,8 @@
 
 #include <pinion/base/config.hpp>
 #if !PINION_HAS_DISTRIBUTED
-#error "pinion/distributed.hpp needs Asio, Cereal and OpenSSL (Debian, Ubuntu: apt-get install libasio-dev libcereal-dev libssl-dev)"
+#error \
+    "pinion/distributed.hpp needs Asio, Cereal and OpenSSL (Debian, Ubuntu: apt-get install libasio-dev libcereal-dev libssl-dev)"
 #endif
 
 #include <pinion/distributed/local_cluster.hpp>

@@ -34,6 +34,7 @@
 #include <pinion/placement/cost/heft_placer.hpp>
 #include <pinion/placement/cost/plain_placers.hpp>
 #include <pinion/placement/make_plan.hpp>
+#include <pinion/placement/plan/diff.hpp>
 #include <pinion/placement/policy/by_op.hpp>
 #include <pinion/placement/policy/first_of.hpp>
 #include <pinion/placement/policy/replica_device_setter.hpp>

@@ -5,6 +5,3 @@
 
 #include <pinion/dsl/own_op.hpp>
 #include <pinion/runtime/session.hpp>
-#if !defined(PINION_COMPILED)
-#include <pinion/runtime/direct_session.hpp>
-#endif

@@ -17,8 +17,10 @@ using names = std::set<std::string>;
 
 struct header {
   std::vector<std::string> lines;
-  names own;      // "spec/place.hpp": what it includes of the library
-  names foreign;  // "asio.hpp", "vector": the rest
+  names own;                        // "spec/place.hpp": what it includes of the library
+  names foreign;                    // "asio.hpp", "vector": the rest
+  std::vector<std::string> order;   // own, as they stand
+  std::vector<std::string> bodies;  // "spec/place.ipp": what it includes behind all else, in header-only mode
 };
 using headers = std::map<std::string, header>;  // by the path below include/pinion
 
@@ -26,12 +28,17 @@ inline header parse(const std::filesystem::path& file) {
   static const std::regex include{R"(\s*#\s*include\s*[<"]([^>"]+)[>"].*)"};
   header result;
   std::ifstream in{file};
+  bool behind = false;
   for (std::string line; std::getline(in, line); result.lines.push_back(line)) {
     std::smatch match;
+    behind |= line == "#if PINION_HEADER_ONLY";
     if (!std::regex_match(line, match, include)) continue;
     const std::string name = match[1];
     if (name.starts_with("pinion/")) {
-      result.own.insert(name.substr(7));
+      if (behind)
+        result.bodies.push_back(name.substr(7));
+      else if (result.own.insert(name.substr(7)).second)
+        result.order.push_back(name.substr(7));
     } else {
       result.foreign.insert(name);
     }
@@ -39,13 +46,11 @@ inline header parse(const std::filesystem::path& file) {
   return result;
 }
 
-inline headers read(const std::filesystem::path& root) {
+inline headers read(const std::filesystem::path& root, const names& kinds = {".hpp", ".ipp", ".cuh"}) {
   headers result;
   for (const auto& entry : std::filesystem::recursive_directory_iterator{root}) {
-    const std::string kind = entry.path().extension();
-    if (kind == ".hpp" || kind == ".cuh") {
+    if (kinds.contains(entry.path().extension()))
       result[entry.path().lexically_relative(root).generic_string()] = parse(entry.path());
-    }
   }
   return result;
 }
@@ -56,7 +61,11 @@ inline std::string room(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
-// Everything that including a header brings, itself not counted.
+inline bool is_bodies(const std::string& path) {
+  return path.ends_with(".ipp");
+}
+
+// Everything that including a header brings, itself and bodies not counted.
 inline names closure(const headers& all, const std::string& from) {
   names seen;
   const std::function<void(const std::string&)> visit = [&](const std::string& path) {
@@ -71,8 +80,33 @@ inline names closure(const headers& all, const std::string& from) {
   return seen;
 }
 
-// "op/map" of "op/map/cpu.hpp". Files of a room that bring its folders (the catalogue of op/, the simulated network) count
-// as a folder of their own: they stand on those folders, which stand on the rest of the room.
+// Bodies that are read before something they include has been, in header-only mode, where a program includes `from`
+// first: "a.ipp is read before b.hpp".
+inline std::string read_too_early(const headers& all, const std::string& from) {
+  enum class progress { begun, declared };
+  std::map<std::string, progress> seen;
+  std::string result;
+  const std::function<void(const std::string&)> visit = [&](const std::string& path) {
+    const auto found = all.find(path);
+    if (found == all.end()) return;
+    seen[path] = progress::begun;
+    for (const std::string& next : found->second.order) {
+      const auto at = seen.find(next);
+      if (at == seen.end())
+        visit(next);
+      else if (at->second == progress::begun)
+        result += path + " is read before " + next + " where " + from + " comes first\n";
+    }
+    seen[path] = progress::declared;
+    for (const std::string& next : found->second.bodies)
+      if (!seen.contains(next)) visit(next);
+  };
+  visit(from);
+  return result;
+}
+
+// "op/map" of "op/map/cpu.hpp". Files of a room that bring its folders (the catalogue of op/, the simulated network)
+// count as a folder of their own: they stand on those folders, which stand on the rest of the room.
 inline std::string folder(const headers& all, const std::string& path) {
   const std::string place = path.substr(0, std::min(path.rfind('/'), path.size()));
   if (place != room(path)) return place == path ? "" : place;

@@ -10,9 +10,9 @@ namespace {
 const house::headers tree = house::read(PINION_TEST_SOURCE_DIR "/include/pinion");
 
 const std::map<std::string, int> floors{
-    {"base", 1}, {"spec", 2}, {"tensor", 2},   {"scalar", 2},    {"rpc", 2},     {"device", 3},      {"graph", 3},
-    {"files", 3}, {"data", 4},
-    {"op", 4},   {"autodiff", 5}, {"dsl", 6}, {"placement", 6}, {"runtime", 7}, {"distributed", 8}, {"train", 8},
+    {"base", 1},      {"spec", 2},    {"tensor", 2},      {"scalar", 2}, {"rpc", 2},      {"device", 3},
+    {"graph", 3},     {"files", 3},   {"data", 4},        {"op", 4},     {"autodiff", 5}, {"dsl", 6},
+    {"placement", 6}, {"runtime", 7}, {"distributed", 8}, {"train", 8},
 };
 
 // What an umbrella header may see: rooms, and other umbrella headers.
@@ -73,7 +73,8 @@ std::string circle(const std::map<std::string, house::names>& relation) {
   return result;
 }
 
-// The members of the options structs of a header that stand behind their `name`, as "dense_options: seed is behind name".
+// The members of the options structs of a header that stand behind their `name`, as "dense_options: seed is behind
+// name".
 std::string behind_the_name(const house::header& h) {
   // A program binds designators to the order: those of variables begin with the name for good.
   static const house::names by_contract{"variable_options", "partitioned_variable_options"};
@@ -97,7 +98,7 @@ std::string behind_the_name(const house::header& h) {
 
 }  // namespace
 
-TEST_CASE("every header lives in a room with a floor or is a known umbrella") {
+TEST_CASE("every file lives in a room with a floor or is a known umbrella") {
   std::string homeless;
   for (const auto& [path, unused] : tree) {
     const std::string room = house::room(path);
@@ -117,6 +118,28 @@ TEST_CASE("a header includes its own room and lower floors only") {
       }
     }
   }
+  CHECK(offences == "");
+}
+
+TEST_CASE("bodies stand beside a header that brings them in header-only mode, and in one unit of the library") {
+  const house::headers units = house::read(PINION_TEST_SOURCE_DIR "/cmake/compiled", {".cpp"});
+  std::string offences;
+  for (const auto& [path, unused] : tree) {
+    if (!house::is_bodies(path)) continue;
+    const auto brings = [&](const auto& file) {
+      return std::count(file.second.bodies.begin(), file.second.bodies.end(), path);
+    };
+    const auto compiles = [&](const auto& file) { return file.second.own.contains(path); };
+    if (std::count_if(tree.begin(), tree.end(), brings) != 1) offences += path + " is not brought by one header\n";
+    if (std::count_if(units.begin(), units.end(), compiles) != 1) offences += path + " is not compiled by one unit\n";
+  }
+  CHECK(offences == "");
+}
+
+TEST_CASE("whichever header comes first, bodies are read when all that they include has been") {
+  std::string offences;
+  for (const auto& [path, unused] : tree)
+    if (!house::is_bodies(path)) offences += house::read_too_early(tree, path);
   CHECK(offences == "");
 }
 
@@ -169,6 +192,8 @@ TEST_CASE("a header says what it is, is read once, and names its includes and no
     if (!begins("#pragma once")) offences += path + " has no #pragma once\n";
     if (begins("#include \"")) offences += path + " includes \"...\", not <pinion/...>\n";
     if (begins("using namespace")) offences += path + " says using namespace\n";
+    const bool knows_mode = header.own.contains("base/config.hpp") || path == "base/config.hpp";
+    if (begins("#if PINION_HEADER_ONLY") && !knows_mode) offences += path + " does not include base/config.hpp\n";
   }
   CHECK(offences == "");
 }
@@ -189,6 +214,7 @@ TEST_CASE("options are written in one order: the name is the last of them") {
   for (const auto& [name, header] : tree)
     if (house::room(name) == "dsl" || house::room(name) == "train") found += behind_the_name(header);
   CHECK(found == "");
-  CHECK(behind_the_name(house::header{{"struct odd_options {", "  std::string name = {};", "  int seed = 0;", "};"}, {}, {}}) ==
+  CHECK(behind_the_name(
+            house::header{{"struct odd_options {", "  std::string name = {};", "  int seed = 0;", "};"}, {}, {}}) ==
         "odd_options: seed is behind name\n");
 }

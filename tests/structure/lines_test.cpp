@@ -29,9 +29,11 @@ house::names functions_with_line(const std::string& text) {
   static const std::string taken = "source_location where = source_location::current()";
   static const std::regex use{R"(\nPINION_\w+\((\w+))"};
   house::names all;
-  for (auto at = text.find(taken); at != std::string::npos; at = text.find(taken, at + 1)) all.insert(name_before(text, at));
+  for (auto at = text.find(taken); at != std::string::npos; at = text.find(taken, at + 1))
+    all.insert(name_before(text, at));
   if (all.erase("function") + all.erase("name") > 0)
-    for (auto m = std::sregex_iterator(text.begin(), text.end(), use); m != std::sregex_iterator(); ++m) all.insert((*m)[1]);
+    for (auto m = std::sregex_iterator(text.begin(), text.end(), use); m != std::sregex_iterator(); ++m)
+      all.insert((*m)[1]);
   all.erase("");
   return all;
 }
@@ -48,13 +50,17 @@ TEST_CASE("every function that takes the line of its caller has a row in a test 
       if (entry.is_regular_file())
         for (const std::string& name : functions_with_line(text_of(entry.path()))) {
           INFO(name << " of " << entry.path().filename());
-          CHECK((tested_through_others.contains(name) || std::regex_search(rows, std::regex("\\b" + name + "[ (<{,]"))));
+          CHECK(
+              (tested_through_others.contains(name) || std::regex_search(rows, std::regex("\\b" + name + "[ (<{,]"))));
         }
 }
 
 TEST_CASE("functions that take the line of their caller are found, in macros too") {
-  CHECK(functions_with_line("void f(int a, g(b), source_location where = source_location::current());") == house::names{"f"});
-  CHECK(functions_with_line("#define PINION_F(name) void name(source_location where = source_location::current())\nPINION_F(sin)\n") == house::names{"sin"});
+  CHECK(functions_with_line("void f(int a, g(b), source_location where = source_location::current());") ==
+        house::names{"f"});
+  CHECK(functions_with_line(
+            "#define PINION_F(name) void name(source_location where = source_location::current())\nPINION_F(sin)\n") ==
+        house::names{"sin"});
   CHECK(functions_with_line("void operator()(int, source_location where = source_location::current());").empty());
   CHECK(functions_with_line("void f(int);").empty());
 }

@@ -1,18 +1,12 @@
 // Gradients of a graph: reverse mode over nodes, each op stating its own rule.
 #pragma once
 
-#include <map>
 #include <optional>
-#include <set>
-#include <string>
-#include <tuple>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include <pinion/graph/beside.hpp>
-#include <pinion/graph/scopes.hpp>
-#include <pinion/op/catalogue.hpp>
+#include <pinion/base/config.hpp>
+#include <pinion/base/source_location.hpp>
+#include <pinion/graph/graph.hpp>
 #include <pinion/op/gradient_context.hpp>
 
 namespace pinion::inline v0::autodiff {
@@ -20,204 +14,17 @@ namespace pinion::inline v0::autodiff {
 // The gradients of the sum of `ys` by each of `xs`; none where no y depends on x. Adds nodes under the name scope
 // "gradients", each on the device that its forward node asks for. Throws unimplemented where the way from an x to a y
 // leads through an op without a gradient, and names it.
-PINION_DECL std::vector<std::optional<gradient_value>> differentiate(graph& g, const std::vector<output>& ys,
-                                                                     const std::vector<output>& xs,
-                                                                     source_location where = {});
+std::vector<std::optional<gradient_value>> differentiate(graph& g, const std::vector<output>& ys,
+                                                         const std::vector<output>& xs, source_location where = {});
 
 // The same of a sum of ys weighted by gradients of theirs, in a graph that need not be the default one.
-PINION_DECL std::vector<std::optional<gradient_value>> differentiate(const gradient_context::request& r);
+std::vector<std::optional<gradient_value>> differentiate(const gradient_context::request& r);
 
 // A sparse gradient made dense; `like` has its shape.
-PINION_DECL output to_dense(graph& g, const gradient_value& gradient, output like);
-
-#if PINION_DEFINE_GRAPH
-namespace detail {
-
-class reverse_walk {
- public:
-  reverse_walk(gradient_context::request r, source_location where)
-      : g_(r.of),
-        ys_(std::move(r.ys)),
-        weights_(std::move(r.gradients_of_ys)),
-        xs_(std::move(r.xs)),
-        where_(where),
-        size_(g_.size()),
-        stops_(r.stops.begin(), r.stops.end()) {}
-
-  std::vector<std::optional<gradient_value>> run() {
-    g_.settle();
-    mark();
-    const name_scope scope("gradients");
-    for (std::size_t i = 0; i < ys_.size(); ++i)
-      give(ys_[i], {i < weights_.size() ? weights_[i] : ones_like(ys_[i]), {}, {}});
-    for (node_id id = size_; id-- > 0;)
-      if (between(id)) visit(id);
-    std::vector<std::optional<gradient_value>> result;
-    for (const output& x : xs_) result.push_back(total(x));
-    return result;
-  }
-
- private:
-  // A node is between if some x leads to it and it leads to some y. Over an input of which no element is read nothing
-  // leads.
-  void mark() {
-    from_x_.assign(static_cast<std::size_t>(size_), false);
-    to_y_.assign(static_cast<std::size_t>(size_), false);
-    for (const auto* ends : {&xs_, &ys_})
-      for (const output& end : *ends)
-        if (!g_.contains(end.node)) throw error(errc::internal, "an end of a gradient is no node of its graph");
-    for (const output& x : xs_) from_x_[at(x.node)] = true;
-    for (const output& y : ys_) to_y_[at(y.node)] = true;
-    for (node_id id = 0; id < size_; ++id) {
-      if (!g_.contains(id)) continue;
-      const std::vector<output>& inputs = g_.peek(id).inputs;
-      const auto read = static_cast<std::size_t>(definition_of(g_.peek(id).op).reads);
-      for (std::size_t i = 0; i < std::min(read, inputs.size()); ++i)
-        if (from_x_[at(inputs[i].node)]) from_x_[at(id)] = true;
-      if (variable_read_in_a_body(id)) from_x_[at(id)] = true;
-    }
-    for (node_id id = size_; id-- > 0;) {
-      if (!g_.contains(id) || !to_y_[at(id)]) continue;
-      for (const output& in : g_.peek(id).inputs) to_y_[at(in.node)] = true;
-    }
-  }
-  // The x, a variable, that a body of a node reads by its name.
-  const node* variable_read_in_a_body(node_id id) const {
-    const node* found = nullptr;
-    op::any_body(g_.peek(id), [&](const body& b) {
-      for (const output& x : xs_)
-        if (g_.type_of(x).reference && op::reads_state(b, op::state_key(g_.peek(x.node)))) found = &g_.peek(x.node);
-      return found != nullptr;
-    });
-    return found;
-  }
-  static std::size_t at(node_id id) { return static_cast<std::size_t>(id); }
-  bool between(node_id id) const { return from_x_[at(id)] && to_y_[at(id)]; }
-
-  output ones_like(output y) {
-    const beside forward = place_of(g_.peek(y.node));
-    return {build(g_, {.op = op::ones_like::name, .base_name = "ones_like", .inputs = {y}, .where = where_}), 0};
-  }
-
-  // Gradient nodes stand where their forward node does.
-  static beside place_of(const node& n) { return {n, "forward op " + n.name}; }
-
-  void visit(node_id id) {
-    const node n = g_.peek(id);
-    std::vector<std::optional<gradient_value>> adjoints;
-    bool any = false;
-    for (int o = 0; o < static_cast<int>(n.outputs.size()); ++o) {
-      adjoints.push_back(total({id, o}));
-      any |= adjoints.back().has_value();
-    }
-    if (!any || is_x(id) || stops_.count(id)) return;
-    if (const node* const v = variable_read_in_a_body(id))
-      throw error(errc::unimplemented, "the gradient by variable '" + v->name + "' is wanted, which a body of '" +
-                                           n.name +
-                                           "' reads after something that it waits for there; read it outside the body")
-          .at_node(n.name, n.op, to_string(n.where));
-    const definition& def = definition_of(n.op);
-    if (!def.gradient)
-      throw error(errc::unimplemented, "no gradient flows through " + n.op + ": " + std::string(def.no_gradient))
-          .at_node(n.name, n.op, to_string(n.where));
-    const beside forward = place_of(n);
-    std::vector<bool> wanted;
-    for (const output& in : n.inputs) wanted.push_back(between(in.node));
-    gradient_context context(g_, id, std::move(adjoints), &autodiff::differentiate, std::move(wanted));
-    try {
-      def.gradient(context);
-    } catch (...) {
-      throw current_error().at_node(n.name, n.op, to_string(n.where));
-    }
-    for (std::size_t i = 0; i < n.inputs.size(); ++i)
-      if (context.of_input[i] && between(n.inputs[i].node)) give(n.inputs[i], *context.of_input[i]);
-  }
-  bool is_x(node_id id) const {
-    for (const output& x : xs_)
-      if (x.node == id && g_.type_of(x).reference) return true;
-    return false;
-  }
-
-  void give(output to, gradient_value value) { parts_[{to.node, to.index}].push_back(value); }
-
-  // What was given to an output, added up.
-  std::optional<gradient_value> total(output o) {
-    auto found = parts_.find({o.node, o.index});
-    if (found == parts_.end()) return std::nullopt;
-    auto& parts = found->second;
-    if (parts.size() == 1) return parts[0];
-    const beside forward = place_of(g_.peek(o.node));
-    if (all_sparse(parts)) {
-      parts = {joined(parts)};
-      return parts[0];
-    }
-    output sum = dense(parts[0], o);
-    for (std::size_t i = 1; i < parts.size(); ++i) sum = add(sum, dense(parts[i], o));
-    parts = {gradient_value{sum, {}, {}}};
-    return parts[0];
-  }
-  // Rows of several gradients are rows of their sum, if the indices are of one dtype.
-  bool all_sparse(const std::vector<gradient_value>& parts) const {
-    for (const gradient_value& v : parts)
-      if (!v.is_sparse() || g_.type_of(v.indices).dtype != g_.type_of(parts[0].indices).dtype) return false;
-    return true;
-  }
-  gradient_value joined(const std::vector<gradient_value>& parts) {
-    std::vector<output> indices, rows;
-    for (const gradient_value& v : parts) indices.push_back(v.indices), rows.push_back(v.rows);
-    const auto join = [&](std::vector<output> all) {
-      return output{build(g_, {.op = "ConcatV2",
-                               .base_name = "concat",
-                               .inputs = std::move(all),
-                               .attrs = {{"axis", std::int64_t{0}}},
-                               .where = where_}),
-                    0};
-    };
-    const output all_indices = join(std::move(indices));
-    return {{}, all_indices, join(std::move(rows))};
-  }
-  output dense(const gradient_value& v, output like) { return v.is_sparse() ? to_dense(g_, v, like) : v.dense; }
-  output add(output a, output b) {
-    scalar::program p;
-    p.arithmetic = g_.type_of(a).dtype;
-    const auto x = p.emit_input(false), y = p.emit_input(false);
-    p.results.push_back({p.emit(scalar::opcode::add, x, y), p.arithmetic});
-    return {
-        build(g_, {.op = op::add::name,
-                   .base_name = "AddN",
-                   .inputs = {a, b},
-                   .attrs = {{"program", op::shared_program(std::make_shared<const scalar::program>(std::move(p)))}},
-                   .where = where_}),
-        0};
-  }
-
-  graph& g_;
-  const std::vector<output> ys_, weights_, xs_;
-  source_location where_;
-  node_id size_;
-  const std::set<node_id> stops_;
-  std::vector<bool> from_x_, to_y_;
-  std::map<std::pair<node_id, int>, std::vector<gradient_value>> parts_;
-};
-
-}  // namespace detail
-
-PINION_DECL std::vector<std::optional<gradient_value>> differentiate(graph& g, const std::vector<output>& ys,
-                                                                     const std::vector<output>& xs,
-                                                                     source_location where) {
-  return detail::reverse_walk({g, ys, {}, xs, {}}, where).run();
-}
-
-PINION_DECL std::vector<std::optional<gradient_value>> differentiate(const gradient_context::request& r) {
-  return detail::reverse_walk(r, {}).run();
-}
-
-PINION_DECL output to_dense(graph& g, const gradient_value& gradient, output like) {
-  if (!gradient.is_sparse()) return gradient.dense;
-  return {
-      build(g, {.op = "ScatterDense", .base_name = "ScatterDense", .inputs = {gradient.indices, gradient.rows, like}}),
-      0};
-}
-#endif
+output to_dense(graph& g, const gradient_value& gradient, output like);
 
 }  // namespace pinion::inline v0::autodiff
+
+#if PINION_HEADER_ONLY
+#include <pinion/autodiff/gradients.ipp>
+#endif

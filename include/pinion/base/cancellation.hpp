@@ -6,7 +6,8 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <utility>
+
+#include <pinion/base/config.hpp>
 
 namespace pinion::inline v0 {
 
@@ -16,29 +17,12 @@ class cancellation {
  public:
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
 
-  void cancel() {
-    std::map<std::uint64_t, std::function<void()>> waiting;
-    {
-      std::lock_guard hold(mutex_);
-      if (cancelled()) return;
-      cancelled_.store(true, std::memory_order_release);
-      waiting.swap(callbacks_);
-    }
-    for (auto& [id, callback] : waiting) callback();
-  }
+  void cancel();
 
   // Returns 0, without keeping the callback, if it is cancelled already.
-  std::uint64_t subscribe(std::function<void()> callback) {
-    std::lock_guard hold(mutex_);
-    if (cancelled()) return 0;
-    callbacks_.emplace(++last_id_, std::move(callback));
-    return last_id_;
-  }
+  std::uint64_t subscribe(std::function<void()> callback);
   // True if the callback was still waiting, and now will not run.
-  bool unsubscribe(std::uint64_t id) {
-    std::lock_guard hold(mutex_);
-    return callbacks_.erase(id) > 0;
-  }
+  bool unsubscribe(std::uint64_t id);
 
  private:
   std::mutex mutex_;
@@ -48,3 +32,7 @@ class cancellation {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/base/cancellation.ipp>
+#endif

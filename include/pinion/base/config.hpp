@@ -18,25 +18,15 @@
 // Before a constructor of what counts as long as it lives. On the class alone, the attribute says nothing under g++.
 #define PINION_GUARD [[nodiscard("a guard counts while it lives, and this one is gone at once: give it a name")]]
 
-// Two ways to build, one source (pure headers, or pinion::compiled). PINION_DECL marks the functions whose
-// definitions move into the library in the second.
-// Their definitions stand under PINION_DEFINE_<PART>, which is 1 everywhere in the first mode, and in one unit of
-// cmake/compiled in the second.
+// Two ways to build, one source: pure headers, or pinion::compiled. A header declares, documents and holds templates;
+// the bodies of everything else stand beside it in a file of the same name, .ipp, which the header includes at its end
+// in the first mode, and one unit of cmake/compiled in the second. begins each definition there.
 #if defined(PINION_COMPILED)
+#define PINION_HEADER_ONLY 0
 #define PINION_DECL
-#define PINION_DEFINE_ELSEWHERE 0
 #else
+#define PINION_HEADER_ONLY 1
 #define PINION_DECL inline
-#define PINION_DEFINE_ELSEWHERE 1
-#endif
-#if !defined(PINION_DEFINE_GRAPH)
-#define PINION_DEFINE_GRAPH PINION_DEFINE_ELSEWHERE
-#endif
-#if !defined(PINION_DEFINE_KERNELS)
-#define PINION_DEFINE_KERNELS PINION_DEFINE_ELSEWHERE
-#endif
-#if !defined(PINION_DEFINE_RUNTIME)
-#define PINION_DEFINE_RUNTIME PINION_DEFINE_ELSEWHERE
 #endif
 
 // A build mode must be the same in every unit of a program. The same name is thread-local in one mode and plain in the

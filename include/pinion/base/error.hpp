@@ -1,19 +1,13 @@
 // The one error vocabulary, in process and on the wire.
 #pragma once
 
-#include <cxxabi.h>
-
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
-#include <memory>
-#include <new>
 #include <string>
 #include <string_view>
-#include <typeinfo>
 #include <utility>
 
-#include <pinion/base/source_location.hpp>
+#include <pinion/base/config.hpp>
 
 namespace pinion::inline v0 {
 
@@ -62,18 +56,8 @@ class error : public std::exception {
   const std::string& location() const { return location_; }
   const char* what() const noexcept override { return what_.c_str(); }
 
-  error& at_node(std::string_view name, std::string_view op, std::string_view location) & {
-    if (node_.empty()) {
-      node_ = name;
-      op_ = op;
-      location_ = location;
-      render();
-    }
-    return *this;
-  }
-  error&& at_node(std::string_view name, std::string_view op, std::string_view location) && {
-    return std::move(at_node(name, op, location));
-  }
+  error& at_node(std::string_view name, std::string_view op, std::string_view location) &;
+  error&& at_node(std::string_view name, std::string_view op, std::string_view location) &&;
   // The user's line of a call, for an error that is about no node.
   error& called_at(std::string_view location) & { return fill(location_, location); }
   error&& called_at(std::string_view location) && { return std::move(called_at(location)); }
@@ -83,63 +67,28 @@ class error : public std::exception {
   error&& in_task(std::string_view task) && { return std::move(in_task(task)); }
 
  private:
-  error& fill(std::string& field, std::string_view value) {
-    if (field.empty()) {
-      field = value;
-      render();
-    }
-    return *this;
-  }
-  void render() {
-    what_ = sentence_;
-    std::string culprit;
-    const auto add = [&](std::string_view lead, std::string_view text) {
-      if (!text.empty()) culprit.append(culprit.empty() ? "" : ", ").append(lead).append(text);
-    };
-    if (!node_.empty()) add("node ", "'" + node_ + "'" + (op_.empty() ? "" : " (" + op_ + ")"));
-    add(node_.empty() ? "at " : "made at ", location_);
-    add("on ", device_);
-    add("in task ", task_);
-    if (!culprit.empty()) what_ += " [" + culprit + "]";
-  }
+  error& fill(std::string& field, std::string_view value);
+  void render();
 
   errc code_;
   std::string sentence_, node_, op_, device_, task_, location_, what_;
 };
 
 // What was thrown by somebody else, as an error.
-inline error as_error(const std::exception& e) {
-  if (const auto* own = dynamic_cast<const error*>(&e)) return *own;
-  if (dynamic_cast<const std::bad_alloc*>(&e)) return error(errc::resource_exhausted, "out of memory");
-  return error(errc::unknown, e.what());
-}
+error as_error(const std::exception& e);
 
 namespace detail {
 // The type of the exception that is being handled, as a programmer writes it.
-inline std::string thrown_type() {
-  const std::type_info* const type = abi::__cxa_current_exception_type();
-  if (!type) return "of another language";
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(type->name(), nullptr, nullptr, &status),
-                                                     &std::free);
-  return plain ? plain.get() : type->name();
-}
+std::string thrown_type();
 }  // namespace detail
 
 // The exception that is being handled, as an error: users' functions may throw anything, and behind the place where
-// they run only errors are known. Text that was thrown is the sentence. Requires: it is called while an exception is handled.
-inline error current_error() {
-  try {
-    throw;
-  } catch (const std::exception& e) {
-    return as_error(e);
-  } catch (const char* text) {
-    return error(errc::unknown, text ? text : "a null pointer was thrown");
-  } catch (const std::string& text) {
-    return error(errc::unknown, text);
-  } catch (...) {
-    return error(errc::unknown, "something that is no std::exception was thrown, of type " + detail::thrown_type());
-  }
-}
+// they run only errors are known. Text that was thrown is the sentence. Requires: it is called while an exception is
+// handled.
+error current_error();
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/base/error.ipp>
+#endif

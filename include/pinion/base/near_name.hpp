@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include <pinion/base/config.hpp>
 
@@ -14,7 +12,7 @@ namespace pinion::inline v0 {
 
 // How many characters to insert, remove, replace, or swap with their neighbours, to make one text of the other. Case
 // counts for nothing. Time grows with the product of their sizes.
-PINION_DECL std::size_t edit_distance(std::string_view a, std::string_view b);
+std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // Among how many characters of a name one may be wrong, for it to be meant.
 inline constexpr std::size_t characters_per_slip = 3;
@@ -42,28 +40,8 @@ std::string did_you_mean(std::string_view wanted, const Names& names) {
   return name.empty() ? name : "; did you mean '" + name + "'?";
 }
 
-#if PINION_DEFINE_GRAPH
-// Rows of the table of distances between the beginnings of both; a swap looks back two of them.
-PINION_DECL std::size_t edit_distance(std::string_view a, std::string_view b) {
-  const auto same = [](char x, char y) {
-    const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return small(x) == small(y);
-  };
-  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::swap(before, last);
-    std::swap(last, row);
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool equal = same(a[i - 1], b[j - 1]);
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (equal ? 0 : 1)});
-      const bool swapped = i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]);
-      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-  }
-  return row[b.size()];
-}
-#endif
-
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/base/near_name.ipp>
+#endif

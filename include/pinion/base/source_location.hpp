@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <pinion/base/config.hpp>
+
 namespace pinion::inline v0 {
 
 // A value; refers to string literals only. As std::source_location, which clang 14 does not have.
@@ -16,8 +18,10 @@ struct source_location {
   constexpr bool known() const { return line != 0; }
 };
 
-inline std::string to_string(source_location where) {
-  return where.known() ? std::string(where.file) + ":" + std::to_string(where.line) : std::string();
-}
+std::string to_string(source_location where);
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/base/source_location.ipp>
+#endif

@@ -9,23 +9,16 @@
 //   5. A child that was forked is on its own: there the signal does what it does without us.
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <condition_variable>
-#include <csignal>
 #include <functional>
 #include <list>
 #include <mutex>
 #include <string_view>
-#include <system_error>
 #include <thread>
 #include <utility>
 
-#include <pinion/base/error.hpp>
+#include <pinion/base/config.hpp>
 
 namespace pinion::inline v0 {
 
@@ -45,35 +38,11 @@ class stop_signals {
   };
   using place = std::list<told>::iterator;
 
-  static stop_signals& of_this_process() {
-    static auto* const one = new stop_signals;
-    return *one;
-  }
+  static stop_signals& of_this_process();
 
-  place add(stop_turn turn, std::function<void(int)> tell) {
-    std::lock_guard one_at_a_time(listening_);
-    std::lock_guard hold(mutex_);
-    if (all_.empty()) open();
-    const place at = all_.insert(all_.end(), {turn, std::move(tell), false, false, {}});
-    changed_.notify_all();
-    return at;
-  }
+  place add(stop_turn turn, std::function<void(int)> tell);
   static int asked() { return asked_; }
-  void remove(place at) {
-    {
-      std::unique_lock hold(mutex_);
-      at->begun = true;
-      changed_.wait(hold, [&] { return !at->busy; });
-    }
-    if (at->thread.joinable()) at->thread.join();
-    std::lock_guard one_at_a_time(listening_);
-    {
-      std::lock_guard hold(mutex_);
-      all_.erase(at);
-      if (!all_.empty()) return changed_.notify_all();
-    }
-    close();
-  }
+  void remove(place at);
 
  private:
   // The state that the handler may touch.
@@ -84,100 +53,19 @@ class stop_signals {
   static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
   // A launcher may pass on what the terminal has sent to all; until the first is heard, it is the same request.
-  static void handle(int signal) {
-    const int before = errno;
-    int none = 0;
-    if (::getpid() == process_ && asked_.compare_exchange_strong(none, signal)) {
-      wake();
-    } else if (::getpid() != process_ || heard_) {
-      std::signal(signal, SIG_DFL);
-      std::raise(signal);  // comes when this returns
-    }
-    errno = before;
-  }
-  static void wake() {
-    const char byte = 0;
-    [[maybe_unused]] const auto written = ::write(wakes_, &byte, 1);
-  }
+  static void handle(int signal);
+  static void wake();
 
   // Requires: the locks.
-  void open() {
-    int ends[2];
-    if (wakes_ < 0) {
-      if (::pipe2(ends, O_CLOEXEC) != 0) fail();
-      listens_ = ends[0];
-      wakes_ = ends[1];  // and stays: a handler may be about to write
-    }
-    process_ = ::getpid();
-    quits_ = false;
-    try {
-      watcher_ = std::thread([this] { watch(); });
-    } catch (const std::system_error&) {
-      fail();
-    }
-    if (asked_ != 0)
-      wake();
-    else
-      for (const int signal : {SIGINT, SIGTERM}) take(signal);
-  }
-  [[noreturn]] static void fail() {
-    throw error(errc::resource_exhausted, "there is no pipe or no thread left to hear SIGINT and SIGTERM by");
-  }
-  void close() {
-    for (const int signal : {SIGINT, SIGTERM}) give_back(signal);
-    {
-      std::lock_guard hold(mutex_);
-      quits_ = true;
-    }
-    changed_.notify_all();
-    wake();
-    watcher_.join();
-  }
-  static void take(int signal) {
-    struct sigaction is {};
-    ::sigaction(signal, nullptr, &is);
-    if ((is.sa_flags & SA_SIGINFO) || is.sa_handler != SIG_DFL) return;
-    is = {};
-    is.sa_handler = handle;
-    is.sa_flags = SA_RESTART;  // a program that is not ours to ask need not know of interrupted calls
-    ::sigaction(signal, &is, nullptr);
-  }
-  static void give_back(int signal) {
-    struct sigaction is {};
-    ::sigaction(signal, nullptr, &is);
-    if (!(is.sa_flags & SA_SIGINFO) && is.sa_handler == handle) std::signal(signal, SIG_DFL);
-  }
+  void open();
+  [[noreturn]] static void fail();
+  void close();
+  static void take(int signal);
+  static void give_back(int signal);
 
-  void watch() {
-    std::unique_lock hold(mutex_);
-    while (asked_ == 0 && !quits_) {
-      hold.unlock();
-      char byte;
-      [[maybe_unused]] const auto n = ::read(listens_, &byte, 1);
-      hold.lock();
-    }
-    heard_ = asked_ != 0;
-    while (!quits_) {
-      tell(stop_turn::saves);
-      const bool saved =
-          std::none_of(all_.begin(), all_.end(), [](const told& t) { return t.turn == stop_turn::saves && t.busy; });
-      if (saved) tell(stop_turn::serves);
-      changed_.wait(hold);
-    }
-  }
+  void watch();
   // Requires: the lock. Each in a thread of its own, since one may wait for another.
-  void tell(stop_turn turn) {
-    for (told& t : all_) {
-      if (asked_ == 0 || t.turn != turn || std::exchange(t.begun, true)) continue;
-      t.busy = true;
-      t.thread = std::thread([this, &t] {
-        t.tell(asked_);
-        std::lock_guard hold(mutex_);
-        t.busy = false;
-        changed_.notify_all();
-      });
-    }
-  }
+  void tell(stop_turn turn);
 
   std::mutex listening_;  // held while somebody comes or goes
   std::mutex mutex_;
@@ -210,8 +98,10 @@ inline int stop_signal_so_far() {
   return detail::stop_signals::asked();
 }
 
-inline std::string_view name_of_stop_signal(int signal) {
-  return signal == SIGINT ? "SIGINT" : "SIGTERM";
-}
+std::string_view name_of_stop_signal(int signal);
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/base/stop_signal.ipp>
+#endif

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -13,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include <pinion/base/config.hpp>
+
 namespace pinion::inline v0 {
 
 // A fixed number of threads and one queue. Thread-safe. Its destructor runs what is queued and joins its threads, so it
@@ -20,30 +21,13 @@ namespace pinion::inline v0 {
 class thread_pool {
  public:
   // With no threads, schedule() runs the closure in the caller.
-  explicit thread_pool(int threads) {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
-  }
+  explicit thread_pool(int threads);
   thread_pool(const thread_pool&) = delete;
-  ~thread_pool() {
-    {
-      std::lock_guard hold(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
-    for (auto& t : threads_) t.join();
-  }
+  ~thread_pool();
 
   int threads() const { return static_cast<int>(threads_.size()); }
 
-  void schedule(std::function<void()> closure) {
-    if (threads_.empty()) return closure();
-    {
-      std::lock_guard hold(mutex_);
-      queue_.push_back(std::move(closure));
-      queued_.fetch_add(1, std::memory_order_release);
-    }
-    wake_.notify_one();
-  }
+  void schedule(std::function<void()> closure);
 
   // Runs body(i) for i in [0, chunks), in the caller and in idle threads, and returns when all are done. What a body
   // computes must not depend on which thread runs it. The first exception is rethrown.
@@ -73,54 +57,14 @@ class thread_pool {
     std::condition_variable finished;
     std::exception_ptr failure;
 
-    void help() {
-      for (;;) {
-        const std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
-        if (i >= chunks) return;
-        try {
-          body(i);
-        } catch (...) {
-          std::lock_guard hold(mutex);
-          if (!failure) failure = std::current_exception();
-        }
-        if (done.fetch_add(1, std::memory_order_acq_rel) + 1 == chunks) {
-          std::lock_guard hold(mutex);
-          finished.notify_all();
-        }
-      }
-    }
-    void wait() {
-      std::unique_lock hold(mutex);
-      finished.wait(hold, [this] { return done.load(std::memory_order_acquire) == chunks; });
-    }
+    void help();
+    void wait();
   };
 
   // A sleeping thread takes tens of microseconds to wake, as long as a small kernel runs: look out a while first.
-  void spin() const {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(30);
-    while (queued_.load(std::memory_order_acquire) == 0 && std::chrono::steady_clock::now() < until)
-      std::this_thread::yield();
-  }
+  void spin() const;
 
-  void work() {
-    std::unique_lock hold(mutex_);
-    for (;;) {
-      if (queue_.empty() && !stopping_) {
-        hold.unlock();
-        spin();
-        hold.lock();
-      }
-      wake_.wait(hold, [this] { return stopping_ || !queue_.empty(); });
-      if (queue_.empty()) return;
-      auto closure = std::move(queue_.front());
-      queue_.pop_front();
-      queued_.fetch_sub(1, std::memory_order_relaxed);
-      hold.unlock();
-      closure();
-      closure = nullptr;
-      hold.lock();
-    }
-  }
+  void work();
 
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -131,3 +75,7 @@ class thread_pool {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/base/thread_pool.ipp>
+#endif

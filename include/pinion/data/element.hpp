@@ -1,8 +1,6 @@
 // What an element of a dataset is, and which dataset a function's result makes.
 #pragma once
 
-#include <concepts>
-#include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>

@@ -7,7 +7,6 @@
 #include <limits>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <pinion/data/cursor.hpp>
 #include <pinion/data/random.hpp>

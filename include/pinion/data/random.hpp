@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include <pinion/base/config.hpp>
+
 namespace pinion::inline v0::data {
 
 // Well-mixed bits of a number. Source: Steele, Lea, Flood 2014, with Stafford's constants.
@@ -18,14 +20,7 @@ class random_indices {
   random_indices(std::uint64_t seed, std::uint64_t stream) : state_(mix(seed + 0x9e3779b97f4a7c15u) ^ mix(~stream)) {}
 
   // Uniform over 0 .. n-1, without bias. Requires: n > 0. Source: Lemire 2019.
-  std::uint64_t below(std::uint64_t n) {
-    __extension__ using wide = unsigned __int128;
-    wide product = static_cast<wide>(next()) * n;
-    if (static_cast<std::uint64_t>(product) < n)
-      for (const std::uint64_t least = (0 - n) % n; static_cast<std::uint64_t>(product) < least;)
-        product = static_cast<wide>(next()) * n;
-    return static_cast<std::uint64_t>(product >> 64);
-  }
+  std::uint64_t below(std::uint64_t n);
 
  private:
   std::uint64_t next() { return mix(state_ += 0x9e3779b97f4a7c15u); }
@@ -34,3 +29,7 @@ class random_indices {
 };
 
 }  // namespace pinion::inline v0::data
+
+#if PINION_HEADER_ONLY
+#include <pinion/data/random.ipp>
+#endif

@@ -1,7 +1,6 @@
 // Where the elements of a dataset come from: tensors, numbers, a function, several datasets.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/data/dataset.hpp>
 #include <pinion/data/table.hpp>
 
@@ -26,18 +26,7 @@ requires(sizeof...(Ts) > 0) dataset<Ts...> from_tensors(tensor<Ts>... tensors) {
 }
 
 // The numbers first, first + step, ... below `end` (above it where step is negative), as scalars of int64.
-inline dataset<std::int64_t> range(std::int64_t first, std::int64_t end, std::int64_t step = 1) {
-  if (step == 0) throw error(errc::invalid_argument, "a range goes on in steps other than 0");
-  const auto distance =
-      static_cast<std::uint64_t>(step > 0 ? end : first) - static_cast<std::uint64_t>(step > 0 ? first : end);
-  const auto stride = step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
-  const std::uint64_t count = (step > 0) == (first < end) && first != end ? (distance - 1) / stride + 1 : 0;
-  if (count >> 63) throw error(errc::invalid_argument, "a range of 2^63 numbers or more");
-  auto table = std::make_shared<const number_rows>(first, step);
-  return dataset<std::int64_t>(make_stage<std::int64_t>([=](const pass_options&) -> cursor_ptr<std::int64_t> {
-    return std::make_unique<table_cursor<std::int64_t>>(table, static_cast<std::int64_t>(count));
-  }));
-}
+dataset<std::int64_t> range(std::int64_t first, std::int64_t end, std::int64_t step = 1);
 inline dataset<std::int64_t> range(std::int64_t count) {
   return range(0, count);
 }
@@ -102,3 +91,7 @@ auto zip(const A& a, const B& b, const C& c, const More&... more) {
 }
 
 }  // namespace pinion::inline v0::data
+
+#if PINION_HEADER_ONLY
+#include <pinion/data/sources.ipp>
+#endif

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/data/cursor.hpp>
 #include <pinion/tensor/tensor.hpp>
 
@@ -88,19 +89,12 @@ class tensor_rows final : public rows<Ts...> {
 class number_rows final : public rows<std::int64_t> {
  public:
   number_rows(std::int64_t first, std::int64_t step) : first_(first), step_(step) {}
-  element_of<std::int64_t> batch(std::span<const std::int64_t> numbers) const override {
-    auto to = room_for<std::int64_t>(static_cast<std::int64_t>(numbers.size()), {});
-    std::transform(numbers.begin(), numbers.end(), to.data(), [this](std::int64_t n) { return at(n); });
-    return {std::move(to)};
-  }
+  element_of<std::int64_t> batch(std::span<const std::int64_t> numbers) const override;
   element_of<std::int64_t> one(std::int64_t number) const override { return {tensor<std::int64_t>(at(number))}; }
 
  private:
   // Modulo 2^64: the product may leave int64 where the sum does not.
-  std::int64_t at(std::int64_t number) const {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) +
-                                     static_cast<std::uint64_t>(number) * static_cast<std::uint64_t>(step_));
-  }
+  std::int64_t at(std::int64_t number) const;
 
   std::int64_t first_, step_;
 };
@@ -124,3 +118,7 @@ class table_cursor final : public numbered_cursor<Ts...> {
 };
 
 }  // namespace pinion::inline v0::data
+
+#if PINION_HEADER_ONLY
+#include <pinion/data/table.ipp>
+#endif

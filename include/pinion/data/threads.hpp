@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/data/apply.hpp>
 
 namespace pinion::inline v0::data {
@@ -100,11 +101,7 @@ class workers {
   ~workers() { join(); }
 
  private:
-  void join() {
-    stop_.request();
-    for (std::thread& t : threads_) t.join();
-    threads_.clear();
-  }
+  void join();
 
   linked_stop& stop_;
   std::vector<std::thread> threads_;
@@ -200,3 +197,7 @@ class parallel_map_cursor<F, std::tuple<Ts...>, Us...> final : public cursor<Us.
 };
 
 }  // namespace pinion::inline v0::data
+
+#if PINION_HEADER_ONLY
+#include <pinion/data/threads.ipp>
+#endif

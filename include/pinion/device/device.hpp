@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/spec/device_spec.hpp>
 #include <pinion/tensor/tensor.hpp>
 
@@ -38,8 +38,7 @@ class stream {
 // Owned by a session or a server; outlives the steps that run on it. Its functions are thread-safe.
 class device {
  public:
-  device(const device_spec& spec, std::int64_t memory_limit, std::string description)
-      : spec_(spec), name_(to_string(spec)), memory_limit_(memory_limit), description_(std::move(description)) {}
+  device(const device_spec& spec, std::int64_t memory_limit, std::string description);
   virtual ~device() = default;
 
   const device_spec& spec() const { return spec_; }
@@ -57,10 +56,7 @@ class device {
   virtual any_tensor from_host(const any_tensor& value) = 0;
   // A copy of a tensor of another device of this task that has a stream, without a way over the host; `ready` is the
   // point at which the tensor holds its value. Requires: a stream.
-  virtual any_tensor from_peer(const any_tensor& value, std::shared_ptr<event> ready) {
-    (void)value, (void)ready;
-    throw error(errc::internal, name_ + " takes no copies from other devices");
-  }
+  virtual any_tensor from_peer(const any_tensor& value, std::shared_ptr<event> ready);
   // A copy of a device tensor on the host, handed over once the stream has reached this point.
   virtual void to_host(const any_tensor& value, std::function<void(any_tensor, const error*)> done) = 0;
 
@@ -72,3 +68,7 @@ class device {
 };
 
 }  // namespace pinion::inline v0::devices
+
+#if PINION_HEADER_ONLY
+#include <pinion/device/device.ipp>
+#endif

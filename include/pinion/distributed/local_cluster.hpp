@@ -3,12 +3,11 @@
 
 #include <initializer_list>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/distributed/server.hpp>
 
 namespace pinion::inline v0 {
@@ -23,32 +22,12 @@ class local_cluster {
     int tasks;
   };
   explicit local_cluster(std::initializer_list<job> jobs, const server_config& config = {},
-                         const security_options& security = {}) {
-    std::vector<std::unique_ptr<distributed::bound_address>> ports;
-    for (const job& j : jobs) {
-      if (!spec_.has(j.name)) spec_.add_job(j.name);
-      for (int task = 0; task < j.tasks; ++task) {
-        ports.push_back(distributed::bind_address("127.0.0.1:0"));
-        spec_.add_task(j.name, task, ports.back()->address());
-      }
-    }
-    auto port = ports.begin();
-    for (const job& j : jobs)
-      for (int task = 0; task < j.tasks; ++task)
-        servers_.emplace(std::pair(j.name, task),
-                         pinion::server(spec_, {.job = j.name, .task = task, .security = security, .config = config},
-                                        std::move(*port++)));
-  }
+                         const security_options& security = {});
 
   const cluster_spec& spec() const { return spec_; }
-  pinion::server& server(const std::string& of_job, int task) {
-    spec_.address(of_job, task);  // throws not_found, and says what there is
-    return servers_.at({of_job, task});
-  }
+  pinion::server& server(const std::string& of_job, int task);
   std::string target(const std::string& of_job, int task) { return server(of_job, task).target(); }
-  void stop() {
-    for (auto& [name, s] : servers_) s.stop();
-  }
+  void stop();
 
  private:
   cluster_spec spec_;
@@ -56,3 +35,7 @@ class local_cluster {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/local_cluster.ipp>
+#endif

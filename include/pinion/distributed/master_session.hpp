@@ -201,8 +201,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
         what.graph ? *what.graph : *graph_, what.placement, what.signature, s_.name, handle_, next_step_++,
         [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_);
   }
-  // Places the step and yields what `make` makes of it, with the lock. Waits, without it, for the tasks that the step asks for; for
-  // all of them where those have no device that fits.
+  // Places the step and yields what `make` makes of it, with the lock. Waits, without it, for the tasks that the step
+  // asks for; for all of them where those have no device that fits.
   template <class Make>
   std::invoke_result_t<Make, const placement_problem&, const placement&> placed(
       const runtime::step_signature& signature, patience until, const Make& make) {

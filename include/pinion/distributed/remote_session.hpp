@@ -15,7 +15,6 @@
 
 #include <pinion/distributed/local_masters.hpp>
 #include <pinion/distributed/server_core.hpp>
-#include <pinion/distributed/sessions.hpp>
 #include <pinion/runtime/backend.hpp>
 
 namespace pinion::inline v0::distributed {
@@ -399,26 +398,5 @@ inline void reset_remote(const std::shared_ptr<rpc::network>& net, const std::st
   connect_and_wait(*net, to.way, {.what = {}, .until = until});
   ask_and_wait<nothing>(*net, to.way, reset_request{containers}, {.what = {}, .until = until});
 }
-
-#if PINION_DEFINE_RUNTIME
-template <class>
-void reset_cluster(const std::string& target, const std::vector<std::string>& containers,
-                   const security_options& security) {
-  reset_remote(rpc::tcp_network::of_this_process(), address_of_target(target), containers, security);
-}
-template void reset_cluster<void>(const std::string&, const std::vector<std::string>&, const security_options&);
-
-template <class>
-std::unique_ptr<runtime::session_backend> make_remote_session(const session_options& options, graph& g) {
-  return std::make_unique<remote_session>(options, g, rpc::tcp_network::of_this_process());
-}
-template std::unique_ptr<runtime::session_backend> make_remote_session<void>(const session_options&, graph&);
-
-template <class>
-void shut_down_task(const std::string& address, const std::string& task, const security_options& security) {
-  stop_remote(rpc::tcp_network::of_this_process(), address, task, security);
-}
-template void shut_down_task<void>(const std::string&, const std::string&, const security_options&);
-#endif
 
 }  // namespace pinion::inline v0::distributed

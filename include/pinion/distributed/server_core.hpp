@@ -19,7 +19,7 @@
 #include <pinion/base/stop_signal.hpp>
 #include <pinion/distributed/calls.hpp>
 #include <pinion/distributed/local_masters.hpp>
-#include <pinion/distributed/server.hpp>
+#include <pinion/distributed/task_server.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 namespace pinion::inline v0::distributed {
@@ -423,23 +423,5 @@ class server_core final : public task_server {
   std::mutex stopping_;
   bool stopped_ = false, all_ended_ = true;
 };
-
-#if PINION_DEFINE_RUNTIME
-template <class>
-std::unique_ptr<task_server> make_task_server(const cluster_spec& cluster, const server_options& options,
-                                              std::unique_ptr<bound_address> bound) {
-  std::unique_ptr<rpc::listener> listener;
-  if (bound) listener = std::move(static_cast<bound_listener&>(*bound).listener);
-  return std::make_unique<server_core>(rpc::tcp_network::of_this_process(), cluster, options, std::move(listener));
-}
-template std::unique_ptr<task_server> make_task_server<void>(const cluster_spec&, const server_options&,
-                                                             std::unique_ptr<bound_address>);
-
-template <class>
-std::unique_ptr<bound_address> bind_address(const std::string& address) {
-  return std::make_unique<bound_listener>(rpc::tcp_network::of_this_process(), address);
-}
-template std::unique_ptr<bound_address> bind_address<void>(const std::string&);
-#endif
 
 }  // namespace pinion::inline v0::distributed

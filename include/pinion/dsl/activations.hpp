@@ -1,7 +1,6 @@
 // Activations as values, for layers.
 #pragma once
 
-#include <type_traits>
 #include <utility>
 
 #include <pinion/dsl/math.hpp>

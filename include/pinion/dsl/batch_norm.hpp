@@ -1,15 +1,16 @@
 // Batch normalisation, and dropout that knows whether it trains.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/nn.hpp>
 #include <pinion/dsl/training_flag.hpp>
 #include <pinion/graph/called_from.hpp>
+#include <pinion/graph/scopes.hpp>
 
 namespace pinion::inline v0::nn {
 
@@ -80,12 +81,7 @@ expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
 }
 
 // One operation that runs those of the default graph's collection "update_ops" made so far.
-inline operation update_ops(std::string_view name = "update_ops", source_location where = source_location::current()) {
-  graph& g = default_graph();
-  node_request request{.op = op::no_op::name, .base_name = std::string(name), .where = where};
-  request.control_inputs = g.collection("update_ops");
-  return {g, build(g, std::move(request))};
-}
+operation update_ops(std::string_view name = "update_ops", source_location where = source_location::current());
 
 struct dropout_layer_options {
   double rate = .5;
@@ -107,3 +103,7 @@ expr<dsl::value_of<A>> dropout(A&& operand, const dropout_layer_options& o = {},
 }
 
 }  // namespace pinion::inline v0::nn
+
+#if PINION_HEADER_ONLY
+#include <pinion/dsl/batch_norm.ipp>
+#endif

@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/sources.hpp>
 #include <pinion/graph/called_from.hpp>
+#include <pinion/op/control/bodies.hpp>
 #include <pinion/op/control/op.hpp>
 
 namespace pinion::inline v0 {
@@ -81,7 +83,7 @@ struct traced_body {
 
 // Gives both bodies the same arguments behind those they have: what either draws in. Returns these, as they stand
 // outside.
-PINION_DECL std::vector<output> share_arguments(traced_body& a, traced_body& b);
+std::vector<output> share_arguments(traced_body& a, traced_body& b);
 
 // Calls the function with arguments of some types, and takes what it returns.
 template <class... T, class F>
@@ -228,32 +230,9 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
   return outputs_as<types>::of(g, id);
 }
 
-#if PINION_DEFINE_GRAPH
-PINION_DECL std::vector<output> share_arguments(traced_body& a, traced_body& b) {
-  std::vector<output> outside;
-  const auto add = [&](const traced_body& t) {
-    for (const auto& d : t.drawn)
-      if (const output_type& type = t.made->graph.type_of(d.inside);
-          !type.reference && !type.resource && std::find(outside.begin(), outside.end(), d.outside) == outside.end())
-        outside.push_back(d.outside);
-  };
-  add(a);
-  add(b);
-  for (traced_body* t : {&a, &b})
-    for (const output& o : outside) {
-      const auto same = [&](const body_trace::drawn& d) { return d.outside == o; };
-      const auto mine = std::find_if(t->drawn.begin(), t->drawn.end(), same);
-      if (mine != t->drawn.end()) {
-        t->made->arguments.push_back(mine->inside);
-        continue;
-      }
-      const traced_body& other = t == &a ? b : a;
-      const auto theirs = std::find_if(other.drawn.begin(), other.drawn.end(), same);
-      op::add_argument(*t->made, other.made->graph.type_of(theirs->inside), "unused");
-    }
-  return outside;
-}
-#endif
-
 }  // namespace dsl
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/dsl/control.ipp>
+#endif

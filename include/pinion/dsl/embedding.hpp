@@ -9,6 +9,7 @@
 #include <pinion/dsl/initializers.hpp>
 #include <pinion/dsl/layout.hpp>
 #include <pinion/dsl/partitioned_variable.hpp>
+#include <pinion/graph/scopes.hpp>
 
 namespace pinion::inline v0::nn {
 

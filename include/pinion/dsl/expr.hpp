@@ -3,14 +3,14 @@
 
 #include <string>
 #include <type_traits>
-#include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/operators.hpp>
 #include <pinion/dsl/program.hpp>
 #include <pinion/dsl/trace.hpp>
 #include <pinion/graph/operation.hpp>
-#include <pinion/op/catalogue.hpp>
-#include <pinion/spec/place.hpp>
+#include <pinion/graph/scope_state.hpp>
+#include <pinion/op/source/op.hpp>
 
 namespace pinion::inline v0 {
 
@@ -158,7 +158,7 @@ operation culprit_of(const A& a) {
 }
 
 // Names the operand and the line that made it.
-[[noreturn]] PINION_DECL void refuse_other_graph(const operation& culprit);
+[[noreturn]] void refuse_other_graph(const operation& culprit);
 
 // The graph that all operands belong to.
 template <class... A>
@@ -176,12 +176,9 @@ graph& graph_of(const A&... operands) {
   return *g;
 }
 
-#if PINION_DEFINE_GRAPH
-PINION_DECL void refuse_other_graph(const operation& culprit) {
-  throw error(errc::invalid_argument, "'" + culprit.name() + "' belongs to another graph than the other operands")
-      .at_node(culprit.name(), culprit.op(), to_string(culprit.node().where));
-}
-#endif
-
 }  // namespace dsl
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/dsl/expr.ipp>
+#endif

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include <pinion/autodiff/gradients.hpp>
-#include <pinion/dsl/sources.hpp>
+#include <pinion/base/error.hpp>
+#include <pinion/dsl/expr.hpp>
 
 namespace pinion::inline v0 {
 

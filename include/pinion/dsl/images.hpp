@@ -2,11 +2,12 @@
 #pragma once
 
 #include <array>
-#include <string>
 #include <string_view>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/node_call.hpp>
+#include <pinion/op/conv/op.hpp>
 
 namespace pinion::inline v0 {
 
@@ -24,10 +25,7 @@ struct pool_options {
 };
 
 namespace dsl {
-inline attributes window_attributes(const std::array<std::int64_t, 2>& strides, padding around) {
-  return {{"strides", integers(strides.begin(), strides.end())},
-          {"padding", std::string(around == padding::same ? "SAME" : "VALID")}};
-}
+attributes window_attributes(const std::array<std::int64_t, 2>& strides, padding around);
 template <class Op, class A>
 auto pool(A&& x, const pool_options& o, source_location where) {
   attributes attrs = window_attributes(o.strides, o.padding);
@@ -59,3 +57,7 @@ auto avg_pool(A&& images, const pool_options& options = {}, source_location wher
 }
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/dsl/images.ipp>
+#endif

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/random.hpp>
 
 namespace pinion::inline v0::nn {
@@ -15,14 +14,7 @@ namespace pinion::inline v0::nn {
 struct fans {
   double in = 1, out = 1;
 };
-inline fans fans_of(const shape& extent) {
-  const int rank = extent.rank();
-  if (rank < 1) return {};
-  if (rank == 1) return {static_cast<double>(extent[0]), static_cast<double>(extent[0])};
-  double window = 1;
-  for (int i = 0; i < rank - 2; ++i) window *= static_cast<double>(extent[i]);
-  return {window * static_cast<double>(extent[rank - 2]), window * static_cast<double>(extent[rank - 1])};
-}
+fans fans_of(const shape& extent);
 
 enum class fan { in, out, average };
 enum class distribution { truncated_normal, normal, uniform };
@@ -38,31 +30,12 @@ struct variance_scaling_options {
 class initializer {
  public:
   // All elements the same.
-  static initializer all(double value) {
-    initializer i;
-    i.draws_ = kind::constant;
-    i.low_ = value;
-    return i;
-  }
+  static initializer all(double value);
   // Random in [low, high), whatever the shape. Throws invalid_argument where that is empty.
-  static initializer between(double low, double high, std::int64_t seed = 0) {
-    if (!(low <= high))
-      throw error(errc::invalid_argument, "an initializer of numbers in [" + std::to_string(low) + ", " +
-                                              std::to_string(high) + "): there are none");
-    initializer i;
-    i.draws_ = kind::between;
-    i.low_ = low;
-    i.high_ = high;
-    i.o_.seed = seed;
-    return i;
-  }
+  static initializer between(double low, double high, std::int64_t seed = 0);
   // Random, of mean 0 and variance scale / fan, whatever the distribution (He et al. 2015, TensorFlow's
   // variance_scaling_initializer). Throws invalid_argument unless the scale is positive.
-  explicit initializer(const variance_scaling_options& o) : o_(o) {
-    if (!(o.scale > 0))
-      throw error(errc::invalid_argument,
-                  "an initializer of scale " + std::to_string(o.scale) + "; it must be positive");
-  }
+  explicit initializer(const variance_scaling_options& o);
 
   // The values for a shape, drawn when a variable's initialiser runs. Throws invalid_argument unless it is known.
   template <element T>
@@ -143,3 +116,7 @@ inline initializer he_uniform_initializer(std::int64_t seed = 0) {
 }
 
 }  // namespace pinion::inline v0::nn
+
+#if PINION_HEADER_ONLY
+#include <pinion/dsl/initializers.ipp>
+#endif

@@ -12,6 +12,7 @@
 #include <pinion/dsl/initializers.hpp>
 #include <pinion/dsl/linear.hpp>
 #include <pinion/graph/called_from.hpp>
+#include <pinion/graph/scopes.hpp>
 
 namespace pinion::inline v0::nn {
 

@@ -9,6 +9,10 @@
 
 #include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/node_call.hpp>
+#include <pinion/op/build.hpp>
+#include <pinion/op/gather/op.hpp>
+#include <pinion/op/layout/op.hpp>
+#include <pinion/op/slice/op.hpp>
 
 namespace pinion::inline v0 {
 

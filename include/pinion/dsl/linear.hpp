@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <pinion/dsl/node_call.hpp>
+#include <pinion/op/matmul/op.hpp>
+#include <pinion/op/reduce/op.hpp>
 
 namespace pinion::inline v0 {
 

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/expr.hpp>
+#include <pinion/op/build.hpp>
 
 namespace pinion::inline v0::dsl {
 
@@ -47,8 +49,7 @@ using stand_t = decltype(stand<A, Arithmetic, Absorbs>());
 // The program of a functor over operands. Beside a great functor there is no room for those of temporaries.
 template <class Functor, class Arithmetic, class Result, class... A>
 struct placed_operands {
-  static constexpr bool absorbs =
-      mapped<Functor, Arithmetic, Result, stand_t<A, Arithmetic>...>::recorded.fits();
+  static constexpr bool absorbs = mapped<Functor, Arithmetic, Result, stand_t<A, Arithmetic>...>::recorded.fits();
   using program = mapped<Functor, Arithmetic, Result, stand_t<A, Arithmetic, absorbs>...>;
 };
 
@@ -59,15 +60,7 @@ inline const scalar::program& node_program(const node& n) {
 }
 
 // May the node of a temporary vanish into its consumer? Nobody else uses it, and it was made under the same scopes.
-inline bool can_absorb(const graph& g, const any_expr& e) {
-  const node& n = g.peek(e.id());
-  const scope_state& state = scope_state::current();
-  if (&e.owner() != &g || n.consumers > 0 || n.pinned || n.scope != state.device || !n.attrs.has("program"))
-    return false;
-  if (n.attrs.get_or("named", false) || !state.colocation.empty() || !n.colocation.empty()) return false;
-  if (n.base_name.substr(0, n.base_name.rfind('/') + 1) != state.name_prefix) return false;
-  return n.control_inputs == current_control_inputs(n.inputs);
-}
+bool can_absorb(const graph& g, const any_expr& e);
 
 // Collects the operands of one elementwise node.
 struct map_builder {
@@ -242,7 +235,8 @@ auto map_compare(std::string_view name, source_location where, A&&... operands) 
   static_assert(!std::is_same_v<T, std::string>, "texts are not compared; a dataset can do that before the graph");
   if constexpr (std::is_same_v<T, bool>) {
     using of_masks = typename of_masks_of<Op>::type;
-    static_assert(!std::is_void_v<of_masks>, "no bool is less than another: <, <=, > and >= take numbers, == and != both");
+    static_assert(!std::is_void_v<of_masks>,
+                  "no bool is less than another: <, <=, > and >= take numbers, == and != both");
     return map_masks<of_masks>(name, where, std::forward<A>(operands)...);
   } else {
     return map_call<Op, T, bool>(name, where, std::forward<A>(operands)...);
@@ -250,3 +244,7 @@ auto map_compare(std::string_view name, source_location where, A&&... operands) 
 }
 
 }  // namespace pinion::inline v0::dsl
+
+#if PINION_HEADER_ONLY
+#include <pinion/dsl/map.ipp>
+#endif

@@ -8,6 +8,9 @@
 #include <pinion/dsl/node_call.hpp>
 #include <pinion/dsl/random.hpp>
 #include <pinion/graph/called_from.hpp>
+#include <pinion/graph/scopes.hpp>
+#include <pinion/op/nn/op.hpp>
+#include <pinion/op/random/op.hpp>
 
 namespace pinion::inline v0 {
 

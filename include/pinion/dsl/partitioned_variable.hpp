@@ -15,6 +15,7 @@
 #include <pinion/dsl/layout.hpp>
 #include <pinion/dsl/partitioners.hpp>
 #include <pinion/dsl/variable_slices.hpp>
+#include <pinion/graph/scopes.hpp>
 
 namespace pinion::inline v0 {
 

@@ -1,11 +1,10 @@
 // Tagging an expression with a place the compiler knows, and what the compiler then refuses.
 #pragma once
 
-#include <string_view>
-
 #include <pinion/base/static_text.hpp>
 #include <pinion/dsl/map.hpp>
 #include <pinion/dsl/sources.hpp>
+#include <pinion/op/variable/op.hpp>
 
 namespace pinion::inline v0 {
 

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include <pinion/dsl/operators.hpp>
 #include <pinion/scalar/compiled.hpp>
 #include <pinion/scalar/derive.hpp>
 #include <pinion/scalar/record.hpp>
@@ -63,8 +64,9 @@ struct mapped {
   // Of this functor alone. Recorded by the compiler and only there: C++ leaves the order of operands open, and a
   // functor run again at run time might write its program down in another one.
   static constexpr static_program own = scalar::record<static_program, Functor>(dtype_of<Arithmetic>, dtype_of<Result>);
-  static_assert(own.fits(), "a scalar function of more than 128 instructions, or of 48 numbers, does not fit in one node: "
-                            "make two functions of it, one applied to the other's result");
+  static_assert(own.fits(),
+                "a scalar function of more than 128 instructions, or of 48 numbers, does not fit in one node: "
+                "make two functions of it, one applied to the other's result");
   static constexpr static_program recorded = scalar::compose(
       own, std::array<scalar::operand<static_program>, sizeof...(Operands)>{detail::as_operand<Operands>()...});
   static constexpr static_program executable = scalar::executable(recorded);
@@ -85,16 +87,15 @@ struct gradient_of {
   static constexpr bool is_compiled = executable.fits() && executable.code.size() <= 256;
 };
 
-// Could this program be absorbed by a consumer that computes in `Arithmetic`? A cast ends a program. Bools and uint8 are
-// computed in the same lanes, and are two types all the same.
+// Could this program be absorbed by a consumer that computes in `Arithmetic`? A cast ends a program. Bools and uint8
+// are computed in the same lanes, and are two types all the same.
 template <class P, class Arithmetic>
 constexpr bool joins() {
   if constexpr (!is_mapped<P>) {
     return false;
   } else {
     constexpr auto to = P::recorded.results[0].type;
-    return P::recorded.arithmetic == dtype_of<Arithmetic> &&
-           (to == P::recorded.arithmetic || to == dtype::boolean);
+    return P::recorded.arithmetic == dtype_of<Arithmetic> && (to == P::recorded.arithmetic || to == dtype::boolean);
   }
 }
 

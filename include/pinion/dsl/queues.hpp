@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/control.hpp>
 #include <pinion/op/queue/op.hpp>
 
@@ -68,19 +69,12 @@ class any_queue {
   operator operation() const { return {*graph_, queue_}; }
 
   // How many elements are in it; never waits.
-  expr<std::int32_t> size(source_location where = source_location::current()) const {
-    return {drawn(), {node_of<op::queue_size>("size", {}, {}, where), 0}};
-  }
+  expr<std::int32_t> size(source_location where = source_location::current()) const;
   // Never waits.
-  expr<bool> is_closed(source_location where = source_location::current()) const {
-    return {drawn(), {node_of<op::queue_is_closed>("is_closed", {}, {}, where), 0}};
-  }
+  expr<bool> is_closed(source_location where = source_location::current()) const;
   // No more elements are taken in: enqueues fail with cancelled, dequeues with out_of_range once there are too few
   // elements left. It waits behind the enqueues that wait; with cancel_pending_enqueues they fail instead.
-  operation close(const close_options& o = {}, source_location where = source_location::current()) const {
-    const attributes attrs{{"cancel_pending_enqueues", o.cancel_pending_enqueues}};
-    return {drawn(), node_of<op::queue_close>("close", {}, attrs, where)};
-  }
+  operation close(const close_options& o = {}, source_location where = source_location::current()) const;
 
  protected:
   any_queue(graph& g, node_id queue) : graph_(g), queue_(queue) {}
@@ -257,3 +251,7 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class priority_queue 
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/dsl/queues.ipp>
+#endif

@@ -3,7 +3,9 @@
 
 #include <string_view>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/sources.hpp>
+#include <pinion/op/random/op.hpp>
 
 namespace pinion::inline v0 {
 
@@ -30,16 +32,8 @@ expr<T, made_by<Op>> random(const shape& extent, attributes attrs, std::string_v
                       .attrs = std::move(attrs),
                       .where = where});
 }
-inline attributes random_attributes(const uniform_options& o) {
-  attributes attrs{{"minval", o.minval}, {"maxval", o.maxval}, {"seed", o.seed}};
-  if (o.first) attrs.set("first", o.first);
-  return attrs;
-}
-inline attributes random_attributes(const normal_options& o) {
-  attributes attrs{{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}};
-  if (o.first) attrs.set("first", o.first);
-  return attrs;
-}
+attributes random_attributes(const uniform_options& o);
+attributes random_attributes(const normal_options& o);
 // A random tensor of the shape that x has when it runs.
 template <class Op, element T>
 expr<T, made_by<Op>> random_like(const expr<T>& x, attributes attrs, source_location where) {
@@ -84,3 +78,7 @@ requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 truncated_normal(const shape&, const normal_options& = {}) PINION_REFUSAL;
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/dsl/random.ipp>
+#endif

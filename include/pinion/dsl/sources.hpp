@@ -8,7 +8,10 @@
 #include <type_traits>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/expr.hpp>
+#include <pinion/op/build.hpp>
+#include <pinion/op/variable/op.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion::inline v0 {
@@ -37,12 +40,7 @@ expr<T, made_by<Op>> make(node_request request) {
   return {g, {build(g, std::move(request)), 0}};
 }
 
-inline node_request constant_request(any_tensor value, std::string_view name, source_location where) {
-  return {.op = op::constant::name,
-          .base_name = std::string(name.empty() ? "Const" : name),
-          .attrs = {{"value", std::move(value)}},
-          .where = where};
-}
+node_request constant_request(any_tensor value, std::string_view name, source_location where);
 }  // namespace dsl
 
 // A scalar: constant(4.0f, "b"). The dtype is that of the C++ type.
@@ -191,13 +189,7 @@ variable_handle<T> make_variable(output initial, const std::string& full_name, c
   return {g, v, assign, read};
 }
 
-inline std::string variable_name(const std::string& name) {
-  name_scope::check(name);
-  const std::string wanted = scope_state::current().name_prefix + name;
-  std::string given = default_graph().unique_name(wanted);
-  if (given != wanted && name != variable_options{}.name) default_graph().note_renamed(given, wanted);
-  return given;
-}
+std::string variable_name(const std::string& name);
 
 }  // namespace dsl
 
@@ -276,18 +268,8 @@ expr<T> assign_sub(const variable_handle<T>& v, V&& amount, source_location wher
 }
 
 // One operation that runs others.
-inline operation group(std::initializer_list<operation> ops, std::string_view name = "group_deps",
-                       source_location where = source_location::current()) {
-  graph& g = ops.size() ? ops.begin()->owner() : default_graph();
-  node_request request{.op = op::no_op::name, .base_name = std::string(name), .where = where};
-  for (const operation& o : ops) {
-    if (&o.owner() != &g)
-      throw error(errc::invalid_argument, "group: '" + o.name() + "' belongs to another graph")
-          .at_node(o.name(), o.op(), to_string(o.node().where));
-    request.control_inputs.push_back(o.id());
-  }
-  return {g, build(g, std::move(request))};
-}
+operation group(std::initializer_list<operation> ops, std::string_view name = "group_deps",
+                source_location where = source_location::current());
 namespace dsl {
 // An operation, and the line of the call that it is given to: a pack leaves no room for a default argument behind it.
 struct operation_here {
@@ -322,12 +304,11 @@ auto identity(A&& x, std::string_view name = {}, source_location where = source_
 }
 
 // Runs the initialisers of all variables of the default graph made so far.
-inline operation global_variables_initializer(std::string_view name = "init",
-                                              source_location where = source_location::current()) {
-  graph& g = default_graph();
-  node_request request{.op = op::no_op::name, .base_name = std::string(name), .where = where};
-  request.control_inputs = g.collection("initializers");
-  return {g, build(g, std::move(request))};
-}
+operation global_variables_initializer(std::string_view name = "init",
+                                       source_location where = source_location::current());
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/dsl/sources.ipp>
+#endif

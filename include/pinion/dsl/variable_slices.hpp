@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
 namespace pinion::inline v0 {
@@ -24,13 +25,13 @@ struct variable_slices {
 }  // namespace dsl
 
 // Of a variable that is a part of a partitioned one, or a slot of such a part; null of any other.
-inline const variable_slice* slice_of(graph& g, node_id variable) {
-  const auto& known = g.attached<dsl::variable_slices>().of_variable;
-  const auto at = known.find(variable);
-  return at == known.end() ? nullptr : &at->second;
-}
+const variable_slice* slice_of(graph& g, node_id variable);
 inline void note_slice(graph& g, node_id variable, variable_slice slice) {
   g.attached<dsl::variable_slices>().of_variable.insert_or_assign(variable, std::move(slice));
 }
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/dsl/variable_slices.ipp>
+#endif

@@ -1,4 +1,4 @@
-// What the file formats stand on, and where their bodies are compiled.
+// What the file formats stand on.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -14,9 +14,4 @@
 #endif
 #if !defined(PINION_HAS_ZLIB)
 #define PINION_HAS_ZLIB 0
-#endif
-
-// As the parts of base/config.hpp; the unit is cmake/compiled/files.cpp.
-#if !defined(PINION_DEFINE_FILES)
-#define PINION_DEFINE_FILES PINION_DEFINE_ELSEWHERE
 #endif

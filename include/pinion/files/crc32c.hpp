@@ -5,8 +5,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
+
+#include <pinion/base/config.hpp>
 
 namespace pinion::inline v0::files {
 
@@ -26,42 +27,16 @@ inline constexpr auto crc32c_table = [] {
 }();
 
 // Little-endian, as everything here is stored.
-inline std::uint64_t eight_bytes(const unsigned char* p) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, p, 8);
-  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-  return word;
-}
+std::uint64_t eight_bytes(const unsigned char* p);
 
-inline std::uint32_t crc32c_by_table(std::uint32_t state, const unsigned char* p, std::size_t bytes) {
-  const auto& t = crc32c_table;
-  for (; bytes >= 8; bytes -= 8, p += 8) {
-    const std::uint64_t w = eight_bytes(p) ^ state;
-    state = t[7][w & 255] ^ t[6][w >> 8 & 255] ^ t[5][w >> 16 & 255] ^ t[4][w >> 24 & 255] ^ t[3][w >> 32 & 255] ^
-            t[2][w >> 40 & 255] ^ t[1][w >> 48 & 255] ^ t[0][w >> 56];
-  }
-  for (; bytes > 0; --bytes, ++p) state = state >> 8 ^ t[0][(state ^ *p) & 255];
-  return state;
-}
+std::uint32_t crc32c_by_table(std::uint32_t state, const unsigned char* p, std::size_t bytes);
 
 #if defined(__x86_64__)
-[[gnu::target("sse4.2")]] inline std::uint32_t crc32c_by_instruction(std::uint32_t state, const unsigned char* p,
-                                                                     std::size_t bytes) {
-  std::uint64_t wide = state;
-  for (; bytes >= 8; bytes -= 8, p += 8) wide = __builtin_ia32_crc32di(wide, eight_bytes(p));
-  state = static_cast<std::uint32_t>(wide);
-  for (; bytes > 0; --bytes, ++p) state = __builtin_ia32_crc32qi(state, *p);
-  return state;
-}
+[[gnu::target("sse4.2")]] std::uint32_t crc32c_by_instruction(std::uint32_t state, const unsigned char* p,
+                                                              std::size_t bytes);
 #endif
 
-inline std::uint32_t crc32c_update(std::uint32_t state, const unsigned char* p, std::size_t bytes) {
-#if defined(__x86_64__)
-  static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
-  if (has_instruction) return crc32c_by_instruction(state, p, bytes);
-#endif
-  return crc32c_by_table(state, p, bytes);
-}
+std::uint32_t crc32c_update(std::uint32_t state, const unsigned char* p, std::size_t bytes);
 
 }  // namespace detail
 
@@ -82,3 +57,7 @@ constexpr std::uint32_t unmasked(std::uint32_t masked_crc) {
 }
 
 }  // namespace pinion::inline v0::files
+
+#if PINION_HEADER_ONLY
+#include <pinion/files/crc32c.ipp>
+#endif

@@ -2,24 +2,19 @@
 #pragma once
 
 #include <filesystem>
-#include <system_error>
 
-#include <pinion/files/failure.hpp>
+#include <pinion/base/config.hpp>
 
 namespace pinion::inline v0::files {
 
 // With those above it; nothing where it is there, or is the one that the program runs in ("").
-inline void make_folder(const std::filesystem::path& folder) {
-  std::error_code trouble;
-  if (!folder.empty()) std::filesystem::create_directories(folder, trouble);
-  if (trouble) throw io_failure("make the folder", folder, trouble.value());
-}
+void make_folder(const std::filesystem::path& folder);
 
 // Nothing where it is not there.
-inline void remove_file(const std::filesystem::path& file) {
-  std::error_code trouble;
-  std::filesystem::remove(file, trouble);
-  if (trouble) throw io_failure("remove", file, trouble.value());
-}
+void remove_file(const std::filesystem::path& file);
 
 }  // namespace pinion::inline v0::files
+
+#if PINION_HEADER_ONLY
+#include <pinion/files/folder.ipp>
+#endif

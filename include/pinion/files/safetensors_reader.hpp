@@ -1,7 +1,6 @@
 // Reads the tensors of a safetensors file.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -9,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <pinion/base/near_name.hpp>
-#include <pinion/files/booleans.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/files/input_file.hpp>
 #include <pinion/files/safetensors_header.hpp>
 #include <pinion/tensor/tensor.hpp>
@@ -23,62 +21,18 @@ namespace pinion::inline v0::files {
 // unimplemented (the rest can be read); a tensor that differs from its checksum data_loss, by name.
 class safetensors_reader {
  public:
-  explicit safetensors_reader(const std::filesystem::path& path) : file_(path) {
-    static_assert(std::endian::native == std::endian::little, "elements are stored little-endian");
-    const std::string name = path.string();
-    if (file_.size() < 8) throw error(errc::data_loss, name + " is no safetensors file: it has less than 8 bytes");
-    unsigned char length[8];
-    file_.read(0, length, 8);
-    std::uint64_t bytes = 0;
-    for (int i = 0; i < 8; ++i) bytes |= std::uint64_t{length[i]} << (8 * i);
-    if (bytes > longest_safetensors_header || bytes > file_.size() - 8)
-      throw error(errc::data_loss, name + " is no safetensors file, or is cut short: it announces a header of " +
-                                       std::to_string(bytes) + " bytes, and has " + std::to_string(file_.size()) +
-                                       " in all");
-    std::string json(static_cast<std::size_t>(bytes), ' ');
-    file_.read(8, json.data(), json.size());
-    data_ = 8 + bytes;
-    header_ = parse_safetensors_header(json, file_.size() - data_, name);
-    if (header_.checksum && *header_.checksum != checksum_of(header_))
-      throw error(errc::data_loss, name + " is damaged: its header differs from its checksum");
-    for (std::size_t i = 0; i < header_.tensors.size(); ++i) index_.emplace(header_.tensors[i].name, i);
-  }
+  explicit safetensors_reader(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return file_.path(); }
   const std::vector<stored_tensor>& tensors() const { return header_.tensors; }  // in the order of their bytes
   const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
   // Null where there is none of that name.
-  const stored_tensor* find(const std::string& name) const {
-    const auto found = index_.find(name);
-    return found == index_.end() ? nullptr : &header_.tensors[found->second];
-  }
+  const stored_tensor* find(const std::string& name) const;
 
-  std::vector<std::string_view> names() const {
-    std::vector<std::string_view> all;
-    for (const stored_tensor& t : header_.tensors) all.push_back(t.name);
-    return all;
-  }
+  std::vector<std::string_view> names() const;
 
-  any_tensor read(const std::string& name) const {
-    const stored_tensor* t = find(name);
-    if (!t)
-      throw error(errc::not_found,
-                  "there is no tensor '" + name + "' in " + path().string() + did_you_mean(name, names()));
-    const std::string what = "tensor '" + name + "' in " + path().string();
-    if (t->type == dtype::invalid)
-      throw error(errc::unimplemented, what + " has elements of " + t->format + ", which pinion has no dtype for");
-    any_tensor value(t->type, t->extent);
-    file_.read(data_ + t->begin, value.raw(), value.bytes());
-    if (t->checksum && crc32c(value.raw(), value.bytes()) != *t->checksum)
-      throw error(errc::data_loss, what + " is damaged: it differs from its checksum");
-    check_booleans(value, what);
-    return value;
-  }
-  std::map<std::string, any_tensor> read_all() const {
-    std::map<std::string, any_tensor> all;
-    for (const stored_tensor& t : header_.tensors) all.emplace(t.name, read(t.name));
-    return all;
-  }
+  any_tensor read(const std::string& name) const;
+  std::map<std::string, any_tensor> read_all() const;
 
  private:
   input_file file_;
@@ -88,3 +42,7 @@ class safetensors_reader {
 };
 
 }  // namespace pinion::inline v0::files
+
+#if PINION_HEADER_ONLY
+#include <pinion/files/safetensors_reader.ipp>
+#endif

@@ -1,18 +1,14 @@
 // Writes safetensors files, tensor by tensor.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <span>
 #include <string>
-#include <string_view>
-#include <tuple>
-#include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/files/output_file.hpp>
 #include <pinion/files/safetensors_header.hpp>
 #include <pinion/tensor/tensor.hpp>
@@ -40,120 +36,24 @@ struct tensor_outline {
 class safetensors_writer {
  public:
   safetensors_writer(const std::filesystem::path& path, std::vector<tensor_outline> outlines,
-                     safetensors_options options = {})
-      : file_(path) {
-    static_assert(std::endian::native == std::endian::little, "elements are stored little-endian");
-    take(std::move(options));
-    lay_out(std::move(outlines));
-    if (header_.checksum) header_.checksum = checksum_of(header_);
-    const std::string json = to_json(header_);
-    if (json.size() > longest_safetensors_header)
-      throw error(errc::invalid_argument, "the names and notes of " + path.string() + " take " +
-                                              std::to_string(json.size()) + " bytes; 100,000,000 are read by others");
-    data_ = 8 + json.size();
-    write_header(json);  // the checksums are filled in at the end; their width is fixed
-  }
+                     safetensors_options options = {});
 
   void write(const std::string& name, const any_tensor& value) { write(name, std::span(&value, 1), value.shape()); }
   // A tensor that is kept in pieces: rows of it, one piece behind the other along its first axis.
-  void write_pieces(const std::string& name, std::span<const any_tensor> pieces) {
-    shape whole = pieces.empty() ? shape::any() : pieces[0].shape();
-    for (const any_tensor& piece : pieces.subspan(std::min<std::size_t>(1, pieces.size()))) {
-      shape like_first = piece.shape();
-      if (whole.rank() > 0 && like_first.rank() == whole.rank()) like_first.set(0, pieces[0].shape()[0]);
-      if (whole.rank() < 1 || !(like_first == pieces[0].shape()) || piece.dtype() != pieces[0].dtype())
-        throw error(errc::invalid_argument, said(name) + " came in pieces that are not rows of one tensor");
-      whole.set(0, whole[0] + piece.shape()[0]);
-    }
-    write(name, pieces, whole);
-  }
+  void write_pieces(const std::string& name, std::span<const any_tensor> pieces);
   // Nothing may be written afterwards.
-  void commit() {
-    const auto missing = std::find(written_.begin(), written_.end(), false);
-    if (missing != written_.end())
-      throw error(
-          errc::failed_precondition,
-          said(header_.tensors[static_cast<std::size_t>(missing - written_.begin())].name) + " was not written");
-    if (header_.checksum) write_header(to_json(header_));
-    file_.commit();
-  }
+  void commit();
 
  private:
-  void write(const std::string& name, std::span<const any_tensor> pieces, const shape& extent) {
-    const auto found = index_.find(name);
-    if (found == index_.end()) throw error(errc::invalid_argument, said(name) + " was not announced");
-    stored_tensor& t = header_.tensors[found->second];
-    for (const any_tensor& piece : pieces)
-      if (piece.empty() || !piece.on_host()) throw error(errc::invalid_argument, said(name) + " is not on the host");
-    if (pieces.empty() || pieces[0].dtype() != t.type || !(extent == t.extent))
-      throw error(errc::invalid_argument,
-                  said(name) + " was announced as " + std::string(to_string(t.type)) + to_string(t.extent) +
-                      " and came as " + std::string(to_string(pieces.empty() ? dtype::invalid : pieces[0].dtype())) +
-                      to_string(extent));
-    std::uint64_t at = data_ + t.begin;
-    std::uint32_t checksum = 0;
-    for (const any_tensor& piece : pieces) {
-      file_.write_at(at, piece.raw(), piece.bytes());
-      if (t.checksum) checksum = crc32c(piece.raw(), piece.bytes(), checksum);
-      at += piece.bytes();
-    }
-    if (t.checksum) t.checksum = checksum;
-    written_[found->second] = true;
-  }
-  std::string said(const std::string& name) const { return "tensor '" + name + "' of " + file_.path().string(); }
+  void write(const std::string& name, std::span<const any_tensor> pieces, const shape& extent);
+  std::string said(const std::string& name) const;
 
-  void take(safetensors_options options) {
-    for (const auto& [key, value] : options.metadata)
-      if (key.starts_with("crc32c:"))
-        throw error(errc::invalid_argument,
-                    "the note '" + key + "' of " + file_.path().string() + " takes a name that is kept for checksums");
-    if (options.checksums) header_.checksum = 0;
-    if (options.metadata.empty() && !options.checksums) return;
-    header_.metadata = std::move(options.metadata);
-    header_.metadata.emplace("format", "pt");
-  }
+  void take(safetensors_options options);
 
   // Larger elements first, so that all are aligned: the format's own order of dtypes, then of names.
-  static int rank_of(dtype type) {
-    constexpr int ranks[] = {99, 2, 1, 3, 0, 6, 7, 98, 4, 5};
-    return ranks[static_cast<unsigned>(type)];
-  }
-  void lay_out(std::vector<tensor_outline> outlines) {
-    std::sort(outlines.begin(), outlines.end(), [](const tensor_outline& a, const tensor_outline& b) {
-      return std::tuple<int, const std::string&>(rank_of(a.type), a.name) <
-             std::tuple<int, const std::string&>(rank_of(b.type), b.name);
-    });
-    std::uint64_t at = 0;
-    for (tensor_outline& o : outlines) {
-      const std::string_view format = safetensors_format(o.type);
-      if (format.empty())
-        throw error(errc::invalid_argument, said(o.name) + " is of " + std::string(to_string(o.type)) +
-                                                ", and safetensors files hold numbers and booleans only");
-      if (!o.extent.known() || !countable(o.extent))
-        throw error(errc::invalid_argument, said(o.name) + " has the shape " + to_string(o.extent));
-      if (o.name == "__metadata__" || !index_.emplace(o.name, header_.tensors.size()).second)
-        throw error(errc::invalid_argument,
-                    said(o.name) + (o.name == "__metadata__" ? " has a name that is reserved" : " is there twice"));
-      const std::uint64_t bytes = static_cast<std::uint64_t>(o.extent.count()) * size_of(o.type);
-      if (bytes > (std::uint64_t{1} << 62) - at) throw error(errc::invalid_argument, said(o.name) + " is too large");
-      stored_tensor t;
-      t.name = std::move(o.name);
-      t.format = format;
-      t.type = o.type;
-      t.extent = o.extent;
-      t.begin = at;
-      t.end = at += bytes;
-      if (header_.checksum) t.checksum = 0;
-      header_.tensors.push_back(std::move(t));
-    }
-    written_.assign(header_.tensors.size(), false);
-  }
-  void write_header(const std::string& json) {
-    unsigned char length[8];
-    for (int i = 0; i < 8; ++i) length[i] = static_cast<unsigned char>(std::uint64_t{json.size()} >> (8 * i));
-    file_.write_at(0, length, 8);
-    file_.write_at(8, json.data(), json.size());
-  }
+  static int rank_of(dtype type);
+  void lay_out(std::vector<tensor_outline> outlines);
+  void write_header(const std::string& json);
 
   output_file file_;
   safetensors_header header_;
@@ -163,3 +63,7 @@ class safetensors_writer {
 };
 
 }  // namespace pinion::inline v0::files
+
+#if PINION_HEADER_ONLY
+#include <pinion/files/safetensors_writer.ipp>
+#endif

@@ -1,7 +1,6 @@
 // What a node carries beside its inputs: named values fixed when it is made.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/base/dtype.hpp>
 #include <pinion/scalar/program.hpp>
 #include <pinion/tensor/shape.hpp>
@@ -27,21 +27,10 @@ using attribute = std::variant<bool, std::int64_t, double, std::string, dtype, s
 class attributes {
  public:
   attributes() = default;
-  attributes(std::initializer_list<std::pair<std::string_view, attribute>> items) {
-    for (auto& [name, value] : items) set(name, value);
-  }
+  attributes(std::initializer_list<std::pair<std::string_view, attribute>> items);
 
-  void set(std::string_view name, attribute value) {
-    const auto at = lower(name);
-    if (at != items_.end() && at->first == name)
-      at->second = std::move(value);
-    else
-      items_.emplace(at, std::string(name), std::move(value));
-  }
-  const attribute* find(std::string_view name) const {
-    const auto at = const_cast<attributes*>(this)->lower(name);
-    return at != items_.end() && at->first == name ? &at->second : nullptr;
-  }
+  void set(std::string_view name, attribute value);
+  const attribute* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
 
   // The value of an attribute that the op's definition promises; a missing one is a fault of the library.
@@ -63,11 +52,12 @@ class attributes {
 
  private:
   using list = std::vector<std::pair<std::string, attribute>>;
-  list::iterator lower(std::string_view name) {
-    return std::lower_bound(items_.begin(), items_.end(), name,
-                            [](const auto& item, auto n) { return item.first < n; });
-  }
+  list::iterator lower(std::string_view name);
   list items_;
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/graph/attribute.ipp>
+#endif

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/scope_state.hpp>
 
 namespace pinion::inline v0 {
@@ -13,13 +14,8 @@ namespace pinion::inline v0 {
 // `who`: "forward op MatMul", "node W". Made and destroyed in one thread, in stack order.
 class [[nodiscard]] beside {
  public:
-  PINION_GUARD beside(const node& n, const std::string& who) : saved_(std::move(scope_state::current().device)) {
-    scope_state::current().device =
-        n.requested.empty()
-            ? nullptr
-            : std::make_shared<const device_scope>(device_scope{.own = n.requested, .where = n.where, .asked_by = who});
-  }
-  PINION_GUARD beside(const graph& g, node_id id) : beside(g[id], "node " + g[id].name) {}
+  PINION_GUARD beside(const node& n, const std::string& who);
+  PINION_GUARD beside(const graph& g, node_id id);
   beside(const beside&) = delete;
   ~beside() { scope_state::current().device = std::move(saved_); }
 
@@ -28,3 +24,7 @@ class [[nodiscard]] beside {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/graph/beside.ipp>
+#endif

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
 namespace pinion::inline v0 {
@@ -20,23 +21,10 @@ struct body {
 using shared_body = std::shared_ptr<const body>;
 
 // A copy with the same ids, to be added to. Without control edges: what changes a state is not run again.
-inline std::shared_ptr<body> copy_of(const body& from) {
-  auto copy = std::make_shared<body>();
-  from.graph.settle();
-  for (node_id id = 0; id < from.graph.size(); ++id) {
-    if (!from.graph.contains(id)) {
-      copy->graph.adopt(std::nullopt);
-      continue;
-    }
-    node n = from.graph.peek(id);
-    n.scope = nullptr;
-    n.control_inputs.clear();
-    copy->graph.adopt(std::move(n));
-  }
-  copy->arguments = from.arguments;
-  copy->results = from.results;
-  copy->targets = from.targets;
-  return copy;
-}
+std::shared_ptr<body> copy_of(const body& from);
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/graph/body.ipp>
+#endif

@@ -1,6 +1,7 @@
 // The line of the user's call that the nodes being made belong to.
 #pragma once
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/scope_state.hpp>
 
 namespace pinion::inline v0 {
@@ -10,9 +11,7 @@ namespace pinion::inline v0 {
 // the layer or the loss. The outermost one holds; one of an unknown line says nothing.
 class [[nodiscard]] called_from {
  public:
-  explicit called_from(source_location where) : saved_(scope_state::current().caller) {
-    if (!saved_.known()) scope_state::current().caller = where;
-  }
+  explicit called_from(source_location where);
   called_from(const called_from&) = delete;
   ~called_from() { scope_state::current().caller = saved_; }
 
@@ -21,3 +20,7 @@ class [[nodiscard]] called_from {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/graph/called_from.ipp>
+#endif

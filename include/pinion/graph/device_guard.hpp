@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/scope_state.hpp>
-#include <pinion/spec/place.hpp>
 
 namespace pinion::inline v0 {
 
@@ -42,15 +42,9 @@ class [[nodiscard]] device {
       : device(parse_device(text, where), where) {}
   PINION_GUARD explicit device(const char* text, source_location where = source_location::current())
       : device(parse_device(text, where), where) {}
-  PINION_GUARD explicit device(const device_spec& spec, source_location where = source_location::current()) {
-    device_scope entry{.kind = device_scope::spec, .own = spec, .where = where};
-    if (!spec.empty()) entry.use = scope_state::current().graph->guard_at(where);
-    open(std::move(entry));
-  }
+  PINION_GUARD explicit device(const device_spec& spec, source_location where = source_location::current());
   // Hides every guard outside it.
-  PINION_GUARD explicit device(std::nullptr_t, source_location where = source_location::current()) {
-    open({.kind = device_scope::null, .where = where});
-  }
+  PINION_GUARD explicit device(std::nullptr_t, source_location where = source_location::current());
   // Refers to an lvalue policy, owns a temporary one.
   template <class P>
   requires(placement_policy<std::remove_cvref_t<P>> && !std::is_convertible_v<P, device_spec>) PINION_GUARD
@@ -86,20 +80,14 @@ class [[nodiscard]] device {
                   "const pn::node_view& and returns a device_spec or a device string");
   }
   device(const device&) = delete;
-  ~device() {
-    auto& state = scope_state::current();
-    state.graph->settle_before_closing();  // a policy may go with its guard
-    if (state.device->use) state.device->use->closed.store(true, std::memory_order_relaxed);
-    state.device = state.device->outer;
-  }
+  ~device();
 
  private:
-  static void open(device_scope entry) {
-    auto& state = scope_state::current();
-    state.graph->settle();
-    entry.outer = state.device;
-    state.device = std::make_shared<const device_scope>(std::move(entry));
-  }
+  static void open(device_scope entry);
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/graph/device_guard.ipp>
+#endif

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
 namespace pinion::inline v0 {
@@ -18,14 +19,7 @@ class graph_ref {
   graph* get() const { return life_ ? life_->at.load(std::memory_order_acquire) : nullptr; }
   // Throws invalid_argument where it is empty, failed_precondition where the graph was destroyed, or replaced by
   // reset_default_graph().
-  graph& operator*() const {
-    if (!life_)
-      throw error(errc::invalid_argument, "an expression, variable or operation that was never assigned is used");
-    if (graph* const g = get()) return *g;
-    throw error(errc::failed_precondition,
-                "an expression, variable or operation is used whose graph is gone: it was destroyed, or "
-                "reset_default_graph() replaced it; keep the graph as long as what was built in it");
-  }
+  graph& operator*() const;
   graph* operator->() const { return &**this; }
   friend bool operator==(const graph_ref&, const graph_ref&) = default;
 
@@ -34,3 +28,7 @@ class graph_ref {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/graph/graph_ref.ipp>
+#endif

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/base/source_location.hpp>
 #include <pinion/graph/attribute.hpp>
 #include <pinion/spec/device_spec.hpp>
@@ -60,9 +61,7 @@ struct node {
 };
 
 // "name", "name:1".
-inline std::string output_name(const node& n, int index) {
-  return index == 0 ? n.name : n.name + ":" + std::to_string(index);
-}
+std::string output_name(const node& n, int index);
 
 // What a placement policy sees of a node: a view, valid during the call.
 class node_view {
@@ -88,3 +87,7 @@ class node_view {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/graph/node.ipp>
+#endif

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
 namespace pinion::inline v0 {
@@ -27,21 +28,11 @@ struct scope_state {
   std::vector<node_id> colocation;
   source_location caller;  // see called_from
 
-  static scope_state& current() {
-    thread_local scope_state state = first_state();
-    return state;
-  }
-  static std::unique_ptr<pinion::graph>& own_graph() {
-    thread_local auto mine = std::make_unique<pinion::graph>();
-    return mine;
-  }
+  static scope_state& current();
+  static std::unique_ptr<pinion::graph>& own_graph();
 
  private:
-  static scope_state first_state() {
-    scope_state s;
-    s.graph = own_graph().get();
-    return s;
-  }
+  static scope_state first_state();
 };
 
 // The graph that expressions of this thread are built in.
@@ -51,23 +42,12 @@ inline graph& default_graph() {
 
 // Replaces the thread's own default graph by an empty one. Refused while a graph is default through as_default(). The
 // old graph is destroyed; expressions that refer to it throw failed_precondition when they are used.
-inline void reset_default_graph() {
-  auto& mine = scope_state::own_graph();
-  if (scope_state::current().graph != mine.get())
-    throw error(errc::failed_precondition, "reset_default_graph() inside as_default(): close that scope first");
-  mine = std::make_unique<graph>();
-  scope_state::current() = {};
-  scope_state::current().graph = mine.get();
-}
+void reset_default_graph();
 
 // Makes a graph the thread's default, with no scopes open. Closing restores the scopes that were open before.
 class [[nodiscard]] default_scope {
  public:
-  PINION_GUARD explicit default_scope(graph& g) : saved_(std::move(scope_state::current())) {
-    scope_state::current() = {};
-    scope_state::current().graph = &g;
-    scope_state::current().caller = saved_.caller;
-  }
+  PINION_GUARD explicit default_scope(graph& g);
   default_scope(const default_scope&) = delete;
   ~default_scope() { scope_state::current() = std::move(saved_); }
 
@@ -75,8 +55,8 @@ class [[nodiscard]] default_scope {
   scope_state saved_;
 };
 
-inline default_scope graph::as_default() {
-  return default_scope(*this);
-}
-
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/graph/scope_state.ipp>
+#endif

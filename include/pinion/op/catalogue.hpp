@@ -1,15 +1,11 @@
 // Every op of the library as one type list; tables of what is known of ops are built from it.
 #pragma once
 
-#include <algorithm>
-#include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
-#include <pinion/base/near_name.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/base/type_list.hpp>
-#include <pinion/op/build.hpp>
 #include <pinion/op/control/op.hpp>
 #include <pinion/op/conv/op.hpp>
 #include <pinion/op/gather/op.hpp>
@@ -20,11 +16,10 @@
 #include <pinion/op/queue/op.hpp>
 #include <pinion/op/random/op.hpp>
 #include <pinion/op/reduce/op.hpp>
-#include <pinion/op/registry.hpp>
 #include <pinion/op/slice/op.hpp>
 #include <pinion/op/source/op.hpp>
-#include <pinion/op/sync/op.hpp>
 #include <pinion/op/summary/op.hpp>
+#include <pinion/op/sync/op.hpp>
 #include <pinion/op/variable/op.hpp>
 
 namespace pinion::inline v0 {
@@ -34,68 +29,35 @@ namespace op {
 #define PINION_UPDATE_TAG(tag, op_name) , tag, sparse_##tag
 // clang-format off: a line or more for each family
 using catalogue = type_list<
-    constant, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of,
-    variable, assign, assign_add, assign_sub, assign_multiply,
-    reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any,
-    expand_like, prod_grad, argmax, softmax, log_softmax, scale_rows,
-    softmax_cross_entropy, sparse_softmax_cross_entropy, in_top_k,
-    random_uniform, random_normal, truncated_normal,
-    gather, partition_indices, scatter_dense, one_hot,
-    reshape, reshape_like, merge_axes, expand_dims, squeeze, transpose,
-    concat, split_like, split, slice, slice_like, pad_like, pad, tile, tile_grad,
-    conv2d, conv2d_backprop_input, conv2d_backprop_filter,
-    max_pool, max_pool_grad, max_pool_grad_grad, avg_pool, avg_pool_grad,
-    fifo_queue, random_shuffle_queue, padding_fifo_queue, priority_queue,
-    queue_enqueue, queue_enqueue_many, queue_dequeue, queue_dequeue_many, queue_dequeue_up_to,
-    queue_size, queue_is_closed, queue_close,
-    gradient_accumulator, accumulator_apply, sparse_accumulator_apply, accumulator_take, sparse_accumulator_take,
-    accumulator_set_step,
-    replica_barrier, barrier_enter, barrier_commit, barrier_take, barrier_advance, barrier_stop, barrier_leave,
-    barrier_expire, barrier_counts,
-    replica_clock, clock_enter, clock_tick, clock_leave, clock_expire, clock_counts,
-    scalar_summary, histogram_summary, image_summary, text_summary, merge_summary,
-    conditional, loop,
-    matmul,
-    select_text, map_gradient PINION_MAP_OPS(PINION_MAP_TAG) PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
+    constant, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of, variable, assign, assign_add,
+    assign_sub, assign_multiply, reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any,
+    expand_like, prod_grad, argmax, softmax, log_softmax, scale_rows, softmax_cross_entropy,
+    sparse_softmax_cross_entropy, in_top_k, random_uniform, random_normal, truncated_normal, gather, partition_indices,
+    scatter_dense, one_hot, reshape, reshape_like, merge_axes, expand_dims, squeeze, transpose, concat, split_like,
+    split, slice, slice_like, pad_like, pad, tile, tile_grad, conv2d, conv2d_backprop_input, conv2d_backprop_filter,
+    max_pool, max_pool_grad, max_pool_grad_grad, avg_pool, avg_pool_grad, fifo_queue, random_shuffle_queue,
+    padding_fifo_queue, priority_queue, queue_enqueue, queue_enqueue_many, queue_dequeue, queue_dequeue_many,
+    queue_dequeue_up_to, queue_size, queue_is_closed, queue_close, gradient_accumulator, accumulator_apply,
+    sparse_accumulator_apply, accumulator_take, sparse_accumulator_take, accumulator_set_step, replica_barrier,
+    barrier_enter, barrier_commit, barrier_take, barrier_advance, barrier_stop, barrier_leave, barrier_expire,
+    barrier_counts, replica_clock, clock_enter, clock_tick, clock_leave, clock_expire, clock_counts, scalar_summary,
+    histogram_summary, image_summary, text_summary, merge_summary, conditional, loop, matmul, select_text,
+    map_gradient PINION_MAP_OPS(PINION_MAP_TAG) PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
 // clang-format on
 #undef PINION_MAP_TAG
 #undef PINION_UPDATE_TAG
 }  // namespace op
 
-// Is it one of the catalogue?
-PINION_DECL bool is_library_op(std::string_view op);
-
-#if PINION_DEFINE_GRAPH
 namespace detail {
-inline const std::unordered_map<std::string_view, definition>& definitions() {
-  static const auto table = [] {
-    std::unordered_map<std::string_view, definition> all;
-    for_each_type(op::catalogue{}, [&]<class Op>() { all.emplace(Op::name, define<Op>()); });
-    return all;
-  }();
-  return table;
-}
+// By name.
+const std::unordered_map<std::string_view, definition>& definitions();
 }  // namespace detail
 
-template <class>
-const definition& definition_of(std::string_view op) {
-  const auto at = detail::definitions().find(op);
-  if (at != detail::definitions().end()) return at->second;
-  if (const registered_op* const own = find_registered(op)) return own->def;
-  std::vector<std::string_view> names;
-  for (const auto& [name, def] : detail::definitions()) names.push_back(name);
-  for (auto* own = registered_ops.load(std::memory_order_acquire); own; own = own->next)
-    names.push_back(own->def.name);
-  std::sort(names.begin(), names.end());
-  throw error(errc::not_found, "this program knows no op '" + std::string(op) +
-                                   "'; pn::register_op makes one known, in every program that runs it" +
-                                   did_you_mean(op, names));
-}
-template const definition& definition_of<void>(std::string_view);
-
-PINION_DECL bool is_library_op(std::string_view op) {
-  return detail::definitions().count(op) == 1;
-}
-#endif
+// Is it one of the catalogue?
+bool is_library_op(std::string_view op);
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/catalogue.ipp>
+#endif

@@ -18,10 +18,9 @@
 //   };
 #pragma once
 
-#include <memory>
-#include <string>
 #include <string_view>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 #include <pinion/op/kernel_set.hpp>
 
@@ -64,26 +63,11 @@ struct definition {
 };
 
 // Has a node of an op that many inputs? Throws invalid_argument: "MatMul takes 2 inputs, not 3".
-inline void check_input_count(const definition& def, const node& n) {
-  input_count takes = def.inputs;
-  if (takes.says_program()) takes = n.attrs.get<std::shared_ptr<const scalar::program>>("program")->inputs;
-  const int given = static_cast<int>(n.inputs.size());
-  if (given >= takes.least && given <= takes.most) return;
-  const bool exactly = takes.least == takes.most || given > takes.most;
-  if (given > takes.most) takes.least = takes.most;
-  throw error(errc::invalid_argument, std::string(def.name) + " takes " + (exactly ? "" : "at least ") +
-                                          std::to_string(takes.least) + (takes.least == 1 ? " input" : " inputs") +
-                                          ", not " + std::to_string(given));
-}
+void check_input_count(const definition& def, const node& n);
 
-// How many of the first inputs of a node are states: references that it writes, or resources. Requires: inputs as its op takes them.
-inline int states_of(const definition& def, const node& n) {
-  if (def.states != states_of_attribute) return def.states;
-  const std::int64_t given = n.attrs.get<std::int64_t>("states");
-  if (given <= 0 || given >= static_cast<std::int64_t>(n.inputs.size()))
-    throw error(errc::invalid_argument, std::string(def.name) + " has no state or no gradient");
-  return static_cast<int>(given);
-}
+// How many of the first inputs of a node are states: references that it writes, or resources. Requires: inputs as its
+// op takes them.
+int states_of(const definition& def, const node& n);
 
 namespace detail {
 inline dtype key_of_first_output(const node& n) {
@@ -113,3 +97,7 @@ constexpr definition define() {
 }
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/definition.ipp>
+#endif

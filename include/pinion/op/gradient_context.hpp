@@ -3,10 +3,11 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include <pinion/op/build.hpp>
+#include <pinion/base/config.hpp>
+#include <pinion/graph/attribute.hpp>
+#include <pinion/graph/graph.hpp>
 
 namespace pinion::inline v0 {
 
@@ -33,13 +34,7 @@ class gradient_context {
   using differentiator = std::vector<std::optional<gradient_value>> (*)(const request&);
 
   gradient_context(graph& g, node_id of, std::vector<std::optional<gradient_value>> output_gradients,
-                   differentiator how = nullptr, std::vector<bool> wanted = {})
-      : graph_(g),
-        id_(of),
-        of_output_(std::move(output_gradients)),
-        wanted_(std::move(wanted)),
-        differentiate_(how),
-        of_input(g.peek(of).inputs.size()) {}
+                   differentiator how = nullptr, std::vector<bool> wanted = {});
 
   const pinion::node& node() const { return graph_.peek(id_); }
   const attributes& attrs() const { return node().attrs; }
@@ -50,41 +45,20 @@ class gradient_context {
   bool wants(int input) const { return wanted_.empty() || wanted_[static_cast<std::size_t>(input)]; }
   bool has_output_gradient(int i) const { return of_output_[static_cast<std::size_t>(i)].has_value(); }
   // The gradient of an output, dense; zeros where the result does not depend on it.
-  pinion::output output_gradient(int i) {
-    auto& dy = of_output_[static_cast<std::size_t>(i)];
-    if (!dy)
-      dy = gradient_value{make("ZerosLike", {output(i)})};
-    else if (dy->is_sparse())
-      dy = gradient_value{make("ScatterDense", {dy->indices, dy->rows, output(i)})};
-    return dy->dense;
-  }
+  pinion::output output_gradient(int i);
   // The gradient of an input is that of an output, as it is: a sparse one stays sparse.
-  void pass(int output, int input) {
-    of_input[static_cast<std::size_t>(input)] = of_output_[static_cast<std::size_t>(output)];
-  }
+  void pass(int output, int input);
 
   graph& owner() { return graph_; }
   // The gradients in another graph: in the body of a node.
   std::vector<std::optional<gradient_value>> differentiate(const request& r) const { return differentiate_(r); }
 
   // Builds a node "<op>" beside the one differentiated and returns its first output.
-  pinion::output make(std::string_view op, std::vector<pinion::output> inputs, attributes attrs = {}) {
-    std::string base = node().name.substr(node().name.rfind('/') + 1);
-    return {build(graph_, {.op = op,
-                           .base_name = base + "_grad/" + std::string(op),
-                           .inputs = std::move(inputs),
-                           .attrs = std::move(attrs),
-                           .where = node().where}),
-            0};
-  }
+  pinion::output make(std::string_view op, std::vector<pinion::output> inputs, attributes attrs = {});
 
-  void set(int input, pinion::output dense) {
-    of_input[static_cast<std::size_t>(input)] = gradient_value{dense, {}, {}};
-  }
-  void set_sparse(int input, pinion::output indices, pinion::output rows) {
-    of_input[static_cast<std::size_t>(input)] = gradient_value{{}, indices, rows};
-  }
-  [[noreturn]] void fail(const std::string& sentence) const { throw error(errc::unimplemented, sentence); }
+  void set(int input, pinion::output dense);
+  void set_sparse(int input, pinion::output indices, pinion::output rows);
+  [[noreturn]] void fail(const std::string& sentence) const;
 
  private:
   graph& graph_;
@@ -98,3 +72,7 @@ class gradient_context {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/gradient_context.ipp>
+#endif

@@ -6,13 +6,14 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 
 #include <pinion/base/cancellation.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/device/device.hpp>
 #include <pinion/graph/graph.hpp>
 #include <pinion/op/services.hpp>
+#include <pinion/runtime/step_tracer.hpp>
 
 namespace pinion::inline v0 {
 
@@ -62,16 +63,10 @@ class kernel_context {
   const any_tensor& input(int i) const { return inputs[static_cast<std::size_t>(i)]; }
   bool wants(int i) const { return wanted.empty() || wanted[static_cast<std::size_t>(i)]; }
   // An uninitialised output in the device's memory.
-  any_tensor& allocate(int i, dtype type, const shape& extent) {
-    return outputs[static_cast<std::size_t>(i)] = any_tensor(type, extent, device->memory());
-  }
+  any_tensor& allocate(int i, dtype type, const shape& extent);
   any_tensor scratch(dtype type, const shape& extent) { return {type, extent, device->memory()}; }
   // An output in the memory of an input that nobody else holds, or in new memory.
-  any_tensor& reuse_or_allocate(int i, int from, dtype type, const shape& extent) {
-    any_tensor& in = inputs[static_cast<std::size_t>(from)];
-    if (in.dtype() == type && in.shape() == extent && in.unique()) return outputs[static_cast<std::size_t>(i)] = in;
-    return allocate(i, type, extent);
-  }
+  any_tensor& reuse_or_allocate(int i, int from, dtype type, const shape& extent);
   // Runs a body now, or enqueues it. It must capture by value, and what it captures must stay: tensors of this step do.
   // What a body throws fails its step, and is blamed on this node.
   template <class Body>
@@ -126,10 +121,7 @@ class kernel {
   // it failed, in any thread. It must honour the context's cancellation.
   using ended = std::function<void(const error*)>;
   virtual bool blocking() const { return false; }
-  virtual void start(kernel_context& context, ended done) {
-    run(context);
-    done(nullptr);
-  }
+  virtual void start(kernel_context& context, ended done);
 };
 
 // A kernel that is a function of its context and of what its setup found out.
@@ -163,3 +155,7 @@ std::unique_ptr<kernel> make_waiting_kernel(F body) {
 using kernel_maker = std::unique_ptr<kernel> (*)(const kernel_setup&);
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/kernel.ipp>
+#endif

@@ -2,91 +2,23 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <unordered_map>
-#include <vector>
 
-#include <pinion/op/catalogue.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/op/kernel.hpp>
-#if PINION_DEFINE_KERNELS
-#include <pinion/op/control/cpu.hpp>
-#include <pinion/op/conv/cpu.hpp>
-#include <pinion/op/gather/cpu.hpp>
-#include <pinion/op/layout/cpu.hpp>
-#include <pinion/op/map/cpu.hpp>
-#include <pinion/op/matmul/cpu.hpp>
-#include <pinion/op/nn/cpu.hpp>
-#include <pinion/op/queue/cpu.hpp>
-#include <pinion/op/random/cpu.hpp>
-#include <pinion/op/reduce/cpu.hpp>
-#include <pinion/op/slice/cpu.hpp>
-#include <pinion/op/source/cpu.hpp>
-#include <pinion/op/sync/cpu.hpp>
-#include <pinion/op/summary/cpu.hpp>
-#include <pinion/op/variable/cpu.hpp>
-#endif
 
 namespace pinion::inline v0 {
 
 // The kernel of a node on its device; unimplemented where the op declares none there for its dtype.
-PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup);
+std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup);
 
 // Kernels may stand on a library whose first call takes long: start_library(Op{}, dtype), beside make_kernel, begins it
 // ahead, once in a process and in a thread of its own. These do so for the nodes of a graph from an id on, and for what
 // a task may be asked for. They never wait.
-PINION_DECL void start_libraries(const graph& g, node_id from = 0);
-PINION_DECL void start_libraries();
-
-#if PINION_DEFINE_KERNELS
-namespace detail {
-inline const std::unordered_map<std::string_view, kernel_maker>& kernel_makers() {
-  static const auto table = [] {
-    std::unordered_map<std::string_view, kernel_maker> all;
-    for_each_type(op::catalogue{}, [&]<class Op>() {
-      all.emplace(Op::name, [](const kernel_setup& setup) { return make_kernel(Op{}, setup); });
-    });
-    return all;
-  }();
-  return table;
-}
-
-struct library_start {
-  std::string_view op;
-  void (*begin)(dtype);
-};
-inline const std::vector<library_start>& library_starts() {
-  static const auto list = [] {
-    std::vector<library_start> all;
-    for_each_type(op::catalogue{}, [&]<class Op>() {
-      if constexpr (requires(dtype type) { start_library(Op{}, type); })
-        all.push_back({Op::name, [](dtype type) { start_library(Op{}, type); }});
-    });
-    return all;
-  }();
-  return list;
-}
-}  // namespace detail
-
-PINION_DECL void start_libraries(const graph& g, node_id from) {
-  for (node_id id = from; id < g.size(); ++id) {
-    const node& n = g.peek(id);
-    for (const auto& start : detail::library_starts())
-      if (n.op == start.op && g.contains(id)) start.begin(definition_of(n.op).key(n));
-  }
-}
-PINION_DECL void start_libraries() {
-  for (const auto& start : detail::library_starts())
-    for (const dtype type : {dtype_of<float>, dtype_of<double>}) start.begin(type);
-}
-
-PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
-  const definition& def = definition_of(setup.node.op);
-  const dtype key = def.key(setup.node);
-  if (!def.kernels.has(setup.device.type(), key))
-    throw error(errc::unimplemented, no_kernel(setup.node.op, def.kernels, key, setup.device.type()));
-  const auto at = detail::kernel_makers().find(setup.node.op);
-  return at != detail::kernel_makers().end() ? at->second(setup) : find_registered(setup.node.op)->make(setup);
-}
-#endif
+void start_libraries(const graph& g, node_id from = 0);
+void start_libraries();
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/kernels.ipp>
+#endif

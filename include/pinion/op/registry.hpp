@@ -3,9 +3,9 @@
 
 #include <atomic>
 #include <memory>
-#include <string>
 #include <string_view>
 
+#include <pinion/base/config.hpp>
 #include <pinion/op/definition.hpp>
 
 namespace pinion::inline v0 {
@@ -24,23 +24,14 @@ struct registered_op {
 __attribute__((visibility("default"))) inline std::atomic<const registered_op*> registered_ops{nullptr};
 
 // Null where no op of that name was registered. Thread-safe.
-inline const registered_op* find_registered(std::string_view name) {
-  for (auto* op = registered_ops.load(std::memory_order_acquire); op; op = op->next)
-    if (op->def.name == name) return op;
-  return nullptr;
-}
+const registered_op* find_registered(std::string_view name);
 
 // Thread-safe. Throws already_exists where another type has the name; the same type, in another library of the program,
 // may come again.
-inline void add_registered(registered_op& op) {
-  op.next = registered_ops.load(std::memory_order_acquire);
-  do {
-    const registered_op* const other = find_registered(op.def.name);
-    if (other && other->type == op.type) return;
-    if (other)
-      throw error(errc::already_exists, "op '" + std::string(op.def.name) + "' is registered by two types, " +
-                                            std::string(other->type) + " and " + std::string(op.type));
-  } while (!registered_ops.compare_exchange_weak(op.next, &op, std::memory_order_acq_rel));
-}
+void add_registered(registered_op& op);
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/registry.ipp>
+#endif

@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
+#include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/device/device.hpp>
@@ -48,9 +48,7 @@ class rendezvous {
   virtual void abort(const error& why) = 0;  // every receiver, waiting or to come, gets the error
 
  protected:
-  static error received_twice(const std::string& key) {
-    return error(errc::internal, "the value '" + key + "' is received twice; it is sent once");
-  }
+  static error received_twice(const std::string& key);
 };
 
 struct body;
@@ -84,3 +82,7 @@ struct task_services {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/services.ipp>
+#endif

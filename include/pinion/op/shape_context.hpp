@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
 namespace pinion::inline v0 {
@@ -21,23 +22,14 @@ class shape_context {
   const pinion::shape& shape(int i) const { return type(i).shape; }
   const attributes& attrs() const { return node_.attrs; }
 
-  void output(pinion::dtype type, const pinion::shape& extent, bool reference = false) {
-    node_.outputs.push_back({type, extent, reference});
-  }
+  void output(pinion::dtype type, const pinion::shape& extent, bool reference = false);
   // An output that names something that stays where it is: a queue. It is no value.
   void handle() { node_.outputs.push_back({pinion::dtype::string, {}, false, true}); }
   // The node that makes an input.
   const node& maker(int i) const { return graph_.peek(node_.inputs[static_cast<std::size_t>(i)].node); }
-  void expect_handle(int i, std::string_view what) const {
-    if (!type(i).resource)
-      fail(op() + " works on " + std::string(what) + "; its input " + std::to_string(i) + " is a value");
-  }
-  [[noreturn]] void fail(const std::string& sentence) const { throw error(errc::invalid_argument, sentence); }
-  void expect_rank(int i, int rank, std::string_view what) const {
-    if (shape(i).has_rank() && shape(i).rank() != rank)
-      fail(std::string(what) + " must have " + std::to_string(rank) + " dimensions, but has shape " +
-           to_string(shape(i)));
-  }
+  void expect_handle(int i, std::string_view what) const;
+  [[noreturn]] void fail(const std::string& sentence) const;
+  void expect_rank(int i, int rank, std::string_view what) const;
 
  private:
   const graph& graph_;
@@ -45,3 +37,7 @@ class shape_context {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/shape_context.ipp>
+#endif

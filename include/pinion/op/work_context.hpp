@@ -1,9 +1,9 @@
 // What an estimate of an op's work sees.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
 namespace pinion::inline v0 {
@@ -20,25 +20,12 @@ class work_context {
   const output_type& input(int i) const { return graph_.type_of(node_.inputs[static_cast<std::size_t>(i)]); }
   const output_type& output(int i) const { return node_.outputs[static_cast<std::size_t>(i)]; }
 
-  double extent(const shape& s, int axis) const {
-    const bool known = s.has_rank() && axis < s.rank() && s[axis] >= 0;
-    return static_cast<double>(known ? s[axis] : unknown_);
-  }
-  double count(const shape& s) const {
-    double n = 1;
-    if (!s.has_rank()) return static_cast<double>(unknown_);
-    for (int i = 0; i < s.rank(); ++i) n *= extent(s, i);
-    return n;
-  }
+  double extent(const shape& s, int axis) const;
+  double count(const shape& s) const;
   double bytes(const output_type& t) const { return count(t.shape) * static_cast<double>(size_of(t.dtype)); }
 
   // Elements of all outputs, or of all inputs where there are none.
-  double elements() const {
-    double sum = 0;
-    for (int i = 0; i < outputs(); ++i) sum += count(output(i).shape);
-    for (int i = 0; i < inputs() && outputs() == 0; ++i) sum += count(input(i).shape);
-    return sum;
-  }
+  double elements() const;
 
  private:
   const graph& graph_;
@@ -47,3 +34,7 @@ class work_context {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/work_context.ipp>
+#endif

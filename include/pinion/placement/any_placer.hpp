@@ -6,8 +6,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/placement/placement.hpp>
-#include <pinion/placement/simple_placer.hpp>
+#include <pinion/placement/problem.hpp>
 
 namespace pinion::inline v0 {
 
@@ -25,20 +26,14 @@ class any_placer {
   requires(!std::is_same_v<P, any_placer>) any_placer(P place) : place_(std::move(place)) {}
 
   explicit operator bool() const { return bool(place_); }
-  placement operator()(const placement_problem& p) const {
-    if (!place_) return simple_placer{}(p);
-    try {
-      return place_(p);
-    } catch (const error&) {
-      throw;
-    } catch (...) {
-      const error e = current_error();
-      throw error(e.code(), "the session's placer threw: " + e.sentence());
-    }
-  }
+  placement operator()(const placement_problem& p) const;
 
  private:
   std::function<placement(const placement_problem&)> place_;
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/any_placer.ipp>
+#endif

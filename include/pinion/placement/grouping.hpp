@@ -343,7 +343,7 @@ inline void grouping::number() {
 
 }  // namespace detail
 
-PINION_DECL placement_groups::placement_groups(const placement_problem& p)
+placement_groups::placement_groups(const placement_problem& p)
     : p_(p), kernels_(p.devices), position_(static_cast<std::size_t>(p.graph.size()), absent), facts_(p.nodes.size()) {
   if (p.devices.empty()) throw error(errc::failed_precondition, "there is no device to place nodes on");
   for (position i = 0; i < p.nodes.size(); ++i) position_[static_cast<std::size_t>(p.nodes[i])] = i;

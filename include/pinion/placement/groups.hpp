@@ -1,7 +1,6 @@
 // Nodes that must stand together, and what each group of them asks for.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/placement/kernel_pool.hpp>
 #include <pinion/placement/problem.hpp>
 #include <pinion/placement/request_pool.hpp>
@@ -39,7 +39,7 @@ class placement_groups {
   using group = std::uint32_t;
   static constexpr position absent = ~position{0};
 
-  PINION_DECL explicit placement_groups(const placement_problem& p);
+  explicit placement_groups(const placement_problem& p);
 
   group size() const { return static_cast<group>(demands_.size()); }
   group of(position i) const { return group_[i]; }
@@ -50,19 +50,12 @@ class placement_groups {
   const node& at(position i) const { return p_.graph[p_.nodes[i]]; }
   const op_facts& facts(position i) const { return *facts_[i]; }
   // The ops that a device lacks, as bits of group_demand::needs.
-  std::uint64_t missing_on(const device_info& d) const {
-    std::uint64_t bits = 0;
-    for (const auto& op : d.lacks) bits |= bit_of(op);
-    return bits;
-  }
+  std::uint64_t missing_on(const device_info& d) const;
   // What was given up of the wishes of some nodes.
   const std::map<position, std::string>& dropped() const { return dropped_; }
 
   // The op outside the problem whose guard decided for a resource that asks for nothing itself; no_node for none.
-  node_id asked_outside(position i) const {
-    const auto at = asked_outside_.find(i);
-    return at == asked_outside_.end() ? no_node : at->second;
-  }
+  node_id asked_outside(position i) const;
 
   const request_pool& requests() const { return requests_; }
   const kernel_pool& kernels() const { return kernels_; }
@@ -70,10 +63,7 @@ class placement_groups {
  private:
   friend class detail::grouping;
 
-  std::uint64_t bit_of(std::string_view op) const {
-    const auto at = std::find(rare_.begin(), rare_.end(), op);
-    return at == rare_.end() ? 0 : std::uint64_t{1} << (at - rare_.begin());
-  }
+  std::uint64_t bit_of(std::string_view op) const;
 
   const placement_problem& p_;
   request_pool requests_;
@@ -89,3 +79,7 @@ class placement_groups {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/groups.ipp>
+#endif

@@ -8,7 +8,6 @@
 #include <pinion/graph/operation.hpp>
 #include <pinion/graph/traverse.hpp>
 #include <pinion/placement/any_placer.hpp>
-#include <pinion/placement/plan/diff.hpp>
 #include <pinion/placement/plan/explain.hpp>
 
 namespace pinion::inline v0 {

@@ -1,16 +1,12 @@
 // What a placer must know of ops. The library's own come from its catalogue; a planning tool may declare others.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include <pinion/op/catalogue.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/op/work_context.hpp>
 
 namespace pinion::inline v0 {
@@ -36,82 +32,16 @@ class op_knowledge {
   // Throws not_found for an op that it does not know.
   virtual const op_facts& facts(const node& n) const = 0;
   // Why a node has no kernel on a device type, and where it has one.
-  virtual std::string missing(const node& n, std::string_view device_type) const {
-    std::string text = n.op + " has no kernel on " + std::string(device_type), where;
-    for (const kernel_on& k : facts(n).kernels) where += (where.empty() ? "" : " and ") + k.device_type;
-    return text + (where.empty() ? ", nor anywhere" : "; there is one on " + where);
-  }
+  virtual std::string missing(const node& n, std::string_view device_type) const;
   // Operations that a node takes: one for each element it yields, unless more is known.
   virtual double work(const node&, const work_context& sizes) const { return sizes.elements(); }
 };
 
 // The ops of op/catalogue.hpp, and those that the program registered.
-PINION_DECL const op_knowledge& library_ops();
-
-#if PINION_DEFINE_GRAPH
-namespace detail {
-
-class library_knowledge final : public op_knowledge {
- public:
-  library_knowledge() {
-    for (const auto& [name, def] : definitions()) ops_.emplace(name, def);
-  }
-  const op_facts& facts(const node& n) const override {
-    const known& k = of(n);
-    return k.facts[static_cast<unsigned>(k.def->key(n))];
-  }
-  std::string missing(const node& n, std::string_view device_type) const override {
-    const definition& def = *of(n).def;
-    return no_kernel(n.op, def.kernels, def.key(n), device_type);
-  }
-  double work(const node& n, const work_context& sizes) const override {
-    const definition& def = *of(n).def;
-    return def.work ? def.work(sizes) : op_knowledge::work(n, sizes);
-  }
-
- private:
-  static constexpr unsigned dtypes = static_cast<unsigned>(dtype::half) + 1;
-  struct known {
-    const definition* def = nullptr;
-    std::array<op_facts, dtypes> facts;
-    const known* next = nullptr;  // of those that were registered
-
-    explicit known(const definition& d) : def(&d) {
-      for (unsigned t = 0; t < dtypes; ++t) facts[t] = facts_of(d, static_cast<dtype>(t));
-    }
-  };
-  const known& of(const node& n) const {
-    const auto at = ops_.find(n.op);
-    return at != ops_.end() ? at->second : registered(definition_of(n.op));
-  }
-  // Such ops are few, and stay as long as the program: a list that only grows.
-  const known& registered(const definition& def) const {
-    for (const known* k = registered_.load(std::memory_order_acquire); k; k = k->next)
-      if (k->def == &def) return *k;
-    auto* const fresh = new known(def);
-    fresh->next = registered_.load(std::memory_order_acquire);
-    while (!registered_.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {
-    }
-    return *fresh;
-  }
-  static op_facts facts_of(const definition& def, dtype type) {
-    op_facts f;
-    if (def.kernels.cpu.has(type)) f.kernels.push_back({"CPU"});
-    if (def.kernels.gpu.has(type)) f.kernels.push_back({"GPU"});
-    f.stateful = def.stateful;
-    f.metadata = def.metadata;
-    return f;
-  }
-  std::unordered_map<std::string_view, known> ops_;
-  mutable std::atomic<const known*> registered_{nullptr};
-};
-
-}  // namespace detail
-
-PINION_DECL const op_knowledge& library_ops() {
-  static const detail::library_knowledge all;
-  return all;
-}
-#endif
+const op_knowledge& library_ops();
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/op_knowledge.ipp>
+#endif

@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
+#include <pinion/graph/graph.hpp>
 #include <pinion/placement/device_info.hpp>
-#include <pinion/placement/problem.hpp>
 
 namespace pinion::inline v0 {
 
@@ -31,19 +31,7 @@ class placement {
   // In the placer's words; "" where the rules alone decided.
   std::string_view reason(std::size_t i) const { return reasons_[reason_[i]]; }
   // The same of some of the nodes, under other ids: (present one, other one), both ascending.
-  placement renamed(const std::vector<std::pair<node_id, node_id>>& ids) const {
-    placement other;
-    other.devices_ = devices_;
-    other.reasons_ = reasons_;
-    std::size_t i = 0;
-    for (const auto& [from, to] : ids) {
-      while (nodes_[i] != from) ++i;
-      other.nodes_.push_back(to);
-      other.device_.push_back(device_[i]);
-      other.reason_.push_back(reason_[i]);
-    }
-    return other;
-  }
+  placement renamed(const std::vector<std::pair<node_id, node_id>>& ids) const;
   // What was given up of the wishes of some nodes, in their order: a request, or a colocation.
   const std::vector<std::pair<node_id, std::string>>& dropped() const { return dropped_; }
 
@@ -58,27 +46,15 @@ class placement {
 };
 
 // Keeps the devices of nodes that had none; yields which they are, in order, as places in the placement.
-inline std::vector<std::size_t> keep(const placement& placed, std::unordered_map<node_id, std::string>& kept) {
-  std::vector<std::size_t> fresh;
-  for (std::size_t i = 0; i < placed.nodes().size(); ++i)
-    if (kept.emplace(placed.nodes()[i], placed.device(i).name).second) fresh.push_back(i);
-  return fresh;
-}
+std::vector<std::size_t> keep(const placement& placed, std::unordered_map<node_id, std::string>& kept);
 
 // What TensorFlow logs of them: a line for each, "mul: (Mul): /job:localhost/replica:0/task:0/device:CPU:0", then one
 // for each wish of theirs that was dropped.
-inline std::vector<std::string> placement_lines(const graph& g, const placement& placed,
-                                                const std::vector<std::size_t>& fresh) {
-  std::vector<std::string> lines;
-  std::unordered_set<node_id> told;
-  for (const std::size_t i : fresh) {
-    const node& n = g[placed.nodes()[i]];
-    told.insert(placed.nodes()[i]);
-    lines.push_back(n.name + ": (" + n.op + "): " + placed.device(i).name);
-  }
-  for (const auto& [id, what] : placed.dropped())
-    if (told.count(id)) lines.push_back(g[id].name + ": " + what);
-  return lines;
-}
+std::vector<std::string> placement_lines(const graph& g, const placement& placed,
+                                         const std::vector<std::size_t>& fresh);
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/placement.ipp>
+#endif

@@ -2,8 +2,7 @@
 // and the like follow their consumers.
 #pragma once
 
-#include <vector>
-
+#include <pinion/base/config.hpp>
 #include <pinion/placement/placing.hpp>
 
 namespace pinion::inline v0 {
@@ -12,85 +11,13 @@ namespace pinion::inline v0 {
 // line, where no device can hold a node. Time and memory grow with nodes and edges. Source: TensorFlow 1.15, placer.cc.
 class simple_placer {
  public:
-  PINION_DECL placement operator()(const placement_problem& p) const;
+  placement operator()(const placement_problem& p) const;
   // The same on what is begun already.
-  PINION_DECL void fill(placing& work) const;
+  void fill(placing& work) const;
 };
-
-#if PINION_DEFINE_GRAPH
-namespace detail {
-
-// Makes a value out of nothing: no data inputs, one output, not a reference. A constant, say.
-inline bool is_generator(const node& n) {
-  return n.inputs.empty() && n.outputs.size() == 1 && !n.outputs[0].reference;
-}
-
-// The one device that all consumers of each generator are on.
-class common_consumers {
- public:
-  static constexpr int none = -1, several = -2;
-
-  explicit common_consumers(const placing& work)
-      : work_(work), device_(work.problem().nodes.size(), none), waits_(work.problem().nodes.size(), false) {
-    for (placing::position i = 0; i < device_.size(); ++i)
-      waits_[i] = is_generator(work.groups().at(i)) && work.problem().kept.count(work.problem().nodes[i]) == 0;
-  }
-  bool waits(placing::position i) const { return waits_[i]; }
-  // After all but the waiting ones were placed.
-  void gather() {
-    const placement_groups& groups = work_.groups();
-    for (placing::position i = 0; i < device_.size(); ++i) {
-      for (const output& in : groups.at(i).inputs) note(groups.position_of(in.node), i);
-      for (const node_id c : groups.at(i).control_inputs) note(groups.position_of(c), i);
-    }
-  }
-  int of(placing::position i) const { return device_[i]; }
-
- private:
-  void note(placing::position from, placing::position consumer) {
-    if (from == placement_groups::absent || !waits_[from]) return;
-    const int device = waits_[consumer] ? several : work_.device_of_node(consumer);
-    int& all = device_[from];
-    all = all == none || all == device ? device : several;
-  }
-
-  const placing& work_;
-  std::vector<int> device_;
-  std::vector<bool> waits_;
-};
-
-}  // namespace detail
-
-PINION_DECL placement simple_placer::operator()(const placement_problem& p) const {
-  placing work(p);
-  fill(work);
-  return work.result();
-}
-
-PINION_DECL void simple_placer::fill(placing& work) const {
-  const placement_groups& groups = work.groups();
-  const std::size_t nodes = work.problem().nodes.size();
-  detail::common_consumers consumers(work);
-  const auto place = [&](placing::position i, int wished, std::string_view reason) {
-    const auto g = groups.of(i);
-    if (work.device_of(g) >= 0) return;
-    const auto found = work.candidates(g);
-    if (wished >= 0 && work.may_hold(g, wished))
-      work.put(g, wished, reason);
-    else
-      work.put(g, found.front());
-  };
-  const auto first_input = [&](placing::position i) {
-    const node& n = groups.at(i);
-    const auto from = n.inputs.empty() ? placement_groups::absent : groups.position_of(n.inputs[0].node);
-    return from == placement_groups::absent || consumers.waits(from) ? -1 : work.device_of_node(from);
-  };
-  for (placing::position i = 0; i < nodes; ++i)
-    if (!consumers.waits(i)) place(i, groups.facts(i).metadata ? first_input(i) : -1, "with its input");
-  consumers.gather();
-  for (placing::position i = 0; i < nodes; ++i)
-    if (consumers.waits(i)) place(i, consumers.of(i), "with its consumers");
-}
-#endif
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/simple_placer.ipp>
+#endif

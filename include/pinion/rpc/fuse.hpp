@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/network.hpp>
 
 namespace pinion::inline v0::rpc {

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/failure.hpp>
 #include <pinion/rpc/frame.hpp>
 #include <pinion/rpc/network.hpp>

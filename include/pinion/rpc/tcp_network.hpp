@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/network.hpp>
 
 namespace pinion::inline v0::rpc {

@@ -7,11 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/placement/cost/measured_costs.hpp>
 #include <pinion/placement/plan/plan.hpp>
 #include <pinion/runtime/options.hpp>
 #include <pinion/runtime/signature.hpp>
-#include <pinion/runtime/timeline.hpp>
+#include <pinion/runtime/step_trace.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion::inline v0::runtime {
@@ -44,29 +45,18 @@ class session_backend {
   virtual void close(source_location where) = 0;
 };
 
-// Makes the session of this process. Defined in direct_session.hpp, or in the compiled library; a template only so that
-// this header stands without either.
-template <class = void>
-std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g);
-
 // What fills the scheme pinion:// ; null where no unit of the program includes <pinion/distributed.hpp>.
 struct remote_scheme {
   std::unique_ptr<session_backend> (*make_session)(const session_options&, graph&) = nullptr;
   void (*reset)(const std::string& address, const std::vector<std::string>& containers,
                 const security_options&) = nullptr;
 };
-inline remote_scheme& remote_sessions() {
-  static remote_scheme scheme;
-  return scheme;
-}
+remote_scheme& remote_sessions();
 // The same for a target, whose form it checks.
-inline const remote_scheme& remote_scheme_of(const std::string& target) {
-  address_of_target(target);
-  if (!remote_sessions().make_session)
-    throw error(
-        errc::failed_precondition,
-        "the target '" + target + "' is another task: include <pinion/distributed.hpp> in one unit of this program");
-  return remote_sessions();
-}
+const remote_scheme& remote_scheme_of(const std::string& target);
 
 }  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/backend.ipp>
+#endif

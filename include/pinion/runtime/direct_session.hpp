@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <pinion/base/said_wait.hpp>
+#include <pinion/graph/graph_ref.hpp>
 #include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/compiled_step.hpp>
@@ -313,13 +314,5 @@ class direct_session final : public session_backend {
   int at_work_ = 0;
   std::unordered_map<step_signature, std::shared_ptr<kept_step>, signature_hash> steps_;
 };
-
-#if PINION_DEFINE_RUNTIME
-template <class>
-std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g) {
-  return std::make_unique<direct_session>(options, g);
-}
-template std::unique_ptr<session_backend> make_direct_session<void>(const session_options&, graph&);
-#endif
 
 }  // namespace pinion::inline v0::runtime

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/device/gpu_options.hpp>
 #include <pinion/graph/graph.hpp>
 #include <pinion/placement/any_placer.hpp>
@@ -59,20 +60,13 @@ struct session_options {
 };
 
 // Writes a line about placement to where the session wants it.
-inline void log_placement(const session_options& options, const std::string& line) {
-  if (options.placement_log)
-    options.placement_log(line);
-  else
-    std::fprintf(stdout, "%s\n", line.c_str());
-}
+void log_placement(const session_options& options, const std::string& line);
 
 // "host:port" of "pinion://host:port"; throws invalid_argument for a target of another form.
-inline std::string address_of_target(const std::string& target) {
-  const std::string scheme = "pinion://";
-  if (target.rfind(scheme, 0) != 0)
-    throw error(errc::invalid_argument, "the target '" + target + "' is not of the form pinion://host:port" +
-                                            (target.find("//") == target.npos ? "; write " + scheme + target : ""));
-  return target.substr(scheme.size());
-}
+std::string address_of_target(const std::string& target);
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/options.ipp>
+#endif

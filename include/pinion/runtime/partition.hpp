@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/graph/graph.hpp>
 #include <pinion/placement/placement.hpp>
 #include <pinion/runtime/signature.hpp>
 #include <pinion/runtime/transfer_key.hpp>

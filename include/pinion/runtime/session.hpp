@@ -11,12 +11,19 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/sources.hpp>
+#include <pinion/graph/scope_state.hpp>
 #include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/fed_value.hpp>
 
 namespace pinion::inline v0 {
+
+namespace runtime {
+// Makes the session of this process.
+std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g);
+}  // namespace runtime
 
 class session;
 template <class T>
@@ -46,14 +53,7 @@ class session_link {
   friend class callable;
   friend class session;
   // `who` needs it, and was made there.
-  std::shared_ptr<runtime::session_backend> expect(const std::string& who, const std::string& where = {}) const {
-    if (auto alive = backend_.lock()) return alive;
-    throw error(errc::failed_precondition,
-                who +
-                    " is wanted of a session that is gone: it was destroyed, or a monitored session put another in its "
-                    "place when it recovered")
-        .at_node("", "", where);
-  }
+  std::shared_ptr<runtime::session_backend> expect(const std::string& who, const std::string& where = {}) const;
 
   graph_ref graph_;
   std::weak_ptr<runtime::session_backend> backend_;
@@ -200,16 +200,9 @@ class session {
   explicit session(const session_options& options)
       : graph_(options.graph ? *options.graph : default_graph()), backend_(make_backend(options, *graph_)) {}
   session(session&&) noexcept = default;
-  session& operator=(session&& other) noexcept {
-    session old(std::move(*this));
-    graph_ = std::exchange(other.graph_, {});
-    backend_ = std::move(other.backend_);
-    return *this;
-  }
+  session& operator=(session&& other) noexcept;
   // Steps that others run meanwhile, through a callable, are cancelled and waited for.
-  ~session() {
-    if (backend_) backend_->close({});
-  }
+  ~session();
 
   // Runs what is fetched and what that needs. Expressions yield their values as tensors, operations yield nothing.
   template <dsl::fetchable... F>
@@ -232,16 +225,7 @@ class session {
     return run_traced(&trace, feeds, fetches...);
   }
   // The same, untyped: yields what is fetched, in order.
-  std::vector<any_tensor> run(const run_request& request) {
-    runtime::step_signature signature;
-    const auto values = add_feeds(signature, request.feeds);
-    for (const any_expr& f : request.fetches) {
-      check_owner(f);
-      signature.fetches.push_back(f.endpoint());
-    }
-    for (const operation& t : request.targets) add_fetch(signature, t);
-    return run_step(signature, values, request.trace);
-  }
+  std::vector<any_tensor> run(const run_request& request);
 
   // A step prepared once and called often, typed: callable(batch, labels) gives a tuple of what it fetches.
   template <class... X, class... F>
@@ -288,24 +272,16 @@ class session {
   // Forgets the variables of some containers on every task of a cluster, or all of them, and closes the sessions of the
   // target's master; others find their variables uninitialised.
   static void reset(const std::string& target, const std::vector<std::string>& containers = {},
-                    const security_options& security = {}) {
-    runtime::remote_scheme_of(target).reset(target, containers, security);
-  }
+                    const security_options& security = {});
 
  private:
   template <class, class>
   friend class callable;
   friend class session_link;
 
-  static std::unique_ptr<runtime::session_backend> make_backend(const session_options& options, pinion::graph& g) {
-    if (options.target.empty()) return runtime::make_direct_session(options, g);
-    return runtime::remote_scheme_of(options.target).make_session(options, g);
-  }
+  static std::unique_ptr<runtime::session_backend> make_backend(const session_options& options, pinion::graph& g);
 
-  runtime::session_backend& backend() const {
-    if (!backend_) throw error(errc::failed_precondition, "the session is closed");
-    return *backend_;
-  }
+  runtime::session_backend& backend() const;
 
   // Of an expression, a variable or an operation.
   template <class E>
@@ -349,23 +325,8 @@ class session {
     return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(results));
   }
   std::vector<any_tensor> run_step(const runtime::step_signature& s, std::span<const any_tensor> values,
-                                   step_trace* trace) {
-    const auto step = backend().prepare(checked(s));
-    std::vector<any_tensor> results(s.fetches.size());
-    backend().run(*step, values, results, trace);
-    return results;
-  }
-  static void check_feed(const any_expr& to, const any_tensor& value) {
-    if (to.empty()) throw error(errc::invalid_argument, "a feed for an expression that was never assigned");
-    if (value.dtype() != to.dtype())
-      throw error(errc::invalid_argument, "a value of " + std::string(to_string(value.dtype())) + " was fed to '" +
-                                              to.name() + "', which is " + std::string(to_string(to.dtype())))
-          .at_node(to.name(), to.op(), to_string(to.node().where));
-    if (!fits(value.shape(), to.shape()))
-      throw error(errc::invalid_argument, "a value of shape " + to_string(value.shape()) + " was fed to '" + to.name() +
-                                              "', whose shape is " + to_string(to.shape()))
-          .at_node(to.name(), to.op(), to_string(to.node().where));
-  }
+                                   step_trace* trace);
+  static void check_feed(const any_expr& to, const any_tensor& value);
   template <class F>
   void add_fetch(runtime::step_signature& s, const F& f) const {
     check_owner(f);
@@ -375,32 +336,13 @@ class session {
       s.fetches.push_back(dsl::endpoint_of(f).endpoint());
     }
   }
-  const runtime::step_signature& checked(const runtime::step_signature& s) const {
-    graph_->settle();
-    for (std::size_t i = 0; i < s.feeds.size(); ++i)
-      for (std::size_t k = 0; k < i; ++k)
-        if (s.feeds[i] == s.feeds[k]) {
-          const pinion::node& n = (*graph_)[s.feeds[i].node];
-          throw error(errc::invalid_argument, "'" + n.name + "' was fed twice")
-              .at_node(n.name, n.op, to_string(n.where));
-        }
-    if (s.fetches.empty() && s.targets.empty())
-      throw error(errc::invalid_argument, "run() was given nothing to fetch or run");
-    return s;
-  }
+  const runtime::step_signature& checked(const runtime::step_signature& s) const;
 
   graph_ref graph_;
   std::shared_ptr<runtime::session_backend> backend_;  // others hold it while they run a step
 };
 
 inline session_link::session_link(const session& s) : graph_(s.graph_), backend_(s.backend_) {}
-
-inline void session_link::run(const operation& target) const {
-  const auto backend = expect("'" + target.name() + "'");
-  session::check_owner(target, graph_.get());
-  const auto step = backend->prepare({.feeds = {}, .fetches = {}, .targets = {target.id()}});
-  backend->run(*step, {}, {}, nullptr);
-}
 
 // A prepared step with typed arguments; thread-safe as the session is. Once its session, or the graph of what it feeds,
 // is gone, a call throws failed_precondition.
@@ -455,3 +397,7 @@ class callable<feed_list<X...>, fetch_list<F...>> {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/session.ipp>
+#endif

@@ -8,6 +8,7 @@
 
 #include <pinion/graph/body.hpp>
 #include <pinion/graph/traverse.hpp>
+#include <pinion/op/variable/op.hpp>
 #include <pinion/op/variable/state.hpp>
 #include <pinion/placement/simple_placer.hpp>
 #include <pinion/runtime/compiled_step.hpp>

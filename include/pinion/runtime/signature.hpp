@@ -1,11 +1,10 @@
 // What a step is asked for: the key under which it is compiled and kept.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 
 namespace pinion::inline v0::runtime {
@@ -19,17 +18,11 @@ struct step_signature {
 };
 
 struct signature_hash {
-  std::size_t operator()(const step_signature& s) const {
-    std::uint64_t h = 14695981039346656037ull;
-    const auto mix = [&h](std::uint64_t v) { h = (h ^ v) * 1099511628211ull; };
-    for (const auto& o : s.feeds) mix(std::uint64_t(std::uint32_t(o.node)) << 8 | std::uint64_t(o.index));
-    mix(0xfeed);
-    for (const auto& o : s.fetches) mix(std::uint64_t(std::uint32_t(o.node)) << 8 | std::uint64_t(o.index));
-    mix(0xfe7c4);
-    for (node_id t : s.targets) mix(std::uint64_t(std::uint32_t(t)));
-    for (const auto& d : s.feed_devices) mix(std::hash<std::string>()(d));
-    return static_cast<std::size_t>(h);
-  }
+  std::size_t operator()(const step_signature& s) const;
 };
 
 }  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/signature.ipp>
+#endif

@@ -5,12 +5,10 @@
 //   trace.save("timeline.json");                   // for Perfetto, or chrome://tracing
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <pinion/base/config.hpp>
@@ -46,25 +44,15 @@ struct step_trace {
   // As trace events in JSON: a process for each task; for each device a row of its nodes, with more rows where they ran
   // beside each other, and one of its transfers; an arrow for each value that came over. Times are microseconds since
   // the first event, otherData.began_ns is that one's.
-  PINION_DECL std::string to_json() const;
+  std::string to_json() const;
   // Writes that to a file, which is there whole or not at all. Errors are those of files::output_file.
-  PINION_DECL void save(const std::filesystem::path& path) const;
+  void save(const std::filesystem::path& path) const;
   friend bool operator==(const step_trace&, const step_trace&) = default;
 };
 
-inline void step_trace::merge(step_trace part, std::int64_t begin, std::int64_t end) {
-  left_out += part.left_out;
-  if (part.events.empty()) return;
-  std::int64_t first = part.events[0].start, last = first;
-  for (const trace_event& e : part.events) {
-    first = std::min(first, e.start);
-    last = std::max(last, e.start + e.duration);
-  }
-  const std::int64_t shift = std::max(begin - first, std::min<std::int64_t>(0, end - last));
-  for (trace_event& e : part.events) {
-    e.start += shift;
-    events.push_back(std::move(e));
-  }
-}
-
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/step_trace.ipp>
+#include <pinion/runtime/timeline.ipp>
+#endif

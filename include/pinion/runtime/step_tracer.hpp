@@ -4,8 +4,8 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
-#include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/device/device.hpp>
 #include <pinion/runtime/step_trace.hpp>
 
@@ -16,17 +16,8 @@ class step_tracer {
  public:
   using clock = std::chrono::steady_clock;
 
-  void add(trace_event e) {
-    std::lock_guard hold(mutex_);
-    if (trace_.events.size() < step_trace::most_events)
-      trace_.events.push_back(std::move(e));
-    else
-      ++trace_.left_out;
-  }
-  step_trace take() {
-    std::lock_guard hold(mutex_);
-    return std::exchange(trace_, {});
-  }
+  void add(trace_event e);
+  step_trace take();
   // Nanoseconds since 1970; steady, whatever happens to the clock on the wall meanwhile.
   std::int64_t time_of(clock::time_point t) const { return began_on_the_wall_ + nanoseconds(t - began_); }
   std::int64_t now() const { return time_of(clock::now()); }
@@ -49,23 +40,9 @@ namespace runtime {
 // there; one that fails is not told of. Requires: the tracer outlives what the stream has been given so far.
 class traced_item {
  public:
-  traced_item(step_tracer& into, devices::device& on, trace_event what)
-      : into_(&into), stream_(on.stream()), event_(std::make_shared<trace_event>(std::move(what))) {
-    event_->start = into.now();
-    if (stream_) stream_->enqueue([into = into_, e = event_] { e->start = into->now(); });
-  }
+  traced_item(step_tracer& into, devices::device& on, trace_event what);
   // `bytes` more than it began with.
-  void end(std::int64_t bytes) const {
-    event_->bytes += bytes;
-    const auto tell = [into = into_, e = event_] {
-      e->duration = into->now() - e->start;
-      into->add(std::move(*e));
-    };
-    if (stream_)
-      stream_->enqueue(tell);
-    else
-      tell();
-  }
+  void end(std::int64_t bytes) const;
 
  private:
   step_tracer* into_;
@@ -76,3 +53,7 @@ class traced_item {
 }  // namespace runtime
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/step_tracer.ipp>
+#endif

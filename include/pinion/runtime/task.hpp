@@ -12,6 +12,7 @@
 
 #include <pinion/device/cpu.hpp>
 #include <pinion/device/sim.hpp>
+#include <pinion/op/build.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/placement/device_info.hpp>
 #include <pinion/runtime/cost_recorder.hpp>

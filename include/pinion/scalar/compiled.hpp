@@ -4,6 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include <pinion/base/config.hpp>
+#include <pinion/base/refused.hpp>
 #include <pinion/scalar/isa.hpp>
 #include <pinion/scalar/maths.hpp>
 #include <pinion/scalar/program.hpp>
@@ -25,12 +27,7 @@ struct compiled_kernel {
 __attribute__((visibility("default"))) inline std::atomic<const compiled_kernel*> compiled_kernels{nullptr};
 
 // The kernel of an executable program, or null. Equality decides; the fingerprint is only an index.
-inline const compiled_kernel* find_compiled(const program& p) {
-  const auto wanted = fingerprint(p);
-  for (auto* k = compiled_kernels.load(std::memory_order_acquire); k; k = k->next)
-    if (k->fingerprint == wanted && k->computes(p)) return k;
-  return nullptr;
-}
+const compiled_kernel* find_compiled(const program& p);
 
 namespace detail {
 
@@ -188,3 +185,7 @@ struct compile_program {
 };
 
 }  // namespace pinion::inline v0::scalar
+
+#if PINION_HEADER_ONLY
+#include <pinion/scalar/compiled.ipp>
+#endif

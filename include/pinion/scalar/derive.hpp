@@ -14,11 +14,11 @@ namespace pinion::inline v0::scalar {
 
 namespace detail {
 
-// The rule of each opcode says what flows between an instruction and its operands. Backwards, pass.amount(k) is the adjoint of
-// the value, and pass.give(k, x) adds x to that of operand k. Forwards, pass.amount(k) is the tangent of operand k, and
-// give adds to the value's own. A derivative is linear, so the same formula does both. pass.flows(k): does anything
-// flow there? C++ leaves open which operand is evaluated first, and g++ does it otherwise at run time than in the
-// compiler: where two operands write instructions, one is named first.
+// The rule of each opcode says what flows between an instruction and its operands. Backwards, pass.amount(k) is the
+// adjoint of the value, and pass.give(k, x) adds x to that of operand k. Forwards, pass.amount(k) is the tangent of
+// operand k, and give adds to the value's own. A derivative is linear, so the same formula does both. pass.flows(k):
+// does anything flow there? C++ leaves open which operand is evaluated first, and g++ does it otherwise at run time
+// than in the compiler: where two operands write instructions, one is named first.
 template <class Pass>
 constexpr void apply_rule(Pass& pass, value_id id) {
   using V = symbol<typename Pass::program_type>;
@@ -90,7 +90,7 @@ constexpr void apply_rule(Pass& pass, value_id id) {
     case opcode::partial:
       if (pass.flows(1)) pass.give(1, pass.amount(1) * V{&pass.p, in.c});
       if (pass.p.code[in.a].op == opcode::partial && pass.flows(0)) pass.give(0, pass.amount(0));
-      break;  // a chain states one derivative per operand
+      break;         // a chain states one derivative per operand
     default: break;  // steps, masks, leaves: nothing flows
   }
 }

@@ -15,7 +15,6 @@
 // a translation unit, so units built with different flags can be linked together.
 #pragma once
 
-#include <cstdlib>
 #include <string_view>
 #include <type_traits>
 
@@ -44,20 +43,13 @@ struct baseline {
 struct avx2 {
   static constexpr int bytes = 32;
   static constexpr std::string_view name = "avx2";
-  static bool supported() {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  }
+  static bool supported();
 };
 
 struct avx512 {
   static constexpr int bytes = 64;
   static constexpr std::string_view name = "avx512";
-  static bool supported() {
-    __builtin_cpu_init();
-    return avx2::supported() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  }
+  static bool supported();
 };
 #endif
 
@@ -84,18 +76,10 @@ constexpr void for_each(F&& f) {
   }(all{});
 }
 
-inline std::string_view name(int index) {
-  std::string_view found;
-  for_each([&]<class Isa>(int i) { found = i == index ? Isa::name : found; });
-  return found;
-}
+std::string_view name(int index);
 
 // Bytes of a vector.
-inline int bytes(int index) {
-  int found = 0;
-  for_each([&]<class Isa>(int i) { found = i == index ? Isa::bytes : found; });
-  return found;
-}
+int bytes(int index);
 
 template <class Isa>
 inline constexpr int index_of = [] {
@@ -106,26 +90,12 @@ inline constexpr int index_of = [] {
 
 namespace detail {
 // The widest supported instruction set that is not wider than the limit; an unknown or empty limit limits nothing.
-inline int choose(std::string_view limit) {
-  int best = 0;
-  bool below_limit = true;
-  for_each([&]<class Isa>(int i) {
-    if (below_limit && Isa::supported()) best = i;
-    if (Isa::name == limit) below_limit = false;
-  });
-  return best;
-}
+int choose(std::string_view limit);
 }  // namespace detail
 
 // The index of the instruction set kernels run in, chosen once: the widest this machine has, or a narrower one if the
 // environment says PINION_ISA=baseline or PINION_ISA=avx2.
-inline int best() {
-  static const int chosen = [] {
-    const char* limit = std::getenv("PINION_ISA");
-    return detail::choose(limit ? limit : "");
-  }();
-  return chosen;
-}
+int best();
 
 }  // namespace isa
 
@@ -186,3 +156,7 @@ void dispatch(A... a) {
 }
 
 }  // namespace pinion::inline v0::scalar
+
+#if PINION_HEADER_ONLY
+#include <pinion/scalar/isa.ipp>
+#endif

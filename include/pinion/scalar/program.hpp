@@ -20,6 +20,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/base/dtype.hpp>
 #include <pinion/base/error.hpp>
 
@@ -237,9 +238,7 @@ constexpr auto table_beside(const Program& p, std::size_t entries) {
     return std::vector<T>(entries);
 }
 
-inline bool within(const program& p, const program_bounds& bounds = {}) {
-  return p.code.size() <= bounds.instructions && p.inputs <= bounds.inputs && p.results.size() <= bounds.results;
-}
+bool within(const program& p, const program_bounds& bounds = {});
 
 // A copy in another storage.
 template <class To, class From>
@@ -362,30 +361,10 @@ constexpr int operation_count(const Program& p) {
 }
 
 // "%0 = input 0\n%1 = literal 2\n%2 = mul %0 %1\nreturn %2:float".
-inline std::string to_string(const program& p) {
-  std::string text;
-  for (std::size_t i = 0; i < p.code.size(); ++i) {
-    const auto& in = p.code[i];
-    const auto f = facts(in.op);
-    text += "%" + std::to_string(i) + " = " + std::string(f.name);
-    if (f.operands == 0) {
-      const bool integral = is_integer(p.arithmetic);
-      const auto show = [&](const number& n) {
-        std::string s = integral ? std::to_string(n.integer) : std::to_string(n.real);
-        if (!integral) s.erase(s.find_last_not_of('0') + 1);
-        if (!s.empty() && s.back() == '.') s.pop_back();
-        return s;
-      };
-      text += " " + (in.op == opcode::literal    ? show(p.literals[in.a])
-                     : in.op == opcode::constant ? show(p.constants[in.a])
-                                                 : std::to_string(in.a));
-    }
-    for (int k = 0; k < f.operands; ++k) text += " %" + std::to_string(in.operand(k));
-    text += "\n";
-  }
-  text += "return";
-  for (const auto& r : p.results) text += " %" + std::to_string(r.value) + ":" + std::string(to_string(r.type));
-  return text;
-}
+std::string to_string(const program& p);
 
 }  // namespace pinion::inline v0::scalar
+
+#if PINION_HEADER_ONLY
+#include <pinion/scalar/program.ipp>
+#endif

@@ -1,9 +1,6 @@
 // From functors to programs: recording one functor, and composing it with the programs of its operands.
 #pragma once
 
-#include <utility>
-
-#include <pinion/scalar/functors.hpp>
 #include <pinion/scalar/program.hpp>
 #include <pinion/scalar/symbol.hpp>
 

@@ -1,7 +1,6 @@
 // One run of elements for a scalar program: what both back ends, compiled and interpreted, are called with.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include <pinion/scalar/program.hpp>

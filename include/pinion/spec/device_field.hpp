@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <limits>
-#include <string>
 #include <string_view>
 
-#include <pinion/base/error.hpp>
-#include <pinion/base/near_name.hpp>
+#include <pinion/base/config.hpp>
+#include <pinion/base/source_location.hpp>
 #include <pinion/spec/names.hpp>
 
 namespace pinion::inline v0 {
@@ -36,10 +35,7 @@ struct bad_device {
   using culprit = const device_culprit&;
   using sentence = std::string_view;
 
-  [[noreturn]] static void unknown_field(culprit at, sentence why) {
-    constexpr std::string_view keys[] = {"job", "replica", "task", "device"};
-    refuse(at, std::string(why) + did_you_mean(at.found, keys));
-  }
+  [[noreturn]] static void unknown_field(culprit at, sentence why);
   [[noreturn]] static void missing_value(culprit at, sentence why) { refuse(at, why); }
   [[noreturn]] static void too_many_parts(culprit at, sentence why) { refuse(at, why); }
   [[noreturn]] static void bad_job_name(culprit at, sentence why) { refuse(at, why); }
@@ -56,16 +52,8 @@ struct bad_device {
   [[noreturn]] static void index_without_type(int number, sentence why) { refuse(number, why); }
 
  private:
-  [[noreturn]] static void refuse(culprit at, sentence why) {
-    std::string text = "cannot read '" + std::string(at.found) + "'";
-    if (at.found != at.segment) text += " in segment '" + std::string(at.segment) + "'";
-    if (!at.text.empty()) text += " of device string '" + std::string(at.text) + "'";
-    throw error(errc::invalid_argument, text + ": " + std::string(why)).called_at(to_string(at.where));
-  }
-  [[noreturn]] static void refuse(int number, sentence why) {
-    const std::string found = std::to_string(number);
-    refuse({.text = {}, .segment = found, .found = found}, why);
-  }
+  [[noreturn]] static void refuse(culprit at, sentence why);
+  [[noreturn]] static void refuse(int number, sentence why);
 };
 
 // From the text of a value to the value; "*" is the unset value.
@@ -115,3 +103,7 @@ constexpr int checked(int number) {
 }  // namespace device_field
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/spec/device_field.ipp>
+#endif

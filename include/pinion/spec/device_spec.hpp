@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <string>
 #include <string_view>
 
+#include <pinion/base/config.hpp>
 #include <pinion/spec/device_field.hpp>
 #include <pinion/spec/names.hpp>
 
@@ -91,15 +91,7 @@ constexpr std::string_view task_of_device(std::string_view device) {
 }
 
 // The canonical text, which parse_device reads back to the same spec; "" for a spec with no field set.
-inline std::string to_string(const device_spec& spec) {
-  std::string text;
-  if (!spec.job().empty()) text.append("/job:").append(spec.job());
-  if (spec.replica() >= 0) text.append("/replica:").append(std::to_string(spec.replica()));
-  if (spec.task() >= 0) text.append("/task:").append(std::to_string(spec.task()));
-  if (!spec.type().empty()) text.append("/device:").append(spec.type()).append(spec.index() < 0 ? ":*" : ":");
-  if (spec.index() >= 0) text.append(std::to_string(spec.index()));
-  return text;
-}
+std::string to_string(const device_spec& spec);
 
 constexpr device_spec device_spec::with_job(std::string_view name) const {
   device_spec r = *this;
@@ -228,3 +220,7 @@ constexpr device_spec parse_device(std::string_view text, source_location where)
 }
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/spec/device_spec.ipp>
+#endif

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string_view>
-#include <type_traits>
 
 #include <pinion/base/error.hpp>
 #include <pinion/base/static_text.hpp>

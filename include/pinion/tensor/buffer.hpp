@@ -4,11 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <new>
-#include <string>
 #include <utility>
 
-#include <pinion/base/error.hpp>
+#include <pinion/base/config.hpp>
 
 namespace pinion::inline v0 {
 
@@ -33,17 +31,9 @@ class buffer {
   bool unique() const { return references_.load(std::memory_order_acquire) == 1; }
   const std::shared_ptr<allocator>& home() const { return home_; }
 
-  void hand_out(std::shared_ptr<allocator> home) {
-    home_ = std::move(home);
-    references_.store(1, std::memory_order_relaxed);
-  }
+  void hand_out(std::shared_ptr<allocator> home);
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
-  void release() noexcept {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      const auto home = std::move(home_);  // keeps the allocator alive while it takes the buffer back
-      home->recycle(this);
-    }
-  }
+  void release() noexcept;
 
  private:
   void* data_;
@@ -57,17 +47,10 @@ class buffer_ref {
  public:
   buffer_ref() = default;
   explicit buffer_ref(buffer* adopted) : b_(adopted) {}
-  buffer_ref(const buffer_ref& o) : b_(o.b_) {
-    if (b_) b_->retain();
-  }
+  buffer_ref(const buffer_ref& o);
   buffer_ref(buffer_ref&& o) noexcept : b_(std::exchange(o.b_, nullptr)) {}
-  buffer_ref& operator=(buffer_ref o) noexcept {
-    std::swap(b_, o.b_);
-    return *this;
-  }
-  ~buffer_ref() {
-    if (b_) b_->release();
-  }
+  buffer_ref& operator=(buffer_ref o) noexcept;
+  ~buffer_ref();
   buffer* operator->() const { return b_; }
   buffer* get() const { return b_; }
   explicit operator bool() const { return b_ != nullptr; }
@@ -79,24 +62,16 @@ class buffer_ref {
 // Plain host memory, for literals and for tensors that users make.
 class heap_allocator final : public allocator {
  public:
-  static const std::shared_ptr<allocator>& instance() {
-    static const std::shared_ptr<allocator> heap = std::make_shared<heap_allocator>();
-    return heap;
-  }
-  buffer* allocate(std::size_t bytes) override {
-    void* data = ::operator new (bytes ? bytes : 1, std::align_val_t{64}, std::nothrow);
-    if (!data) throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
-    auto* b = new buffer(data, bytes);
-    b->hand_out(shared_from_this());
-    return b;
-  }
-  void recycle(buffer* idle) noexcept override {
-    ::operator delete (idle->data(), std::align_val_t{64});
-    delete idle;
-  }
+  static const std::shared_ptr<allocator>& instance();
+  buffer* allocate(std::size_t bytes) override;
+  void recycle(buffer* idle) noexcept override;
 };
 
 // Host memory that holds std::string elements, which need construction and destruction.
 buffer_ref make_text_buffer(std::size_t count);
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/tensor/buffer.ipp>
+#endif

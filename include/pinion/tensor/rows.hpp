@@ -6,7 +6,6 @@
 #include <string>
 #include <type_traits>
 
-#include <pinion/base/dtype.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/tensor/shape.hpp>
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 
 namespace pinion::inline v0 {
@@ -95,19 +96,7 @@ constexpr bool countable(const shape& s) {
 }
 
 // "[50, 784]", "[?, 784]", "[]" for a scalar, "<any shape>".
-inline std::string to_string(const shape& s) {
-  if (!s.has_rank()) return "<any shape>";
-  std::string text = "[";
-  for (int i = 0; i < s.rank(); ++i) {
-    if (i) text += ", ";
-    text += s[i] < 0 ? "?" : std::to_string(s[i]);
-  }
-  return text + "]";
-}
-
-[[noreturn]] inline void shape::too_large() const {
-  throw error(errc::resource_exhausted, "no memory holds a tensor of shape " + to_string(*this));
-}
+std::string to_string(const shape& s);
 
 // Can a tensor of shape `value` stand where `wanted` is declared?
 constexpr bool fits(const shape& value, const shape& wanted) {
@@ -136,3 +125,7 @@ constexpr bool broadcast(const shape& a, const shape& b, shape& result) {
 }
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/tensor/shape.ipp>
+#endif

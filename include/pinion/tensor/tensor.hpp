@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/base/dtype.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/base/refused.hpp>
@@ -26,14 +26,7 @@ class any_tensor {
   any_tensor(pinion::dtype type, const pinion::shape& extent, buffer_ref bytes)
       : type_(type), shape_(extent), buffer_(std::move(bytes)) {}
   // Uninitialised elements, from an allocator (host heap by default). Text starts as empty strings.
-  any_tensor(pinion::dtype type, const pinion::shape& extent, allocator& from = *heap_allocator::instance())
-      : type_(type), shape_(extent) {
-    if (!extent.known()) throw error(errc::invalid_argument, "a tensor needs a known shape, not " + to_string(extent));
-    if (!countable(extent))
-      throw error(errc::resource_exhausted, "no memory holds a tensor of shape " + to_string(extent));
-    buffer_ = type == pinion::dtype::string ? make_text_buffer(static_cast<std::size_t>(extent.count()))
-                                            : buffer_ref(from.allocate(bytes()));
-  }
+  any_tensor(pinion::dtype type, const pinion::shape& extent, allocator& from = *heap_allocator::instance());
 
   pinion::dtype dtype() const { return type_; }
   const pinion::shape& shape() const { return shape_; }
@@ -61,32 +54,9 @@ class any_tensor {
 };
 
 // Bitwise for plain dtypes up to the meaning of ==: NaN differs from itself.
-inline bool operator==(const any_tensor& a, const any_tensor& b) {
-  if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
-  if (a.empty() || b.empty()) return a.empty() == b.empty();
-  const auto same = [&]<class T>() { return std::equal(a.data<T>(), a.data<T>() + a.count(), b.data<T>()); };
-  return a.dtype() == dtype::string ? same.template operator()<std::string>() : visit_plain(a.dtype(), same);
-}
+bool operator==(const any_tensor& a, const any_tensor& b);
 
-inline buffer_ref make_text_buffer(std::size_t count) {
-  constexpr std::size_t most = (std::size_t{1} << 48) / sizeof(std::string);  // of any address space
-  class text_allocator final : public allocator {
-   public:
-    buffer* allocate(std::size_t n) override {
-      std::string* const texts = n > most ? nullptr : new (std::nothrow) std::string[n];
-      if (!texts) throw error(errc::resource_exhausted, "no memory for " + std::to_string(n) + " texts");
-      auto* b = new buffer(texts, n);
-      b->hand_out(shared_from_this());
-      return b;
-    }
-    void recycle(buffer* idle) noexcept override {
-      delete[] static_cast<std::string*>(idle->data());
-      delete idle;
-    }
-  };
-  static const auto text = std::make_shared<text_allocator>();
-  return buffer_ref(text->allocate(count));
-}
+buffer_ref make_text_buffer(std::size_t count);
 
 // Nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, ... Ragged braces are refused with a sentence.
 template <class T>
@@ -269,3 +239,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/tensor/tensor.ipp>
+#endif

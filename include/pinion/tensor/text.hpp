@@ -5,50 +5,21 @@
 
 #include <fmt/format.h>
 
+#include <pinion/base/config.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion::inline v0 {
 
 namespace detail {
 
-inline std::string element_text(const any_tensor& t, std::int64_t at) {
-  if (t.dtype() == dtype::string) return '"' + t.data<std::string>()[at] + '"';
-  return visit_plain(t.dtype(), [&]<class T>() { return fmt::format("{}", t.data<T>()[at]); });
-}
+std::string element_text(const any_tensor& t, std::int64_t at);
 
-inline void write_axis(std::string& out, const any_tensor& t, int axis, std::int64_t& at) {
-  if (axis == t.shape().rank()) {
-    out += element_text(t, at++);
-    return;
-  }
-  constexpr std::int64_t edge = 3;
-  const std::int64_t extent = t.shape()[axis];
-  std::int64_t below = 1;
-  for (int i = axis + 1; i < t.shape().rank(); ++i) below *= t.shape()[i];
-  const bool shorten = extent > 4 * edge;
-  out += "[";
-  for (std::int64_t i = 0; i < extent; ++i) {
-    if (i) out += ", ";
-    if (shorten && i == edge) {
-      out += "..., ";
-      at += (extent - 2 * edge) * below;
-      i = extent - edge;
-    }
-    write_axis(out, t, axis + 1, at);
-  }
-  out += "]";
-}
+void write_axis(std::string& out, const any_tensor& t, int axis, std::int64_t& at);
 
 }  // namespace detail
 
 // Requires: on the host. A tensor without a value prints as "<empty>".
-inline std::string to_string(const any_tensor& t) {
-  if (t.empty()) return "<empty>";
-  std::string out;
-  std::int64_t at = 0;
-  detail::write_axis(out, t, 0, at);
-  return out;
-}
+std::string to_string(const any_tensor& t);
 
 template <element T>
 std::string to_string(const tensor<T>& t) {
@@ -64,3 +35,7 @@ struct fmt::formatter<pinion::tensor<T>> : fmt::formatter<fmt::string_view> {
     return fmt::formatter<fmt::string_view>::format(to_string(t), context);
   }
 };
+
+#if PINION_HEADER_ONLY
+#include <pinion/tensor/text.ipp>
+#endif

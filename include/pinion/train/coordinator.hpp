@@ -2,7 +2,6 @@
 // Rules: TensorFlow 1.15, coordinator.py.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -11,11 +10,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 
 namespace pinion::inline v0::train {
@@ -32,63 +31,29 @@ class coordinator {
   // An error of one of these codes is a reason to stop, but none to throw.
   explicit coordinator(std::vector<errc> clean_stop = {errc::out_of_range}) : clean_(std::move(clean_stop)) {}
   coordinator(const coordinator&) = delete;
-  ~coordinator() {
-    request_stop();
-    for (launched& t : threads_) t.thread.join();
-  }
+  ~coordinator();
 
   // Asks all to stop. What is given first is thrown by join(), unless its code is one of a clean stop; what comes after
   // the stop was asked for is a consequence of it, and is dropped; after join() it is thrown at once.
   void request_stop() { stop(std::nullopt); }
   void request_stop(const std::exception& why) { stop(as_error(why)); }
 
-  bool should_stop() const {
-    std::lock_guard hold(mutex_);
-    return stopped_;
-  }
+  bool should_stop() const;
   // True once somebody has asked, false if nobody has until then.
   template <class Duration>
   bool wait_for_stop(Duration at_most) const {
     std::unique_lock hold(mutex_);
     return changed_.wait_for(hold, at_most, [this] { return stopped_; });
   }
-  void wait_for_stop() const {
-    std::unique_lock hold(mutex_);
-    changed_.wait(hold, [this] { return stopped_; });
-  }
+  void wait_for_stop() const;
   // As if nobody had asked. Requires: joined.
-  void clear_stop() {
-    std::lock_guard hold(mutex_);
-    stopped_ = joined_ = false;
-    failure_.reset();
-  }
+  void clear_stop();
   // Why all were stopped, if that was an error.
-  std::optional<error> failure() const {
-    std::lock_guard hold(mutex_);
-    return failure_;
-  }
-  void raise_requested_exception() const {
-    if (const auto why = failure()) throw *why;
-  }
+  std::optional<error> failure() const;
+  void raise_requested_exception() const;
 
   // A thread that runs a function once; what it throws stops all. The name is for messages.
-  void launch(const std::string& name, std::function<void()> body) {
-    std::lock_guard hold(mutex_);
-    joined_ = false;
-    std::erase_if(threads_, [](launched& t) {
-      if (t.runs) return false;
-      t.thread.join();
-      return true;
-    });
-    launched& t = threads_.emplace_back();
-    t.name = name;
-    try {
-      t.thread = std::thread([this, &t, body = std::move(body)] { run(t, body); });
-    } catch (const std::system_error& e) {
-      threads_.pop_back();
-      throw error(errc::resource_exhausted, "no thread for '" + name + "': " + e.what());
-    }
-  }
+  void launch(const std::string& name, std::function<void()> body);
   // Runs a function in this thread; what it throws stops all and, unless they were joined, goes no further.
   template <class F>
   void stop_on_exception(F&& body) {
@@ -101,18 +66,7 @@ class coordinator {
 
   // Waits until all threads have ended, or until a stop was asked for and then for the grace period. Then throws what
   // stopped them, or deadline_exceeded, naming those that still run.
-  void join(const join_options& o = {}) {
-    std::unique_lock hold(mutex_);
-    changed_.wait(hold, [this] { return stopped_ || live().empty(); });
-    const bool ended = changed_.wait_for(hold, o.stop_grace_period, [this] { return live().empty(); });
-    joined_ = true;
-    if (failure_) throw *failure_;
-    if (!ended && !o.ignore_live_threads)
-      throw error(errc::deadline_exceeded,
-                  "threads still run " +
-                      std::to_string(std::chrono::duration_cast<std::chrono::seconds>(o.stop_grace_period).count()) +
-                      " s after they were asked to stop: " + live());
-  }
+  void join(const join_options& o = {});
 
  private:
   struct launched {
@@ -121,33 +75,10 @@ class coordinator {
     std::thread thread;
   };
 
-  void run(launched& t, const std::function<void()>& body) {
-    try {
-      stop_on_exception(body);
-    } catch (...) {  // all have been joined: nobody is left to tell
-    }
-    std::lock_guard ended(mutex_);
-    t.runs = false;
-    changed_.notify_all();
-  }
-  void stop(std::optional<error> why) {
-    std::lock_guard hold(mutex_);
-    if (why && std::find(clean_.begin(), clean_.end(), why->code()) != clean_.end()) why.reset();
-    if (stopped_) {
-      if (joined_ && why) throw *why;
-      return;
-    }
-    stopped_ = true;
-    failure_ = std::move(why);
-    changed_.notify_all();
-  }
+  void run(launched& t, const std::function<void()>& body);
+  void stop(std::optional<error> why);
   // The names of the threads that run. Requires: the lock.
-  std::string live() const {
-    std::string names;
-    for (const launched& t : threads_)
-      if (t.runs) names += (names.empty() ? "" : ", ") + ("'" + t.name + "'");
-    return names;
-  }
+  std::string live() const;
 
   const std::vector<errc> clean_;
   mutable std::mutex mutex_;
@@ -158,3 +89,7 @@ class coordinator {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/coordinator.ipp>
+#endif

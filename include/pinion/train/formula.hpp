@@ -6,7 +6,8 @@
 #include <string>
 #include <utility>
 
-#include <pinion/graph/scopes.hpp>
+#include <pinion/base/config.hpp>
+#include <pinion/op/build.hpp>
 #include <pinion/op/map/op.hpp>
 #include <pinion/scalar/symbol.hpp>
 #include <pinion/train/scalar_value.hpp>
@@ -17,20 +18,7 @@ namespace pinion::inline v0::train {
 using formula_value = scalar::symbol<scalar::program>;
 
 // The value as a node of another dtype: itself where it is of that one.
-inline any_expr as_dtype(const any_expr& x, dtype type, source_location where = {}) {
-  if (x.dtype() == type) return x;
-  auto p = std::make_shared<scalar::program>();
-  p->arithmetic = x.dtype();
-  p->results.push_back({p->emit_input(false), type});
-  graph& g = x.owner();
-  return {g,
-          {build(g, {.op = op::cast::name,
-                     .base_name = std::string(op::cast::base_name),
-                     .inputs = {x.endpoint()},
-                     .attrs = {{"program", op::shared_program(std::move(p))}},
-                     .where = where}),
-           0}};
-}
+any_expr as_dtype(const any_expr& x, dtype type, source_location where = {});
 
 // One node NAME that computes formula(operands), an array of values, in double. Numbers among the operands are part of
 // it. No kernel is instantiated: it is interpreted, which for one element costs about as much as to run a node.
@@ -61,3 +49,7 @@ any_expr formula_node(graph& g, const std::string& name, const std::array<scalar
 }
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/formula.ipp>
+#endif

@@ -1,7 +1,8 @@
 // From the node of a variable back to its handle.
 #pragma once
 
-#include <pinion/dsl/sources.hpp>
+#include <pinion/base/dtype.hpp>
+#include <pinion/dsl/expr.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -7,9 +7,8 @@
 #pragma once
 
 #include <string>
-#include <type_traits>
-#include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/math.hpp>
 #include <pinion/dsl/nn.hpp>
@@ -37,12 +36,7 @@ struct loss_options {
 
 namespace detail {
 
-inline void expect_same_shape(const char* loss, const any_expr& labels, const any_expr& predictions) {
-  if (!fits(labels.shape(), predictions.shape()))
-    throw error(errc::invalid_argument, std::string(loss) + ": the labels '" + labels.name() + "' have shape " +
-                                            to_string(labels.shape()) + ", the predictions '" + predictions.name() +
-                                            "' " + to_string(predictions.shape()));
-}
+void expect_same_shape(const char* loss, const any_expr& labels, const any_expr& predictions);
 
 // sum / n, and 0 where n is 0.
 template <class T>
@@ -225,3 +219,7 @@ expr<T> get_total_loss(bool add_regularization_losses = true, source_location wh
 }
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/losses.ipp>
+#endif

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/layout.hpp>
-#include <pinion/dsl/local_variables.hpp>
 #include <pinion/train/losses.hpp>
 
 namespace pinion::inline v0::train {
@@ -42,19 +42,9 @@ expr<double> as_double(const A& x) {
 }
 
 // The sum, each element counted by its weight.
-template <class = void>
-expr<double> weighted_sum(const expr<double>& x, const loss_weights& weights) {
-  return weights.is_number() ? weighted_by_number(x, weights.number(), reduction::sum)
-                             : weighted_by(x, weights.expression(), reduction::sum);
-}
+expr<double> weighted_sum(const expr<double>& x, const loss_weights& weights);
 
-template <class = void>
-metric mean_of(const expr<double>& values, const loss_weights& weights) {
-  const auto total = local_counter("total"), count = local_counter("count");
-  const expr<double> sum = assign_add(total, weighted_sum(values, weights)),
-                     n = assign_add(count, weighted_sum(ones_like(values), weights));
-  return {safe_quotient<double>(total.read(), count.read()), safe_quotient(sum, n)};
-}
+metric mean_of(const expr<double>& values, const loss_weights& weights);
 
 }  // namespace detail
 
@@ -86,15 +76,8 @@ struct auc_options {
 
 namespace detail {
 // The area under recall over false-positive rate, by trapezoids between thresholds.
-template <class = void>
 expr<double> area_under_roc(const expr<double>& tp, const expr<double>& fp, const expr<double>& positives,
-                            const expr<double>& negatives, std::int64_t n) {
-  constexpr double epsilon = 1e-6;
-  const expr<double> recall = (tp + epsilon) / (positives + epsilon), rate = fp / (negatives + epsilon);
-  const auto from = [&](const expr<double>& x, std::int64_t i) { return expr<double>(slice(x, {i}, {n - 1})); };
-  const expr<double> width = from(rate, 0) - from(rate, 1), height = from(recall, 0) + from(recall, 1);
-  return reduce_sum(width * height) * .5;
-}
+                            const expr<double>& negatives, std::int64_t n);
 }  // namespace detail
 
 // The area under the curve of recall over false-positive rate, as trapezoids between num_thresholds thresholds: those
@@ -128,3 +111,7 @@ metric auc(const L& labels, const P& predictions, const auc_options& o = {},
 }
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/metrics.ipp>
+#endif

@@ -2,14 +2,13 @@
 // Rules: TensorFlow 1.15, queue_runner_impl.py.
 #pragma once
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/queues.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
@@ -23,36 +22,13 @@ class queue_runner {
   // Makes the operations that close the queue. An enqueue that fails with one of the codes has found its input closed:
   // the last thread to see that closes the queue, so that the end of the input is passed on.
   queue_runner(const any_queue& queue, std::vector<operation> enqueues,
-               std::vector<errc> closed_by = {errc::out_of_range}, source_location where = source_location::current())
-      : state_(std::make_shared<state>()) {
-    if (enqueues.empty())
-      throw error(errc::invalid_argument, "a queue_runner of '" + queue.name() + "' was given nothing to run");
-    state_->name = queue.name();
-    state_->enqueues = std::move(enqueues);
-    state_->closed_by = std::move(closed_by);
-    state_->close = queue.close({}, where);
-    state_->cancel = queue.close({.cancel_pending_enqueues = true}, where);
-  }
+               std::vector<errc> closed_by = {errc::out_of_range}, source_location where = source_location::current());
 
   const std::string& name() const { return state_->name; }
 
   // Starts a thread for each enqueue, and one that cancels them when the coordinator stops. What an enqueue throws
   // otherwise stops the coordinator. Does nothing while threads for the same session run.
-  void start(session& of, coordinator& with) const {
-    const session_link on(of);
-    {
-      std::lock_guard hold(state_->mutex);
-      std::size_t& running = state_->running[on];
-      if (running > 0) return;
-      running = state_->enqueues.size();
-    }
-    for (const operation& enqueue : state_->enqueues)
-      with.launch("runs " + enqueue.name(), [s = state_, enqueue, on, &with] { s->fill(enqueue, on, with); });
-    with.launch("closes " + name() + " at the stop", [s = state_, on, &with] {
-      with.wait_for_stop();
-      on.run(s->cancel);
-    });
-  }
+  void start(session& of, coordinator& with) const;
 
  private:
   struct state {
@@ -63,23 +39,7 @@ class queue_runner {
     std::mutex mutex;
     std::map<session_link, std::size_t> running;  // threads
 
-    void fill(const operation& enqueue, const session_link& on, coordinator& with) {
-      const auto left = [&] {
-        std::lock_guard hold(mutex);
-        const std::size_t others = --running[on];
-        if (others == 0) running.erase(on);
-        return others;
-      };
-      try {
-        while (!with.should_stop()) on.run(enqueue);
-        left();
-      } catch (...) {
-        const error e = current_error();
-        const bool last = left() == 0;
-        if (std::find(closed_by.begin(), closed_by.end(), e.code()) == closed_by.end()) throw;
-        if (last) on.run(close);
-      }
-    }
+    void fill(const operation& enqueue, const session_link& on, coordinator& with);
   };
   std::shared_ptr<state> state_;
 };
@@ -100,3 +60,7 @@ inline void start_queue_runners(session& on, coordinator& with) {
 }
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/queue_runner.ipp>
+#endif

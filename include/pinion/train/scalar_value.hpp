@@ -1,9 +1,9 @@
 // A number given to training: fixed, or computed by the graph from step to step.
 #pragma once
 
-#include <string>
 #include <type_traits>
 
+#include <pinion/base/config.hpp>
 #include <pinion/train/number_or_expression.hpp>
 
 namespace pinion::inline v0::train {
@@ -19,12 +19,11 @@ class scalar_value : public number_or_expression {
   requires std::is_arithmetic_v<dsl::value_of<E>> scalar_value(const E& e,
                                                                source_location where = source_location::current())
       : scalar_value(dsl::endpoint_of(e, where)) {}
-  explicit scalar_value(const any_expr& e) : number_or_expression(e) {
-    if (!fits(e.shape(), {}))
-      throw error(errc::invalid_argument,
-                  "'" + e.name() + "' of shape " + to_string(e.shape()) + " is given where a scalar is wanted")
-          .at_node(e.name(), e.op(), to_string(e.node().where));
-  }
+  explicit scalar_value(const any_expr& e);
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/scalar_value.ipp>
+#endif

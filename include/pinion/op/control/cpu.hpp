@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/graph/body.hpp>
+#include <pinion/op/control/bodies.hpp>
 #include <pinion/op/control/op.hpp>
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/slice/cpu.hpp>

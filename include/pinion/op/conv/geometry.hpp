@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/op/conv/window.hpp>
+#include <pinion/tensor/shape.hpp>
 
 namespace pinion::inline v0::op::detail {
 

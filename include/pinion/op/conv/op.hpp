@@ -4,58 +4,27 @@
 // column j * stride - before of image n.
 #pragma once
 
-#include <string>
-
+#include <pinion/base/config.hpp>
 #include <pinion/op/conv/window.hpp>
 #include <pinion/op/definition.hpp>
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/shape_context.hpp>
-#include <pinion/op/work_context.hpp>
 
 namespace pinion::inline v0::op {
 
 namespace detail {
 
-inline void expect_images(const shape_context& c, int i, std::string_view what) {
-  if (!dtypes::floating.has(c.dtype(i)))
-    c.fail(std::string(what) + " of " + c.op() + " are float or double, not " + std::string(to_string(c.dtype(i))));
-  if (c.dtype(i) != c.dtype(0))
-    c.fail(c.op() + " of " + std::string(to_string(c.dtype(0))) + " and " + std::string(to_string(c.dtype(i))) +
-           "; pn::cast converts one of them");
-  c.expect_rank(i, 4, what);
-}
+void expect_images(const shape_context& c, int i, std::string_view what);
 
 inline std::int64_t axis_extent(const shape& s, int axis) {
   return s.has_rank() ? s[axis] : unknown;
 }
 
-inline attributes window_of(const attributes& attrs) {
-  attributes same;
-  for (const auto& [name, value] : attrs)
-    if (name == "strides" || name == "dilations" || name == "padding" || name == "window") same.set(name, value);
-  return same;
-}
+attributes window_of(const attributes& attrs);
 
 // The output of images x filters, as far as it is known; fails where they do not fit.
-inline shape convolved(const attributes& attrs, const shape& images, const shape& filters) {
-  if (axis_extent(images, 3) >= 0 && axis_extent(filters, 2) >= 0 && images[3] != filters[2])
-    throw error(errc::invalid_argument, "images of shape " + to_string(images) + " have " + std::to_string(images[3]) +
-                                            " channels, but filters of shape " + to_string(filters) + " take " +
-                                            std::to_string(filters[2]));
-  const std::int64_t h = axis_extent(filters, 0), w = axis_extent(filters, 1);
-  if (h == 0 || w == 0) throw error(errc::invalid_argument, "filters of shape " + to_string(filters));
-  const window over(attrs, h < 0 ? 1 : h, w < 0 ? 1 : w);
-  shape y = over.over(images, axis_extent(filters, 3));
-  const bool depends = attrs.get_or("padding", std::string("VALID")) == "VALID";
-  if (depends && h < 0) y.set(1, unknown);
-  if (depends && w < 0) y.set(2, unknown);
-  return y;
-}
+shape convolved(const attributes& attrs, const shape& images, const shape& filters);
 
 // Two operations for each element of a window, each input channel and each output.
-inline double convolution_work(const work_context& c, const shape& windows, const shape& filters) {
-  return 2 * c.count(windows) * c.extent(filters, 0) * c.extent(filters, 1) * c.extent(filters, 2);
-}
+double convolution_work(const work_context& c, const shape& windows, const shape& filters);
 
 }  // namespace detail
 
@@ -68,12 +37,8 @@ struct convolution {
 struct conv2d : convolution {
   static constexpr std::string_view name = "Conv2D";
   static constexpr input_count inputs = 2;
-  static void infer(shape_context& c) {
-    detail::expect_images(c, 0, "the images");
-    detail::expect_images(c, 1, "the filters");
-    c.output(c.dtype(0), detail::convolved(c.attrs(), c.shape(0), c.shape(1)));
-  }
-  static double work(const work_context& c) { return detail::convolution_work(c, c.output(0).shape, c.input(1).shape); }
+  static void infer(shape_context& c);
+  static double work(const work_context& c);
   static void gradient(gradient_context& g);
 };
 
@@ -81,14 +46,8 @@ struct conv2d : convolution {
 struct conv2d_backprop_input : convolution {
   static constexpr std::string_view name = "Conv2DBackpropInput";
   static constexpr input_count inputs = 3;
-  static void infer(shape_context& c) {
-    for (int i : {0, 1, 2}) detail::expect_images(c, i, i == 1 ? "the filters" : "the images");
-    if (!fits(c.shape(0), detail::convolved(c.attrs(), c.shape(2), c.shape(1))))
-      c.fail("a gradient of shape " + to_string(c.shape(0)) + " does not fit images of shape " + to_string(c.shape(2)) +
-             " and filters of shape " + to_string(c.shape(1)));
-    c.output(c.dtype(0), c.shape(2));
-  }
-  static double work(const work_context& c) { return detail::convolution_work(c, c.input(0).shape, c.input(1).shape); }
+  static void infer(shape_context& c);
+  static double work(const work_context& c);
   static void gradient(gradient_context& g);
 };
 
@@ -96,112 +55,60 @@ struct conv2d_backprop_input : convolution {
 struct conv2d_backprop_filter : convolution {
   static constexpr std::string_view name = "Conv2DBackpropFilter";
   static constexpr input_count inputs = 3;
-  static void infer(shape_context& c) {
-    for (int i : {0, 1, 2}) detail::expect_images(c, i, i == 2 ? "the filters" : "the images");
-    if (!fits(c.shape(1), detail::convolved(c.attrs(), c.shape(0), c.shape(2))))
-      c.fail("a gradient of shape " + to_string(c.shape(1)) + " does not fit images of shape " + to_string(c.shape(0)) +
-             " and filters of shape " + to_string(c.shape(2)));
-    c.output(c.dtype(0), c.shape(2));
-  }
-  static double work(const work_context& c) { return detail::convolution_work(c, c.input(1).shape, c.output(0).shape); }
+  static void infer(shape_context& c);
+  static double work(const work_context& c);
   static void gradient(gradient_context& g);
 };
 
-inline void conv2d::gradient(gradient_context& g) {
-  const attributes attrs = detail::window_of(g.attrs());
-  g.set(0, g.make(conv2d_backprop_input::name, {g.output_gradient(0), g.input(1), g.input(0)}, attrs));
-  g.set(1, g.make(conv2d_backprop_filter::name, {g.input(0), g.output_gradient(0), g.input(1)}, attrs));
-}
-// Convolution is linear in both, so its gradients are of one kind.
-inline void conv2d_backprop_input::gradient(gradient_context& g) {
-  const attributes attrs = detail::window_of(g.attrs());
-  g.set(0, g.make(conv2d::name, {g.output_gradient(0), g.input(1)}, attrs));
-  g.set(1, g.make(conv2d_backprop_filter::name, {g.output_gradient(0), g.input(0), g.input(1)}, attrs));
-}
-inline void conv2d_backprop_filter::gradient(gradient_context& g) {
-  const attributes attrs = detail::window_of(g.attrs());
-  g.set(0, g.make(conv2d_backprop_input::name, {g.input(1), g.output_gradient(0), g.input(0)}, attrs));
-  g.set(1, g.make(conv2d::name, {g.input(0), g.output_gradient(0)}, attrs));
-}
-
 // Attribute "window", of height and width, beside those of window.hpp. Channels are pooled apart.
 struct pooling : convolution {
-  static window window_of(const attributes& attrs) {
-    const auto& extents = attrs.get<integers>("window");
-    const auto fits_an_image = [](std::int64_t n) { return n >= 1 && n <= 1 << 20; };
-    if (extents.size() != 2 || !fits_an_image(extents[0]) || !fits_an_image(extents[1]))
-      throw error(errc::invalid_argument, "the window of a pooling is two numbers from 1 on");
-    if (attrs.has("dilations")) throw error(errc::invalid_argument, "the window of a pooling has no holes");
-    return window(attrs, extents[0], extents[1]);
-  }
-  static shape pooled(const attributes& attrs, const shape& images) {
-    return window_of(attrs).over(images, detail::axis_extent(images, 3));
-  }
+  static window window_of(const attributes& attrs);
+  static shape pooled(const attributes& attrs, const shape& images);
 };
 
-// The greatest element of each window; what lies around the images does not count. Of a window with a NaN, or of nothing
-// but -infinity, the result is left open.
+// The greatest element of each window; what lies around the images does not count. Of a window with a NaN, or of
+// nothing but -infinity, the result is left open.
 struct max_pool : pooling {
   static constexpr std::string_view name = "MaxPool";
   static constexpr input_count inputs = 1;
-  static void infer(shape_context& c) {
-    detail::expect_images(c, 0, "the images");
-    c.output(c.dtype(0), pooled(c.attrs(), c.shape(0)));
-  }
-  static void gradient(gradient_context& g) {
-    g.set(0, g.make("MaxPoolGrad", {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
-  }
+  static void infer(shape_context& c);
+  static void gradient(gradient_context& g);
 };
 
 // (images, dy) -> each gradient goes to the first element, row by row, that is the greatest of its window.
 struct max_pool_grad : pooling {
   static constexpr std::string_view name = "MaxPoolGrad";
   static constexpr input_count inputs = 2;
-  static void infer(shape_context& c) {
-    for (int i : {0, 1}) detail::expect_images(c, i, "the images");
-    if (!fits(c.shape(1), pooled(c.attrs(), c.shape(0))))
-      c.fail("a gradient of shape " + to_string(c.shape(1)) + " does not fit the windows of images of shape " +
-             to_string(c.shape(0)));
-    c.output(c.dtype(0), c.shape(0));
-  }
-  static void gradient(gradient_context& g) {
-    g.set(1, g.make("MaxPoolGradGrad", {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
-  }
+  static void infer(shape_context& c);
+  static void gradient(gradient_context& g);
 };
 
 // (images, values) -> of each window the value where the image has its first greatest element.
 struct max_pool_grad_grad : pooling {
   static constexpr std::string_view name = "MaxPoolGradGrad";
   static constexpr input_count inputs = 2;
-  static void infer(shape_context& c) {
-    for (int i : {0, 1}) detail::expect_images(c, i, "the images");
-    if (!fits(c.shape(1), c.shape(0)))
-      c.fail("values of shape " + to_string(c.shape(1)) + " for images of shape " + to_string(c.shape(0)));
-    c.output(c.dtype(0), pooled(c.attrs(), c.shape(0)));
-  }
-  static void gradient(gradient_context& g) {
-    g.set(1, g.make(max_pool_grad::name, {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
-  }
+  static void infer(shape_context& c);
+  static void gradient(gradient_context& g);
 };
 
 // The mean of each window; what lies around the images does not count, as in TensorFlow.
 struct avg_pool : pooling {
   static constexpr std::string_view name = "AvgPool";
   static constexpr input_count inputs = 1;
-  static void infer(shape_context& c) { max_pool::infer(c); }
-  static void gradient(gradient_context& g) {
-    g.set(0, g.make("AvgPoolGrad", {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
-  }
+  static void infer(shape_context& c);
+  static void gradient(gradient_context& g);
 };
 
 // (images, dy) -> each gradient in equal parts to the elements of its window. Of the images only the shape matters.
 struct avg_pool_grad : pooling {
   static constexpr std::string_view name = "AvgPoolGrad";
   static constexpr input_count inputs = 2;
-  static void infer(shape_context& c) { max_pool_grad::infer(c); }
-  static void gradient(gradient_context& g) {
-    g.set(1, g.make(avg_pool::name, {g.output_gradient(0)}, detail::window_of(g.attrs())));
-  }
+  static void infer(shape_context& c);
+  static void gradient(gradient_context& g);
 };
 
 }  // namespace pinion::inline v0::op
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/conv/op.ipp>
+#endif

@@ -27,7 +27,8 @@ inline std::unique_ptr<kernel> make_kernel(reshape_like, const kernel_setup&) {
 inline std::unique_ptr<kernel> make_kernel(merge_axes, const kernel_setup& setup) {
   return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
     const any_tensor& x = c.input(0);
-    c.outputs[0] = x.reshaped(merge_axes::merged(attrs, x.shape(), c.inputs.size() > 1 ? &c.input(1).shape() : nullptr));
+    c.outputs[0] =
+        x.reshaped(merge_axes::merged(attrs, x.shape(), c.inputs.size() > 1 ? &c.input(1).shape() : nullptr));
   });
 }
 

@@ -1,10 +1,8 @@
 // Matrix product of two matrices, either of them transposed on the way.
 #pragma once
 
+#include <pinion/base/config.hpp>
 #include <pinion/op/definition.hpp>
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/shape_context.hpp>
-#include <pinion/op/work_context.hpp>
 
 namespace pinion::inline v0::op {
 
@@ -14,37 +12,15 @@ struct matmul {
   static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64},
                                       .gpu = dtypes::floating};
-  static void infer(shape_context& c) {
-    if (c.dtype(0) != c.dtype(1))
-      c.fail("matmul of " + std::string(to_string(c.dtype(0))) + " and " + std::string(to_string(c.dtype(1))) +
-             "; pn::cast converts one of them");
-    c.expect_rank(0, 2, "the left operand of matmul");
-    c.expect_rank(1, 2, "the right operand of matmul");
-    const bool ta = c.attrs().get_or("transpose_a", false), tb = c.attrs().get_or("transpose_b", false);
-    const shape a = c.shape(0).has_rank() ? c.shape(0) : shape::unknown_of_rank(2);
-    const shape b = c.shape(1).has_rank() ? c.shape(1) : shape::unknown_of_rank(2);
-    const auto inner_a = a[ta ? 0 : 1], inner_b = b[tb ? 1 : 0];
-    if (inner_a >= 0 && inner_b >= 0 && inner_a != inner_b)
-      c.fail("matmul of shapes " + to_string(a) + (ta ? " (transposed)" : "") + " and " + to_string(b) +
-             (tb ? " (transposed)" : "") + ": the inner dimensions " + std::to_string(inner_a) + " and " +
-             std::to_string(inner_b) + " differ");
-    c.output(c.dtype(0), {a[ta ? 1 : 0], b[tb ? 0 : 1]});
-  }
+  static void infer(shape_context& c);
   // A multiplication and an addition for each of m x k x n.
-  static double work(const work_context& c) {
-    return 2 * c.count(c.output(0).shape) * c.extent(c.input(0).shape, c.attrs().get_or("transpose_a", false) ? 0 : 1);
-  }
+  static double work(const work_context& c);
   // C = op(A) op(B): dA = dC op(B)^T and dB = op(A)^T dC, transposed once more where the operand was.
-  static void gradient(gradient_context& g) {
-    if (!is_floating(g.type_of(g.output(0)).dtype)) return;
-    const bool ta = g.attrs().get_or("transpose_a", false), tb = g.attrs().get_or("transpose_b", false);
-    const output a = g.input(0), b = g.input(1), dc = g.output_gradient(0);
-    const auto product = [&](output x, bool tx, output y, bool ty) {
-      return g.make(name, {x, y}, {{"transpose_a", tx}, {"transpose_b", ty}});
-    };
-    g.set(0, ta ? product(b, tb, dc, true) : product(dc, false, b, !tb));
-    g.set(1, tb ? product(dc, true, a, ta) : product(a, !ta, dc, false));
-  }
+  static void gradient(gradient_context& g);
 };
 
 }  // namespace pinion::inline v0::op
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/matmul/op.ipp>
+#endif

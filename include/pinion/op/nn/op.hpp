@@ -1,88 +1,50 @@
 // Classification: softmax, cross entropies with logits, and whether a target is among the top k.
 #pragma once
 
-#include <string>
-
+#include <pinion/base/config.hpp>
 #include <pinion/op/definition.hpp>
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/map/formula.hpp>
-#include <pinion/op/shape_context.hpp>
-#include <pinion/op/work_context.hpp>
-#include <pinion/scalar/functors.hpp>
 
 namespace pinion::inline v0::op {
 
 namespace detail {
 
-inline void expect_floating(const shape_context& c, int i, std::string_view what) {
-  if (!dtypes::floating.has(c.dtype(i)))
-    c.fail(std::string(what) + " of " + c.op() + " are float or double, not " + std::string(to_string(c.dtype(i))));
-}
+void expect_floating(const shape_context& c, int i, std::string_view what);
 
-inline void expect_index(const shape_context& c, int i, std::string_view what) {
-  if (c.dtype(i) != dtype::int32 && c.dtype(i) != dtype::int64)
-    c.fail(std::string(what) + " of " + c.op() + " are int32 or int64, not " + std::string(to_string(c.dtype(i))));
-}
+void expect_index(const shape_context& c, int i, std::string_view what);
 
 // Extent `axis` of input i, where its rank is known.
-inline std::int64_t extent_of(const shape_context& c, int i, int axis) {
-  return c.shape(i).has_rank() ? c.shape(i)[axis] : unknown;
-}
+std::int64_t extent_of(const shape_context& c, int i, int axis);
 
 // The number of rows of two inputs, which must agree where both are known.
-inline std::int64_t common_rows(const shape_context& c, int a, int b) {
-  const std::int64_t m = extent_of(c, a, 0), n = extent_of(c, b, 0);
-  if (m >= 0 && n >= 0 && m != n)
-    c.fail(c.op() + " of shapes " + to_string(c.shape(a)) + " and " + to_string(c.shape(b)) + ": " + std::to_string(m) +
-           " rows and " + std::to_string(n));
-  return m >= 0 ? m : n;
-}
+std::int64_t common_rows(const shape_context& c, int a, int b);
 
-inline void infer_softmax(shape_context& c) {
-  expect_floating(c, 0, "the logits");
-  if (c.shape(0).has_rank() && c.shape(0).rank() == 0) c.fail(c.op() + " works along the last axis; a scalar has none");
-  c.output(c.dtype(0), c.shape(0));
-}
+void infer_softmax(shape_context& c);
 
 // The sum along the last axis, which stays with extent 1.
-inline output row_sum(gradient_context& g, output x) {
-  return g.make("Sum", {x}, {{"axes", integers{-1}}, {"keep_dims", true}});
-}
+output row_sum(gradient_context& g, output x);
 
 }  // namespace detail
 
 struct softmax_like {
   static constexpr input_count inputs = 1;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
-  static void infer(shape_context& c) { detail::infer_softmax(c); }
+  static void infer(shape_context& c);
   // A maximum, a difference, an exponential, a sum and a quotient.
-  static double work(const work_context& c) { return 5 * c.elements(); }
+  static double work(const work_context& c);
 };
 
 // y = e^x / sum(e^x) along the last axis, computed from x - max(x).
 struct softmax : softmax_like {
   static constexpr std::string_view name = "Softmax";
   // dx = (dy - sum(dy y)) y
-  static void gradient(gradient_context& g) {
-    const output y = g.output(0), dy = g.output_gradient(0);
-    const output weighted = elementwise(
-        g, "Mul", [](auto a, auto b) { return a * b; }, dy, y);
-    g.set(0,
-          elementwise(
-              g, "Mul", [](auto d, auto sum, auto p) { return (d - sum) * p; }, dy, detail::row_sum(g, weighted), y));
-  }
+  static void gradient(gradient_context& g);
 };
 
 // y = x - max(x) - log(sum(e^(x - max(x)))) along the last axis.
 struct log_softmax : softmax_like {
   static constexpr std::string_view name = "LogSoftmax";
   // dx = dy - e^y sum(dy)
-  static void gradient(gradient_context& g) {
-    const output y = g.output(0), dy = g.output_gradient(0);
-    g.set(0, elementwise(
-                 g, "Sub", [](auto d, auto sum, auto l) { return d - scalar::functor::exponential::apply(l) * sum; },
-                 dy, detail::row_sum(g, dy), y));
-  }
+  static void gradient(gradient_context& g);
 };
 
 // (rows [n, ...], scale [n]) -> each row times its factor.
@@ -90,42 +52,17 @@ struct scale_rows {
   static constexpr std::string_view name = "ScaleRows";
   static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
-  static void infer(shape_context& c) {
-    detail::expect_floating(c, 0, "the rows");
-    c.expect_rank(1, 1, "the scale of ScaleRows");
-    if (c.shape(0).has_rank() && c.shape(0).rank() == 0) c.fail("ScaleRows needs rows; a scalar has none");
-    detail::common_rows(c, 0, 1);
-    c.output(c.dtype(0), c.shape(0));
-  }
-  static void gradient(gradient_context& g) {
-    const output dy = g.output_gradient(0);
-    g.set(0, g.make(name, {dy, g.input(1)}));
-    const output product = elementwise(
-        g, "Mul", [](auto a, auto b) { return a * b; }, dy, g.input(0));
-    const output each = g.make("MergeAxes", {product}, {{"axis", std::int64_t{1}}});
-    g.set(1, g.make("Sum", {each}, {{"axes", integers{1}}, {"keep_dims", false}}));
-  }
+  static void infer(shape_context& c);
+  static void gradient(gradient_context& g);
 };
 
 namespace detail {
 
-inline output sum_of(gradient_context& g, output a, output b) {
-  return elementwise(
-      g, "Add", [](auto x, auto y) { return x + y; }, a, b);
-}
+output sum_of(gradient_context& g, output a, output b);
 
 // The gradient of a cross entropy by its logits: that of the loss is output 1, times the loss's gradient in each row;
 // that of output 1 itself, softmax(logits) - labels, is (dy - sum(dy p)) p with p = softmax(logits).
-inline output gradient_by_logits(gradient_context& g) {
-  const output first = g.make("ScaleRows", {g.output(1), g.output_gradient(0)});
-  if (!g.has_output_gradient(1)) return first;
-  const output p = g.make(softmax::name, {g.input(1)}), dy = g.output_gradient(1);
-  const output weighted = elementwise(
-      g, "Mul", [](auto a, auto b) { return a * b; }, dy, p);
-  const output second = elementwise(
-      g, "Mul", [](auto d, auto sum, auto q) { return (d - sum) * q; }, dy, row_sum(g, weighted), p);
-  return sum_of(g, first, second);
-}
+output gradient_by_logits(gradient_context& g);
 
 }  // namespace detail
 
@@ -135,30 +72,8 @@ struct softmax_cross_entropy {
   static constexpr std::string_view name = "SoftmaxCrossEntropyWithLogits";
   static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
-  static void infer(shape_context& c) {
-    detail::expect_floating(c, 1, "the logits");
-    if (c.dtype(0) != c.dtype(1))
-      c.fail("labels of " + std::string(to_string(c.dtype(0))) + " and logits of " +
-             std::string(to_string(c.dtype(1))) + "; pn::cast converts one of them");
-    c.expect_rank(0, 2, "the labels");
-    c.expect_rank(1, 2, "the logits");
-    if (!fits(c.shape(0), c.shape(1)))
-      c.fail("labels of shape " + to_string(c.shape(0)) + " for logits of shape " + to_string(c.shape(1)));
-    const std::int64_t rows = detail::common_rows(c, 0, 1), classes = detail::extent_of(c, 1, 1);
-    c.output(c.dtype(1), {rows});
-    c.output(c.dtype(1), {rows, classes >= 0 ? classes : detail::extent_of(c, 0, 1)});
-  }
-  static void gradient(gradient_context& g) {
-    const output dloss = g.output_gradient(0);
-    const output scaled = g.make(scale_rows::name, {g.make(log_softmax::name, {g.input(1)}), dloss});
-    output by_labels = elementwise(
-        g, "Neg", [](auto x) { return -x; }, scaled);
-    if (g.has_output_gradient(1))
-      by_labels = elementwise(
-          g, "Sub", [](auto x, auto dy) { return x - dy; }, by_labels, g.output_gradient(1));
-    g.set(0, by_labels);
-    g.set(1, detail::gradient_by_logits(g));
-  }
+  static void infer(shape_context& c);
+  static void gradient(gradient_context& g);
 };
 
 // (labels int32 or int64 [n], logits [n, c]) -> as above, where row i has all its weight on class labels[i]. A label
@@ -167,16 +82,8 @@ struct sparse_softmax_cross_entropy {
   static constexpr std::string_view name = "SparseSoftmaxCrossEntropyWithLogits";
   static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
-  static void infer(shape_context& c) {
-    detail::expect_index(c, 0, "the labels");
-    detail::expect_floating(c, 1, "the logits");
-    c.expect_rank(0, 1, "the labels");
-    c.expect_rank(1, 2, "the logits");
-    const std::int64_t rows = detail::common_rows(c, 0, 1);
-    c.output(c.dtype(1), {rows});
-    c.output(c.dtype(1), {rows, detail::extent_of(c, 1, 1)});
-  }
-  static void gradient(gradient_context& g) { g.set(1, detail::gradient_by_logits(g)); }
+  static void infer(shape_context& c);
+  static void gradient(gradient_context& g);
 };
 
 // (predictions [n, c], targets int32 or int64 [n]) -> is the target's prediction among the greatest k of its row? Only
@@ -187,13 +94,11 @@ struct in_top_k {
   static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::boolean}};
   static constexpr std::string_view no_gradient = "whether a target is among the top k is a step function";
-  static void infer(shape_context& c) {
-    detail::expect_floating(c, 0, "the predictions");
-    detail::expect_index(c, 1, "the targets");
-    c.expect_rank(0, 2, "the predictions");
-    c.expect_rank(1, 1, "the targets");
-    c.output(dtype::boolean, {detail::common_rows(c, 0, 1)});
-  }
+  static void infer(shape_context& c);
 };
 
 }  // namespace pinion::inline v0::op
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/nn/op.ipp>
+#endif

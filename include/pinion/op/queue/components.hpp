@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-#include <pinion/graph/node.hpp>
+#include <pinion/base/config.hpp>
+#include <pinion/base/dtype.hpp>
+#include <pinion/graph/attribute.hpp>
 
 namespace pinion::inline v0::op {
 
@@ -15,36 +17,19 @@ struct queue_components {
   std::vector<shape> shapes;
 
   std::size_t size() const { return types.size(); }
-  bool known() const {
-    for (const shape& s : shapes)
-      if (!s.known()) return false;
-    return true;
-  }
+  bool known() const;
   friend bool operator==(const queue_components&, const queue_components&) = default;
 };
 
 // "float [784], int32 []".
-inline std::string to_string(const queue_components& all) {
-  std::string text;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    text += (i ? ", " : "") + std::string(to_string(all.types[i])) + " " + to_string(all.shapes[i]);
-  return text;
-}
+std::string to_string(const queue_components& all);
 
 // As attributes "dtype0", "shape0", "dtype1", ...
-inline void set_components(attributes& attrs, const queue_components& all) {
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    attrs.set("dtype" + std::to_string(i), all.types[i]);
-    attrs.set("shape" + std::to_string(i), all.shapes[i]);
-  }
-}
-inline queue_components components_of(const attributes& attrs) {
-  queue_components all;
-  for (std::size_t i = 0; attrs.has("dtype" + std::to_string(i)); ++i) {
-    all.types.push_back(attrs.get<dtype>("dtype" + std::to_string(i)));
-    all.shapes.push_back(attrs.get<shape>("shape" + std::to_string(i)));
-  }
-  return all;
-}
+void set_components(attributes& attrs, const queue_components& all);
+queue_components components_of(const attributes& attrs);
 
 }  // namespace pinion::inline v0::op
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/queue/components.ipp>
+#endif

@@ -6,26 +6,14 @@
 // that one on of a larger tensor.
 #pragma once
 
-#include <string>
-
+#include <pinion/base/config.hpp>
 #include <pinion/op/definition.hpp>
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/shape_context.hpp>
 
 namespace pinion::inline v0::op {
 
 namespace detail {
 
-inline void infer_random(shape_context& c, dtype_set types) {
-  const auto type = c.attrs().get<dtype>("dtype");
-  const shape& extent = c.inputs() == 1 ? c.shape(0) : c.attrs().get<shape>("shape");
-  if (!types.has(type)) c.fail(c.op() + " of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
-  if (!extent.known() && c.inputs() == 0)
-    c.fail("random values of shape " + to_string(extent) + ": the shape must be known");
-  if (const auto first = c.attrs().get_or<std::int64_t>("first", 0); first < 0 || !countable({first}))
-    c.fail("random values from element " + std::to_string(first) + " on");
-  c.output(type, extent);
-}
+void infer_random(shape_context& c, dtype_set types);
 
 }  // namespace detail
 
@@ -33,7 +21,7 @@ struct random_op {
   static constexpr input_count inputs{0, 1};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr bool stateful = true;
-  static void infer(shape_context& c) { detail::infer_random(c, dtypes::floating); }
+  static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };
 
@@ -42,12 +30,7 @@ struct random_uniform : random_op {
   static constexpr std::string_view name = "RandomUniform";
   static constexpr dtype_set types = dtypes::floating | dtype_set{dtype::int32, dtype::int64};
   static constexpr kernel_set kernels{.cpu = types, .gpu = types};
-  static void infer(shape_context& c) {
-    detail::infer_random(c, types);
-    const double low = c.attrs().get_or("minval", 0.0), high = c.attrs().get_or("maxval", 1.0);
-    const bool some = is_integer(c.attrs().get<dtype>("dtype")) ? low < high : low <= high;
-    if (!some) c.fail("there is no number in [" + std::to_string(low) + ", " + std::to_string(high) + ")");
-  }
+  static void infer(shape_context& c);
 };
 
 // Attributes "mean" and "stddev" of type double, 0 and 1 where absent.
@@ -61,3 +44,7 @@ struct truncated_normal : random_op {
 };
 
 }  // namespace pinion::inline v0::op
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/random/op.ipp>
+#endif

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/op/axes.hpp>
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/map/broadcast.hpp>
 #include <pinion/op/ranges.hpp>
@@ -256,7 +257,8 @@ void differentiate_product(const T* x, T dy, T* dx, const std::vector<std::int64
   }
 }
 
-// A product of factors x + g0 e0 + g1 e1 + ..., where each e times itself is 0: a coefficient for each set of e, as bits.
+// A product of factors x + g0 e0 + g1 e1 + ..., where each e times itself is 0: a coefficient for each set of e, as
+// bits.
 template <class T>
 class weighted_product {
  public:

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <pinion/op/axes.hpp>
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/ranges.hpp>
 #include <pinion/op/slice/op.hpp>

@@ -1,13 +1,8 @@
 // Ops that start values: constants, placeholders, zeros and ones; and the two that only pass on: Identity, NoOp.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-
+#include <pinion/base/config.hpp>
 #include <pinion/op/definition.hpp>
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/shape_context.hpp>
 
 namespace pinion::inline v0::op {
 
@@ -16,10 +11,7 @@ struct constant {
   static constexpr std::string_view name = "Const";
   static constexpr input_count inputs = 0;
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
-  static void infer(shape_context& c) {
-    const auto& value = c.attrs().get<any_tensor>("value");
-    c.output(value.dtype(), value.shape());
-  }
+  static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };
 
@@ -28,7 +20,7 @@ struct placeholder {
   static constexpr std::string_view name = "Placeholder";
   static constexpr input_count inputs = 0;
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
-  static void infer(shape_context& c) { c.output(c.attrs().get<dtype>("dtype"), c.attrs().get<shape>("shape")); }
+  static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };
 
@@ -37,8 +29,8 @@ struct identity {
   static constexpr std::string_view name = "Identity";
   static constexpr input_count inputs = 1;
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
-  static void infer(shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
-  static void gradient(gradient_context& g) { g.pass(0, 0); }
+  static void infer(shape_context& c);
+  static void gradient(gradient_context& g);
 };
 
 struct zeros_like {
@@ -46,7 +38,7 @@ struct zeros_like {
   static constexpr input_count inputs = 1;
   static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
-  static void infer(shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
+  static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };
 
@@ -55,7 +47,7 @@ struct ones_like {
   static constexpr input_count inputs = 1;
   static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
-  static void infer(shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
+  static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };
 
@@ -67,28 +59,8 @@ struct range {
   static constexpr dtype_set types = dtypes::floating | dtype_set{dtype::int32, dtype::int64};
   static constexpr kernel_set kernels{.cpu = types, .gpu = types};
   static constexpr std::int64_t most = std::int64_t{1} << 56;  // as many, or more: then they are not counted
-  static std::int64_t count(const attributes& attrs) {
-    if (is_integer(attrs.get<dtype>("dtype"))) {
-      const auto start = attrs.get<std::int64_t>("start"), limit = attrs.get<std::int64_t>("limit"),
-                 delta = attrs.get<std::int64_t>("delta");
-      if (delta == 0 || (delta > 0) != (limit > start)) return 0;
-      const auto distance =
-          delta > 0 ? std::uint64_t(limit) - std::uint64_t(start) : std::uint64_t(start) - std::uint64_t(limit);
-      const auto step = delta > 0 ? std::uint64_t(delta) : 0 - std::uint64_t(delta);
-      return static_cast<std::int64_t>(std::min(distance / step + (distance % step != 0), std::uint64_t(most)));
-    }
-    const double n = std::ceil((attrs.get<double>("limit") - attrs.get<double>("start")) / attrs.get<double>("delta"));
-    return n > 0 ? static_cast<std::int64_t>(std::min(n, static_cast<double>(most))) : 0;
-  }
-  static void infer(shape_context& c) {
-    const auto type = c.attrs().get<dtype>("dtype");
-    if (!types.has(type)) c.fail("Range of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
-    const bool stands =
-        is_integer(type) ? c.attrs().get<std::int64_t>("delta") == 0 : c.attrs().get<double>("delta") == 0;
-    if (stands) c.fail("a range in steps of 0 never ends");
-    if (count(c.attrs()) == most) c.fail("a range of 2^56 numbers or more, which no memory holds");
-    c.output(type, {count(c.attrs())});
-  }
+  static std::int64_t count(const attributes& attrs);
+  static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };
 
@@ -99,9 +71,7 @@ struct shape_of {
   static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int32}, .gpu = dtype_set{dtype::int32}};
   static constexpr bool metadata = true;
-  static void infer(shape_context& c) {
-    c.output(dtype::int32, {c.shape(0).has_rank() ? std::int64_t{c.shape(0).rank()} : unknown});
-  }
+  static void infer(shape_context& c);
   static void gradient(gradient_context&) {}  // extents do not depend on elements
 };
 
@@ -116,3 +86,7 @@ struct no_op {
 };
 
 }  // namespace pinion::inline v0::op
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/source/op.ipp>
+#endif

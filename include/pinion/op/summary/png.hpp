@@ -8,11 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include <pinion/base/error.hpp>
+#include <pinion/files/config.hpp>
+
 #if PINION_HAS_ZLIB
 #include <zlib.h>
 #endif
-
-#include <pinion/base/error.hpp>
 
 namespace pinion::inline v0::op {
 

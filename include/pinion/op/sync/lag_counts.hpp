@@ -1,10 +1,11 @@
 // How often something was how many steps behind, or ahead.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+
+#include <pinion/base/config.hpp>
 
 namespace pinion::inline v0::op {
 
@@ -14,9 +15,11 @@ struct lag_counts {
   std::array<std::int64_t, size> times{};
 
   // Less than none counts as none.
-  void add(std::int64_t steps, std::int64_t how_often = 1) {
-    times[static_cast<std::size_t>(std::clamp<std::int64_t>(steps, 0, size - 1))] += how_often;
-  }
+  void add(std::int64_t steps, std::int64_t how_often = 1);
 };
 
 }  // namespace pinion::inline v0::op
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/sync/lag_counts.ipp>
+#endif

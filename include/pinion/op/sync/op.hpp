@@ -3,8 +3,7 @@
 // barrier decides once for all gradients of a replica's step.
 #pragma once
 
-#include <string>
-
+#include <pinion/base/config.hpp>
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
 #include <pinion/op/shape_context.hpp>
@@ -29,14 +28,8 @@ struct on_resource : sync_op {
   static constexpr int states = 1;
 };
 
-inline void expect_int64(const shape_context& c, int i, std::string_view what, int rank = 0) {
-  if (c.dtype(i) != dtype::int64) c.fail(std::string(what) + " is int64, not " + std::string(to_string(c.dtype(i))));
-  c.expect_rank(i, rank, what);
-}
-inline void expect_resource(const shape_context& c, std::string_view op, std::string_view what) {
-  c.expect_handle(0, what);
-  if (c.maker(0).op != op) c.fail("its input is a " + c.maker(0).op + ", not " + std::string(what));
-}
+void expect_int64(const shape_context& c, int i, std::string_view what, int rank = 0);
+void expect_resource(const shape_context& c, std::string_view op, std::string_view what);
 }  // namespace detail
 
 // ---- accumulators ---------------------------------------------------------------------------------------------------
@@ -44,27 +37,15 @@ inline void expect_resource(const shape_context& c, std::string_view op, std::st
 // Attributes "dtype" and "shape", those of a variable; an output that stays where it is.
 struct gradient_accumulator : detail::sync_resource {
   static constexpr std::string_view name = "GradientAccumulator";
-  static void infer(shape_context& c) {
-    const auto type = c.attrs().get<dtype>("dtype");
-    if (!dtypes::floating.has(type)) c.fail("gradients of " + std::string(to_string(type)) + " are not accumulated");
-    (void)c.attrs().get<shape>("shape");
-    c.handle();
-  }
+  static void infer(shape_context& c);
 };
 
 namespace detail {
 struct on_accumulator : on_resource {
-  static void expect(const shape_context& c, bool step) {
-    expect_resource(c, gradient_accumulator::name, "an accumulator");
-    if (step) expect_int64(c, 1, "the step");
-  }
-  static dtype type_at(const shape_context& c) { return c.maker(0).attrs.get<dtype>("dtype"); }
-  static const shape& shape_at(const shape_context& c) { return c.maker(0).attrs.get<shape>("shape"); }
-  static void expect_gradient(const shape_context& c, int i) {
-    if (c.dtype(i) != type_at(c))
-      c.fail("a " + std::string(to_string(c.dtype(i))) + " gradient for an accumulator of " +
-             std::string(to_string(type_at(c))));
-  }
+  static void expect(const shape_context& c, bool step);
+  static dtype type_at(const shape_context& c);
+  static const shape& shape_at(const shape_context& c);
+  static void expect_gradient(const shape_context& c, int i);
 };
 }  // namespace detail
 
@@ -72,36 +53,20 @@ struct on_accumulator : on_resource {
 struct accumulator_apply : detail::on_accumulator {
   static constexpr std::string_view name = "AccumulatorApplyGradient";
   static constexpr input_count inputs = 4;
-  static void infer(shape_context& c) {
-    expect(c, true);
-    detail::expect_int64(c, 2, "the ticket");
-    expect_gradient(c, 3);
-    if (!fits(c.shape(3), shape_at(c)))
-      c.fail("a gradient of shape " + to_string(c.shape(3)) + " for an accumulator of shape " + to_string(shape_at(c)));
-  }
+  static void infer(shape_context& c);
 };
 // The same of a gradient of some rows: indices (int32, int64) [n] and rows [n, ...].
 struct sparse_accumulator_apply : detail::on_accumulator {
   static constexpr std::string_view name = "SparseAccumulatorApplyGradient";
   static constexpr input_count inputs = 5;
-  static void infer(shape_context& c) {
-    expect(c, true);
-    detail::expect_int64(c, 2, "the ticket");
-    if (c.dtype(3) != dtype::int32 && c.dtype(3) != dtype::int64) c.fail("indices of rows are int32 or int64");
-    c.expect_rank(3, 1, "indices of rows");
-    expect_gradient(c, 4);
-  }
+  static void infer(shape_context& c);
 };
 // Inputs: the accumulator, the step, the tickets (int64 [k]) of those that count. Their mean, or with "sum" their sum.
 struct accumulator_take : detail::on_accumulator {
   static constexpr std::string_view name = "AccumulatorTakeGradient";
   static constexpr input_count inputs = 3;
   static constexpr kernel_set kernels{.cpu = dtypes::floating};
-  static void infer(shape_context& c) {
-    expect(c, true);
-    detail::expect_int64(c, 2, "the tickets", 1);
-    c.output(type_at(c), shape_at(c));
-  }
+  static void infer(shape_context& c);
 };
 // The same of rows: the indices (int64) and rows of all, one behind the other.
 struct sparse_accumulator_take : detail::on_accumulator {
@@ -109,21 +74,13 @@ struct sparse_accumulator_take : detail::on_accumulator {
   static constexpr input_count inputs = 3;
   static constexpr kernel_set kernels{.cpu = dtypes::floating};
   static dtype key(const node& n) { return n.outputs[1].dtype; }
-  static void infer(shape_context& c) {
-    expect(c, true);
-    detail::expect_int64(c, 2, "the tickets", 1);
-    shape rows = shape_at(c);
-    if (rows.has_rank() && rows.rank() == 0) c.fail("an accumulator of scalars has no rows");
-    if (rows.has_rank()) rows.set(0, unknown);
-    c.output(dtype::int64, {unknown});
-    c.output(type_at(c), rows);
-  }
+  static void infer(shape_context& c);
 };
 // Inputs: the accumulator, a step. Gradients of it and of later steps are kept; of what there was, those of the step.
 struct accumulator_set_step : detail::on_accumulator {
   static constexpr std::string_view name = "AccumulatorSetStep";
   static constexpr input_count inputs = 2;
-  static void infer(shape_context& c) { expect(c, true); }
+  static void infer(shape_context& c);
 };
 
 // ---- what a barrier and a clock have in common ----------------------------------------------------------------------
@@ -183,14 +140,7 @@ struct on_counting : on_kind<Kind> {
 // Attributes "replicas_to_aggregate", "total_num_replicas".
 struct replica_barrier : detail::sync_resource {
   static constexpr std::string_view name = "ReplicaBarrier", called = "a barrier";
-  static void infer(shape_context& c) {
-    const auto aggregate = c.attrs().get<std::int64_t>("replicas_to_aggregate"),
-               total = c.attrs().get<std::int64_t>("total_num_replicas");
-    if (aggregate < 1 || total < 1 || total > 1'000'000)
-      c.fail("a step aggregates at least one replica of at least one, not " + std::to_string(aggregate) + " of " +
-             std::to_string(total));
-    c.handle();
-  }
+  static void infer(shape_context& c);
 };
 
 namespace detail {
@@ -208,39 +158,25 @@ struct barrier_commit : detail::on_barrier {
   static constexpr std::string_view name = "BarrierCommit";
   static constexpr input_count inputs = 4;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
-  static void infer(shape_context& c) {
-    expect(c);
-    detail::expect_int64(c, 1, "the replica");
-    detail::expect_int64(c, 2, "the ticket");
-    detail::expect_int64(c, 3, "the step");
-    c.output(dtype::int64, {});
-    c.output(dtype::boolean, {});
-  }
+  static void infer(shape_context& c);
 };
 // Waits for enough replicas. Yields the step, and the tickets of those that count.
 struct barrier_take : detail::on_barrier {
   static constexpr std::string_view name = "BarrierTake";
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
-  static void infer(shape_context& c) {
-    expect(c);
-    c.output(dtype::int64, {});
-    c.output(dtype::int64, {unknown});
-  }
+  static void infer(shape_context& c);
 };
 // Inputs: the barrier, the step that all go on with. "begins": the chief does, whatever was stopped before.
 struct barrier_advance : detail::on_barrier {
   static constexpr std::string_view name = "BarrierAdvance";
   static constexpr input_count inputs = 2;
-  static void infer(shape_context& c) {
-    expect(c);
-    detail::expect_int64(c, 1, "the step");
-  }
+  static void infer(shape_context& c);
 };
 // No more updates: takes that wait, or come, are cancelled; with "ended" replicas that wait, or come, end with
 // out_of_range. Until the chief begins anew.
 struct barrier_stop : detail::on_barrier {
   static constexpr std::string_view name = "BarrierStop";
-  static void infer(shape_context& c) { expect(c); }
+  static void infer(shape_context& c);
 };
 struct barrier_leave : detail::on_leaving<replica_barrier> {
   static constexpr std::string_view name = "BarrierLeave";
@@ -258,11 +194,7 @@ struct barrier_counts : detail::on_counting<replica_barrier, 4> {
 // Attribute "total_num_replicas".
 struct replica_clock : detail::sync_resource {
   static constexpr std::string_view name = "ReplicaClock", called = "a clock";
-  static void infer(shape_context& c) {
-    const auto total = c.attrs().get<std::int64_t>("total_num_replicas");
-    if (total < 1 || total > 1'000'000) c.fail("the clocks of " + std::to_string(total) + " replicas");
-    c.handle();
-  }
+  static void infer(shape_context& c);
 };
 
 // Yields the replica's number.
@@ -275,12 +207,7 @@ struct clock_tick : detail::on_kind<replica_clock> {
   static constexpr std::string_view name = "ClockTick";
   static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
-  static void infer(shape_context& c) {
-    expect(c);
-    detail::expect_int64(c, 1, "the replica");
-    if (c.attrs().get<std::int64_t>("bound") < 0) c.fail("a replica is never less than 0 steps ahead");
-    c.output(dtype::int64, {});
-  }
+  static void infer(shape_context& c);
 };
 struct clock_leave : detail::on_leaving<replica_clock> {
   static constexpr std::string_view name = "ClockLeave";
@@ -294,3 +221,7 @@ struct clock_counts : detail::on_counting<replica_clock, 3> {
 };
 
 }  // namespace pinion::inline v0::op
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/sync/op.ipp>
+#endif

@@ -10,6 +10,7 @@
 #include <pinion/op/map/launch.hpp>
 #include <pinion/op/map/op.hpp>
 #include <pinion/op/variable/op.hpp>
+#include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 #include <pinion/op/variable/state.hpp>
 

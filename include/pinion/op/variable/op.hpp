@@ -1,13 +1,12 @@
 // Variables: the node that names a state, and the ops that write it. Reading is Identity on the reference.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 
+#include <pinion/base/config.hpp>
 #include <pinion/op/definition.hpp>
 #include <pinion/op/gradient_context.hpp>
-#include <pinion/op/map/program_size.hpp>
 #include <pinion/op/shape_context.hpp>
 
 namespace pinion::inline v0::op {
@@ -22,22 +21,13 @@ struct variable {
   static constexpr input_count inputs = 0;
   static constexpr kernel_set kernels = variable_kernels;
   static constexpr bool stateful = true;
-  static void infer(shape_context& c) { c.output(c.attrs().get<dtype>("dtype"), c.attrs().get<shape>("shape"), true); }
+  static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };
 
 namespace detail {
 // Input 0: the reference; input 1: the value. Yields the new value.
-inline void infer_assignment(shape_context& c) {
-  if (!c.type(0).reference) c.fail(c.op() + " writes a variable; its first input is a value");
-  if (c.dtype(0) != c.dtype(1))
-    c.fail("a " + std::string(to_string(c.dtype(1))) + " value cannot be assigned to a " +
-           std::string(to_string(c.dtype(0))) + " variable");
-  if (!fits(c.shape(1), c.shape(0)))
-    c.fail("a value of shape " + to_string(c.shape(1)) + " cannot be assigned to a variable of shape " +
-           to_string(c.shape(0)));
-  c.output(c.dtype(0), c.shape(0).known() ? c.shape(0) : c.shape(1));
-}
+void infer_assignment(shape_context& c);
 }  // namespace detail
 
 template <class Self>
@@ -74,47 +64,9 @@ struct assign_multiply : counting_assignment<assign_multiply> {
 };
 
 namespace detail {
-inline const scalar::program& update_program(const attributes& attrs) {
-  return *attrs.get<std::shared_ptr<const scalar::program>>("program");
-}
+const scalar::program& update_program(const attributes& attrs);
 // The inputs of an update that are states, and those behind its gradient, which are scalars. `values` stand between.
-inline int expect_update(const shape_context& c, int values) {
-  const auto& program = update_program(c.attrs());
-  const auto states = static_cast<int>(c.attrs().get<std::int64_t>("states"));
-  check_program_size(c, program);
-  if (states < 1 || c.inputs() < states + values)
-    c.fail(c.op() + " of " + std::to_string(states) + " states takes them" +
-           (values == 1 ? " and a gradient" : ", indices and rows"));
-  if (program.inputs != c.inputs() - values + 1 || static_cast<int>(program.results.size()) != states ||
-      program.arithmetic != c.dtype(0))
-    c.fail("the program of " + c.op() + " is not one of its states, a gradient and " +
-           std::to_string(c.inputs() - states - values) + " scalars");
-  for (const auto& r : program.results)
-    if (r.type != program.arithmetic)
-      c.fail("the program of " + c.op() + " yields " + std::string(to_string(r.type)) + ", but its states are " +
-             std::string(to_string(program.arithmetic)));
-  for (const auto& in : program.code)
-    if (in.op == scalar::opcode::input_mask) c.fail("the program of " + c.op() + " takes a bool, and is given none");
-  for (int i = 0; i < c.inputs(); ++i) {
-    if (values == 2 && i == states) {
-      if (c.dtype(i) != dtype::int32 && c.dtype(i) != dtype::int64)
-        c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
-               "; indices are int32 or int64");
-      continue;
-    }
-    if (c.dtype(i) != c.dtype(0))
-      c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
-             ", but the variable is " + std::string(to_string(c.dtype(0))));
-    const bool is_rate = i >= states + values, is_rows = values == 2 && i == states + 1;
-    if (!is_rate && !is_rows && !fits(c.shape(i), c.shape(0)))
-      c.fail("input " + std::to_string(i) + " of " + c.op() + " has shape " + to_string(c.shape(i)) +
-             ", but the variable has shape " + to_string(c.shape(0)));
-    if (is_rate && !fits(c.shape(i), {}))
-      c.fail("input " + std::to_string(i) + " of " + c.op() + " has shape " + to_string(c.shape(i)) +
-             ", but a rate is a scalar");
-  }
-  return states;
-}
+int expect_update(const shape_context& c, int values);
 }  // namespace detail
 
 // One step of an optimizer: a scalar program over the elements of a variable and its slots, written in place, as one
@@ -174,3 +126,7 @@ PINION_UPDATE_OPS(PINION_UPDATE_TAG)
 #undef PINION_UPDATE_TAG
 
 }  // namespace pinion::inline v0::op
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/variable/op.ipp>
+#endif

@@ -10,8 +10,6 @@
 #pragma once
 
 #include <array>
-#include <string_view>
-#include <type_traits>
 
 #include <pinion/scalar/compiled.hpp>
 #include <pinion/scalar/program.hpp>

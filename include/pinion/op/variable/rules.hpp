@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include <pinion/base/type_list.hpp>
-#include <pinion/op/variable/rule.hpp>
 
 // Not in op, whose sqrt and rsqrt are ops.
 namespace pinion::inline v0::rules {

@@ -1,14 +1,12 @@
 // What nodes and transfers cost: estimates from shapes and ops, or measurements where there are any.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <string_view>
 
-#include <pinion/op/work_context.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/placement/cost/measured_costs.hpp>
-#include <pinion/placement/problem.hpp>
+#include <pinion/placement/device_info.hpp>
 
 namespace pinion::inline v0 {
 
@@ -31,12 +29,10 @@ struct cost_model {
 };
 
 // Declared, or what is usual: one core of a server, one accelerator of 2020.
-inline device_speed speed_of(const device_info& d) {
-  device_speed usual = d.spec.type() == "CPU" ? device_speed{5e10, 2e10, 1e-6} : device_speed{1e13, 1e12, 5e-6};
-  if (d.speed.flops > 0) usual.flops = d.speed.flops;
-  if (d.speed.memory_bandwidth > 0) usual.memory_bandwidth = d.speed.memory_bandwidth;
-  if (d.speed.launch > 0) usual.launch = d.speed.launch;
-  return usual;
-}
+device_speed speed_of(const device_info& d);
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/cost/cost_model.ipp>
+#endif

@@ -1,9 +1,7 @@
 // Placers that think little: everything on one device, and devices in turn. What others are measured by.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-
+#include <pinion/base/config.hpp>
 #include <pinion/placement/placing.hpp>
 
 namespace pinion::inline v0 {
@@ -12,31 +10,19 @@ namespace pinion::inline v0 {
 struct one_device_placer {
   int device = 0;  // in problem.devices
 
-  placement operator()(const placement_problem& p) const {
-    placing work(p);
-    fill(work);
-    return work.result();
-  }
+  placement operator()(const placement_problem& p) const;
   // The same on what is begun already.
-  void fill(placing& work) const {
-    for (const auto g : work.left()) work.put(g, work.may_hold(g, device) ? device : work.candidates(g).front());
-  }
+  void fill(placing& work) const;
 };
 
 // Each group on the next of its candidates.
 struct round_robin_placer {
-  placement operator()(const placement_problem& p) const {
-    placing work(p);
-    fill(work);
-    return work.result();
-  }
-  void fill(placing& work) const {
-    std::size_t next = 0;
-    for (const auto g : work.left()) {
-      const auto found = work.candidates(g);
-      work.put(g, found[next++ % found.size()]);
-    }
-  }
+  placement operator()(const placement_problem& p) const;
+  void fill(placing& work) const;
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/cost/plain_placers.ipp>
+#endif

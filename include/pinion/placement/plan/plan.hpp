@@ -1,7 +1,6 @@
 // A plan: where every node goes, and why. A value that can be read before anything runs.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,9 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <pinion/base/arithmetic.hpp>
 #include <pinion/base/config.hpp>
-#include <pinion/base/near_name.hpp>
 #include <pinion/graph/node.hpp>
 #include <pinion/placement/device_info.hpp>
 
@@ -70,30 +67,15 @@ struct plan_figures {
 class plan {
  public:
   plan() = default;
-  plan(std::vector<device_info> devices, std::vector<placed_node> nodes, plan_figures figures = {})
-      : devices_(std::move(devices)), nodes_(std::move(nodes)), figures_(std::move(figures)) {
-    figures_.totals.resize(devices_.size());
-  }
+  plan(std::vector<device_info> devices, std::vector<placed_node> nodes, plan_figures figures = {});
 
   const std::vector<device_info>& devices() const { return devices_; }
   const std::vector<placed_node>& nodes() const { return nodes_; }
-  const placed_node* find(std::string_view name) const {
-    const auto at = std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& n) { return n.name == name; });
-    return at == nodes_.end() ? nullptr : &*at;
-  }
+  const placed_node* find(std::string_view name) const;
   // The full device name of a node; not_found where the plan does not hold it.
-  const std::string& device_of(std::string_view name) const {
-    const placed_node* n = find(name);
-    if (!n) refuse_name(name);
-    return n->device;
-  }
+  const std::string& device_of(std::string_view name) const;
   // The nodes that were moved away from where they were asked to be, each with its reason.
-  std::vector<placed_node> fallbacks() const {
-    std::vector<placed_node> moved;
-    for (const auto& n : nodes_)
-      if (n.fallback) moved.push_back(n);
-    return moved;
-  }
+  std::vector<placed_node> fallbacks() const;
 
   // Were requests that cannot be met to be loosened (fallback mode), or refused (strict)?
   bool allows_fallback() const { return figures_.soft; }
@@ -107,14 +89,14 @@ class plan {
   void add_note(std::string note) { figures_.notes.push_back(std::move(note)); }
 
   // {"mode", "makespan", "devices": [...], "nodes": [...], "transfers": [...], "notes": [...]}.
-  PINION_DECL std::string to_json() const;
+  std::string to_json() const;
   // Graphviz: a cluster for each task, in it one for each device; edges that cross are drawn thick.
-  PINION_DECL std::string to_dot() const;
+  std::string to_dot() const;
   // A page that stands alone: totals, a timeline, the nodes with their reasons, transfers, notes.
-  PINION_DECL std::string to_html() const;
+  std::string to_html() const;
 
  private:
-  [[noreturn]] PINION_DECL void refuse_name(std::string_view name) const;
+  [[noreturn]] void refuse_name(std::string_view name) const;
 
   std::vector<device_info> devices_;
   std::vector<placed_node> nodes_;
@@ -122,63 +104,10 @@ class plan {
 };
 
 // An aligned table: node, op, device, reason; then the notes.
-PINION_DECL std::string to_string(const plan& p);
+std::string to_string(const plan& p);
 
 // What a step would take, as an aligned table: a line for each device, then what crosses.
-PINION_DECL std::string totals_table(const plan& p);
-
-#if PINION_DEFINE_GRAPH
-namespace detail {
-
-// Text cells lined up in columns.
-inline std::string aligned(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      line += fmt::format("{:<{}}", row[i], i + 1 < row.size() ? widths[i] + 2 : 0);
-    text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
-
-}  // namespace detail
-
-PINION_DECL void plan::refuse_name(std::string_view name) const {
-  std::vector<std::string_view> names;
-  for (const placed_node& n : nodes_) names.push_back(n.name);
-  throw error(errc::not_found, "the plan holds no node '" + std::string(name) + "'; only what its fetches need" +
-                                   did_you_mean(name, names));
-}
-
-PINION_DECL std::string to_string(const plan& p) {
-  std::vector<std::vector<std::string>> rows{{"node", "op", "device", "reason"}};
-  for (const auto& n : p.nodes()) rows.push_back({n.name, n.op, n.device, n.reason});
-  std::string text = detail::aligned(rows);
-  for (const auto& note : p.notes()) text += "note: " + note + "\n";
-  text.pop_back();
-  return text;
-}
-
-PINION_DECL std::string totals_table(const plan& p) {
-  std::vector<std::vector<std::string>> rows{{"device", "nodes", "variables", "work", "peak memory"}};
-  for (std::size_t d = 0; d < p.totals().size(); ++d) {
-    const device_total& t = p.totals()[d];
-    rows.push_back({p.devices()[d].name, std::to_string(t.nodes), std::to_string(t.variables) + " B",
-                    fmt::format("{:.1f} us", t.seconds * 1e6), std::to_string(t.peak) + " B"});
-  }
-  std::int64_t bytes = 0;
-  for (const auto& t : p.transfers()) bytes = saturated_sum(bytes, t.bytes);
-  return detail::aligned(rows) + fmt::format("{} value{}, {} bytes cross between devices; a step would take {:.1f} us",
-                                             p.transfers().size(), p.transfers().size() == 1 ? "" : "s", bytes,
-                                             p.makespan() * 1e6);
-}
-#endif
+std::string totals_table(const plan& p);
 
 }  // namespace pinion::inline v0
 
@@ -189,3 +118,10 @@ struct fmt::formatter<pinion::plan> : fmt::formatter<fmt::string_view> {
     return fmt::formatter<fmt::string_view>::format(to_string(p), context);
   }
 };
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/plan/dot.ipp>
+#include <pinion/placement/plan/html.ipp>
+#include <pinion/placement/plan/json.ipp>
+#include <pinion/placement/plan/plan.ipp>
+#endif

@@ -5,7 +5,6 @@
 
 #include <pinion/base/fixed_string.hpp>
 #include <pinion/graph/node.hpp>
-#include <pinion/op/kernel_set.hpp>
 #include <pinion/spec/place.hpp>
 
 namespace pinion::inline v0 {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <pinion/base/error.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 
 namespace pinion::inline v0 {
@@ -18,23 +18,19 @@ class round_robin_over {
  public:
   static constexpr std::string_view name = "round_robin_over";
 
-  explicit round_robin_over(std::initializer_list<std::string_view> devices) {
-    for (const std::string_view text : devices) devices_.push_back(parse_device(text));
-    expect_some();
-  }
+  explicit round_robin_over(std::initializer_list<std::string_view> devices);
   explicit round_robin_over(std::vector<device_spec> devices) : devices_(std::move(devices)) { expect_some(); }
 
-  device_spec operator()(const node_view& op) {
-    if (!op.device().type().empty()) return op.device();
-    return merge(devices_[next_++ % devices_.size()], op.device());
-  }
+  device_spec operator()(const node_view& op);
 
  private:
-  void expect_some() const {
-    if (devices_.empty()) throw error(errc::invalid_argument, "round_robin_over has no devices to deal nodes out to");
-  }
+  void expect_some() const;
   std::vector<device_spec> devices_;
   std::size_t next_ = 0;
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/policy/round_robin_over.ipp>
+#endif

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <functional>
-#include <string>
 #include <vector>
 
-#include <pinion/base/md5.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 
 namespace pinion::inline v0 {
@@ -34,24 +32,18 @@ struct greedy_load_balancing {
   };
   std::vector<double> loads = {};
 
-  int operator()(const node_view& op, int tasks) {
-    loads.resize(static_cast<std::size_t>(tasks));
-    const auto least = std::min_element(loads.begin(), loads.end());
-    *least += load(op);
-    return static_cast<int>(least - loads.begin());
-  }
+  int operator()(const node_view& op, int tasks);
 };
 
 // By its name alone, so that it does not matter what else there is: the MD5 digest of "NAME_SEED" modulo the tasks.
 struct hashed {
   int seed = 0;
 
-  int operator()(const node_view& op, int tasks) const {
-    std::uint64_t rest = 0;
-    for (const unsigned char byte : md5(std::string(op.name()) + "_" + std::to_string(seed)))
-      rest = (rest * 256 + byte) % static_cast<std::uint64_t>(tasks);
-    return static_cast<int>(rest);
-  }
+  int operator()(const node_view& op, int tasks) const;
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/policy/strategies.ipp>
+#endif

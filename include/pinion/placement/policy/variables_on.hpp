@@ -3,8 +3,8 @@
 
 #include <string_view>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
-#include <pinion/op/variable/op.hpp>
 
 namespace pinion::inline v0 {
 
@@ -18,12 +18,14 @@ class variables_on {
       : device_(parse_device(device, where)) {}
   explicit variables_on(const device_spec& device) : device_(device) {}
 
-  device_spec operator()(const node_view& op) const {
-    return op.is<op::variable>() ? merge(device_, op.device()) : op.device();
-  }
+  device_spec operator()(const node_view& op) const;
 
  private:
   device_spec device_;
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/policy/variables_on.ipp>
+#endif

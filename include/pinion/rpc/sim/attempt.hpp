@@ -1,6 +1,7 @@
 // An attempt to connect over the simulated network.
 #pragma once
 
+#include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/sim/listener.hpp>
 #include <pinion/rpc/sim/stream.hpp>
 

@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/sim/sleeper.hpp>
 
 namespace pinion::inline v0::rpc::sim {

@@ -1,6 +1,7 @@
 // One end of a simulated connection, for who uses it.
 #pragma once
 
+#include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/sim/connection.hpp>
 
 namespace pinion::inline v0::rpc::sim {

@@ -1,6 +1,7 @@
 // A timer of a simulated host.
 #pragma once
 
+#include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/sim/sleeper.hpp>
 
 namespace pinion::inline v0::rpc::sim {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <pinion/device/cpu.hpp>
+#include <pinion/op/catalogue.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/op/work_context.hpp>
 #include <pinion/runtime/optimize/draft.hpp>

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include <pinion/files/folder.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/files/shard_index.hpp>
 
 namespace pinion::inline v0::train {
@@ -25,23 +25,16 @@ class checkpoint_files {
   bool exist() const { return std::filesystem::exists(whole_) || std::filesystem::exists(index_); }
 
   // Those that the index names; none where there is no index.
-  std::set<std::filesystem::path> shards() const {
-    std::set<std::filesystem::path> all;
-    if (std::filesystem::exists(index_))
-      for (const auto& [tensor, file] : files::read_shard_index(index_).weight_map)
-        all.insert(index_.parent_path() / file);
-    return all;
-  }
+  std::set<std::filesystem::path> shards() const;
   // The index goes before its shards: what is left of a checkpoint that is half removed is no checkpoint.
-  void remove() const {
-    const auto left = shards();
-    files::remove_file(index_);
-    for (const auto& shard : left) files::remove_file(shard);
-    files::remove_file(whole_);
-  }
+  void remove() const;
 
  private:
   std::filesystem::path whole_, index_;
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/checkpoint/checkpoint_files.ipp>
+#endif

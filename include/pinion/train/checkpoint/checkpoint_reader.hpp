@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/files/safetensors.hpp>
-#include <pinion/train/checkpoint/checkpoint_files.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -15,21 +15,9 @@ namespace pinion::inline v0::train {
 // or they do not belong together. May be read by several threads.
 class checkpoint_reader {
  public:
-  explicit checkpoint_reader(const std::string& prefix) {
-    if (prefix.empty()) throw error(errc::not_found, "there is no checkpoint to restore: its path is empty");
-    const checkpoint_files at(prefix);
-    if (std::filesystem::exists(at.index()))
-      shards_.emplace(at.index());
-    else if (std::filesystem::exists(at.whole()))
-      whole_.emplace(at.whole());
-    else
-      throw error(errc::not_found, "'" + prefix + "' is no checkpoint: there is neither " + at.whole().string() +
-                                       " nor " + at.index().string());
-  }
+  explicit checkpoint_reader(const std::string& prefix);
   // Null where it has no tensor of the name.
-  const files::stored_tensor* find(const std::string& name) const {
-    return shards_ ? shards_->find(name) : whole_->find(name);
-  }
+  const files::stored_tensor* find(const std::string& name) const;
   std::vector<std::string_view> names() const { return shards_ ? shards_->names() : whole_->names(); }
   any_tensor read(const std::string& name) const { return shards_ ? shards_->read(name) : whole_->read(name); }
 
@@ -39,3 +27,7 @@ class checkpoint_reader {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/checkpoint/checkpoint_reader.ipp>
+#endif

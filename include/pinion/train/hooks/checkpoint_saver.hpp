@@ -1,30 +1,20 @@
 // Saves checkpoints while training goes on.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include <pinion/files/folder.hpp>
-#include <pinion/files/output_file.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
 #include <pinion/train/hooks/disk_trouble.hpp>
 #include <pinion/train/hooks/global_step_watch.hpp>
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/step_timer.hpp>
-#include <pinion/train/summary/graph_text.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -59,47 +49,12 @@ struct checkpoint_saver_options {
 // protozero.
 class checkpoint_saver {
  public:
-  explicit checkpoint_saver(checkpoint_saver_options o)
-      : o_(std::move(o)),
-        timer_(o_.save_steps, o_.save_secs, "checkpoint_saver"),
-        graph_page_("graph.pbtxt", o_.warn, true) {
-    if (o_.dir.empty()) throw error(errc::invalid_argument, "checkpoint_saver was given no dir");
-  }
-  void begin() {
-    step_.begin();
-    if (!o_.saver) o_.saver = std::make_shared<pinion::train::saver>();
-    files::make_folder(o_.dir);
-    files::output_file(std::filesystem::path(o_.dir) / "checkpoint");  // leaves what is there as it is
-    for (const checkpoint_listener& l : o_.listeners)
-      if (l.begin) l.begin();
-  }
-  void after_create_session(session& s, coordinator&) {
-    look_at_save();
-    timer_.reset();
-    saved_.reset();
-#if PINION_HAS_PROTOZERO
-    graph_page_.survive([&] { write_graph(s.graph(), o_.dir); });
-#endif
-    save(s, step_.read(s));
-  }
-  run_request before_run(run_context&) {
-    return step_.request();
-  }
-  void after_run(run_context& c, std::span<const any_tensor> values) {
-    if (!o_.saver->is_writing()) look_at_save();
-    const auto is_due = [this](std::int64_t step) {
-      return timer_.due(step) || (retry_at_ && step_timer::clock::now() >= *retry_at_);
-    };
-    const auto now = step_.read_if(is_due, c, values);
-    if (now && save(c.session(), *now)) c.request_stop();
-  }
-  void end(session& s) {
-    const std::int64_t now = step_.read(s);
-    if (under_way_) end_save();
-    if (saved_ != now) insist(s, now);
-    for (const checkpoint_listener& l : o_.listeners)
-      if (l.end) l.end(s, now);
-  }
+  explicit checkpoint_saver(checkpoint_saver_options o);
+  void begin();
+  void after_create_session(session& s, coordinator&);
+  run_request before_run(run_context&);
+  void after_run(run_context& c, std::span<const any_tensor> values);
+  void end(session& s);
 
  private:
   struct started_save {
@@ -108,73 +63,15 @@ class checkpoint_saver {
   };
 
   // True if a listener wants training to stop.
-  bool save(session& s, std::int64_t step) {
-    const bool is_told = std::any_of(o_.listeners.begin(), o_.listeners.end(),
-                                     [](const checkpoint_listener& l) { return bool(l.after_save); });
-    look_at_save();
-    begin_save(s, step);
-    if (!is_told && o_.in_background) return false;
-    look_at_save();
-    return saved_ == step && tell_listeners(s, step);
-  }
-  bool tell_listeners(session& s, std::int64_t step) const {
-    bool stop = false;
-    for (const checkpoint_listener& l : o_.listeners) stop = (l.after_save && l.after_save(s, step)) || stop;
-    return stop;
-  }
-  void begin_save(session& s, std::int64_t step) {
-    timer_.done(step);
-    retry_at_.reset();
-    for (const checkpoint_listener& l : o_.listeners)
-      if (l.before_save) l.before_save(s, step);
-    const std::string path = (std::filesystem::path(o_.dir) / o_.basename).string();
-    under_way_ = started_save{step, o_.saver->save_in_background(s, path, step_.variable())};
-  }
+  bool save(session& s, std::int64_t step);
+  bool tell_listeners(session& s, std::int64_t step) const;
+  void begin_save(session& s, std::int64_t step);
   // Waits for the files of the save under way; says why they are not there.
-  std::optional<error> end_save() {
-    const started_save of = *std::exchange(under_way_, std::nullopt);
-    const auto failed = o_.saver->outcome();
-    if (failed && !may_pass(*failed)) throw *failed;
-    if (failed) return failed;
-    saved_ = of.step;
-    failures_ = 0;
-    if (o_.log) o_.log("saved checkpoint " + of.prefix);
-    return std::nullopt;
-  }
+  std::optional<error> end_save();
   // Tells of the save under way, if there is one, once it has ended.
-  void look_at_save() {
-    if (!under_way_) return;
-    const std::int64_t step = under_way_->step;
-    const auto failed = end_save();
-    if (!failed) return;
-    if (++failures_ == o_.max_failed_saves)
-      throw error(failed->code(),
-                  fmt::format("training ends after {} saves in a row that failed: {}", failures_, failed->what()));
-    const double pause =
-        std::min(std::ldexp(o_.retry_secs, std::min(failures_ - 1, 30)), std::max(600., o_.retry_secs));
-    retry_at_ = step_timer::clock::now() +
-                std::chrono::duration_cast<step_timer::clock::duration>(std::chrono::duration<double>(pause));
-    tell(o_.warn, fmt::format("cannot save the checkpoint of step {}: {}; training goes on, and the next save is due "
-                              "in {:g} s at the latest",
-                              step, failed->what(), pause));
-  }
+  void look_at_save();
   // Saves the last step, however often that takes within the time given.
-  void insist(session& s, std::int64_t step) {
-    const auto until = step_timer::clock::now() + std::chrono::duration<double>(o_.last_save_secs);
-    for (auto pause = std::chrono::milliseconds(100);; pause = std::min(2 * pause, std::chrono::milliseconds(5000))) {
-      begin_save(s, step);
-      const auto failed = end_save();
-      if (!failed) break;
-      if (step_timer::clock::now() + pause > until)
-        throw error(failed->code(),
-                    fmt::format("the last checkpoint, of step {}, cannot be saved: {}", step, failed->what()));
-      tell(o_.warn,
-           fmt::format("cannot save the last checkpoint, of step {}: {}; it is tried again for {:.0f} s more", step,
-                       failed->what(), std::chrono::duration<double>(until - step_timer::clock::now()).count()));
-      std::this_thread::sleep_for(pause);
-    }
-    tell_listeners(s, step);
-  }
+  void insist(session& s, std::int64_t step);
 
   checkpoint_saver_options o_;
   step_timer timer_;
@@ -187,3 +84,7 @@ class checkpoint_saver {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/hooks/checkpoint_saver.ipp>
+#endif

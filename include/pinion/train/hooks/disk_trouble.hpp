@@ -1,32 +1,21 @@
 // Errors of a disk while training goes on: which of them may pass, and how they are told.
 #pragma once
 
-#include <cstdio>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <pinion/base/config.hpp>
 #include <pinion/runtime/options.hpp>
 
 namespace pinion::inline v0::train {
 
 // Can it be mended while training goes on (a full disk, a folder without rights), or would it fail for ever?
-inline bool may_pass(const error& e) {
-  switch (e.code()) {
-    case errc::invalid_argument:
-    case errc::failed_precondition:
-    case errc::unimplemented:
-    case errc::internal: return false;
-    default: return true;
-  }
-}
+bool may_pass(const error& e);
 
 // Writes a line to a sink; to standard error where it is empty.
-inline void tell(const text_sink& to, const std::string& line) {
-  to ? to(line) : fmt::print(stderr, "{}\n", line);
-}
+void tell(const text_sink& to, const std::string& line);
 
 // Lets training go on without what can be written no longer: it is told of once, until it works again. A value, for one
 // thread.
@@ -56,3 +45,7 @@ class disk_trouble {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/hooks/disk_trouble.ipp>
+#endif

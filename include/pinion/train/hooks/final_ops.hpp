@@ -2,17 +2,17 @@
 #pragma once
 
 #include <memory>
-#include <utility>
 #include <vector>
 
-#include <pinion/train/hooks/hook.hpp>
+#include <pinion/base/config.hpp>
+#include <pinion/runtime/session.hpp>
 
 namespace pinion::inline v0::train {
 
 // Runs a request at the end and keeps its values. Copies share them.
 class final_ops {
  public:
-  explicit final_ops(run_request request) : state_(std::make_shared<state>(state{std::move(request), {}})) {}
+  explicit final_ops(run_request request);
   void end(session& s) { state_->values = s.run(state_->request); }
   // Empty before the end.
   const std::vector<any_tensor>& values() const { return state_->values; }
@@ -26,3 +26,7 @@ class final_ops {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/hooks/final_ops.ipp>
+#endif

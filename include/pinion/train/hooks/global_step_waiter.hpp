@@ -1,10 +1,9 @@
 // Lets a worker begin later than others.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 
+#include <pinion/base/config.hpp>
 #include <pinion/train/hooks/global_step_watch.hpp>
 #include <pinion/train/hooks/hook.hpp>
 
@@ -16,13 +15,7 @@ class global_step_waiter {
   explicit global_step_waiter(std::int64_t until) : until_(until) {}
   void begin() { step_.begin(); }
   void after_create_session(session&, coordinator& c) { coordinator_ = &c; }
-  void before_run(run_context& c) {
-    auto pause = std::chrono::milliseconds(10);
-    for (; !reached_; pause = std::min(2 * pause, std::chrono::milliseconds(500))) {
-      reached_ = step_.read(c.session()) >= until_;
-      if (!reached_ && coordinator_->wait_for_stop(pause)) return;
-    }
-  }
+  void before_run(run_context& c);
 
  private:
   std::int64_t until_;
@@ -32,3 +25,7 @@ class global_step_waiter {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/hooks/global_step_waiter.ipp>
+#endif

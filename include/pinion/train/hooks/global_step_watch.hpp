@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include <pinion/base/config.hpp>
 #include <pinion/train/global_step.hpp>
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/step_timer.hpp>
@@ -30,12 +31,14 @@ class global_step_watch {
     return is_due(now) ? std::optional(now) : std::nullopt;
   }
   std::optional<std::int64_t> read_if_due(const step_timer& timer, run_context& c,
-                                          std::span<const any_tensor> values) const {
-    return read_if([&timer](std::int64_t step) { return timer.due(step); }, c, values);
-  }
+                                          std::span<const any_tensor> values) const;
 
  private:
   variable_handle<std::int64_t> step_;
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/hooks/global_step_watch.ipp>
+#endif

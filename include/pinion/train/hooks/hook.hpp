@@ -14,7 +14,6 @@
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>

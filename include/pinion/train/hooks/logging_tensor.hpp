@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
+#include <pinion/base/config.hpp>
 #include <pinion/runtime/options.hpp>
-#include <pinion/tensor/text.hpp>
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/step_timer.hpp>
 
@@ -31,42 +29,14 @@ struct logging_tensor_options {
 // "loss = 0.5, step = 12 (0.103 sec)": every so many of this session's own steps, the first included, or seconds.
 class logging_tensor {
  public:
-  explicit logging_tensor(tagged_tensors tensors, logging_tensor_options o = {})
-      : tensors_(std::move(tensors)), o_(std::move(o)) {
-    if (o_.every_n_iter || o_.every_n_secs || !o_.at_end)
-      timer_.emplace(o_.every_n_iter, o_.every_n_secs, "logging_tensor");
-  }
-  run_request before_run(run_context&) {
-    asked_ = timer_ && timer_->due(iteration_);
-    return asked_ ? request() : run_request{};
-  }
-  void after_run(run_context&, std::span<const any_tensor> values) {
-    if (asked_) log(values);
-    ++iteration_;
-  }
-  void end(session& s) {
-    if (o_.at_end) log(s.run(request()));
-  }
+  explicit logging_tensor(tagged_tensors tensors, logging_tensor_options o = {});
+  run_request before_run(run_context&);
+  void after_run(run_context&, std::span<const any_tensor> values);
+  void end(session& s);
 
  private:
-  run_request request() const {
-    run_request r;
-    for (const auto& [tag, e] : tensors_) r.fetches.push_back(e);
-    return r;
-  }
-  void log(std::span<const any_tensor> values) {
-    const auto passed = timer_ ? timer_->done(iteration_) : std::nullopt;
-    std::vector<std::pair<std::string, any_tensor>> all;
-    for (std::size_t i = 0; i < values.size(); ++i) all.emplace_back(tensors_[i].first, values[i]);
-    std::string line;
-    if (o_.formatter) {
-      line = o_.formatter(all);
-    } else {
-      for (const auto& [tag, value] : all) line += (line.empty() ? "" : ", ") + tag + " = " + to_string(value);
-      if (passed) line += fmt::format(" ({:.3f} sec)", passed->seconds);
-    }
-    o_.log ? o_.log(line) : fmt::print("{}\n", line);
-  }
+  run_request request() const;
+  void log(std::span<const any_tensor> values);
 
   tagged_tensors tensors_;
   logging_tensor_options o_;
@@ -76,3 +46,7 @@ class logging_tensor {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/hooks/logging_tensor.ipp>
+#endif

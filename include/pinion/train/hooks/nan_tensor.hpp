@@ -1,11 +1,9 @@
 // Notices that training has diverged.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <span>
-#include <string>
 
+#include <pinion/base/config.hpp>
 #include <pinion/train/hooks/hook.hpp>
 
 namespace pinion::inline v0::train {
@@ -17,23 +15,9 @@ struct nan_tensor_options {
 // A loss that is NaN at a step is an error, invalid_argument, that names it; or ends training.
 class nan_tensor {
  public:
-  explicit nan_tensor(const any_expr& loss, const nan_tensor_options& o = {}) : loss_(loss), o_(o) {
-    if (!is_floating(loss.dtype()))
-      throw error(errc::invalid_argument, "nan_tensor was given '" + loss.name() + "' of " +
-                                              std::string(to_string(loss.dtype())) + ", which is never NaN");
-  }
+  explicit nan_tensor(const any_expr& loss, const nan_tensor_options& o = {});
   run_request before_run(run_context&) { return {.fetches = {loss_}}; }
-  void after_run(run_context& c, std::span<const any_tensor> values) {
-    const any_tensor& t = values[0];
-    const bool nan = visit_plain(t.dtype(), [&]<class T>() {
-      return std::any_of(t.data<T>(), t.data<T>() + t.count(), [](T x) { return x != x; });
-    });
-    if (!nan) return;
-    if (!o_.fail_on_nan_loss) return c.request_stop();
-    throw error(errc::invalid_argument, "NaN loss during training: '" + loss_.name() +
-                                            "' is not a number; a smaller learning rate or clipped gradients may help")
-        .at_node(loss_.name(), loss_.op(), to_string(loss_.node().where));
-  }
+  void after_run(run_context& c, std::span<const any_tensor> values);
 
  private:
   any_expr loss_;
@@ -41,3 +25,7 @@ class nan_tensor {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/hooks/nan_tensor.ipp>
+#endif

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 
-#include <pinion/files/folder.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/train/hooks/disk_trouble.hpp>
 #include <pinion/train/hooks/global_step_watch.hpp>
 #include <pinion/train/hooks/hook.hpp>
@@ -30,36 +28,14 @@ struct profiler_options {
 // basic_session_run_hooks.py, ProfilerHook.
 class profiler {
  public:
-  explicit profiler(profiler_options o)
-      : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "profiler"), files_("timelines", o_.warn, false) {}
+  explicit profiler(profiler_options o);
 
   void begin() { step_.begin(); }
-  run_request before_run(run_context&) {
-    asked_ = next_ && timer_.due(*next_);
-    run_request r = step_.request();
-    if (asked_) r.trace = &trace_;
-    return r;
-  }
-  void after_run(run_context& c, std::span<const any_tensor> values) {
-    const std::int64_t stale = step_.fetched(values);
-    if (!next_) timer_.done(stale);
-    std::int64_t now = stale + 1;
-    if (asked_) {
-      now = step_.read(c.session());
-      timer_.done(now);
-      save(now);
-    }
-    next_ = now + 1;
-  }
+  run_request before_run(run_context&);
+  void after_run(run_context& c, std::span<const any_tensor> values);
 
  private:
-  void save(std::int64_t step) {
-    files_.survive([&] {
-      files::make_folder(o_.output_dir);
-      trace_.save(std::filesystem::path(o_.output_dir) / ("timeline-" + std::to_string(step) + ".json"));
-    });
-    trace_ = {};
-  }
+  void save(std::int64_t step);
 
   profiler_options o_;
   step_timer timer_;
@@ -71,3 +47,7 @@ class profiler {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/hooks/profiler.ipp>
+#endif

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include <pinion/base/config.hpp>
 #include <pinion/train/hooks/global_step_watch.hpp>
 #include <pinion/train/hooks/hook.hpp>
 
@@ -19,18 +20,11 @@ struct stop_at_step_options {
 // invalid_argument unless exactly one of the options is given.
 class stop_at_step {
  public:
-  explicit stop_at_step(const stop_at_step_options& o) : num_steps_(o.num_steps), last_step_(o.last_step) {
-    if (num_steps_.has_value() == last_step_.has_value())
-      throw error(errc::invalid_argument, "stop_at_step takes num_steps or last_step, one of the two");
-  }
+  explicit stop_at_step(const stop_at_step_options& o);
   void begin() { step_.begin(); }
-  void after_create_session(session& s, coordinator&) {
-    if (!last_step_) last_step_ = step_.read(s) + *num_steps_;
-  }
+  void after_create_session(session& s, coordinator&);
   run_request before_run(run_context&) { return step_.request(); }
-  void after_run(run_context& c, std::span<const any_tensor> values) {
-    if (step_.read_if([this](std::int64_t step) { return step >= *last_step_; }, c, values)) c.request_stop();
-  }
+  void after_run(run_context& c, std::span<const any_tensor> values);
 
  private:
   std::optional<std::int64_t> num_steps_, last_step_;
@@ -38,3 +32,7 @@ class stop_at_step {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/hooks/stop_at_step.ipp>
+#endif

@@ -1,9 +1,9 @@
 // Adam.
 #pragma once
 
-#include <algorithm>
-
+#include <pinion/base/config.hpp>
 #include <pinion/train/optimizers/optimizer.hpp>
+#include <pinion/train/scalar_value.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -32,60 +32,24 @@ class adam : public optimizer<adam> {
   static constexpr std::array<std::string_view, 2> slots{"m", "v"};
   using options = adam_options;
   // Throws invalid_argument unless the betas are in [0, 1).
-  explicit adam(const options& o) : o_(o) {
-    for (const double beta : {o.beta1, o.beta2})
-      if (!(beta >= 0 && beta < 1))
-        throw error(errc::invalid_argument, "a beta of adam is " + std::to_string(beta) + "; it must be in [0, 1)");
-  }
+  explicit adam(const options& o);
 
-  scalar_value rate(graph& g, const std::vector<gradient_of_variable>& gradients) const {
-    const auto by_name = [&](const auto& a, const auto& b) { return g[a.variable].name < g[b.variable].name; };
-    const node_id first = std::min_element(gradients.begin(), gradients.end(), by_name)->variable;
-    const auto one = power(g, first, "beta1_power", o_.beta1), two = power(g, first, "beta2_power", o_.beta2);
-    const colocate_with near(operation(g, one.id()));
-    return scalar_value(formula_node<3>(g, "Adam/rate", {o_.learning_rate, one, two}, [](const auto& x) {
-      const auto correction = sqrt(1.0 - x[2]) / (1.0 - x[1]);
-      return x[0] * correction;
-    }));
-  }
+  scalar_value rate(graph& g, const std::vector<gradient_of_variable>& gradients) const;
 
-  operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const {
-    const node_id m = slot(g, variable, "m", 0), v = slot(g, variable, "v", 0);
-    return make_update<rules::adam>(g, ops_of<op::apply_adam, op::sparse_apply_adam>, {variable, m, v},
-                                    o_.lazy ? gradient : dense(g, variable, gradient),
-                                    {rate, o_.beta1, o_.beta2, o_.epsilon});
-  }
+  operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const;
 
-  std::vector<operation> finish(graph& g, const std::vector<operation>& updates) const {
-    std::vector<operation> all;
-    for (const auto& [slot_name, beta] : {std::pair{"beta1_power", o_.beta1}, {"beta2_power", o_.beta2}}) {
-      const node_id power = made().find(g, no_node, slot_name);
-      const colocate_with near(operation(g, power));
-      node_request request{.op = op::assign_multiply::name,
-                           .base_name = "Adam/" + std::string(slot_name),
-                           .inputs = {{power, 0}, constant(beta, "Adam/beta").endpoint()}};
-      for (const operation& u : updates) request.control_inputs.push_back(u.id());
-      all.emplace_back(g, build(g, std::move(request)));
-    }
-    return all;
-  }
+  std::vector<operation> finish(graph& g, const std::vector<operation>& updates) const;
 
  private:
-  variable_handle<double> power(graph& g, node_id first, const std::string& slot_name, double beta) const {
-    return handle_of<double>(g, made().find_or_make(g, no_node, slot_name, [&] {
-      const control_dependencies none{nullptr};
-      const colocate_with near(operation(g, first));
-      return variable(beta, {.name = slot_name, .trainable = false}, g[first].where).id();
-    }));
-  }
+  variable_handle<double> power(graph& g, node_id first, const std::string& slot_name, double beta) const;
   // Where the variable stands, so that rows alone travel.
-  static gradient_value dense(graph& g, node_id variable, const gradient_value& gradient) {
-    if (!gradient.is_sparse()) return gradient;
-    const colocate_with near(operation(g, variable));
-    return {autodiff::to_dense(g, gradient, {g.id_of(g[variable].name + "/read"), 0}), {}, {}};
-  }
+  static gradient_value dense(graph& g, node_id variable, const gradient_value& gradient);
 
   options o_;
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/optimizers/adam.ipp>
+#endif

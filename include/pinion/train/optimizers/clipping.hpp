@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/math.hpp>
 #include <pinion/graph/called_from.hpp>
@@ -15,11 +16,7 @@
 namespace pinion::inline v0::train {
 
 namespace detail {
-inline void expect_positive(const char* function, double norm) {
-  if (!(norm > 0))
-    throw error(errc::invalid_argument,
-                std::string(function) + " to " + std::to_string(norm) + "; a norm to clip to must be positive");
-}
+void expect_positive(const char* function, double norm);
 template <class T>
 expr<T> clipped_by_norm(const expr<T>& x, double clip_norm, const axis_list& axes) {
   const expr<T> squares = reduce_sum(square(x), {.axes = axes, .keep_dims = true});
@@ -98,61 +95,27 @@ clipped_list<T> clip_by_global_norm(const std::vector<expr<T>>& list, double cli
 // Templates only so that who does not clip does not compile kernels for it.
 
 // As clip_by_value of each.
-template <class = void>
 std::vector<gradient_of_variable> clip_by_value(const std::vector<gradient_of_variable>& gradients, double low,
-                                                double high, source_location where = source_location::current()) {
-  const called_from line(where);
-  return change_gradients(gradients, [=]<class T>(const expr<T>& g) {
-    return clip_by_value(g, static_cast<T>(low), static_cast<T>(high));
-  });
-}
+                                                double high, source_location where = source_location::current());
 // As clip_by_norm of each.
-template <class = void>
 std::vector<gradient_of_variable> clip_by_norm(const std::vector<gradient_of_variable>& gradients, double clip_norm,
-                                               source_location where = source_location::current()) {
-  const called_from line(where);
-  return change_gradients(gradients, [=](const auto& g) { return clip_by_norm(g, clip_norm); });
-}
+                                               source_location where = source_location::current());
 
 // The global norm in double, whatever the gradients are; squares are added up in their own dtype. Those that are empty
 // are passed over.
-template <class = void>
 expr<double> global_norm(const std::vector<gradient_of_variable>& gradients,
-                         source_location where = source_location::current()) {
-  const called_from line(where);
-  expr<double> sum;
-  change_gradients(gradients, [&]<class T>(const expr<T>& g) {
-    const expr<double> squares = cast<double>(reduce_sum(square(g)));
-    sum = sum.empty() ? squares : expr<double>(sum + squares);
-    return g;
-  });
-  if (sum.empty()) throw error(errc::invalid_argument, "global_norm was given no gradients");
-  return sqrt(sum);
-}
+                         source_location where = source_location::current());
 
 struct clipped_gradients {
   std::vector<gradient_of_variable> gradients;
   expr<double> norm;  // before
 };
 // As of a list of tensors: auto [gradients, norm] = clip_by_global_norm(o.compute_gradients(loss), 5).
-template <class = void>
 clipped_gradients clip_by_global_norm(const std::vector<gradient_of_variable>& gradients, double clip_norm,
-                                      source_location where = source_location::current()) {
-  const called_from line(where);
-  detail::expect_positive("clip_by_global_norm", clip_norm);
-  const expr<double> norm = global_norm(gradients);
-  const expr<double> scale = detail::global_scale(norm, clip_norm);
-  expr<float> narrow;  // for those of float, once
-  return {change_gradients(gradients,
-                           [&]<class T>(const expr<T>& g) -> expr<T> {
-                             if constexpr (std::is_same_v<T, double>) {
-                               return g * scale;
-                             } else {
-                               if (narrow.empty()) narrow = cast<float>(scale);
-                               return g * narrow;
-                             }
-                           }),
-          norm};
-}
+                                      source_location where = source_location::current());
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/optimizers/clipping.ipp>
+#endif

@@ -1,7 +1,9 @@
 // Gradient descent.
 #pragma once
 
+#include <pinion/base/config.hpp>
 #include <pinion/train/optimizers/optimizer.hpp>
+#include <pinion/train/scalar_value.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -18,13 +20,14 @@ class gradient_descent : public optimizer<gradient_descent> {
   explicit gradient_descent(const options& o) : o_(o) {}
 
   scalar_value rate(graph&, const std::vector<gradient_of_variable>&) const { return o_.learning_rate; }
-  operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const {
-    return make_update<rules::gradient_descent>(
-        g, ops_of<op::apply_gradient_descent, op::sparse_apply_gradient_descent>, {variable}, gradient, {rate});
-  }
+  operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const;
 
  private:
   options o_;
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/optimizers/gradient_descent.ipp>
+#endif

@@ -1,13 +1,12 @@
 // Gradients on their way from a loss to an optimizer, where a program may change them.
 #pragma once
 
-#include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/expr.hpp>
 #include <pinion/graph/beside.hpp>
+#include <pinion/op/gradient_context.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -21,11 +20,7 @@ struct gradient_of_variable {
   // What is computed: the gradient, or its rows.
   output values() const { return gradient.is_sparse() ? gradient.rows : gradient.dense; }
   // The same of other values; where a sparse one has rows, these stay where they were.
-  gradient_of_variable with_values(output values) const {
-    gradient_of_variable other = *this;
-    (gradient.is_sparse() ? other.gradient.rows : other.gradient.dense) = values;
-    return other;
-  }
+  gradient_of_variable with_values(output values) const;
 };
 
 // Gradients of the default graph with their values changed by change(expr<T>), T being float or double: a sparse one's
@@ -49,3 +44,7 @@ std::vector<gradient_of_variable> change_gradients(const std::vector<gradient_of
 }
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/optimizers/gradient_of_variable.ipp>
+#endif

@@ -1,7 +1,9 @@
 // Gradient descent with momentum.
 #pragma once
 
+#include <pinion/base/config.hpp>
 #include <pinion/train/optimizers/optimizer.hpp>
+#include <pinion/train/scalar_value.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -22,15 +24,14 @@ class momentum : public optimizer<momentum> {
   explicit momentum(const options& o) : o_(o) {}
 
   scalar_value rate(graph&, const std::vector<gradient_of_variable>&) const { return o_.learning_rate; }
-  operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const {
-    const std::array<node_id, 2> states{variable, slot(g, variable, "momentum", 0)};
-    constexpr update_ops ops = ops_of<op::apply_momentum, op::sparse_apply_momentum>;
-    if (o_.use_nesterov) return make_update<rules::nesterov>(g, ops, states, gradient, {rate, o_.momentum});
-    return make_update<rules::momentum>(g, ops, states, gradient, {rate, o_.momentum});
-  }
+  operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const;
 
  private:
   options o_;
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/optimizers/momentum.ipp>
+#endif

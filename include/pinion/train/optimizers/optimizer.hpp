@@ -10,14 +10,16 @@
 #include <vector>
 
 #include <pinion/autodiff/gradients.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/sources.hpp>
 #include <pinion/graph/called_from.hpp>
+#include <pinion/graph/scopes.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
-#include <pinion/train/formula.hpp>
 #include <pinion/train/handle.hpp>
 #include <pinion/train/optimizers/gradient_of_variable.hpp>
 #include <pinion/train/optimizers/slots.hpp>
+#include <pinion/train/scalar_value.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -52,21 +54,8 @@ op::shared_program program_for(dtype type, const std::array<double, Rule::number
 // A rate as the updates of one apply_gradients want it: a number, or an expression of the variable's dtype, made once.
 class shared_rate {
  public:
-  shared_rate(const graph& g, scalar_value rate) : rate_(std::move(rate)) {
-    if (!rate_.is_number() && &rate_.expression().owner() != &g)
-      throw error(errc::invalid_argument,
-                  "the learning rate '" + rate_.expression().name() + "' belongs to another graph than the variables")
-          .at_node(rate_.expression().name(), rate_.expression().op(), to_string(rate_.expression().node().where));
-  }
-  scalar_value of(dtype type) {
-    if (rate_.is_number()) return rate_;
-    auto& known = of_type_[type];
-    if (known.empty()) {
-      const colocate_with near(operation(rate_.expression()));
-      known = as_dtype(rate_.expression(), type, rate_.expression().node().where);
-    }
-    return scalar_value(known);
-  }
+  shared_rate(const graph& g, scalar_value rate);
+  scalar_value of(dtype type);
 
  private:
   scalar_value rate_;
@@ -74,16 +63,7 @@ class shared_rate {
 };
 
 // Throws invalid_argument unless it is a floating-point variable of the graph.
-inline void check_variable(const graph& g, node_id variable) {
-  if (!g.contains(variable) || g[variable].op != op::variable::name)
-    throw error(errc::invalid_argument,
-                "apply_gradients: a gradient is given for what is no variable of the default graph");
-  const node& v = g[variable];
-  if (!is_floating(v.outputs[0].dtype))
-    throw error(errc::invalid_argument, "variable '" + v.name + "' is " + std::string(to_string(v.outputs[0].dtype)) +
-                                            "; only floating-point variables are trained")
-        .at_node(v.name, v.op, to_string(v.where));
-}
+void check_variable(const graph& g, node_id variable);
 
 // Both steps of an optimizer, in the graph of the loss: the scopes that are open hold, where they are of that graph.
 template <class Optimizer, dsl::graph_operand L>
@@ -224,3 +204,7 @@ class optimizer {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/optimizers/optimizer.ipp>
+#endif

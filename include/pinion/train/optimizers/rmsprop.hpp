@@ -1,6 +1,7 @@
 // RMSProp.
 #pragma once
 
+#include <pinion/base/config.hpp>
 #include <pinion/train/optimizers/optimizer.hpp>
 
 namespace pinion::inline v0::train {
@@ -25,20 +26,14 @@ class rmsprop : public optimizer<rmsprop> {
   explicit rmsprop(const options& o) : o_(o) {}
 
   scalar_value rate(graph&, const std::vector<gradient_of_variable>&) const { return o_.learning_rate; }
-  operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const {
-    const std::array<scalar_value, 4> numbers{rate, o_.decay, o_.momentum, o_.epsilon};
-    const node_id square = slot(g, variable, "rms", 1), mean = o_.centered ? slot(g, variable, "mg", 0) : no_node,
-                  step = slot(g, variable, "momentum", 0);
-    if (o_.centered)
-      return make_update<rules::centered_rmsprop>(g,
-                                                  ops_of<op::apply_centered_rmsprop, op::sparse_apply_centered_rmsprop>,
-                                                  {variable, square, mean, step}, gradient, numbers);
-    return make_update<rules::rmsprop>(g, ops_of<op::apply_rmsprop, op::sparse_apply_rmsprop>, {variable, square, step},
-                                       gradient, numbers);
-  }
+  operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const;
 
  private:
   options o_;
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/optimizers/rmsprop.ipp>
+#endif

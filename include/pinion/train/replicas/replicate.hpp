@@ -8,7 +8,6 @@
 #include <functional>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <pinion/graph/device_guard.hpp>

@@ -3,11 +3,12 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
+#include <pinion/graph/scopes.hpp>
 #include <pinion/op/sync/op.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
@@ -47,13 +48,7 @@ class ssp_hook {
       : nodes_(std::move(nodes)), worker_timeout_(worker_timeout), replica_(replica) {}
 
   // Requires: the session and the coordinator outlive the coordinator's threads.
-  void after_create_session(session& on, coordinator& with) {
-    replica_ = std::int64_t(on.run({{nodes_->wanted, replica_}}, nodes_->replica, nodes_->enter));
-    // Each replica does: the silent one may be the chief.
-    with.launch("looks after the replicas", [n = nodes_, &on, &with, pause = worker_timeout_ / 4] {
-      while (!with.wait_for_stop(pause)) on.run(n->expire);
-    });
-  }
+  void after_create_session(session& on, coordinator& with);
   // The others wait for this replica no longer.
   void end(session& on) { on.run(nodes_->leave); }
 
@@ -163,3 +158,7 @@ class ssp {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/replicas/ssp.ipp>
+#endif

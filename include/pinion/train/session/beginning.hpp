@@ -13,9 +13,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
-#include <pinion/train/handle.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/train/session/chief_sign.hpp>
 #include <pinion/train/session/options.hpp>
 
@@ -25,16 +24,16 @@ namespace pinion::inline v0::train {
 // whose they are: then none are kept.
 class beginning {
  public:
-  PINION_DECL beginning(const monitored_session_options& o, const std::optional<chief_sign>& sign);
+  beginning(const monitored_session_options& o, const std::optional<chief_sign>& sign);
 
   // The global step of a session; nothing where the graph has none, or it is not initialised.
-  PINION_DECL std::optional<std::int64_t> step_in(session& s) const;
+  std::optional<std::int64_t> step_in(session& s) const;
   // Leaves the variables ready, and returns the line that says how, and how many steps are lost. In a recovery, `seen`
   // is the last step that this program saw.
-  PINION_DECL std::string run(session& s, bool recovers, std::optional<std::int64_t> seen);
+  std::string run(session& s, bool recovers, std::optional<std::int64_t> seen);
   // Another sign of life, or the last. Requires: a sign.
-  PINION_DECL void beat(session& s);
-  PINION_DECL void end(session& s);
+  void beat(session& s);
+  void end(session& s);
 
  private:
   struct found {
@@ -58,134 +57,6 @@ class beginning {
 
 }  // namespace pinion::inline v0::train
 
-#if PINION_DEFINE_RUNTIME
-#include <algorithm>
-#include <filesystem>
-#include <random>
-
-#include <fmt/format.h>
-
-namespace pinion::inline v0::train {
-
-namespace detail {
-
-// Trainings that save to one folder are one; one that does not save is known to this process alone.
-inline std::uint64_t number_of_training(const std::string& folder) {
-  std::random_device random;
-  if (folder.empty()) return (std::uint64_t{random()} << 32) + random();
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char c : std::filesystem::absolute(folder).lexically_normal().string())
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
-}
-
-inline std::string at_step(std::optional<std::int64_t> step) {
-  return step ? fmt::format(" at step {}", *step) : "";
-}
-
-}  // namespace detail
-
-PINION_DECL beginning::beginning(const monitored_session_options& o, const std::optional<chief_sign>& sign)
-    : o_(o), sign_(sign), training_(detail::number_of_training(o.checkpoint_dir)), beats_(std::random_device()()) {}
-
-PINION_DECL std::optional<std::int64_t> beginning::step_in(session& s) const {
-  const auto& steps = s.graph().collection("global_step");
-  if (steps.empty()) return std::nullopt;
-  try {
-    return std::int64_t(s.run(handle_of<std::int64_t>(s.graph(), steps[0])));
-  } catch (const error& e) {
-    if (e.code() != errc::failed_precondition) throw;
-    return std::nullopt;
-  }
-}
-
-inline beginning::found beginning::look(session& s) const {
-  found here;
-  if (!sign_) return here;
-  const auto note = sign_->look(s);
-  here.own = note && note->training == training_;
-  here.step = step_in(s);
-  try {
-    s.run(o_.scaffold.ready_for_local_init_op);
-    here.all = true;
-  } catch (const error& e) {
-    if (e.code() != errc::failed_precondition) throw;
-  }
-  return here;
-}
-
-inline std::optional<std::int64_t> beginning::step_of(const std::string& checkpoint) const {
-  const checkpoint_reader reader(checkpoint);
-  const graph& g = *o_.config.graph;
-  const std::string& name = g[g.collection("global_step")[0]].name;
-  if (!reader.find(name)) return std::nullopt;
-  const any_tensor step = reader.read(name);
-  return step.dtype() == dtype::int64 ? std::optional(*step.data<std::int64_t>()) : std::nullopt;
-}
-
-inline bool beginning::are_kept(const found& here, const std::string& checkpoint, bool recovers) const {
-  if (!here.all || !here.own || !here.step) return false;
-  if (checkpoint.empty()) return recovers;
-  const auto saved = step_of(checkpoint);
-  return saved && *here.step >= *saved;
-}
-
-inline std::string beginning::restore_or_initialise(session& s, const std::string& checkpoint, bool recovers) const {
-  if (!checkpoint.empty()) {
-    o_.scaffold.saver->restore(s, checkpoint);
-    o_.scaffold.saver->recover_last_checkpoints(o_.checkpoint_dir);
-    const std::string at = detail::at_step(step_in(s));
-    return recovers ? fmt::format("recovered{}, from checkpoint {}", at, checkpoint)
-                    : fmt::format("restored checkpoint {}: training goes on{}", checkpoint, at);
-  }
-  s.run(run_request{.feeds = o_.scaffold.init_feeds, .targets = {o_.scaffold.init_op}});
-  if (o_.scaffold.init_fn) o_.scaffold.init_fn(s);
-  const std::string at = detail::at_step(step_in(s));
-  return recovers ? fmt::format("recovered{}: there is no checkpoint, so the variables are initialised anew", at)
-                  : fmt::format("initialised the variables: training begins{}", at);
-}
-
-PINION_DECL std::string beginning::run(session& s, bool recovers, std::optional<std::int64_t> seen) {
-  o_.scaffold.saver->settle();  // what is being written may be the last checkpoint
-  const std::string checkpoint = o_.checkpoint_dir.empty() ? "" : latest_checkpoint(o_.checkpoint_dir);
-  const found here = look(s);
-  const bool keeps = are_kept(here, checkpoint, recovers);
-  if (sign_ && !keeps) sign_->put(s, {});
-  std::string line = keeps ? keep(here, checkpoint, recovers) : restore_or_initialise(s, checkpoint, recovers);
-  s.run(o_.scaffold.ready_for_local_init_op);
-  s.run(o_.scaffold.local_init_op);
-  s.run(o_.scaffold.ready_op);
-  if (sign_) beat(s);
-  return line + what_is_lost(here, recovers ? std::max(here.step, seen) : here.step, step_in(s), recovers);
-}
-
-inline std::string beginning::keep(const found& here, const std::string& checkpoint, bool recovers) const {
-  const std::string line = fmt::format("{}{}: the variables are there", recovers ? "recovered" : "training goes on",
-                                       detail::at_step(here.step));
-  if (checkpoint.empty()) return line;
-  o_.scaffold.saver->recover_last_checkpoints(o_.checkpoint_dir);
-  return line + ", and no older than checkpoint " + checkpoint;
-}
-
-inline std::string beginning::what_is_lost(const found& here, std::optional<std::int64_t> before,
-                                           std::optional<std::int64_t> now, bool recovers) const {
-  if (!before || !now || *before <= *now) return "";
-  if (!here.own && !recovers)
-    return fmt::format("; the cluster had variables of another training, at step {}", *before);
-  // A step that was seen came with a run, which may have counted itself behind it, and others may have gone on.
-  return fmt::format("; the cluster was at step {}{}: {} {} lost{}", *before,
-                     here.step && !here.all ? ", but not all variables are left" : "", *before - *now,
-                     *before - *now == 1 ? "step is" : "steps are", here.step == before ? "" : ", if not more");
-}
-
-PINION_DECL void beginning::beat(session& s) {
-  if (name_.empty()) name_ = sign_->own_task(s);
-  sign_->put(s, {.training = training_, .beat = ++beats_, .name = name_});
-}
-
-PINION_DECL void beginning::end(session& s) {
-  sign_->put(s, {.training = training_, .beat = chief_note::ended, .name = name_});
-}
-
-}  // namespace pinion::inline v0::train
+#if PINION_HEADER_ONLY
+#include <pinion/train/session/beginning.ipp>
 #endif

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/train/session/chief_sign.hpp>
 
 namespace pinion::inline v0::train {
@@ -23,22 +22,9 @@ class chief_watch {
   explicit chief_watch(std::chrono::milliseconds heartbeat) : patience_(heartbeat * 3 / 2) {}
 
   // The sign as it is now; nothing where there is none.
-  change see(const std::optional<chief_note>& sign, time now) {
-    if (!sign) return change::none;
-    if (sign->beat != last_.beat || sign->training != last_.training) {
-      gap_ = now - alive_;
-      alive_ = now;
-      last_ = *sign;
-      return std::exchange(is_lost_, false) ? change::back : change::none;
-    }
-    if (is_lost_ || last_.beat == chief_note::ended || now - alive_ < patience_) return change::none;
-    is_lost_ = true;
-    return change::lost;
-  }
+  change see(const std::optional<chief_note>& sign, time now);
   // It could not be looked at: that is not the chief's silence.
-  void could_not_look(time now) {
-    if (!is_lost_) alive_ = now;
-  }
+  void could_not_look(time now);
   bool is_lost() const { return is_lost_; }
   const std::string& name() const { return last_.name; }
   // Since its last sign of life; once it is back, that before.
@@ -53,3 +39,7 @@ class chief_watch {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/session/chief_watch.ipp>
+#endif

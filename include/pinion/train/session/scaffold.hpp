@@ -4,11 +4,10 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/sources.hpp>
-#include <pinion/graph/called_from.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
 
@@ -28,19 +27,7 @@ struct scaffold {
   expr<std::string> summary_op = {};                 // empty: all summaries of the graph
 
   // Completes it, in the default graph. Throws invalid_argument where a collection has more than one to take.
-  void finalize(source_location where = source_location::current()) {
-    const called_from line(where);
-    graph& g = default_graph();
-    complete(init_op, g, "init_op", [&] { return group_of(g, "init", g.collection("initializers")); });
-    complete(local_init_op, g, "local_init_op",
-             [&] { return group_of(g, "init_local", g.collection("local_initializers")); });
-    complete(ready_for_local_init_op, g, "ready_for_local_init_op",
-             [&] { return reads_of(g, "report_uninitialized_variables", {"variables"}); });
-    complete(ready_op, g, "ready_op", [&] {
-      return reads_of(g, "report_uninitialized_variables", {"variables", "local_variables"});
-    });
-    if (!saver) saver = std::make_shared<pinion::train::saver>();
-  }
+  void finalize(source_location where = source_location::current());
 
  private:
   template <class Make>
@@ -52,16 +39,13 @@ struct scaffold {
                                               " operations; a scaffold takes the one that is there");
     op = known.empty() ? make() : operation(g, known[0]);
   }
-  static operation group_of(graph& g, const std::string& name, const std::vector<node_id>& all) {
-    return {g, build(g, {.op = op::no_op::name, .base_name = name, .control_inputs = all})};
-  }
+  static operation group_of(graph& g, const std::string& name, const std::vector<node_id>& all);
   // Fails with failed_precondition while one of them is not initialised. Their values go nowhere.
-  static operation reads_of(graph& g, const std::string& name, const std::vector<std::string>& collections) {
-    std::vector<node_id> reads;
-    for (const std::string& c : collections)
-      for (const node_id v : g.collection(c)) reads.push_back(g.id_of(g[v].name + "/read"));
-    return group_of(g, name, reads);
-  }
+  static operation reads_of(graph& g, const std::string& name, const std::vector<std::string>& collections);
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/session/scaffold.ipp>
+#endif

@@ -6,11 +6,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <utility>
 
-#include <fmt/format.h>
-
+#include <pinion/base/config.hpp>
 #include <pinion/base/stop_signal.hpp>
 #include <pinion/runtime/session.hpp>
 
@@ -26,11 +23,7 @@ class signal_stop {
   };
 
   // In a process that has been asked already nothing begins: throws what stopped() says.
-  signal_stop(bool listens, const patience& p) : patience_(p) {
-    if (!listens) return;
-    if (const int before = stop_signal_so_far()) throw stopped_by(before);
-    listener_.emplace(stop_turn::saves, [this](int signal) { told(signal); });
-  }
+  signal_stop(bool listens, const patience& p);
   signal_stop(const signal_stop&) = delete;
   ~signal_stop() { closed(); }
 
@@ -39,10 +32,7 @@ class signal_stop {
   error stopped() const { return stopped_by(signal_); }
 
   // A pause that the signal ends; throws stopped() then.
-  void pause(std::chrono::milliseconds length) {
-    std::unique_lock hold(mutex_);
-    if (changed_.wait_for(hold, length, [this] { return asked(); })) throw stopped();
-  }
+  void pause(std::chrono::milliseconds length);
 
   // While this is there the session runs something: a step, which is cancelled only if it does not end soon, or what it
   // begins with, after which there is nothing to save.
@@ -58,63 +48,22 @@ class signal_stop {
   };
 
   // From here on it ends by itself, and others wait for that.
-  void closing() {
-    std::lock_guard hold(mutex_);
-    closing_ = true;
-    changed_.notify_all();
-  }
+  void closing();
   // A signal does from here on what it did before there was this.
-  void closed() {
-    {
-      std::lock_guard hold(mutex_);
-      closed_ = true;
-      changed_.notify_all();
-    }
-    listener_.reset();
-  }
+  void closed();
 
  private:
   using clock = std::chrono::steady_clock;
 
-  static error stopped_by(int signal) {
-    return {errc::cancelled, fmt::format("{} has asked this program to stop training", name_of_stop_signal(signal))};
-  }
+  static error stopped_by(int signal);
 
-  void set(session* s, busy::with what) {
-    std::lock_guard hold(mutex_);
-    session_ = s;
-    what_ = what;
-    idle_since_ = clock::now();
-    changed_.notify_all();
-  }
+  void set(session* s, busy::with what);
 
-  void told(int signal) {
-    fmt::print(stderr, "{}: training ends after this step; once more ends the program at once\n",
-               name_of_stop_signal(signal));
-    std::unique_lock hold(mutex_);
-    signal_.store(signal, std::memory_order_release);
-    changed_.notify_all();
-    const auto began = idle_since_ = clock::now();
-    const auto let_go = began + patience_.close;
-    while (!closed_ && clock::now() < let_go) {
-      if (session_ && (what_ == busy::with::beginning || clock::now() >= began + patience_.step)) cancel();
-      if (!session_ && !closing_ && clock::now() >= idle_since_ + patience_.step) return;
-      changed_.wait_until(hold, std::min(let_go, next_look(began)));
-    }
-  }
+  void told(int signal);
   // Requires: the lock.
-  clock::time_point next_look(clock::time_point began) const {
-    const auto soon = clock::now() + std::chrono::milliseconds(100);  // what is cancelled may begin something else
-    if (session_) return what_ == busy::with::beginning ? soon : std::max(began + patience_.step, soon);
-    return closing_ ? clock::time_point::max() : idle_since_ + patience_.step;
-  }
+  clock::time_point next_look(clock::time_point began) const;
   // Requires: the lock.
-  void cancel() {
-    if (what_ == busy::with::beginning)
-      session_->close();
-    else
-      session_->cancel_steps(stopped());
-  }
+  void cancel();
 
   const patience patience_;
   std::atomic<int> signal_{0};
@@ -129,3 +78,7 @@ class signal_stop {
 };
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/session/signal_stop.ipp>
+#endif

@@ -8,14 +8,15 @@
 // protozero refuses to run them.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/node_call.hpp>
+#include <pinion/op/summary/op.hpp>
 
 namespace pinion::inline v0::train::summary {
 
@@ -35,28 +36,10 @@ namespace detail {
 inline constexpr const char* tagged = "tagged_summaries";  // every one, whatever its collections
 
 // Two values of one tag would be taken for one curve, so a second one gets "loss_1".
-inline std::string unique_tag(const graph& g, const std::string& wanted) {
-  const auto taken = [&](const std::string& tag) {
-    const auto& known = g.collection(tagged);
-    return std::any_of(known.begin(), known.end(),
-                       [&](node_id id) { return g.peek(id).attrs.get<std::string>("tag") == tag; });
-  };
-  std::string tag = wanted;
-  for (int n = 1; taken(tag); ++n) tag = wanted + "_" + std::to_string(n);
-  return tag;
-}
+std::string unique_tag(const graph& g, const std::string& wanted);
 
 // A tag may be any text; a node's name is of letters, digits and . _ - /
-inline std::string node_name_of(std::string_view tag) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
-  };
-  std::string name(tag);
-  for (char& c : name)
-    if (!plain(c) && c != '-' && c != '/') c = '_';
-  name.erase(name.begin(), std::find_if(name.begin(), name.end(), plain));
-  return name;
-}
+std::string node_name_of(std::string_view tag);
 
 template <class Op, dsl::graph_operand A>
 expr<std::string> add(std::string_view name, attributes attrs, const std::vector<std::string>& collections,
@@ -126,32 +109,15 @@ expr<std::string> text(std::string_view name, A&& strings, const options& o = {}
 }
 
 // One summary with the values of all. Throws invalid_argument where there are none.
-inline expr<std::string> merge(const std::vector<expr<std::string>>& summaries, std::string_view name = {},
-                               source_location where = source_location::current()) {
-  if (summaries.empty()) throw error(errc::invalid_argument, "merge was given no summaries");
-  graph& g = dsl::graph_of(summaries[0]);
-  node_request request{.op = op::merge_summary::name,
-                       .base_name = std::string(name.empty() ? op::merge_summary::name : name),
-                       .where = where};
-  for (const auto& s : summaries) {
-    dsl::graph_of(summaries[0], s);
-    request.inputs.push_back(dsl::endpoint_of(s, where).endpoint());
-  }
-  return {g, {build(g, std::move(request)), 0}};
-}
+expr<std::string> merge(const std::vector<expr<std::string>>& summaries, std::string_view name = {},
+                        source_location where = source_location::current());
 
 // All summaries of a collection of the default graph, as one. Throws failed_precondition where there are none, rather
 // than give nothing, which nobody could run.
-inline expr<std::string> merge_all(std::string_view collection = all,
-                                   source_location where = source_location::current()) {
-  graph& g = default_graph();
-  std::vector<expr<std::string>> found;
-  for (const node_id id : g.collection(std::string(collection))) found.push_back({g, {id, 0}});
-  if (found.empty())
-    throw error(errc::failed_precondition, "collection '" + std::string(collection) +
-                                               "' of the default graph has no summaries to merge; "
-                                               "tr::summary::scalar(\"loss\", loss) makes one");
-  return merge(found, {}, where);
-}
+expr<std::string> merge_all(std::string_view collection = all, source_location where = source_location::current());
 
 }  // namespace pinion::inline v0::train::summary
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/summary/summary.ipp>
+#endif

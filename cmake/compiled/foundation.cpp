@@ -1,0 +1,24 @@
+// The part of pinion::compiled that holds the bodies of base, spec, tensor, scalar and device.
+#include <pinion/base/cancellation.ipp>
+#include <pinion/base/error.ipp>
+#include <pinion/base/md5.ipp>
+#include <pinion/base/near_name.ipp>
+#include <pinion/base/source_location.ipp>
+#include <pinion/base/stop_signal.ipp>
+#include <pinion/base/thread_pool.ipp>
+#include <pinion/device/device.ipp>
+#include <pinion/device/gpu_options.ipp>
+#include <pinion/device/sim.ipp>
+#include <pinion/scalar/compiled.ipp>
+#include <pinion/scalar/cut.ipp>
+#include <pinion/scalar/derive_by.ipp>
+#include <pinion/scalar/isa.ipp>
+#include <pinion/scalar/program.ipp>
+#include <pinion/scalar/simplify.ipp>
+#include <pinion/spec/cluster_spec.ipp>
+#include <pinion/spec/device_field.ipp>
+#include <pinion/spec/device_spec.ipp>
+#include <pinion/tensor/buffer.ipp>
+#include <pinion/tensor/shape.ipp>
+#include <pinion/tensor/tensor.ipp>
+#include <pinion/tensor/text.ipp>

@@ -1,0 +1,33 @@
+// Bodies of <pinion/base/cancellation.hpp>.
+#pragma once
+
+#include <utility>
+
+#include <pinion/base/cancellation.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL void cancellation::cancel() {
+  std::map<std::uint64_t, std::function<void()>> waiting;
+  {
+    std::lock_guard hold(mutex_);
+    if (cancelled()) return;
+    cancelled_.store(true, std::memory_order_release);
+    waiting.swap(callbacks_);
+  }
+  for (auto& [id, callback] : waiting) callback();
+}
+
+PINION_DECL std::uint64_t cancellation::subscribe(std::function<void()> callback) {
+  std::lock_guard hold(mutex_);
+  if (cancelled()) return 0;
+  callbacks_.emplace(++last_id_, std::move(callback));
+  return last_id_;
+}
+
+PINION_DECL bool cancellation::unsubscribe(std::uint64_t id) {
+  std::lock_guard hold(mutex_);
+  return callbacks_.erase(id) > 0;
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,87 @@
+// Bodies of <pinion/base/error.hpp>.
+#pragma once
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <typeinfo>
+
+#include <pinion/base/error.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL error& error::at_node(std::string_view name, std::string_view op, std::string_view location) & {
+  if (node_.empty()) {
+    node_ = name;
+    op_ = op;
+    location_ = location;
+    render();
+  }
+  return *this;
+}
+
+PINION_DECL error&& error::at_node(std::string_view name, std::string_view op, std::string_view location) && {
+  return std::move(at_node(name, op, location));
+}
+
+PINION_DECL error& error::fill(std::string& field, std::string_view value) {
+  if (field.empty()) {
+    field = value;
+    render();
+  }
+  return *this;
+}
+
+PINION_DECL void error::render() {
+  what_ = sentence_;
+  std::string culprit;
+  const auto add = [&](std::string_view lead, std::string_view text) {
+    if (!text.empty()) culprit.append(culprit.empty() ? "" : ", ").append(lead).append(text);
+  };
+  if (!node_.empty()) add("node ", "'" + node_ + "'" + (op_.empty() ? "" : " (" + op_ + ")"));
+  add(node_.empty() ? "at " : "made at ", location_);
+  add("on ", device_);
+  add("in task ", task_);
+  if (!culprit.empty()) what_ += " [" + culprit + "]";
+}
+
+PINION_DECL error as_error(const std::exception& e) {
+  if (const auto* own = dynamic_cast<const error*>(&e)) return *own;
+  if (dynamic_cast<const std::bad_alloc*>(&e)) return error(errc::resource_exhausted, "out of memory");
+  return error(errc::unknown, e.what());
+}
+
+}  // namespace pinion::inline v0
+
+namespace pinion::inline v0::detail {
+
+PINION_DECL std::string thrown_type() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  if (!type) return "of another language";
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(type->name(), nullptr, nullptr, &status),
+                                                     &std::free);
+  return plain ? plain.get() : type->name();
+}
+
+}  // namespace pinion::inline v0::detail
+
+namespace pinion::inline v0 {
+
+PINION_DECL error current_error() {
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    return as_error(e);
+  } catch (const char* text) {
+    return error(errc::unknown, text ? text : "a null pointer was thrown");
+  } catch (const std::string& text) {
+    return error(errc::unknown, text);
+  } catch (...) {
+    return error(errc::unknown, "something that is no std::exception was thrown, of type " + detail::thrown_type());
+  }
+}
+
+}  // namespace pinion::inline v0

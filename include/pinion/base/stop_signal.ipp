@@ -1,0 +1,154 @@
+// Bodies of <pinion/base/stop_signal.hpp>.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+#include <pinion/base/error.hpp>
+#include <pinion/base/stop_signal.hpp>
+
+namespace pinion::inline v0::detail {
+
+PINION_DECL stop_signals& stop_signals::of_this_process() {
+  static auto* const one = new stop_signals;
+  return *one;
+}
+
+PINION_DECL stop_signals::place stop_signals::add(stop_turn turn, std::function<void(int)> tell) {
+  std::lock_guard one_at_a_time(listening_);
+  std::lock_guard hold(mutex_);
+  if (all_.empty()) open();
+  const place at = all_.insert(all_.end(), {turn, std::move(tell), false, false, {}});
+  changed_.notify_all();
+  return at;
+}
+
+PINION_DECL void stop_signals::remove(place at) {
+  {
+    std::unique_lock hold(mutex_);
+    at->begun = true;
+    changed_.wait(hold, [&] { return !at->busy; });
+  }
+  if (at->thread.joinable()) at->thread.join();
+  std::lock_guard one_at_a_time(listening_);
+  {
+    std::lock_guard hold(mutex_);
+    all_.erase(at);
+    if (!all_.empty()) return changed_.notify_all();
+  }
+  close();
+}
+
+PINION_DECL void stop_signals::handle(int signal) {
+  const int before = errno;
+  int none = 0;
+  if (::getpid() == process_ && asked_.compare_exchange_strong(none, signal)) {
+    wake();
+  } else if (::getpid() != process_ || heard_) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);  // comes when this returns
+  }
+  errno = before;
+}
+
+PINION_DECL void stop_signals::wake() {
+  const char byte = 0;
+  [[maybe_unused]] const auto written = ::write(wakes_, &byte, 1);
+}
+
+PINION_DECL void stop_signals::open() {
+  int ends[2];
+  if (wakes_ < 0) {
+    if (::pipe2(ends, O_CLOEXEC) != 0) fail();
+    listens_ = ends[0];
+    wakes_ = ends[1];  // and stays: a handler may be about to write
+  }
+  process_ = ::getpid();
+  quits_ = false;
+  try {
+    watcher_ = std::thread([this] { watch(); });
+  } catch (const std::system_error&) {
+    fail();
+  }
+  if (asked_ != 0)
+    wake();
+  else
+    for (const int signal : {SIGINT, SIGTERM}) take(signal);
+}
+
+PINION_DECL void stop_signals::fail() {
+  throw error(errc::resource_exhausted, "there is no pipe or no thread left to hear SIGINT and SIGTERM by");
+}
+
+PINION_DECL void stop_signals::close() {
+  for (const int signal : {SIGINT, SIGTERM}) give_back(signal);
+  {
+    std::lock_guard hold(mutex_);
+    quits_ = true;
+  }
+  changed_.notify_all();
+  wake();
+  watcher_.join();
+}
+
+PINION_DECL void stop_signals::take(int signal) {
+  struct sigaction is {};
+  ::sigaction(signal, nullptr, &is);
+  if ((is.sa_flags & SA_SIGINFO) || is.sa_handler != SIG_DFL) return;
+  is = {};
+  is.sa_handler = handle;
+  is.sa_flags = SA_RESTART;  // a program that is not ours to ask need not know of interrupted calls
+  ::sigaction(signal, &is, nullptr);
+}
+
+PINION_DECL void stop_signals::give_back(int signal) {
+  struct sigaction is {};
+  ::sigaction(signal, nullptr, &is);
+  if (!(is.sa_flags & SA_SIGINFO) && is.sa_handler == handle) std::signal(signal, SIG_DFL);
+}
+
+PINION_DECL void stop_signals::watch() {
+  std::unique_lock hold(mutex_);
+  while (asked_ == 0 && !quits_) {
+    hold.unlock();
+    char byte;
+    [[maybe_unused]] const auto n = ::read(listens_, &byte, 1);
+    hold.lock();
+  }
+  heard_ = asked_ != 0;
+  while (!quits_) {
+    tell(stop_turn::saves);
+    const bool saved =
+        std::none_of(all_.begin(), all_.end(), [](const told& t) { return t.turn == stop_turn::saves && t.busy; });
+    if (saved) tell(stop_turn::serves);
+    changed_.wait(hold);
+  }
+}
+
+PINION_DECL void stop_signals::tell(stop_turn turn) {
+  for (told& t : all_) {
+    if (asked_ == 0 || t.turn != turn || std::exchange(t.begun, true)) continue;
+    t.busy = true;
+    t.thread = std::thread([this, &t] {
+      t.tell(asked_);
+      std::lock_guard hold(mutex_);
+      t.busy = false;
+      changed_.notify_all();
+    });
+  }
+}
+
+}  // namespace pinion::inline v0::detail
+
+namespace pinion::inline v0 {
+
+PINION_DECL std::string_view name_of_stop_signal(int signal) {
+  return signal == SIGINT ? "SIGINT" : "SIGTERM";
+}
+
+}  // namespace pinion::inline v0

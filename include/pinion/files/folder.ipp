@@ -1,0 +1,23 @@
+// Bodies of <pinion/files/folder.hpp>.
+#pragma once
+
+#include <system_error>
+
+#include <pinion/files/failure.hpp>
+#include <pinion/files/folder.hpp>
+
+namespace pinion::inline v0::files {
+
+PINION_DECL void make_folder(const std::filesystem::path& folder) {
+  std::error_code trouble;
+  if (!folder.empty()) std::filesystem::create_directories(folder, trouble);
+  if (trouble) throw io_failure("make the folder", folder, trouble.value());
+}
+
+PINION_DECL void remove_file(const std::filesystem::path& file) {
+  std::error_code trouble;
+  std::filesystem::remove(file, trouble);
+  if (trouble) throw io_failure("remove", file, trouble.value());
+}
+
+}  // namespace pinion::inline v0::files

@@ -1,0 +1,59 @@
+// Bodies of <pinion/files/input_file.hpp>.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <pinion/files/failure.hpp>
+#include <pinion/files/input_file.hpp>
+
+namespace pinion::inline v0::files {
+
+PINION_DECL input_file::input_file(std::filesystem::path path) : path_(std::move(path)) {
+  do {  // a pipe that nobody writes to would block without O_NONBLOCK
+    descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  } while (descriptor_ < 0 && errno == EINTR);
+  if (descriptor_ < 0) throw io_failure("open", path_, errno);
+  struct stat about {};
+  const int answer = ::fstat(descriptor_, &about);
+  if (answer == 0 && S_ISREG(about.st_mode)) {
+    size_ = static_cast<std::uint64_t>(about.st_size);
+    return;
+  }
+  const int number = errno;
+  ::close(descriptor_);
+  if (answer != 0) throw io_failure("look at", path_, number);
+  throw error(errc::invalid_argument, path_.string() + " is not a regular file");
+}
+
+PINION_DECL input_file& input_file::operator=(input_file o) noexcept {
+  std::swap(path_, o.path_);
+  std::swap(descriptor_, o.descriptor_);
+  std::swap(size_, o.size_);
+  return *this;
+}
+
+PINION_DECL input_file::~input_file() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+PINION_DECL void input_file::read(std::uint64_t offset, void* to, std::size_t bytes) const {
+  if (read_some(offset, to, bytes) != bytes)
+    throw error(errc::data_loss, path_.string() + " ended early: it shrank while it was read");
+}
+
+PINION_DECL std::size_t input_file::read_some(std::uint64_t offset, void* to, std::size_t bytes) const {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t n =
+        ::pread(descriptor_, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw io_failure("read", path_, errno);
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+}  // namespace pinion::inline v0::files

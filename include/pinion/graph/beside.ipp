@@ -1,0 +1,17 @@
+// Bodies of <pinion/graph/beside.hpp>.
+#pragma once
+
+#include <pinion/graph/beside.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL beside::beside(const node& n, const std::string& who) : saved_(std::move(scope_state::current().device)) {
+  scope_state::current().device =
+      n.requested.empty()
+          ? nullptr
+          : std::make_shared<const device_scope>(device_scope{.own = n.requested, .where = n.where, .asked_by = who});
+}
+
+PINION_DECL beside::beside(const graph& g, node_id id) : beside(g[id], "node " + g[id].name) {}
+
+}  // namespace pinion::inline v0

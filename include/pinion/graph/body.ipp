@@ -1,0 +1,27 @@
+// Bodies of <pinion/graph/body.hpp>.
+#pragma once
+
+#include <pinion/graph/body.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL std::shared_ptr<body> copy_of(const body& from) {
+  auto copy = std::make_shared<body>();
+  from.graph.settle();
+  for (node_id id = 0; id < from.graph.size(); ++id) {
+    if (!from.graph.contains(id)) {
+      copy->graph.adopt(std::nullopt);
+      continue;
+    }
+    node n = from.graph.peek(id);
+    n.scope = nullptr;
+    n.control_inputs.clear();
+    copy->graph.adopt(std::move(n));
+  }
+  copy->arguments = from.arguments;
+  copy->results = from.results;
+  copy->targets = from.targets;
+  return copy;
+}
+
+}  // namespace pinion::inline v0

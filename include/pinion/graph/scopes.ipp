@@ -1,0 +1,105 @@
+// Bodies of <pinion/graph/scopes.hpp>.
+#pragma once
+
+#include <pinion/graph/scopes.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL name_scope::name_scope(std::string_view name) {
+  check(name);
+  auto& state = scope_state::current();
+  state.graph->settle();
+  saved_ = state.name_prefix;
+  if (name.empty())
+    state.name_prefix.clear();
+  else if (name.back() == '/')
+    state.name_prefix = name;
+  else
+    state.name_prefix = state.graph->unique_name(saved_ + std::string(name)) + "/";
+}
+
+PINION_DECL name_scope::~name_scope() {
+  auto& state = scope_state::current();
+  state.graph->settle_before_closing();
+  state.name_prefix = saved_;
+}
+
+PINION_DECL void name_scope::check(std::string_view name) {
+  if (!name.empty() && scope_state::current().name_prefix.empty() &&
+      std::string_view("_-/\\").find(name[0]) != std::string_view::npos)
+    throw error(errc::invalid_argument, "'" + std::string(name) + "' is not a name at the root: it begins with '" +
+                                            std::string(1, name[0]) + "'; a letter, a digit or a dot would do");
+  for (char c : name)
+    if (!(letter(c) || (c >= '0' && c <= '9') || std::string_view("._-/\\").find(c) != std::string_view::npos))
+      throw error(errc::invalid_argument, "'" + std::string(name) + "' is not a name: it holds '" + std::string(1, c) +
+                                              "'; letters, digits and . _ - / would do");
+}
+
+PINION_DECL control_dependencies::~control_dependencies() {
+  auto& state = scope_state::current();
+  state.graph->settle_before_closing();
+  state.control = state.control->outer;
+}
+
+PINION_DECL void control_dependencies::open(std::initializer_list<operation> before, bool clears) {
+  auto& state = scope_state::current();
+  state.graph->settle();
+  auto level = std::make_shared<control_scope>();
+  for (const operation& op : before) {
+    if (op.empty()) throw error(errc::invalid_argument, "control_dependencies: an operation that was never assigned");
+    if (&op.owner() != state.graph)
+      throw error(errc::invalid_argument, "control_dependencies: node '" + op.name() + "' belongs to another graph")
+          .at_node(op.name(), op.op(), to_string(op.node().where));
+    level->before.push_back(op.id());
+  }
+  level->first = state.graph->size();
+  level->clears = clears;
+  level->outer = state.control;
+  state.control = std::move(level);
+}
+
+PINION_DECL bool comes_from_outside(const node& n) {
+  const bool names_state =
+      n.inputs.empty() && n.outputs.size() == 1 && (n.outputs[0].reference || n.outputs[0].resource);
+  return (n.op == "Placeholder" || names_state) && n.control_inputs.empty();
+}
+
+PINION_DECL std::vector<node_id> current_control_inputs(const std::vector<output>& inputs) {
+  std::vector<node_id> result;
+  for (const control_scope* s = scope_state::current().control.get(); s && !s->clears; s = s->outer.get()) {
+    const bool dominated = std::any_of(inputs.begin(), inputs.end(), [&](output in) {
+      return in.node >= s->first && !comes_from_outside(scope_state::current().graph->peek(in.node));
+    });
+    if (dominated) continue;
+    for (node_id id : s->before) {
+      const bool is_input = std::any_of(inputs.begin(), inputs.end(), [&](output in) { return in.node == id; });
+      if (!is_input && std::find(result.begin(), result.end(), id) == result.end()) result.push_back(id);
+    }
+  }
+  return result;
+}
+
+PINION_DECL container::container(std::string_view name) : saved_(scope_state::current().container) {
+  scope_state::current().graph->settle();
+  scope_state::current().container = name;
+}
+
+PINION_DECL colocate_with::colocate_with(const operation& near) : saved_(scope_state::current().device) {
+  auto& state = scope_state::current();
+  if (near.empty()) throw error(errc::invalid_argument, "colocate_with: an operation that was never assigned");
+  if (&near.owner() != state.graph)
+    throw error(errc::invalid_argument, "colocate_with: node '" + near.name() + "' belongs to another graph")
+        .at_node(near.name(), near.op(), to_string(near.node().where));
+  state.graph->settle();
+  state.device = nullptr;
+  state.colocation.push_back(near.id());
+}
+
+PINION_DECL colocate_with::~colocate_with() {
+  auto& state = scope_state::current();
+  state.graph->settle_before_closing();
+  state.device = saved_;
+  state.colocation.pop_back();
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,37 @@
+// Bodies of <pinion/graph/traverse.hpp>.
+#pragma once
+
+#include <algorithm>
+
+#include <pinion/graph/traverse.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL std::vector<node_id> ancestors(const graph& g, const std::vector<output>& fetches,
+                                           const std::vector<node_id>& targets, const std::vector<output>& feeds) {
+  std::vector<bool> needed(static_cast<std::size_t>(g.size()), false);
+  std::vector<node_id> stack;
+  const auto is_fed = [&](output o) { return std::find(feeds.begin(), feeds.end(), o) != feeds.end(); };
+  const auto need = [&](node_id id) {
+    if (needed[static_cast<std::size_t>(id)]) return;
+    needed[static_cast<std::size_t>(id)] = true;
+    stack.push_back(id);
+  };
+  for (const output& f : fetches)
+    if (!is_fed(f)) need(f.node);
+  for (node_id t : targets) need(t);
+  while (!stack.empty()) {
+    const node& n = g[stack.back()];
+    stack.pop_back();
+    for (const output& in : n.inputs)
+      if (!is_fed(in)) need(in.node);
+    for (node_id c : n.control_inputs)
+      if (!is_fed({c, 0}) || g[c].op != "Placeholder") need(c);  // a fed placeholder is done when its value is there
+  }
+  std::vector<node_id> result;
+  for (node_id id = 0; id < g.size(); ++id)
+    if (needed[static_cast<std::size_t>(id)]) result.push_back(id);
+  return result;
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,166 @@
+// Bodies of <pinion/op/conv/op.hpp>.
+#pragma once
+
+#include <string>
+
+#include <pinion/op/conv/op.hpp>
+#include <pinion/op/gradient_context.hpp>
+#include <pinion/op/shape_context.hpp>
+#include <pinion/op/work_context.hpp>
+
+namespace pinion::inline v0::op::detail {
+
+PINION_DECL void expect_images(const shape_context& c, int i, std::string_view what) {
+  if (!dtypes::floating.has(c.dtype(i)))
+    c.fail(std::string(what) + " of " + c.op() + " are float or double, not " + std::string(to_string(c.dtype(i))));
+  if (c.dtype(i) != c.dtype(0))
+    c.fail(c.op() + " of " + std::string(to_string(c.dtype(0))) + " and " + std::string(to_string(c.dtype(i))) +
+           "; pn::cast converts one of them");
+  c.expect_rank(i, 4, what);
+}
+
+PINION_DECL attributes window_of(const attributes& attrs) {
+  attributes same;
+  for (const auto& [name, value] : attrs)
+    if (name == "strides" || name == "dilations" || name == "padding" || name == "window") same.set(name, value);
+  return same;
+}
+
+PINION_DECL shape convolved(const attributes& attrs, const shape& images, const shape& filters) {
+  if (axis_extent(images, 3) >= 0 && axis_extent(filters, 2) >= 0 && images[3] != filters[2])
+    throw error(errc::invalid_argument, "images of shape " + to_string(images) + " have " + std::to_string(images[3]) +
+                                            " channels, but filters of shape " + to_string(filters) + " take " +
+                                            std::to_string(filters[2]));
+  const std::int64_t h = axis_extent(filters, 0), w = axis_extent(filters, 1);
+  if (h == 0 || w == 0) throw error(errc::invalid_argument, "filters of shape " + to_string(filters));
+  const window over(attrs, h < 0 ? 1 : h, w < 0 ? 1 : w);
+  shape y = over.over(images, axis_extent(filters, 3));
+  const bool depends = attrs.get_or("padding", std::string("VALID")) == "VALID";
+  if (depends && h < 0) y.set(1, unknown);
+  if (depends && w < 0) y.set(2, unknown);
+  return y;
+}
+
+PINION_DECL double convolution_work(const work_context& c, const shape& windows, const shape& filters) {
+  return 2 * c.count(windows) * c.extent(filters, 0) * c.extent(filters, 1) * c.extent(filters, 2);
+}
+
+}  // namespace pinion::inline v0::op::detail
+
+namespace pinion::inline v0::op {
+
+PINION_DECL void conv2d::infer(shape_context& c) {
+  detail::expect_images(c, 0, "the images");
+  detail::expect_images(c, 1, "the filters");
+  c.output(c.dtype(0), detail::convolved(c.attrs(), c.shape(0), c.shape(1)));
+}
+
+PINION_DECL double conv2d::work(const work_context& c) {
+  return detail::convolution_work(c, c.output(0).shape, c.input(1).shape);
+}
+
+PINION_DECL void conv2d_backprop_input::infer(shape_context& c) {
+  for (int i : {0, 1, 2}) detail::expect_images(c, i, i == 1 ? "the filters" : "the images");
+  if (!fits(c.shape(0), detail::convolved(c.attrs(), c.shape(2), c.shape(1))))
+    c.fail("a gradient of shape " + to_string(c.shape(0)) + " does not fit images of shape " + to_string(c.shape(2)) +
+           " and filters of shape " + to_string(c.shape(1)));
+  c.output(c.dtype(0), c.shape(2));
+}
+
+PINION_DECL double conv2d_backprop_input::work(const work_context& c) {
+  return detail::convolution_work(c, c.input(0).shape, c.input(1).shape);
+}
+
+PINION_DECL void conv2d_backprop_filter::infer(shape_context& c) {
+  for (int i : {0, 1, 2}) detail::expect_images(c, i, i == 2 ? "the filters" : "the images");
+  if (!fits(c.shape(1), detail::convolved(c.attrs(), c.shape(0), c.shape(2))))
+    c.fail("a gradient of shape " + to_string(c.shape(1)) + " does not fit images of shape " + to_string(c.shape(0)) +
+           " and filters of shape " + to_string(c.shape(2)));
+  c.output(c.dtype(0), c.shape(2));
+}
+
+PINION_DECL double conv2d_backprop_filter::work(const work_context& c) {
+  return detail::convolution_work(c, c.input(1).shape, c.output(0).shape);
+}
+
+PINION_DECL void conv2d::gradient(gradient_context& g) {
+  const attributes attrs = detail::window_of(g.attrs());
+  g.set(0, g.make(conv2d_backprop_input::name, {g.output_gradient(0), g.input(1), g.input(0)}, attrs));
+  g.set(1, g.make(conv2d_backprop_filter::name, {g.input(0), g.output_gradient(0), g.input(1)}, attrs));
+}
+
+// Convolution is linear in both, so its gradients are of one kind.
+PINION_DECL void conv2d_backprop_input::gradient(gradient_context& g) {
+  const attributes attrs = detail::window_of(g.attrs());
+  g.set(0, g.make(conv2d::name, {g.output_gradient(0), g.input(1)}, attrs));
+  g.set(1, g.make(conv2d_backprop_filter::name, {g.output_gradient(0), g.input(0), g.input(1)}, attrs));
+}
+
+PINION_DECL void conv2d_backprop_filter::gradient(gradient_context& g) {
+  const attributes attrs = detail::window_of(g.attrs());
+  g.set(0, g.make(conv2d_backprop_input::name, {g.input(1), g.output_gradient(0), g.input(0)}, attrs));
+  g.set(1, g.make(conv2d::name, {g.input(0), g.output_gradient(0)}, attrs));
+}
+
+PINION_DECL window pooling::window_of(const attributes& attrs) {
+  const auto& extents = attrs.get<integers>("window");
+  const auto fits_an_image = [](std::int64_t n) { return n >= 1 && n <= 1 << 20; };
+  if (extents.size() != 2 || !fits_an_image(extents[0]) || !fits_an_image(extents[1]))
+    throw error(errc::invalid_argument, "the window of a pooling is two numbers from 1 on");
+  if (attrs.has("dilations")) throw error(errc::invalid_argument, "the window of a pooling has no holes");
+  return window(attrs, extents[0], extents[1]);
+}
+
+PINION_DECL shape pooling::pooled(const attributes& attrs, const shape& images) {
+  return window_of(attrs).over(images, detail::axis_extent(images, 3));
+}
+
+PINION_DECL void max_pool::infer(shape_context& c) {
+  detail::expect_images(c, 0, "the images");
+  c.output(c.dtype(0), pooled(c.attrs(), c.shape(0)));
+}
+
+PINION_DECL void max_pool::gradient(gradient_context& g) {
+  g.set(0, g.make("MaxPoolGrad", {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
+}
+
+PINION_DECL void max_pool_grad::infer(shape_context& c) {
+  for (int i : {0, 1}) detail::expect_images(c, i, "the images");
+  if (!fits(c.shape(1), pooled(c.attrs(), c.shape(0))))
+    c.fail("a gradient of shape " + to_string(c.shape(1)) + " does not fit the windows of images of shape " +
+           to_string(c.shape(0)));
+  c.output(c.dtype(0), c.shape(0));
+}
+
+PINION_DECL void max_pool_grad::gradient(gradient_context& g) {
+  g.set(1, g.make("MaxPoolGradGrad", {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
+}
+
+PINION_DECL void max_pool_grad_grad::infer(shape_context& c) {
+  for (int i : {0, 1}) detail::expect_images(c, i, "the images");
+  if (!fits(c.shape(1), c.shape(0)))
+    c.fail("values of shape " + to_string(c.shape(1)) + " for images of shape " + to_string(c.shape(0)));
+  c.output(c.dtype(0), pooled(c.attrs(), c.shape(0)));
+}
+
+PINION_DECL void max_pool_grad_grad::gradient(gradient_context& g) {
+  g.set(1, g.make(max_pool_grad::name, {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
+}
+
+PINION_DECL void avg_pool::infer(shape_context& c) {
+  max_pool::infer(c);
+}
+
+PINION_DECL void avg_pool::gradient(gradient_context& g) {
+  g.set(0, g.make("AvgPoolGrad", {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
+}
+
+PINION_DECL void avg_pool_grad::infer(shape_context& c) {
+  max_pool_grad::infer(c);
+}
+
+PINION_DECL void avg_pool_grad::gradient(gradient_context& g) {
+  g.set(1, g.make(avg_pool::name, {g.output_gradient(0)}, detail::window_of(g.attrs())));
+}
+
+}  // namespace pinion::inline v0::op

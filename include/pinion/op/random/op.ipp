@@ -1,0 +1,37 @@
+// Bodies of <pinion/op/random/op.hpp>.
+#pragma once
+
+#include <string>
+
+#include <pinion/op/random/op.hpp>
+#include <pinion/op/shape_context.hpp>
+
+namespace pinion::inline v0::op::detail {
+
+PINION_DECL void infer_random(shape_context& c, dtype_set types) {
+  const auto type = c.attrs().get<dtype>("dtype");
+  const shape& extent = c.inputs() == 1 ? c.shape(0) : c.attrs().get<shape>("shape");
+  if (!types.has(type)) c.fail(c.op() + " of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
+  if (!extent.known() && c.inputs() == 0)
+    c.fail("random values of shape " + to_string(extent) + ": the shape must be known");
+  if (const auto first = c.attrs().get_or<std::int64_t>("first", 0); first < 0 || !countable({first}))
+    c.fail("random values from element " + std::to_string(first) + " on");
+  c.output(type, extent);
+}
+
+}  // namespace pinion::inline v0::op::detail
+
+namespace pinion::inline v0::op {
+
+PINION_DECL void random_op::infer(shape_context& c) {
+  detail::infer_random(c, dtypes::floating);
+}
+
+PINION_DECL void random_uniform::infer(shape_context& c) {
+  detail::infer_random(c, types);
+  const double low = c.attrs().get_or("minval", 0.0), high = c.attrs().get_or("maxval", 1.0);
+  const bool some = is_integer(c.attrs().get<dtype>("dtype")) ? low < high : low <= high;
+  if (!some) c.fail("there is no number in [" + std::to_string(low) + ", " + std::to_string(high) + ")");
+}
+
+}  // namespace pinion::inline v0::op

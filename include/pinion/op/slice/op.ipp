@@ -1,0 +1,230 @@
+// Bodies of <pinion/op/slice/op.hpp>.
+#pragma once
+
+#include <algorithm>
+
+#include <pinion/op/axes.hpp>
+#include <pinion/op/gradient_context.hpp>
+#include <pinion/op/shape_context.hpp>
+#include <pinion/op/slice/op.hpp>
+
+namespace pinion::inline v0::op::detail {
+
+PINION_DECL void expect_one_dtype(const shape_context& c, int first) {
+  for (int i = first + 1; i < c.inputs(); ++i)
+    if (c.dtype(i) != c.dtype(first))
+      c.fail(c.op() + " of " + std::string(to_string(c.dtype(first))) + " and " + std::string(to_string(c.dtype(i))) +
+             "; pn::cast converts one of them");
+}
+
+PINION_DECL void expect_one_each(const std::string& op, const integers& numbers, const shape& x,
+                                 std::string_view what) {
+  if (x.has_rank() && static_cast<int>(numbers.size()) != x.rank())
+    throw error(errc::invalid_argument, op + " has " + std::to_string(numbers.size()) + " " + std::string(what) +
+                                            " for a tensor of shape " + to_string(x) + ": one for each axis");
+}
+
+PINION_DECL shape concatenated(const std::vector<shape>& parts, std::int64_t axis) {
+  shape whole = shape::any();
+  std::int64_t along = 0;
+  for (const shape& part : parts) {
+    if (!part.has_rank()) {
+      along = unknown;
+      continue;
+    }
+    const int a = checked_axis(axis, part.rank());
+    along = along < 0 || part[a] < 0 ? unknown : along + part[a];
+    if (!countable({std::max<std::int64_t>(0, along)}))
+      throw error(errc::resource_exhausted, "no memory holds all of " + std::to_string(parts.size()) +
+                                                " tensors, one of them of shape " + to_string(part));
+    if (!whole.has_rank()) whole = shape::unknown_of_rank(part.rank());
+    shape others = part;
+    others.set(a, unknown);
+    if (!fits(others, whole))
+      throw error(errc::invalid_argument, "tensors of shapes " + to_string(parts[0]) + " and " + to_string(part) +
+                                              " differ in more than axis " + std::to_string(a));
+    for (int i = 0; i < part.rank(); ++i)
+      if (i != a && part[i] >= 0) whole.set(i, part[i]);
+  }
+  if (whole.has_rank()) whole.set(checked_axis(axis, whole.rank()), along);
+  return whole;
+}
+
+PINION_DECL shape box_of(const shape& x, const integers& begin, const integers& size) {
+  shape y;
+  for (std::size_t i = 0; i < size.size(); ++i) {
+    const std::int64_t extent = x.has_rank() ? x[static_cast<int>(i)] : unknown;
+    const std::int64_t n = size[i] >= 0 ? size[i] : extent < 0 || begin[i] < 0 ? unknown : extent - begin[i];
+    if (begin[i] < 0 || (extent >= 0 && (begin[i] > extent || n > extent - begin[i])))
+      throw error(errc::invalid_argument, "a slice of " + std::to_string(n) + " from " + std::to_string(begin[i]) +
+                                              " on along axis " + std::to_string(i) + " of a tensor of shape " +
+                                              to_string(x));
+    y.push_back(n);
+  }
+  return y;
+}
+
+PINION_DECL void expect_inside(const shape& box, const integers& begin, const shape& x) {
+  if (!box.has_rank() || !x.has_rank()) return;
+  integers size(box.dims().begin(), box.dims().end());
+  if (box.rank() == x.rank() && box.rank() == static_cast<int>(begin.size())) return void(box_of(x, begin, size));
+  throw error(errc::invalid_argument, "a box of shape " + to_string(box) + " in a tensor of shape " + to_string(x) +
+                                          ": they need the same rank");
+}
+
+PINION_DECL shape padded(const shape& x, const integers& before, const integers& after) {
+  if (!x.has_rank()) return shape::unknown_of_rank(static_cast<int>(before.size()));
+  shape y;
+  for (int i = 0; i < x.rank(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    y.push_back(x[i] < 0 ? unknown : x[i] + before[k] + after[k]);
+  }
+  return y;
+}
+
+PINION_DECL shape tiled(const shape& x, const integers& multiples) {
+  if (!x.has_rank()) return shape::unknown_of_rank(static_cast<int>(multiples.size()));
+  shape y;
+  for (int i = 0; i < x.rank(); ++i) {
+    const std::int64_t times = multiples[static_cast<std::size_t>(i)];
+    if (!countable({std::max<std::int64_t>(0, x[i]), times}))
+      throw error(errc::resource_exhausted, "axis " + std::to_string(i) + " of a tensor of shape " + to_string(x) +
+                                                " cannot be repeated " + std::to_string(times) + " times");
+    y.push_back(x[i] < 0 ? unknown : x[i] * times);
+  }
+  return y;
+}
+
+}  // namespace pinion::inline v0::op::detail
+
+namespace pinion::inline v0::op {
+
+PINION_DECL void concat::infer(shape_context& c) {
+  detail::expect_one_dtype(c);
+  std::vector<shape> parts;
+  for (int i = 0; i < c.inputs(); ++i) parts.push_back(c.shape(i));
+  c.output(c.dtype(0), detail::concatenated(parts, c.attrs().get<std::int64_t>("axis")));
+}
+
+PINION_DECL void split_like::infer(shape_context& c) {
+  detail::expect_one_dtype(c);
+  std::vector<shape> parts;
+  for (int i = 1; i < c.inputs(); ++i) parts.push_back(c.shape(i));
+  const shape whole = detail::concatenated(parts, c.attrs().get<std::int64_t>("axis"));
+  if (!fits(c.shape(0), whole))
+    c.fail("a tensor of shape " + to_string(c.shape(0)) + " is not made of parts that make " + to_string(whole));
+  for (const shape& part : parts) c.output(c.dtype(0), part);
+}
+
+PINION_DECL void split_like::gradient(gradient_context& g) {
+  std::vector<output> parts;
+  for (int i = 0; i < static_cast<int>(g.node().outputs.size()); ++i) parts.push_back(g.output_gradient(i));
+  g.set(0, g.make(concat::name, std::move(parts), {{"axis", g.attrs().get<std::int64_t>("axis")}}));
+}
+
+PINION_DECL void concat::gradient(gradient_context& g) {
+  std::vector<output> from{g.output_gradient(0)};
+  for (const output& part : g.node().inputs) from.push_back(part);
+  const output parts = g.make(split_like::name, std::move(from), {{"axis", g.attrs().get<std::int64_t>("axis")}});
+  for (int i = 0; i < static_cast<int>(g.node().inputs.size()); ++i) g.set(i, {parts.node, i});
+}
+
+PINION_DECL shape split::part_of(const attributes& attrs, const shape& x) {
+  const auto parts = attrs.get<std::int64_t>("parts");
+  if (parts < 1 || parts > 1 << 16)
+    throw error(errc::invalid_argument, "a tensor is not cut into " + std::to_string(parts) + " parts");
+  if (!x.has_rank()) return x;
+  const int axis = checked_axis(attrs.get<std::int64_t>("axis"), x.rank());
+  shape part = x;
+  if (x[axis] >= 0 && x[axis] % parts != 0)
+    throw error(errc::invalid_argument, "axis " + std::to_string(axis) + " of a tensor of shape " + to_string(x) +
+                                            " is not cut into " + std::to_string(parts) + " equal parts");
+  if (x[axis] >= 0) part.set(axis, x[axis] / parts);
+  return part;
+}
+
+PINION_DECL void split::infer(shape_context& c) {
+  const shape part = part_of(c.attrs(), c.shape(0));
+  for (std::int64_t i = 0; i < c.attrs().get<std::int64_t>("parts"); ++i) c.output(c.dtype(0), part);
+}
+
+PINION_DECL void split::gradient(gradient_context& g) {
+  split_like::gradient(g);
+}
+
+PINION_DECL void slice::infer(shape_context& c) {
+  const auto &begin = c.attrs().get<integers>("begin"), &size = c.attrs().get<integers>("size");
+  detail::expect_one_each("Slice", begin, c.shape(0), "beginnings");
+  detail::expect_one_each("Slice", size, c.shape(0), "sizes");
+  if (begin.size() != size.size()) c.fail("Slice has other numbers of beginnings and sizes");
+  c.output(c.dtype(0), detail::box_of(c.shape(0), begin, size));
+}
+
+PINION_DECL void slice_like::infer(shape_context& c) {
+  detail::expect_inside(c.shape(1), c.attrs().get<integers>("begin"), c.shape(0));
+  c.output(c.dtype(0), c.shape(1));
+}
+
+PINION_DECL void pad_like::infer(shape_context& c) {
+  detail::expect_inside(c.shape(0), c.attrs().get<integers>("begin"), c.shape(1));
+  c.output(c.dtype(0), c.shape(1));
+}
+
+PINION_DECL void pad_like::gradient(gradient_context& g) {
+  g.set(0, g.make(slice_like::name, {g.output_gradient(0), g.input(0)}, {{"begin", g.attrs().get<integers>("begin")}}));
+}
+
+PINION_DECL void slice::gradient(gradient_context& g) {
+  g.set(0, g.make(pad_like::name, {g.output_gradient(0), g.input(0)}, {{"begin", g.attrs().get<integers>("begin")}}));
+}
+
+PINION_DECL void slice_like::gradient(gradient_context& g) {
+  slice::gradient(g);
+}
+
+PINION_DECL void pad::infer(shape_context& c) {
+  const auto &before = c.attrs().get<integers>("before"), &after = c.attrs().get<integers>("after");
+  detail::expect_one_each("Pad", before, c.shape(0), "paddings");
+  if (before.size() != after.size()) c.fail("Pad has other numbers of paddings before and after");
+  for (const integers* side : {&before, &after})
+    for (const std::int64_t n : *side)
+      if (n < 0 || !countable({n})) c.fail("a padding of " + std::to_string(n) + " elements; pn::slice cuts off");
+  if (!dtypes::plain.has(c.dtype(0))) c.fail("Pad of " + std::string(to_string(c.dtype(0))) + " is not defined");
+  c.output(c.dtype(0), detail::padded(c.shape(0), before, after));
+}
+
+PINION_DECL void pad::gradient(gradient_context& g) {
+  g.set(0,
+        g.make(slice_like::name, {g.output_gradient(0), g.input(0)}, {{"begin", g.attrs().get<integers>("before")}}));
+}
+
+PINION_DECL void tile::infer(shape_context& c) {
+  const auto& multiples = c.attrs().get<integers>("multiples");
+  detail::expect_one_each("Tile", multiples, c.shape(0), "multiples");
+  for (const std::int64_t n : multiples)
+    if (n < 0) c.fail("a tensor is not repeated " + std::to_string(n) + " times");
+  c.output(c.dtype(0), detail::tiled(c.shape(0), multiples));
+}
+
+PINION_DECL void tile::gradient(gradient_context& g) {
+  if (!is_floating(g.type_of(g.output(0)).dtype)) return;
+  g.set(0,
+        g.make("TileGrad", {g.output_gradient(0), g.input(0)}, {{"multiples", g.attrs().get<integers>("multiples")}}));
+}
+
+PINION_DECL void tile_grad::infer(shape_context& c) {
+  detail::expect_one_dtype(c);
+  const auto& multiples = c.attrs().get<integers>("multiples");
+  detail::expect_one_each("TileGrad", multiples, c.shape(1), "multiples");
+  if (!dtypes::floating.has(c.dtype(0)))
+    c.fail("TileGrad of " + std::string(to_string(c.dtype(0))) + " is not defined");
+  if (!fits(c.shape(0), detail::tiled(c.shape(1), multiples)))
+    c.fail("a gradient of shape " + to_string(c.shape(0)) + " does not fit " + to_string(c.shape(1)) + " tiled");
+  c.output(c.dtype(0), c.shape(1));
+}
+
+PINION_DECL void tile_grad::gradient(gradient_context& g) {
+  g.set(0, g.make(tile::name, {g.output_gradient(0)}, {{"multiples", g.attrs().get<integers>("multiples")}}));
+}
+
+}  // namespace pinion::inline v0::op

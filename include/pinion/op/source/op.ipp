@@ -1,0 +1,67 @@
+// Bodies of <pinion/op/source/op.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <pinion/op/gradient_context.hpp>
+#include <pinion/op/shape_context.hpp>
+#include <pinion/op/source/op.hpp>
+
+namespace pinion::inline v0::op {
+
+PINION_DECL void constant::infer(shape_context& c) {
+  const auto& value = c.attrs().get<any_tensor>("value");
+  c.output(value.dtype(), value.shape());
+}
+
+PINION_DECL void placeholder::infer(shape_context& c) {
+  c.output(c.attrs().get<dtype>("dtype"), c.attrs().get<shape>("shape"));
+}
+
+PINION_DECL void identity::infer(shape_context& c) {
+  c.output(c.dtype(0), c.shape(0));
+}
+
+PINION_DECL void identity::gradient(gradient_context& g) {
+  g.pass(0, 0);
+}
+
+PINION_DECL void zeros_like::infer(shape_context& c) {
+  c.output(c.dtype(0), c.shape(0));
+}
+
+PINION_DECL void ones_like::infer(shape_context& c) {
+  c.output(c.dtype(0), c.shape(0));
+}
+
+PINION_DECL std::int64_t range::count(const attributes& attrs) {
+  if (is_integer(attrs.get<dtype>("dtype"))) {
+    const auto start = attrs.get<std::int64_t>("start"), limit = attrs.get<std::int64_t>("limit"),
+               delta = attrs.get<std::int64_t>("delta");
+    if (delta == 0 || (delta > 0) != (limit > start)) return 0;
+    const auto distance =
+        delta > 0 ? std::uint64_t(limit) - std::uint64_t(start) : std::uint64_t(start) - std::uint64_t(limit);
+    const auto step = delta > 0 ? std::uint64_t(delta) : 0 - std::uint64_t(delta);
+    return static_cast<std::int64_t>(std::min(distance / step + (distance % step != 0), std::uint64_t(most)));
+  }
+  const double n = std::ceil((attrs.get<double>("limit") - attrs.get<double>("start")) / attrs.get<double>("delta"));
+  return n > 0 ? static_cast<std::int64_t>(std::min(n, static_cast<double>(most))) : 0;
+}
+
+PINION_DECL void range::infer(shape_context& c) {
+  const auto type = c.attrs().get<dtype>("dtype");
+  if (!types.has(type)) c.fail("Range of " + std::string(to_string(type)) + " is not defined; pn::cast converts");
+  const bool stands =
+      is_integer(type) ? c.attrs().get<std::int64_t>("delta") == 0 : c.attrs().get<double>("delta") == 0;
+  if (stands) c.fail("a range in steps of 0 never ends");
+  if (count(c.attrs()) == most) c.fail("a range of 2^56 numbers or more, which no memory holds");
+  c.output(type, {count(c.attrs())});
+}
+
+PINION_DECL void shape_of::infer(shape_context& c) {
+  c.output(dtype::int32, {c.shape(0).has_rank() ? std::int64_t{c.shape(0).rank()} : unknown});
+}
+
+}  // namespace pinion::inline v0::op

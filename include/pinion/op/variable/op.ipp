@@ -1,0 +1,72 @@
+// Bodies of <pinion/op/variable/op.hpp>.
+#pragma once
+
+#include <memory>
+
+#include <pinion/op/map/program_size.hpp>
+#include <pinion/op/variable/op.hpp>
+
+namespace pinion::inline v0::op {
+
+PINION_DECL void variable::infer(shape_context& c) {
+  c.output(c.attrs().get<dtype>("dtype"), c.attrs().get<shape>("shape"), true);
+}
+
+}  // namespace pinion::inline v0::op
+
+namespace pinion::inline v0::op::detail {
+
+PINION_DECL void infer_assignment(shape_context& c) {
+  if (!c.type(0).reference) c.fail(c.op() + " writes a variable; its first input is a value");
+  if (c.dtype(0) != c.dtype(1))
+    c.fail("a " + std::string(to_string(c.dtype(1))) + " value cannot be assigned to a " +
+           std::string(to_string(c.dtype(0))) + " variable");
+  if (!fits(c.shape(1), c.shape(0)))
+    c.fail("a value of shape " + to_string(c.shape(1)) + " cannot be assigned to a variable of shape " +
+           to_string(c.shape(0)));
+  c.output(c.dtype(0), c.shape(0).known() ? c.shape(0) : c.shape(1));
+}
+
+PINION_DECL const scalar::program& update_program(const attributes& attrs) {
+  return *attrs.get<std::shared_ptr<const scalar::program>>("program");
+}
+
+PINION_DECL int expect_update(const shape_context& c, int values) {
+  const auto& program = update_program(c.attrs());
+  const auto states = static_cast<int>(c.attrs().get<std::int64_t>("states"));
+  check_program_size(c, program);
+  if (states < 1 || c.inputs() < states + values)
+    c.fail(c.op() + " of " + std::to_string(states) + " states takes them" +
+           (values == 1 ? " and a gradient" : ", indices and rows"));
+  if (program.inputs != c.inputs() - values + 1 || static_cast<int>(program.results.size()) != states ||
+      program.arithmetic != c.dtype(0))
+    c.fail("the program of " + c.op() + " is not one of its states, a gradient and " +
+           std::to_string(c.inputs() - states - values) + " scalars");
+  for (const auto& r : program.results)
+    if (r.type != program.arithmetic)
+      c.fail("the program of " + c.op() + " yields " + std::string(to_string(r.type)) + ", but its states are " +
+             std::string(to_string(program.arithmetic)));
+  for (const auto& in : program.code)
+    if (in.op == scalar::opcode::input_mask) c.fail("the program of " + c.op() + " takes a bool, and is given none");
+  for (int i = 0; i < c.inputs(); ++i) {
+    if (values == 2 && i == states) {
+      if (c.dtype(i) != dtype::int32 && c.dtype(i) != dtype::int64)
+        c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
+               "; indices are int32 or int64");
+      continue;
+    }
+    if (c.dtype(i) != c.dtype(0))
+      c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
+             ", but the variable is " + std::string(to_string(c.dtype(0))));
+    const bool is_rate = i >= states + values, is_rows = values == 2 && i == states + 1;
+    if (!is_rate && !is_rows && !fits(c.shape(i), c.shape(0)))
+      c.fail("input " + std::to_string(i) + " of " + c.op() + " has shape " + to_string(c.shape(i)) +
+             ", but the variable has shape " + to_string(c.shape(0)));
+    if (is_rate && !fits(c.shape(i), {}))
+      c.fail("input " + std::to_string(i) + " of " + c.op() + " has shape " + to_string(c.shape(i)) +
+             ", but a rate is a scalar");
+  }
+  return states;
+}
+
+}  // namespace pinion::inline v0::op::detail

@@ -1,0 +1,23 @@
+// Bodies of <pinion/runtime/options.hpp>.
+#pragma once
+
+#include <pinion/runtime/options.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL void log_placement(const session_options& options, const std::string& line) {
+  if (options.placement_log)
+    options.placement_log(line);
+  else
+    std::fprintf(stdout, "%s\n", line.c_str());
+}
+
+PINION_DECL std::string address_of_target(const std::string& target) {
+  const std::string scheme = "pinion://";
+  if (target.rfind(scheme, 0) != 0)
+    throw error(errc::invalid_argument, "the target '" + target + "' is not of the form pinion://host:port" +
+                                            (target.find("//") == target.npos ? "; write " + scheme + target : ""));
+  return target.substr(scheme.size());
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,59 @@
+// Bodies of <pinion/scalar/isa.hpp>.
+#pragma once
+
+#include <cstdlib>
+
+#include <pinion/scalar/isa.hpp>
+
+namespace pinion::inline v0::scalar::isa {
+
+PINION_DECL bool avx2::supported() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+PINION_DECL bool avx512::supported() {
+  __builtin_cpu_init();
+  return avx2::supported() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+}
+
+PINION_DECL std::string_view name(int index) {
+  std::string_view found;
+  for_each([&]<class Isa>(int i) { found = i == index ? Isa::name : found; });
+  return found;
+}
+
+PINION_DECL int bytes(int index) {
+  int found = 0;
+  for_each([&]<class Isa>(int i) { found = i == index ? Isa::bytes : found; });
+  return found;
+}
+
+}  // namespace pinion::inline v0::scalar::isa
+
+namespace pinion::inline v0::scalar::isa::detail {
+
+PINION_DECL int choose(std::string_view limit) {
+  int best = 0;
+  bool below_limit = true;
+  for_each([&]<class Isa>(int i) {
+    if (below_limit && Isa::supported()) best = i;
+    if (Isa::name == limit) below_limit = false;
+  });
+  return best;
+}
+
+}  // namespace pinion::inline v0::scalar::isa::detail
+
+namespace pinion::inline v0::scalar::isa {
+
+PINION_DECL int best() {
+  static const int chosen = [] {
+    const char* limit = std::getenv("PINION_ISA");
+    return detail::choose(limit ? limit : "");
+  }();
+  return chosen;
+}
+
+}  // namespace pinion::inline v0::scalar::isa

@@ -1,0 +1,67 @@
+// Bodies of <pinion/train/checkpoint/checkpoint_contents.hpp>.
+#pragma once
+
+#include <random>
+#include <utility>
+
+#include <pinion/files/folder.hpp>
+#include <pinion/files/safetensors_writer.hpp>
+#include <pinion/train/checkpoint/checkpoint_contents.hpp>
+
+namespace pinion::inline v0::train::detail {
+
+PINION_DECL void write_shard(const std::filesystem::path& path, const checkpoint_contents::shard& s,
+                             const std::map<std::string, std::string>& notes) {
+  std::vector<files::tensor_outline> outlines;
+  for (const auto& [name, t] : s.values) outlines.push_back({name, t.pieces[0].dtype(), t.extent});
+  files::safetensors_writer writer(path, std::move(outlines), {.metadata = notes});
+  for (const auto& [name, t] : s.values) writer.write_pieces(name, t.pieces);
+  writer.commit();
+}
+
+PINION_DECL new_shards::~new_shards() {
+  try {
+    const auto named = of_.shards();
+    for (const auto& file : made_)
+      if (named.count(file) == 0) files::remove_file(file);
+  } catch (const error&) {  // why they are not complete is under way
+  }
+}
+
+PINION_DECL void write_shards(const checkpoint_contents& c, const checkpoint_files& to, bool is_another) {
+  const std::filesystem::path prefix(c.prefix);
+  std::string stem = prefix.filename().string();
+  if (is_another) stem += "." + std::to_string(std::random_device{}());
+  files::shard_index index;
+  new_shards made(to);
+  for (std::size_t i = 0; i < c.shards.size(); ++i) {
+    const std::string file = files::shard_name(stem, i, c.shards.size());
+    made.add(prefix.parent_path() / file);
+    write_shard(prefix.parent_path() / file, c.shards[i], c.notes);
+    for (const auto& [name, value] : c.shards[i].values) {
+      index.weight_map.emplace(name, file);
+      for (const any_tensor& piece : value.pieces) index.total_size += piece.bytes();
+    }
+  }
+  files::write_shard_index(to.index(), index);
+}
+
+}  // namespace pinion::inline v0::train::detail
+
+namespace pinion::inline v0::train {
+
+PINION_DECL void write_checkpoint(const checkpoint_contents& c) {
+  files::make_folder(std::filesystem::path(c.prefix).parent_path());
+  const checkpoint_files to(c.prefix);
+  const auto before = to.shards();
+  if (c.shards.size() == 1) {
+    detail::write_shard(to.whole(), c.shards[0], c.notes);
+    files::remove_file(to.index());
+  } else {
+    detail::write_shards(c, to, !before.empty());
+    files::remove_file(to.whole());
+  }
+  for (const auto& shard : before) files::remove_file(shard);
+}
+
+}  // namespace pinion::inline v0::train

@@ -1,0 +1,19 @@
+// Bodies of <pinion/train/global_step.hpp>.
+#pragma once
+
+#include <pinion/dsl/sources.hpp>
+#include <pinion/train/global_step.hpp>
+#include <pinion/train/handle.hpp>
+
+namespace pinion::inline v0::train {
+
+PINION_DECL variable_handle<std::int64_t> get_or_create_global_step(source_location where) {
+  graph& g = default_graph();
+  const auto& known = g.collection("global_step");
+  if (!known.empty()) return handle_of<std::int64_t>(g, known[0]);
+  const auto step = variable(std::int64_t{0}, {.name = "global_step", .trainable = false}, where);
+  g.add_to_collection("global_step", step.id());
+  return step;
+}
+
+}  // namespace pinion::inline v0::train

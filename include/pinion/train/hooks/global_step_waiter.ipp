@@ -1,0 +1,19 @@
+// Bodies of <pinion/train/hooks/global_step_waiter.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include <pinion/train/hooks/global_step_waiter.hpp>
+
+namespace pinion::inline v0::train {
+
+PINION_DECL void global_step_waiter::before_run(run_context& c) {
+  auto pause = std::chrono::milliseconds(10);
+  for (; !reached_; pause = std::min(2 * pause, std::chrono::milliseconds(500))) {
+    reached_ = step_.read(c.session()) >= until_;
+    if (!reached_ && coordinator_->wait_for_stop(pause)) return;
+  }
+}
+
+}  // namespace pinion::inline v0::train

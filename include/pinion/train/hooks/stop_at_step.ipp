@@ -1,0 +1,22 @@
+// Bodies of <pinion/train/hooks/stop_at_step.hpp>.
+#pragma once
+
+#include <pinion/train/hooks/stop_at_step.hpp>
+
+namespace pinion::inline v0::train {
+
+PINION_DECL stop_at_step::stop_at_step(const stop_at_step_options& o)
+    : num_steps_(o.num_steps), last_step_(o.last_step) {
+  if (num_steps_.has_value() == last_step_.has_value())
+    throw error(errc::invalid_argument, "stop_at_step takes num_steps or last_step, one of the two");
+}
+
+PINION_DECL void stop_at_step::after_create_session(session& s, coordinator&) {
+  if (!last_step_) last_step_ = step_.read(s) + *num_steps_;
+}
+
+PINION_DECL void stop_at_step::after_run(run_context& c, std::span<const any_tensor> values) {
+  if (step_.read_if([this](std::int64_t step) { return step >= *last_step_; }, c, values)) c.request_stop();
+}
+
+}  // namespace pinion::inline v0::train

@@ -1,0 +1,14 @@
+// Bodies of <pinion/train/optimizers/gradient_of_variable.hpp>.
+#pragma once
+
+#include <pinion/train/optimizers/gradient_of_variable.hpp>
+
+namespace pinion::inline v0::train {
+
+PINION_DECL gradient_of_variable gradient_of_variable::with_values(output values) const {
+  gradient_of_variable other = *this;
+  (gradient.is_sparse() ? other.gradient.rows : other.gradient.dense) = values;
+  return other;
+}
+
+}  // namespace pinion::inline v0::train

@@ -1,0 +1,49 @@
+// Bodies of <pinion/train/optimizers/slots.hpp>.
+#pragma once
+
+#include <utility>
+
+#include <pinion/dsl/variable_slices.hpp>
+#include <pinion/graph/scopes.hpp>
+#include <pinion/train/optimizers/slots.hpp>
+
+namespace pinion::inline v0::train {
+
+PINION_DECL node_id slot_table::find(graph& g, node_id variable, std::string_view name) const {
+  std::lock_guard hold(mutex_);
+  const auto at = made_.find(key(g, variable, name));
+  return at == made_.end() ? no_node : at->second;
+}
+
+PINION_DECL slot_table::key_type slot_table::key(graph& g, node_id variable, std::string_view name) {
+  return {g.lives(), variable, std::string(name)};
+}
+
+PINION_DECL node_id make_slot(graph& g, node_id variable, const std::string& owner, double value) {
+  const node v = g[variable];
+  if (!v.outputs[0].shape.known())
+    throw error(errc::invalid_argument, "variable '" + v.name + "' has the shape " + to_string(v.outputs[0].shape) +
+                                            "; an optimizer needs a known one for its slots")
+        .at_node(v.name, v.op, to_string(v.where));
+  const control_dependencies none{nullptr};
+  const colocate_with near(operation(g, variable));
+  const container box(v.attrs.get_or<std::string>("container", ""));
+  const std::string name = g.unique_name(v.name + "/" + owner);
+  const auto shared = v.attrs.get_or<std::string>("shared_name", "");
+  const node_id slot = visit_plain(v.outputs[0].dtype, [&]<class T>() {
+    tensor<T> initial(v.outputs[0].shape);
+    for (T& x : initial.span()) x = static_cast<T>(value);
+    auto request = dsl::constant_request(initial.untyped(), "", v.where);
+    request.exact_name = name + "/initial_value";
+    const node_id constant = build(g, std::move(request));
+    return dsl::make_variable<T>(
+               {constant, 0}, name,
+               {.trainable = false, .shared_name = shared.empty() ? "" : shared + name.substr(v.name.size())}, v.where)
+        .id();
+  });
+  if (const variable_slice* const part = slice_of(g, variable))
+    note_slice(g, slot, {part->whole + name.substr(v.name.size()), part->extent, part->first});
+  return slot;
+}
+
+}  // namespace pinion::inline v0::train

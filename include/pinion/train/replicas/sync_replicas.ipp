@@ -1,0 +1,166 @@
+// Bodies of <pinion/train/replicas/sync_replicas.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <random>
+
+#include <pinion/train/replicas/sync_replicas.hpp>
+
+namespace pinion::inline v0::train {
+
+PINION_DECL void sync_replicas_hook::after_create_session(session& on, coordinator& with) {
+  if (is_chief_) on.run(nodes_->start);
+  enter(on, with);
+  if (!is_chief_) return;
+  with.launch("updates for the replicas", [n = nodes_, &on, &with] {
+    try {
+      while (!with.should_stop()) on.run(n->update);
+    } catch (const error& e) {  // end() stops the updates before the coordinator is stopped
+      if (e.code() != errc::cancelled) throw;
+    }
+  });
+  with.launch("looks after the replicas", [n = nodes_, &on, &with, pause = worker_timeout_ / 4] {
+    while (!with.wait_for_stop(pause)) on.run(n->expire);
+    on.run(n->wake);  // the updates' thread, which waits for replicas
+  });
+}
+
+PINION_DECL void sync_replicas_hook::end(session& on) {
+  on.run(nodes_->leave);
+  if (is_chief_) on.run(nodes_->stop);
+}
+
+PINION_DECL void sync_replicas_hook::enter(session& on, const coordinator& with) {
+  const auto until = std::chrono::steady_clock::now() + worker_timeout_;
+  for (auto pause = std::chrono::milliseconds(10);; pause = std::min(2 * pause, std::chrono::milliseconds(500))) {
+    const auto [replica, ended] = on.run({{nodes_->wanted, replica_}}, nodes_->replica, nodes_->ended, nodes_->enter);
+    replica_ = std::int64_t(replica);
+    if (std::int64_t(ended) == 0 || std::chrono::steady_clock::now() > until || with.wait_for_stop(pause)) return;
+  }
+}
+
+}  // namespace pinion::inline v0::train
+
+namespace pinion::inline v0::train::detail {
+
+PINION_DECL sync_builder::sync_builder(const sync_replicas_options& o, const variable_handle<std::int64_t>& global_step,
+                                       source_location where)
+    : o_(o), g_(global_step.owner()), step_(global_step), where_(where) {
+  const operation anchor = no_op(o.name + "/worker", where);
+  {
+    const colocate_with near(anchor);
+    local_step_ = local("local_step");
+    replica_ = local("replica");
+    ticket_ = local("ticket");
+  }
+  const colocate_with beside(operation(g_, step_.id()));
+  barrier_ =
+      resource(op::replica_barrier::name, "barrier",
+               {{"replicas_to_aggregate", o.replicas_to_aggregate}, {"total_num_replicas", o.total_num_replicas}},
+               o.name + "/barrier");
+}
+
+PINION_DECL node_id sync_builder::accumulator(node_id variable) {
+  const node v = g_[variable];
+  const colocate_with near(operation(g_, variable));
+  return resource(op::gradient_accumulator::name, "grad_accum",
+                  {{"dtype", v.outputs[0].dtype}, {"shape", v.outputs[0].shape}}, v.name + "/grad_accum");
+}
+
+PINION_DECL operation sync_builder::push(node_id accumulator, const gradient_value& gradient,
+                                         const expr<std::int64_t>& ticket) {
+  const output a{accumulator, 0}, step = local_step_.read().endpoint();
+  if (gradient.is_sparse())
+    return make(op::sparse_accumulator_apply::name, {a, step, ticket.endpoint(), gradient.indices, gradient.rows});
+  return make(op::accumulator_apply::name, {a, step, ticket.endpoint(), gradient.dense});
+}
+
+PINION_DECL operation sync_builder::commit(const std::vector<operation>& pushed, const expr<std::int64_t>& ticket) {
+  node_request r{
+      .op = op::barrier_commit::name,
+      .base_name = o_.name + "/commit",
+      .inputs = {{barrier_, 0}, replica_.read().endpoint(), ticket.endpoint(), local_step_.read().endpoint()},
+      .where = where_};
+  for (const operation& p : pushed) r.control_inputs.push_back(p.id());
+  const node_id committed = build(g_, std::move(r));
+  return assign(local_step_, expr<std::int64_t>(g_, {committed, 0}), where_);
+}
+
+PINION_DECL void sync_builder::enter(sync_nodes& into) {
+  into.wanted = placeholder<std::int64_t>({}, o_.name + "/wanted", where_);
+  const operation entered = make(op::barrier_enter::name, {{barrier_, 0}, into.wanted.endpoint()});
+  into.replica = {g_, {entered.id(), 1}};
+  into.ended = {g_, {entered.id(), 2}};
+  const operation step = assign(local_step_, expr<std::int64_t>(g_, {entered.id(), 0}), where_);
+  const operation replica = assign(replica_, into.replica, where_);
+  into.enter = group(step, replica, ticket_.initializer());
+}
+
+PINION_DECL sync_builder::round sync_builder::take() {
+  const operation taken = make(op::barrier_take::name, {{barrier_, 0}});
+  return {{taken.id(), 0}, {taken.id(), 1}};
+}
+
+PINION_DECL gradient_value sync_builder::taken(node_id accumulator, const gradient_value& like, const round& r) {
+  const bool sparse = like.is_sparse();
+  const operation mean = make(sparse ? op::sparse_accumulator_take::name : op::accumulator_take::name,
+                              {{accumulator, 0}, r.step, r.tickets}, {{"sum", o_.sum_gradients}});
+  gradient_value y = like;
+  if (sparse) {
+    y.indices = {mean.id(), 0};
+    y.rows = {mean.id(), 1};
+  } else {
+    y.dense = {mean.id(), 0};
+  }
+  return y;
+}
+
+PINION_DECL operation sync_builder::advance(const operation& after, bool begins) {
+  const control_dependencies then{after};
+  return make(op::barrier_advance::name, {{barrier_, 0}, step_.read(where_).endpoint()}, {{"begins", begins}});
+}
+
+PINION_DECL operation sync_builder::start(const std::vector<node_id>& accumulators) {
+  std::vector<operation> reset;
+  for (const node_id a : accumulators)
+    reset.push_back(make(op::accumulator_set_step::name, {{a, 0}, step_.read(where_).endpoint()}));
+  node_request all{.op = op::no_op::name, .base_name = o_.name + "/reset", .where = where_};
+  for (const operation& r : reset) all.control_inputs.push_back(r.id());
+  return advance({g_, build(g_, std::move(all))}, true);
+}
+
+PINION_DECL operation sync_builder::stop(bool ended) {
+  return make(op::barrier_stop::name, {{barrier_, 0}}, {{"ended", ended}});
+}
+
+PINION_DECL operation sync_builder::expire() {
+  return make(op::barrier_expire::name, {{barrier_, 0}},
+              {{"patience_ms", static_cast<std::int64_t>(o_.worker_timeout.count())}});
+}
+
+PINION_DECL sync_replicas_counts sync_builder::counts() {
+  const operation c = make(op::barrier_counts::name, {{barrier_, 0}});
+  return {{g_, {c.id(), 0}}, {g_, {c.id(), 1}}};
+}
+
+PINION_DECL operation sync_builder::make(std::string_view op, std::vector<output> inputs, attributes attrs) {
+  return {g_, build(g_, {.op = op,
+                         .base_name = o_.name + "/" + std::string(op),
+                         .inputs = std::move(inputs),
+                         .attrs = std::move(attrs),
+                         .where = where_})};
+}
+
+PINION_DECL node_id sync_builder::resource(std::string_view op, const std::string& what, attributes attrs,
+                                           const std::string& shared_name) {
+  attrs.set("shared_name", shared_name);
+  return build(g_, {.op = op, .base_name = o_.name + "/" + what, .attrs = std::move(attrs), .where = where_});
+}
+
+PINION_DECL variable_handle<std::int64_t> sync_builder::local(const std::string& what) {
+  std::random_device random;
+  const std::int64_t first = what == "ticket" ? std::int64_t{random() >> 1} << 32 : 0;
+  return variable(first, {.name = o_.name + "/" + what, .trainable = false, .local = true}, where_);
+}
+
+}  // namespace pinion::inline v0::train::detail

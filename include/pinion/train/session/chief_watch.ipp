@@ -1,0 +1,27 @@
+// Bodies of <pinion/train/session/chief_watch.hpp>.
+#pragma once
+
+#include <utility>
+
+#include <pinion/train/session/chief_watch.hpp>
+
+namespace pinion::inline v0::train {
+
+PINION_DECL chief_watch::change chief_watch::see(const std::optional<chief_note>& sign, time now) {
+  if (!sign) return change::none;
+  if (sign->beat != last_.beat || sign->training != last_.training) {
+    gap_ = now - alive_;
+    alive_ = now;
+    last_ = *sign;
+    return std::exchange(is_lost_, false) ? change::back : change::none;
+  }
+  if (is_lost_ || last_.beat == chief_note::ended || now - alive_ < patience_) return change::none;
+  is_lost_ = true;
+  return change::lost;
+}
+
+PINION_DECL void chief_watch::could_not_look(time now) {
+  if (!is_lost_) alive_ = now;
+}
+
+}  // namespace pinion::inline v0::train
