@@ -9,6 +9,7 @@
 #include <pinion/placement/cost/plain_placers.ipp>
 #include <pinion/placement/cost/simulate.ipp>
 #include <pinion/placement/cost/step_costs.ipp>
+#include <pinion/placement/grouping.ipp>
 #include <pinion/placement/groups.ipp>
 #include <pinion/placement/kernel_pool.ipp>
 #include <pinion/placement/op_knowledge.ipp>

@@ -7,6 +7,8 @@
 
 #include <pinion/dsl/operators.hpp>
 
+#include <fmt/format.h>
+
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/dsl/batch_norm.hpp>

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstring>
 #include <thread>
 
 namespace {

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstring>
+
 namespace {
 
 namespace pn = pinion;

@@ -1,6 +1,7 @@
 // safetensors: golden bytes, round trips, checksums, and what the writer promises.
 #include "folder.hpp"
 
+#include <pinion/files/crc32c.hpp>
 #include <pinion/files/safetensors.hpp>
 
 #include <catch2/catch.hpp>

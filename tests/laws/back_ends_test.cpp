@@ -3,6 +3,7 @@
 
 #include <pinion/dsl/program.hpp>
 #include <pinion/op/map/runner.hpp>
+#include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 
 #include "laws/reference.hpp"

@@ -2,7 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include <pinion/autodiff/gradients.hpp>
+#include <pinion/graph/scopes.hpp>
 #include <pinion/runtime/backend.hpp>
+#include <pinion/runtime/session.hpp>
 
 #include "laws/machine.hpp"
 

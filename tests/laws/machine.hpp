@@ -14,6 +14,7 @@
 
 #include <pinion/device/cpu.hpp>
 #include <pinion/device/sim.hpp>
+#include <pinion/graph/scopes.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/op/variable/state.hpp>
 

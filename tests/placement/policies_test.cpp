@@ -1,4 +1,5 @@
 // Placement policies: the shipped ones, users' own, and what plans say of them.
+#include <pinion/base/md5.hpp>
 #include <pinion/graph.hpp>
 
 #include <catch2/catch.hpp>

@@ -9,6 +9,7 @@
 
 #include <pinion/dsl/program.hpp>
 #include <pinion/op/map/runner.hpp>
+#include <pinion/scalar/functors.hpp>
 
 namespace {
 
@@ -23,7 +24,7 @@ using whole = dsl::mapped<functor::add, float, float, choice, dsl::number_argume
 using cut = dsl::mapped<functor::identity, float, std::int32_t, dsl::number_argument>;
 using picked = dsl::mapped<functor::selection, float, float, dsl::mask_argument, dsl::number_argument, dsl::literal_argument>;
 using gradient = dsl::gradient_of<dsl::mapped<functor::multiply, float, float, dsl::number_argument, dsl::number_argument>>;
-using integers = dsl::mapped<functor::multiply, std::int32_t, std::int32_t, dsl::number_argument, dsl::literal_argument>;
+using whole_numbers = dsl::mapped<functor::multiply, std::int32_t, std::int32_t, dsl::number_argument, dsl::literal_argument>;
 
 template <class P>
 scalar::program program_of(std::vector<number> literals = {}) {
@@ -175,7 +176,7 @@ TEST_CASE("results are dropped, stored, added to what is there, or summed up") {
 }
 
 TEST_CASE("integers wrap around") {
-  for_each_back_end(program_of<integers>({std::int64_t{1} << 16}), [](const program_runner& run) {
+  for_each_back_end(program_of<whole_numbers>({std::int64_t{1} << 16}), [](const program_runner& run) {
     const std::vector<std::int32_t> x{1, -1, 1 << 16, (1 << 15) + 1, 7};
     std::vector<std::int32_t> out(5);
     strip s;

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include <pinion/base/error.hpp>
 #include <pinion/spec/cluster_spec.hpp>
+#include <pinion/spec/host_port.hpp>
 
 namespace pn = pinion;
 

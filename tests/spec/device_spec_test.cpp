@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <pinion/base/error.hpp>
 #include <pinion/spec/device_spec.hpp>
 
 namespace pn = pinion;

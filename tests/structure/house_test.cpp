@@ -214,7 +214,7 @@ TEST_CASE("options are written in one order: the name is the last of them") {
   for (const auto& [name, header] : tree)
     if (house::room(name) == "dsl" || house::room(name) == "train") found += behind_the_name(header);
   CHECK(found == "");
-  CHECK(behind_the_name(
-            house::header{{"struct odd_options {", "  std::string name = {};", "  int seed = 0;", "};"}, {}, {}}) ==
+  CHECK(behind_the_name(house::header{
+            {"struct odd_options {", "  std::string name = {};", "  int seed = 0;", "};"}, {}, {}, {}, {}}) ==
         "odd_options: seed is behind name\n");
 }

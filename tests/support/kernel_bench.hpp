@@ -22,6 +22,9 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/autodiff/gradients.hpp>
+#include <pinion/graph/scopes.hpp>
+#include <pinion/op/build.hpp>
 #include <pinion/op/kernels.hpp>
 
 namespace kernel_bench {

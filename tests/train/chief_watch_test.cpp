@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <pinion/train.hpp>
+#include <pinion/train/session/patience.hpp>
 
 namespace {
 

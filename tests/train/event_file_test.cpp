@@ -1,5 +1,7 @@
 // Event files: their bytes, when they are written, and how they are read back, whole, torn or broken.
+#include <pinion/op/summary/message.hpp>
 #include <pinion/train/summary/event_file_reader.hpp>
+#include <pinion/train/summary/record.hpp>
 #include <pinion/train/summary/summary_writer.hpp>
 
 #include <catch2/catch.hpp>

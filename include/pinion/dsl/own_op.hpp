@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <pinion/dsl/node_call.hpp>
+#include <pinion/op/build.hpp>
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/registry.hpp>
 

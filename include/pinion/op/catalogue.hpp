@@ -53,9 +53,6 @@ namespace detail {
 const std::unordered_map<std::string_view, definition>& definitions();
 }  // namespace detail
 
-// Is it one of the catalogue?
-bool is_library_op(std::string_view op);
-
 }  // namespace pinion::inline v0
 
 #if PINION_HEADER_ONLY

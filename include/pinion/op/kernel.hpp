@@ -13,7 +13,6 @@
 #include <pinion/device/device.hpp>
 #include <pinion/graph/graph.hpp>
 #include <pinion/op/services.hpp>
-#include <pinion/runtime/step_tracer.hpp>
 
 namespace pinion::inline v0 {
 

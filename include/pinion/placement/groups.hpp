@@ -81,5 +81,6 @@ class placement_groups {
 }  // namespace pinion::inline v0
 
 #if PINION_HEADER_ONLY
+#include <pinion/placement/grouping.ipp>
 #include <pinion/placement/groups.ipp>
 #endif

@@ -2,6 +2,9 @@
 // gradients and refusals here.
 #pragma once
 
+#include <pinion/graph/scopes.hpp>
+#include <pinion/op/control/bodies.hpp>
+
 #include "laws/ops/map.hpp"
 
 namespace laws {

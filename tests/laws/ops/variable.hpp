@@ -1,6 +1,7 @@
 // Variables: what names them, what writes them.
 #pragma once
 
+#include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 
 #include "laws/ops/map.hpp"

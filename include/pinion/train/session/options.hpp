@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <pinion/train/hooks/hook.hpp>
+#include <pinion/train/session/log.hpp>
 #include <pinion/train/session/scaffold.hpp>
 
 namespace pinion::inline v0::train {

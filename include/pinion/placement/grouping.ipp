@@ -1,5 +1,6 @@
-// How nodes come together: union-find over references, resources and colocation. Rules and order: TensorFlow 1.15,
-// colocation_graph.cc; but a colocation that is dropped leaves nothing behind.
+// Bodies of <pinion/placement/groups.hpp>: how nodes come together, by union-find over references, resources and
+// colocation. Rules and order: TensorFlow 1.15, colocation_graph.cc; but a colocation that is dropped leaves nothing
+// behind.
 #pragma once
 
 #include <algorithm>
@@ -343,7 +344,7 @@ inline void grouping::number() {
 
 }  // namespace detail
 
-placement_groups::placement_groups(const placement_problem& p)
+PINION_DECL placement_groups::placement_groups(const placement_problem& p)
     : p_(p), kernels_(p.devices), position_(static_cast<std::size_t>(p.graph.size()), absent), facts_(p.nodes.size()) {
   if (p.devices.empty()) throw error(errc::failed_precondition, "there is no device to place nodes on");
   for (position i = 0; i < p.nodes.size(); ++i) position_[static_cast<std::size_t>(p.nodes[i])] = i;
