@@ -41,6 +41,7 @@
 #include <pinion/train/session/beginning.ipp>
 #include <pinion/train/session/chief_sign.ipp>
 #include <pinion/train/session/chief_watch.ipp>
+#include <pinion/train/session/log.ipp>
 #include <pinion/train/session/monitored_session.ipp>
 #include <pinion/train/session/scaffold.ipp>
 #include <pinion/train/session/signal_stop.ipp>

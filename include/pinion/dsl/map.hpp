@@ -2,7 +2,7 @@
 #pragma once
 
 #include <array>
-#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,43 +55,32 @@ struct placed_operands {
 
 namespace detail {
 
-inline const scalar::program& node_program(const node& n) {
-  return op::program_of(n.attrs);
+// An operand of an elementwise node: a number, or an expression, which may vanish into the node if its type joins.
+struct map_part {
+  scalar::operand<scalar::program> as = {scalar::operand<scalar::program>::leaf, {}, nullptr};
+  any_expr value = {};
+  bool joins = false;
+};
+
+template <class Stand, class Arithmetic, class A>
+map_part part_of(const A& a, source_location where) {
+  using operand = scalar::operand<scalar::program>;
+  if constexpr (scalar_operand<A>)
+    return {.as = {operand::number_literal, scalar::number(static_cast<Arithmetic>(a)), nullptr}};
+  else
+    return {.as = {std::is_same_v<value_of<A>, bool> ? operand::leaf_mask : operand::leaf, {}, nullptr},
+            .value = endpoint_of(a, where),
+            .joins = is_mapped<Stand>};
 }
 
-// May the node of a temporary vanish into its consumer? Nobody else uses it, and it was made under the same scopes.
-bool can_absorb(const graph& g, const any_expr& e);
-
-// Collects the operands of one elementwise node.
-struct map_builder {
-  graph& g;
+// What the type of an elementwise node says of it.
+struct map_request {
+  std::string_view op, base_name;
+  std::string_view name;  // "" where none was given
   source_location where;
-  std::vector<output> inputs = {};
-  std::vector<node_id> absorbed = {};
-  std::vector<std::shared_ptr<const scalar::program>> kept = {};
-
-  template <class Stand, class Arithmetic, class A>
-  scalar::operand<scalar::program> add(const A& a) {
-    using operand = scalar::operand<scalar::program>;
-    if constexpr (scalar_operand<A>) {
-      return {operand::number_literal, scalar::number(static_cast<Arithmetic>(a)), nullptr};
-    } else {
-      const any_expr e = endpoint_of(a, where);
-      if constexpr (is_mapped<Stand>) {
-        if (can_absorb(g, e)) {
-          const node& n = g.peek(e.id());
-          inputs.insert(inputs.end(), n.inputs.begin(), n.inputs.end());
-          kept.push_back(n.attrs.get<op::shared_program>("program"));
-          absorbed.push_back(e.id());
-          if (!where.known()) where = n.where;
-          return {operand::absorbed, {}, kept.back().get()};
-        }
-      }
-      inputs.push_back(e.endpoint());
-      return {std::is_same_v<value_of<A>, bool> ? operand::leaf_mask : operand::leaf, {}, nullptr};
-    }
-  }
+  const static_program& own;
 };
+output make_map(graph& g, const map_request& request, std::span<const map_part> operands);
 
 }  // namespace detail
 
@@ -104,22 +93,9 @@ auto map_call(std::string_view name, source_location where, A&&... operands) {
   (check_stored<A>(), ...);
   instantiate_kernels<P>();
   graph& g = graph_of(operands...);
-  detail::map_builder builder{g, where};
-  const std::array<scalar::operand<scalar::program>, sizeof...(A)> parts{
-      builder.template add<stand_t<A, Arithmetic, placed::absorbs>, Arithmetic>(operands)...};
-  auto program =
-      std::make_shared<const scalar::program>(scalar::compose(scalar::convert_program<scalar::program>(P::own), parts));
-  std::sort(builder.absorbed.rbegin(), builder.absorbed.rend());
-  for (node_id id : builder.absorbed) g.absorb(id);
-  attributes attrs{{"program", op::shared_program(std::move(program))}};
-  if (!name.empty()) attrs.set("named", true);
-  const node_id id = build(g, {.op = Op::name,
-                               .base_name = std::string(name.empty() ? Op::base_name : name),
-                               .inputs = std::move(builder.inputs),
-                               .attrs = std::move(attrs),
-                               .where = builder.where,
-                               .may_be_absorbed = true});
-  return expr<Result, P>(g, {id, 0});
+  const std::array<detail::map_part, sizeof...(A)> parts{
+      detail::part_of<stand_t<A, Arithmetic, placed::absorbs>, Arithmetic>(operands, where)...};
+  return expr<Result, P>(g, detail::make_map(g, {Op::name, Op::base_name, name, where, P::own}, parts));
 }
 
 // The element type that operands agree on; scalars take it on.

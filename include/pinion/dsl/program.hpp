@@ -99,13 +99,22 @@ constexpr bool joins() {
   }
 }
 
-// Puts the kernels of a program, forward and backward, into this binary.
+// Puts the kernels of a program, forward and backward, into this binary: where the compiler optimizes. A kernel that is
+// not optimized takes longer to compile and to run than the library's interpreter does. A binary may have units of both
+// kinds, which share these templates; the kernels of the optimized ones are found by all, whichever copy is linked.
+#if defined(__OPTIMIZE__)
+inline constexpr bool compiles_kernels = true;
+#else
+inline constexpr bool compiles_kernels = false;
+#endif
 template <class P>
 void instantiate_kernels() {
-  (void)scalar::compile_program<P>::kernel;
-  constexpr auto to = P::recorded.results[0].type;
-  if constexpr (is_floating(P::recorded.arithmetic) && to == P::recorded.arithmetic)
-    if constexpr (gradient_of<P>::is_compiled) (void)scalar::compile_program<gradient_of<P>>::kernel;
+  if constexpr (compiles_kernels) {
+    (void)scalar::compile_program<P>::kernel;
+    constexpr auto to = P::recorded.results[0].type;
+    if constexpr (is_floating(P::recorded.arithmetic) && to == P::recorded.arithmetic)
+      if constexpr (gradient_of<P>::is_compiled) (void)scalar::compile_program<gradient_of<P>>::kernel;
+  }
 }
 
 }  // namespace pinion::inline v0::dsl

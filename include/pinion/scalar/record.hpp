@@ -42,12 +42,12 @@ struct operand {
 };
 
 // The program of `outer` with its operands put in place; inputs are numbered from left to right.
-template <class Program, std::size_t N>
-constexpr Program compose(const Program& outer, const std::array<operand<Program>, N>& operands) {
+template <class Program>
+constexpr Program compose(const Program& outer, const operand<Program>* operands, std::size_t n) {
   Program whole;
   whole.arithmetic = outer.arithmetic;
-  std::array<value_id, N> at{};
-  for (std::size_t i = 0; i < N; ++i) {
+  auto at = table_beside<value_id>(outer, n);
+  for (std::size_t i = 0; i < n; ++i) {
     const auto& o = operands[i];
     if (o.kind == operand<Program>::number_literal) {
       at[i] = whole.emit_literal(o.value);
@@ -64,9 +64,13 @@ constexpr Program compose(const Program& outer, const std::array<operand<Program
       at[i] = whole.emit_input(o.kind == operand<Program>::leaf_mask);
     }
   }
-  const value_id y = append(whole, outer, at.data());
+  const value_id y = append(whole, outer, n > 0 ? &at[0] : nullptr);
   whole.results.push_back({y, outer.results[0].type});
   return whole;
+}
+template <class Program, std::size_t N>
+constexpr Program compose(const Program& outer, const std::array<operand<Program>, N>& operands) {
+  return compose(outer, operands.data(), N);
 }
 
 }  // namespace pinion::inline v0::scalar

@@ -1,15 +1,9 @@
 // Where the lines of a training program go.
 #pragma once
 
-#include <cstdio>
-#include <memory>
-#include <mutex>
-#include <string>
 #include <string_view>
-#include <utility>
 
-#include <fmt/format.h>
-
+#include <pinion/base/config.hpp>
 #include <pinion/runtime/options.hpp>
 
 namespace pinion::inline v0::train {
@@ -21,11 +15,10 @@ struct silent_t {
 inline constexpr silent_t silent{};
 
 // Makes a sink safe for several threads, whose lines come one after another; standard error where it is empty.
-inline text_sink one_at_a_time(text_sink to) {
-  return [to = std::move(to), lock = std::make_shared<std::mutex>()](std::string_view line) {
-    std::lock_guard hold(*lock);
-    to ? to(line) : fmt::print(stderr, "{}\n", line);
-  };
-}
+text_sink one_at_a_time(text_sink to);
 
 }  // namespace pinion::inline v0::train
+
+#if PINION_HEADER_ONLY
+#include <pinion/train/session/log.ipp>
+#endif

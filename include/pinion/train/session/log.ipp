@@ -1,0 +1,23 @@
+// Bodies of <pinion/train/session/log.hpp>.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <pinion/train/session/log.hpp>
+
+namespace pinion::inline v0::train {
+
+PINION_DECL text_sink one_at_a_time(text_sink to) {
+  return [to = std::move(to), lock = std::make_shared<std::mutex>()](std::string_view line) {
+    std::lock_guard hold(*lock);
+    to ? to(line) : fmt::print(stderr, "{}\n", line);
+  };
+}
+
+}  // namespace pinion::inline v0::train
