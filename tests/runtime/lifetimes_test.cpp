@@ -131,7 +131,8 @@ TEST_CASE("queue runners outlive their session: that it goes is what stops them"
     runner.start(sess, coord);
     while (int(sess.run(size)) < 2) std::this_thread::yield();
   }
-  CHECK(caught([&] { coord.join(); }).code() == pn::errc::cancelled);
+  const pn::errc end = caught([&] { coord.join(); }).code();
+  CHECK((end == pn::errc::cancelled || end == pn::errc::failed_precondition));  // in a step, or between two
   coord.clear_stop();
   pn::session again;  // perhaps where the first was
   runner.start(again, coord);
