@@ -12,6 +12,7 @@
 
 #include <pinion/dsl/control.hpp>
 #include <pinion/dsl/layout.hpp>
+#include <pinion/dsl/map.hpp>
 #include <pinion/dsl/queues.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
