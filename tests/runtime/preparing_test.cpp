@@ -97,9 +97,11 @@ TEST_CASE("steps run, and others are made ready, while a kernel of one is being 
 TEST_CASE("threads that want the same step make it once") {
   world w;
   w.stands.go_on.opened.set_value();
+  std::atomic<int> right = 0;  // Catch checks in one thread at a time
   std::vector<std::thread> all;
-  for (int t = 0; t < 4; ++t) all.emplace_back([&] { CHECK(float(w.sess.run(w.slow)) == 2); });
+  for (int t = 0; t < 4; ++t) all.emplace_back([&] { right += float(w.sess.run(w.slow)) == 2; });
   for (auto& t : all) t.join();
+  CHECK(right == 4);
   CHECK(w.stands.stops == 1);
 }
 
@@ -147,9 +149,11 @@ TEST_CASE("a step that others wait for is placed as one: what two of them share 
     for (int k = 0; k < 4; ++k) many.push_back(v * float(k));
     pn::session sess{{.placer = pn::round_robin_placer{}, .cpu_devices = 3}};
     sess.run(v.initializer());
+    std::atomic<int> right = 0;
     std::vector<std::thread> all;
-    for (int k = 0; k < 4; ++k) all.emplace_back([&, k] { CHECK(float(sess.run(many[std::size_t(k)])) == float(k)); });
+    for (int k = 0; k < 4; ++k) all.emplace_back([&, k] { right += float(sess.run(many[std::size_t(k)])) == float(k); });
     for (auto& t : all) t.join();
+    CHECK(right == 4);
   }
 }
 
