@@ -66,6 +66,20 @@ TEST_CASE("Q2: a failure is the same error on both sides") {
   CHECK(a->why->location() == "model.cpp:7");
 }
 
+TEST_CASE("Q2: a message that is more than a peer takes fails alone, asked or answered, and others go on") {
+  echo_world w;
+  channel& way = w.connected();
+  const bool asked = GENERATE(true, false);
+  const auto large = asked ? ask(way, same, too_much()) : ask(way, swell, "");
+  const auto small = ask(way, same, "small");
+  w.world.run_for(1s);
+  CHECK(large->times == 1);
+  CHECK_THAT(large->failure, Catch::StartsWith("resource_exhausted: a message of 268435457 bytes of control is more "
+                                               "than the 268435456 that a task takes at once"));
+  CHECK(small->control == "small");
+  CHECK(way.up());
+}
+
 TEST_CASE("Q1: a responder that is dropped without an answer answers so") {
   echo_world w;
   const auto a = ask(w.connected(), drop, "");

@@ -19,8 +19,12 @@ using namespace std::chrono_literals;
 inline const std::string ps_name = "/job:ps/replica:0/task:0", ps_at = "ps:1", ps_title = ps_name + " at " + ps_at;
 inline const duration heartbeat = 1s;
 
-// What an echo can be asked for. `late` is answered after a second.
-enum echo_method : method { same = 1, refuse, drop, keep, late };
+// What an echo can be asked for. `late` is answered after a second, `swell` with more than a peer takes.
+enum echo_method : method { same = 1, refuse, drop, keep, late, swell };
+
+inline std::string too_much() {
+  return std::string(limits{}.control + 1, 'x');
+}
 
 // A message as it comes: its control part, and its payload as text.
 class letter final : public incoming {
@@ -90,6 +94,7 @@ struct echo_task {
       ++begun;
       if (m == same) answer->reply(mail(std::move(control), std::move(payload)));
       if (m == refuse) answer->fail(refusal());
+      if (m == swell) answer->reply(mail(too_much()));
       if (m == keep) kept.push_back(std::move(*answer));
       if (m == late) after(*net, 1s, [answer, control] { answer->reply(mail(control)); });
     });

@@ -108,8 +108,10 @@ class connection : public std::enable_shared_from_this<connection> {
   void notify(rpc::method what, rpc::message&& message, urgency when = urgency::batch) {
     send({.kind = frame_kind::notice, .method = what}, std::move(message), when);
   }
-  // Fails at once when the connection is closed.
+  // Fails at once when the connection is closed, or the message is more than a peer takes.
   void request(rpc::method what, rpc::message&& message, reply_handler handler) {
+    if (const auto refused = too_large_to_send(message.control.size(), message.payload_bytes()))
+      return handler.failed(*refused);
     std::uint64_t id = 0;
     std::optional<error> closed;
     {
@@ -389,6 +391,7 @@ class connection : public std::enable_shared_from_this<connection> {
 };
 
 inline void responder::reply(message&& answer) {
+  if (const auto refused = too_large_to_send(answer.control.size(), answer.payload_bytes())) return fail(*refused);
   const auto id = std::exchange(id_, 0);
   if (const auto c = to_.lock(); c && id)
     c->send({.kind = frame_kind::reply, .id = id}, std::move(answer), connection::urgency::now);

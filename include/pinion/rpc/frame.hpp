@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include <pinion/base/error.hpp>
@@ -53,6 +54,18 @@ inline void check(const frame_header& h, const limits& allowed) {
   if (h.payload > allowed.payload)
     throw error(errc::data_loss, "a message announces " + std::to_string(h.payload) +
                                      " bytes of payload; the limit is " + std::to_string(allowed.payload));
+}
+
+// Why a message is not sent: its peer would close the connection, at the cost of everybody who uses it.
+inline std::optional<error> too_large_to_send(std::uint64_t control, std::uint64_t payload) {
+  const limits most;
+  if (control <= most.control && payload <= most.payload) return std::nullopt;
+  const bool by_control = control > most.control;
+  return error(errc::resource_exhausted, "a message of " + std::to_string(by_control ? control : payload) +
+                                             " bytes of " + (by_control ? "control" : "payload") +
+                                             " is more than the " +
+                                             std::to_string(by_control ? most.control : most.payload) +
+                                             " that a task takes at once; a smaller step, or graph, passes");
 }
 
 }  // namespace pinion::inline v0::rpc
