@@ -47,5 +47,4 @@
 #include <pinion/spec/cluster_spec.hpp>
 #include <pinion/spec/device_spec.hpp>
 #include <pinion/spec/place.hpp>
-#include <pinion/tensor/tensor.hpp>
 #include <pinion/tensor/text.hpp>

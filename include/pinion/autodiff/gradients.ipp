@@ -128,7 +128,7 @@ class reverse_walk {
 
   void give(output to, gradient_value value) { parts_[{to.node, to.index}].push_back(value); }
 
-  // What was given to an output, added up.
+  // The sum of the gradients that were given to an output.
   std::optional<gradient_value> total(output o) {
     auto found = parts_.find({o.node, o.index});
     if (found == parts_.end()) return std::nullopt;

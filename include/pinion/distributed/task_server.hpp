@@ -37,7 +37,7 @@ struct traffic_counts {
 
 namespace distributed {
 
-// What stands behind a server.
+// A task_server answers the requests that reach a server's port, for one task of the cluster.
 class task_server {
  public:
   virtual ~task_server() = default;

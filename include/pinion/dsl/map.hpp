@@ -73,7 +73,7 @@ map_part part_of(const A& a, source_location where) {
             .joins = is_mapped<Stand>};
 }
 
-// What the type of an elementwise node says of it.
+// A map_request names an elementwise node as its type describes it.
 struct map_request {
   std::string_view op, base_name;
   std::string_view name;  // "" where none was given

@@ -1,4 +1,4 @@
-// What the file formats stand on.
+// The file formats include this header first: it answers which of the libraries they read with are there.
 #pragma once
 
 #include <pinion/base/config.hpp>

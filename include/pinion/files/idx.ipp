@@ -21,7 +21,7 @@ namespace pinion::inline v0::files {
 
 namespace detail {
 
-// What the first bytes announce.
+// An idx_header is what the first bytes of an IDX file announce.
 struct idx_header {
   stored_element element;
   shape extent;

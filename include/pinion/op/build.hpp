@@ -14,7 +14,6 @@ namespace pinion::inline v0 {
 // Is it one of the library's ops, those of op/catalogue.hpp?
 bool is_library_op(std::string_view op);
 // The definition of an op by name, the library's or a program's own; throws not_found.
-// A template only so that a header that builds nodes stands without the catalogue, which needs it.
 const definition& definition_of(std::string_view op);
 
 struct node_request {

@@ -51,8 +51,6 @@ struct loop : control_flow {
 node_id make_conditional(graph& g, node_request request, std::shared_ptr<body> then, std::shared_ptr<body> otherwise);
 node_id make_loop(graph& g, node_request request, shared_body cond, std::shared_ptr<body> turn);
 
-// ---- shapes -------------------------------------------------------------------------------------------------------
-
 }  // namespace pinion::inline v0::op
 
 #if PINION_HEADER_ONLY

@@ -266,7 +266,7 @@ inline void loop::gradient(gradient_context& g) {
     turn.results.push_back(detail::sum_of(turn.graph, sum, more));
   }
   const std::size_t count = variables.size();
-  // What each turn was given and kept, and the gradients of what it collected.
+  // Every turn scans what it was given and kept, and the gradients of what it collected.
   const auto scan = [&](output argument, output stack) {
     turn.arguments.push_back(argument);
     slices.push_back(stack);

@@ -264,7 +264,7 @@ class weighted_product {
  public:
   explicit weighted_product(std::size_t weights) : of_(std::size_t{1} << weights) { of_[0] = 1; }
 
-  // What has more e than factors is no term, and stays out of sums: it might be 0 times infinity.
+  // A product with more e than factors is no term, and stays out of sums: it might be 0 times infinity.
   void times(T x, const std::vector<const T*>& g, std::int64_t at) {
     for (std::size_t set = of_.size(); set-- > 0;) {
       const int chosen = std::popcount(set);

@@ -11,8 +11,6 @@
 #include <protozero/pbf_builder.hpp>
 #include <protozero/pbf_message.hpp>
 
-#include <pinion/base/utf8.hpp>
-
 namespace pinion::inline v0::op {
 
 namespace detail {

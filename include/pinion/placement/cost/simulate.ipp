@@ -31,7 +31,7 @@ class memory_sweep {
   }
   std::int64_t peak(int device) {
     auto& mine = events_[static_cast<std::size_t>(device)];
-    // What begins at a moment is there before what ends then goes.
+    // A tensor that begins at a moment is there before one that ends then goes.
     std::sort(mine.begin(), mine.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
     });

@@ -190,10 +190,6 @@ class monitored_training_session {
   std::optional<std::int64_t> step_;                           // the last that was seen
 };
 
-// ---- sessions, again and again ------------------------------------------------------------------------------------
-
-// ---- the chief and the others -------------------------------------------------------------------------------------
-
 }  // namespace pinion::inline v0::train
 
 #if PINION_HEADER_ONLY

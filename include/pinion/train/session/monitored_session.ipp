@@ -243,7 +243,7 @@ PINION_DECL void monitored_training_session::attempt(const std::function<void()>
   }
 }
 
-// What made a thread of the coordinator fail may be why the step did.
+// A thread of the coordinator may have failed first, and that be why the step did.
 PINION_DECL error monitored_training_session::because(const error& failed) {
   const auto cause = coordinator_ ? coordinator_->failure() : std::nullopt;
   if (!cause || is_recoverable(failed)) return failed;

@@ -14,10 +14,6 @@ PINION_DECL bool may_come_back(const error& e) {
   return e.code() == errc::aborted || e.code() == errc::unavailable || e.code() == errc::deadline_exceeded;
 }
 
-}  // namespace pinion::inline v0::train
-
-namespace pinion::inline v0::train {
-
 PINION_DECL task_probe::task_probe(const graph& of) {
   std::set<std::string> tasks;
   for (node_id id = 0; id < of.size(); ++id)

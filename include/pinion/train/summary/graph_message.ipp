@@ -21,8 +21,6 @@ PINION_DECL std::string graph_message(const graph& g) {
 
 #include <protozero/pbf_builder.hpp>
 
-#include <pinion/graph/body.hpp>
-
 namespace pinion::inline v0::train {
 
 namespace detail {
@@ -198,7 +196,7 @@ namespace pinion::inline v0::train {
 
 namespace detail {
 
-// What a node asks for; where it must stand with another that asks for something, what that one does.
+// The device that a node asks for, or that the node asks for with which it must stand.
 inline const device_spec& request_of(const graph& g, const node& n) {
   for (const std::string& anchor : n.colocation)
     if (const node_id id = g.id_of(anchor); id != no_node && !g[id].requested.empty()) return g[id].requested;

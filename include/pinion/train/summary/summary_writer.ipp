@@ -16,10 +16,6 @@ PINION_DECL void summary_writer::add_session_log(session_mark mark, std::int64_t
   file_.add(event_kind::session_log, session_log_message(mark, checkpoint_path), step);
 }
 
-}  // namespace pinion::inline v0::train
-
-namespace pinion::inline v0::train {
-
 namespace detail {
 inline void check_text(std::string_view text, const char* what) {
   if (!text.empty() && is_utf8(text)) return;
