@@ -57,7 +57,8 @@ T again(const T& value) {
   return result;
 }
 
-// ---- text ------------------------------------------------------------------------------------------------------------
+// ---- text
+// ------------------------------------------------------------------------------------------------------------
 
 // All that a value says of itself: the control part, and the payload.
 template <class T>
@@ -69,8 +70,8 @@ std::string bytes_of(const T& value) {
 }
 
 inline std::string text(const attribute& value) {
-  if (const auto* t = std::get_if<any_tensor>(&value)) return t->empty() ? "<no tensor>" : to_string(*t);
-  if (const auto* p = std::get_if<op::shared_program>(&value)) return "\n" + scalar::to_string(**p);
+  if (const auto* t = value.get_if<any_tensor>()) return t->empty() ? "<no tensor>" : to_string(*t);
+  if (const auto* p = value.get_if<op::shared_program>()) return "\n" + scalar::to_string(**p);
   return bytes_of(value);
 }
 inline std::string text(const node& n) {
@@ -91,7 +92,8 @@ inline std::string text(const graph& g) {
   return s;
 }
 
-// ---- a graph that has something of everything ------------------------------------------------------------------------
+// ---- a graph that has something of everything
+// ------------------------------------------------------------------------
 
 struct model {
   graph g;
@@ -147,7 +149,8 @@ inline std::vector<runtime::partition> partitions(const model& m) {
     devices.push_back({parse_device(name), name, 0, ""});
   const runtime::step_signature s{{m.x.endpoint(), m.y.endpoint()}, {m.loss.endpoint()}, {m.train.id()}};
   const auto home = parse_device("/job:worker/replica:0/task:0");
-  const placement p = simple_placer{}({.graph = m.g, .nodes = runtime::prune(m.g, s), .devices = devices, .home = home});
+  const placement p =
+      simple_placer{}({.graph = m.g, .nodes = runtime::prune(m.g, s), .devices = devices, .home = home});
   return runtime::partitioner(m.g, p, s, 0).run();
 }
 

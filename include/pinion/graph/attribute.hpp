@@ -1,16 +1,18 @@
 // What a node carries beside its inputs: named values fixed when it is made.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/dtype.hpp>
+#include <pinion/base/error.hpp>
 #include <pinion/scalar/program.hpp>
 #include <pinion/tensor/shape.hpp>
 #include <pinion/tensor/tensor.hpp>
@@ -20,14 +22,61 @@ namespace pinion::inline v0 {
 struct body;
 
 using integers = std::vector<std::int64_t>;
-using attribute = std::variant<bool, std::int64_t, double, std::string, dtype, shape, integers, any_tensor,
-                               std::shared_ptr<const scalar::program>, std::shared_ptr<const body>>;
 
-// A small map from names to values, sorted by name. A value.
+// A value of one of a few types. Its copies share it, and nobody changes it: a value, as small as two pointers. Its
+// alternatives stand in attribute_value.hpp, so that those who make nodes compile no variant.
+class attribute {
+ public:
+  struct alternatives;
+
+  template <std::same_as<bool> B>  // which no pointer becomes
+  attribute(B value) : attribute(flag{value}) {}
+  attribute(std::int64_t value);
+  attribute(double value);
+  attribute(std::string value);
+  attribute(pinion::dtype value);
+  attribute(pinion::shape value);
+  attribute(integers value);
+  attribute(any_tensor value);
+  attribute(std::shared_ptr<const scalar::program> value);
+  attribute(std::shared_ptr<const body> value);
+  explicit attribute(alternatives value);
+
+  const alternatives& held() const { return *held_; }
+  std::size_t index() const;  // of the alternative that it holds
+  // Null where it holds another type; T is one of the alternatives.
+  template <class T>
+  const T* get_if() const;
+
+ private:
+  struct flag {
+    bool value;
+  };
+  explicit attribute(flag value);
+
+  std::shared_ptr<const alternatives> held_;
+};
+
+// A small map from names to values, sorted by name. A value. Its special members stand out of line, for the same
+// reason.
 class attributes {
  public:
-  attributes() = default;
-  attributes(std::initializer_list<std::pair<std::string_view, attribute>> items);
+  struct item {
+    std::string_view name;
+    attribute value;
+  };
+  struct entry {
+    std::string name;
+    attribute value;
+  };
+
+  attributes();
+  attributes(std::initializer_list<item> items);
+  attributes(const attributes&);
+  attributes(attributes&&) noexcept;
+  attributes& operator=(const attributes&);
+  attributes& operator=(attributes&&) noexcept;
+  ~attributes();
 
   void set(std::string_view name, attribute value);
   const attribute* find(std::string_view name) const;
@@ -37,23 +86,23 @@ class attributes {
   template <class T>
   const T& get(std::string_view name) const {
     const attribute* a = find(name);
-    const T* value = a ? std::get_if<T>(a) : nullptr;
-    if (!value) throw error(errc::internal, "attribute '" + std::string(name) + "' is missing or of another type");
+    const T* value = a ? a->get_if<T>() : nullptr;
+    if (!value) refuse(name);
     return *value;
   }
   template <class T>
   T get_or(std::string_view name, T fallback) const {
     const attribute* a = find(name);
-    const T* value = a ? std::get_if<T>(a) : nullptr;
+    const T* value = a ? a->get_if<T>() : nullptr;
     return value ? *value : fallback;
   }
-  auto begin() const { return items_.begin(); }
-  auto end() const { return items_.end(); }
+  const entry* begin() const;
+  const entry* end() const;
 
  private:
-  using list = std::vector<std::pair<std::string, attribute>>;
-  list::iterator lower(std::string_view name);
-  list items_;
+  [[noreturn]] static void refuse(std::string_view name);
+  std::vector<entry>::iterator lower(std::string_view name);
+  std::vector<entry> items_;
 };
 
 }  // namespace pinion::inline v0

@@ -8,13 +8,12 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <pinion/base/config.hpp>
@@ -39,18 +38,18 @@ class graph {
     std::atomic<graph*> at{nullptr};
   };
 
-  graph() { life_->at.store(this, std::memory_order_release); }
-  ~graph() { life_->at.store(nullptr, std::memory_order_release); }
-  const std::shared_ptr<life>& lives() const { return life_; }
+  graph();
   graph(const graph&) = delete;
+  ~graph();
   graph& operator=(const graph&) = delete;
+  const std::shared_ptr<life>& lives() const { return life_; }
 
   // Makes this the default graph of the thread, with empty scopes, until the returned guard goes.
   PINION_GUARD default_scope as_default();
 
   // Every node that is there, by id. Ids are dense but for absorbed nodes, which `contains` tells.
-  node_id size() const { return static_cast<node_id>(nodes_.size()); }
-  bool contains(node_id id) const { return id >= 0 && id < size() && !nodes_[index(id)].absorbed; }
+  node_id size() const;
+  bool contains(node_id id) const;
   const node& operator[](node_id id) const;
   std::optional<node_view> find(std::string_view name) const;
   node_id id_of(std::string_view name) const;
@@ -58,31 +57,31 @@ class graph {
 
   // Collections: ids under a well-known name ("variables", "trainable_variables", "losses", ...), in order.
   const std::vector<node_id>& collection(const std::string& name) const;
-  void add_to_collection(const std::string& name, node_id id) { collections_[name].push_back(id); }
+  void add_to_collection(const std::string& name, node_id id);
 
   // What layers above keep with the graph: one object of each type, made on first use and gone with the graph.
   template <class T>
   T& attached() {
-    std::shared_ptr<void>& held = attachments_[&detail::attachment_key<T>];
+    std::shared_ptr<void>& held = attachment(&detail::attachment_key<T>);
     if (!held) held = std::make_shared<T>();
     return *static_cast<T*>(held.get());
   }
 
   // The policies of the guards that were opened on this graph, in order.
-  const std::vector<std::shared_ptr<const guard_use>>& policies() const { return policies_; }
-  void add_policy(std::shared_ptr<const guard_use> p) { policies_.push_back(std::move(p)); }
+  const std::vector<std::shared_ptr<const guard_use>>& policies() const;
+  void add_policy(std::shared_ptr<const guard_use> p);
   // The plain guards: one for each line that opened any.
-  const std::map<std::pair<std::string_view, unsigned>, std::shared_ptr<guard_use>>& guards() const { return guards_; }
+  const std::map<std::pair<std::string_view, unsigned>, std::shared_ptr<guard_use>>& guards() const;
   std::shared_ptr<guard_use> guard_at(source_location where);
 
   // Variables that got another name than they were given, as that was taken: both names, in order.
-  const std::vector<std::pair<std::string, std::string>>& renamed() const { return renamed_; }
-  void note_renamed(std::string name, std::string wanted) { renamed_.emplace_back(std::move(name), std::move(wanted)); }
+  const std::vector<std::pair<std::string, std::string>>& renamed() const;
+  void note_renamed(std::string name, std::string wanted);
 
   // From now on, until it is lifted, adding a node throws failed_precondition: whoever runs the graph in a loop and
   // builds in it would slow down step by step.
-  void finalize(bool finalized = true) { finalized_ = finalized; }
-  bool finalized() const { return finalized_; }
+  void finalize(bool finalized = true);
+  bool finalized() const;
 
   // Appends a node under a name made unique from its base_name. An unsettled one waits for its name and device.
   node_id add(node n, bool may_be_absorbed);
@@ -94,7 +93,7 @@ class graph {
   // Takes an unconsumed elementwise node out again; its consumer has its inputs now.
   void absorb(node_id id);
   // A node as it stands, settled or not: for those who build.
-  const node& peek(node_id id) const { return nodes_[index(id)]; }
+  const node& peek(node_id id) const;
 
   // Lays a spec over the request of a node, as if it were its innermost guard.
   void pin(node_id id, const device_spec& spec, const std::string& where);
@@ -110,26 +109,11 @@ class graph {
   std::string unique_name(const std::string& base);
 
  private:
-  static std::size_t index(node_id id) { return static_cast<std::size_t>(id); }
-  static std::string lower_case(std::string text);
-  void settle_all();
-  void release_name(const node& n);
+  struct records;  // in graph.ipp: its containers are not for everybody who builds a graph to compile
+  std::shared_ptr<void>& attachment(const void* key);
 
-  const std::shared_ptr<life> life_ = std::make_shared<life>();
-  std::deque<node> nodes_;  // references stay valid while it grows
-  std::vector<node_id> unsettled_;
-  std::unordered_map<std::string, node_id> names_;
-  std::unordered_map<std::string, int> name_uses_;
-  std::map<std::string, std::vector<node_id>> collections_;
-  std::map<const void*, std::shared_ptr<void>> attachments_;
-  bool finalized_ = false;
-  std::vector<std::shared_ptr<const guard_use>> policies_;
-  std::map<std::pair<std::string_view, unsigned>, std::shared_ptr<guard_use>> guards_;
-  std::vector<std::pair<std::string, std::string>> renamed_;
-  std::unique_ptr<error> fault_;
-  std::atomic<bool> waiting_{false};            // is there a node to settle, or a fault to throw?
-  std::atomic<const void*> settling_{nullptr};  // the thread that settles; a lock of the little kind
-  bool closing_ = false;
+  const std::shared_ptr<life> life_;
+  const std::unique_ptr<records> records_;
 };
 
 }  // namespace pinion::inline v0

@@ -1,108 +1,210 @@
 // Bodies of <pinion/graph/graph.hpp>.
 #pragma once
 
+#include <atomic>
+#include <deque>
 #include <exception>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <pinion/graph/graph.hpp>
 
 namespace pinion::inline v0 {
 
+namespace detail {
+inline std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+}  // namespace detail
+
+struct graph::records {
+  std::deque<node> nodes;  // references stay valid while it grows
+  std::vector<node_id> unsettled;
+  std::unordered_map<std::string, node_id> names;
+  std::unordered_map<std::string, int> name_uses;
+  std::map<std::string, std::vector<node_id>> collections;
+  std::map<const void*, std::shared_ptr<void>> attachments;
+  bool finalized = false;
+  std::vector<std::shared_ptr<const guard_use>> policies;
+  std::map<std::pair<std::string_view, unsigned>, std::shared_ptr<guard_use>> guards;
+  std::vector<std::pair<std::string, std::string>> renamed;
+  std::unique_ptr<error> fault;
+  std::atomic<bool> waiting{false};            // is there a node to settle, or a fault to throw?
+  std::atomic<const void*> settling{nullptr};  // the thread that settles; a lock of the little kind
+  bool closing = false;
+
+  node_id size() const { return static_cast<node_id>(nodes.size()); }
+  node& at(node_id id) { return nodes[static_cast<std::size_t>(id)]; }
+  std::string unique_name(const std::string& base);
+  void count_consumers(const node& n, int more);
+  void release_name(const node& n);
+  void settle_all();
+};
+
+PINION_DECL graph::graph() : life_(std::make_shared<life>()), records_(std::make_unique<records>()) {
+  life_->at.store(this, std::memory_order_release);
+}
+
+PINION_DECL graph::~graph() {
+  life_->at.store(nullptr, std::memory_order_release);
+}
+
+PINION_DECL node_id graph::size() const {
+  return records_->size();
+}
+
+PINION_DECL bool graph::contains(node_id id) const {
+  return id >= 0 && id < size() && !records_->at(id).absorbed;
+}
+
+PINION_DECL const node& graph::peek(node_id id) const {
+  return records_->at(id);
+}
+
 PINION_DECL const node& graph::operator[](node_id id) const {
   settle();
-  return nodes_[index(id)];
+  return records_->at(id);
 }
 
 PINION_DECL std::optional<node_view> graph::find(std::string_view name) const {
   const node_id id = id_of(name);
   if (id == no_node) return std::nullopt;
-  return node_view(nodes_[index(id)], nodes_[index(id)].requested);
+  return node_view(peek(id), peek(id).requested);
 }
 
 PINION_DECL node_id graph::id_of(std::string_view name) const {
   settle();
-  const auto at = names_.find(std::string(name));
-  return at == names_.end() ? no_node : at->second;
+  const auto at = records_->names.find(std::string(name));
+  return at == records_->names.end() ? no_node : at->second;
 }
 
 PINION_DECL const output_type& graph::type_of(output o) const {
-  return nodes_[index(o.node)].outputs[static_cast<std::size_t>(o.index)];
+  return peek(o.node).outputs[static_cast<std::size_t>(o.index)];
 }
 
 PINION_DECL const std::vector<node_id>& graph::collection(const std::string& name) const {
   static const std::vector<node_id> nothing;
-  const auto at = collections_.find(name);
-  return at == collections_.end() ? nothing : at->second;
+  const auto at = records_->collections.find(name);
+  return at == records_->collections.end() ? nothing : at->second;
+}
+
+PINION_DECL void graph::add_to_collection(const std::string& name, node_id id) {
+  records_->collections[name].push_back(id);
+}
+
+PINION_DECL std::shared_ptr<void>& graph::attachment(const void* key) {
+  return records_->attachments[key];
+}
+
+PINION_DECL const std::vector<std::shared_ptr<const guard_use>>& graph::policies() const {
+  return records_->policies;
+}
+
+PINION_DECL void graph::add_policy(std::shared_ptr<const guard_use> p) {
+  records_->policies.push_back(std::move(p));
+}
+
+PINION_DECL const std::map<std::pair<std::string_view, unsigned>, std::shared_ptr<guard_use>>& graph::guards() const {
+  return records_->guards;
 }
 
 PINION_DECL std::shared_ptr<guard_use> graph::guard_at(source_location where) {
-  std::shared_ptr<guard_use>& use = guards_[{where.file, where.line}];
+  std::shared_ptr<guard_use>& use = records_->guards[{where.file, where.line}];
   if (!use) use = std::make_shared<guard_use>();
   use->where = where;
   return use;
 }
 
+PINION_DECL const std::vector<std::pair<std::string, std::string>>& graph::renamed() const {
+  return records_->renamed;
+}
+
+PINION_DECL void graph::note_renamed(std::string name, std::string wanted) {
+  records_->renamed.emplace_back(std::move(name), std::move(wanted));
+}
+
+PINION_DECL void graph::finalize(bool finalized) {
+  records_->finalized = finalized;
+}
+
+PINION_DECL bool graph::finalized() const {
+  return records_->finalized;
+}
+
 PINION_DECL node_id graph::add(node n, bool may_be_absorbed) {
-  if (finalized_)
+  if (finalized())
     throw error(errc::failed_precondition, "the graph is finalized, as a monitored session does: '" +
                                                (n.name.empty() ? n.base_name : n.name) +
                                                "' has to be made before the session")
         .at_node(n.name.empty() ? n.base_name : n.name, n.op, to_string(n.where));
   if (!may_be_absorbed) settle();
-  for (const output& in : n.inputs) ++nodes_[index(in.node)].consumers;
-  for (node_id c : n.control_inputs) ++nodes_[index(c)].consumers;
-  nodes_.push_back(std::move(n));
+  records_->count_consumers(n, 1);
+  records_->nodes.push_back(std::move(n));
   const node_id id = size() - 1;
-  unsettled_.push_back(id);
-  waiting_.store(true, std::memory_order_relaxed);
+  records_->unsettled.push_back(id);
+  records_->waiting.store(true, std::memory_order_relaxed);
   if (!may_be_absorbed) settle();
   return id;
 }
 
 PINION_DECL void graph::adopt(std::optional<node> n) {
   settle();
-  node& last = nodes_.emplace_back(n ? std::move(*n) : node{});
+  node& last = records_->nodes.emplace_back(n ? std::move(*n) : node{});
   last.settled = true;
   last.absorbed = !n;
   last.consumers = 0;
   if (last.absorbed) return;
   last.base_name = last.name;
-  name_uses_.try_emplace(lower_case(last.name), 1);
-  names_[last.name] = size() - 1;
-  for (const output& in : last.inputs) ++nodes_[index(in.node)].consumers;
-  for (node_id c : last.control_inputs) ++nodes_[index(c)].consumers;
+  records_->name_uses.try_emplace(detail::lower_case(last.name), 1);
+  records_->names[last.name] = size() - 1;
+  records_->count_consumers(last, 1);
 }
 
 PINION_DECL void graph::absorb(node_id id) {
-  node& n = nodes_[index(id)];
-  for (const output& in : n.inputs) --nodes_[index(in.node)].consumers;
-  for (node_id c : n.control_inputs) --nodes_[index(c)].consumers;
-  if (n.settled) release_name(n);
+  node& n = records_->at(id);
+  records_->count_consumers(n, -1);
+  if (n.settled) records_->release_name(n);
   n.absorbed = true;
-  std::erase(unsettled_,
-             id);  // its id is not given again: a handle of it that is still about shall not mean another node
+  // Its id is not given again: a handle of it that is still about shall not mean another node.
+  std::erase(records_->unsettled, id);
 }
 
 PINION_DECL void graph::pin(node_id id, const device_spec& spec, const std::string& where) {
   settle();
-  node& n = nodes_[index(id)];
+  node& n = records_->at(id);
   n.requested = merge(n.requested, spec);
   n.request_reason = "place at " + where + (n.request_reason.empty() ? "" : ", " + n.request_reason);
   n.pinned = true;
 }
 
 PINION_DECL void graph::settle() const {
-  if (waiting_.load(std::memory_order_acquire)) const_cast<graph*>(this)->settle_all();
+  if (records_->waiting.load(std::memory_order_acquire)) records_->settle_all();
+}
+
+PINION_DECL void graph::settle_before_closing() noexcept {
+  records_->closing = true;
+  settle();
+  records_->closing = false;
 }
 
 PINION_DECL std::string graph::unique_name(const std::string& base) {
-  int& used = name_uses_[lower_case(base)];
+  return records_->unique_name(base);
+}
+
+PINION_DECL std::string graph::records::unique_name(const std::string& base) {
+  int& used = name_uses[detail::lower_case(base)];
   if (used == 0) {
     used = 1;
     return base;
   }
   for (;;) {
     std::string candidate = base + "_" + std::to_string(used++);
-    int& taken = name_uses_[lower_case(candidate)];
+    int& taken = name_uses[detail::lower_case(candidate)];
     if (taken == 0) {
       taken = 1;
       return candidate;
@@ -110,57 +212,45 @@ PINION_DECL std::string graph::unique_name(const std::string& base) {
   }
 }
 
-PINION_DECL std::string graph::lower_case(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
+PINION_DECL void graph::records::count_consumers(const node& n, int more) {
+  for (const output& in : n.inputs) at(in.node).consumers += more;
+  for (const node_id c : n.control_inputs) at(c).consumers += more;
 }
 
-PINION_DECL void graph::release_name(const node& n) {
-  names_.erase(n.name);
-  if (n.name == n.base_name) {
-    name_uses_.erase(lower_case(n.name));
-    return;
-  }
-  name_uses_.erase(lower_case(n.name));
-  --name_uses_[lower_case(n.base_name)];
+PINION_DECL void graph::records::release_name(const node& n) {
+  names.erase(n.name);
+  name_uses.erase(detail::lower_case(n.name));
+  if (n.name != n.base_name) --name_uses[detail::lower_case(n.base_name)];
 }
 
-PINION_DECL void graph::settle_all() {
+PINION_DECL void graph::records::settle_all() {
   thread_local const char here = 0;  // its address names the thread
   const void* const me = &here;
-  if (settling_.load(std::memory_order_relaxed) == me) return;  // a policy that is being asked looks at the graph
-  for (const void* nobody = nullptr; !settling_.compare_exchange_weak(nobody, me, std::memory_order_acquire);)
+  if (settling.load(std::memory_order_relaxed) == me) return;  // a policy that is being asked looks at the graph
+  for (const void* nobody = nullptr; !settling.compare_exchange_weak(nobody, me, std::memory_order_acquire);)
     nobody = nullptr;
   std::unique_ptr<std::atomic<const void*>, void (*)(std::atomic<const void*>*)> hold(
-      &settling_, [](std::atomic<const void*>* lock) { lock->store(nullptr, std::memory_order_release); });
-  auto waiting = std::move(unsettled_);
-  unsettled_.clear();
-  for (std::size_t i = 0; i < waiting.size(); ++i) {
-    node& n = nodes_[index(waiting[i])];
+      &settling, [](std::atomic<const void*>* lock) { lock->store(nullptr, std::memory_order_release); });
+  const auto pending = std::exchange(unsettled, {});
+  for (const node_id id : pending) {
+    node& n = at(id);
     if (n.name.empty())
       n.name = unique_name(n.base_name);
     else
-      name_uses_.try_emplace(lower_case(n.name), 1);  // "v/read", which nobody else may get
-    names_[n.name] = waiting[i];
+      name_uses.try_emplace(detail::lower_case(n.name), 1);  // "v/read", which nobody else may get
+    names[n.name] = id;
     n.settled = true;
     try {
       resolve_request(n);
     } catch (...) {
-      fault_ = std::make_unique<error>(current_error().at_node(n.name, n.op, to_string(n.where)));
+      fault = std::make_unique<error>(current_error().at_node(n.name, n.op, to_string(n.where)));
     }
   }
-  const bool throws = fault_ && std::uncaught_exceptions() == 0 && !closing_;
-  const auto fault = throws ? std::move(fault_) : nullptr;
-  waiting_.store(fault_ != nullptr || !unsettled_.empty(), std::memory_order_release);
+  const bool throws = fault && std::uncaught_exceptions() == 0 && !closing;
+  const auto thrown = throws ? std::move(fault) : nullptr;
+  waiting.store(fault != nullptr || !unsettled.empty(), std::memory_order_release);
   hold.reset();
-  if (fault) throw error(*fault);
-}
-
-PINION_DECL void graph::settle_before_closing() noexcept {
-  closing_ = true;
-  settle();
-  closing_ = false;
+  if (thrown) throw error(*thrown);
 }
 
 }  // namespace pinion::inline v0

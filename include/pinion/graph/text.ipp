@@ -6,8 +6,8 @@
 namespace pinion::inline v0::detail {
 
 PINION_DECL std::string text_of(const std::string& name, const attribute& value) {
-  if (const auto* flag = std::get_if<bool>(&value)) return *flag && name != "named" ? " " + name : "";
-  const auto* program = std::get_if<std::shared_ptr<const scalar::program>>(&value);
+  if (const auto* flag = value.get_if<bool>()) return *flag && name != "named" ? " " + name : "";
+  const auto* program = value.get_if<std::shared_ptr<const scalar::program>>();
   if (!program || !*program) return "";
   std::string ops;
   for (const auto& in : (*program)->code)

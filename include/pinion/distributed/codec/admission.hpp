@@ -83,7 +83,7 @@ inline void check_program(const graph& g, const definition& def, const node& n) 
 // Integers name the axes of a tensor, or one number for each.
 inline void check_lists(const node& n) {
   for (const auto& [name, value] : n.attrs)
-    if (const auto* list = std::get_if<integers>(&value))
+    if (const auto* list = value.get_if<integers>())
       expect(list->size() <= static_cast<std::size_t>(shape::max_rank),
              "its attribute '" + name + "' has more numbers than a tensor has axes");
 }

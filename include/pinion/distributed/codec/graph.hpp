@@ -17,6 +17,7 @@
 #include <pinion/distributed/codec/admission.hpp>
 #include <pinion/distributed/codec/program.hpp>
 #include <pinion/distributed/codec/values.hpp>
+#include <pinion/graph/attribute_value.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/graph/graph.hpp>
 
@@ -77,38 +78,38 @@ void load(rpc::reader& a, shared_body& b);
 namespace detail {
 
 template <std::size_t... I>
-void load_alternative(rpc::reader& a, attribute& value, std::size_t which, std::index_sequence<I...>) {
+void load_alternative(rpc::reader& a, attribute_variant& value, std::size_t which, std::index_sequence<I...>) {
   ((which == I ? void(a(value.emplace<I>())) : void()), ...);
 }
 
 }  // namespace detail
 
-// Templates, so that nothing is taken for an attribute that only converts to one.
-template <class... T>
-requires std::same_as<std::variant<T...>, attribute>
-void save(rpc::writer& a, const std::variant<T...>& value) {
+// A template, so that nothing is taken for an attribute that only converts to one.
+template <std::same_as<attribute> A>
+void save(rpc::writer& a, const A& value) {
   a(static_cast<std::uint8_t>(value.index()));
-  std::visit([&](const auto& held) { a(held); }, value);
+  std::visit([&](const auto& held) { a(held); }, value.held().value);
 }
-template <class... T>
-requires std::same_as<std::variant<T...>, attribute>
-void load(rpc::reader& a, std::variant<T...>& value) {
-  const auto which = rpc::load_choice(a, sizeof...(T) - 1, "attribute type");
-  detail::load_alternative(a, value, which, std::index_sequence_for<T...>{});
+inline attribute load_attribute(rpc::reader& a) {
+  constexpr std::size_t types = std::variant_size_v<attribute_variant>;
+  attribute::alternatives all;
+  const auto which = rpc::load_choice(a, types - 1, "attribute type");
+  detail::load_alternative(a, all.value, which, std::make_index_sequence<types>{});
+  return attribute(std::move(all));
 }
 
 // In order of their names, each once.
 inline void save(rpc::writer& a, const attributes& all) {
   a.put_count(static_cast<std::uint64_t>(std::distance(all.begin(), all.end())));
-  for (const auto& item : all) a(item.first, item.second);
+  for (const auto& item : all) a(item.name, item.value);
 }
 inline void load(rpc::reader& a, attributes& all) {
   all = {};
   std::string last;
   for (std::size_t left = a.take_count(), first = left; left > 0; --left) {
     std::string name;
-    attribute value;
-    a(name, value);
+    a(name);
+    attribute value = load_attribute(a);
     if (left < first && name <= last) rpc::reader::refuse("a message holds attributes out of order");
     all.set(name, std::move(value));
     last = std::move(name);

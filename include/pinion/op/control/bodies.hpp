@@ -17,8 +17,8 @@ bool is_repeatable(const graph& g, const node& n);
 // Does it hold of a body of a node? Of most nodes there is none.
 template <class Predicate>
 bool any_body(const node& n, Predicate&& holds) {
-  for (const auto& [name, value] : n.attrs)
-    if (const auto* b = std::get_if<shared_body>(&value); b && *b && holds(**b)) return true;
+  for (const attributes::entry& e : n.attrs)
+    if (const auto* b = e.value.get_if<shared_body>(); b && *b && holds(**b)) return true;
   return false;
 }
 

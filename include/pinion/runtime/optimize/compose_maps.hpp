@@ -42,7 +42,7 @@ inline const scalar::program* map_program(const node& n) {
   if (n.op == op::map_gradient::name) return nullptr;  // its results are sums
   if (definition_of(n.op).states != 0) return nullptr;
   const auto* found = n.attrs.find("program");
-  const auto* program = found ? std::get_if<op::shared_program>(found) : nullptr;
+  const auto* program = found ? found->get_if<op::shared_program>() : nullptr;
   return program && (*program)->results.size() == 1 ? program->get() : nullptr;
 }
 

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <variant>
 
+#include <pinion/graph/attribute_value.hpp>
 #include <pinion/op/map/op.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
 
@@ -27,7 +29,7 @@ inline bool same_attribute(const attribute& a, const attribute& b) {
   if (a.index() != b.index()) return false;
   return std::visit(
       [&]<class T>(const T& x) {
-        const T& y = std::get<T>(b);
+        const T& y = *b.get_if<T>();
         if constexpr (std::is_same_v<T, any_tensor>)
           return same_tensor(x, y);
         else if constexpr (std::is_same_v<T, double>)
@@ -37,13 +39,12 @@ inline bool same_attribute(const attribute& a, const attribute& b) {
         else
           return x == y;
       },
-      a);
+      a.held().value);
 }
 
 inline bool same_attributes(const attributes& a, const attributes& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    return x.first == y.first && same_attribute(x.second, y.second);
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.name == y.name && same_attribute(x.value, y.value); });
 }
 
 // Constants differ in their values alone: the first bytes tell most of them apart.
@@ -55,7 +56,7 @@ inline std::size_t hash_of(const draft::item& it) {
   for (const output_type& type : it.node.outputs)
     for (const std::int64_t extent : type.shape.dims()) mix(static_cast<std::size_t>(extent));
   for (const auto& [name, value] : it.node.attrs)
-    if (const auto* t = std::get_if<any_tensor>(&value); t && !t->empty() && t->dtype() != dtype::string)
+    if (const auto* t = value.get_if<any_tensor>(); t && !t->empty() && t->dtype() != dtype::string)
       mix(std::hash<std::string_view>{}({static_cast<const char*>(t->raw()), std::min<std::size_t>(t->bytes(), 256)}));
   return h;
 }

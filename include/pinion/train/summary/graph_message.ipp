@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include <pinion/graph/attribute_value.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/train/summary/graph_message.hpp>
 
@@ -145,7 +146,7 @@ inline std::string colocation_of(const node& n) {
 inline std::map<std::string, std::string> attributes_of(const node& n) {
   std::map<std::string, std::string> all;
   for (const auto& [name, value] : n.attrs)
-    all[name] = graph_attribute([&value = value](auto& to) { std::visit(value_writer{to}, value); });
+    all[name] = graph_attribute([&value = value](auto& to) { std::visit(value_writer{to}, value.held().value); });
   if (!n.outputs.empty()) {
     all["_output_shapes"] = shapes_of(n.outputs);
     if (!n.attrs.has("dtype")) all["T"] = graph_attribute([&](auto& to) { value_writer{to}(n.outputs[0].dtype); });
