@@ -9,9 +9,9 @@
 #include <pinion/placement/cost/plain_placers.ipp>
 #include <pinion/placement/cost/simulate.ipp>
 #include <pinion/placement/cost/step_costs.ipp>
-#include <pinion/placement/grouping.ipp>
 #include <pinion/placement/groups.ipp>
 #include <pinion/placement/kernel_pool.ipp>
+#include <pinion/placement/make_plan.ipp>
 #include <pinion/placement/op_knowledge.ipp>
 #include <pinion/placement/placement.ipp>
 #include <pinion/placement/placing.ipp>
@@ -21,6 +21,7 @@
 #include <pinion/placement/plan/html.ipp>
 #include <pinion/placement/plan/json.ipp>
 #include <pinion/placement/plan/plan.ipp>
+#include <pinion/placement/policy/replica_device_setter.ipp>
 #include <pinion/placement/policy/round_robin_over.ipp>
 #include <pinion/placement/policy/strategies.ipp>
 #include <pinion/placement/policy/variables_on.ipp>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/placement/groups.hpp>
+#include <pinion/placement/group_tables.hpp>
 
 namespace pinion::inline v0 {
 

@@ -1,4 +1,4 @@
-// Bodies of <pinion/placement/groups.hpp>: how nodes come together, by union-find over references, resources and
+// How nodes come together, by union-find over references, resources and
 // colocation. Rules and order: TensorFlow 1.15, colocation_graph.cc; but a colocation that is dropped leaves nothing
 // behind.
 #pragma once
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/placement/groups.hpp>
+#include <pinion/placement/group_tables.hpp>
 
 namespace pinion::inline v0 {
 
@@ -25,13 +25,13 @@ class grouping {
   using group = placement_groups::group;
   static constexpr position absent = placement_groups::absent;
 
-  explicit grouping(placement_groups& result)
+  explicit grouping(group_tables& result)
       : r_(result),
-        p_(result.p_),
-        requests_(result.requests_),
-        kernels_(result.kernels_),
-        facts_(result.facts_),
-        dropped_(result.dropped_) {}
+        p_(result.problem),
+        requests_(result.requests),
+        kernels_(result.kernels),
+        facts_(result.facts),
+        dropped_(result.dropped) {}
   void run() {
     find_outsiders();
     while (!build()) {
@@ -69,7 +69,7 @@ class grouping {
   const node& at(position i) const { return r_.at(i); }
   error refusal(position i, std::string sentence) const;
 
-  placement_groups& r_;
+  group_tables& r_;
   const placement_problem& p_;
   request_pool& requests_;
   kernel_pool& kernels_;
@@ -98,7 +98,7 @@ inline bool grouping::build() {
   release_.assign(n, false);
   overruled_by_.assign(n, absent);
   for (position i = 0; i < n; ++i) enter(i);
-  r_.asked_outside_.clear();
+  r_.asked_outside.clear();
   auto next = outsiders_.begin();
   for (position i = 0; i < n; ++i) {
     for (; next != outsiders_.end() && next->user < p_.nodes[i]; ++next) heed(*next);
@@ -129,11 +129,13 @@ inline void grouping::find_outsiders() {
     return std::any_of(outputs.begin(), outputs.end(), [](const output_type& t) { return t.resource; });
   };
   if (std::none_of(p_.nodes.begin(), p_.nodes.end(), makes_resource)) return;
-  for (node_id id = 0; id < static_cast<node_id>(r_.position_.size()); ++id) {
-    if (!p_.graph.contains(id) || r_.position_of(id) != absent || p_.graph[id].requested.empty()) continue;
+  for (node_id id = 0; id < static_cast<node_id>(r_.position_of.size()); ++id) {
+    if (!p_.graph.contains(id) || r_.position_of[static_cast<std::size_t>(id)] != absent ||
+        p_.graph[id].requested.empty())
+      continue;
     for (const output& in : p_.graph[id].inputs)
-      if (p_.graph.type_of(in).resource && r_.position_of(in.node) != absent)
-        outsiders_.push_back({id, r_.position_of(in.node)});
+      if (p_.graph.type_of(in).resource && r_.position_of[static_cast<std::size_t>(in.node)] != absent)
+        outsiders_.push_back({id, r_.position_of[static_cast<std::size_t>(in.node)]});
   }
 }
 // Where it asks for what no device can meet, it has no say: this step does not need it.
@@ -146,7 +148,7 @@ inline void grouping::heed(const outsider& o) {
   const auto meets = [&](const device_info& info) { return is_specification(requests_[*both], info.spec); };
   if (std::none_of(p_.devices.begin(), p_.devices.end(), meets)) return;
   d.requested = requests_.specialised(requests_.specialised(*both, d.resource), d.assigned);
-  r_.asked_outside_.emplace(o.resource, o.user);
+  r_.asked_outside.emplace(o.resource, o.user);
 }
 
 // What a node asks for by itself.
@@ -157,7 +159,7 @@ inline void grouping::enter(position i) {
   group_demand& d = demand_of_[i];
   d.requested = own_[i] = requests_.add(n.requested);
   d.kernels = kernels_.of(facts);
-  d.needs = r_.rare_.empty() ? 0 : r_.bit_of(n.op);
+  d.needs = r_.rare.empty() ? 0 : r_.bit_of(n.op);
   // Another process may know more kernels than this one.
   const bool elsewhere = !p_.local.empty() && !compatible(n.requested.with_type(""), p_.local.with_type(""));
   if (facts.kernels.empty() && elsewhere) {
@@ -202,7 +204,7 @@ inline void grouping::unite_handles(position i) {
     if (k < 32 && !(facts_[i]->handles >> k & 1)) continue;
     const output_type& type = p_.graph.type_of(in);
     if (!type.reference && !type.resource) continue;
-    const position from = r_.position_of(in.node);
+    const position from = r_.position_of[static_cast<std::size_t>(in.node)];
     if (from == absent) continue;
     const group_demand& source = demand_of_[root(from)];
     group_demand& mine = demand_of_[root(i)];
@@ -325,36 +327,23 @@ inline void grouping::note_dropped() {
 inline void grouping::number() {
   const auto n = p_.nodes.size();
   std::vector<group> of_root(n, ~group{0});
-  r_.group_.resize(n);
+  r_.group_of.resize(n);
   for (position i = 0; i < n; ++i) {
     group& g = of_root[root(i)];
     if (g == ~group{0}) {
-      g = static_cast<group>(r_.demands_.size());
-      r_.demands_.push_back(demand_of_[root(i)]);
+      g = static_cast<group>(r_.demands.size());
+      r_.demands.push_back(demand_of_[root(i)]);
     }
-    r_.group_[i] = g;
+    r_.group_of[i] = g;
   }
-  r_.begin_.assign(r_.demands_.size() + 1, 0);
-  for (const group g : r_.group_) ++r_.begin_[g + 1];
-  std::partial_sum(r_.begin_.begin(), r_.begin_.end(), r_.begin_.begin());
-  r_.members_.resize(n);
-  auto next = r_.begin_;
-  for (position i = 0; i < n; ++i) r_.members_[next[r_.group_[i]]++] = i;
+  r_.begin.assign(r_.demands.size() + 1, 0);
+  for (const group g : r_.group_of) ++r_.begin[g + 1];
+  std::partial_sum(r_.begin.begin(), r_.begin.end(), r_.begin.begin());
+  r_.members.resize(n);
+  auto next = r_.begin;
+  for (position i = 0; i < n; ++i) r_.members[next[r_.group_of[i]]++] = i;
 }
 
 }  // namespace detail
-
-PINION_DECL placement_groups::placement_groups(const placement_problem& p)
-    : p_(p), kernels_(p.devices), position_(static_cast<std::size_t>(p.graph.size()), absent), facts_(p.nodes.size()) {
-  if (p.devices.empty()) throw error(errc::failed_precondition, "there is no device to place nodes on");
-  for (position i = 0; i < p.nodes.size(); ++i) position_[static_cast<std::size_t>(p.nodes[i])] = i;
-  for (const auto& d : p.devices)
-    for (const auto& op : d.lacks) {
-      if (bit_of(op) == 0) rare_.push_back(op);
-      if (rare_.size() > 64)
-        throw error(errc::invalid_argument, "the devices lack more than 64 ops in all; name those that the graph has");
-    }
-  detail::grouping(*this).run();
-}
 
 }  // namespace pinion::inline v0

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <initializer_list>
-#include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/operation.hpp>
-#include <pinion/graph/traverse.hpp>
 #include <pinion/placement/any_placer.hpp>
 #include <pinion/placement/plan/explain.hpp>
 
@@ -18,20 +17,21 @@ struct plan_options {
   cost_model costs = {};              // of the plan's estimates
 };
 
+namespace detail {
+plan plan_with(const any_placer& place, const graph& g, std::vector<device_info> devices,
+               std::initializer_list<operation> fetches, const plan_options& options);
+}
+
 // Where a placer would put what the fetches need, and why.
 template <placer P>
 plan make_plan(const graph& g, std::vector<device_info> devices, const P& place,
                std::initializer_list<operation> fetches, const plan_options& options = {}) {
-  std::vector<node_id> targets;
-  for (const operation& f : fetches) targets.push_back(f.id());
-  const placement_problem problem{.graph = g,
-                                  .nodes = ancestors(g, {}, targets),
-                                  .devices = std::move(devices),
-                                  .home = options.home,
-                                  .soft = options.allow_soft_placement};
-  plan made = explain(problem, place(problem), options.costs);
-  note_doubts(made, g);
-  return made;
+  const auto ask = [&place](const placement_problem& p) -> placement { return place(p); };
+  return detail::plan_with(ask, g, static_cast<std::vector<device_info>&&>(devices), fetches, options);
 }
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/make_plan.ipp>
+#endif

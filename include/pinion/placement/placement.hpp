@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,34 +16,33 @@
 
 namespace pinion::inline v0 {
 
-class placing;
+struct placement_tables;
 
-// A value, made by class placing, so that it keeps every rule. A few bytes a node: its texts are made by explain().
+// A value, made by class placing, so that it keeps every rule. Its copies share it. A few bytes a node: its texts are
+// made by explain().
 class placement {
  public:
-  placement() = default;
+  placement();
+  // A move is a copy, so that none is left without tables.
+  placement(const placement&) = default;
+  placement& operator=(const placement&) = default;
+  explicit placement(std::shared_ptr<const placement_tables> made) : tables_(std::move(made)) {}
 
-  const std::vector<device_info>& devices() const { return devices_; }
-  const std::vector<node_id>& nodes() const { return nodes_; }  // ascending
+  const std::vector<device_info>& devices() const;
+  const std::vector<node_id>& nodes() const;  // ascending
   // Of the i-th node, in devices().
-  int device_index(std::size_t i) const { return device_[i]; }
-  std::span<const std::int32_t> device_indices() const { return device_; }
-  const device_info& device(std::size_t i) const { return devices_[static_cast<std::size_t>(device_[i])]; }
+  int device_index(std::size_t i) const;
+  std::span<const std::int32_t> device_indices() const;
+  const device_info& device(std::size_t i) const;
   // In the placer's words; "" where the rules alone decided.
-  std::string_view reason(std::size_t i) const { return reasons_[reason_[i]]; }
+  std::string_view reason(std::size_t i) const;
   // The same of some of the nodes, under other ids: (present one, other one), both ascending.
   placement renamed(const std::vector<std::pair<node_id, node_id>>& ids) const;
   // What was given up of the wishes of some nodes, in their order: a request, or a colocation.
-  const std::vector<std::pair<node_id, std::string>>& dropped() const { return dropped_; }
+  const std::vector<std::pair<node_id, std::string>>& dropped() const;
 
  private:
-  friend class placing;
-  std::vector<device_info> devices_;
-  std::vector<node_id> nodes_;
-  std::vector<std::int32_t> device_;
-  std::vector<std::uint32_t> reason_;
-  std::vector<std::string> reasons_{""};
-  std::vector<std::pair<node_id, std::string>> dropped_;
+  std::shared_ptr<const placement_tables> tables_;
 };
 
 // Keeps the devices of nodes that had none; yields which they are, in order, as places in the placement.

@@ -4,21 +4,53 @@
 #include <unordered_set>
 
 #include <pinion/placement/placement.hpp>
+#include <pinion/placement/placement_tables.hpp>
 
 namespace pinion::inline v0 {
 
+namespace detail {
+inline std::shared_ptr<const placement_tables> no_placement() {
+  static const auto nothing = std::make_shared<const placement_tables>();
+  return nothing;
+}
+}  // namespace detail
+
+PINION_DECL placement::placement() : tables_(detail::no_placement()) {}
+
+PINION_DECL const std::vector<device_info>& placement::devices() const {
+  return tables_->devices;
+}
+PINION_DECL const std::vector<node_id>& placement::nodes() const {
+  return tables_->nodes;
+}
+PINION_DECL int placement::device_index(std::size_t i) const {
+  return tables_->device[i];
+}
+PINION_DECL std::span<const std::int32_t> placement::device_indices() const {
+  return tables_->device;
+}
+PINION_DECL const device_info& placement::device(std::size_t i) const {
+  return tables_->devices[static_cast<std::size_t>(tables_->device[i])];
+}
+PINION_DECL std::string_view placement::reason(std::size_t i) const {
+  return tables_->reasons[tables_->reason[i]];
+}
+PINION_DECL const std::vector<std::pair<node_id, std::string>>& placement::dropped() const {
+  return tables_->dropped;
+}
+
 PINION_DECL placement placement::renamed(const std::vector<std::pair<node_id, node_id>>& ids) const {
-  placement other;
-  other.devices_ = devices_;
-  other.reasons_ = reasons_;
+  auto other = std::make_shared<placement_tables>();
+  other->devices = tables_->devices;
+  other->reasons = tables_->reasons;
   std::size_t i = 0;
   for (const auto& [from, to] : ids) {
-    while (nodes_[i] != from) ++i;
-    other.nodes_.push_back(to);
-    other.device_.push_back(device_[i]);
-    other.reason_.push_back(reason_[i]);
+    while (tables_->nodes[i] != from) ++i;
+    other->nodes.push_back(to);
+    other->device.push_back(tables_->device[i]);
+    other->reason.push_back(tables_->reason[i]);
   }
-  return other;
+  return placement(std::move(other));
 }
 
 PINION_DECL std::vector<std::size_t> keep(const placement& placed, std::unordered_map<node_id, std::string>& kept) {

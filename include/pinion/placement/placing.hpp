@@ -1,15 +1,16 @@
 // A placement in the making: what a placer works on.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/placement/candidates.hpp>
+#include <pinion/placement/groups.hpp>
 #include <pinion/placement/placement.hpp>
+#include <pinion/placement/problem.hpp>
 
 namespace pinion::inline v0 {
 
@@ -31,9 +32,10 @@ class placing {
   // Throws where nodes that must stand together cannot.
   explicit placing(const placement_problem& p);
   placing(const placing&) = delete;
+  ~placing();
 
-  const placement_problem& problem() const { return p_; }
-  const placement_groups& groups() const { return groups_; }
+  const placement_problem& problem() const;
+  const placement_groups& groups() const;
   // Groups without a device, in the order of their first nodes.
   std::vector<group> left() const;
 
@@ -42,8 +44,8 @@ class placing {
   std::span<const int> candidates(group g);
   bool may_hold(group g, int device);
   // Index in problem().devices; -1 for a group that has none yet.
-  int device_of(group g) const { return device_[g]; }
-  int device_of_node(position i) const { return device_[groups_.of(i)]; }
+  int device_of(group g) const;
+  int device_of_node(position i) const;
 
   // Throws invalid_argument for a device that may not hold the group.
   void put(group g, int device, std::string_view reason = "");
@@ -59,17 +61,8 @@ class placing {
   std::string why_not(position i, const device_spec& request) const;
 
  private:
-  [[noreturn]] void refuse(group g);
-  std::string meant(const device_spec& request) const;
-  bool has_kernel(position i, std::string_view device_type) const;
-
-  const placement_problem& p_;
-  placement_groups groups_;
-  placement_candidates candidates_;
-  std::vector<std::int32_t> device_;
-  std::vector<std::uint32_t> reason_;
-  std::vector<std::string> reasons_{""};
-  std::unordered_map<std::string, std::uint32_t> known_{{"", 0}};  // reasons, by text
+  struct records;  // in placing.ipp: its pools are not for everybody who places to compile
+  const std::unique_ptr<records> records_;
 };
 
 }  // namespace pinion::inline v0

@@ -44,7 +44,7 @@ class cluster_spec {
   // One job in braces, or with a vector of addresses. It may have no task. The vector is a template so that braces
   // never become one.
   struct job_entry {
-    job_entry(std::string_view job, std::initializer_list<task_entry> all) : name(job), tasks(all) {}
+    job_entry(std::string_view job, std::initializer_list<task_entry> all);
     template <std::same_as<std::vector<std::string>> Addresses>
     job_entry(std::string_view job, const Addresses& addresses)
         : name(job), tasks(addresses.begin(), addresses.end()) {}
@@ -53,21 +53,26 @@ class cluster_spec {
     std::vector<task_entry> tasks;
   };
 
-  cluster_spec() = default;
+  cluster_spec();
+  cluster_spec(const cluster_spec&);
+  cluster_spec(cluster_spec&&) noexcept;
+  cluster_spec& operator=(const cluster_spec&);
+  cluster_spec& operator=(cluster_spec&&) noexcept;
+  ~cluster_spec();
   cluster_spec(std::initializer_list<job_entry> jobs);
 
   cluster_spec& add_job(std::string_view job);
   cluster_spec& add_task(std::string_view job, int task, std::string_view address);  // makes the job if it is new
 
-  bool has(std::string_view job) const { return jobs_.find(job) != jobs_.end(); }
-  bool has(std::string_view job, int task) const { return has(job) && tasks(job).count(task) > 0; }
+  bool has(std::string_view job) const;
+  bool has(std::string_view job, int task) const;
 
   std::vector<std::string> jobs() const;                      // in natural order
   std::vector<int> task_indices(std::string_view job) const;  // ascending
-  int num_tasks(std::string_view job) const { return static_cast<int>(tasks(job).size()); }
+  int num_tasks(std::string_view job) const;
   const std::string& address(std::string_view job, int task) const;
 
-  friend bool operator==(const cluster_spec&, const cluster_spec&) = default;
+  bool operator==(const cluster_spec& other) const;
 
  private:
   struct by_nature {

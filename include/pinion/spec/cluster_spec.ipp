@@ -24,6 +24,16 @@ PINION_DECL void refuse_cluster(const std::string& sentence) {
 
 namespace pinion::inline v0 {
 
+PINION_DECL cluster_spec::job_entry::job_entry(std::string_view job, std::initializer_list<task_entry> all)
+    : name(job), tasks(all) {}
+
+PINION_DECL cluster_spec::cluster_spec() = default;
+PINION_DECL cluster_spec::cluster_spec(const cluster_spec&) = default;
+PINION_DECL cluster_spec::cluster_spec(cluster_spec&&) noexcept = default;
+PINION_DECL cluster_spec& cluster_spec::operator=(const cluster_spec&) = default;
+PINION_DECL cluster_spec& cluster_spec::operator=(cluster_spec&&) noexcept = default;
+PINION_DECL cluster_spec::~cluster_spec() = default;
+
 PINION_DECL cluster_spec::cluster_spec(std::initializer_list<job_entry> jobs) {
   for (const job_entry& job : jobs) {
     add_job(job.name);
@@ -64,6 +74,22 @@ PINION_DECL void cluster_spec::refuse_taken(std::string_view address, const std:
       if (wanted.same_as(host_port(taken)))
         detail::refuse_cluster("address '" + std::string(address) + "' is given twice: to " +
                                detail::task_name(job, task) + " and to " + owner);
+}
+
+PINION_DECL bool cluster_spec::has(std::string_view job) const {
+  return jobs_.find(job) != jobs_.end();
+}
+
+PINION_DECL bool cluster_spec::has(std::string_view job, int task) const {
+  return has(job) && tasks(job).count(task) > 0;
+}
+
+PINION_DECL int cluster_spec::num_tasks(std::string_view job) const {
+  return static_cast<int>(tasks(job).size());
+}
+
+PINION_DECL bool cluster_spec::operator==(const cluster_spec& other) const {
+  return jobs_ == other.jobs_;
 }
 
 PINION_DECL std::vector<std::string> cluster_spec::jobs() const {

@@ -11,7 +11,8 @@
 
 namespace pinion::inline v0 {
 
-// Mean seconds of each node on each device type, by the node's name. A value.
+// Mean seconds of each node on each device type, by the node's name. A value, whose special members stand out of line
+// so that cost models are cheap to compile.
 class measured_costs {
  public:
   struct entry {
@@ -20,14 +21,21 @@ class measured_costs {
     friend bool operator==(const entry&, const entry&) = default;
   };
 
+  measured_costs();
+  measured_costs(const measured_costs&);
+  measured_costs(measured_costs&&) noexcept;
+  measured_costs& operator=(const measured_costs&);
+  measured_costs& operator=(measured_costs&&) noexcept;
+  ~measured_costs();
+
   // Counts one more run of a node.
   void add(const std::string& node, std::string_view device_type, double seconds, std::int64_t times = 1);
   // Null where the node never ran on such a device.
   const entry* find(const std::string& node, std::string_view device_type) const;
-  bool empty() const { return entries_.empty(); }
-  std::size_t size() const { return entries_.size(); }
+  bool empty() const;
+  std::size_t size() const;
   void merge(const measured_costs& other);
-  friend bool operator==(const measured_costs&, const measured_costs&) = default;
+  bool operator==(const measured_costs& other) const;
 
   // A text file: the line "pinion costs 1", then one line for each entry, node, device type, mean seconds and how many
   // runs that is the mean of, separated by tabs. Throws unavailable where it cannot be written.

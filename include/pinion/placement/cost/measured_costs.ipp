@@ -13,6 +13,23 @@
 
 namespace pinion::inline v0 {
 
+PINION_DECL measured_costs::measured_costs() = default;
+PINION_DECL measured_costs::measured_costs(const measured_costs&) = default;
+PINION_DECL measured_costs::measured_costs(measured_costs&&) noexcept = default;
+PINION_DECL measured_costs& measured_costs::operator=(const measured_costs&) = default;
+PINION_DECL measured_costs& measured_costs::operator=(measured_costs&&) noexcept = default;
+PINION_DECL measured_costs::~measured_costs() = default;
+
+PINION_DECL bool measured_costs::empty() const {
+  return entries_.empty();
+}
+PINION_DECL std::size_t measured_costs::size() const {
+  return entries_.size();
+}
+PINION_DECL bool measured_costs::operator==(const measured_costs& other) const {
+  return entries_ == other.entries_;
+}
+
 PINION_DECL void measured_costs::add(const std::string& node, std::string_view device_type, double seconds,
                                      std::int64_t times) {
   entry& e = entries_[{node, std::string(device_type)}];

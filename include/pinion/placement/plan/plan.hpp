@@ -63,10 +63,16 @@ struct plan_figures {
   std::vector<std::string> notes = {};  // what a person should know beside the nodes
 };
 
-// The nodes that some fetches need, in the order in which they were made, each with its device. A value.
+// The nodes that some fetches need, in the order in which they were made, each with its device. A value, whose special
+// members stand out of line so that whoever names one compiles no vectors of its parts.
 class plan {
  public:
-  plan() = default;
+  plan();
+  plan(const plan&);
+  plan(plan&&) noexcept;
+  plan& operator=(const plan&);
+  plan& operator=(plan&&) noexcept;
+  ~plan();
   plan(std::vector<device_info> devices, std::vector<placed_node> nodes, plan_figures figures = {});
 
   const std::vector<device_info>& devices() const { return devices_; }
@@ -86,7 +92,7 @@ class plan {
   double makespan() const { return figures_.makespan; }
   const std::vector<std::string>& notes() const { return figures_.notes; }
   const plan_figures& figures() const { return figures_; }
-  void add_note(std::string note) { figures_.notes.push_back(std::move(note)); }
+  void add_note(std::string note);
 
   // {"mode", "makespan", "devices": [...], "nodes": [...], "transfers": [...], "notes": [...]}.
   std::string to_json() const;

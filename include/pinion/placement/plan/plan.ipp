@@ -9,9 +9,20 @@
 
 namespace pinion::inline v0 {
 
+PINION_DECL plan::plan() = default;
+PINION_DECL plan::plan(const plan&) = default;
+PINION_DECL plan::plan(plan&&) noexcept = default;
+PINION_DECL plan& plan::operator=(const plan&) = default;
+PINION_DECL plan& plan::operator=(plan&&) noexcept = default;
+PINION_DECL plan::~plan() = default;
+
 PINION_DECL plan::plan(std::vector<device_info> devices, std::vector<placed_node> nodes, plan_figures figures)
     : devices_(std::move(devices)), nodes_(std::move(nodes)), figures_(std::move(figures)) {
   figures_.totals.resize(devices_.size());
+}
+
+PINION_DECL void plan::add_note(std::string note) {
+  figures_.notes.push_back(std::move(note));
 }
 
 PINION_DECL const placed_node* plan::find(std::string_view name) const {

@@ -1,13 +1,13 @@
 // The placement policy of data-parallel training: variables go to ps tasks, everything else to workers.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 #include <pinion/placement/policy/strategies.hpp>
 #include <pinion/spec/cluster_spec.hpp>
@@ -25,6 +25,32 @@ struct replica_device_setter_options {
       {};  // op names that go to ps tasks; the default is all kinds of state
 };
 
+namespace detail {
+
+// The rules of a replica_device_setter, but for its strategy.
+class device_setter_rules {
+ public:
+  device_setter_rules(const replica_device_setter_options& o, source_location where);
+
+  int tasks() const { return tasks_; }
+  bool changes(const node_view& op) const { return tasks_ > 0 && (merge_ || op.device().empty()); }
+  // Is it an op of ps tasks, and has the strategy a say in which? One bound for another job takes no turn.
+  bool goes_to_ps(const node_view& op) const;
+  bool asks_strategy(const node_view& op) const;
+  // The strategy's answer overwrites even a task written in ps_device.
+  device_spec on_ps(const node_view& op, int task) const { return merge(ps_.with_task(task), op.device()); }
+  device_spec on_ps(const node_view& op) const { return merge(ps_, op.device()); }
+  device_spec on_worker(const node_view& op) const { return merge(worker_, op.device()); }
+
+ private:
+  device_spec ps_, worker_;
+  bool merge_;
+  int tasks_;
+  std::vector<std::string> ps_ops_;
+};
+
+}  // namespace detail
+
 // A placement policy with state: it counts the ops it sends to ps tasks. For one thread at a time. Without ps tasks it
 // changes nothing. Fields that guards inside it set win over its own; an op bound for another job takes no turn of the
 // strategy. A bad device string, or fewer than no ps tasks, throws invalid_argument
@@ -36,51 +62,21 @@ class replica_device_setter {
 
   explicit replica_device_setter(const replica_device_setter_options& o, Strategy strategy = {},
                                  source_location where = source_location::current())
-      : ps_(parse_device(o.ps_device, where)),
-        worker_(parse_device(o.worker_device, where)),
-        merge_(o.merge_devices),
-        tasks_(o.ps_tasks),
-        strategy_(std::move(strategy)) {
-    if (o.cluster) tasks_ = o.cluster->has(ps_.job()) ? o.cluster->num_tasks(ps_.job()) : 0;
-    if (tasks_ < 0)
-      throw error(errc::invalid_argument, "replica_device_setter: ps_tasks is " + std::to_string(tasks_) + ", below 0")
-          .called_at(to_string(where));
-    if (o.ps_ops) ps_ops_ = *o.ps_ops;
-  }
+      : rules_(o, where), strategy_(std::move(strategy)) {}
 
   device_spec operator()(const node_view& op) {
-    const device_spec now = op.device();
-    if (tasks_ == 0 || (!merge_ && !now.empty())) return now;
-    return goes_to_ps(op) ? merge(ps_for(op, now), now) : merge(worker_, now);
+    if (!rules_.changes(op)) return op.device();
+    if (!rules_.goes_to_ps(op)) return rules_.on_worker(op);
+    return rules_.asks_strategy(op) ? rules_.on_ps(op, strategy_(op, rules_.tasks())) : rules_.on_ps(op);
   }
 
  private:
-  bool goes_to_ps(const node_view& op) const {
-    return !ps_.empty() && std::find(ps_ops_.begin(), ps_ops_.end(), op.op()) != ps_ops_.end();
-  }
-  // The strategy's answer overwrites even a task written in ps_device.
-  device_spec ps_for(const node_view& op, const device_spec& now) {
-    const bool asks = !ps_.job().empty() && (now.job().empty() || now.job() == ps_.job());
-    return asks ? ps_.with_task(strategy_(op, tasks_)) : ps_;
-  }
-
-  device_spec ps_, worker_;
-  bool merge_;
-  int tasks_;
+  detail::device_setter_rules rules_;
   Strategy strategy_;
-  std::vector<std::string> ps_ops_{"Variable",
-                                   "VariableV2",
-                                   "AutoReloadVariable",
-                                   "MutableHashTable",
-                                   "MutableHashTableV2",
-                                   "MutableHashTableOfTensors",
-                                   "MutableHashTableOfTensorsV2",
-                                   "MutableDenseHashTable",
-                                   "MutableDenseHashTableV2",
-                                   "VarHandleOp",
-                                   "BoostedTreesEnsembleResourceHandleOp",
-                                   "BoostedTreesQuantileStreamResourceHandleOp",
-                                   "ResourceConditionalAccumulator"};
 };
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/placement/policy/replica_device_setter.ipp>
+#endif

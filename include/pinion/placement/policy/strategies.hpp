@@ -1,7 +1,7 @@
 // Which ps task gets the next variable: the strategies of a replica_device_setter.
 #pragma once
 
-#include <algorithm>
+#include <concepts>
 #include <functional>
 #include <vector>
 
@@ -24,12 +24,10 @@ struct round_robin {
   int operator()(const node_view&, int tasks) { return next++ % tasks; }
 };
 
-// To the task that has the least load so far, the first of several. The load of an op: its bytes, unless given; an op
-// whose shape is not known then counts as one element.
+// To the task that has the least load so far, the first of several. The load of an op: where none is given its bytes;
+// an op whose shape is not known then counts as one element.
 struct greedy_load_balancing {
-  std::function<double(const node_view&)> load = [](const node_view& op) {
-    return static_cast<double>(std::max<std::int64_t>(op.bytes(), static_cast<std::int64_t>(size_of(op.dtype()))));
-  };
+  std::function<double(const node_view&)> load = {};
   std::vector<double> loads = {};
 
   int operator()(const node_view& op, int tasks);

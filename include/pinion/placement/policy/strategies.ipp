@@ -9,10 +9,16 @@
 
 namespace pinion::inline v0 {
 
+namespace detail {
+inline double bytes_of(const node_view& op) {
+  return static_cast<double>(std::max<std::int64_t>(op.bytes(), static_cast<std::int64_t>(size_of(op.dtype()))));
+}
+}  // namespace detail
+
 PINION_DECL int greedy_load_balancing::operator()(const node_view& op, int tasks) {
   loads.resize(static_cast<std::size_t>(tasks));
   const auto least = std::min_element(loads.begin(), loads.end());
-  *least += load(op);
+  *least += load ? load(op) : detail::bytes_of(op);
   return static_cast<int>(least - loads.begin());
 }
 

@@ -1,0 +1,59 @@
+// The tables behind placement_groups.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <pinion/placement/groups.hpp>
+#include <pinion/placement/kernel_pool.hpp>
+#include <pinion/placement/request_pool.hpp>
+
+namespace pinion::inline v0 {
+
+// The demand of a group is what its members have in common. Devices are numbers of a request_pool, kernels of a
+// kernel_pool.
+struct group_demand {
+  request_pool::id assigned = request_pool::nothing;  // the device of an earlier run; never given up
+  request_pool::id resource = request_pool::nothing;  // asked for by who makes a reference or resource; given up last
+  request_pool::id requested = request_pool::nothing;
+  kernel_pool::id kernels = kernel_pool::none;
+  std::uint64_t needs = 0;   // those of its ops that some device lacks, as bits: placement_groups::missing_on()
+  bool keeps_state = false;  // `assigned` is of a stateful member
+  friend bool operator==(const group_demand&, const group_demand&) = default;
+};
+
+// Filled once, by class grouping. Refers to the problem.
+struct group_tables {
+  using position = placement_groups::position;
+  using group = placement_groups::group;
+
+  explicit group_tables(const placement_problem& p)
+      : problem(p),
+        kernels(p.devices),
+        position_of(static_cast<std::size_t>(p.graph.size()), placement_groups::absent),
+        facts(p.nodes.size()) {}
+
+  const node& at(position i) const { return problem.graph[problem.nodes[i]]; }
+  std::uint64_t bit_of(std::string_view op) const {
+    const auto at = std::find(rare.begin(), rare.end(), op);
+    return at == rare.end() ? 0 : std::uint64_t{1} << (at - rare.begin());
+  }
+
+  const placement_problem& problem;
+  request_pool requests;
+  kernel_pool kernels;
+  std::vector<std::string> rare;      // ops that some device lacks
+  std::vector<position> position_of;  // by node id
+  std::vector<const op_facts*> facts;
+  std::map<position, std::string> dropped;
+  std::map<position, node_id> asked_outside;
+  std::vector<group> group_of;
+  std::vector<group_demand> demands;
+  std::vector<position> begin, members;  // those of group g are members[begin[g]] up to members[begin[g + 1]]
+};
+
+}  // namespace pinion::inline v0
