@@ -56,6 +56,7 @@ template <class T>
 inline constexpr dtype dtype_of = detail::dtype_for<T>();
 
 // For the messages of compilers.
+#define PINION_EACH_ELEMENT(X) X(float) X(double) X(std::int32_t) X(std::int64_t) X(std::uint8_t) X(bool) X(std::string)
 #define PINION_ELEMENT_TYPES \
   "the element types are float, double, std::int32_t, std::int64_t, std::uint8_t, bool and std::string"
 

@@ -2,6 +2,8 @@
 // given; devices may be overridden inside, among those of one task.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -12,8 +14,6 @@
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/sources.hpp>
 #include <pinion/graph/called_from.hpp>
-#include <pinion/op/control/bodies.hpp>
-#include <pinion/op/control/op.hpp>
 
 namespace pinion::inline v0 {
 
@@ -81,18 +81,14 @@ struct traced_body {
   std::vector<body_trace::drawn> drawn;
 };
 
-// Gives both bodies the same arguments behind those they have: what either draws in. Returns these, as they stand
-// outside.
-std::vector<output> share_arguments(traced_body& a, traced_body& b);
+void add_arguments(body_trace& t, const std::vector<output_type>& types, source_location where);
+traced_body finished(body_trace& t);
 
 // Calls the function with arguments of some types, and takes what it returns.
 template <class... T, class F>
 traced_body trace(const std::string& prefix, const std::vector<output_type>& arguments, source_location where, F& f) {
   body_trace t(prefix);
-  {
-    const called_from line(where);
-    for (std::size_t i = 0; i < arguments.size(); ++i) op::add_argument(t.made(), arguments[i], "argument");
-  }
+  add_arguments(t, arguments, where);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     graph& g = t.made().graph;
     (void)g;
@@ -101,9 +97,18 @@ traced_body trace(const std::string& prefix, const std::vector<output_type>& arg
     result_of_body<F, expr<T>...>::put(t.made(), result);
   }
   (std::index_sequence_for<T...>{});
-  t.made().graph.settle();
-  return {t.share(), t.drawn_in()};
+  return finished(t);
 }
+
+// A node of control flow that is about to be made: its bodies are built under its name.
+struct control_site {
+  graph& g;
+  std::vector<output> inputs;
+  std::vector<output_type> variables;  // of a loop
+  std::string name;
+};
+control_site begin_conditional(const any_expr& predicate, std::string_view name);
+node_id end_conditional(control_site site, traced_body then, traced_body otherwise, source_location where);
 
 }  // namespace dsl
 
@@ -120,18 +125,11 @@ auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
   using types = typename dsl::result_of_body<F>::types;
   static_assert(std::is_same_v<types, typename dsl::result_of_body<G>::types>,
                 "the branches of cond yield values of different number or dtypes; pn::cast<T>(x) converts");
-  graph& g = dsl::graph_of(predicate);
-  const output chosen = dsl::endpoint_of(predicate, where).endpoint();
-  const std::string full =
-      g.unique_name(scope_state::current().name_prefix + std::string(name.empty() ? "cond" : name));
-  auto a = dsl::trace<>(full + "/then", {}, where, then);
-  auto b = dsl::trace<>(full + "/else", {}, where, otherwise);
-  const called_from line(where);
-  std::vector<output> inputs{chosen};
-  for (const output& o : dsl::share_arguments(a, b)) inputs.push_back(o);
-  const node_id id =
-      op::make_conditional(g, {.inputs = std::move(inputs), .where = where, .exact_name = full}, a.made, b.made);
-  return dsl::outputs_as<types>::of(g, id);
+  auto site = dsl::begin_conditional(dsl::endpoint_of(predicate, where), name);
+  graph& g = site.g;
+  auto a = dsl::trace<>(site.name + "/then", {}, where, then);
+  auto b = dsl::trace<>(site.name + "/else", {}, where, otherwise);
+  return dsl::outputs_as<types>::of(g, dsl::end_conditional(std::move(site), std::move(a), std::move(b), where));
 }
 
 struct while_options {
@@ -141,6 +139,9 @@ struct while_options {
 };
 
 namespace dsl {
+control_site begin_loop(const while_options& o, const std::vector<any_expr>& starts);
+node_id end_loop(control_site site, const while_options& o, traced_body condition, traced_body turn,
+                 source_location where);
 template <class C, class B, class... I>
 auto make_while(const while_options& o, source_location where, C& condition, B& turn, const I&... init);
 }  // namespace dsl
@@ -204,30 +205,11 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
   static_assert(
       std::is_same_v<typename result_of_body<B, expr<typename loop_variable<I>::type>...>::types, types>,
       "the body of while_loop returns as many values as there are variables, of their dtypes; pn::cast<T>(x) converts");
-  const std::vector<any_expr> starts{loop_variable<I>::start(init, where)...};
-  graph& g = starts[0].owner();
-  std::vector<output> inputs;
-  std::vector<output_type> variables;
-  if (!o.shape_invariants.empty() && o.shape_invariants.size() != starts.size())
-    throw error(errc::invalid_argument, "while_loop has " + std::to_string(starts.size()) + " variables, but " +
-                                            std::to_string(o.shape_invariants.size()) + " shape invariants");
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    if (&starts[i].owner() != &g) refuse_other_graph(starts[i]);
-    inputs.push_back(starts[i].endpoint());
-    variables.push_back({starts[i].dtype(), o.shape_invariants.empty() ? starts[i].shape() : o.shape_invariants[i]});
-  }
-  const std::string full =
-      g.unique_name(scope_state::current().name_prefix + std::string(o.name.empty() ? "while" : o.name));
-  auto goes_on = trace<typename loop_variable<I>::type...>(full + "/cond", variables, where, condition);
-  auto body = trace<typename loop_variable<I>::type...>(full + "/body", variables, where, turn);
-  const called_from line(where);
-  for (const output& in : share_arguments(goes_on, body)) inputs.push_back(in);
-  attributes attrs{{"variables", static_cast<std::int64_t>(starts.size())}, {"scanned", std::int64_t{0}}};
-  if (o.maximum_iterations >= 0) attrs.set("maximum_iterations", o.maximum_iterations);
-  const node_id id =
-      op::make_loop(g, {.inputs = std::move(inputs), .attrs = std::move(attrs), .where = where, .exact_name = full},
-                    goes_on.made, body.made);
-  return outputs_as<types>::of(g, id);
+  auto site = begin_loop(o, {loop_variable<I>::start(init, where)...});
+  graph& g = site.g;
+  auto goes_on = trace<typename loop_variable<I>::type...>(site.name + "/cond", site.variables, where, condition);
+  auto body = trace<typename loop_variable<I>::type...>(site.name + "/body", site.variables, where, turn);
+  return outputs_as<types>::of(g, end_loop(std::move(site), o, std::move(goes_on), std::move(body), where));
 }
 
 }  // namespace dsl

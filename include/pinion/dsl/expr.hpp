@@ -14,6 +14,16 @@
 
 namespace pinion::inline v0 {
 
+class any_expr;
+class any_variable;
+
+namespace dsl {
+// The endpoint that an operand stands for, in the graph in use. Throws invalid_argument where it was never assigned, or
+// is a temporary that another expression has absorbed.
+any_expr endpoint_of(const any_expr& a, source_location where = {});
+any_expr endpoint_of(const any_variable& v, source_location where = {});
+}  // namespace dsl
+
 // One output of a node, without its type. Refers to a graph that must outlive it.
 class any_expr {
  public:
@@ -24,15 +34,15 @@ class any_expr {
   graph& owner() const { return *graph_; }
   output endpoint() const { return output_; }
   node_id id() const { return output_.node; }
-  const pinion::node& node() const { return (*graph_)[output_.node]; }
+  const pinion::node& node() const;
 
   // Of a fused expression: the name and op of its outermost op. Asking fixes the name: see graph.
-  std::string name() const { return output_name(node(), output_.index); }
-  const std::string& op() const { return node().op; }
-  const device_spec& requested_device() const { return node().requested; }
-  pinion::dtype dtype() const { return graph_->type_of(output_).dtype; }
+  std::string name() const;
+  const std::string& op() const;
+  const device_spec& requested_device() const;
+  pinion::dtype dtype() const;
   // As far as it is known before the graph runs.
-  const pinion::shape& shape() const { return graph_->type_of(output_).shape; }
+  const pinion::shape& shape() const;
 
   operator operation() const { return {*graph_, output_.node}; }
 
@@ -57,50 +67,53 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class expr : public any_
       : any_expr(other) {}
 };
 
-// A variable: the node that names it, its initialiser, and its read. A value; the state lives in the task that runs it.
-template <class T>
-requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class variable_handle : public dsl::operators {
+// A variable, without its type: the node that names it, its initialiser, and its read. Refers to a graph that must
+// outlive it; the state lives in the task that runs it.
+class any_variable {
  public:
-  using value_type = T;
-
-  variable_handle() = default;
-  variable_handle(graph& g, node_id variable, node_id assign, node_id read)
+  any_variable() = default;
+  any_variable(graph& g, node_id variable, node_id assign, node_id read)
       : graph_(g), variable_(variable), assign_(assign), read_(read) {}
 
   bool empty() const { return graph_.empty(); }
   graph& owner() const { return *graph_; }
   node_id id() const { return variable_; }
   output reference() const { return {variable_, 0}; }
-  const std::string& name() const { return (*graph_)[variable_].name; }
-  const std::string& op() const { return (*graph_)[variable_].op; }
-  const device_spec& requested_device() const { return (*graph_)[variable_].requested; }
-  const pinion::shape& shape() const { return graph_->type_of(reference()).shape; }
+  const std::string& name() const;
+  const std::string& op() const;
+  const device_spec& requested_device() const;
+  const pinion::shape& shape() const;
 
   node_id read_id() const { return read_; }
   // Gives it its initial value, and yields it.
   operation initializer() const { return {*graph_, assign_}; }
-  // The shared read; inside control_dependencies a read of its own, which sees their effects. In the body of a node
-  // that control dependencies hold back, a read of its own before that node.
-  expr<T> read(source_location where = source_location::current()) const {
-    if (!scope_state::current().control) {
-      dsl::body_trace* const t = dsl::body_trace::current();
-      if (t && t->waits_outside()) return t->outside([&] { return read(where); });
-      return {*graph_, {read_, 0}};
-    }
-    const dsl::endpoint variable = dsl::drawn_in(*graph_, reference());
-    return {
-        *variable.of,
-        {build(*variable.of,
-               {.op = op::identity::name, .base_name = name() + "/read", .inputs = {variable.what}, .where = where}),
-         0}};
-  }
-
   operator operation() const { return {*graph_, variable_}; }
-  operator expr<T>() const { return read({}); }
+
+  // Its value; see variable_handle.
+  any_expr read(source_location where) const;
 
  private:
   graph_ref graph_;
   node_id variable_ = no_node, assign_ = no_node, read_ = no_node;
+};
+
+// A variable of element type T. A value.
+template <class T>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class variable_handle : public any_variable,
+                                                                                public dsl::operators {
+ public:
+  using value_type = T;
+
+  using any_variable::any_variable;
+  explicit variable_handle(const any_variable& v) : any_variable(v) {}
+
+  // The shared read; inside control_dependencies a read of its own, which sees their effects. In the body of a node
+  // that control dependencies hold back, a read of its own before that node.
+  expr<T> read(source_location where = source_location::current()) const {
+    const any_expr value = any_variable::read(where);
+    return {value.owner(), value.endpoint()};
+  }
+  operator expr<T>() const { return read({}); }
 };
 
 namespace dsl {
@@ -127,53 +140,31 @@ constexpr void check_stored() {
                 "again: store it first, auto v = pn::variable(...)");
 }
 
-inline any_expr as_expr(const endpoint& e) {
-  return {*e.of, e.what};
+// Adds the graph in use of an operand to what an op was given so far: null, or the graph of the operands before. Throws
+// invalid_argument where the operand is empty, or of another graph; names it and the line that made it.
+void join_graph(graph*& all, const any_expr& a);
+void join_graph(graph*& all, const any_variable& v);
+template <partitioned A>
+void join_graph(graph*& all, const A& a) {
+  if (a.empty()) return join_graph(all, any_variable());
+  join_graph(all, a.parts().front());
 }
-
-// The endpoint that an operand stands for, in the graph in use.
-template <graph_operand A>
-any_expr endpoint_of(const A& a, source_location where = {}) {
-  if constexpr (variable_like<A>) {
-    if (a.empty())
-      throw error(errc::invalid_argument, "a variable_handle that was never assigned is used as an operand");
-    const any_expr value = a.read(where);
-    return as_expr(drawn_in(value.owner(), value.endpoint()));
-  } else {
-    if (a.empty()) throw error(errc::invalid_argument, "an expr that was never assigned is used as an operand");
-    if (!a.owner().contains(a.id()))
-      throw error(errc::invalid_argument,
-                  "a temporary expression was used after it was moved into another one; name it first");
-    return as_expr(drawn_in(a.owner(), a.endpoint()));
-  }
-}
-
-// The node that an error names for an operand: of a variable cut into parts, the first of them.
-template <graph_operand A>
-operation culprit_of(const A& a) {
-  if constexpr (partitioned<A>)
-    return a.parts().front();
-  else
-    return a;
-}
-
-// Names the operand and the line that made it.
-[[noreturn]] void refuse_other_graph(const operation& culprit);
+template <scalar_operand A>
+void join_graph(graph*&, A) {}
 
 // The graph that all operands belong to.
 template <class... A>
 graph& graph_of(const A&... operands) {
-  graph* g = nullptr;
-  const auto visit = [&](const auto& a) {
-    if constexpr (graph_operand<decltype(a)>) {
-      if (a.empty()) throw error(errc::invalid_argument, "an expression that was never assigned is used as an operand");
-      graph* const here = graph_in_use(a.owner());
-      if (g && g != here) refuse_other_graph(culprit_of(a));
-      g = here;
-    }
-  };
-  (visit(operands), ...);
-  return *g;
+  graph* all = nullptr;
+  (join_graph(all, operands), ...);
+  return *all;
+}
+
+// The endpoint that an operand stands for, in the graph in use.
+template <partitioned A>
+any_expr endpoint_of(const A& a, source_location where = {}) {
+  if (a.empty()) return endpoint_of(any_variable(), where);
+  return endpoint_of(a.read(where), where);
 }
 
 }  // namespace dsl

@@ -2,13 +2,101 @@
 #pragma once
 
 #include <pinion/dsl/expr.hpp>
+#include <pinion/dsl/trace.hpp>
+#include <pinion/graph/scope_state.hpp>
+#include <pinion/op/build.hpp>
 #include <pinion/op/catalogue.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL const node& any_expr::node() const {
+  return (*graph_)[output_.node];
+}
+PINION_DECL std::string any_expr::name() const {
+  return output_name(node(), output_.index);
+}
+PINION_DECL const std::string& any_expr::op() const {
+  return node().op;
+}
+PINION_DECL const device_spec& any_expr::requested_device() const {
+  return node().requested;
+}
+PINION_DECL dtype any_expr::dtype() const {
+  return graph_->type_of(output_).dtype;
+}
+PINION_DECL const shape& any_expr::shape() const {
+  return graph_->type_of(output_).shape;
+}
+
+PINION_DECL const std::string& any_variable::name() const {
+  return (*graph_)[variable_].name;
+}
+PINION_DECL const std::string& any_variable::op() const {
+  return (*graph_)[variable_].op;
+}
+PINION_DECL const device_spec& any_variable::requested_device() const {
+  return (*graph_)[variable_].requested;
+}
+PINION_DECL const shape& any_variable::shape() const {
+  return graph_->type_of(reference()).shape;
+}
+
+PINION_DECL any_expr any_variable::read(source_location where) const {
+  if (!scope_state::current().control) {
+    dsl::body_trace* const t = dsl::body_trace::current();
+    if (t && t->waits_outside()) return t->outside([&] { return read(where); });
+    return {*graph_, {read_, 0}};
+  }
+  const dsl::endpoint variable = dsl::drawn_in(*graph_, reference());
+  const node_id made =
+      build(*variable.of,
+            {.op = op::identity::name, .base_name = name() + "/read", .inputs = {variable.what}, .where = where});
+  return {*variable.of, {made, 0}};
+}
+
+}  // namespace pinion::inline v0
 
 namespace pinion::inline v0::dsl {
 
-PINION_DECL void refuse_other_graph(const operation& culprit) {
-  throw error(errc::invalid_argument, "'" + culprit.name() + "' belongs to another graph than the other operands")
-      .at_node(culprit.name(), culprit.op(), to_string(culprit.node().where));
+namespace detail {
+
+inline any_expr drawn(graph& owner, output o) {
+  const endpoint here = drawn_in(owner, o);
+  return {*here.of, here.what};
+}
+
+inline void join_graph_of(graph*& all, graph& owner, const operation& culprit) {
+  graph* const here = graph_in_use(owner);
+  if (all && all != here)
+    throw error(errc::invalid_argument, "'" + culprit.name() + "' belongs to another graph than the other operands")
+        .at_node(culprit.name(), culprit.op(), to_string(culprit.node().where));
+  all = here;
+}
+
+}  // namespace detail
+
+PINION_DECL any_expr endpoint_of(const any_expr& a, source_location) {
+  if (a.empty()) throw error(errc::invalid_argument, "an expr that was never assigned is used as an operand");
+  if (!a.owner().contains(a.id()))
+    throw error(errc::invalid_argument,
+                "a temporary expression was used after it was moved into another one; name it first");
+  return detail::drawn(a.owner(), a.endpoint());
+}
+
+PINION_DECL any_expr endpoint_of(const any_variable& v, source_location where) {
+  if (v.empty()) throw error(errc::invalid_argument, "a variable_handle that was never assigned is used as an operand");
+  const any_expr value = v.read(where);
+  return detail::drawn(value.owner(), value.endpoint());
+}
+
+PINION_DECL void join_graph(graph*& all, const any_expr& a) {
+  if (a.empty()) throw error(errc::invalid_argument, "an expression that was never assigned is used as an operand");
+  detail::join_graph_of(all, a.owner(), a);
+}
+
+PINION_DECL void join_graph(graph*& all, const any_variable& v) {
+  if (v.empty()) throw error(errc::invalid_argument, "an expression that was never assigned is used as an operand");
+  detail::join_graph_of(all, v.owner(), v);
 }
 
 }  // namespace pinion::inline v0::dsl

@@ -1,8 +1,8 @@
 // Initialisers: how the weights of a layer begin, by the shape they have.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
+#include <cstdint>
+#include <type_traits>
 
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/random.hpp>
@@ -47,38 +47,30 @@ class initializer {
   template <element T>
   expr<T> rows_of(const shape& whole, std::int64_t first, std::int64_t count,
                   source_location where = source_location::current()) const {
-    shape rows = whole;
-    rows.set(0, count);
-    shape row = whole;
-    row.set(0, 1);
-    return elements_of<T>(whole, first * row.count(), rows, where);
+    const row_block rows(whole, first, count);
+    return elements_of<T>(whole, rows.begin, rows.extent, where);
   }
 
  private:
   enum class kind { by_variance, between, constant };
+  struct row_block {
+    row_block(const shape& whole, std::int64_t first, std::int64_t count);
+    shape extent;
+    std::int64_t begin;  // of its elements, the first
+  };
   initializer() = default;
 
-  // The elements from one on of a tensor of shape `whole`, as many as `extent` has.
   template <element T>
   expr<T> elements_of(const shape& whole, std::int64_t begin, const shape& extent, source_location where) const {
     static_assert(std::is_floating_point_v<T>, "weights are float or double");
-    if (!whole.known())
-      throw error(errc::invalid_argument, "weights of shape " + to_string(whole) + ": the shape must be known");
-    if (draws_ == kind::constant) return fill<T>(extent, static_cast<T>(low_), {}, where);
-    if (draws_ == kind::between)
-      return random_uniform<T>(extent, {.minval = low_, .maxval = high_, .seed = o_.seed, .first = begin}, where);
-    const fans f = fans_of(whole);
-    const double n = o_.mode == fan::in ? f.in : o_.mode == fan::out ? f.out : (f.in + f.out) / 2;
-    const double variance = o_.scale / std::max(1.0, n);
-    if (o_.distribution == nn::distribution::uniform) {
-      const double limit = std::sqrt(3 * variance);
-      return random_uniform<T>(extent, {.minval = -limit, .maxval = limit, .seed = o_.seed, .first = begin}, where);
-    }
-    if (o_.distribution == nn::distribution::normal)
-      return random_normal<T>(extent, {.stddev = std::sqrt(variance), .seed = o_.seed, .first = begin}, where);
-    constexpr double cut = .87962566103423978;  // the standard deviation of a normal cut at two of them
-    return truncated_normal<T>(extent, {.stddev = std::sqrt(variance) / cut, .seed = o_.seed, .first = begin}, where);
+    const any_expr made = elements_of(dtype_of<T>, whole, begin, extent, where);
+    return {made.owner(), made.endpoint()};
   }
+  // The elements from one on of a tensor of shape `whole`, as many as `extent` has.
+  any_expr elements_of(dtype type, const shape& whole, std::int64_t begin, const shape& extent,
+                       source_location where) const;
+  template <element T>
+  any_expr drawn(const shape& whole, std::int64_t begin, const shape& extent, source_location where) const;
 
   variance_scaling_options o_;
   kind draws_ = kind::by_variance;

@@ -1,6 +1,8 @@
 // Bodies of <pinion/dsl/initializers.hpp>.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <pinion/dsl/initializers.hpp>
@@ -14,6 +16,39 @@ PINION_DECL fans fans_of(const shape& extent) {
   double window = 1;
   for (int i = 0; i < rank - 2; ++i) window *= static_cast<double>(extent[i]);
   return {window * static_cast<double>(extent[rank - 2]), window * static_cast<double>(extent[rank - 1])};
+}
+
+PINION_DECL initializer::row_block::row_block(const shape& whole, std::int64_t first, std::int64_t count)
+    : extent(whole) {
+  extent.set(0, 1);
+  begin = first * extent.count();
+  extent.set(0, count);
+}
+
+template <element T>
+any_expr initializer::drawn(const shape& whole, std::int64_t begin, const shape& extent, source_location where) const {
+  if (draws_ == kind::constant) return fill<T>(extent, static_cast<T>(low_), {}, where);
+  if (draws_ == kind::between)
+    return random_uniform<T>(extent, {.minval = low_, .maxval = high_, .seed = o_.seed, .first = begin}, where);
+  const fans f = fans_of(whole);
+  const double n = o_.mode == fan::in ? f.in : o_.mode == fan::out ? f.out : (f.in + f.out) / 2;
+  const double variance = o_.scale / std::max(1.0, n);
+  if (o_.distribution == nn::distribution::uniform) {
+    const double limit = std::sqrt(3 * variance);
+    return random_uniform<T>(extent, {.minval = -limit, .maxval = limit, .seed = o_.seed, .first = begin}, where);
+  }
+  if (o_.distribution == nn::distribution::normal)
+    return random_normal<T>(extent, {.stddev = std::sqrt(variance), .seed = o_.seed, .first = begin}, where);
+  constexpr double cut = .87962566103423978;  // the standard deviation of a normal cut at two of them
+  return truncated_normal<T>(extent, {.stddev = std::sqrt(variance) / cut, .seed = o_.seed, .first = begin}, where);
+}
+
+PINION_DECL any_expr initializer::elements_of(dtype type, const shape& whole, std::int64_t begin, const shape& extent,
+                                              source_location where) const {
+  if (!whole.known())
+    throw error(errc::invalid_argument, "weights of shape " + to_string(whole) + ": the shape must be known");
+  return type == dtype::float32 ? drawn<float>(whole, begin, extent, where)
+                                : drawn<double>(whole, begin, extent, where);
 }
 
 PINION_DECL initializer initializer::all(double value) {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/linear.hpp>
 #include <pinion/dsl/node_call.hpp>
-#include <pinion/op/build.hpp>
 #include <pinion/op/gather/op.hpp>
 #include <pinion/op/layout/op.hpp>
 #include <pinion/op/slice/op.hpp>
@@ -48,26 +48,23 @@ auto shape_of(A&& x, std::string_view name = {}, source_location where = source_
 }
 
 namespace dsl {
+// Both throw invalid_argument where there are no parts.
+output concatenated(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
+                    source_location where);
+output stacked(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name, source_location where);
+graph& graph_of_all(const std::vector<any_expr>& parts);
+
 template <element T>
-expr<T, made_by<op::concat>> join(std::vector<any_expr> parts, std::int64_t axis, std::string_view name,
-                                  source_location where) {
-  if (parts.empty()) throw error(errc::invalid_argument, "concat was given no tensors");
-  const auto typed = [](const any_expr& part) {
-    return part.empty() ? expr<T>() : expr<T>(part.owner(), part.endpoint());
-  };
-  graph& g = graph_of(typed(parts[0]));
-  std::vector<output> inputs;
-  for (const any_expr& part : parts) {
-    graph_of(typed(parts[0]), typed(part));
-    inputs.push_back(endpoint_of(typed(part)).endpoint());
-  }
-  return {g,
-          {build(g, {.op = op::concat::name,
-                     .base_name = std::string(name.empty() ? "concat" : name),
-                     .inputs = std::move(inputs),
-                     .attrs = {{"axis", axis}},
-                     .where = where}),
-           0}};
+expr<T, made_by<op::concat>> concat_of(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
+                                       source_location where) {
+  const output made = concatenated(parts, axis, name, where);
+  return {graph_of_all(parts), made};
+}
+template <element T>
+expr<T, made_by<op::concat>> stack_of(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
+                                      source_location where) {
+  const output made = stacked(parts, axis, name, where);
+  return {graph_of_all(parts), made};
 }
 }  // namespace dsl
 
@@ -75,33 +72,23 @@ expr<T, made_by<op::concat>> join(std::vector<any_expr> parts, std::int64_t axis
 template <element T>
 auto concat(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string_view name = {},
             source_location where = source_location::current()) {
-  return dsl::join<T>({parts.begin(), parts.end()}, axis, name, where);
+  return dsl::concat_of<T>({parts.begin(), parts.end()}, axis, name, where);
 }
 // Tensors of one shape along a new axis: stack({a, b}) of two [3] is [2, 3].
 template <element T>
 auto stack(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string_view name = {},
            source_location where = source_location::current()) {
-  std::vector<any_expr> all;
-  for (const expr<T>& part : parts) all.push_back(expand_dims(part, axis, {}, where));
-  return dsl::join<T>(std::move(all), axis, name.empty() ? "stack" : name, where);
+  return dsl::stack_of<T>({parts.begin(), parts.end()}, axis, name, where);
 }
 // A list in braces says nothing of its dtype to a template: one overload for each.
-#define PINION_LIST(T)                                                                                        \
-  inline auto concat(std::initializer_list<expr<T>> parts, std::int64_t axis = 0, std::string_view name = {}, \
-                     source_location where = source_location::current()) {                                    \
-    return concat(std::vector<expr<T>>(parts), axis, name, where);                                            \
-  }                                                                                                           \
-  inline auto stack(std::initializer_list<expr<T>> parts, std::int64_t axis = 0, std::string_view name = {},  \
-                    source_location where = source_location::current()) {                                     \
-    return stack(std::vector<expr<T>>(parts), axis, name, where);                                             \
-  }
-PINION_LIST(float)
-PINION_LIST(double)
-PINION_LIST(std::int32_t)
-PINION_LIST(std::int64_t)
-PINION_LIST(std::uint8_t)
-PINION_LIST(bool)
-PINION_LIST(std::string)
+#define PINION_LIST(T)                                                                                  \
+  expr<T, dsl::made_by<op::concat>> concat(std::initializer_list<expr<T>> parts, std::int64_t axis = 0, \
+                                           std::string_view name = {},                                  \
+                                           source_location where = source_location::current());         \
+  expr<T, dsl::made_by<op::concat>> stack(std::initializer_list<expr<T>> parts, std::int64_t axis = 0,  \
+                                          std::string_view name = {},                                   \
+                                          source_location where = source_location::current());
+PINION_EACH_ELEMENT(PINION_LIST)
 #undef PINION_LIST
 
 // Cut along an axis into equal parts: auto [p, q] = split<2>(x, axis).
@@ -173,3 +160,7 @@ requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 one_hot(I&&, std::int64_t, std::string_view = {}) PINION_REFUSAL;
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/dsl/layout.ipp>
+#endif

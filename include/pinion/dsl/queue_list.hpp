@@ -10,14 +10,19 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/dsl/control.hpp>
-#include <pinion/dsl/layout.hpp>
-#include <pinion/dsl/map.hpp>
 #include <pinion/dsl/queues.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
 
 namespace pinion::inline v0 {
+
+namespace dsl {
+// A number below `count`; another one fails the step.
+expr<std::int32_t> checked_choice(const expr<std::int32_t>& index, std::size_t count, source_location where);
+expr<bool> is_choice(const expr<std::int32_t>& index, std::size_t number);
+}  // namespace dsl
 
 // Of some queues of elements of the same dtypes the one whose number a value of the step says. What is asked of it is
 // done with that queue alone, when the step runs; rules are those of queue. A value. Made by queue_from_list.
@@ -28,9 +33,7 @@ class chosen_queue {
   chosen_queue(const expr<std::int32_t>& index, std::vector<queue<T...>> queues, source_location where)
       : queues_(std::move(queues)) {
     if (queues_.empty()) throw error(errc::invalid_argument, "queue_from_list was given no queues");
-    tensor<std::int32_t> numbers({static_cast<std::int64_t>(queues_.size())});
-    for (std::int32_t i = 0; i < static_cast<std::int32_t>(queues_.size()); ++i) numbers(i) = i;
-    index_ = gather(constant(numbers, "queues", where), index, {}, where);  // refuses a number that no queue has
+    index_ = dsl::checked_choice(index, queues_.size(), where);
   }
 
   operation enqueue(const dsl::component<T>&... components, source_location where = source_location::current()) const {
@@ -72,7 +75,7 @@ class chosen_queue {
   auto among(const Use& use, std::size_t first) const -> decltype(use(std::declval<const queue<T...>&>())) {
     const std::size_t second = std::min(first + 1, queues_.size() - 1);
     return cond(
-        index_ == static_cast<std::int32_t>(first), [&] { return use(queues_[first]); },
+        dsl::is_choice(index_, first), [&] { return use(queues_[first]); },
         [&] { return second + 1 < queues_.size() ? among(use, second) : use(queues_[second]); });
   }
 
@@ -99,3 +102,7 @@ auto queue_from_list(const expr<std::int32_t>& index, std::initializer_list<Q> q
 }
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/dsl/queue_list.ipp>
+#endif

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -49,6 +50,13 @@ constexpr void refuse_component_count() {
 }
 }  // namespace dsl
 
+namespace dsl {
+// The components of a queue, with shapes given for all or for none.
+op::queue_components components_of(std::initializer_list<dtype> types, const std::vector<shape>& shapes);
+// Shapes given for all components but the priority, or for none.
+std::vector<shape> with_priority(const std::vector<shape>& shapes, std::size_t components);
+}  // namespace dsl
+
 struct close_options {
   bool cancel_pending_enqueues = false;  // otherwise those who wait to put something are waited for
 };
@@ -63,9 +71,9 @@ class any_queue {
   graph& owner() const { return *graph_; }
   node_id id() const { return queue_; }
   output handle() const { return {queue_, 0}; }
-  const std::string& name() const { return (*graph_)[queue_].name; }
-  const std::string& op() const { return (*graph_)[queue_].op; }
-  const device_spec& requested_device() const { return (*graph_)[queue_].requested; }
+  const std::string& name() const;
+  const std::string& op() const;
+  const device_spec& requested_device() const;
   operator operation() const { return {*graph_, queue_}; }
 
   // How many elements are in it; never waits.
@@ -78,19 +86,14 @@ class any_queue {
 
  protected:
   any_queue(graph& g, node_id queue) : graph_(g), queue_(queue) {}
+  static node_id make_node_of(std::string_view op, const op::queue_components& components, attributes attrs,
+                              const std::string& name, const std::string& shared_name, source_location where);
 
   // In the graph in use: the body of a choice or loop names the queue again.
   graph& drawn() const { return *dsl::drawn_in(*graph_, handle()).of; }
-  template <class Op>
-  node_id node_of(std::string_view what, std::vector<output> inputs, attributes attrs, source_location where) const {
-    if (empty()) throw error(errc::invalid_argument, "a queue that was never assigned is used");
-    const dsl::endpoint here = dsl::drawn_in(*graph_, handle());
-    inputs.insert(inputs.begin(), here.what);
-    const std::string base = name().substr(name().rfind('/') + 1) + "_" + std::string(what);
-    return build(
-        *here.of,
-        {.op = Op::name, .base_name = base, .inputs = std::move(inputs), .attrs = std::move(attrs), .where = where});
-  }
+  // A node that works on the queue, called after it and `what` is done.
+  node_id node_of(std::string_view op, std::string_view what, std::initializer_list<output> inputs, attributes attrs,
+                  source_location where) const;
 
  private:
   graph_ref graph_;
@@ -123,16 +126,16 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public 
   const& { return dsl::refuse_component_count<V...>(), operation(); }
   // Takes an element: an expression, or a tuple of them. Waits for one.
   auto dequeue(source_location where = source_location::current()) const& {
-    return yields(node_of<op::queue_dequeue>("dequeue", {}, {}, where));
+    return yields(node_of(op::queue_dequeue::name, "dequeue", {}, {}, where));
   }
   // Takes n elements, stacked along a new first dimension. Waits until it has so many, even more than the capacity;
   // a closed queue with fewer keeps them: out_of_range. Needs known shapes, or a padding queue.
   auto dequeue_many(std::int64_t n, source_location where = source_location::current()) const& {
-    return yields(node_of<op::queue_dequeue_many>("dequeue_many", {}, {{"n", n}}, where));
+    return yields(node_of(op::queue_dequeue_many::name, "dequeue_many", {}, {{"n", n}}, where));
   }
   // The same, but of a closed queue what is left, if that is anything.
   auto dequeue_up_to(std::int64_t n, source_location where = source_location::current()) const& {
-    return yields(node_of<op::queue_dequeue_up_to>("dequeue_up_to", {}, {{"n", n}}, where));
+    return yields(node_of(op::queue_dequeue_up_to::name, "dequeue_up_to", {}, {{"n", n}}, where));
   }
 
   // A queue made in the middle of an expression could never be reached again.
@@ -160,30 +163,19 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public 
  protected:
   queue(std::string_view op, op::queue_components components, attributes attrs, const std::string& name,
         const std::string& shared_name, source_location where)
-      : any_queue(default_graph(), make(op, std::move(components), std::move(attrs), name, shared_name, where)) {}
+      : any_queue(default_graph(),
+                  make_node_of(op, components, static_cast<attributes&&>(attrs), name, shared_name, where)) {}
 
-  // The components, with shapes given for all or for none.
   static op::queue_components components_of(const std::vector<shape>& shapes) {
-    op::queue_components all{{dtype_of<T>...}, shapes};
-    if (shapes.empty()) all.shapes.assign(sizeof...(T), shape::any());
-    if (all.shapes.size() != sizeof...(T))
-      throw error(errc::invalid_argument, "a queue of " + std::to_string(sizeof...(T)) + " components was given " +
-                                              std::to_string(shapes.size()) + " shapes");
-    return all;
+    return dsl::components_of({dtype_of<T>...}, shapes);
   }
 
  private:
-  static node_id make(std::string_view op, op::queue_components components, attributes attrs, const std::string& name,
-                      const std::string& shared_name, source_location where) {
-    op::set_components(attrs, components);
-    attrs.set("shared_name", shared_name);
-    return build(default_graph(), {.op = op, .base_name = name, .attrs = std::move(attrs), .where = where});
-  }
   template <class Op>
   operation put(std::string_view what, source_location where, const dsl::component<T>&... components) const {
     graph& g = drawn();
     const std::string name = std::string(what) + "/component";
-    return {g, node_of<Op>(what, {components.in(g, name, where)...}, {}, where)};
+    return {g, node_of(Op::name, what, {components.in(g, name, where)...}, {}, where)};
   }
   auto yields(node_id id) const { return dsl::outputs_as<std::tuple<T...>>::of(drawn(), id); }
 };
@@ -239,15 +231,10 @@ template <class... T>
 requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class priority_queue : public queue<std::int64_t, T...> {
  public:
   explicit priority_queue(const queue_options& o, source_location where = source_location::current())
-      : queue<std::int64_t, T...>(op::priority_queue::name, with_priority(o.shapes), {{"capacity", o.capacity}},
-                                  o.name.empty() ? "priority_queue" : o.name, o.shared_name, where) {}
-
- private:
-  static op::queue_components with_priority(const std::vector<shape>& shapes) {
-    std::vector<shape> all = shapes.empty() ? std::vector<shape>(sizeof...(T), shape::any()) : shapes;
-    all.insert(all.begin(), shape{});
-    return queue<std::int64_t, T...>::components_of(all);
-  }
+      : queue<std::int64_t, T...>(op::priority_queue::name,
+                                  queue<std::int64_t, T...>::components_of(dsl::with_priority(o.shapes, sizeof...(T))),
+                                  {{"capacity", o.capacity}}, o.name.empty() ? "priority_queue" : o.name, o.shared_name,
+                                  where) {}
 };
 
 }  // namespace pinion::inline v0

@@ -39,14 +39,7 @@ template <class Op, element T>
 expr<T, made_by<Op>> random_like(const expr<T>& x, attributes attrs, source_location where) {
   if (x.shape().known()) return random<Op, T>(x.shape(), std::move(attrs), {}, where);
   attrs.set("dtype", dtype_of<T>);
-  graph& g = graph_of(x);
-  return {g,
-          {build(g, {.op = Op::name,
-                     .base_name = std::string(Op::name),
-                     .inputs = {endpoint_of(x, where).endpoint()},
-                     .attrs = std::move(attrs),
-                     .where = where}),
-           0}};
+  return node_call<Op, T>({}, where, std::move(attrs), x);
 }
 }  // namespace dsl
 

@@ -10,6 +10,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/expr.hpp>
+#include <pinion/dsl/node_call.hpp>
 #include <pinion/op/build.hpp>
 #include <pinion/op/variable/op.hpp>
 #include <pinion/tensor/tensor.hpp>
@@ -41,6 +42,8 @@ expr<T, made_by<Op>> make(node_request request) {
 }
 
 node_request constant_request(any_tensor value, std::string_view name, source_location where);
+// In the default graph, under a full name that is known to be unique.
+output make_constant(any_tensor value, const std::string& exact_name, source_location where);
 }  // namespace dsl
 
 // A scalar: constant(4.0f, "b"). The dtype is that of the C++ type.
@@ -168,26 +171,10 @@ struct variable_options {
 namespace dsl {
 
 // TensorFlow's four nodes: a/initial_value, a, a/Assign, a/read.
-template <element T>
-variable_handle<T> make_variable(output initial, const std::string& full_name, const variable_options& options,
-                                 source_location where) {
-  graph& g = default_graph();
-  const node_id v = build(
-      g, {.op = op::variable::name,
-          .attrs = {{"dtype", dtype_of<T>}, {"shape", g.type_of(initial).shape}, {"shared_name", options.shared_name}},
-          .where = where,
-          .exact_name = full_name});
-  const node_id assign = build(
-      g, {.op = op::assign::name, .inputs = {{v, 0}, initial}, .where = where, .exact_name = full_name + "/Assign"});
-  const node_id read =
-      build(g, {.op = op::identity::name, .inputs = {{v, 0}}, .where = where, .exact_name = full_name + "/read"});
-  g.add_to_collection(options.local ? "local_variables" : "variables", v);
-  g.add_to_collection(options.local ? "local_initializers" : "initializers", assign);
-  if (options.trainable) {
-    g.add_to_collection("trainable_variables", v);
-  }
-  return {g, v, assign, read};
-}
+any_variable make_variable(dtype type, output initial, const std::string& full_name, const variable_options& options,
+                           source_location where);
+// The same, whose initial value becomes a constant.
+any_variable make_variable(any_tensor initial, const variable_options& options, source_location where);
 
 std::string variable_name(const std::string& name);
 
@@ -197,24 +184,20 @@ std::string variable_name(const std::string& name);
 template <class V>
 requires(element<V> || dsl::is_tensor<V>) auto variable(const V& initial, const variable_options& options = {},
                                                         source_location where = source_location::current()) {
-  const std::string name = dsl::variable_name(options.name);
-  const auto value = [&] {
-    if constexpr (element<V>)
-      return tensor<V>(initial);
-    else
-      return initial;
-  }();
-  using T = std::remove_cvref_t<decltype(*value.data())>;
-  auto request = dsl::constant_request(value.untyped(), "", where);
-  request.exact_name = name + "/initial_value";
-  const node_id constant = build(default_graph(), std::move(request));
-  return dsl::make_variable<T>({constant, 0}, name, options, where);
+  if constexpr (element<V>) {
+    return variable_handle<V>(dsl::make_variable(tensor<V>(initial).untyped(), options, where));
+  } else {
+    using T = std::remove_cvref_t<decltype(*initial.data())>;
+    return variable_handle<T>(dsl::make_variable(initial.untyped(), options, where));
+  }
 }
 // A variable initialised by an expression, which runs only when the initialiser does.
 template <dsl::expression E>
 auto variable(const E& initial, const variable_options& options = {},
               source_location where = source_location::current()) {
-  return dsl::make_variable<dsl::value_of<E>>(initial.endpoint(), dsl::variable_name(options.name), options, where);
+  using T = dsl::value_of<E>;
+  return variable_handle<T>(
+      dsl::make_variable(dtype_of<T>, initial.endpoint(), dsl::variable_name(options.name), options, where));
 }
 
 template <class V>
@@ -247,9 +230,7 @@ expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location 
   const endpoint here = drawn_in(v.owner(), v.reference());
   graph& g = *here.of;
   const output input = input_of<T>(g, value, std::string(Op::name) + "/value", where);
-  return {g,
-          {build(g, {.op = Op::name, .base_name = std::string(Op::name), .inputs = {here.what, input}, .where = where}),
-           0}};
+  return {g, make_node(g, Op::name, {}, where, {}, {here.what, input})};
 }
 }  // namespace dsl
 
@@ -293,14 +274,9 @@ inline operation no_op(std::string_view name = "NoOp", source_location where = s
 // The operand's value under a name and a device of its own.
 template <dsl::graph_operand A>
 auto identity(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
-  using T = dsl::value_of<A>;
   graph& g = dsl::graph_of(x);
-  const output in = dsl::endpoint_of(x, where).endpoint();
-  return expr<T, dsl::made_by<op::identity>>(g, {build(g, {.op = op::identity::name,
-                                                           .base_name = std::string(name.empty() ? "Identity" : name),
-                                                           .inputs = {in},
-                                                           .where = where}),
-                                                 0});
+  return expr<dsl::value_of<A>, dsl::made_by<op::identity>>(
+      g, dsl::make_node(g, op::identity::name, name, where, {}, {dsl::endpoint_of(x, where).endpoint()}));
 }
 
 // Runs the initialisers of all variables of the default graph made so far.

@@ -13,12 +13,43 @@ PINION_DECL node_request constant_request(any_tensor value, std::string_view nam
           .where = where};
 }
 
+PINION_DECL output make_constant(any_tensor value, const std::string& exact_name, source_location where) {
+  node_request request = constant_request(std::move(value), "", where);
+  request.exact_name = exact_name;
+  return {build(default_graph(), std::move(request)), 0};
+}
+
 PINION_DECL std::string variable_name(const std::string& name) {
   name_scope::check(name);
   const std::string wanted = scope_state::current().name_prefix + name;
   std::string given = default_graph().unique_name(wanted);
   if (given != wanted && name != variable_options{}.name) default_graph().note_renamed(given, wanted);
   return given;
+}
+
+PINION_DECL any_variable make_variable(dtype type, output initial, const std::string& full_name,
+                                       const variable_options& options, source_location where) {
+  graph& g = default_graph();
+  const node_id v =
+      build(g, {.op = op::variable::name,
+                .attrs = {{"dtype", type}, {"shape", g.type_of(initial).shape}, {"shared_name", options.shared_name}},
+                .where = where,
+                .exact_name = full_name});
+  const node_id assign = build(
+      g, {.op = op::assign::name, .inputs = {{v, 0}, initial}, .where = where, .exact_name = full_name + "/Assign"});
+  const node_id read =
+      build(g, {.op = op::identity::name, .inputs = {{v, 0}}, .where = where, .exact_name = full_name + "/read"});
+  g.add_to_collection(options.local ? "local_variables" : "variables", v);
+  g.add_to_collection(options.local ? "local_initializers" : "initializers", assign);
+  if (options.trainable) g.add_to_collection("trainable_variables", v);
+  return {g, v, assign, read};
+}
+
+PINION_DECL any_variable make_variable(any_tensor initial, const variable_options& options, source_location where) {
+  const std::string name = variable_name(options.name);
+  const dtype type = initial.dtype();
+  const output constant = make_constant(std::move(initial), name + "/initial_value", where);
+  return make_variable(type, constant, name, options, where);
 }
 
 }  // namespace pinion::inline v0::dsl

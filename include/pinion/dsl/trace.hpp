@@ -64,7 +64,7 @@ class body_trace {
   output name_again(const node& state);
   static void make_innermost(body_trace* t);
 
-  std::shared_ptr<body> made_ = std::make_shared<body>();
+  std::shared_ptr<body> made_;
   graph* around_;
   body_trace* previous_;
   scope_state saved_;

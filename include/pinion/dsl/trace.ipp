@@ -25,7 +25,10 @@ inline body_trace*& innermost_trace() {
 }  // namespace detail
 
 PINION_DECL body_trace::body_trace(const std::string& prefix)
-    : around_(scope_state::current().graph), previous_(current()), saved_(scope_state::current()) {
+    : made_(std::make_shared<body>()),
+      around_(scope_state::current().graph),
+      previous_(current()),
+      saved_(scope_state::current()) {
   around_->settle();
   scope_state& now = scope_state::current();
   now.graph = &made_->graph;

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
-#include <utility>
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
@@ -18,17 +16,9 @@ struct variable_slice {
   std::int64_t first = 0;
 };
 
-namespace dsl {
-struct variable_slices {
-  std::map<node_id, variable_slice> of_variable;
-};
-}  // namespace dsl
-
 // Of a variable that is a part of a partitioned one, or a slot of such a part; null of any other.
 const variable_slice* slice_of(graph& g, node_id variable);
-inline void note_slice(graph& g, node_id variable, variable_slice slice) {
-  g.attached<dsl::variable_slices>().of_variable.insert_or_assign(variable, std::move(slice));
-}
+void note_slice(graph& g, node_id variable, variable_slice slice);
 
 }  // namespace pinion::inline v0
 

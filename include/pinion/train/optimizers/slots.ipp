@@ -33,13 +33,10 @@ PINION_DECL node_id make_slot(graph& g, node_id variable, const std::string& own
   const node_id slot = visit_plain(v.outputs[0].dtype, [&]<class T>() {
     tensor<T> initial(v.outputs[0].shape);
     for (T& x : initial.span()) x = static_cast<T>(value);
-    auto request = dsl::constant_request(initial.untyped(), "", v.where);
-    request.exact_name = name + "/initial_value";
-    const node_id constant = build(g, std::move(request));
-    return dsl::make_variable<T>(
-               {constant, 0}, name,
-               {.trainable = false, .shared_name = shared.empty() ? "" : shared + name.substr(v.name.size())}, v.where)
-        .id();
+    const output constant = dsl::make_constant(initial.untyped(), name + "/initial_value", v.where);
+    const variable_options options{.trainable = false,
+                                   .shared_name = shared.empty() ? "" : shared + name.substr(v.name.size())};
+    return dsl::make_variable(dtype_of<T>, constant, name, options, v.where).id();
   });
   if (const variable_slice* const part = slice_of(g, variable))
     note_slice(g, slot, {part->whole + name.substr(v.name.size()), part->extent, part->first});

@@ -1,0 +1,58 @@
+// Bodies of <pinion/dsl/layout.hpp>.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <pinion/dsl/layout.hpp>
+#include <pinion/op/build.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+
+PINION_DECL graph& graph_of_all(const std::vector<any_expr>& parts) {
+  if (parts.empty()) throw error(errc::invalid_argument, "concat was given no tensors");
+  graph* all = nullptr;
+  for (const any_expr& part : parts) join_graph(all, part);
+  return *all;
+}
+
+PINION_DECL output concatenated(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
+                                source_location where) {
+  graph& g = graph_of_all(parts);
+  std::vector<output> inputs;
+  for (const any_expr& part : parts) inputs.push_back(endpoint_of(part).endpoint());
+  return {build(g, {.op = op::concat::name,
+                    .base_name = std::string(name.empty() ? "concat" : name),
+                    .inputs = std::move(inputs),
+                    .attrs = {{"axis", axis}},
+                    .where = where}),
+          0};
+}
+
+PINION_DECL output stacked(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
+                           source_location where) {
+  graph& g = graph_of_all(parts);
+  std::vector<any_expr> expanded;
+  for (const any_expr& part : parts)
+    expanded.push_back(
+        {g, make_node(g, op::expand_dims::name, {}, where, {{"axis", axis}}, {endpoint_of(part, where).endpoint()})});
+  return concatenated(expanded, axis, name.empty() ? "stack" : name, where);
+}
+
+}  // namespace dsl
+
+#define PINION_LIST(T)                                                                                          \
+  PINION_DECL expr<T, dsl::made_by<op::concat>> concat(std::initializer_list<expr<T>> parts, std::int64_t axis, \
+                                                       std::string_view name, source_location where) {          \
+    return dsl::concat_of<T>({parts.begin(), parts.end()}, axis, name, where);                                  \
+  }                                                                                                             \
+  PINION_DECL expr<T, dsl::made_by<op::concat>> stack(std::initializer_list<expr<T>> parts, std::int64_t axis,  \
+                                                      std::string_view name, source_location where) {           \
+    return dsl::stack_of<T>({parts.begin(), parts.end()}, axis, name, where);                                   \
+  }
+PINION_EACH_ELEMENT(PINION_LIST)
+#undef PINION_LIST
+
+}  // namespace pinion::inline v0

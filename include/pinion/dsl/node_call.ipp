@@ -1,0 +1,22 @@
+// Bodies of <pinion/dsl/node_call.hpp>.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <pinion/dsl/node_call.hpp>
+#include <pinion/op/build.hpp>
+
+namespace pinion::inline v0::dsl {
+
+PINION_DECL output make_node(graph& g, std::string_view op, std::string_view name, source_location where,
+                             attributes attrs, std::initializer_list<output> inputs) {
+  return {build(g, {.op = op,
+                    .base_name = std::string(name.empty() ? op : name),
+                    .inputs = inputs,
+                    .attrs = std::move(attrs),
+                    .where = where}),
+          0};
+}
+
+}  // namespace pinion::inline v0::dsl
