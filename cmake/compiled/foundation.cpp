@@ -6,6 +6,7 @@
 #include <pinion/base/source_location.ipp>
 #include <pinion/base/stop_signal.ipp>
 #include <pinion/base/thread_pool.ipp>
+#include <pinion/device/accelerator.ipp>
 #include <pinion/device/device.ipp>
 #include <pinion/device/gpu_options.ipp>
 #include <pinion/device/sim.ipp>

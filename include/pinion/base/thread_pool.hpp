@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/loop_body.hpp>
 
 namespace pinion::inline v0 {
 
@@ -33,25 +34,17 @@ class thread_pool {
   // computes must not depend on which thread runs it. The first exception is rethrown.
   template <class Body>
   void for_each_chunk(std::int64_t chunks, Body&& body) {
-    if (chunks <= 1 || threads_.empty()) {
-      for (std::int64_t i = 0; i < chunks; ++i) body(i);
-      return;
-    }
-    auto shared = std::make_shared<loop>();
-    shared->chunks = chunks;
-    shared->body = [&body](std::int64_t i) { body(i); };
-    const auto helpers = std::min<std::int64_t>(chunks - 1, threads());
-    for (std::int64_t i = 0; i < helpers; ++i) schedule([shared] { shared->help(); });
-    shared->help();
-    shared->wait();
-    if (shared->failure) std::rethrow_exception(shared->failure);
+    run_chunks(chunks, body);
   }
+  void run_chunks(std::int64_t chunks, loop_body body);
 
  private:
   // Helpers may come late, when the loop and its caller are gone: they touch nothing but this, and find no chunk left.
   struct loop {
-    std::int64_t chunks = 0;
-    std::function<void(std::int64_t)> body;
+    loop(std::int64_t n, loop_body b) : chunks(n), body(b) {}
+
+    const std::int64_t chunks;
+    const loop_body body;
     std::atomic<std::int64_t> next{0}, done{0};
     std::mutex mutex;
     std::condition_variable finished;

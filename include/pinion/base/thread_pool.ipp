@@ -1,6 +1,7 @@
 // Bodies of <pinion/base/thread_pool.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 
 #include <pinion/base/thread_pool.hpp>
@@ -28,6 +29,19 @@ PINION_DECL void thread_pool::schedule(std::function<void()> closure) {
     queued_.fetch_add(1, std::memory_order_release);
   }
   wake_.notify_one();
+}
+
+PINION_DECL void thread_pool::run_chunks(std::int64_t chunks, loop_body body) {
+  if (chunks <= 1 || threads_.empty()) {
+    for (std::int64_t i = 0; i < chunks; ++i) body(i);
+    return;
+  }
+  const auto shared = std::make_shared<loop>(chunks, body);
+  const auto helpers = std::min<std::int64_t>(chunks - 1, threads());
+  for (std::int64_t i = 0; i < helpers; ++i) schedule([shared] { shared->help(); });
+  shared->help();
+  shared->wait();
+  if (shared->failure) std::rethrow_exception(shared->failure);
 }
 
 PINION_DECL void thread_pool::loop::help() {

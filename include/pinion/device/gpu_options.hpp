@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/device/sim.hpp>
+#include <pinion/device/accelerator.hpp>
 
 namespace pinion::inline v0 {
 

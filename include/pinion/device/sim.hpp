@@ -11,19 +11,10 @@
 #include <thread>
 
 #include <pinion/base/config.hpp>
+#include <pinion/device/accelerator.hpp>
 #include <pinion/device/device.hpp>
 
 namespace pinion::inline v0 {
-
-namespace sim {
-// What a simulated accelerator is like; pn::sim::gpu() in a session's options.
-struct accelerator {
-  std::string type = "GPU";
-  std::int64_t memory_limit = std::int64_t{1} << 30;  // bytes
-  std::int64_t fail_allocation = 0;                   // the n-th allocation fails, once; 0: none does
-};
-accelerator gpu(std::int64_t memory_limit = std::int64_t{1} << 30);
-}  // namespace sim
 
 namespace devices {
 

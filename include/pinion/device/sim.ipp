@@ -6,14 +6,6 @@
 
 #include <pinion/device/sim.hpp>
 
-namespace pinion::inline v0::sim {
-
-PINION_DECL accelerator gpu(std::int64_t memory_limit) {
-  return {"GPU", memory_limit, 0};
-}
-
-}  // namespace pinion::inline v0::sim
-
 namespace pinion::inline v0::devices {
 
 PINION_DECL void sim_event::reach(const std::optional<error>& failure) {

@@ -102,6 +102,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
   const std::string& name() const { return all_.name; }
   const pinion::shape& shape() const { return all_.extent; }  // of the whole
   const std::vector<variable_handle<T>>& parts() const { return parts_; }
+  const dsl::variable_parts& untyped() const { return all_; }
   // Gives all parts their initial values.
   operation initializer() const { return {*all_.graph, all_.initializer}; }
 

@@ -8,13 +8,15 @@
 #include <span>
 #include <utility>
 
-#include <pinion/base/cancellation.hpp>
 #include <pinion/base/config.hpp>
+#include <pinion/base/loop_body.hpp>
 #include <pinion/device/device.hpp>
 #include <pinion/graph/graph.hpp>
 #include <pinion/op/services.hpp>
 
 namespace pinion::inline v0 {
+
+class cancellation;
 
 // What a kernel is made from, once per compiled step: its node, its device, and the services of the task. Whatever can
 // be decided before shapes are known is decided there.
@@ -84,13 +86,11 @@ class kernel_context {
   // Splits [0, chunks) over the intra-op pool; see thread_pool::for_each_chunk. Usable inside a launched body.
   template <class Body>
   static void in_chunks(task_services& s, std::int64_t chunks, Body&& body) {
-    if (s.intra_op)
-      s.intra_op->for_each_chunk(chunks, std::forward<Body>(body));
-    else
-      for (std::int64_t i = 0; i < chunks; ++i) body(i);
+    run_chunks(s, chunks, body);
   }
 
  private:
+  static void run_chunks(task_services& s, std::int64_t chunks, loop_body body);
   template <class Body, class Otherwise>
   void enqueue(devices::stream& s, Body&& body, Otherwise&& otherwise) {
     s.enqueue([body = std::forward<Body>(body), otherwise = std::forward<Otherwise>(otherwise), w = watch, n = node,

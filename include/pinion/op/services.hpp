@@ -7,11 +7,12 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
-#include <pinion/base/thread_pool.hpp>
 #include <pinion/device/device.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion::inline v0 {
+
+class thread_pool;
 
 // Something that outlives a step: a variable, a queue. Shared by the kernels that use it.
 class resource {

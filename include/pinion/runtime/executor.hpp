@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/cancellation.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/runtime/executable.hpp>
 #include <pinion/runtime/step_tracer.hpp>

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <chrono>
-#include <cstdio>
 #include <functional>
-#include <ostream>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -21,7 +20,7 @@ namespace pinion::inline v0 {
 class text_sink {
  public:
   text_sink() = default;
-  text_sink(std::ostream& stream) : write_([&stream](std::string_view line) { stream << line << '\n'; }) {}
+  text_sink(std::ostream& stream);
   text_sink(std::ostream* stream) : text_sink(*stream) {}
   template <class F>
   requires(std::is_invocable_v<F&, std::string_view> && !std::is_same_v<std::remove_cvref_t<F>, text_sink>)

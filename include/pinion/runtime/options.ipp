@@ -1,9 +1,15 @@
 // Bodies of <pinion/runtime/options.hpp>.
 #pragma once
 
+#include <cstdio>
+#include <ostream>
+
 #include <pinion/runtime/options.hpp>
 
 namespace pinion::inline v0 {
+
+PINION_DECL text_sink::text_sink(std::ostream& stream)
+    : write_([&stream](std::string_view line) { stream << line << '\n'; }) {}
 
 PINION_DECL void log_placement(const session_options& options, const std::string& line) {
   if (options.placement_log)

@@ -1,6 +1,7 @@
 // The session: what a user runs a graph with.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -13,8 +14,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/sources.hpp>
-#include <pinion/graph/scope_state.hpp>
-#include <pinion/placement/plan/explain.hpp>
+#include <pinion/placement/device_info.hpp>
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/fed_value.hpp>
 
@@ -23,9 +23,11 @@ namespace pinion::inline v0 {
 namespace runtime {
 // Makes the session of this process.
 std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g);
+class prepared_call;
 }  // namespace runtime
 
 class session;
+struct value_on_device;
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class device_tensor;
 
@@ -40,18 +42,16 @@ class session_link {
   void run(const operation& target) const;
   template <element T>
   device_tensor<T> to_device(const tensor<T>& value, const device_spec& where) const {
-    auto [there, name] = expect("a copy to a device")->to_device(value.untyped(), where);
-    const session_link of = name.empty() ? session_link() : *this;
-    return {std::move(there), std::move(name), of};
+    return copy_on_device(value.untyped(), where);
   }
 
   friend bool operator<(const session_link& a, const session_link& b) { return a.backend_.owner_before(b.backend_); }
   friend bool operator==(const session_link& a, const session_link& b) { return !(a < b) && !(b < a); }
 
  private:
-  template <class, class>
-  friend class callable;
   friend class session;
+  friend class runtime::prepared_call;
+  value_on_device copy_on_device(const any_tensor& value, const device_spec& where) const;
   // `who` needs it, and was made there.
   std::shared_ptr<runtime::session_backend> expect(const std::string& who, const std::string& where = {}) const;
 
@@ -59,24 +59,28 @@ class session_link {
   std::weak_ptr<runtime::session_backend> backend_;
 };
 
+// A value in the memory of a device, whatever its elements.
+struct value_on_device {
+  any_tensor value;
+  std::string device;  // "" where it lies on the host, as for a CPU
+  session_link of;     // whose device that is
+};
+
 // A value in the memory of a device, made by session::to_device, to be fed to steps of that session without a copy. A
 // value; copies share the memory, and keep it where they outlive the session.
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class device_tensor {
  public:
-  const pinion::shape& shape() const { return value_.shape(); }
+  const pinion::shape& shape() const { return there_.value.shape(); }
   // "" where it lies on the host, as for a CPU.
-  const std::string& device() const { return device_; }
-  const any_tensor& untyped() const { return value_; }
+  const std::string& device() const { return there_.device; }
+  const any_tensor& untyped() const { return there_.value; }
 
  private:
   friend class session_link;
   friend struct feed;
-  device_tensor(any_tensor value, std::string device, session_link of)
-      : value_(std::move(value)), device_(std::move(device)), of_(std::move(of)) {}
-  any_tensor value_;
-  std::string device_;
-  session_link of_;
+  device_tensor(value_on_device there) : there_(std::move(there)) {}
+  value_on_device there_;
 };
 
 namespace dsl {
@@ -97,10 +101,9 @@ struct feed {
   session_link of = {};     // whose device that is
 
   template <dsl::graph_operand E>
-  feed(const E& x, fed_value<dsl::value_of<E>> v) : to(end_of(x)), value(std::move(v).take()) {}
+  feed(const E& x, fed_value<dsl::value_of<E>> v) : feed(end_of(x), std::move(v).take()) {}
   template <dsl::graph_operand E>
-  feed(const E& x, const device_tensor<dsl::value_of<E>>& v)
-      : to(end_of(x)), value(v.value_), device(v.device_), of(v.of_) {}
+  feed(const E& x, const device_tensor<dsl::value_of<E>>& v) : feed(end_of(x), v.there_) {}
   template <dsl::graph_operand E, class V>
   requires dsl::misfit<V, dsl::value_of<E>> PINION_REFUSED_CONSTRUCTOR(
       "a feed has the dtype of what it is fed to: a pn::tensor, vector, span or nested braces of it, or a scalar")
@@ -108,12 +111,15 @@ struct feed {
   PINION_REFUSED_CONSTRUCTOR("these braces hold what does not convert to the dtype of what they are fed to")
   feed(const any_expr&, const dsl::braces&);
   // Of a dtype known only when the program runs, and checked then.
-  feed(const any_expr& x, any_tensor v) : to(x), value(std::move(v)) {}
+  feed(const any_expr& x, any_tensor v);
+  feed(const any_expr& x, const value_on_device& v);
 
  private:
-  template <class E>
+  static const any_expr& end_of(const any_expr& x) { return x; }
+  static any_expr end_of(const any_variable& v) { return v.read({}); }
+  template <dsl::partitioned E>
   static any_expr end_of(const E& x) {
-    return expr<dsl::value_of<E>>(x);
+    return x.read({});
   }
 };
 
@@ -127,9 +133,31 @@ struct run_request {
 
 namespace dsl {
 
+struct variable_parts;
+
 // What run() takes to fetch: an expression or variable, whose value comes back, or an operation, which yields nothing.
 template <class F>
 concept fetchable = graph_operand<F> || std::is_same_v<std::remove_cvref_t<F>, operation>;
+
+// One of these, by reference, until the step is asked for.
+class fetch_end {
+ public:
+  fetch_end(const any_expr& e) : expression_(&e) {}
+  fetch_end(const any_variable& v) : variable_(&v) {}
+  fetch_end(const operation& o) : operation_(&o) {}
+  template <partitioned P>
+  fetch_end(const P& p) : parts_(&p.untyped()) {}
+
+  // Adds it to what a step of that graph is asked for. Throws invalid_argument for one of another graph, or of none.
+  void add_to(runtime::step_signature& s, const graph* of) const;
+  void add_to(run_request& r) const;
+
+ private:
+  const any_expr* expression_ = nullptr;
+  const any_variable* variable_ = nullptr;
+  const operation* operation_ = nullptr;
+  const variable_parts* parts_ = nullptr;
+};
 
 template <class F>
 struct fetched {
@@ -196,10 +224,9 @@ class callable;
 // may build the graph meanwhile. Everything it throws is pn::error. Its destructor closes it.
 class session {
  public:
-  session() : session(session_options{}) {}
-  explicit session(const session_options& options)
-      : graph_(options.graph ? *options.graph : default_graph()), backend_(make_backend(options, *graph_)) {}
-  session(session&&) noexcept = default;
+  session();
+  explicit session(const session_options& options);
+  session(session&&) noexcept;
   session& operator=(session&& other) noexcept;
   // Steps that others run meanwhile, through a callable, are cancelled and waited for.
   ~session();
@@ -212,17 +239,17 @@ class session {
   // The same with values for placeholders, or for any other expression, whose producer then does not run.
   template <dsl::fetchable... F>
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
-    return run_traced(nullptr, feeds, fetches...);
+    return taken<F...>(run_ends(nullptr, feeds, {fetches...}));
   }
   // The same, and writes down what ran where and when. That costs some time; `trace` is what it was where the step
   // fails.
   template <dsl::fetchable... F>
   auto run(step_trace& trace, const F&... fetches) {
-    return run_traced(&trace, {}, fetches...);
+    return taken<F...>(run_ends(&trace, {}, {fetches...}));
   }
   template <dsl::fetchable... F>
   auto run(step_trace& trace, std::initializer_list<feed> feeds, const F&... fetches) {
-    return run_traced(&trace, feeds, fetches...);
+    return taken<F...>(run_ends(&trace, feeds, {fetches...}));
   }
   // The same, untyped: yields what is fetched, in order.
   std::vector<any_tensor> run(const run_request& request);
@@ -251,22 +278,18 @@ class session {
   // Where each node would go, and why, without running anything.
   template <dsl::fetchable... F>
   pinion::plan plan(const F&... fetches) {
-    runtime::step_signature signature;
-    (add_fetch(signature, fetches), ...);
-    pinion::plan made = backend().plan(checked(signature));
-    note_doubts(made, *graph_);
-    return made;
+    return plan_of({fetches...});
   }
 
   // What the nodes of its steps took so far, for a cost model and to be kept in a file. Throws failed_precondition for
   // a session that was not made with .record_costs, unimplemented for one on a cluster.
-  pinion::measured_costs measured_costs() { return backend().measured_costs(); }
+  pinion::measured_costs measured_costs();
 
-  std::vector<device_info> list_devices() { return backend().list_devices(); }
+  std::vector<device_info> list_devices();
   // Running steps fail with an error; the session stays open.
-  void cancel_steps(const error& why) { backend().cancel_steps(why); }
+  void cancel_steps(const error& why);
   // Cancels running steps and waits for them. Later calls throw failed_precondition; closing twice is harmless.
-  void close(source_location where = source_location::current()) { backend().close(where); }
+  void close(source_location where = source_location::current());
   pinion::graph& graph() const { return *graph_; }
 
   // Forgets the variables of some containers on every task of a cluster, or all of them, and closes the sessions of the
@@ -275,74 +298,44 @@ class session {
                     const security_options& security = {});
 
  private:
-  template <class, class>
-  friend class callable;
   friend class session_link;
-
-  static std::unique_ptr<runtime::session_backend> make_backend(const session_options& options, pinion::graph& g);
+  friend class runtime::prepared_call;
 
   runtime::session_backend& backend() const;
-
-  // Of an expression, a variable or an operation.
-  template <class E>
-  void check_owner(const E& e) const {
-    check_owner(e, graph_.get());
-  }
-  template <class E>
-  static void check_owner(const E& e, const pinion::graph* mine) {
-    if (e.empty())
-      throw error(errc::invalid_argument, "an expression or operation that was never assigned was given to run()");
-    const pinion::node& n = e.owner()[e.id()];
-    if (&e.owner() != mine)
-      throw error(errc::invalid_argument, "'" + n.name + "' belongs to another graph than the session's")
-          .at_node(n.name, n.op, to_string(n.where));
-  }
-  template <class Feeds>
-  std::vector<any_tensor> add_feeds(runtime::step_signature& s, const Feeds& feeds) const {
-    std::vector<any_tensor> values;
-    for (const feed& f : feeds) {
-      check_feed(f.to, f.value);
-      check_owner(f.to);
-      s.feeds.push_back(f.to.endpoint());
-      values.push_back(f.value);
-      if (f.device.empty()) continue;
-      if (f.of != session_link(*this))
-        throw error(errc::invalid_argument,
-                    "the value fed to '" + f.to.name() + "' lies on " + f.device + " of another session")
-            .at_node(f.to.name(), f.to.op(), to_string(f.to.node().where));
-      s.feed_devices.resize(s.feeds.size() - 1);
-      s.feed_devices.push_back(f.device);
-    }
-    if (!s.feed_devices.empty()) s.feed_devices.resize(s.feeds.size());
-    return values;
-  }
   template <dsl::fetchable... F>
-  auto run_traced(step_trace* trace, std::initializer_list<feed> feeds, const F&... fetches) {
-    runtime::step_signature signature;
-    const auto values = add_feeds(signature, feeds);
-    (add_fetch(signature, fetches), ...);
-    auto results = run_step(signature, values, trace);
-    return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(results));
+  static auto taken([[maybe_unused]] std::vector<any_tensor> values) {
+    return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(values));
   }
+  std::vector<any_tensor> run_ends(step_trace* trace, std::initializer_list<feed> feeds,
+                                   std::initializer_list<dsl::fetch_end> fetches);
+  pinion::plan plan_of(std::initializer_list<dsl::fetch_end> fetches);
+  std::vector<any_tensor> add_feeds(runtime::step_signature& s, std::span<const feed> feeds) const;
   std::vector<any_tensor> run_step(const runtime::step_signature& s, std::span<const any_tensor> values,
                                    step_trace* trace);
-  static void check_feed(const any_expr& to, const any_tensor& value);
-  template <class F>
-  void add_fetch(runtime::step_signature& s, const F& f) const {
-    check_owner(f);
-    if constexpr (std::is_same_v<F, operation>) {
-      s.targets.push_back(f.id());
-    } else {
-      s.fetches.push_back(dsl::endpoint_of(f).endpoint());
-    }
-  }
   const runtime::step_signature& checked(const runtime::step_signature& s) const;
 
   graph_ref graph_;
   std::shared_ptr<runtime::session_backend> backend_;  // others hold it while they run a step
 };
 
-inline session_link::session_link(const session& s) : graph_(s.graph_), backend_(s.backend_) {}
+namespace runtime {
+
+// A prepared step, whatever its types: what a callable is over.
+class prepared_call {
+ public:
+  prepared_call(const session& s, std::span<const any_expr> feeds, std::span<const any_expr> fetches,
+                std::span<const operation> targets, source_location where);
+  std::vector<any_tensor> operator()(std::span<const any_tensor> fed) const;
+
+ private:
+  session_link session_;
+  step_signature signature_;
+  std::vector<any_expr> feeds_;
+  source_location where_;
+  std::weak_ptr<prepared_step> step_;  // the session owns it: its memory is that of the session's devices
+};
+
+}  // namespace runtime
 
 // A prepared step with typed arguments; thread-safe as the session is. Once its session, or the graph of what it feeds,
 // is gone, a call throws failed_precondition.
@@ -359,24 +352,11 @@ class callable<feed_list<X...>, fetch_list<F...>> {
  public:
   callable(session& s, const feed_list<X...>& feeds, const fetch_list<F...>& fetches, const target_list& targets,
            source_location where = source_location::current())
-      : session_(s), feeds_(feeds.ends), where_(where) {
-    for (const auto& e : feeds.ends) s.check_owner(e);
-    for (const auto& e : fetches.ends) s.check_owner(e);
-    for (const auto& e : targets.ends) s.check_owner(e);
-    for (const auto& e : feeds.ends) signature_.feeds.push_back(e.endpoint());
-    for (const auto& e : fetches.ends) signature_.fetches.push_back(e.endpoint());
-    for (const auto& e : targets.ends) signature_.targets.push_back(e.id());
-    step_ = s.backend().prepare(s.checked(signature_));
-  }
+      : call_(s, feeds.ends, fetches.ends, targets.ends, where) {}
 
   std::tuple<tensor<F>...> operator()(fed_value<X>... values) const {
-    const auto backend = session_.expect("a call of a callable", to_string(where_));
     const std::array<any_tensor, sizeof...(X)> fed{std::move(values).take()...};
-    for (std::size_t i = 0; i < fed.size(); ++i) session::check_feed(feeds_[i], fed[i]);
-    auto step = step_.lock();
-    if (!step) step = backend->prepare(signature_);  // which says that the session is closed, where it is
-    std::vector<any_tensor> results(sizeof...(F));
-    backend->run(*step, fed, results, nullptr);
+    auto results = call_(fed);
     return dsl::take_tuple<std::tuple<tensor<F>...>>(results);
   }
   template <class... V>
@@ -389,11 +369,7 @@ class callable<feed_list<X...>, fetch_list<F...>> {
   operator()(const dsl::braced_for<X>&...) const PINION_REFUSAL;
 
  private:
-  session_link session_;
-  runtime::step_signature signature_;
-  std::vector<any_expr> feeds_;
-  source_location where_;
-  std::weak_ptr<runtime::prepared_step> step_;  // the session owns it: its memory is that of the session's devices
+  runtime::prepared_call call_;
 };
 
 }  // namespace pinion::inline v0

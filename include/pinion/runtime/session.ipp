@@ -1,6 +1,8 @@
 // Bodies of <pinion/runtime/session.hpp>.
 #pragma once
 
+#include <pinion/dsl/partitioned_variable.hpp>
+#include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/direct_session.hpp>
 #include <pinion/runtime/session.hpp>
 
@@ -15,6 +17,87 @@ PINION_DECL std::shared_ptr<runtime::session_backend> session_link::expect(const
                   "place when it recovered")
       .at_node("", "", where);
 }
+
+PINION_DECL value_on_device session_link::copy_on_device(const any_tensor& value, const device_spec& where) const {
+  auto [there, name] = expect("a copy to a device")->to_device(value, where);
+  return {std::move(there), name, name.empty() ? session_link() : *this};
+}
+
+PINION_DECL session_link::session_link(const session& s) : graph_(s.graph_), backend_(s.backend_) {}
+
+PINION_DECL feed::feed(const any_expr& x, any_tensor v) : to(x), value(std::move(v)) {}
+PINION_DECL feed::feed(const any_expr& x, const value_on_device& v)
+    : to(x), value(v.value), device(v.device), of(v.of) {}
+
+namespace detail {
+
+inline std::unique_ptr<runtime::session_backend> make_backend(const session_options& options, graph& g) {
+  if (options.target.empty()) return runtime::make_direct_session(options, g);
+  return runtime::remote_scheme_of(options.target).make_session(options, g);
+}
+
+// Of an expression, a variable or an operation.
+template <class E>
+void check_owner(const E& e, const graph* mine) {
+  if (e.empty())
+    throw error(errc::invalid_argument, "an expression or operation that was never assigned was given to run()");
+  const node& n = e.owner()[e.id()];
+  if (&e.owner() != mine)
+    throw error(errc::invalid_argument, "'" + n.name + "' belongs to another graph than the session's")
+        .at_node(n.name, n.op, to_string(n.where));
+}
+
+inline void check_feed(const any_expr& to, const any_tensor& value) {
+  if (to.empty()) throw error(errc::invalid_argument, "a feed for an expression that was never assigned");
+  const auto refuse = [&](const std::string& sentence) {
+    throw error(errc::invalid_argument, sentence).at_node(to.name(), to.op(), to_string(to.node().where));
+  };
+  if (value.dtype() != to.dtype())
+    refuse("a value of " + std::string(to_string(value.dtype())) + " was fed to '" + to.name() + "', which is " +
+           std::string(to_string(to.dtype())));
+  if (!fits(value.shape(), to.shape()))
+    refuse("a value of shape " + to_string(value.shape()) + " was fed to '" + to.name() + "', whose shape is " +
+           to_string(to.shape()));
+}
+
+}  // namespace detail
+
+namespace dsl {
+
+PINION_DECL void fetch_end::add_to(runtime::step_signature& s, const graph* of) const {
+  if (operation_) {
+    pinion::detail::check_owner(*operation_, of);
+    s.targets.push_back(operation_->id());
+  } else if (variable_) {
+    pinion::detail::check_owner(*variable_, of);
+    s.fetches.push_back(endpoint_of(*variable_).endpoint());
+  } else if (parts_) {
+    if (parts_->graph.empty()) return fetch_end(any_expr()).add_to(s, of);
+    const any_expr whole = read_parts(*parts_, {});
+    fetch_end(whole).add_to(s, of);
+  } else {
+    pinion::detail::check_owner(*expression_, of);
+    s.fetches.push_back(endpoint_of(*expression_).endpoint());
+  }
+}
+
+PINION_DECL void fetch_end::add_to(run_request& r) const {
+  if (operation_)
+    r.targets.push_back(*operation_);
+  else if (variable_)
+    r.fetches.push_back(endpoint_of(*variable_));
+  else if (parts_)
+    r.fetches.push_back(parts_->graph.empty() ? endpoint_of(any_variable()) : endpoint_of(read_parts(*parts_, {})));
+  else
+    r.fetches.push_back(endpoint_of(*expression_));
+}
+
+}  // namespace dsl
+
+PINION_DECL session::session() : session(session_options{}) {}
+PINION_DECL session::session(const session_options& options)
+    : graph_(options.graph ? *options.graph : default_graph()), backend_(detail::make_backend(options, *graph_)) {}
+PINION_DECL session::session(session&&) noexcept = default;
 
 PINION_DECL session& session::operator=(session&& other) noexcept {
   session old(std::move(*this));
@@ -31,22 +114,67 @@ PINION_DECL std::vector<any_tensor> session::run(const run_request& request) {
   runtime::step_signature signature;
   const auto values = add_feeds(signature, request.feeds);
   for (const any_expr& f : request.fetches) {
-    check_owner(f);
+    detail::check_owner(f, graph_.get());
     signature.fetches.push_back(f.endpoint());
   }
-  for (const operation& t : request.targets) add_fetch(signature, t);
+  for (const operation& t : request.targets) dsl::fetch_end(t).add_to(signature, graph_.get());
   return run_step(signature, values, request.trace);
+}
+
+PINION_DECL std::vector<any_tensor> session::run_ends(step_trace* trace, std::initializer_list<feed> feeds,
+                                                      std::initializer_list<dsl::fetch_end> fetches) {
+  runtime::step_signature signature;
+  const auto values = add_feeds(signature, feeds);
+  for (const dsl::fetch_end& f : fetches) f.add_to(signature, graph_.get());
+  return run_step(signature, values, trace);
+}
+
+PINION_DECL std::vector<any_tensor> session::add_feeds(runtime::step_signature& s, std::span<const feed> feeds) const {
+  std::vector<any_tensor> values;
+  for (const feed& f : feeds) {
+    detail::check_feed(f.to, f.value);
+    detail::check_owner(f.to, graph_.get());
+    s.feeds.push_back(f.to.endpoint());
+    values.push_back(f.value);
+    if (f.device.empty()) continue;
+    if (f.of != session_link(*this))
+      throw error(errc::invalid_argument,
+                  "the value fed to '" + f.to.name() + "' lies on " + f.device + " of another session")
+          .at_node(f.to.name(), f.to.op(), to_string(f.to.node().where));
+    s.feed_devices.resize(s.feeds.size() - 1);
+    s.feed_devices.push_back(f.device);
+  }
+  if (!s.feed_devices.empty()) s.feed_devices.resize(s.feeds.size());
+  return values;
+}
+
+PINION_DECL plan session::plan_of(std::initializer_list<dsl::fetch_end> fetches) {
+  runtime::step_signature signature;
+  for (const dsl::fetch_end& f : fetches) f.add_to(signature, graph_.get());
+  pinion::plan made = backend().plan(checked(signature));
+  note_doubts(made, *graph_);
+  return made;
+}
+
+PINION_DECL measured_costs session::measured_costs() {
+  return backend().measured_costs();
+}
+
+PINION_DECL std::vector<device_info> session::list_devices() {
+  return backend().list_devices();
+}
+
+PINION_DECL void session::cancel_steps(const error& why) {
+  backend().cancel_steps(why);
+}
+
+PINION_DECL void session::close(source_location where) {
+  backend().close(where);
 }
 
 PINION_DECL void session::reset(const std::string& target, const std::vector<std::string>& containers,
                                 const security_options& security) {
   runtime::remote_scheme_of(target).reset(target, containers, security);
-}
-
-PINION_DECL std::unique_ptr<runtime::session_backend> session::make_backend(const session_options& options,
-                                                                            pinion::graph& g) {
-  if (options.target.empty()) return runtime::make_direct_session(options, g);
-  return runtime::remote_scheme_of(options.target).make_session(options, g);
 }
 
 PINION_DECL runtime::session_backend& session::backend() const {
@@ -60,18 +188,6 @@ PINION_DECL std::vector<any_tensor> session::run_step(const runtime::step_signat
   std::vector<any_tensor> results(s.fetches.size());
   backend().run(*step, values, results, trace);
   return results;
-}
-
-PINION_DECL void session::check_feed(const any_expr& to, const any_tensor& value) {
-  if (to.empty()) throw error(errc::invalid_argument, "a feed for an expression that was never assigned");
-  if (value.dtype() != to.dtype())
-    throw error(errc::invalid_argument, "a value of " + std::string(to_string(value.dtype())) + " was fed to '" +
-                                            to.name() + "', which is " + std::string(to_string(to.dtype())))
-        .at_node(to.name(), to.op(), to_string(to.node().where));
-  if (!fits(value.shape(), to.shape()))
-    throw error(errc::invalid_argument, "a value of shape " + to_string(value.shape()) + " was fed to '" + to.name() +
-                                            "', whose shape is " + to_string(to.shape()))
-        .at_node(to.name(), to.op(), to_string(to.node().where));
 }
 
 PINION_DECL const runtime::step_signature& session::checked(const runtime::step_signature& s) const {
@@ -89,7 +205,7 @@ PINION_DECL const runtime::step_signature& session::checked(const runtime::step_
 
 PINION_DECL void session_link::run(const operation& target) const {
   const auto backend = expect("'" + target.name() + "'");
-  session::check_owner(target, graph_.get());
+  detail::check_owner(target, graph_.get());
   const auto step = backend->prepare({.feeds = {}, .fetches = {}, .targets = {target.id()}});
   backend->run(*step, {}, {}, nullptr);
 }
@@ -97,6 +213,30 @@ PINION_DECL void session_link::run(const operation& target) const {
 }  // namespace pinion::inline v0
 
 namespace pinion::inline v0::runtime {
+
+PINION_DECL prepared_call::prepared_call(const session& s, std::span<const any_expr> feeds,
+                                         std::span<const any_expr> fetches, std::span<const operation> targets,
+                                         source_location where)
+    : session_(s), feeds_(feeds.begin(), feeds.end()), where_(where) {
+  const graph* const of = s.graph_.get();
+  for (const any_expr& e : feeds) pinion::detail::check_owner(e, of);
+  for (const any_expr& e : fetches) pinion::detail::check_owner(e, of);
+  for (const operation& e : targets) pinion::detail::check_owner(e, of);
+  for (const any_expr& e : feeds) signature_.feeds.push_back(e.endpoint());
+  for (const any_expr& e : fetches) signature_.fetches.push_back(e.endpoint());
+  for (const operation& e : targets) signature_.targets.push_back(e.id());
+  step_ = s.backend().prepare(s.checked(signature_));
+}
+
+PINION_DECL std::vector<any_tensor> prepared_call::operator()(std::span<const any_tensor> fed) const {
+  const auto backend = session_.expect("a call of a callable", to_string(where_));
+  for (std::size_t i = 0; i < fed.size(); ++i) pinion::detail::check_feed(feeds_[i], fed[i]);
+  auto step = step_.lock();
+  if (!step) step = backend->prepare(signature_);  // which says that the session is closed, where it is
+  std::vector<any_tensor> results(signature_.fetches.size());
+  backend->run(*step, fed, results, nullptr);
+  return results;
+}
 
 PINION_DECL std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g) {
   return std::make_unique<direct_session>(options, g);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/cancellation.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/graph/traverse.hpp>
 #include <pinion/op/variable/op.hpp>

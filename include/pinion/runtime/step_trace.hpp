@@ -7,11 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/file_path.hpp>
 
 namespace pinion::inline v0 {
 
@@ -46,7 +46,7 @@ struct step_trace {
   // the first event, otherData.began_ns is that one's.
   std::string to_json() const;
   // Writes that to a file, which is there whole or not at all. Errors are those of files::output_file.
-  void save(const std::filesystem::path& path) const;
+  void save(const file_path& path) const;
   friend bool operator==(const step_trace&, const step_trace&) = default;
 };
 

@@ -193,8 +193,8 @@ PINION_DECL std::string step_trace::to_json() const {
   return runtime::detail::timeline(*this).text();
 }
 
-PINION_DECL void step_trace::save(const std::filesystem::path& path) const {
-  files::write_file(path, to_json());
+PINION_DECL void step_trace::save(const file_path& path) const {
+  files::write_file(path.text(), to_json());
 }
 
 }  // namespace pinion::inline v0

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/cancellation.hpp>
+#include <pinion/base/thread_pool.hpp>
 #include <pinion/op/find_state.hpp>
 #include <pinion/op/kernel.hpp>
 #include <pinion/op/queue/components.hpp>

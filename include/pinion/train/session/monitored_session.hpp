@@ -112,22 +112,14 @@ class monitored_training_session {
  private:
   template <class... F>
   static run_request request_of(std::initializer_list<feed> feeds, const F&... fetches) {
-    run_request request{.feeds = feeds};
-    (add(request, fetches), ...);
-    return request;
+    return request_of_ends(feeds, {fetches...});
   }
   template <class... F>
   static auto taken([[maybe_unused]] std::vector<any_tensor> values) {
     if constexpr (std::tuple_size_v<dsl::fetched_tuple<F...>> != 0)
       return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(values));
   }
-  template <class F>
-  static void add(run_request& r, const F& f) {
-    if constexpr (std::is_same_v<F, operation>)
-      r.targets.push_back(f);
-    else
-      r.fetches.push_back(dsl::endpoint_of(f));
-  }
+  static run_request request_of_ends(std::initializer_list<feed> feeds, std::initializer_list<dsl::fetch_end> fetches);
   static bool is_recoverable(const error& e) { return e.code() == errc::aborted || e.code() == errc::unavailable; }
   // What a step fails with when the threads of the coordinator are stopped, since they close the queues that they fill;
   // and a thread when another program does.

@@ -243,6 +243,13 @@ PINION_DECL void monitored_training_session::attempt(const std::function<void()>
   }
 }
 
+PINION_DECL run_request monitored_training_session::request_of_ends(std::initializer_list<feed> feeds,
+                                                                    std::initializer_list<dsl::fetch_end> fetches) {
+  run_request request{.feeds = feeds};
+  for (const dsl::fetch_end& f : fetches) f.add_to(request);
+  return request;
+}
+
 // A thread of the coordinator may have failed first, and that be why the step did.
 PINION_DECL error monitored_training_session::because(const error& failed) {
   const auto cause = coordinator_ ? coordinator_->failure() : std::nullopt;

@@ -1,0 +1,29 @@
+// The name of a file or folder, as functions take it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <pinion/base/config.hpp>
+
+namespace pinion::inline v0 {
+
+// A text, or a std::filesystem::path, which is made of it where a file is opened: so a header that takes one does not
+// bring <filesystem>. A value.
+class file_path {
+ public:
+  file_path(const char* text) : text_(text) {}
+  file_path(std::string text) : text_(std::move(text)) {}
+  file_path(std::string_view text) : text_(text) {}
+  template <class Path>
+  requires std::is_same_v<typename Path::string_type, std::string> file_path(const Path& path) : text_(path.native()) {}
+
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace pinion::inline v0
