@@ -28,9 +28,8 @@ void shut_down_task(const std::string& address, const std::string& task, const s
 // destructor.
 class server {
  public:
-  explicit server(const cluster_spec& cluster, const server_options& options = {})
-      : task_(distributed::make_task_server(cluster, options, nullptr)) {}
-  server(server&&) = default;
+  explicit server(const cluster_spec& cluster, const server_options& options = {});
+  server(server&&) noexcept;
   // As stop().
   ~server();
 
@@ -38,16 +37,15 @@ class server {
   std::string target() const;
   // Blocks until stop(), SIGINT, SIGTERM or a remote shutdown; then the server has stopped. A signal counts where it
   // has no handler of the program's and is not ignored; monitored sessions of this process save before the server goes.
-  void join() { task_->join(); }
+  void join();
   // Fails what runs with unavailable, tells every peer, frees the port; returns when nothing runs any more, or after
   // config.stop_timeout with a line on standard error that names what does. Stopping twice is harmless.
-  void stop() { task_->stop(); }
-  traffic_counts traffic() const { return task_->traffic(); }
+  void stop();
+  traffic_counts traffic() const;
 
  private:
   friend class local_cluster;
-  server(const cluster_spec& cluster, const server_options& options, std::unique_ptr<distributed::bound_address> bound)
-      : task_(distributed::make_task_server(cluster, options, std::move(bound))) {}
+  server(const cluster_spec& cluster, const server_options& options, std::unique_ptr<distributed::bound_address> bound);
 
   std::unique_ptr<distributed::task_server> task_;
 };

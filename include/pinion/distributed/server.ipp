@@ -8,12 +8,31 @@
 
 namespace pinion::inline v0 {
 
+PINION_DECL server::server(const cluster_spec& cluster, const server_options& options)
+    : server(cluster, options, nullptr) {}
+PINION_DECL server::server(const cluster_spec& cluster, const server_options& options,
+                           std::unique_ptr<distributed::bound_address> bound)
+    : task_(distributed::make_task_server(cluster, options, std::move(bound))) {}
+PINION_DECL server::server(server&&) noexcept = default;
+
 PINION_DECL server::~server() {
   if (task_ && !task_->stop()) distributed::leave_to_itself(std::move(task_));
 }
 
 PINION_DECL std::string server::target() const {
   return "pinion://" + task_->address();
+}
+
+PINION_DECL void server::join() {
+  task_->join();
+}
+
+PINION_DECL void server::stop() {
+  task_->stop();
+}
+
+PINION_DECL traffic_counts server::traffic() const {
+  return task_->traffic();
 }
 
 PINION_DECL void shutdown(const std::string& target, const security_options& security) {

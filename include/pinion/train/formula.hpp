@@ -4,7 +4,6 @@
 #include <array>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include <pinion/base/config.hpp>
 #include <pinion/op/build.hpp>
@@ -20,32 +19,30 @@ using formula_value = scalar::symbol<scalar::program>;
 // The value as a node of another dtype: itself where it is of that one.
 any_expr as_dtype(const any_expr& x, dtype type, source_location where = {});
 
+// A formula in the making: its program, and the node that is to compute it.
+class formula_builder {
+ public:
+  formula_builder(graph& g, const std::string& name, source_location where);
+  // An operand of the program. Throws invalid_argument for an expression of another graph.
+  formula_value operand(const scalar_value& value);
+  // The node, whose value is that one.
+  any_expr finish(const formula_value& result);
+
+ private:
+  graph& g_;
+  std::shared_ptr<scalar::program> program_;
+  node_request request_;
+};
+
 // One node NAME that computes formula(operands), an array of values, in double. Numbers among the operands are part of
 // it. No kernel is instantiated: it is interpreted, which for one element costs about as much as to run a node.
 template <std::size_t N, class Formula>
 any_expr formula_node(graph& g, const std::string& name, const std::array<scalar_value, N>& operands, Formula formula,
                       source_location where = {}) {
-  auto program = std::make_shared<scalar::program>();
-  program->arithmetic = dtype::float64;
-  node_request request{.op = op::custom_map::name, .base_name = name, .where = where};
+  formula_builder builder(g, name, where);
   std::array<formula_value, N> values{};
-  for (std::size_t i = 0; i < N; ++i) {
-    values[i].p = program.get();
-    if (operands[i].is_number()) {
-      values[i].id = program->emit_literal(operands[i].number());
-    } else {
-      if (&operands[i].expression().owner() != &g)
-        throw error(errc::invalid_argument,
-                    "'" + operands[i].expression().name() + "' belongs to another graph than '" + name + "'")
-            .at_node(operands[i].expression().name(), operands[i].expression().op(),
-                     to_string(operands[i].expression().node().where));
-      request.inputs.push_back(as_dtype(operands[i].expression(), dtype::float64, where).endpoint());
-      values[i].id = program->emit_input(false);
-    }
-  }
-  program->results.push_back({formula(values).id, dtype::float64});
-  request.attrs.set("program", op::shared_program(std::move(program)));
-  return {g, {build(g, std::move(request)), 0}};
+  for (std::size_t i = 0; i < N; ++i) values[i] = builder.operand(operands[i]);
+  return builder.finish(formula(values));
 }
 
 }  // namespace pinion::inline v0::train

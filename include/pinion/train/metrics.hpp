@@ -13,7 +13,6 @@
 #include <type_traits>
 
 #include <pinion/base/config.hpp>
-#include <pinion/dsl/layout.hpp>
 #include <pinion/train/losses.hpp>
 
 namespace pinion::inline v0::train {
@@ -30,9 +29,6 @@ struct metric_options {
 
 namespace detail {
 
-inline variable_handle<double> local_counter(const char* name, const shape& extent = {}) {
-  return variable(tensor<double>(extent), {.name = name, .trainable = false, .local = true});
-}
 template <dsl::graph_operand A>
 expr<double> as_double(const A& x) {
   if constexpr (std::is_same_v<dsl::value_of<A>, double>)
@@ -75,9 +71,9 @@ struct auc_options {
 };
 
 namespace detail {
-// The area under recall over false-positive rate, by trapezoids between thresholds.
-expr<double> area_under_roc(const expr<double>& tp, const expr<double>& fp, const expr<double>& positives,
-                            const expr<double>& negatives, std::int64_t n);
+// Throws invalid_argument where there are fewer than two.
+std::int64_t checked_thresholds(const auc_options& o);
+metric auc_of(const expr<double>& labels, const expr<double>& predictions, std::int64_t thresholds);
 }  // namespace detail
 
 // The area under the curve of recall over false-positive rate, as trapezoids between num_thresholds thresholds: those
@@ -87,27 +83,11 @@ template <dsl::graph_operand L, dsl::graph_operand P>
 metric auc(const L& labels, const P& predictions, const auc_options& o = {},
            source_location where = source_location::current()) {
   static_assert(dsl::same_dtype<dsl::value_of<L>, bool>, "the labels of auc are bools; pn::cast<bool>(x) converts");
-  if (o.num_thresholds < 2)
-    throw error(errc::invalid_argument, "auc with " + std::to_string(o.num_thresholds) + " thresholds; it needs two");
+  const std::int64_t thresholds = detail::checked_thresholds(o);
   const called_from line(where);
   const name_scope scope(o.name.empty() ? "auc" : o.name);
-  const std::int64_t n = o.num_thresholds;
-  tensor<double> thresholds({n, 1});
-  for (std::int64_t i = 0; i < n; ++i) thresholds(i, 0) = static_cast<double>(i) / static_cast<double>(n - 1);
-  thresholds(0, 0) = -1e-7, thresholds(n - 1, 0) = 1 + 1e-7;
   const expr<double> p = detail::as_double(predictions), y = cast<double>(labels);
-  detail::expect_same_shape("auc", y, p);
-  const expr<double> scores = reshape(p, {1, -1}), truth = reshape(y, {1, -1});
-  const expr<double> at = constant(thresholds, "thresholds");
-  const expr<double> found = cast<double>(scores > at);
-  const auto tp = detail::local_counter("true_positives", {n}), fp = detail::local_counter("false_positives", {n}),
-             positives = detail::local_counter("positives"), negatives = detail::local_counter("negatives");
-  const expr<double> now_tp = assign_add(tp, reduce_sum(found * truth, {.axes = {1}})),
-                     now_fp = assign_add(fp, reduce_sum(found * (1. - truth), {.axes = {1}})),
-                     now_positive = assign_add(positives, reduce_sum(truth)),
-                     now_negative = assign_add(negatives, reduce_sum(1. - truth));
-  return {detail::area_under_roc(tp.read(), fp.read(), positives.read(), negatives.read(), n),
-          detail::area_under_roc(now_tp, now_fp, now_positive, now_negative, n)};
+  return detail::auc_of(y, p, thresholds);
 }
 
 }  // namespace pinion::inline v0::train

@@ -2,9 +2,7 @@
 // Rules: TensorFlow 1.15, queue_runner_impl.py.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -24,40 +22,21 @@ class queue_runner {
   queue_runner(const any_queue& queue, std::vector<operation> enqueues,
                std::vector<errc> closed_by = {errc::out_of_range}, source_location where = source_location::current());
 
-  const std::string& name() const { return state_->name; }
+  const std::string& name() const;
 
   // Starts a thread for each enqueue, and one that cancels them when the coordinator stops. What an enqueue throws
   // otherwise stops the coordinator. Does nothing while threads for the same session run.
   void start(session& of, coordinator& with) const;
 
  private:
-  struct state {
-    std::string name;
-    std::vector<operation> enqueues;
-    std::vector<errc> closed_by;
-    operation close, cancel;
-    std::mutex mutex;
-    std::map<session_link, std::size_t> running;  // threads
-
-    void fill(const operation& enqueue, const session_link& on, coordinator& with);
-  };
+  struct state;
   std::shared_ptr<state> state_;
 };
 
-namespace detail {
-struct queue_runners {
-  std::vector<queue_runner> all;
-};
-}  // namespace detail
-
 // Remembers a runner with its graph, for start_queue_runners and monitored sessions.
-inline void add_queue_runner(const queue_runner& runner) {
-  default_graph().attached<detail::queue_runners>().all.push_back(runner);
-}
+void add_queue_runner(const queue_runner& runner);
 // Starts every runner that was added to the session's graph.
-inline void start_queue_runners(session& on, coordinator& with) {
-  for (const queue_runner& r : on.graph().attached<detail::queue_runners>().all) r.start(on, with);
-}
+void start_queue_runners(session& on, coordinator& with);
 
 }  // namespace pinion::inline v0::train
 

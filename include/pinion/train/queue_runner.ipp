@@ -2,11 +2,42 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include <pinion/train/queue_runner.hpp>
 
 namespace pinion::inline v0::train {
+
+struct queue_runner::state {
+  std::string name;
+  std::vector<operation> enqueues;
+  std::vector<errc> closed_by;
+  operation close, cancel;
+  std::mutex mutex;
+  std::map<session_link, std::size_t> running;  // threads
+
+  void fill(const operation& enqueue, const session_link& on, coordinator& with);
+};
+
+namespace detail {
+struct queue_runners {
+  std::vector<queue_runner> all;
+};
+}  // namespace detail
+
+PINION_DECL void add_queue_runner(const queue_runner& runner) {
+  default_graph().attached<detail::queue_runners>().all.push_back(runner);
+}
+
+PINION_DECL void start_queue_runners(session& on, coordinator& with) {
+  for (const queue_runner& r : on.graph().attached<detail::queue_runners>().all) r.start(on, with);
+}
+
+PINION_DECL const std::string& queue_runner::name() const {
+  return state_->name;
+}
 
 PINION_DECL queue_runner::queue_runner(const any_queue& queue, std::vector<operation> enqueues,
                                        std::vector<errc> closed_by, source_location where)

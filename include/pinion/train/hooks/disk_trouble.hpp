@@ -2,9 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/options.hpp>
@@ -22,8 +19,7 @@ void tell(const text_sink& to, const std::string& line);
 class disk_trouble {
  public:
   // `what` is in the plural: "summaries". Standard error where the sink is empty.
-  disk_trouble(std::string what, text_sink warn, bool has_worked)
-      : what_(std::move(what)), warn_(std::move(warn)), has_worked_(has_worked) {}
+  disk_trouble(std::string what, text_sink warn, bool has_worked);
 
   // Calls what writes. Throws what no later attempt would mend, and whatever happens before it has ever worked.
   template <class F>
@@ -33,12 +29,14 @@ class disk_trouble {
       has_worked_ = true;
       told_ = false;
     } catch (const error& e) {
-      if (!has_worked_ || !may_pass(e)) throw;
-      if (!std::exchange(told_, true)) tell(warn_, fmt::format("{}; training goes on without {}", e.what(), what_));
+      tell_or_throw(e);
     }
   }
 
  private:
+  // Called by the handler of that error.
+  void tell_or_throw(const error& caught);
+
   std::string what_;
   text_sink warn_;
   bool has_worked_, told_ = false;

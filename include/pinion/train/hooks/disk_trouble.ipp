@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdio>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include <pinion/train/hooks/disk_trouble.hpp>
 
@@ -19,6 +22,14 @@ PINION_DECL bool may_pass(const error& e) {
 
 PINION_DECL void tell(const text_sink& to, const std::string& line) {
   to ? to(line) : fmt::print(stderr, "{}\n", line);
+}
+
+PINION_DECL disk_trouble::disk_trouble(std::string what, text_sink warn, bool has_worked)
+    : what_(std::move(what)), warn_(std::move(warn)), has_worked_(has_worked) {}
+
+PINION_DECL void disk_trouble::tell_or_throw(const error& caught) {
+  if (!has_worked_ || !may_pass(caught)) throw;
+  if (!std::exchange(told_, true)) tell(warn_, fmt::format("{}; training goes on without {}", caught.what(), what_));
 }
 
 }  // namespace pinion::inline v0::train

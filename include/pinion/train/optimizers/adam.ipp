@@ -3,8 +3,11 @@
 
 #include <algorithm>
 
+#include <pinion/autodiff/gradients.hpp>
+#include <pinion/graph/scopes.hpp>
 #include <pinion/train/formula.hpp>
 #include <pinion/train/optimizers/adam.hpp>
+#include <pinion/train/optimizers/slot_table.hpp>
 
 namespace pinion::inline v0::train {
 

@@ -2,18 +2,15 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include <pinion/autodiff/gradients.hpp>
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/sources.hpp>
-#include <pinion/graph/called_from.hpp>
-#include <pinion/graph/scopes.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 #include <pinion/train/handle.hpp>
@@ -51,25 +48,50 @@ op::shared_program program_for(dtype type, const std::array<double, Rule::number
                                                      : op::rule_program<Rule, op::rate_is::literal>(type, numbers));
 }
 
-// A rate as the updates of one apply_gradients want it: a number, or an expression of the variable's dtype, made once.
-class shared_rate {
+// Gradients of a loss by the given variables, or by all trainable ones of its graph.
+std::vector<gradient_of_variable> gradients_of(graph& g, output loss, const std::string& name,
+                                               const std::vector<operation>& variables);
+
+// An optimizer, as the functions below ask it: whichever it is.
+class update_maker {
  public:
-  shared_rate(const graph& g, scalar_value rate);
-  scalar_value of(dtype type);
+  virtual ~update_maker() = default;
+  virtual scalar_value rate(graph& g, const std::vector<gradient_of_variable>& gradients) const = 0;
+  virtual operation apply_one(graph& g, node_id variable, const gradient_value& gradient,
+                              const scalar_value& rate) const = 0;
+  virtual std::vector<operation> finish(graph& g, const std::vector<operation>& updates) const = 0;
+};
+operation apply(const update_maker& by, std::string_view name, const std::vector<gradient_of_variable>& gradients,
+                const minimize_options& options, source_location where);
+
+// The node of an update, but for its program.
+struct update_request {
+  node_request node;
+  dtype type = dtype::invalid;
+  op::rate_is rate = op::rate_is::input;
+};
+update_request request_update(graph& g, const update_ops& ops, std::span<const node_id> states,
+                              const gradient_value& gradient, const scalar_value& rate, bool rate_varies);
+operation make_update(graph& g, update_request request, op::shared_program program, std::int64_t states);
+
+[[noreturn]] void refuse_slot(std::string_view optimizer, std::string_view slot, const std::string& variable,
+                              std::span<const std::string_view> slots);
+
+// While it lives, nodes are made in that graph.
+class in_graph {
+ public:
+  explicit in_graph(graph& g);
+  in_graph(const in_graph&) = delete;
+  ~in_graph();
 
  private:
-  scalar_value rate_;
-  std::map<dtype, any_expr> of_type_;
+  std::unique_ptr<default_scope> use_;  // none where it is the default graph already: its open scopes hold
 };
-
-// Throws invalid_argument unless it is a floating-point variable of the graph.
-void check_variable(const graph& g, node_id variable);
 
 // Both steps of an optimizer, in the graph of the loss: the scopes that are open hold, where they are of that graph.
 template <class Optimizer, dsl::graph_operand L>
 operation minimize_by(Optimizer& optimizer, const L& loss, const minimize_options& options, source_location where) {
-  std::optional<default_scope> use;
-  if (&loss.owner() != &default_graph()) use.emplace(loss.owner());
+  const in_graph use(loss.owner());
   return optimizer.apply_gradients(optimizer.compute_gradients(loss, options.variables), options, where);
 }
 
@@ -81,24 +103,11 @@ template <class Rule>
 operation make_update(graph& g, const update_ops& ops, const std::array<node_id, Rule::states>& states,
                       const gradient_value& gradient, const std::array<scalar_value, Rule::numbers>& numbers) {
   if constexpr (!(detail::library_has_kernels && rules::is_of_library<Rule>)) op::instantiate_rule<Rule>();
-  const node& variable = g[states[0]];
-  const std::string_view op = gradient.is_sparse() ? ops.sparse : ops.dense;
-  node_request request{.op = op, .base_name = variable.name + "/" + std::string(op)};
-  for (node_id s : states) request.inputs.push_back({s, 0});
-  if (gradient.is_sparse()) request.inputs.push_back(gradient.indices);
-  request.inputs.push_back(gradient.is_sparse() ? gradient.rows : gradient.dense);
-  auto rate = op::rate_is::input;
-  if (!numbers[0].is_number())
-    request.inputs.push_back(numbers[0].expression().endpoint());
-  else if (op::rate_varies<Rule>)
-    throw error(errc::internal, "the rate of " + std::string(op) + " is never a number");
-  else
-    rate = op::rate_is::literal;
   std::array<double, Rule::numbers> literals{};
   for (std::size_t i = 0; i < literals.size(); ++i) literals[i] = numbers[i].number();
-  request.attrs.set("program", detail::program_for<Rule>(variable.outputs[0].dtype, literals, rate));
-  request.attrs.set("states", std::int64_t{Rule::states});
-  return {g, build(g, std::move(request))};
+  auto request = detail::request_update(g, ops, states, gradient, numbers[0], op::rate_varies<Rule>);
+  auto program = detail::program_for<Rule>(request.type, literals, request.rate);
+  return detail::make_update(g, std::move(request), std::move(program), Rule::states);
 }
 
 // What every optimizer has, by what it brings itself:
@@ -120,43 +129,14 @@ class optimizer {
   template <dsl::graph_operand L>
   std::vector<gradient_of_variable> compute_gradients(const L& loss,
                                                       const std::vector<operation>& variables = {}) const {
-    graph& g = loss.owner();
-    std::vector<node_id> ids;
-    for (const operation& v : variables) ids.push_back(v.id());
-    if (variables.empty()) ids = g.collection("trainable_variables");
-    if (ids.empty()) throw error(errc::invalid_argument, "minimize: the graph has no trainable variables");
-    std::vector<output> ends;
-    for (node_id v : ids) ends.push_back({v, 0});
-    const auto found = autodiff::differentiate(g, {dsl::endpoint_of(loss).endpoint()}, ends);
-    std::vector<gradient_of_variable> result;
-    for (std::size_t i = 0; i < ids.size(); ++i)
-      if (found[i]) result.push_back({*found[i], ids[i]});
-    if (result.empty())
-      throw error(errc::invalid_argument, "minimize: '" + loss.name() + "' depends on no trainable variable");
-    return result;
+    return detail::gradients_of(loss.owner(), dsl::endpoint_of(loss).endpoint(), loss.name(), variables);
   }
 
   // One operation of the default graph that updates every variable, and then counts the step. Gradients that are empty
   // are passed over; invalid_argument where all are.
   operation apply_gradients(const std::vector<gradient_of_variable>& gradients, const minimize_options& options = {},
                             source_location where = source_location::current()) const {
-    const called_from line(where);
-    graph& g = options.global_step.empty() ? default_graph() : options.global_step.owner();
-    std::vector<gradient_of_variable> given;
-    for (const auto& one : gradients) {
-      if (one.empty()) continue;
-      detail::check_variable(g, one.variable);
-      given.push_back(one);
-    }
-    if (given.empty()) throw error(errc::invalid_argument, "apply_gradients was given no gradients");
-    node_request all{.op = op::no_op::name,
-                     .base_name = options.name.empty() ? std::string(Self::name) : options.name,
-                     .where = where};
-    for (const operation& made : apply_all(g, given)) all.control_inputs.push_back(made.id());
-    if (options.global_step.empty()) return {g, build(g, std::move(all))};
-    const operation updates(g, build(g, std::move(all)));
-    const control_dependencies after{updates};
-    return assign_add(options.global_step, std::int64_t{1}, where);
+    return detail::apply(maker(self()), Self::name, gradients, options, where);
   }
 
   // Both at once.
@@ -170,37 +150,41 @@ class optimizer {
   // applied to that variable.
   template <element T>
   variable_handle<T> get_slot(const variable_handle<T>& variable, std::string_view slot) const {
-    const node_id found = made_->find(variable.owner(), variable.id(), slot);
-    if (found != no_node) return handle_of<T>(variable.owner(), found);
-    std::string sentence =
-        std::string(Self::name) + " keeps no '" + std::string(slot) + "' of '" + variable.name() + "'; its slots are";
-    for (std::string_view s : Self::slots) sentence += " '" + std::string(s) + "'";
-    throw error(errc::not_found, sentence + (Self::slots.empty() ? " none" : ", of the variables it was applied to"));
+    const node_id found = find_slot(*made_, variable.owner(), variable.id(), slot);
+    if (found == no_node) detail::refuse_slot(Self::name, slot, variable.name(), Self::slots);
+    return handle_of<T>(variable.owner(), found);
   }
   static constexpr auto slot_names() { return Self::slots; }
 
  protected:
   // The slot of a variable, made on first use: at first VALUE everywhere.
   node_id slot(graph& g, node_id variable, std::string_view slot_name, double value) const {
-    return made_->find_or_make(g, variable, slot_name,
-                               [&] { return make_slot(g, variable, std::string(Self::name), value); });
+    return find_or_make_slot(*made_, g, variable, slot_name, std::string(Self::name), value);
   }
   slot_table& made() const { return *made_; }
 
  private:
   const Self& self() const { return static_cast<const Self&>(*this); }
 
-  std::vector<operation> apply_all(graph& g, const std::vector<gradient_of_variable>& gradients) const {
-    detail::shared_rate rate(g, self().rate(g, gradients));
-    std::vector<operation> made;
-    for (const auto& [gradient, variable] : gradients)
-      made.push_back(self().apply_one(g, variable, gradient, rate.of(g[variable].outputs[0].dtype)));
-    if constexpr (requires { self().finish(g, made); })
-      for (const operation& last : self().finish(g, made)) made.push_back(last);
-    return made;
-  }
+  struct maker final : detail::update_maker {
+    explicit maker(const Self& s) : self(s) {}
+    scalar_value rate(graph& g, const std::vector<gradient_of_variable>& gradients) const override {
+      return self.rate(g, gradients);
+    }
+    operation apply_one(graph& g, node_id variable, const gradient_value& gradient,
+                        const scalar_value& rate) const override {
+      return self.apply_one(g, variable, gradient, rate);
+    }
+    std::vector<operation> finish(graph& g, const std::vector<operation>& updates) const override {
+      if constexpr (requires { self.finish(g, updates); })
+        return self.finish(g, updates);
+      else
+        return {};
+    }
+    const Self& self;
+  };
 
-  std::shared_ptr<slot_table> made_ = std::make_shared<slot_table>();
+  std::shared_ptr<slot_table> made_ = make_slot_table();
 };
 
 }  // namespace pinion::inline v0::train

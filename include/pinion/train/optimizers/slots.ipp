@@ -3,20 +3,25 @@
 
 #include <utility>
 
+#include <pinion/dsl/sources.hpp>
 #include <pinion/dsl/variable_slices.hpp>
 #include <pinion/graph/scopes.hpp>
+#include <pinion/train/optimizers/slot_table.hpp>
 #include <pinion/train/optimizers/slots.hpp>
 
 namespace pinion::inline v0::train {
 
-PINION_DECL node_id slot_table::find(graph& g, node_id variable, std::string_view name) const {
-  std::lock_guard hold(mutex_);
-  const auto at = made_.find(key(g, variable, name));
-  return at == made_.end() ? no_node : at->second;
+PINION_DECL std::shared_ptr<slot_table> make_slot_table() {
+  return std::make_shared<slot_table>();
 }
 
-PINION_DECL slot_table::key_type slot_table::key(graph& g, node_id variable, std::string_view name) {
-  return {g.lives(), variable, std::string(name)};
+PINION_DECL node_id find_slot(const slot_table& made, graph& g, node_id variable, std::string_view name) {
+  return made.find(g, variable, name);
+}
+
+PINION_DECL node_id find_or_make_slot(slot_table& made, graph& g, node_id variable, std::string_view name,
+                                      const std::string& owner, double value) {
+  return made.find_or_make(g, variable, name, [&] { return make_slot(g, variable, owner, value); });
 }
 
 PINION_DECL node_id make_slot(graph& g, node_id variable, const std::string& owner, double value) {
