@@ -52,12 +52,12 @@ void train(const mnist::options& o, int patience) {
 }
 
 int main(int argc, char** argv) try {
-  CLI::App app("Trains a network of five hidden layers on handwritten digits.");
+  command_line line("Trains a network of five hidden layers on handwritten digits.");
   mnist::options o;
   int patience = 10;
-  o.add_to(app);
-  app.add_option("--patience", patience, "epochs without a better model before training ends");
-  CLI11_PARSE(app, argc, argv);
+  o.add_to(line);
+  line.add("--patience", patience, "epochs without a better model before training ends");
+  if (const auto status = line.parse(argc, argv)) return *status;
   train(o, patience);
   return 0;
 } catch (const pn::error& e) {

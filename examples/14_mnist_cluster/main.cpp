@@ -7,8 +7,6 @@
 //            └───── variables ↑ ─┼─ gradients ↓ ─────┘
 //                              ps 0                                variables, momenta, the global step
 //
-#include <CLI/CLI.hpp>
-
 #include "launcher.hpp"
 #include "tasks.hpp"
 
@@ -41,19 +39,19 @@ void be(const member& me, const settings& s) {
 }
 
 int main(int argc, char** argv) {
-  CLI::App app(
+  command_line line(
       "Trains a network of five hidden layers on handwritten digits, with a process for each task of a cluster.");
   settings s;
-  s.training.add_to(app);
-  app.add_option("--ps", s.ps, "tasks that keep the variables")->check(CLI::Range(1, 64));
-  app.add_option("--workers", s.workers, "tasks that train")->check(CLI::Range(1, 64));
-  app.add_option("--plan", s.plan, "file for the plan as a page, to be opened in a browser");
-  for (CLI::Option* hidden :
-       {app.add_flag("--live", s.live), app.add_option("--job", s.job), app.add_option("--task", s.task),
-        app.add_option("--ps-hosts", s.ps_hosts)->delimiter(','),
-        app.add_option("--worker-hosts", s.worker_hosts)->delimiter(',')})
-    hidden->group("");
-  CLI11_PARSE(app, argc, argv);
+  s.training.add_to(line);
+  line.add("--ps", s.ps, "tasks that keep the variables", {1, 64});
+  line.add("--workers", s.workers, "tasks that train", {1, 64});
+  line.add("--plan", s.plan, "file for the plan as a page, to be opened in a browser");
+  line.add_hidden("--live", s.live);
+  line.add_hidden("--job", s.job);
+  line.add_hidden("--task", s.task);
+  line.add_hidden("--ps-hosts", s.ps_hosts);
+  line.add_hidden("--worker-hosts", s.worker_hosts);
+  if (const auto status = line.parse(argc, argv)) return *status;
 
   std::string name = "mnist_cluster";
   try {

@@ -62,12 +62,12 @@ void train(const mnist::options& o, int workers) {
 }
 
 int main(int argc, char** argv) try {
-  CLI::App app("Trains replicas of a network of five hidden layers on handwritten digits, in one graph.");
+  command_line line("Trains replicas of a network of five hidden layers on handwritten digits, in one graph.");
   mnist::options o;
   int workers = 3;
-  o.add_to(app);
-  app.add_option("--workers", workers, "replicas of the network")->check(CLI::Range(1, 64));
-  CLI11_PARSE(app, argc, argv);
+  o.add_to(line);
+  line.add("--workers", workers, "replicas of the network", {1, 64});
+  if (const auto status = line.parse(argc, argv)) return *status;
   train(o, workers);
   return 0;
 } catch (const pn::error& e) {

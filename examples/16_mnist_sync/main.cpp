@@ -58,13 +58,13 @@ void work(int task, const team& team, pn::local_cluster& cluster, const mnist::o
 }
 
 int main(int argc, char** argv) try {
-  CLI::App app("Trains a network of five hidden layers on handwritten digits, by several workers in step.");
+  command_line line("Trains a network of five hidden layers on handwritten digits, by several workers in step.");
   mnist::options o;
   team team{.needed = 3, .backups = 1};
-  o.add_to(app);
-  app.add_option("--needed", team.needed, "gradients of an update")->check(CLI::Range(1, 64));
-  app.add_option("--backups", team.backups, "workers beyond these")->check(CLI::Range(0, 64));
-  CLI11_PARSE(app, argc, argv);
+  o.add_to(line);
+  line.add("--needed", team.needed, "gradients of an update", {1, 64});
+  line.add("--backups", team.backups, "workers beyond these", {0, 64});
+  if (const auto status = line.parse(argc, argv)) return *status;
   const auto digits = o.digits();
   fmt::print("{}\n", digits.source);
   pn::local_cluster cluster{{{"ps", 1}, {"worker", team.workers()}}};

@@ -64,17 +64,16 @@ void train(const mnist::options& o, const std::string& cut, int parts, bool show
 }
 
 int main(int argc, char** argv) try {
-  CLI::App app("Trains a network of five hidden layers on handwritten digits, cut over devices.");
+  command_line line("Trains a network of five hidden layers on handwritten digits, cut over devices.");
   mnist::options o;
   std::string cut = "units";
   int parts = 2;
   bool show = true;
-  o.add_to(app);
-  app.add_option("--cut", cut, "through the units of each layer, between layers, or not at all")
-      ->check(CLI::IsMember({"units", "layers", "none"}));
-  app.add_option("--devices", parts, "devices of this machine")->check(CLI::Range(1, 64));
-  app.add_flag("--plan,!--no-plan", show, "print what crosses between the devices in a step");
-  CLI11_PARSE(app, argc, argv);
+  o.add_to(line);
+  line.add("--cut", cut, "through the units of each layer, between layers, or not at all", {"units", "layers", "none"});
+  line.add("--devices", parts, "devices of this machine", {1, 64});
+  line.add_flag("--plan,!--no-plan", show, "print what crosses between the devices in a step");
+  if (const auto status = line.parse(argc, argv)) return *status;
   train(o, cut, parts, show);
   return 0;
 } catch (const pn::error& e) {

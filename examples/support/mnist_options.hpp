@@ -3,8 +3,7 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "command_line.hpp"
 #include "mnist.hpp"
 
 namespace mnist {
@@ -15,14 +14,12 @@ struct options {
   std::int64_t seed = 1;
   std::size_t drawn = 0;  // digits to train with, drawn; 0: as many as MNIST has, or those of a folder
 
-  void add_to(CLI::App& app) {
-    app.option_defaults()->always_capture_default();
-    app.add_option("--data", data,
-                   "folder of the four IDX files, gzip or raw (default: PINION_MNIST_DIR, else drawn digits)");
-    app.add_option("--epochs", epochs, "passes over the training digits, all workers together")
-        ->check(CLI::PositiveNumber);
-    app.add_option("--seed", seed, "of the first weights and the order of the digits");
-    app.add_option("--digits", drawn, "train with so many drawn digits");
+  void add_to(command_line& line) {
+    line.add("--data", data,
+             "folder of the four IDX files, gzip or raw (default: PINION_MNIST_DIR, else drawn digits)");
+    line.add("--epochs", epochs, "passes over the training digits, all workers together", {1, 1'000'000});
+    line.add("--seed", seed, "of the first weights and the order of the digits");
+    line.add("--digits", drawn, "train with so many drawn digits");
   }
   dataset digits() const { return drawn > 0 ? synthesise(drawn, drawn / 6, 1) : open(data); }
 };
