@@ -82,6 +82,7 @@ class checkpoint_saver {
   int failures_ = 0;                   // in a row
   std::optional<step_timer::clock::time_point> retry_at_;
 };
+PINION_HELD_HOOK(checkpoint_saver)
 
 }  // namespace pinion::inline v0::train
 

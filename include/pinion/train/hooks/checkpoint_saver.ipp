@@ -17,6 +17,8 @@
 
 namespace pinion::inline v0::train {
 
+PINION_HOLD_HOOK(checkpoint_saver)
+
 PINION_DECL checkpoint_saver::checkpoint_saver(checkpoint_saver_options o)
     : o_(std::move(o)),
       timer_(o_.save_steps, o_.save_secs, "checkpoint_saver"),

@@ -56,6 +56,7 @@ class early_stopping {
   };
   std::shared_ptr<state> state_;
 };
+PINION_HELD_HOOK(early_stopping)
 
 }  // namespace pinion::inline v0::train
 

@@ -7,6 +7,8 @@
 
 namespace pinion::inline v0::train {
 
+PINION_HOLD_HOOK(early_stopping)
+
 PINION_DECL early_stopping::early_stopping(early_stopping_options o) : state_(std::make_shared<state>(std::move(o))) {
   if (!state_->o.metric) throw error(errc::invalid_argument, "early_stopping was given no metric");
   if (state_->o.patience < 1) throw error(errc::invalid_argument, "early_stopping needs patience of at least 1");

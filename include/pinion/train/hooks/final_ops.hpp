@@ -6,6 +6,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/session.hpp>
+#include <pinion/train/hooks/hook.hpp>
 
 namespace pinion::inline v0::train {
 
@@ -24,6 +25,7 @@ class final_ops {
   };
   std::shared_ptr<state> state_;
 };
+PINION_HELD_HOOK(final_ops)
 
 }  // namespace pinion::inline v0::train
 

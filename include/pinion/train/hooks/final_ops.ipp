@@ -7,6 +7,8 @@
 
 namespace pinion::inline v0::train {
 
+PINION_HOLD_HOOK(final_ops)
+
 PINION_DECL final_ops::final_ops(run_request request)
     : state_(std::make_shared<state>(state{std::move(request), {}})) {}
 

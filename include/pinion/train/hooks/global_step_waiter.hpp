@@ -23,6 +23,7 @@ class global_step_waiter {
   global_step_watch step_;
   coordinator* coordinator_ = nullptr;
 };
+PINION_HELD_HOOK(global_step_waiter)
 
 }  // namespace pinion::inline v0::train
 

@@ -8,6 +8,8 @@
 
 namespace pinion::inline v0::train {
 
+PINION_HOLD_HOOK(global_step_waiter)
+
 PINION_DECL void global_step_waiter::before_run(run_context& c) {
   auto pause = std::chrono::milliseconds(10);
   for (; !reached_; pause = std::min(2 * pause, std::chrono::milliseconds(500))) {

@@ -69,8 +69,7 @@ constexpr void check_hook() {
 class any_hook {
  public:
   template <class H>
-  requires(detail::hook_type<H> && !std::is_same_v<H, any_hook>) any_hook(H hook)
-      : any_hook(std::make_shared<H>(std::move(hook))) {}
+  requires(detail::hook_type<H> && !std::is_same_v<H, any_hook>) any_hook(H hook);
   // One that is also used otherwise.
   template <detail::hook_type H>
   any_hook(std::shared_ptr<H> hook) : hook_(std::make_shared<held<H>>(std::move(hook))) {
@@ -118,5 +117,19 @@ class any_hook {
   };
   std::shared_ptr<base> hook_;
 };
+
+template <class H>
+requires(detail::hook_type<H> && !std::is_same_v<H, any_hook>) any_hook::any_hook(H hook)
+    : any_hook(std::make_shared<H>(std::move(hook))) {}
+
+// The library's own hooks are held by code of the library, which a program that gives one to a session does not compile
+// again: behind such a hook stands PINION_HELD_HOOK(h), and in the file of its bodies PINION_HOLD_HOOK(h).
+#if PINION_HEADER_ONLY
+#define PINION_HELD_HOOK(h)
+#define PINION_HOLD_HOOK(h)
+#else
+#define PINION_HELD_HOOK(h) extern template any_hook::any_hook(h);
+#define PINION_HOLD_HOOK(h) template any_hook::any_hook(h);
+#endif
 
 }  // namespace pinion::inline v0::train

@@ -44,6 +44,7 @@ class logging_tensor {
   std::int64_t iteration_ = 0;
   bool asked_ = false;
 };
+PINION_HELD_HOOK(logging_tensor)
 
 }  // namespace pinion::inline v0::train
 

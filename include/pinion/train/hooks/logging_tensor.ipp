@@ -8,6 +8,8 @@
 
 namespace pinion::inline v0::train {
 
+PINION_HOLD_HOOK(logging_tensor)
+
 PINION_DECL logging_tensor::logging_tensor(tagged_tensors tensors, logging_tensor_options o)
     : tensors_(std::move(tensors)), o_(std::move(o)) {
   if (o_.every_n_iter || o_.every_n_secs || !o_.at_end)

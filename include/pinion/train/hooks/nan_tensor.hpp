@@ -23,6 +23,7 @@ class nan_tensor {
   any_expr loss_;
   nan_tensor_options o_;
 };
+PINION_HELD_HOOK(nan_tensor)
 
 }  // namespace pinion::inline v0::train
 

@@ -8,6 +8,8 @@
 
 namespace pinion::inline v0::train {
 
+PINION_HOLD_HOOK(nan_tensor)
+
 PINION_DECL nan_tensor::nan_tensor(const any_expr& loss, const nan_tensor_options& o) : loss_(loss), o_(o) {
   if (!is_floating(loss.dtype()))
     throw error(errc::invalid_argument, "nan_tensor was given '" + loss.name() + "' of " +

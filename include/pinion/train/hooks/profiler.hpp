@@ -45,6 +45,7 @@ class profiler {
   bool asked_ = false;
   step_trace trace_;
 };
+PINION_HELD_HOOK(profiler)
 
 }  // namespace pinion::inline v0::train
 

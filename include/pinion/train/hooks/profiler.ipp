@@ -9,6 +9,8 @@
 
 namespace pinion::inline v0::train {
 
+PINION_HOLD_HOOK(profiler)
+
 PINION_DECL profiler::profiler(profiler_options o)
     : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "profiler"), files_("timelines", o_.warn, false) {}
 

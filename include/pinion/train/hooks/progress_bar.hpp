@@ -50,6 +50,7 @@ class progress_bar {
   sight last_;
   clock::time_point shown_{};
 };
+PINION_HELD_HOOK(progress_bar)
 
 }  // namespace pinion::inline v0::train
 

@@ -10,6 +10,8 @@
 
 namespace pinion::inline v0::train {
 
+PINION_HOLD_HOOK(progress_bar)
+
 PINION_DECL run_request progress_bar::before_run(run_context&) {
   run_request r = step_.request();
   if (!o_.loss.empty()) r.fetches.push_back(o_.loss);

@@ -46,6 +46,7 @@ class step_counter {
   std::int64_t at_ = -1;
   int runs_at_ = 0;
 };
+PINION_HELD_HOOK(step_counter)
 
 }  // namespace pinion::inline v0::train
 

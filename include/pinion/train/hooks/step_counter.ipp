@@ -11,6 +11,8 @@
 
 namespace pinion::inline v0::train {
 
+PINION_HOLD_HOOK(step_counter)
+
 PINION_DECL step_counter::step_counter(step_counter_options o)
     : o_(std::move(o)),
       timer_(o_.every_n_steps || o_.every_n_secs ? o_.every_n_steps : 100, o_.every_n_secs, "step_counter"),

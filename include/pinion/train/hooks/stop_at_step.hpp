@@ -30,6 +30,7 @@ class stop_at_step {
   std::optional<std::int64_t> num_steps_, last_step_;
   global_step_watch step_;
 };
+PINION_HELD_HOOK(stop_at_step)
 
 }  // namespace pinion::inline v0::train
 

@@ -5,6 +5,8 @@
 
 namespace pinion::inline v0::train {
 
+PINION_HOLD_HOOK(stop_at_step)
+
 PINION_DECL stop_at_step::stop_at_step(const stop_at_step_options& o)
     : num_steps_(o.num_steps), last_step_(o.last_step) {
   if (num_steps_.has_value() == last_step_.has_value())

@@ -43,6 +43,7 @@ class summary_saver {
   std::int64_t next_ = 0;
   bool asked_ = false, has_graph_ = false;
 };
+PINION_HELD_HOOK(summary_saver)
 
 }  // namespace pinion::inline v0::train
 

@@ -9,6 +9,8 @@
 
 namespace pinion::inline v0::train {
 
+PINION_HOLD_HOOK(summary_saver)
+
 PINION_DECL summary_saver::summary_saver(summary_saver_options o)
     : o_(std::move(o)), timer_(o_.save_steps, o_.save_secs, "summary_saver"), file_("summaries", o_.warn, true) {
   if (!o_.writer && o_.dir.empty())
