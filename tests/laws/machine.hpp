@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <pinion/base/thread_pool.hpp>
 #include <pinion/device/cpu.hpp>
 #include <pinion/device/sim.hpp>
 #include <pinion/graph/scopes.hpp>

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include <pinion/autodiff/gradients.hpp>
+#include <pinion/base/thread_pool.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/op/build.hpp>
 #include <pinion/op/kernels.hpp>

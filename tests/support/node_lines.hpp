@@ -6,6 +6,7 @@
 #include <string>
 
 #include <pinion/graph.hpp>
+#include <pinion/op/control/bodies.hpp>
 
 // The nodes of a graph from an id on that stand elsewhere than at a line of a file (0: any), as text. Gradients stand
 // where their forward node does, so of these, too, and of what a body takes from outside, any line of the file will do.

@@ -155,11 +155,11 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
 
   // What it has put stays; what it has taken goes back.
   void abandon(const std::shared_ptr<attempt>& a, attempts& ended) {
-    std::erase(a->is == attempt::what::take ? takes_ : puts_, a);
-    if (a->is == attempt::what::take) store_->give_back(std::exchange(a->elements, {}));
-    fail(a, errc::cancelled,
-         std::string(a->is == attempt::what::take ? "Dequeue" : "Enqueue") + " operation was cancelled, at " + named(),
-         ended);
+    const bool takes = a->is == attempt::what::take;
+    std::erase(takes ? takes_ : puts_, a);
+    if (takes) store_->give_back(std::exchange(a->elements, {}));
+    const std::string whose = takes ? "Dequeue operation" : "Enqueue operation";
+    fail(a, errc::cancelled, whose + " was cancelled, at " + named(), ended);
     go_on(ended);
   }
   void close_now() {
