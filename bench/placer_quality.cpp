@@ -11,11 +11,12 @@
 #include <fmt/format.h>
 
 #include <pinion/graph.hpp>
+#include <pinion/graph/traverse.hpp>
 #include <pinion/placement/cost/cost_placer.hpp>
 #include <pinion/placement/cost/earliest_finish.hpp>
-#include <pinion/placement/cost/simulate.hpp>
 #include <pinion/placement/cost/heft_placer.hpp>
 #include <pinion/placement/cost/plain_placers.hpp>
+#include <pinion/placement/cost/simulate.hpp>
 #include <pinion/placement/sim_machine.hpp>
 #include <pinion/train.hpp>
 
@@ -66,9 +67,10 @@ void random_graph(bench::planning_graph& g, std::mt19937& random, int nodes, dou
 pn::sim::machine random_machine(std::mt19937& random, int devices) {
   pn::sim::machine m({1e6, 0}, {1e6, 0});
   for (int d = 0; d < devices; ++d)
-    m.add("/job:worker/task:0", {.flops = bench::planning_graph::speed * std::uniform_real_distribution<>(.5, 2)(random),
-                                 .memory_bandwidth = 1e18,
-                                 .launch = 1e-9});
+    m.add("/job:worker/task:0",
+          {.flops = bench::planning_graph::speed * std::uniform_real_distribution<>(.5, 2)(random),
+           .memory_bandwidth = 1e18,
+           .launch = 1e-9});
   return m;
 }
 
@@ -79,7 +81,8 @@ double quantile(std::vector<double> values, double q) {
 
 void small_graphs(int graphs) {
   fmt::print("makespan over the best of all placements: {} random graphs of 3-8 nodes a row\n", graphs);
-  fmt::print("{:>8} {:>15}   {:<14} {:>7} {:>7} {:>7}\n", "devices", "transfer/work", "placer", "median", "90 %", "worst");
+  fmt::print("{:>8} {:>15}   {:<14} {:>7} {:>7} {:>7}\n", "devices", "transfer/work", "placer", "median", "90 %",
+             "worst");
   const bench::planning_ops ops;
   for (const int devices : {2, 3})
     for (const double ratio : {.1, 1., 10.}) {

@@ -32,8 +32,10 @@ class attribute {
   template <std::same_as<bool> B>  // which no pointer becomes
   attribute(B value) : attribute(flag{value}) {}
   attribute(std::int64_t value);
+  attribute(int value) : attribute(std::int64_t{value}) {}
   attribute(double value);
   attribute(std::string value);
+  attribute(const char* value) : attribute(std::string(value)) {}
   attribute(pinion::dtype value);
   attribute(pinion::shape value);
   attribute(integers value);

@@ -19,10 +19,12 @@
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/variable_slices.hpp>
 #include <pinion/runtime/session.hpp>
-#include <pinion/train/checkpoint/checkpoint_contents.hpp>
 #include <pinion/train/checkpoint/checkpoint_state.hpp>
 
 namespace pinion::inline v0::train {
+
+struct checkpoint_contents;
+struct saved_tensor;
 
 struct saver_options {
   std::vector<operation> variables = {};         // empty: all global ones of the default graph, when it saves. Of a

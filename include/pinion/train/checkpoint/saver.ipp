@@ -7,6 +7,7 @@
 #include <memory>
 
 #include <pinion/base/near_name.hpp>
+#include <pinion/train/checkpoint/checkpoint_contents.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
 

@@ -85,7 +85,7 @@ class in_graph {
   ~in_graph();
 
  private:
-  std::unique_ptr<default_scope> use_;  // none where it is the default graph already: its open scopes hold
+  std::shared_ptr<default_scope> use_;  // none where it is the default graph already: its open scopes hold
 };
 
 // Both steps of an optimizer, in the graph of the loss: the scopes that are open hold, where they are of that graph.

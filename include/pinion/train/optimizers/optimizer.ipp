@@ -137,7 +137,7 @@ PINION_DECL void refuse_slot(std::string_view optimizer, std::string_view slot, 
 }
 
 PINION_DECL in_graph::in_graph(graph& g) {
-  if (&g != &default_graph()) use_ = std::make_unique<default_scope>(g);
+  if (&g != &default_graph()) use_ = std::make_shared<default_scope>(g);
 }
 PINION_DECL in_graph::~in_graph() = default;
 

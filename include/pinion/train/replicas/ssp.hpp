@@ -8,8 +8,6 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/graph/scopes.hpp>
-#include <pinion/op/sync/op.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/optimizers/optimizer.hpp>
@@ -38,6 +36,11 @@ struct ssp_nodes {
   expr<std::int64_t> ahead;
   ssp_counts counts;
 };
+// Throws invalid_argument without a global step.
+void check_ssp_step(const minimize_options& options);
+// The clocks of a replica, whose step is that operation.
+std::shared_ptr<ssp_nodes> make_ssp_nodes(const ssp_options& o, const operation& applied,
+                                          const minimize_options& options, source_location where);
 }  // namespace detail
 
 // What a session does for training of bounded staleness. A value; its thread belongs to the coordinator.
@@ -50,7 +53,7 @@ class ssp_hook {
   // Requires: the session and the coordinator outlive the coordinator's threads.
   void after_create_session(session& on, coordinator& with);
   // The others wait for this replica no longer.
-  void end(session& on) { on.run(nodes_->leave); }
+  void end(session& on);
 
  private:
   std::shared_ptr<const detail::ssp_nodes> nodes_;
@@ -76,47 +79,8 @@ class ssp {
   // The operation of a replica's step. Needs options.global_step, beside which the clocks are kept.
   operation apply_gradients(const std::vector<gradient_of_variable>& gradients, const minimize_options& options,
                             source_location where = source_location::current()) {
-    if (options.global_step.empty())
-      throw error(errc::invalid_argument,
-                  "ssp keeps its clocks beside the global step: give it .global_step, as of "
-                  "tr::get_or_create_global_step()");
-    const called_from line(where);
-    const operation applied = optimizer_.apply_gradients(gradients, options, where);
-    graph& g = options.global_step.owner();
-    const control_dependencies nothing{nullptr};
-    auto made = std::make_shared<detail::ssp_nodes>();
-    const output clock = [&]() -> output {
-      const colocate_with beside(operation(g, options.global_step.id()));
-      return {build(g, {.op = op::replica_clock::name,
-                        .base_name = o_.name + "/clock",
-                        .attrs = {{"total_num_replicas", o_.total_num_replicas}, {"shared_name", o_.name + "/clock"}},
-                        .where = where}),
-              0};
-    }();
-    const auto make = [&](std::string_view op, std::vector<output> inputs, attributes attrs = {}) {
-      return build(g, {.op = op,
-                       .base_name = o_.name + "/" + std::string(op),
-                       .inputs = std::move(inputs),
-                       .attrs = std::move(attrs),
-                       .where = where});
-    };
-    const operation anchor = no_op(o_.name + "/worker", where);
-    const auto replica = [&] {
-      const colocate_with near(anchor);
-      return variable(std::int64_t{0}, {.name = o_.name + "/replica", .trainable = false, .local = true}, where);
-    }();
-    const output self = replica.read(where).endpoint();
-    made->wanted = placeholder<std::int64_t>({}, o_.name + "/wanted", where);
-    made->replica = {g, {make(op::clock_enter::name, {clock, made->wanted.endpoint()}), 0}};
-    made->enter = assign(replica, made->replica, where);
-    made->leave = {g, make(op::clock_leave::name, {clock, self})};
-    made->expire = {g, make(op::clock_expire::name, {clock},
-                            {{"patience_ms", static_cast<std::int64_t>(o_.worker_timeout.count())}})};
-    const node_id counts = make(op::clock_counts::name, {clock});
-    made->counts = {{g, {counts, 0}}, {g, {counts, 1}}};
-    const control_dependencies after{applied};
-    made->ahead = {g, {make(op::clock_tick::name, {clock, self}, {{"bound", o_.staleness}}), 0}};
-    nodes_ = std::move(made);
+    detail::check_ssp_step(options);
+    nodes_ = detail::make_ssp_nodes(o_, optimizer_.apply_gradients(gradients, options, where), options, where);
     return nodes_->ahead;
   }
   template <dsl::graph_operand L>

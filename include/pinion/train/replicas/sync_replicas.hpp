@@ -14,8 +14,6 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/graph/scopes.hpp>
-#include <pinion/op/sync/op.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/optimizers/optimizer.hpp>
@@ -144,47 +142,19 @@ sync_replicas_hook sync_replicas<Optimizer>::make_session_run_hook(bool is_chief
 
 namespace detail {
 
-// Builds the nodes of a program, piece by piece.
-class sync_builder {
+// The nodes of a program around the update of another optimizer, which stands between the two halves.
+class sync_nodes_in_the_making {
  public:
-  sync_builder(const sync_replicas_options& o, const variable_handle<std::int64_t>& global_step, source_location where);
-
-  // The accumulator of a variable, where it is.
-  node_id accumulator(node_id variable);
-  operation push(node_id accumulator, const gradient_value& gradient, const expr<std::int64_t>& ticket);
-  // A number that no other step of any replica has.
-  expr<std::int64_t> next_ticket() { return assign_add(ticket_, std::int64_t{1}, where_); }
-
-  // The replica's step, once all is pushed.
-  operation commit(const std::vector<operation>& pushed, const expr<std::int64_t>& ticket);
-  void enter(sync_nodes& into);
-  operation leave() { return make(op::barrier_leave::name, {{barrier_, 0}, replica_.read().endpoint()}); }
-
-  struct round {
-    output step, tickets;
-  };
-  round take();
-  gradient_value taken(node_id accumulator, const gradient_value& like, const round& r);
-  // All go on with the value that the global step has after some operations.
-  operation advance(const operation& after, bool begins = false);
-  // Everything begins at the value of the global step.
-  operation start(const std::vector<node_id>& accumulators);
-  operation stop(bool ended);
-  operation expire();
-  sync_replicas_counts counts();
+  sync_nodes_in_the_making(const sync_replicas_options& o, const std::vector<gradient_of_variable>& gradients,
+                           const minimize_options& options, source_location where);
+  ~sync_nodes_in_the_making();
+  // The means of the gradients that count in a round.
+  const std::vector<gradient_of_variable>& means() const;
+  std::shared_ptr<sync_nodes> finish(const operation& updated);
 
  private:
-  operation make(std::string_view op, std::vector<output> inputs, attributes attrs = {});
-  node_id resource(std::string_view op, const std::string& what, attributes attrs, const std::string& shared_name);
-  // Kept by each replica for itself. Tickets begin anywhere, so that a replica that comes back has new ones.
-  variable_handle<std::int64_t> local(const std::string& what);
-
-  const sync_replicas_options& o_;
-  graph& g_;
-  const variable_handle<std::int64_t> step_;
-  const source_location where_;
-  variable_handle<std::int64_t> local_step_, replica_, ticket_;
-  node_id barrier_ = no_node;
+  struct state;
+  const std::shared_ptr<state> state_;
 };
 
 }  // namespace detail
@@ -192,35 +162,8 @@ class sync_builder {
 template <class Optimizer>
 operation sync_replicas<Optimizer>::apply_gradients(const std::vector<gradient_of_variable>& gradients,
                                                     const minimize_options& options, source_location where) {
-  if (options.global_step.empty())
-    throw error(errc::invalid_argument,
-                "sync_replicas counts steps: give it .global_step, as of tr::get_or_create_global_step()");
-  if (gradients.empty()) throw error(errc::invalid_argument, "sync_replicas was given no gradients");
-  const called_from line(where);
-  const control_dependencies nothing{nullptr};
-  detail::sync_builder b(o_, options.global_step, where);
-  auto made = std::make_shared<detail::sync_nodes>();
-  const auto ticket = b.next_ticket();
-  std::vector<node_id> accumulators;
-  std::vector<operation> pushed;
-  for (const auto& [gradient, variable] : gradients) {
-    accumulators.push_back(b.accumulator(variable));
-    pushed.push_back(b.push(accumulators.back(), gradient, ticket));
-  }
-  made->train = b.commit(pushed, ticket);
-  const auto round = b.take();
-  std::vector<gradient_of_variable> means;
-  for (std::size_t i = 0; i < gradients.size(); ++i)
-    means.push_back({b.taken(accumulators[i], gradients[i].gradient, round), gradients[i].variable});
-  made->update = b.advance(optimizer_.apply_gradients(means, options, where));
-  made->start = b.start(accumulators);
-  b.enter(*made);
-  made->leave = b.leave();
-  made->wake = b.stop(false);
-  made->stop = b.stop(true);
-  made->expire = b.expire();
-  made->counts = b.counts();
-  nodes_ = std::move(made);
+  detail::sync_nodes_in_the_making making(o_, gradients, options, where);
+  nodes_ = making.finish(optimizer_.apply_gradients(making.means(), options, where));
   return nodes_->train;
 }
 

@@ -2,11 +2,63 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <random>
 
+#include <pinion/graph/called_from.hpp>
+#include <pinion/graph/scopes.hpp>
+#include <pinion/op/build.hpp>
+#include <pinion/op/sync/op.hpp>
 #include <pinion/train/replicas/sync_replicas.hpp>
 
 namespace pinion::inline v0::train {
+
+namespace detail {
+
+// Builds the nodes of a program, piece by piece.
+class sync_builder {
+ public:
+  sync_builder(const sync_replicas_options& o, const variable_handle<std::int64_t>& global_step, source_location where);
+
+  // The accumulator of a variable, where it is.
+  node_id accumulator(node_id variable);
+  operation push(node_id accumulator, const gradient_value& gradient, const expr<std::int64_t>& ticket);
+  // A number that no other step of any replica has.
+  expr<std::int64_t> next_ticket() { return assign_add(ticket_, std::int64_t{1}, where_); }
+
+  // The replica's step, once all is pushed.
+  operation commit(const std::vector<operation>& pushed, const expr<std::int64_t>& ticket);
+  void enter(sync_nodes& into);
+  operation leave() { return make(op::barrier_leave::name, {{barrier_, 0}, replica_.read().endpoint()}); }
+
+  struct round {
+    output step, tickets;
+  };
+  round take();
+  gradient_value taken(node_id accumulator, const gradient_value& like, const round& r);
+  // All go on with the value that the global step has after some operations.
+  operation advance(const operation& after, bool begins = false);
+  // Everything begins at the value of the global step.
+  operation start(const std::vector<node_id>& accumulators);
+  operation stop(bool ended);
+  operation expire();
+  sync_replicas_counts counts();
+
+ private:
+  operation make(std::string_view op, std::vector<output> inputs, attributes attrs = {});
+  node_id resource(std::string_view op, const std::string& what, attributes attrs, const std::string& shared_name);
+  // Kept by each replica for itself. Tickets begin anywhere, so that a replica that comes back has new ones.
+  variable_handle<std::int64_t> local(const std::string& what);
+
+  const sync_replicas_options& o_;
+  graph& g_;
+  const variable_handle<std::int64_t> step_;
+  const source_location where_;
+  variable_handle<std::int64_t> local_step_, replica_, ticket_;
+  node_id barrier_ = no_node;
+};
+
+}  // namespace detail
 
 PINION_DECL void sync_replicas_hook::after_create_session(session& on, coordinator& with) {
   if (is_chief_) on.run(nodes_->start);
@@ -161,6 +213,60 @@ PINION_DECL variable_handle<std::int64_t> sync_builder::local(const std::string&
   std::random_device random;
   const std::int64_t first = what == "ticket" ? std::int64_t{random() >> 1} << 32 : 0;
   return variable(first, {.name = o_.name + "/" + what, .trainable = false, .local = true}, where_);
+}
+
+struct sync_nodes_in_the_making::state {
+  state(const sync_replicas_options& o, const minimize_options& options, source_location where)
+      : line(where), nothing(nullptr), builder(o, options.global_step, where) {}
+
+  const called_from line;
+  const control_dependencies nothing;
+  sync_builder builder;
+  std::shared_ptr<sync_nodes> made = std::make_shared<sync_nodes>();
+  std::vector<node_id> accumulators;
+  std::vector<gradient_of_variable> means;
+};
+
+PINION_DECL sync_nodes_in_the_making::sync_nodes_in_the_making(const sync_replicas_options& o,
+                                                               const std::vector<gradient_of_variable>& gradients,
+                                                               const minimize_options& options, source_location where)
+    : state_([&] {
+        if (options.global_step.empty())
+          throw error(errc::invalid_argument,
+                      "sync_replicas counts steps: give it .global_step, as of tr::get_or_create_global_step()");
+        if (gradients.empty()) throw error(errc::invalid_argument, "sync_replicas was given no gradients");
+        return std::make_shared<state>(o, options, where);
+      }()) {
+  state& s = *state_;
+  const auto ticket = s.builder.next_ticket();
+  std::vector<operation> pushed;
+  for (const auto& [gradient, variable] : gradients) {
+    s.accumulators.push_back(s.builder.accumulator(variable));
+    pushed.push_back(s.builder.push(s.accumulators.back(), gradient, ticket));
+  }
+  s.made->train = s.builder.commit(pushed, ticket);
+  const auto round = s.builder.take();
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    s.means.push_back({s.builder.taken(s.accumulators[i], gradients[i].gradient, round), gradients[i].variable});
+}
+
+PINION_DECL sync_nodes_in_the_making::~sync_nodes_in_the_making() = default;
+
+PINION_DECL const std::vector<gradient_of_variable>& sync_nodes_in_the_making::means() const {
+  return state_->means;
+}
+
+PINION_DECL std::shared_ptr<sync_nodes> sync_nodes_in_the_making::finish(const operation& updated) {
+  state& s = *state_;
+  s.made->update = s.builder.advance(updated);
+  s.made->start = s.builder.start(s.accumulators);
+  s.builder.enter(*s.made);
+  s.made->leave = s.builder.leave();
+  s.made->wake = s.builder.stop(false);
+  s.made->stop = s.builder.stop(true);
+  s.made->expire = s.builder.expire();
+  s.made->counts = s.builder.counts();
+  return std::move(s.made);
 }
 
 }  // namespace pinion::inline v0::train::detail
