@@ -81,6 +81,7 @@ struct traced_body {
   std::vector<body_trace::drawn> drawn;
 };
 
+// A trace begins with its arguments, is built in, and is taken when all is there.
 void add_arguments(body_trace& t, const std::vector<output_type>& types, source_location where);
 traced_body finished(body_trace& t);
 
@@ -107,6 +108,7 @@ struct control_site {
   std::vector<output_type> variables;  // of a loop
   std::string name;
 };
+// The node is made once both bodies are, since what they draw in from outside are its inputs.
 control_site begin_conditional(const any_expr& predicate, std::string_view name);
 node_id end_conditional(control_site site, traced_body then, traced_body otherwise, source_location where);
 
@@ -139,6 +141,7 @@ struct while_options {
 };
 
 namespace dsl {
+// Throws invalid_argument where there are not as many invariants as variables, and for variables of several graphs.
 control_site begin_loop(const while_options& o, const std::vector<any_expr>& starts);
 node_id end_loop(control_site site, const while_options& o, traced_body condition, traced_body turn,
                  source_location where);
