@@ -1,7 +1,7 @@
 // The law of back ends: compiled kernel and interpreter agree with the plain program, in every instruction set.
 #include <catch2/catch.hpp>
 
-#include <pinion/dsl/program.hpp>
+#include <pinion/dsl/kernels.hpp>
 #include <pinion/op/map/runner.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>

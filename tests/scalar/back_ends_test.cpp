@@ -9,6 +9,7 @@
 
 #include <pinion/dsl/program.hpp>
 #include <pinion/op/map/runner.hpp>
+#include <pinion/scalar/compiled.hpp>
 #include <pinion/scalar/functors.hpp>
 
 namespace {

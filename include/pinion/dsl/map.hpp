@@ -10,6 +10,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/expr.hpp>
+#include <pinion/dsl/kernels.hpp>
 #include <pinion/op/build.hpp>
 
 namespace pinion::inline v0::dsl {

@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include <pinion/dsl/operators.hpp>
-#include <pinion/scalar/compiled.hpp>
 #include <pinion/scalar/derive.hpp>
 #include <pinion/scalar/record.hpp>
 
@@ -87,6 +86,15 @@ struct gradient_of {
   static constexpr bool is_compiled = executable.fits() && executable.code.size() <= 256;
 };
 
+// Is there a backward program, with a kernel of its own? Nothing flows through integers, nor through a cast here.
+template <class P>
+constexpr bool has_gradient_kernel() {
+  if constexpr (is_floating(P::recorded.arithmetic) && P::recorded.results[0].type == P::recorded.arithmetic)
+    return gradient_of<P>::is_compiled;
+  else
+    return false;
+}
+
 // Could this program be absorbed by a consumer that computes in `Arithmetic`? A cast ends a program. Bools and uint8
 // are computed in the same lanes, and are two types all the same.
 template <class P, class Arithmetic>
@@ -96,24 +104,6 @@ constexpr bool joins() {
   } else {
     constexpr auto to = P::recorded.results[0].type;
     return P::recorded.arithmetic == dtype_of<Arithmetic> && (to == P::recorded.arithmetic || to == dtype::boolean);
-  }
-}
-
-// Puts the kernels of a program, forward and backward, into this binary: where the compiler optimizes. A kernel that is
-// not optimized takes longer to compile and to run than the library's interpreter does. A binary may have units of both
-// kinds, which share these templates; the kernels of the optimized ones are found by all, whichever copy is linked.
-#if defined(__OPTIMIZE__)
-inline constexpr bool compiles_kernels = true;
-#else
-inline constexpr bool compiles_kernels = false;
-#endif
-template <class P>
-void instantiate_kernels() {
-  if constexpr (compiles_kernels) {
-    (void)scalar::compile_program<P>::kernel;
-    constexpr auto to = P::recorded.results[0].type;
-    if constexpr (is_floating(P::recorded.arithmetic) && to == P::recorded.arithmetic)
-      if constexpr (gradient_of<P>::is_compiled) (void)scalar::compile_program<gradient_of<P>>::kernel;
   }
 }
 

@@ -1,7 +1,9 @@
 // The compiled back end: a kernel instantiated from a program that the compiler knows, and the table to find it in.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <span>
 #include <utility>
 
 #include <pinion/base/config.hpp>
@@ -16,15 +18,43 @@ namespace pinion::inline v0::scalar {
 
 using kernel_table = entry_table<const strip*>;
 
-// A kernel somewhere in this binary. Lives as long as the program; linked into the list once, before or during main.
+// Kernels of programs are compiled where the compiler optimizes. One that is not optimized takes longer to compile and
+// to run than the interpreter does. A binary may have units of both kinds, which share templates; the kernels of the
+// optimized ones are found by all, whichever copy is linked.
+#if defined(__OPTIMIZE__)
+inline constexpr bool compiles_kernels = true;
+#else
+inline constexpr bool compiles_kernels = false;
+#endif
+
+// A program that refers to tables kept elsewhere.
+template <class T>
+using span_of = std::span<const T>;
+using program_view = basic_program<span_of>;
+
+// A kernel somewhere in this binary. Lives as long as the program.
 struct compiled_kernel {
   std::uint64_t fingerprint;
-  bool (*computes)(const program&);
+  const program_view* computes;
   const kernel_table* entries;  // called with strips of whole vectors
-  const compiled_kernel* next = nullptr;
 };
 
-__attribute__((visibility("default"))) inline std::atomic<const compiled_kernel*> compiled_kernels{nullptr};
+// Kernels that units of a program brought along, each linked into the list once, before or during main.
+struct added_kernel {
+  compiled_kernel kernel;
+  const added_kernel* next = nullptr;
+};
+__attribute__((visibility("default"))) inline std::atomic<const added_kernel*> added_kernels{nullptr};
+
+// The kernels that pinion::compiled holds: a table from each of its units of kernels, empty where that was compiled
+// without optimization. Look-ups name the tables, so that the linker takes these units out of the archive.
+struct held_kernels {
+  static std::span<const compiled_kernel> of_single_ops();
+  static std::span<const compiled_kernel> of_single_ops_in_float();
+  static std::span<const compiled_kernel> of_single_ops_in_double();
+  static std::span<const compiled_kernel> of_fusions_in_float();
+  static std::span<const compiled_kernel> of_fusions_in_double();
+};
 
 // The kernel of an executable program, or null. Equality decides; the fingerprint is only an index.
 const compiled_kernel* find_compiled(const program& p);
@@ -167,21 +197,41 @@ struct compiled_body {
   }
 };
 
+// The program of P, a table of which is as long as there are entries: a binary keeps it.
+template <class P>
+struct kept_program {
+  using recorded = std::remove_const_t<decltype(P::executable)>;
+  template <auto Table>
+  static constexpr auto entries_of = [] {
+    constexpr auto& all = P::executable.*Table;
+    std::array<std::remove_cvref_t<decltype(all[0])>, all.size()> entries{};
+    for (std::size_t i = 0; i < all.size(); ++i) entries[i] = all[i];
+    return entries;
+  }();
+  static constexpr program_view view{P::executable.arithmetic,         P::executable.inputs,
+                                     entries_of<&recorded::code>,      entries_of<&recorded::literals>,
+                                     entries_of<&recorded::constants>, entries_of<&recorded::results>};
+};
+
 }  // namespace detail
 
-// Instantiates the kernel of P and puts it into the table, before main, in every binary in which it is named. P has
-// `arithmetic` (the element type), `executable` (a constant fixed program) and `result<K>` (the type of a result).
+// The kernel of P, instantiated where it is named. P has `arithmetic` (the element type), `executable` (a constant
+// fixed program) and `result<K>` (the type of a result).
+template <class P>
+inline constexpr compiled_kernel kernel_of{fingerprint(P::executable), &detail::kept_program<P>::view,
+                                           &entries<detail::compiled_body<P>, const strip*>};
+
+// Puts the kernel of P into the list, before main, in every binary in which it is named.
 template <class P>
 struct compile_program {
-  static bool computes(const program& p) { return same_structure(P::executable, p); }
-  static const compiled_kernel* add() {
-    static compiled_kernel k{fingerprint(P::executable), &computes, &entries<detail::compiled_body<P>, const strip*>};
-    k.next = compiled_kernels.load(std::memory_order_relaxed);
-    while (!compiled_kernels.compare_exchange_weak(k.next, &k, std::memory_order_acq_rel)) {
+  static const added_kernel* add() {
+    static added_kernel k{kernel_of<P>};
+    k.next = added_kernels.load(std::memory_order_relaxed);
+    while (!added_kernels.compare_exchange_weak(k.next, &k, std::memory_order_acq_rel)) {
     }
     return &k;
   }
-  static inline const compiled_kernel* const kernel = add();
+  static inline const added_kernel* const kernel = add();
 };
 
 }  // namespace pinion::inline v0::scalar

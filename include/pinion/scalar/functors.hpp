@@ -5,6 +5,8 @@
 // their order open, and the program recorded at run time has to be the compiler's, or its kernel is not found.
 #pragma once
 
+#include <pinion/base/type_list.hpp>
+
 namespace pinion::inline v0::scalar {
 
 namespace functor {
@@ -176,6 +178,16 @@ struct selection {
     return select(mask, x, y);
   }
 };
+
+// By what they take: numbers of any type, real ones, or bools.
+using of_number = type_list<negate, absolute, sign_of, squared, relu>;
+using of_real = type_list<negate, absolute, sign_of, squared, relu, exponential, logarithm, log_one_plus, square_root,
+                          reciprocal_square_root, hyperbolic_tangent, error_function, complementary_error_function,
+                          sine, cosine, floored, ceiled, rounded, elu, sigmoid, softplus>;
+using of_two_numbers = type_list<add, subtract, multiply, divide, minimum, maximum>;
+using of_two_reals = type_list<add, subtract, multiply, divide, minimum, maximum, power>;
+using comparing = type_list<less, less_equal, greater, greater_equal, equal, not_equal>;
+using of_two_masks = type_list<logical_and, logical_or, masks_equal, masks_differ>;
 
 }  // namespace functor
 }  // namespace pinion::inline v0::scalar

@@ -63,15 +63,17 @@ inline constexpr bool rate_varies = requires {
   Rule::rate_varies;
 };
 
-// Puts the kernels of a rule into this binary.
+// Puts the kernels of a rule into this binary, where it is optimized.
 template <class Rule>
 void instantiate_rule() {
-  (void)scalar::compile_program<compiled_rule<Rule, float, rate_is::input>>::kernel;
-  (void)scalar::compile_program<compiled_rule<Rule, double, rate_is::input>>::kernel;
-  if constexpr (!rate_varies<Rule>) {
-    (void)scalar::compile_program<compiled_rule<Rule, float, rate_is::literal>>::kernel;
-    (void)scalar::compile_program<compiled_rule<Rule, double, rate_is::literal>>::kernel;
-  }
+  const auto instantiate = []<rate_is Rate>() {
+    if constexpr (scalar::compiles_kernels) {
+      (void)scalar::compile_program<compiled_rule<Rule, float, Rate>>::kernel;
+      (void)scalar::compile_program<compiled_rule<Rule, double, Rate>>::kernel;
+    }
+  };
+  instantiate.template operator()<rate_is::input>();
+  if constexpr (!rate_varies<Rule>) instantiate.template operator()<rate_is::literal>();
 }
 
 }  // namespace pinion::inline v0::op

@@ -1,0 +1,9 @@
+// The part of pinion::compiled that holds the kernels of single ops, in integers and bools.
+#include <pinion/dsl/kernels.hpp>
+
+using namespace pinion;
+
+std::span<const scalar::compiled_kernel> scalar::held_kernels::of_single_ops() {
+  return dsl::kernel_table<dsl::single_programs<std::int32_t>, dsl::single_programs<std::int64_t>,
+                           dsl::single_programs<std::uint8_t>, dsl::single_programs<bool>>::kernels;
+}

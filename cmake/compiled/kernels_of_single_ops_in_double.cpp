@@ -1,0 +1,8 @@
+// The part of pinion::compiled that holds the kernels of single ops, in double.
+#include <pinion/dsl/kernels.hpp>
+
+using namespace pinion;
+
+std::span<const scalar::compiled_kernel> scalar::held_kernels::of_single_ops_in_double() {
+  return dsl::kernel_table<dsl::single_programs<double>>::kernels;
+}
