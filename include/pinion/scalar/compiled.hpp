@@ -49,6 +49,7 @@ __attribute__((visibility("default"))) inline std::atomic<const added_kernel*> a
 // The kernels that pinion::compiled holds: a table from each of its units of kernels, empty where that was compiled
 // without optimization. Look-ups name the tables, so that the linker takes these units out of the archive.
 struct held_kernels {
+  static std::span<const compiled_kernel> of_rules();
   static std::span<const compiled_kernel> of_single_ops();
   static std::span<const compiled_kernel> of_single_ops_in_float();
   static std::span<const compiled_kernel> of_single_ops_in_double();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/scalar/compiled.hpp>
 
 namespace pinion::inline v0::scalar {
@@ -68,6 +69,14 @@ template <class T>
 tile_function<T> tile_function_of(opcode op, int isa) {
   return tile_function_of<T>(op, isa, std::make_index_sequence<static_cast<std::size_t>(opcode::partial)>{});
 }
+
+#if !PINION_HEADER_ONLY  // a unit of their own has them
+extern template tile_function<float> tile_function_of<float>(opcode, int);
+extern template tile_function<double> tile_function_of<double>(opcode, int);
+extern template tile_function<std::int32_t> tile_function_of<std::int32_t>(opcode, int);
+extern template tile_function<std::int64_t> tile_function_of<std::int64_t>(opcode, int);
+extern template tile_function<std::uint8_t> tile_function_of<std::uint8_t>(opcode, int);
+#endif
 
 }  // namespace detail
 

@@ -269,13 +269,4 @@ std::unique_ptr<kernel> make_kernel(const sparse_update<Self>&, const kernel_set
   return std::make_unique<detail::sparse_update_kernel>(setup);
 }
 
-#if defined(PINION_COMPILED)
-// The library holds the kernels of its rules, for every program that runs a session, a server too. Without it they are
-// made where a rule is used.
-inline const bool library_rules_are_compiled = [] {
-  for_each_type(rules::all{}, []<class Rule>() { instantiate_rule<Rule>(); });
-  return true;
-}();
-#endif
-
 }  // namespace pinion::inline v0::op

@@ -63,17 +63,22 @@ inline constexpr bool rate_varies = requires {
   Rule::rate_varies;
 };
 
+// Calls f.template operator()<P>() for each program type of a rule that there are kernels of.
+template <class Rule, class F>
+constexpr void for_each_program_of(F&& f) {
+  const auto with = [&]<rate_is Rate>() {
+    f.template operator()<compiled_rule<Rule, float, Rate>>();
+    f.template operator()<compiled_rule<Rule, double, Rate>>();
+  };
+  with.template operator()<rate_is::input>();
+  if constexpr (!rate_varies<Rule>) with.template operator()<rate_is::literal>();
+}
+
 // Puts the kernels of a rule into this binary, where it is optimized.
 template <class Rule>
 void instantiate_rule() {
-  const auto instantiate = []<rate_is Rate>() {
-    if constexpr (scalar::compiles_kernels) {
-      (void)scalar::compile_program<compiled_rule<Rule, float, Rate>>::kernel;
-      (void)scalar::compile_program<compiled_rule<Rule, double, Rate>>::kernel;
-    }
-  };
-  instantiate.template operator()<rate_is::input>();
-  if constexpr (!rate_varies<Rule>) instantiate.template operator()<rate_is::literal>();
+  if constexpr (scalar::compiles_kernels)
+    for_each_program_of<Rule>([]<class P>() { (void)scalar::compile_program<P>::kernel; });
 }
 
 }  // namespace pinion::inline v0::op

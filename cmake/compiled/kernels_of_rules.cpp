@@ -1,0 +1,32 @@
+// The part of pinion::compiled that holds the kernels of its update rules.
+#include <pinion/op/variable/rule.hpp>
+#include <pinion/op/variable/rules.hpp>
+
+using namespace pinion;
+
+namespace {
+
+template <class Visit>
+constexpr void for_each_program(Visit visit) {
+  if constexpr (scalar::compiles_kernels)
+    for_each_type(rules::all{}, [&]<class Rule>() { op::for_each_program_of<Rule>(visit); });
+}
+
+constexpr std::size_t count = [] {
+  std::size_t programs = 0;
+  for_each_program([&]<class P>() { ++programs; });
+  return programs;
+}();
+
+constexpr std::array<scalar::compiled_kernel, count> kernels = [] {
+  std::array<scalar::compiled_kernel, count> all{};
+  std::size_t at = 0;
+  for_each_program([&]<class P>() { all[at++] = scalar::kernel_of<P>; });
+  return all;
+}();
+
+}  // namespace
+
+std::span<const scalar::compiled_kernel> scalar::held_kernels::of_rules() {
+  return kernels;
+}
