@@ -24,8 +24,17 @@ using sum_type = dsl::mapped<functor::add, float, float, dsl::number_argument, d
 using elu_type = dsl::mapped<functor::elu, float, float, sum_type>;
 using cube_type = dsl::mapped<functor::multiply, float, float, dsl::mapped<functor::squared, float, float, dsl::number_argument>, dsl::literal_argument>;
 
-static_assert(elu_type::operations == 7);
-static_assert(elu_type::leaves == 2);
+static_assert(elu_type::extent.operations == 7);
+static_assert(elu_type::extent.leaves == 2);
+
+template <class P>
+constexpr bool extent_is_right() {
+  return P::extent.operations == operation_count(P::recorded) && P::extent.leaves == P::recorded.inputs &&
+         P::extent.instructions == P::recorded.code.size() && P::extent.literals == P::recorded.literals.size() &&
+         P::extent.constants == P::recorded.constants.size();
+}
+static_assert(extent_is_right<sum_type>() && extent_is_right<elu_type>() && extent_is_right<cube_type>());
+static_assert(extent_is_right<dsl::mapped<functor::selection, float, float, dsl::mask_argument, elu_type, cube_type>>());
 static_assert(operation_count(elu_type::executable) == 4, "a stated derivative is no part of the kernel");
 static_assert(fingerprint(elu_type::recorded) != fingerprint(elu_type::executable));
 static_assert(fingerprint(elu_type::recorded) != fingerprint(sum_type::recorded));

@@ -29,15 +29,13 @@ constexpr auto stand() {
     using as_leaf = std::conditional_t<is_mask, mask_argument, number_argument>;
     if constexpr (Absorbs && expression<A> && !std::is_lvalue_reference_v<A>) {
       using P = program_of<A>;
-      if constexpr (joins<P, Arithmetic>()) {
-        if constexpr (P::operations < max_operations / 2 && P::leaves <= max_leaves / 2 &&
-                      P::recorded.code.size() < max_instructions / 3)
-          return P{};
-        else
-          return as_leaf{};
-      } else {
+      if constexpr (!joins<P, Arithmetic>)
         return as_leaf{};
-      }
+      else if constexpr (P::extent.operations < max_operations / 2 && P::extent.leaves <= max_leaves / 2 &&
+                         P::extent.instructions < max_instructions / 3)
+        return P{};
+      else
+        return as_leaf{};
     } else {
       return as_leaf{};
     }
@@ -50,7 +48,7 @@ using stand_t = decltype(stand<A, Arithmetic, Absorbs>());
 // The program of a functor over operands. Beside a great functor there is no room for those of temporaries.
 template <class Functor, class Arithmetic, class Result, class... A>
 struct placed_operands {
-  static constexpr bool absorbs = mapped<Functor, Arithmetic, Result, stand_t<A, Arithmetic>...>::recorded.fits();
+  static constexpr bool absorbs = mapped<Functor, Arithmetic, Result, stand_t<A, Arithmetic>...>::extent.fits();
   using program = mapped<Functor, Arithmetic, Result, stand_t<A, Arithmetic, absorbs>...>;
 };
 
