@@ -72,7 +72,10 @@ class kernel_context {
   // What a body throws fails its step, and is blamed on this node.
   template <class Body>
   void launch(Body&& body) {
-    launch_or(std::forward<Body>(body), [] {});
+    if (auto* s = device->stream())
+      enqueue(*s, std::forward<Body>(body), {});
+    else
+      body();
   }
   // The same, with what is done instead where the step has failed before the stream gets there: for those that have
   // published the memory already.
@@ -91,21 +94,7 @@ class kernel_context {
 
  private:
   static void run_chunks(task_services& s, std::int64_t chunks, loop_body body);
-  template <class Body, class Otherwise>
-  void enqueue(devices::stream& s, Body&& body, Otherwise&& otherwise) {
-    s.enqueue([body = std::forward<Body>(body), otherwise = std::forward<Otherwise>(otherwise), w = watch, n = node,
-               d = device]() mutable {
-      if (w && w->failed()) return otherwise();
-      try {
-        body();
-      } catch (...) {
-        if (!w) throw;
-        error e = current_error();
-        otherwise();
-        w->fail(n ? e.at_node(n->name, n->op, to_string(n->where)).on_device(d->name()) : e.on_device(d->name()));
-      }
-    });
-  }
+  void enqueue(devices::stream& s, std::function<void()> body, std::function<void()> otherwise);
 };
 
 // The code of one node of a compiled step. Run by one thread at a time per step; a step that runs concurrently with
@@ -123,7 +112,8 @@ class kernel {
   virtual void start(kernel_context& context, ended done);
 };
 
-// A kernel that is a function of its context and of what its setup found out.
+// A kernel that is a function of its context and of what its setup found out. There are hundreds, of a type each: a
+// smart pointer of that type would cost a compiler more than the kernel.
 template <class F>
 std::unique_ptr<kernel> make_function_kernel(F body, bool expensive = false) {
   struct function_kernel final : kernel {
@@ -133,7 +123,7 @@ std::unique_ptr<kernel> make_function_kernel(F body, bool expensive = false) {
     F body;
     bool heavy_;
   };
-  return std::make_unique<function_kernel>(std::move(body), expensive);
+  return std::unique_ptr<kernel>(new function_kernel(std::move(body), expensive));
 }
 
 // A kernel that waits: body(context, done) begins, and sees to it that done is called once.
@@ -148,7 +138,7 @@ std::unique_ptr<kernel> make_waiting_kernel(F body) {
     void start(kernel_context& context, ended done) override { body(context, std::move(done)); }
     F body;
   };
-  return std::make_unique<waiting_kernel>(std::move(body));
+  return std::unique_ptr<kernel>(new waiting_kernel(std::move(body)));
 }
 
 using kernel_maker = std::unique_ptr<kernel> (*)(const kernel_setup&);

@@ -1,6 +1,8 @@
 // Bodies of <pinion/op/kernel.hpp>.
 #pragma once
 
+#include <utility>
+
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/op/kernel.hpp>
 
@@ -19,6 +21,24 @@ PINION_DECL any_tensor& kernel_context::reuse_or_allocate(int i, int from, dtype
 PINION_DECL void kernel_context::run_chunks(task_services& s, std::int64_t chunks, loop_body body) {
   if (s.intra_op) return s.intra_op->run_chunks(chunks, body);
   for (std::int64_t i = 0; i < chunks; ++i) body(i);
+}
+
+PINION_DECL void kernel_context::enqueue(devices::stream& s, std::function<void()> body,
+                                         std::function<void()> otherwise) {
+  s.enqueue([body = std::move(body), otherwise = std::move(otherwise), w = watch, n = node, d = device] {
+    const auto give_up = [&] {
+      if (otherwise) otherwise();
+    };
+    if (w && w->failed()) return give_up();
+    try {
+      body();
+    } catch (...) {
+      if (!w) throw;
+      error e = current_error();
+      give_up();
+      w->fail(n ? e.at_node(n->name, n->op, to_string(n->where)).on_device(d->name()) : e.on_device(d->name()));
+    }
+  });
 }
 
 PINION_DECL void kernel::start(kernel_context& context, ended done) {

@@ -30,7 +30,7 @@ inline const std::unordered_map<std::string_view, kernel_maker>& kernel_makers()
   static const auto table = [] {
     std::unordered_map<std::string_view, kernel_maker> all;
     for_each_type(op::catalogue{}, [&]<class Op>() {
-      all.emplace(Op::name, [](const kernel_setup& setup) { return make_kernel(Op{}, setup); });
+      all[Op::name] = [](const kernel_setup& setup) { return make_kernel(Op{}, setup); };
     });
     return all;
   }();

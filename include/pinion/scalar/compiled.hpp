@@ -18,15 +18,6 @@ namespace pinion::inline v0::scalar {
 
 using kernel_table = entry_table<const strip*>;
 
-// Kernels of programs are compiled where the compiler optimizes. One that is not optimized takes longer to compile and
-// to run than the interpreter does. A binary may have units of both kinds, which share templates; the kernels of the
-// optimized ones are found by all, whichever copy is linked.
-#if defined(__OPTIMIZE__)
-inline constexpr bool compiles_kernels = true;
-#else
-inline constexpr bool compiles_kernels = false;
-#endif
-
 // A program that refers to tables kept elsewhere.
 template <class T>
 using span_of = std::span<const T>;

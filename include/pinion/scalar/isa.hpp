@@ -130,6 +130,15 @@ struct enter<isa::avx512> {
 };
 #endif
 
+// Is this unit optimized? One that is not makes no kernels of programs, which take longer to compile and to run than the
+// interpreter does, and compiles a body for the baseline alone. A binary may have units of both kinds, which share
+// templates: whichever copy is linked, all units agree on the size of tables, and find the kernels of the optimized ones.
+#if defined(__OPTIMIZE__)
+inline constexpr bool compiles_kernels = true;
+#else
+inline constexpr bool compiles_kernels = false;
+#endif
+
 // One body compiled for every instruction set: a table by index.
 template <class... A>
 struct entry_table {
@@ -140,9 +149,11 @@ struct entry_table {
 };
 
 namespace detail {
+template <class Isa>
+using compiled_for = std::conditional_t<compiles_kernels, Isa, isa::baseline>;
 template <class Body, class... A, class... Isas>
 constexpr entry_table<A...> make_entries(isa::type_list<Isas...>) {
-  return {{&enter<Isas>::template run<Body, A...>...}};
+  return {{&enter<compiled_for<Isas>>::template run<Body, A...>...}};
 }
 }  // namespace detail
 
