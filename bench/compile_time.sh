@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Seconds of user CPU, the median of RUNS (3), that a compiler takes for what users write, and beside them those of
-# Eigen/Dense (Debian: libeigen3-dev), of std with fmt, of header-only mode, and of the library itself with the peak of
-# its memory. All in one run: figures of two runs are not to be held against each other.
+# Eigen/Dense (Debian: libeigen3-dev), of std with fmt, of header-only mode, of a precompiled header and behind it, and of
+# the library itself with the peak of its memory. All in one run: figures of two runs are not to be held against each other.
 # bench/compile_time.sh [compiler...]; g++ and clang++, those that are there, unless said otherwise.
 set -eu
 cd "$(dirname "$0")/.."
@@ -25,9 +25,10 @@ done
 [ -n "$compilers" ] || { echo "Neither g++ nor clang++ is here." >&2; exit 1; }
 includes="-I include -I examples/support -isystem /usr/include/eigen3"
 
-# cost COMPILER FLAGS... FILE: "seconds kilobytes" of the median run, or "failed"
+# cost COMPILER FLAGS... FILE: "seconds kilobytes" of the median run, or "failed"; the product is $product
+product="$work/unit.o"
 cost() {
-  python3 - "$runs" "$@" -o "$work/unit.o" <<'P'
+  python3 - "$runs" "$@" -o "$product" <<'P'
 import os, sys
 runs = []
 for _ in range(int(sys.argv[1])):
@@ -39,15 +40,22 @@ print("%.2f %d" % sorted(runs)[len(runs) // 2])
 P
 }
 
-# row TITLE MODE FILE LEVEL...: a line with the seconds at each level of optimization, "-" at those that are left out
+# row TITLE MODE FILE LEVEL...: a line with the seconds at each level of optimization, "-" at those that are left out.
+# @ in MODE is a header of that compiler and level; where MODE precompiles, its product is found for it.
 row() {
-  local title="$1" mode="$2" file="$3"
+  local title="$1" mode="$2" file="$3" product="$product"
   shift 3
   printf '%-26s' "$title"
   for compiler in $compilers; do
     for level in -O0 -O2; do
-      local taken="-"
-      case " $* " in *" $level "*) taken="$(cost "$compiler" -std=c++20 $level $mode $includes -c "$file")" ;; esac
+      local taken="-" header="$work/${compiler##*/}$level.hpp" instantiate=""
+      if [[ $mode == *c++-header* ]]; then
+        product="$header.gch"
+        [[ $compiler != *clang* ]] || instantiate="-fpch-instantiate-templates"  # as CMake has it
+      fi
+      case " $* " in *" $level "*)
+        taken="$(cost "$compiler" -std=c++20 $level $instantiate ${mode//@/$header} $includes -c "$file")" ;;
+      esac
       printf ' %12s' "${taken% *}"
     done
   done
@@ -64,6 +72,8 @@ row "graph.hpp alone" $compiled "$work/graph.cpp" -O0 -O2
 row "session.hpp alone" $compiled "$work/session.cpp" -O0 -O2
 row "pinion.hpp alone" $compiled "$work/pinion.cpp" -O0 -O2
 row "examples/01_hello" $compiled examples/01_hello.cpp -O0 -O2
+row "pinion.hpp, to precompile" "$compiled -x c++-header" "$work/pinion.cpp" -O0 -O2
+row "01_hello, precompiled" "$compiled -Wno-psabi -include @" examples/01_hello.cpp -O0 -O2
 row "ten ops" $compiled bench/compile_time/ten_ops.cpp -O0 -O2
 row "every op" $compiled bench/compile_time/all_ops.cpp -O0 -O2
 row "examples/13_mnist" $compiled examples/13_mnist/main.cpp -O0 -O2

@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pinion)
 
-install(TARGETS pinion pinion_compiled EXPORT pinionTargets FILE_SET HEADERS FILE_SET bodies)
+install(TARGETS pinion pinion_compiled pinion_precompiled EXPORT pinionTargets FILE_SET HEADERS FILE_SET bodies)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(EXPORT pinionTargets NAMESPACE pinion:: DESTINATION ${package_dir})
 

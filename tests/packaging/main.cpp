@@ -1,11 +1,13 @@
-// Two units of one program include everything; they share one definition of each function.
-#include "use.hpp"
-
+// A program of two units that include everything.
 #include <cstdio>
+#include <string>
 
-std::string (*touch_of_other_unit())();
+using function = std::string (*)();
+extern "C" function touch_of_a_unit();
+extern "C" function touch_of_another_unit();
 
 int main() {
-  std::printf("%s\n", use::touch().c_str());
-  return use::touch == touch_of_other_unit() && use::touch() == touch_of_other_unit()() ? 0 : 1;
+  const std::string said = touch_of_a_unit()();
+  std::printf("%s\n", said.c_str());
+  return touch_of_a_unit() == touch_of_another_unit() && said == touch_of_another_unit()() ? 0 : 1;
 }
