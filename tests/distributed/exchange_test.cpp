@@ -3,7 +3,13 @@
 
 #include <set>
 
+#include <pinion/distributed/exchange.hpp>
+#include <pinion/distributed/peers.hpp>
+#include <pinion/rpc/server.hpp>
+#include <pinion/rpc/sim_network.hpp>
+
 #include <distributed/sim_cluster.hpp>
+#include <rpc/coroutines.hpp>
 
 namespace {
 
@@ -293,7 +299,7 @@ TEST_CASE("R1, V2: steps are right in any weather, with any credit, and leave no
     one.run(far.up);
     two.run(near.up);
   }
-  cluster.world.run_for(1s);
+  cluster.run_for(1s);
   CHECK(cluster.runs() == 0);
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 using namespace pinion_tests;
 
-const rpc::duration two_heartbeats = 2s + 100ms;  // and what messages take
+const duration two_heartbeats = 2s + 100ms;  // and what messages take
 
 // A cluster with a model that has run once, and a session of worker 0.
 struct running {
@@ -52,7 +52,7 @@ bool names(const error& e, const std::vector<std::string>& tasks) {
 // At a time drawn from the seed, in about the time that a step takes.
 void strike(running& r, const fault& f, std::uint64_t seed, const std::string& victim, const std::string& peer) {
   dice chance(seed * 77);
-  after(r.cluster.world, std::chrono::microseconds(chance(6000)),
+  r.cluster.after(std::chrono::microseconds(chance(6000)),
         [&r, f, victim, peer] { f.strike(r.cluster, victim, peer); });
 }
 
@@ -70,11 +70,11 @@ TEST_CASE(
   error e(errc::unknown, "");
   CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
   CHECK((e.sentence() == "nothing was thrown" || names(e, {ps_task(0), one_way(f) ? worker_task(0) : ""})));
-  r.cluster.world.run_for(5s);
+  r.cluster.run_for(5s);
   r.cluster.heal();
-  r.cluster.world.run_for(1s);
+  r.cluster.run_for(1s);
   CHECK(r.works());
-  r.cluster.world.run_for(1s);
+  r.cluster.run_for(1s);
   CHECK(r.cluster.runs() == 0);
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("F1: so does a worker that is not the master, and the session goes on 
   error e(errc::unknown, "");
   CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
   CHECK((e.sentence() == "nothing was thrown" || names(e, {worker_task(1), one_way(f) ? worker_task(0) : ""})));
-  r.cluster.world.run_for(5s);
+  r.cluster.run_for(5s);
   r.cluster.heal();
   CHECK(r.works());
 }
@@ -102,7 +102,7 @@ TEST_CASE(
   error e(errc::unknown, "");
   CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
   CHECK((e.sentence() == "nothing was thrown" || names(e, {ps_task(0), worker_task(1)})));
-  r.cluster.world.run_for(5s);
+  r.cluster.run_for(5s);
   r.cluster.heal();
   CHECK(r.works());
   CHECK(r.works());
@@ -123,10 +123,10 @@ TEST_CASE(
   const std::uint64_t seed = GENERATE(range(1u, 13u));
   INFO("seed " << seed);
   running r(seed);
-  after(r.cluster.world, std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.kill(ps_task(0)); });
+  r.cluster.after(std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.kill(ps_task(0)); });
   const auto e = r.fails();
   CHECK((e.sentence() == "nothing was thrown" || name_of(e) == "unavailable in " + ps_task(0)));
-  r.cluster.world.run_for(1s);
+  r.cluster.run_for(1s);
   CHECK(name_of(r.fails()) == "unavailable in " + ps_task(0));
   r.cluster.start(ps_task(0));
   CHECK(name_of(r.fails()) == "aborted in " + ps_task(0));
@@ -143,7 +143,7 @@ TEST_CASE("F3: a task that was restarted behind a cut is aborted, not taken for 
   r.cluster.cut(ps_task(0), worker_task(0));
   r.cluster.kill(ps_task(0));
   r.cluster.start(ps_task(0));
-  r.cluster.world.run_for(500ms);
+  r.cluster.run_for(500ms);
   r.cluster.heal();
   const auto e = r.fails();
   CHECK((name_of(e) == "unavailable in " + ps_task(0) || name_of(e) == "aborted in " + ps_task(0)));
@@ -154,10 +154,10 @@ TEST_CASE("F1: a task that is killed in the middle of a step fails it with its n
   const std::uint64_t seed = GENERATE(range(1u, 9u));
   running r(seed, ps_task(0), worker_task(1));
   const std::string victim = GENERATE(ps_task(0), worker_task(1));
-  after(r.cluster.world, std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.world.kill(host_of(victim)); });
+  r.cluster.after(std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.kill(victim); });
   const auto e = r.fails();
   CHECK((e.sentence() == "nothing was thrown" || name_of(e) == "unavailable in " + victim));
-  r.cluster.task(victim).stop();
+  r.cluster.stop(victim);
   CHECK(name_of(r.fails()) == "unavailable in " + victim);
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("R5: a step that ends late says which value from which task it waited 
   CHECK_THAT(e.sentence(), Catch::Contains("waiting for ") && Catch::Contains(" from " + ps_task(0)) &&
                                Catch::Contains(ps_task(0) + " has not ended its part (last heard "));
   r.cluster.heal();
-  r.cluster.world.run_for(1s);
+  r.cluster.run_for(1s);
   CHECK(r.works());
 }
 
@@ -209,9 +209,9 @@ TEST_CASE("S3: a session does not wait for tasks that its steps do not need") {
 
 TEST_CASE("R3: a session that is closed while its step runs cancels it everywhere") {
   running r(1, ps_task(0), worker_task(1));
-  after(r.cluster.world, 2ms, [&] { r.sess.close(); });
+  r.cluster.after(2ms, [&] { r.sess.close(); });
   CHECK(r.fails().code() == errc::cancelled);
-  r.cluster.world.run_for(1s);
+  r.cluster.run_for(1s);
   CHECK(r.cluster.runs() == 0);
   CHECK(caught([&] { r.sess.run(r.model.end); }).code() == errc::failed_precondition);
 }
@@ -227,19 +227,19 @@ TEST_CASE("R2: the first failure is reported, not what fails because of it") {
   }
   const auto e = caught([&] { r.sess.run({{x, tensor<float>({7})}}, bad, r.model.end); });
   CHECK(name_of(e) == "invalid_argument in " + worker_task(1));
-  r.cluster.world.run_for(1s);
+  r.cluster.run_for(1s);
   CHECK(r.cluster.runs() == 0);
   CHECK(r.works());
 }
 
 TEST_CASE("S4: a step is shipped once, and again after its connection was lost") {
   running r;
-  const auto requests = [&] { return r.cluster.task(worker_task(0)).traffic().requests; };
+  const auto requests = [&] { return r.cluster.requests(worker_task(0)); };
   const auto before = requests();
   for (int i = 0; i < 10; ++i) CHECK(r.works());
   CHECK(requests() - before <= 11);  // a request a run, and a ping
   r.cluster.reset(ps_task(0), worker_task(0));
-  r.cluster.world.run_for(100ms);
+  r.cluster.run_for(100ms);
   CHECK(r.works());
   r.sess.run(r.model.up);
   CHECK(r.model.is_right(r.sess.run(r.model.end), 1));
@@ -261,40 +261,26 @@ TEST_CASE("S1: two sessions share the state of tasks, and the end of one leaves 
 TEST_CASE("R4: a run whose master is killed or vanishes is cancelled by its workers") {
   const bool cut = GENERATE(true, false);
   running r(1, ps_task(0), worker_task(1));
-  after(r.cluster.world, 2ms, [&] {
+  r.cluster.after(2ms, [&] {
     if (!cut) return r.cluster.kill(worker_task(0));
     for (const auto& other : {ps_task(0), worker_task(1)}) r.cluster.cut(worker_task(0), other);
   });
   r.fails();
-  r.cluster.world.run_for(20s);
-  CHECK(r.cluster.task(ps_task(0)).values().runs() == 0);
-  CHECK(r.cluster.task(worker_task(1)).values().runs() == 0);
+  r.cluster.run_for(20s);
+  CHECK(r.cluster.runs(ps_task(0)) == 0);
+  CHECK(r.cluster.runs(worker_task(1)) == 0);
 }
-
-// A client that speaks to a master over the wire.
-struct far_client {
-  std::shared_ptr<rpc::channel> way;
-  std::uint64_t session = 0;
-  far_client(sim_cluster& c, const std::shared_ptr<sim_network>& from, const std::string& master)
-      : way(std::make_shared<rpc::channel>(*from, host_of(master) + ":2222", master,
-                                           rpc::channel_options{.me = {}, .allowed = {}})) {
-    distributed::connect_and_wait(c.world, way, {.what = {}, .until = c.world.now() + 1s});
-    session = distributed::ask_and_wait<distributed::opened_session>(c.world, way, distributed::open_session{}).session;
-  }
-};
 
 TEST_CASE("F4: a client that is gone takes its sessions along") {
   const std::string how = GENERATE("killed", "cut off", "closed");
   sim_cluster cluster;
-  const auto host = cluster.host("far");
-  const far_client client(cluster, host, worker_task(0));
-  const auto& master = cluster.task(worker_task(0)).masters();
-  CHECK(master->find(client.session));
-  if (how == "killed") cluster.world.kill("far");
-  if (how == "cut off") cluster.world.cut("far", host_of(worker_task(0)));
-  client.way->close(error(errc::cancelled, "over"));
-  cluster.world.run_for(how == "cut off" ? 20s : 1s);
-  CHECK(caught([&] { master->find(client.session); }).code() == errc::aborted);
+  far_client client(cluster, worker_task(0));
+  client.look_up();
+  if (how == "killed") client.kill();
+  if (how == "cut off") client.cut_off();
+  client.close();
+  cluster.run_for(how == "cut off" ? 20s : 1s);
+  CHECK(caught([&] { client.look_up(); }).code() == errc::aborted);
 }
 
 // ---- everything at once
@@ -313,17 +299,17 @@ TEST_CASE(
     const auto& f = faults[chance(faults.size())];
     const bool own = a == worker_task(0) && std::string(f.what) == "freeze";  // then nobody is left to tell
     if (a != b && !own)
-      after(r.cluster.world, std::chrono::microseconds(chance(9000)), [&, f, a, b] { f.strike(r.cluster, a, b); });
+      r.cluster.after(std::chrono::microseconds(chance(9000)), [&, f, a, b] { f.strike(r.cluster, a, b); });
     error e(errc::unknown, "");
     CHECK(r.cluster.took([&] { e = r.fails(); }) < 2 * two_heartbeats);
     CHECK((e.sentence() == "nothing was thrown" || e.code() == errc::unavailable));
     if (chance(2) == 0) r.cluster.heal();
   }
-  r.cluster.world.run_for(10ms);
+  r.cluster.run_for(10ms);
   r.cluster.heal();
-  r.cluster.world.run_for(10s);
+  r.cluster.run_for(10s);
   CHECK(r.works());
-  r.cluster.world.run_for(100s);
+  r.cluster.run_for(100s);
   CHECK(r.cluster.runs() == 0);
 }
 

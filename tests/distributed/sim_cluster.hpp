@@ -1,28 +1,33 @@
 // A cluster on a simulated network, sessions of it in this thread, and a model spread over it.
+//
+// Its tasks are compiled in sim_cluster.cpp alone: they take many times as long as a test of them.
 #pragma once
 
-#include <map>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <pinion/distributed.hpp>
-#include <pinion/distributed/remote_session.hpp>
-#include <pinion/rpc/sim_network.hpp>
-#include <pinion/session.hpp>
 
-#include <rpc/coroutines.hpp>
+#include <support/caught.hpp>
+#include <support/dice.hpp>
 
 namespace pinion_tests {
 
+using namespace pinion;
 using namespace std::chrono_literals;
 
+using duration = std::chrono::steady_clock::duration;  // of the network's own clock
+
 inline std::string ps_task(int i) {
-  return distributed::task_name("ps", i);
+  return "/job:ps/replica:0/task:" + std::to_string(i);
 }
 inline std::string worker_task(int i) {
-  return distributed::task_name("worker", i);
+  return "/job:worker/replica:0/task:" + std::to_string(i);
 }
 // The host of a task: a loopback address of its own, so that no key is asked for.
 inline std::string host_of(const std::string& task) {
@@ -30,87 +35,60 @@ inline std::string host_of(const std::string& task) {
   return std::string(s.job() == "ps" ? "127.0.1." : "127.0.2.") + std::to_string(s.task() + 1);
 }
 
-inline sim_options weather(std::uint64_t seed) {
-  sim_options how;
-  how.seed = seed;
-  how.max_chunk = seed % 3 == 0 ? 50 : 4096;
-  how.write_now_percent = seed % 2 == 0 ? 50 : 0;
-  return how;
-}
+// Messages travel in chunks, and are written, as the seed has it.
+struct weather {
+  std::uint64_t seed;
+};
 
 // Sessions made while it is there speak to it. They go before it does.
 class sim_cluster {
  public:
-  explicit sim_cluster(const sim_options& how = {}, int pss = 1, int workers = 2, const server_config& config = {})
-      : world(how), config_(config) {
-    for (int i = 0; i < pss; ++i) spec_.add_task("ps", i, host_of(ps_task(i)) + ":2222");
-    for (int i = 0; i < workers; ++i) spec_.add_task("worker", i, host_of(worker_task(i)) + ":2222");
-    for (int i = 0; i < pss; ++i) start(ps_task(i));
-    for (int i = 0; i < workers; ++i) start(worker_task(i));
-    here() = this;
-    runtime::remote_sessions().make_session = [](const session_options& o, graph& g) {
-      return std::unique_ptr<runtime::session_backend>(
-          std::make_unique<distributed::remote_session>(o, g, here()->lives_.front()));
-    };
-  }
-  ~sim_cluster() {
-    runtime::remote_sessions() = before_;
-    tasks_.clear();
-  }
+  explicit sim_cluster(std::optional<weather> how = {}, int pss = 1, int workers = 2, const server_config& config = {});
+  sim_cluster(const sim_cluster&) = delete;
+  ~sim_cluster();
 
-  distributed::server_core& task(const std::string& name) { return *tasks_.at(name); }
-  std::shared_ptr<sim_network> host(const std::string& name) {
-    lives_.push_back(world.host(name));
-    return lives_.back();
-  }
   // A new life, where the old one was stopped or killed.
-  void start(const std::string& name) {
-    const device_spec s = parse_device(name);
-    tasks_.erase(name);
-    tasks_[name] = std::make_unique<distributed::server_core>(
-        host(host_of(name)), spec_,
-        pinion::server_options{.job = std::string(s.job()), .task = s.task(), .security = {}, .config = config_});
-  }
-  void kill(const std::string& name) { world.kill(host_of(name)); }
-  void freeze(const std::string& name) { world.freeze(host_of(name)); }
-  void thaw(const std::string& name) { world.thaw(host_of(name)); }
-  void cut(const std::string& a, const std::string& b) { world.cut(host_of(a), host_of(b)); }
-  void cut_way(const std::string& a, const std::string& b) { world.cut_way(host_of(a), host_of(b)); }
-  void reset(const std::string& a, const std::string& b) { world.reset(host_of(a), host_of(b)); }
-  void heal() {
-    for (const auto& [a, unused] : tasks_) {
-      thaw(a);
-      for (const auto& [b, also_unused] : tasks_) world.heal(host_of(a), host_of(b));
-    }
-  }
-  // Runs that any task still has, or values of them.
-  std::size_t runs() const {
-    std::size_t n = 0;
-    for (const auto& [name, t] : tasks_) n += t->values().runs() + t->values().offered();
-    return n;
-  }
-  session_options toward(const std::string& name, std::chrono::milliseconds timeout = {}) {
-    return {.target = "pinion://" + host_of(name) + ":2222", .operation_timeout = timeout};
-  }
-  rpc::duration took(const std::function<void()>& what) {
-    const auto began = world.now();
-    what();
-    return world.now() - began;
-  }
+  void start(const std::string& task);
+  void stop(const std::string& task);
+  void kill(const std::string& task);
+  void freeze(const std::string& task);
+  void thaw(const std::string& task);
+  void cut(const std::string& a, const std::string& b);
+  void cut_way(const std::string& a, const std::string& b);
+  void reset(const std::string& a, const std::string& b);
+  void heal();
 
-  sim_network world;
+  void run_for(duration time);
+  // Does something while the test waits for something else.
+  void after(duration time, std::function<void()> what);
+  duration took(const std::function<void()>& what);
+
+  // Runs that a task, or any of them, still has, or values of them.
+  std::size_t runs(const std::string& task) const;
+  std::size_t runs() const;
+  std::uint64_t requests(const std::string& task) const;
+  session_options toward(const std::string& task, std::chrono::milliseconds timeout = {}) const;
 
  private:
-  static sim_cluster*& here() {
-    static sim_cluster* one = nullptr;
-    return one;
-  }
+  friend class far_client;
+  struct inside;
+  const std::unique_ptr<inside> in_;
+};
 
-  const server_config config_;
-  cluster_spec spec_;
-  std::vector<std::shared_ptr<sim_network>> lives_{world.host("client")};  // coroutines refer to them to the end
-  std::map<std::string, std::unique_ptr<distributed::server_core>> tasks_;
-  const runtime::remote_scheme before_ = runtime::remote_sessions();
+// A client on a host of its own that speaks to a master over the wire, and has a session there.
+class far_client {
+ public:
+  far_client(sim_cluster& cluster, const std::string& master);
+  ~far_client();
+  void kill();
+  void cut_off();
+  void close();
+  // Throws aborted where the master has its session no more.
+  void look_up() const;
+
+ private:
+  struct inside;
+  const std::unique_ptr<inside> in_;
 };
 
 // A value that goes to and fro between two tasks, so that a step takes its time: w + 2 * hops.

@@ -9,6 +9,7 @@
 #include <pinion/rpc/network.hpp>
 
 #include <support/caught.hpp>
+#include <support/dice.hpp>
 
 namespace pinion_tests {
 
@@ -61,15 +62,5 @@ inline awaitable<void> happening(network& net, time_point when, std::function<vo
 inline void after(network& net, duration time, std::function<void()> what) {
   net.spawn(happening(net, net.now() + time, std::move(what)));
 }
-
-// Chance that is the same everywhere.
-struct dice {
-  std::uint64_t state;
-  explicit dice(std::uint64_t seed) : state(seed) {}
-  std::uint64_t operator()(std::uint64_t bound) {
-    state = state * 6364136223846793005 + 1442695040888963407;
-    return (state >> 33) % bound;
-  }
-};
 
 }  // namespace pinion_tests
