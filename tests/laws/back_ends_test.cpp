@@ -6,6 +6,7 @@
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 
+#include "laws/ops/map.hpp"
 #include "laws/reference.hpp"
 
 namespace {

@@ -1,51 +1,20 @@
-// The one table of the laws: for each op of the catalogue its row. A new op brings one, in ops/<family>.hpp.
+// The one table of the laws: for each op of the catalogue its row. A new op brings one, in ops/<family>.hpp, which
+// catalogue.cpp includes.
 #pragma once
 
-#include <unordered_map>
+#include <cstdint>
+#include <string_view>
+#include <vector>
 
-#include "laws/ops/control.hpp"
-#include "laws/ops/conv.hpp"
-#include "laws/ops/gather.hpp"
-#include "laws/ops/layout.hpp"
-#include "laws/ops/map.hpp"
-#include "laws/ops/matmul.hpp"
-#include "laws/ops/nn.hpp"
-#include "laws/ops/queue.hpp"
-#include "laws/ops/random.hpp"
-#include "laws/ops/reduce.hpp"
-#include "laws/ops/slice.hpp"
-#include "laws/ops/source.hpp"
-#include "laws/ops/sync.hpp"
-#include "laws/ops/summary.hpp"
-#include "laws/ops/variable.hpp"
+#include "laws/row.hpp"
 
 namespace laws {
 
-inline const std::vector<row>& all_rows() {
-  static const auto rows = [] {
-    std::vector<row> all;
-    for (const auto& family : {control_rows(), conv_rows(), gather_rows(), layout_rows(), map_rows(), matmul_rows(), nn_rows(), queue_rows(), random_rows(),
-                               reduce_rows(), slice_rows(), source_rows(), summary_rows(), sync_rows(), variable_rows()})
-      all.insert(all.end(), family.begin(), family.end());
-    return all;
-  }();
-  return rows;
-}
+const std::vector<row>& all_rows();
+const row* row_of(std::string_view op);
+std::vector<sample> samples_of(std::string_view op, std::int64_t m = 5, std::int64_t n = 7);
 
-inline const row* row_of(std::string_view op) {
-  static const auto index = [] {
-    std::unordered_map<std::string_view, const row*> by_op;
-    for (const row& r : all_rows())
-      for (std::string_view name : r.ops) by_op.emplace(name, &r);
-    return by_op;
-  }();
-  const auto at = index.find(op);
-  return at == index.end() ? nullptr : at->second;
-}
-
-inline std::vector<sample> samples_of(std::string_view op, std::int64_t m = 5, std::int64_t n = 7) {
-  const row* r = row_of(op);
-  return r ? r->samples(op, m, n) : std::vector<sample>{};
-}
+// Can this op compute in that dtype at all? Functions of real numbers are refused to integers by their shape function.
+bool makes_sense(std::string_view op, dtype key);
 
 }  // namespace laws

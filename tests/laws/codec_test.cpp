@@ -5,6 +5,7 @@
 
 #include "distributed/wire.hpp"
 #include "laws/machine.hpp"
+#include "laws/ops/map.hpp"
 
 TEST_CASE("a node of every op comes out of a message as it went in") {
   using namespace laws;

@@ -7,6 +7,7 @@
 #include <pinion/runtime/session.hpp>
 
 #include "laws/machine.hpp"
+#include "laws/ops/map.hpp"
 
 namespace {
 

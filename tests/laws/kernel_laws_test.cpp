@@ -1,6 +1,7 @@
 // Laws of kernels, over every op of the catalogue: shapes, values, devices, threads.
 #include <catch2/catch.hpp>
 
+#include "laws/ops/map.hpp"
 #include "laws/reference.hpp"
 
 namespace {

@@ -136,12 +136,6 @@ inline std::vector<dtype> types_of(dtype_set set) {
   return all;
 }
 
-// Can this op compute in that dtype at all? Functions of real numbers are refused to integers by their shape function.
-inline bool makes_sense(std::string_view op, dtype key) {
-  const auto p = map_program(op, dtype::float64);
-  return !p || is_floating(key) || !is_real(*p);
-}
-
 // The laws tested, with the number of cases, printed when the program ends.
 class ledger {
  public:

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "laws/machine.hpp"
+#include "laws/ops/variable.hpp"
 
 namespace {
 
