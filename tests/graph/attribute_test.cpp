@@ -1,4 +1,5 @@
 // Attributes: values of a few types under names.
+#include <pinion/graph/attribute.hpp>
 #include <pinion/graph/attribute_value.hpp>
 
 #include <catch2/catch.hpp>

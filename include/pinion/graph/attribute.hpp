@@ -19,6 +19,7 @@
 
 namespace pinion::inline v0 {
 
+struct attribute_value;  // in attribute_value.hpp
 struct body;
 
 using integers = std::vector<std::int64_t>;
@@ -27,8 +28,6 @@ using integers = std::vector<std::int64_t>;
 // alternatives stand in attribute_value.hpp, so that those who make nodes compile no variant.
 class attribute {
  public:
-  struct alternatives;
-
   template <std::same_as<bool> B>  // which no pointer becomes
   attribute(B value) : attribute(flag{value}) {}
   attribute(std::int64_t value);
@@ -42,9 +41,9 @@ class attribute {
   attribute(any_tensor value);
   attribute(std::shared_ptr<const scalar::program> value);
   attribute(std::shared_ptr<const body> value);
-  explicit attribute(alternatives value);
+  explicit attribute(attribute_value value);
 
-  const alternatives& held() const { return *held_; }
+  const attribute_value& value() const { return *value_; }
   std::size_t index() const;  // of the alternative that it holds
   // Null where it holds another type; T is one of the alternatives.
   template <class T>
@@ -56,7 +55,7 @@ class attribute {
   };
   explicit attribute(flag value);
 
-  std::shared_ptr<const alternatives> held_;
+  std::shared_ptr<const attribute_value> value_;
 };
 
 // A small map from names to values, sorted by name. A value. Its special members stand out of line, for the same

@@ -9,21 +9,27 @@
 
 namespace pinion::inline v0 {
 
-PINION_DECL attribute::attribute(alternatives value) : held_(std::make_shared<const alternatives>(std::move(value))) {}
-PINION_DECL attribute::attribute(flag value) : attribute(alternatives{value.value}) {}
-PINION_DECL attribute::attribute(std::int64_t value) : attribute(alternatives{value}) {}
-PINION_DECL attribute::attribute(double value) : attribute(alternatives{value}) {}
-PINION_DECL attribute::attribute(std::string value) : attribute(alternatives{std::move(value)}) {}
-PINION_DECL attribute::attribute(pinion::dtype value) : attribute(alternatives{value}) {}
-PINION_DECL attribute::attribute(pinion::shape value) : attribute(alternatives{std::move(value)}) {}
-PINION_DECL attribute::attribute(integers value) : attribute(alternatives{std::move(value)}) {}
-PINION_DECL attribute::attribute(any_tensor value) : attribute(alternatives{std::move(value)}) {}
+PINION_DECL attribute::attribute(attribute_value value)
+    : value_(std::make_shared<const attribute_value>(std::move(value))) {}
+PINION_DECL attribute::attribute(flag value) : attribute(attribute_value{value.value}) {}
+PINION_DECL attribute::attribute(std::int64_t value) : attribute(attribute_value{value}) {}
+PINION_DECL attribute::attribute(double value) : attribute(attribute_value{value}) {}
+PINION_DECL attribute::attribute(std::string value) : attribute(attribute_value{std::move(value)}) {}
+PINION_DECL attribute::attribute(pinion::dtype value) : attribute(attribute_value{value}) {}
+PINION_DECL attribute::attribute(pinion::shape value) : attribute(attribute_value{std::move(value)}) {}
+PINION_DECL attribute::attribute(integers value) : attribute(attribute_value{std::move(value)}) {}
+PINION_DECL attribute::attribute(any_tensor value) : attribute(attribute_value{std::move(value)}) {}
 PINION_DECL attribute::attribute(std::shared_ptr<const scalar::program> value)
-    : attribute(alternatives{std::move(value)}) {}
-PINION_DECL attribute::attribute(std::shared_ptr<const body> value) : attribute(alternatives{std::move(value)}) {}
+    : attribute(attribute_value{std::move(value)}) {}
+PINION_DECL attribute::attribute(std::shared_ptr<const body> value) : attribute(attribute_value{std::move(value)}) {}
+
+template <class T>
+const T* attribute::get_if() const {
+  return std::get_if<T>(&value_->held);
+}
 
 PINION_DECL std::size_t attribute::index() const {
-  return held_->value.index();
+  return value_->held.index();
 }
 
 PINION_DECL attributes::attributes() = default;

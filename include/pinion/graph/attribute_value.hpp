@@ -5,22 +5,23 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
-#include <pinion/graph/attribute.hpp>
+#include <pinion/base/dtype.hpp>
+#include <pinion/scalar/program.hpp>
+#include <pinion/tensor/shape.hpp>
+#include <pinion/tensor/tensor.hpp>
 
 namespace pinion::inline v0 {
 
-struct attribute::alternatives {
-  using variant = std::variant<bool, std::int64_t, double, std::string, dtype, shape, integers, any_tensor,
-                               std::shared_ptr<const scalar::program>, std::shared_ptr<const body>>;
-  variant value;
+struct body;
+
+using attribute_variant = std::variant<bool, std::int64_t, double, std::string, dtype, shape, std::vector<std::int64_t>,
+                                       any_tensor, std::shared_ptr<const scalar::program>, std::shared_ptr<const body>>;
+
+// An attribute refers to one. It is a type of its own so that it can be declared without the variant.
+struct attribute_value {
+  attribute_variant held;
 };
-
-using attribute_variant = attribute::alternatives::variant;
-
-template <class T>
-const T* attribute::get_if() const {
-  return std::get_if<T>(&held_->value);
-}
 
 }  // namespace pinion::inline v0

@@ -9,6 +9,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/placement/group_tables.hpp>
+#include <pinion/placement/groups.hpp>
 
 namespace pinion::inline v0 {
 

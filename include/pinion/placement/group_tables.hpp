@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include <pinion/placement/groups.hpp>
 #include <pinion/placement/kernel_pool.hpp>
+#include <pinion/placement/problem.hpp>
 #include <pinion/placement/request_pool.hpp>
 
 namespace pinion::inline v0 {
@@ -28,13 +28,14 @@ struct group_demand {
 
 // Filled once, by class grouping. Refers to the problem.
 struct group_tables {
-  using position = placement_groups::position;
-  using group = placement_groups::group;
+  using position = std::uint32_t;
+  using group = std::uint32_t;
+  static constexpr position absent = ~position{0};
 
   explicit group_tables(const placement_problem& p)
       : problem(p),
         kernels(p.devices),
-        position_of(static_cast<std::size_t>(p.graph.size()), placement_groups::absent),
+        position_of(static_cast<std::size_t>(p.graph.size()), absent),
         facts(p.nodes.size()) {}
 
   const node& at(position i) const { return problem.graph[problem.nodes[i]]; }

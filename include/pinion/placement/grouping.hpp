@@ -21,9 +21,9 @@ namespace detail {
 // Fills the groups of a problem, once.
 class grouping {
  public:
-  using position = placement_groups::position;
-  using group = placement_groups::group;
-  static constexpr position absent = placement_groups::absent;
+  using position = group_tables::position;
+  using group = group_tables::group;
+  static constexpr position absent = group_tables::absent;
 
   explicit grouping(group_tables& result)
       : r_(result),

@@ -88,13 +88,13 @@ void load_alternative(rpc::reader& a, attribute_variant& value, std::size_t whic
 template <std::same_as<attribute> A>
 void save(rpc::writer& a, const A& value) {
   a(static_cast<std::uint8_t>(value.index()));
-  std::visit([&](const auto& held) { a(held); }, value.held().value);
+  std::visit([&](const auto& held) { a(held); }, value.value().held);
 }
 inline attribute load_attribute(rpc::reader& a) {
   constexpr std::size_t types = std::variant_size_v<attribute_variant>;
-  attribute::alternatives all;
+  attribute_value all;
   const auto which = rpc::load_choice(a, types - 1, "attribute type");
-  detail::load_alternative(a, all.value, which, std::make_index_sequence<types>{});
+  detail::load_alternative(a, all.held, which, std::make_index_sequence<types>{});
   return attribute(std::move(all));
 }
 

@@ -39,7 +39,7 @@ inline bool same_attribute(const attribute& a, const attribute& b) {
         else
           return x == y;
       },
-      a.held().value);
+      a.value().held);
 }
 
 inline bool same_attributes(const attributes& a, const attributes& b) {

@@ -146,7 +146,7 @@ inline std::string colocation_of(const node& n) {
 inline std::map<std::string, std::string> attributes_of(const node& n) {
   std::map<std::string, std::string> all;
   for (const auto& [name, value] : n.attrs)
-    all[name] = graph_attribute([&value = value](auto& to) { std::visit(value_writer{to}, value.held().value); });
+    all[name] = graph_attribute([&value = value](auto& to) { std::visit(value_writer{to}, value.value().held); });
   if (!n.outputs.empty()) {
     all["_output_shapes"] = shapes_of(n.outputs);
     if (!n.attrs.has("dtype")) all["T"] = graph_attribute([&](auto& to) { value_writer{to}(n.outputs[0].dtype); });
