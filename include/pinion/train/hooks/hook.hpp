@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
 
