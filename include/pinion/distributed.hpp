@@ -11,6 +11,3 @@
 #include <pinion/distributed/server.hpp>
 #include <pinion/distributed/sessions.hpp>
 #include <pinion/session.hpp>
-#if !defined(PINION_COMPILED)
-#include <pinion/distributed/remote_session.hpp>
-#endif
