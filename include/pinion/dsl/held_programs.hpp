@@ -136,9 +136,10 @@ struct fusions {
       add<mul<sigmoid<x>, x>, mul<sigmoid<x>, tanh<x>>>, mul<mul<x, n>, add<n, erf<mul<x, n>>>>,
       mul<mul<n, x>, add<n, erf<mul<x, n>>>>,
       // losses
-      square<sub<x, x>>, abs<sub<x, x>>, mul<square<sub<x, x>>, n>, mul<n, square<sub<x, x>>>, mul<square<x>, n>,
-      mul<n, square<x>>, log<add<x, n>>, mul<x, log<x>>, mul<x, log<add<x, n>>>, neg<log<x>>, neg<mul<x, log<x>>>,
-      mul<neg<x>, log<x>>, exp<neg<x>>, exp<sub<x, x>>, exp<mul<x, n>>, exp<mul<n, x>>, sub<softplus<x>, mul<x, x>>,
+      square<sub<x, x>>, sub<affine, x>, square<sub<affine, x>>, sub<x, affine>, square<sub<x, affine>>, abs<sub<x, x>>,
+      mul<square<sub<x, x>>, n>, mul<n, square<sub<x, x>>>, mul<square<x>, n>, mul<n, square<x>>, log<add<x, n>>,
+      mul<x, log<x>>, mul<x, log<add<x, n>>>, neg<log<x>>, neg<mul<x, log<x>>>, mul<neg<x>, log<x>>, exp<neg<x>>,
+      exp<sub<x, x>>, exp<mul<x, n>>, exp<mul<n, x>>, sub<softplus<x>, mul<x, x>>,
       relu<sub<n, mul<x, sub<mul<x, n>, n>>>>, add<mul<square<x>, n>, mul<sub<x, x>, n>>,
       sub<mul<neg<x>, log<add<x, n>>>, mul<sub<n, x>, log<sub<n, x>>>>>;
 };
