@@ -1,12 +1,7 @@
-// What the programs of these tests include and do: enough to need definitions, not only declarations. Everything where
-// the library is compiled, or where it is asked for: pure headers with clusters take minutes.
+// What the programs of these tests include and do: everything, and enough to need definitions, not only declarations.
 #pragma once
 
-#if defined(PINION_COMPILED) || defined(PINION_USE_EVERYTHING)
 #include <pinion/pinion.hpp>
-#else
-#include <pinion/session.hpp>
-#endif
 
 #include <string>
 

@@ -1,0 +1,17 @@
+# cmake -D SOURCE=DIR -D INSTALLED=DIR -D WITHOUT=regex -P installed.cmake: each header of the one folder, but for
+# those without, is in the other, byte for byte.
+file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/*.hpp ${SOURCE}/*.ipp)
+if(WITHOUT)
+  list(FILTER files EXCLUDE REGEX "${WITHOUT}")
+endif()
+foreach(file IN LISTS files)
+  if(NOT EXISTS ${INSTALLED}/${file})
+    message(SEND_ERROR "${file} was not installed")
+    continue()
+  endif()
+  file(SHA1 ${SOURCE}/${file} wanted)
+  file(SHA1 ${INSTALLED}/${file} got)
+  if(NOT got STREQUAL wanted)
+    message(SEND_ERROR "${file} was installed with other contents")
+  endif()
+endforeach()
