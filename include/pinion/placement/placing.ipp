@@ -152,8 +152,8 @@ inline std::string placing::records::why_not(position i, const device_spec& requ
     devices += (devices.empty() ? "" : ", ") + d.name;
   }
   // A device that is not there may lack the kernel too: the more helpful thing to know.
-  const bool known = request.type() == "CPU" || request.type() == "GPU";
-  if (known && !has_kernel(i, request.type())) return p.ops.missing(groups.at(i), request.type());
+  const bool is_built_in = request.type() == "CPU" || request.type() == "GPU";
+  if (is_built_in && !has_kernel(i, request.type())) return p.ops.missing(groups.at(i), request.type());
   return matched ? "those that must stand with it ask for something else"
                  : "no such device; there are " + devices + meant(request);
 }
