@@ -1,5 +1,16 @@
 // The part of pinion::compiled that holds the bodies of files and data.
+#include <pinion/data/any_dataset.ipp>
+#include <pinion/data/apply.ipp>
+#include <pinion/data/batch.ipp>
+#include <pinion/data/cache.ipp>
+#include <pinion/data/csv.ipp>
+#include <pinion/data/cursor.ipp>
+#include <pinion/data/generator.ipp>
+#include <pinion/data/map.ipp>
+#include <pinion/data/order.ipp>
+#include <pinion/data/pass.ipp>
 #include <pinion/data/random.ipp>
+#include <pinion/data/shuffle.ipp>
 #include <pinion/data/sources.ipp>
 #include <pinion/data/table.ipp>
 #include <pinion/data/threads.ipp>

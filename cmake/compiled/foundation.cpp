@@ -20,6 +20,7 @@
 #include <pinion/spec/device_field.ipp>
 #include <pinion/spec/device_spec.ipp>
 #include <pinion/tensor/buffer.ipp>
+#include <pinion/tensor/copy.ipp>
 #include <pinion/tensor/shape.ipp>
 #include <pinion/tensor/tensor.ipp>
 #include <pinion/tensor/text.ipp>

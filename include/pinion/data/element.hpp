@@ -1,9 +1,11 @@
 // What an element of a dataset is, and which dataset a function's result makes.
 #pragma once
 
+#include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <pinion/tensor/tensor.hpp>
 
@@ -12,6 +14,9 @@ namespace pinion::inline v0::data {
 // One tensor for each component. Copies share memory until one is written to.
 template <element... Ts>
 using element_of = std::tuple<tensor<Ts>...>;
+
+// An element as the stages of a dataset hand it on: the same tensors without their types.
+using any_element = std::vector<any_tensor>;
 
 // How a value that a function returns is an element: a tensor, a single value, or a tuple or pair of such.
 template <class R>
@@ -53,17 +58,42 @@ concept elemental = requires {
 template <elemental R>
 using element_from = typename as_element<R>::type;
 
+namespace detail {
+
+template <element... Ts, std::size_t... I>
+element_of<Ts...> typed(any_tensor* from, std::index_sequence<I...>) {
+  return element_of<Ts...>(tensor<Ts>(std::move(from[I]))...);
+}
+
+}  // namespace detail
+
+// Takes the tensors out of `from`. Requires: as many, of these types.
+template <element... Ts>
+element_of<Ts...> typed(any_element& from) {
+  return detail::typed<Ts...>(from.data(), std::index_sequence_for<Ts...>{});
+}
+
+namespace detail {
+
+template <element T>
+void add(any_element& to, const tensor<T>& part) {
+  to.push_back(part.untyped());
+}
+template <element T>
+void add(any_element& to, const T& part) {
+  to.push_back(tensor<T>(part).untyped());
+}
+
+}  // namespace detail
+
+// Makes `to` of what a function has returned.
 template <elemental R>
-element_from<R> to_element(R&& value) {
+void assign(any_element& to, const R& value) {
+  to.clear();
   if constexpr (requires { typename as_component<R>::type; })
-    return element_from<R>(tensor<typename as_component<R>::type>(std::move(value)));
+    detail::add(to, value);
   else
-    return std::apply(
-        [](auto&&... parts) {
-          return element_from<R>(
-              tensor<typename as_component<std::remove_cvref_t<decltype(parts)>>::type>(std::move(parts))...);
-        },
-        std::move(value));
+    std::apply([&](const auto&... parts) { (detail::add(to, parts), ...); }, value);
 }
 
 }  // namespace pinion::inline v0::data

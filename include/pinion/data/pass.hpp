@@ -6,9 +6,27 @@
 #include <optional>
 #include <utility>
 
-#include <pinion/data/cursor.hpp>
+#include <pinion/base/config.hpp>
+#include <pinion/data/element.hpp>
+#include <pinion/data/forward.hpp>
 
 namespace pinion::inline v0::data {
+
+// A pass whose elements have no types; see pass.
+class any_pass {
+ public:
+  explicit any_pass(cursor_ptr from);
+  any_pass(any_pass&&) noexcept;
+  any_pass& operator=(any_pass&&) noexcept;
+  ~any_pass();
+
+  // The next element, whose tensors may be taken out; null at the end, and ever after.
+  any_element* next();
+
+ private:
+  cursor_ptr from_;
+  any_element now_;
+};
 
 // The elements of one pass, one after another. Owns the threads of its stages: destroying it, at any time, stops and
 // joins them, and waits for no more than the running calls of the user's functions. Movable; one thread at a time. An
@@ -19,19 +37,13 @@ class pass {
  public:
   using value_type = element_of<Ts...>;
 
-  explicit pass(cursor_ptr<Ts...> from) : from_(std::move(from)) {}
+  explicit pass(any_pass from) : from_(std::move(from)) {}
 
   // The next element; nothing at the end, and ever after.
   std::optional<value_type> next() {
-    if (!from_) return std::nullopt;
-    try {
-      auto element = from_->next();
-      if (!element) from_.reset();
-      return element;
-    } catch (...) {
-      from_.reset();
-      throw;
-    }
+    any_element* const element = from_.next();
+    if (!element) return std::nullopt;
+    return typed<Ts...>(*element);
   }
 
   // For range-for: for (auto& [x, y] : pass). What an iterator points to lives until it is advanced.
@@ -61,7 +73,11 @@ class pass {
   std::default_sentinel_t end() const { return {}; }
 
  private:
-  cursor_ptr<Ts...> from_;
+  any_pass from_;
 };
 
 }  // namespace pinion::inline v0::data
+
+#if PINION_HEADER_ONLY
+#include <pinion/data/pass.ipp>
+#endif

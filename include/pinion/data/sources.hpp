@@ -2,27 +2,27 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <pinion/base/config.hpp>
 #include <pinion/data/dataset.hpp>
-#include <pinion/data/table.hpp>
+#include <pinion/data/generator.hpp>
 
 namespace pinion::inline v0::data {
+
+namespace detail {
+
+stage_ptr slices(any_element tensors);
+
+}  // namespace detail
 
 // The slices of dimension 0: element i is (a[i], b[i], ...). Shares the tensors' memory. Up to the first map, filter,
 // cache or prefetch only row numbers travel, so a batch is one copy of its rows. Scalars, or tensors of different
 // length: invalid_argument.
 template <element... Ts>
 requires(sizeof...(Ts) > 0) dataset<Ts...> from_tensors(tensor<Ts>... tensors) {
-  auto table = std::make_shared<const tensor_rows<Ts...>>(std::move(tensors)...);
-  return dataset<Ts...>(make_stage<Ts...>([table](const pass_options&) -> cursor_ptr<Ts...> {
-    return std::make_unique<table_cursor<Ts...>>(table, table->count());
-  }));
+  return dataset<Ts...>(detail::slices({tensors.untyped()...}));
 }
 
 // The numbers first, first + step, ... below `end` (above it where step is negative), as scalars of int64.
@@ -35,9 +35,7 @@ namespace detail {
 
 template <class F, element... Ts>
 dataset<Ts...> from_generator(F f, std::type_identity<element_of<Ts...>>) {
-  return dataset<Ts...>(make_stage<Ts...>([f = std::move(f)](const pass_options& p) -> cursor_ptr<Ts...> {
-    return std::make_unique<generator_cursor<F, Ts...>>(f, p.stop);
-  }));
+  return dataset<Ts...>(generate(generating(std::move(f))));
 }
 
 }  // namespace detail
@@ -56,34 +54,14 @@ auto from_generator(F f) {
 
 namespace detail {
 
-template <class... Parts>
-class zip_cursor;
-template <element... As, element... Bs>
-class zip_cursor<std::tuple<As...>, std::tuple<Bs...>> final : public cursor<As..., Bs...> {
- public:
-  zip_cursor(cursor_ptr<As...> a, cursor_ptr<Bs...> b) : a_(std::move(a)), b_(std::move(b)) {}
-  std::optional<element_of<As..., Bs...>> next() override {
-    auto left = a_->next();
-    if (!left) return std::nullopt;
-    auto right = b_->next();
-    if (!right) return std::nullopt;
-    return std::tuple_cat(*std::move(left), *std::move(right));
-  }
-
- private:
-  cursor_ptr<As...> a_;
-  cursor_ptr<Bs...> b_;
-};
+stage_ptr zip(stage_ptr left, stage_ptr right);
 
 }  // namespace detail
 
 // Element i of each, side by side; ends with the shortest.
 template <element... As, element... Bs>
 dataset<As..., Bs...> zip(const dataset<As...>& a, const dataset<Bs...>& b) {
-  return dataset<As..., Bs...>(make_stage<As..., Bs...>([left = a.last(), right = b.last()](
-                                                            const pass_options& p) -> cursor_ptr<As..., Bs...> {
-    return std::make_unique<detail::zip_cursor<std::tuple<As...>, std::tuple<Bs...>>>(left->open(p), right->open(p));
-  }));
+  return dataset<As..., Bs...>(detail::zip(a.last(), b.last()));
 }
 template <class A, class B, class C, class... More>
 auto zip(const A& a, const B& b, const C& c, const More&... more) {

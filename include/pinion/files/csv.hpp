@@ -1,20 +1,18 @@
 // Comma-separated values (RFC 4180): rows of texts, and typed columns of a whole file.
 #pragma once
 
-#include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/file_path.hpp>
 #include <pinion/files/input_file.hpp>
 #include <pinion/tensor/tensor.hpp>
 
@@ -32,7 +30,7 @@ struct csv_options {
 // not_found; a row or field that breaks these rules data_loss, with its line and column.
 class csv_reader {
  public:
-  explicit csv_reader(const std::filesystem::path& path, csv_options options = {});
+  explicit csv_reader(const file_path& path, csv_options options = {});
 
   // False at the end of the file.
   bool next();
@@ -68,88 +66,57 @@ class csv_reader {
   std::vector<std::size_t> wanted_;
 };
 
+namespace detail {
+
+// Makes `*to`, an element of that dtype, the value of a field; false where it is none.
+bool parse_field(std::string_view field, dtype type, void* to);
+
+// Complains where the field of a column is no value of that dtype.
+void read_field(const csv_reader& from, std::size_t column, dtype type, void* to);
+
+// Complains where rows have another number of columns.
+void need_columns(const csv_reader& rows, std::size_t count);
+
+std::vector<any_tensor> read_csv(const file_path& path, csv_options options, std::span<const dtype> types);
+any_tensor read_csv_matrix(const file_path& path, csv_options options, dtype type);
+
+template <element... Ts, std::size_t... I>
+std::tuple<tensor<Ts>...> typed(std::vector<any_tensor> columns, std::index_sequence<I...>) {
+  return {tensor<Ts>(std::move(columns[I]))...};
+}
+
+}  // namespace detail
+
 // A field as a value: numbers in C's notation without a locale, spaces around them allowed; booleans true, false, 1 or
 // 0. Nothing where it is none, or out of the type's range.
 template <element T>
 std::optional<T> parse_field(std::string_view field) {
-  if constexpr (std::is_same_v<T, std::string>) {
-    return std::string(field);
-  } else {
-    while (!field.empty() && (field.front() == ' ' || field.front() == '\t')) field.remove_prefix(1);
-    while (!field.empty() && (field.back() == ' ' || field.back() == '\t')) field.remove_suffix(1);
-    if constexpr (std::is_same_v<T, bool>) {
-      if (field == "true" || field == "1") return true;
-      if (field == "false" || field == "0") return false;
-      return std::nullopt;
-    } else {
-      if (field.size() > 1 && field.front() == '+' && field[1] != '-') field.remove_prefix(1);
-      T value{};
-      const auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), value);
-      if (field.empty() || end != field.data() + field.size()) return std::nullopt;
-      if constexpr (std::is_same_v<T, float>) {  // too small for a float is zero, or nearly
-        const auto wide = problem == std::errc::result_out_of_range ? parse_field<double>(field) : std::nullopt;
-        if (wide && *wide > -1 && *wide < 1) return static_cast<float>(*wide);
-      }
-      if (problem != std::errc{}) return std::nullopt;
-      return value;
-    }
-  }
+  T value{};
+  if (!detail::parse_field(field, dtype_of<T>, &value)) return std::nullopt;
+  return value;
 }
 
 // The field of a column, or complains where it is no T.
 template <element T>
 T field_as(const csv_reader& from, std::size_t column) {
-  const std::string& field = from.row()[column];
-  auto value = parse_field<T>(field);
-  if (!value) throw from.complain(column, "'" + field + "' is no " + std::string(to_string(dtype_of<T>)));
-  return *std::move(value);
+  T value{};
+  detail::read_field(from, column, dtype_of<T>, &value);
+  return value;
 }
-
-namespace detail {
-
-template <element T>
-tensor<T> column_of(const std::vector<T>& values) {
-  tensor<T> t(any_tensor(dtype_of<T>, shape{static_cast<std::int64_t>(values.size())}));
-  std::copy(values.begin(), values.end(), t.data());
-  return t;
-}
-
-template <element... Ts, std::size_t... I>
-std::tuple<tensor<Ts>...> read_columns(csv_reader& rows, std::index_sequence<I...>) {
-  std::tuple<std::vector<Ts>...> columns;
-  while (rows.next()) {
-    if (rows.row().size() != sizeof...(Ts))
-      throw rows.complain(
-          0, "rows of " + std::to_string(rows.row().size()) + " columns, read as " + std::to_string(sizeof...(Ts)));
-    (std::get<I>(columns).push_back(field_as<Ts>(rows, I)), ...);
-  }
-  return {column_of<Ts>(std::get<I>(columns))...};
-}
-
-}  // namespace detail
 
 // One tensor [rows] for each type: auto [height, name] = read_csv<float, std::string>("people.csv", {.header = true}).
 // Errors: see csv_reader; a field that is no value of its column's type data_loss, with line and column.
 template <element... Ts>
-std::tuple<tensor<Ts>...> read_csv(const std::filesystem::path& path, csv_options options = {}) {
+std::tuple<tensor<Ts>...> read_csv(const file_path& path, csv_options options = {}) {
   static_assert(sizeof...(Ts) > 0, "read_csv<float, int, ...> takes the type of each column");
-  csv_reader rows(path, std::move(options));
-  return detail::read_columns<Ts...>(rows, std::index_sequence_for<Ts...>{});
+  constexpr dtype types[] = {dtype_of<Ts>...};
+  return detail::typed<Ts...>(detail::read_csv(path, std::move(options), types), std::index_sequence_for<Ts...>{});
 }
 
 // All columns as one tensor [rows, columns]; [0, 0] of an empty file.
 template <element T>
-tensor<T> read_csv_matrix(const std::filesystem::path& path, csv_options options = {}) {
-  csv_reader rows(path, std::move(options));
-  std::vector<T> values;
-  std::int64_t count = 0, width = static_cast<std::int64_t>(rows.names().size());
-  for (; rows.next(); ++count) {
-    width = static_cast<std::int64_t>(rows.row().size());
-    for (std::size_t i = 0; i < rows.row().size(); ++i) values.push_back(field_as<T>(rows, i));
-  }
-  tensor<T> t(any_tensor(dtype_of<T>, shape{count, width}));
-  std::copy(values.begin(), values.end(), t.data());
-  return t;
+tensor<T> read_csv_matrix(const file_path& path, csv_options options = {}) {
+  return tensor<T>(detail::read_csv_matrix(path, std::move(options), dtype_of<T>));
 }
 
 }  // namespace pinion::inline v0::files

@@ -1,11 +1,16 @@
 // Bodies of <pinion/files/csv.hpp>.
 #pragma once
 
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
 #include <pinion/files/csv.hpp>
+#include <pinion/tensor/copy.hpp>
 
 namespace pinion::inline v0::files {
 
-PINION_DECL csv_reader::csv_reader(const std::filesystem::path& path, csv_options options)
+PINION_DECL csv_reader::csv_reader(const file_path& path, csv_options options)
     : file_(path), options_(std::move(options)) {
   for (const char mark : {'\xef', '\xbb', '\xbf'})
     if (at_ < 3 && peek() == static_cast<unsigned char>(mark)) ++at_;
@@ -25,7 +30,7 @@ PINION_DECL bool csv_reader::next() {
 
 PINION_DECL error csv_reader::complain(std::size_t column, const std::string& why) const {
   const std::size_t place = wanted_.empty() ? column : wanted_[column];
-  return error(errc::data_loss, file_.path().string() + ", line " + std::to_string(row_line_) + ", column " +
+  return error(errc::data_loss, file_.path() + ", line " + std::to_string(row_line_) + ", column " +
                                     std::to_string(place + 1) +
                                     (column < names_.size() ? " (" + names_[column] + ")" : "") + ": " + why);
 }
@@ -48,7 +53,7 @@ PINION_DECL int csv_reader::take() {
 }
 
 PINION_DECL void csv_reader::refuse(const std::string& why) const {
-  throw error(errc::data_loss, file_.path().string() + ", line " + std::to_string(line_) + ", column " +
+  throw error(errc::data_loss, file_.path() + ", line " + std::to_string(line_) + ", column " +
                                    std::to_string(row_.size() + 1) + ": " + why);
 }
 
@@ -61,7 +66,7 @@ PINION_DECL bool csv_reader::read_row() {
   while (next_field());
   if (fields_ == 0) fields_ = row_.size();
   if (row_.size() != fields_)
-    throw error(errc::data_loss, file_.path().string() + ", line " + std::to_string(row_line_) + ": " +
+    throw error(errc::data_loss, file_.path() + ", line " + std::to_string(row_line_) + ": " +
                                      std::to_string(row_.size()) + " fields, where the first row has " +
                                      std::to_string(fields_));
   return true;
@@ -117,11 +122,115 @@ PINION_DECL void csv_reader::find_columns() {
     const auto found = std::find(names_.begin(), names_.end(), name);
     if (found == names_.end())
       throw error(errc::not_found,
-                  file_.path().string() + (options_.header ? " has no column '" + name + "'"
-                                                           : ": columns have names only where there is a header"));
+                  file_.path() + (options_.header ? " has no column '" + name + "'"
+                                                  : ": columns have names only where there is a header"));
     wanted_.push_back(static_cast<std::size_t>(found - names_.begin()));
   }
   names_ = options_.columns;
 }
+
+namespace detail {
+
+PINION_DECL std::string_view without_spaces(std::string_view field) {
+  while (!field.empty() && (field.front() == ' ' || field.front() == '\t')) field.remove_prefix(1);
+  while (!field.empty() && (field.back() == ' ' || field.back() == '\t')) field.remove_suffix(1);
+  return field;
+}
+
+PINION_DECL bool parse_boolean(std::string_view field, bool& to) {
+  to = field == "true" || field == "1";
+  return to || field == "false" || field == "0";
+}
+
+template <class T>
+bool parse_number(std::string_view field, T& to) {
+  if (field.size() > 1 && field.front() == '+' && field[1] != '-') field.remove_prefix(1);
+  const auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), to);
+  if (field.empty() || end != field.data() + field.size()) return false;
+  if constexpr (std::is_same_v<T, float>) {  // too small for a float is zero, or nearly
+    double wide = 0;
+    if (problem == std::errc::result_out_of_range && parse_number(field, wide) && wide > -1 && wide < 1) {
+      to = static_cast<float>(wide);
+      return true;
+    }
+  }
+  return problem == std::errc{};
+}
+
+PINION_DECL bool parse_field(std::string_view field, dtype type, void* to) {
+  if (type == dtype::string) {
+    *static_cast<std::string*>(to) = field;
+    return true;
+  }
+  field = without_spaces(field);
+  if (type == dtype::boolean) return parse_boolean(field, *static_cast<bool*>(to));
+  return visit_plain(type, [&]<class T>() {
+    if constexpr (std::is_same_v<T, bool>)
+      return false;
+    else
+      return parse_number(field, *static_cast<T*>(to));
+  });
+}
+
+PINION_DECL void read_field(const csv_reader& from, std::size_t column, dtype type, void* to) {
+  const std::string& field = from.row()[column];
+  if (!parse_field(field, type, to))
+    throw from.complain(column, "'" + field + "' is no " + std::string(to_string(type)));
+}
+
+PINION_DECL void need_columns(const csv_reader& rows, std::size_t count) {
+  if (rows.row().size() != count)
+    throw rows.complain(0,
+                        "rows of " + std::to_string(rows.row().size()) + " columns, read as " + std::to_string(count));
+}
+
+// Elements of a number that is not known before the last.
+class growing_elements {
+ public:
+  explicit growing_elements(dtype type) : room_(type, shape{64}) {}
+  dtype type() const { return room_.dtype(); }
+  // Where the next one goes.
+  void* next() {
+    if (count_ == room_.count()) room_ = copied({2 * count_});
+    return room_.byte_data() + static_cast<std::size_t>(count_++) * size_of(type());
+  }
+  any_tensor as(const shape& extent) const { return copied(extent); }
+
+ private:
+  any_tensor copied(const shape& extent) const {
+    any_tensor to(type(), extent);
+    copy_elements(type(), room_.raw(), count_, to.raw());
+    return to;
+  }
+
+  any_tensor room_;
+  std::int64_t count_ = 0;
+};
+
+PINION_DECL std::vector<any_tensor> read_csv(const file_path& path, csv_options options, std::span<const dtype> types) {
+  csv_reader rows(path, std::move(options));
+  std::vector<growing_elements> columns(types.begin(), types.end());
+  std::int64_t count = 0;
+  for (; rows.next(); ++count) {
+    need_columns(rows, columns.size());
+    for (std::size_t i = 0; i < columns.size(); ++i) read_field(rows, i, columns[i].type(), columns[i].next());
+  }
+  std::vector<any_tensor> result;
+  for (const growing_elements& column : columns) result.push_back(column.as({count}));
+  return result;
+}
+
+PINION_DECL any_tensor read_csv_matrix(const file_path& path, csv_options options, dtype type) {
+  csv_reader rows(path, std::move(options));
+  growing_elements values(type);
+  std::int64_t count = 0, width = static_cast<std::int64_t>(rows.names().size());
+  for (; rows.next(); ++count) {
+    width = static_cast<std::int64_t>(rows.row().size());
+    for (std::size_t i = 0; i < rows.row().size(); ++i) read_field(rows, i, type, values.next());
+  }
+  return values.as({count, width});
+}
+
+}  // namespace detail
 
 }  // namespace pinion::inline v0::files

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cerrno>
-#include <filesystem>
 #include <string>
 #include <system_error>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/file_path.hpp>
 
 namespace pinion::inline v0::files {
 
@@ -34,9 +34,9 @@ constexpr errc code_of_errno(int number) {
 }
 
 // "cannot open /a/b: No such file or directory"
-inline error io_failure(const std::string& doing, const std::filesystem::path& path, int number) {
+inline error io_failure(const std::string& doing, const file_path& path, int number) {
   return error(code_of_errno(number),
-               "cannot " + doing + " " + path.string() + ": " + std::generic_category().message(number));
+               "cannot " + doing + " " + path.text() + ": " + std::generic_category().message(number));
 }
 
 }  // namespace pinion::inline v0::files

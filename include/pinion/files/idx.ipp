@@ -63,12 +63,12 @@ inline idx_header parse_idx_header(const std::vector<std::byte>& b, const std::s
 // The content as it comes, at most `most` bytes of it: memory grows with what is there, not with what is announced.
 class idx_content {
  public:
-  explicit idx_content(const std::filesystem::path& path) : name_(path.string()), file_(path) {
+  explicit idx_content(const file_path& path) : name_(path.text()), file_(path) {
     unsigned char magic[2]{};
     packed_ = file_.read_some(0, magic, 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
 #if PINION_HAS_ZLIB
     if (!packed_) return;
-    unpacked_.reset(gzopen(path.c_str(), "rb"));
+    unpacked_.reset(gzopen(name_.c_str(), "rb"));
     if (!unpacked_) throw error(errc::resource_exhausted, "cannot open " + name_ + " with zlib");
 #else
     if (packed_)
@@ -117,8 +117,8 @@ class idx_content {
 
 }  // namespace detail
 
-PINION_DECL any_tensor read_idx(const std::filesystem::path& path) {
-  const std::string name = path.string();
+PINION_DECL any_tensor read_idx(const file_path& path) {
+  const std::string name = path.text();
   detail::idx_content content(path);
   std::vector<std::byte> bytes;
   content.grow_to(4 + 4 * std::uint64_t{shape::max_rank}, bytes);

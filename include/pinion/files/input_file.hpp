@@ -1,11 +1,13 @@
 // A file to read from, at any offset.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
+#include <string>
 #include <utility>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/file_path.hpp>
 
 namespace pinion::inline v0::files {
 
@@ -13,13 +15,13 @@ namespace pinion::inline v0::files {
 // may not be read, is an error that names it; so is one that shrinks while it is read (data_loss).
 class input_file {
  public:
-  explicit input_file(std::filesystem::path path);
+  explicit input_file(const file_path& path);
   input_file(input_file&& o) noexcept
       : path_(std::move(o.path_)), descriptor_(std::exchange(o.descriptor_, -1)), size_(o.size_) {}
   input_file& operator=(input_file o) noexcept;
   ~input_file();
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }  // in bytes, when it was opened
 
   // Exactly `bytes` bytes from `offset`. Requires: room for them at `to`.
@@ -28,7 +30,7 @@ class input_file {
   std::size_t read_some(std::uint64_t offset, void* to, std::size_t bytes) const;
 
  private:
-  std::filesystem::path path_;
+  std::string path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
 };

@@ -10,7 +10,7 @@
 
 namespace pinion::inline v0::files {
 
-PINION_DECL input_file::input_file(std::filesystem::path path) : path_(std::move(path)) {
+PINION_DECL input_file::input_file(const file_path& path) : path_(path.text()) {
   do {  // a pipe that nobody writes to would block without O_NONBLOCK
     descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   } while (descriptor_ < 0 && errno == EINTR);
@@ -24,7 +24,7 @@ PINION_DECL input_file::input_file(std::filesystem::path path) : path_(std::move
   const int number = errno;
   ::close(descriptor_);
   if (answer != 0) throw io_failure("look at", path_, number);
-  throw error(errc::invalid_argument, path_.string() + " is not a regular file");
+  throw error(errc::invalid_argument, path_ + " is not a regular file");
 }
 
 PINION_DECL input_file& input_file::operator=(input_file o) noexcept {
@@ -40,7 +40,7 @@ PINION_DECL input_file::~input_file() {
 
 PINION_DECL void input_file::read(std::uint64_t offset, void* to, std::size_t bytes) const {
   if (read_some(offset, to, bytes) != bytes)
-    throw error(errc::data_loss, path_.string() + " ended early: it shrank while it was read");
+    throw error(errc::data_loss, path_ + " ended early: it shrank while it was read");
 }
 
 PINION_DECL std::size_t input_file::read_some(std::uint64_t offset, void* to, std::size_t bytes) const {

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/file_path.hpp>
 #include <pinion/files/elements.hpp>
 #include <pinion/tensor/tensor.hpp>
 
@@ -63,11 +63,11 @@ constexpr std::string_view descr_of(dtype type) {
 // Versions 1 to 3, either byte order, either order of axes; integers that pinion has no dtype for are widened (see
 // decode_elements). Bytes after the array are passed over, as NumPy does. Errors: no such file not_found; a file that
 // is damaged or cut short data_loss; records, texts, objects and complex numbers unimplemented.
-any_tensor read_npy(const std::filesystem::path& path);
+any_tensor read_npy(const file_path& path);
 
 // Version 1.0, as np.save writes it; appears whole or not at all (see output_file). Text and bfloat16, which NumPy has
 // not, are invalid_argument.
-void write_npy(const std::filesystem::path& path, const any_tensor& t);
+void write_npy(const file_path& path, const any_tensor& t);
 
 }  // namespace pinion::inline v0::files
 

@@ -149,9 +149,9 @@ PINION_DECL std::vector<std::byte> to_row_major(const std::vector<std::byte>& fr
 
 namespace pinion::inline v0::files {
 
-PINION_DECL any_tensor read_npy(const std::filesystem::path& path) {
+PINION_DECL any_tensor read_npy(const file_path& path) {
   const input_file file(path);
-  const std::string name = path.string();
+  const std::string name = path.text();
   const auto refuse = [&](const std::string& why) { throw error(errc::data_loss, name + " " + why); };
   unsigned char start[12]{};
   const std::size_t got = file.read_some(0, start, 12);
@@ -176,12 +176,12 @@ PINION_DECL any_tensor read_npy(const std::filesystem::path& path) {
   return decode_elements(element, *h.extent, bytes.data(), name);
 }
 
-PINION_DECL void write_npy(const std::filesystem::path& path, const any_tensor& t) {
+PINION_DECL void write_npy(const file_path& path, const any_tensor& t) {
   const std::string_view descr = detail::descr_of(t.dtype());
-  if (t.empty() || !t.on_host()) throw error(errc::invalid_argument, "no tensor on the host for " + path.string());
+  if (t.empty() || !t.on_host()) throw error(errc::invalid_argument, "no tensor on the host for " + path.text());
   if (descr.empty())
     throw error(errc::invalid_argument,
-                path.string() + " cannot hold elements of " + std::string(to_string(t.dtype())) + "; cast them first");
+                path.text() + " cannot hold elements of " + std::string(to_string(t.dtype())) + "; cast them first");
   std::string header = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (";
   for (int i = 0; i < t.shape().rank(); ++i) header += (i ? ", " : "") + std::to_string(t.shape()[i]);
   header += t.shape().rank() == 1 ? ",), }" : "), }";

@@ -1,11 +1,13 @@
 // A file that appears under its name whole, or not at all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
+#include <string>
 #include <string_view>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/file_path.hpp>
 
 namespace pinion::inline v0::files {
 
@@ -14,12 +16,12 @@ namespace pinion::inline v0::files {
 // the name keeps it. One thread at a time. An I/O error names the file; a full disk or quota is resource_exhausted.
 class output_file {
  public:
-  explicit output_file(std::filesystem::path path);
+  explicit output_file(const file_path& path);
   output_file(const output_file&) = delete;
   output_file& operator=(const output_file&) = delete;
   ~output_file();
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::string& path() const { return path_; }
 
   void write_at(std::uint64_t offset, const void* from, std::size_t bytes);
   // At the end of what was written so.
@@ -29,18 +31,18 @@ class output_file {
   void commit();
 
  private:
-  std::filesystem::path folder() const;
+  std::string folder() const;
   // The new name is safe only when the folder is. Some file systems have no such call.
   void sync_folder() const;
 
-  std::filesystem::path path_, temporary_;
+  std::string path_, temporary_;
   int descriptor_ = -1;
   std::uint64_t end_ = 0;
   bool committed_ = false;
 };
 
 // A file of that text. Errors: see output_file.
-void write_file(const std::filesystem::path& path, std::string_view text);
+void write_file(const file_path& path, std::string_view text);
 
 }  // namespace pinion::inline v0::files
 

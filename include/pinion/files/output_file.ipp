@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <string>
 #include <utility>
 
 #include <pinion/files/failure.hpp>
@@ -14,13 +13,13 @@
 
 namespace pinion::inline v0::files {
 
-PINION_DECL output_file::output_file(std::filesystem::path path) : path_(std::move(path)) {
+PINION_DECL output_file::output_file(const file_path& path) : path_(path.text()) {
   struct stat about {};  // or the rename would replace a device, say, by a file
   if (::stat(path_.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
-    throw error(errc::invalid_argument, "cannot write " + path_.string() + ": it is there and no regular file");
+    throw error(errc::invalid_argument, "cannot write " + path_ + ": it is there and no regular file");
   static std::atomic<unsigned> counter{0};
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
-    temporary_ = folder() / (".pinion-" + std::to_string(::getpid()) + "-" + std::to_string(++counter) + ".tmp");
+    temporary_ = folder() + ".pinion-" + std::to_string(::getpid()) + "-" + std::to_string(++counter) + ".tmp";
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     const bool again = errno == EINTR || (errno == EEXIST && attempt < 1000);
     if (descriptor_ < 0 && !again) throw io_failure("write", path_, errno);
@@ -55,8 +54,9 @@ PINION_DECL void output_file::commit() {
   sync_folder();
 }
 
-PINION_DECL std::filesystem::path output_file::folder() const {
-  return path_.has_parent_path() ? path_.parent_path() : ".";
+PINION_DECL std::string output_file::folder() const {
+  const auto slash = path_.rfind('/');
+  return slash == path_.npos ? "./" : path_.substr(0, slash + 1);
 }
 
 PINION_DECL void output_file::sync_folder() const {
@@ -67,7 +67,7 @@ PINION_DECL void output_file::sync_folder() const {
   if (answer != 0 && number != EINVAL) throw io_failure("sync the folder of", path_, number);
 }
 
-PINION_DECL void write_file(const std::filesystem::path& path, std::string_view text) {
+PINION_DECL void write_file(const file_path& path, std::string_view text) {
   output_file file(path);
   file.write(text.data(), text.size());
   file.commit();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/file_path.hpp>
 #include <pinion/files/safetensors_reader.hpp>
 #include <pinion/files/safetensors_writer.hpp>
 #include <pinion/files/shard_index.hpp>
@@ -26,10 +27,10 @@ std::vector<std::map<std::string, any_tensor>> cut(const std::map<std::string, a
 }  // namespace detail
 
 // All of them in one file. Errors: see safetensors_writer.
-void write_safetensors(const std::filesystem::path& path, const std::map<std::string, any_tensor>& tensors,
+void write_safetensors(const file_path& path, const std::map<std::string, any_tensor>& tensors,
                        safetensors_options options = {});
 
-inline std::map<std::string, any_tensor> read_safetensors(const std::filesystem::path& path) {
+inline std::map<std::string, any_tensor> read_safetensors(const file_path& path) {
   return safetensors_reader(path).read_all();
 }
 

@@ -34,7 +34,7 @@ PINION_DECL std::vector<std::map<std::string, any_tensor>> cut(const std::map<st
 
 namespace pinion::inline v0::files {
 
-PINION_DECL void write_safetensors(const std::filesystem::path& path, const std::map<std::string, any_tensor>& tensors,
+PINION_DECL void write_safetensors(const file_path& path, const std::map<std::string, any_tensor>& tensors,
                                    safetensors_options options) {
   safetensors_writer writer(path, detail::outlines_of(tensors), std::move(options));
   for (const auto& [name, t] : tensors) writer.write(name, t);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/file_path.hpp>
 #include <pinion/files/input_file.hpp>
 #include <pinion/files/safetensors_header.hpp>
 #include <pinion/tensor/tensor.hpp>
@@ -21,9 +22,9 @@ namespace pinion::inline v0::files {
 // unimplemented (the rest can be read); a tensor that differs from its checksum data_loss, by name.
 class safetensors_reader {
  public:
-  explicit safetensors_reader(const std::filesystem::path& path);
+  explicit safetensors_reader(const file_path& path);
 
-  const std::filesystem::path& path() const { return file_.path(); }
+  std::filesystem::path path() const { return file_.path(); }
   const std::vector<stored_tensor>& tensors() const { return header_.tensors; }  // in the order of their bytes
   const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
   // Null where there is none of that name.

@@ -10,9 +10,9 @@
 
 namespace pinion::inline v0::files {
 
-PINION_DECL safetensors_reader::safetensors_reader(const std::filesystem::path& path) : file_(path) {
+PINION_DECL safetensors_reader::safetensors_reader(const file_path& path) : file_(path) {
   static_assert(std::endian::native == std::endian::little, "elements are stored little-endian");
-  const std::string name = path.string();
+  const std::string name = path.text();
   if (file_.size() < 8) throw error(errc::data_loss, name + " is no safetensors file: it has less than 8 bytes");
   unsigned char length[8];
   file_.read(0, length, 8);
@@ -45,9 +45,8 @@ PINION_DECL std::vector<std::string_view> safetensors_reader::names() const {
 PINION_DECL any_tensor safetensors_reader::read(const std::string& name) const {
   const stored_tensor* t = find(name);
   if (!t)
-    throw error(errc::not_found,
-                "there is no tensor '" + name + "' in " + path().string() + did_you_mean(name, names()));
-  const std::string what = "tensor '" + name + "' in " + path().string();
+    throw error(errc::not_found, "there is no tensor '" + name + "' in " + file_.path() + did_you_mean(name, names()));
+  const std::string what = "tensor '" + name + "' in " + file_.path();
   if (t->type == dtype::invalid)
     throw error(errc::unimplemented, what + " has elements of " + t->format + ", which pinion has no dtype for");
   any_tensor value(t->type, t->extent);

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/file_path.hpp>
 #include <pinion/files/output_file.hpp>
 #include <pinion/files/safetensors_header.hpp>
 #include <pinion/tensor/tensor.hpp>
@@ -35,8 +35,7 @@ struct tensor_outline {
 // invalid_argument; a tensor left out at commit(): failed_precondition; the disk: see output_file.
 class safetensors_writer {
  public:
-  safetensors_writer(const std::filesystem::path& path, std::vector<tensor_outline> outlines,
-                     safetensors_options options = {});
+  safetensors_writer(const file_path& path, std::vector<tensor_outline> outlines, safetensors_options options = {});
 
   void write(const std::string& name, const any_tensor& value) { write(name, std::span(&value, 1), value.shape()); }
   // A tensor that is kept in pieces: rows of it, one piece behind the other along its first axis.

@@ -12,8 +12,8 @@
 
 namespace pinion::inline v0::files {
 
-PINION_DECL safetensors_writer::safetensors_writer(const std::filesystem::path& path,
-                                                   std::vector<tensor_outline> outlines, safetensors_options options)
+PINION_DECL safetensors_writer::safetensors_writer(const file_path& path, std::vector<tensor_outline> outlines,
+                                                   safetensors_options options)
     : file_(path) {
   static_assert(std::endian::native == std::endian::little, "elements are stored little-endian");
   take(std::move(options));
@@ -21,7 +21,7 @@ PINION_DECL safetensors_writer::safetensors_writer(const std::filesystem::path& 
   if (header_.checksum) header_.checksum = checksum_of(header_);
   const std::string json = to_json(header_);
   if (json.size() > longest_safetensors_header)
-    throw error(errc::invalid_argument, "the names and notes of " + path.string() + " take " +
+    throw error(errc::invalid_argument, "the names and notes of " + path.text() + " take " +
                                             std::to_string(json.size()) + " bytes; 100,000,000 are read by others");
   data_ = 8 + json.size();
   write_header(json);  // the checksums are filled in at the end; their width is fixed
@@ -72,14 +72,14 @@ PINION_DECL void safetensors_writer::write(const std::string& name, std::span<co
 }
 
 PINION_DECL std::string safetensors_writer::said(const std::string& name) const {
-  return "tensor '" + name + "' of " + file_.path().string();
+  return "tensor '" + name + "' of " + file_.path();
 }
 
 PINION_DECL void safetensors_writer::take(safetensors_options options) {
   for (const auto& [key, value] : options.metadata)
     if (key.starts_with("crc32c:"))
       throw error(errc::invalid_argument,
-                  "the note '" + key + "' of " + file_.path().string() + " takes a name that is kept for checksums");
+                  "the note '" + key + "' of " + file_.path() + " takes a name that is kept for checksums");
   if (options.checksums) header_.checksum = 0;
   if (options.metadata.empty() && !options.checksums) return;
   header_.metadata = std::move(options.metadata);

@@ -1,12 +1,13 @@
 // Which safetensors file holds which tensor: "model.safetensors.index.json".
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/file_path.hpp>
 
 namespace pinion::inline v0::files {
 
@@ -25,10 +26,10 @@ std::string shard_index_name(const std::string& stem);
 
 // Errors: no such file not_found; no JSON of that form, a tensor named twice, or a path that leaves the folder:
 // data_loss.
-shard_index read_shard_index(const std::filesystem::path& path);
+shard_index read_shard_index(const file_path& path);
 
 // Appears whole or not at all. A path that leaves the folder, or a name that is not UTF-8, is invalid_argument.
-void write_shard_index(const std::filesystem::path& path, const shard_index& index);
+void write_shard_index(const file_path& path, const shard_index& index);
 
 }  // namespace pinion::inline v0::files
 

@@ -1,6 +1,8 @@
 // Bodies of <pinion/files/shard_index.hpp>.
 #pragma once
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include <pinion/base/error.hpp>
@@ -64,14 +66,14 @@ inline nlohmann::json parse_strictly(const std::string& text, const std::string&
 
 }  // namespace detail
 
-PINION_DECL shard_index read_shard_index(const std::filesystem::path& path) {
+PINION_DECL shard_index read_shard_index(const file_path& path) {
   const input_file file(path);
-  const auto refuse = [&](const std::string& why) { throw error(errc::data_loss, path.string() + " " + why); };
+  const auto refuse = [&](const std::string& why) { throw error(errc::data_loss, path.text() + " " + why); };
   if (file.size() > longest_safetensors_header) refuse("is too long for an index of safetensors files");
   std::string text(static_cast<std::size_t>(file.size()), ' ');
   file.read(0, text.data(), text.size());
   if (text.find('\0') != std::string::npos) refuse("is no JSON: it holds a NUL");
-  const nlohmann::json json = detail::parse_strictly(text, path.string());
+  const nlohmann::json json = detail::parse_strictly(text, path.text());
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
     refuse("is no index of safetensors files: it has no weight_map");
   shard_index index;
@@ -87,26 +89,26 @@ PINION_DECL shard_index read_shard_index(const std::filesystem::path& path) {
   return index;
 }
 
-PINION_DECL void write_shard_index(const std::filesystem::path& path, const shard_index& index) {
+PINION_DECL void write_shard_index(const file_path& path, const shard_index& index) {
   for (const auto& [tensor, shard] : index.weight_map)
     if (!detail::stays_inside(shard))
       throw error(errc::invalid_argument,
-                  "the file '" + shard + "' of tensor '" + tensor + "' is not in the folder of " + path.string());
+                  "the file '" + shard + "' of tensor '" + tensor + "' is not in the folder of " + path.text());
   const nlohmann::json json{{"metadata", {{"total_size", index.total_size}}}, {"weight_map", index.weight_map}};
   std::string text;
   try {
     text = json.dump(2) + "\n";
   } catch (const nlohmann::json::exception&) {
-    throw error(errc::invalid_argument, "a name in the index " + path.string() + " is not UTF-8");
+    throw error(errc::invalid_argument, "a name in the index " + path.text() + " is not UTF-8");
   }
   write_file(path, text);
 }
 #else
-PINION_DECL shard_index read_shard_index(const std::filesystem::path& path) {
-  detail::say_without_json("to read " + path.string());
+PINION_DECL shard_index read_shard_index(const file_path& path) {
+  detail::say_without_json("to read " + path.text());
 }
-PINION_DECL void write_shard_index(const std::filesystem::path& path, const shard_index&) {
-  detail::say_without_json("to write " + path.string());
+PINION_DECL void write_shard_index(const file_path& path, const shard_index&) {
+  detail::say_without_json("to write " + path.text());
 }
 #endif
 

@@ -1,0 +1,57 @@
+// A function of the user's that gives elements, its type left behind where the dataset is made.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include <pinion/base/config.hpp>
+#include <pinion/data/any_dataset.hpp>
+#include <pinion/data/apply.hpp>
+
+namespace pinion::inline v0::data {
+
+// What a generator gives: std::optional of an element. It may take a stop token, to end a long wait early.
+template <class F>
+struct generated {};
+template <class F>
+requires std::invocable<F&>
+struct generated<F> : std::remove_cvref<std::invoke_result_t<F&>> {
+};
+template <class F>
+requires(std::invocable<F&, std::stop_token> && !std::invocable<F&>) struct generated<F>
+    : std::remove_cvref<std::invoke_result_t<F&, std::stop_token>> {
+};
+
+// Copies share the function, which is not called: a pass calls a copy of its own.
+struct any_generator {
+  std::shared_ptr<const void> function;
+  std::shared_ptr<void> (*copy)(const void* function);
+  bool (*call)(void* copy, const std::stop_token& stop, any_element& to);  // false at the end
+};
+
+template <class F>
+any_generator generating(F f) {
+  return {detail::own(std::move(f)),
+          [](const void* function) { return detail::own(F(*static_cast<const F*>(function))); },
+          [](void* copy, [[maybe_unused]] const std::stop_token& stop, any_element& to) {
+            auto made = [&] {
+              if constexpr (std::invocable<F&>)
+                return (*static_cast<F*>(copy))();
+              else
+                return (*static_cast<F*>(copy))(stop);
+            }();
+            if (made) assign(to, *made);
+            return bool(made);
+          }};
+}
+
+stage_ptr generate(any_generator from);
+
+}  // namespace pinion::inline v0::data
+
+#if PINION_HEADER_ONLY
+#include <pinion/data/generator.ipp>
+#endif

@@ -1,0 +1,39 @@
+// Stages that run a function of the user's on each element: map, filter.
+#pragma once
+
+#include <stop_token>
+#include <utility>
+
+#include <pinion/base/config.hpp>
+#include <pinion/data/apply.hpp>
+#include <pinion/data/cursor.hpp>
+
+namespace pinion::inline v0::data {
+
+class map_cursor final : public cursor {
+ public:
+  map_cursor(cursor_ptr from, any_function f) : from_(std::move(from)), f_(std::move(f)) {}
+  bool next(any_element& to) override { return from_->next(to) && f_(to); }
+
+ private:
+  cursor_ptr from_;
+  any_function f_;
+};
+
+class filter_cursor final : public cursor {
+ public:
+  filter_cursor(cursor_ptr from, any_function keep, std::stop_token stop)
+      : from_(std::move(from)), keep_(std::move(keep)), stop_(std::move(stop)) {}
+  bool next(any_element& to) override;
+
+ private:
+  cursor_ptr from_;
+  any_function keep_;
+  std::stop_token stop_;
+};
+
+}  // namespace pinion::inline v0::data
+
+#if PINION_HEADER_ONLY
+#include <pinion/data/map.ipp>
+#endif
