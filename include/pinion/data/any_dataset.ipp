@@ -60,7 +60,7 @@ PINION_DECL any_dataset any_dataset::shuffle(std::int64_t buffer, std::uint64_t 
 PINION_DECL any_dataset any_dataset::batch(std::int64_t size, batch_options options) const {
   detail::need(size > 0, "batch takes a size of at least one element, not " + std::to_string(size));
   return detail::then(last(), [=](const stage& from, const pass_options& pass) {
-    return std::make_unique<batch_cursor>(from.open(pass), size, options);
+    return std::make_unique<batch_cursor>(from.open(pass), size, options.drop_remainder);
   });
 }
 

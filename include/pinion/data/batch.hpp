@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/data/any_dataset.hpp>
 #include <pinion/data/cursor.hpp>
 
 namespace pinion::inline v0::data {
@@ -18,19 +17,18 @@ void stack(const std::vector<any_element>& elements, any_element& to);
 
 class batch_cursor final : public cursor {
  public:
-  batch_cursor(cursor_ptr from, std::int64_t size, batch_options options);
+  batch_cursor(cursor_ptr from, std::int64_t size, bool drop_remainder);
   bool next(any_element& to) override { return table_ ? next_of_table(to) : next_of_elements(to); }
 
  private:
-  bool too_few(std::size_t n) const { return n == 0 || (n < size_ && options_.drop_remainder); }
+  bool too_few(std::size_t n) const { return n == 0 || (n < size_ && drop_remainder_); }
   bool next_of_table(any_element& to);
   bool next_of_elements(any_element& to);
 
   cursor_ptr from_;
   std::shared_ptr<const rows> table_;
   std::size_t size_;
-  batch_options options_;
-  bool ended_ = false;
+  bool drop_remainder_, ended_ = false;
   std::vector<std::int64_t> numbers_;
 };
 

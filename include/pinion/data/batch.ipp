@@ -37,8 +37,11 @@ PINION_DECL void stack(const std::vector<any_element>& elements, any_element& to
   for (std::size_t i = 0; i < elements[0].size(); ++i) to.push_back(detail::stack_component(elements, i));
 }
 
-PINION_DECL batch_cursor::batch_cursor(cursor_ptr from, std::int64_t size, batch_options options)
-    : from_(std::move(from)), table_(from_->table()), size_(static_cast<std::size_t>(size)), options_(options) {}
+PINION_DECL batch_cursor::batch_cursor(cursor_ptr from, std::int64_t size, bool drop_remainder)
+    : from_(std::move(from)),
+      table_(from_->table()),
+      size_(static_cast<std::size_t>(size)),
+      drop_remainder_(drop_remainder) {}
 
 PINION_DECL bool batch_cursor::next_of_table(any_element& to) {
   constexpr std::size_t piece = 4096;  // a batch may be larger than the table

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
-#include <pinion/data/any_dataset.hpp>
 #include <pinion/data/apply.hpp>
+#include <pinion/data/forward.hpp>
 
 namespace pinion::inline v0::data {
 
