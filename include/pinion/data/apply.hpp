@@ -50,8 +50,7 @@ any_function mapping(F f) {
 template <element... Ts, class F>
 any_function filtering(F keep) {
   return {detail::own(std::move(keep)), [](const void* function, any_element& element) -> bool {
-            any_element copy = element;
-            const element_of<Ts...> tensors = typed<Ts...>(copy);
+            const element_of<Ts...> tensors = typed<Ts...>(std::as_const(element));
             return std::apply(*static_cast<const F*>(function), tensors);
           }};
 }

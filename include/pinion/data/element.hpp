@@ -60,16 +60,20 @@ using element_from = typename as_element<R>::type;
 
 namespace detail {
 
-template <element... Ts, std::size_t... I>
-element_of<Ts...> typed(any_tensor* from, std::index_sequence<I...>) {
+template <element... Ts, class From, std::size_t... I>
+element_of<Ts...> typed(From* from, std::index_sequence<I...>) {
   return element_of<Ts...>(tensor<Ts>(std::move(from[I]))...);
 }
 
 }  // namespace detail
 
-// Takes the tensors out of `from`. Requires: as many, of these types.
+// Takes the tensors out of `from`, or shares those of one that is const. Requires: as many, of these types.
 template <element... Ts>
 element_of<Ts...> typed(any_element& from) {
+  return detail::typed<Ts...>(from.data(), std::index_sequence_for<Ts...>{});
+}
+template <element... Ts>
+element_of<Ts...> typed(const any_element& from) {
   return detail::typed<Ts...>(from.data(), std::index_sequence_for<Ts...>{});
 }
 
