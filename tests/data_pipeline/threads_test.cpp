@@ -4,7 +4,11 @@
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <condition_variable>
 #include <future>
+#include <mutex>
+#include <optional>
+#include <stop_token>
 #include <thread>
 
 namespace {
