@@ -61,7 +61,7 @@ using element_from = typename as_element<R>::type;
 namespace detail {
 
 template <element... Ts, class From, std::size_t... I>
-element_of<Ts...> typed(From* from, std::index_sequence<I...>) {
+element_of<Ts...> typed([[maybe_unused]] From* from, std::index_sequence<I...>) {
   return element_of<Ts...>(tensor<Ts>(std::move(from[I]))...);
 }
 
