@@ -10,8 +10,8 @@
 
 namespace pinion::inline v0 {
 
-// A text, or a std::filesystem::path, which is made of it where a file is opened: so a header that takes one does not
-// bring <filesystem>. A value.
+// A text, a std::filesystem::path, or an entry of a folder; where a file is opened, a path is made of it: so a header
+// that takes one does not bring <filesystem>. A value.
 class file_path {
  public:
   file_path(const char* text) : text_(text) {}
@@ -19,6 +19,9 @@ class file_path {
   file_path(std::string_view text) : text_(text) {}
   template <class Path>
   requires std::is_same_v<typename Path::string_type, std::string> file_path(const Path& path) : text_(path.native()) {}
+  template <class Entry>
+  requires requires(const Entry& e) { e.path().native(); }
+  file_path(const Entry& entry) : text_(entry.path().native()) {}
 
   const std::string& text() const { return text_; }
 
