@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <pinion/base/thread_pool.hpp>
 #include <pinion/device/cpu.hpp>
 #include <pinion/device/sim.hpp>
 #include <pinion/op/build.hpp>
