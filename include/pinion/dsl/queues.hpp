@@ -91,6 +91,8 @@ class any_queue {
 
   // In the graph in use: the body of a choice or loop names the queue again.
   graph& drawn() const { return *dsl::drawn_in(*graph_, handle()).of; }
+  // Under which a constant is made of a component that is given to `what`.
+  static std::string component_name(std::string_view what);
   // A node that works on the queue, called after it and `what` is done.
   node_id node_of(std::string_view op, std::string_view what, std::initializer_list<output> inputs, attributes attrs,
                   source_location where) const;
@@ -174,7 +176,7 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public 
   template <class Op>
   operation put(std::string_view what, source_location where, const dsl::component<T>&... components) const {
     graph& g = drawn();
-    const std::string name = std::string(what) + "/component";
+    const std::string name = component_name(what);
     return {g, node_of(Op::name, what, {components.in(g, name, where)...}, {}, where)};
   }
   auto yields(node_id id) const { return dsl::outputs_as<std::tuple<T...>>::of(drawn(), id); }

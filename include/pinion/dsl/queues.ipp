@@ -47,6 +47,10 @@ PINION_DECL node_id any_queue::make_node_of(std::string_view op, const op::queue
   return build(default_graph(), {.op = op, .base_name = name, .attrs = std::move(attrs), .where = where});
 }
 
+PINION_DECL std::string any_queue::component_name(std::string_view what) {
+  return std::string(what) + "/component";
+}
+
 PINION_DECL node_id any_queue::node_of(std::string_view op, std::string_view what, std::initializer_list<output> inputs,
                                        attributes attrs, source_location where) const {
   if (empty()) throw error(errc::invalid_argument, "a queue that was never assigned is used");
