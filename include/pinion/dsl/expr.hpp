@@ -22,6 +22,9 @@ namespace dsl {
 // is a temporary that another expression has absorbed.
 any_expr endpoint_of(const any_expr& a, source_location where = {});
 any_expr endpoint_of(const any_variable& v, source_location where = {});
+// An expression that is known to be of type E.
+template <expression E>
+E as_typed(const any_expr& e);
 }  // namespace dsl
 
 // One output of a node, without its type. Refers to a graph that must outlive it.
@@ -110,8 +113,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class variable_handle : 
   // The shared read; inside control_dependencies a read of its own, which sees their effects. In the body of a node
   // that control dependencies hold back, a read of its own before that node.
   expr<T> read(source_location where = source_location::current()) const {
-    const any_expr value = any_variable::read(where);
-    return {value.owner(), value.endpoint()};
+    return dsl::as_typed<expr<T>>(any_variable::read(where));
   }
   operator expr<T>() const { return read({}); }
 };
@@ -138,6 +140,11 @@ constexpr void check_stored() {
   static_assert(stored_before_use<A>,
                 "a variable or placeholder made as an operand of an op could never be reached "
                 "again: store it first, auto v = pn::variable(...)");
+}
+
+template <expression E>
+E as_typed(const any_expr& e) {
+  return {e.owner(), e.endpoint()};
 }
 
 // Adds the graph in use of an operand to what an op was given so far: null, or the graph of the operands before. Throws

@@ -58,7 +58,7 @@ constexpr auto list_single_ops() {
     return single_ops<T, f::of_number, f::of_two_numbers, f::comparing, dtypes>{};
 }
 
-// Of an x that is a node's output, and an n that is a number.
+// Fusions are written over an x that is a node's output and an n that is a number.
 template <class T>
 struct fusions {
   using x = number_argument;

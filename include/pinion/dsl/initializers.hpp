@@ -63,8 +63,7 @@ class initializer {
   template <element T>
   expr<T> elements_of(const shape& whole, std::int64_t begin, const shape& extent, source_location where) const {
     static_assert(std::is_floating_point_v<T>, "weights are float or double");
-    const any_expr made = elements_of(dtype_of<T>, whole, begin, extent, where);
-    return {made.owner(), made.endpoint()};
+    return dsl::as_typed<expr<T>>(elements_of(dtype_of<T>, whole, begin, extent, where));
   }
   // The elements from one on of a tensor of shape `whole`, as many as `extent` has.
   any_expr elements_of(dtype type, const shape& whole, std::int64_t begin, const shape& extent,

@@ -49,45 +49,32 @@ auto shape_of(A&& x, std::string_view name = {}, source_location where = source_
 
 namespace dsl {
 // Both throw invalid_argument where there are no parts.
-output concatenated(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
-                    source_location where);
-output stacked(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name, source_location where);
-graph& graph_of_all(const std::vector<any_expr>& parts);
+any_expr concatenated(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
+                      source_location where);
+any_expr stacked(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name, source_location where);
 
 template <element T>
-expr<T, made_by<op::concat>> concat_of(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
-                                       source_location where) {
-  const output made = concatenated(parts, axis, name, where);
-  return {graph_of_all(parts), made};
-}
-template <element T>
-expr<T, made_by<op::concat>> stack_of(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
-                                      source_location where) {
-  const output made = stacked(parts, axis, name, where);
-  return {graph_of_all(parts), made};
-}
+using concat_expr = expr<T, made_by<op::concat>>;
 }  // namespace dsl
 
 // Tensors one behind the other along an axis: concat({a, b}, 1). Their dtypes and their other extents agree.
 template <element T>
 auto concat(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string_view name = {},
             source_location where = source_location::current()) {
-  return dsl::concat_of<T>({parts.begin(), parts.end()}, axis, name, where);
+  return dsl::as_typed<dsl::concat_expr<T>>(dsl::concatenated({parts.begin(), parts.end()}, axis, name, where));
 }
 // Tensors of one shape along a new axis: stack({a, b}) of two [3] is [2, 3].
 template <element T>
 auto stack(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string_view name = {},
            source_location where = source_location::current()) {
-  return dsl::stack_of<T>({parts.begin(), parts.end()}, axis, name, where);
+  return dsl::as_typed<dsl::concat_expr<T>>(dsl::stacked({parts.begin(), parts.end()}, axis, name, where));
 }
 // A list in braces says nothing of its dtype to a template: one overload for each.
-#define PINION_LIST(T)                                                                                  \
-  expr<T, dsl::made_by<op::concat>> concat(std::initializer_list<expr<T>> parts, std::int64_t axis = 0, \
-                                           std::string_view name = {},                                  \
-                                           source_location where = source_location::current());         \
-  expr<T, dsl::made_by<op::concat>> stack(std::initializer_list<expr<T>> parts, std::int64_t axis = 0,  \
-                                          std::string_view name = {},                                   \
-                                          source_location where = source_location::current());
+#define PINION_LIST(T)                                                                                                \
+  dsl::concat_expr<T> concat(std::initializer_list<expr<T>> parts, std::int64_t axis = 0, std::string_view name = {}, \
+                             source_location where = source_location::current());                                     \
+  dsl::concat_expr<T> stack(std::initializer_list<expr<T>> parts, std::int64_t axis = 0, std::string_view name = {},  \
+                            source_location where = source_location::current());
 PINION_EACH_ELEMENT(PINION_LIST)
 #undef PINION_LIST
 

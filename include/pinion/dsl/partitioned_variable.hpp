@@ -109,8 +109,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
   // The parts put together, as one node that was made with the variable, on the device that the guards asked for then;
   // inside control_dependencies reads of their own, which see their effects.
   expr<T> read(source_location where = source_location::current()) const {
-    const any_expr value = dsl::read_parts(all_, where);
-    return {value.owner(), value.endpoint()};
+    return dsl::as_typed<expr<T>>(dsl::read_parts(all_, where));
   }
   operator expr<T>() const { return read({}); }
 
@@ -160,7 +159,7 @@ expr<T> gather(const partitioned_variable<T>& table, I&& indices, const gather_o
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const any_expr part = dsl::endpoint_of(table.parts()[i], where);
     const colocate_with near{operation(part)};
-    found.push_back(gather(expr<T>(part.owner(), part.endpoint()), output_of_cut(i), {}, where));
+    found.push_back(gather(dsl::as_typed<expr<T>>(part), output_of_cut(i), {}, where));
   }
   const auto all = concat(found, 0, {}, where);
   return gather(all, output_of_cut(rows.size()), options, where);

@@ -79,8 +79,7 @@ PINION_DECL any_expr read_parts(const variable_parts& all, source_location where
   if (scope_state::current().control) {
     std::vector<any_expr> reads;
     for (const any_variable& part : all.each) reads.push_back(part.read(where));
-    const output whole = concatenated(reads, 0, all.name + "/read", where);
-    return {graph_of_all(reads), whole};
+    return concatenated(reads, 0, all.name + "/read", where);
   }
   body_trace* const t = body_trace::current();
   if (t && t->waits_outside()) return t->outside([&] { return read_parts(all, where); });

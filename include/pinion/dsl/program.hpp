@@ -66,7 +66,7 @@ constexpr program_extent extent_of_operand() {
 template <class Functor, class Arithmetic, class Result>
 inline constexpr static_program own_program = scalar::record<static_program, Functor>(dtype_of<Arithmetic>,
                                                                                       dtype_of<Result>);
-// What it adds to its operands, in whose place its inputs stood.
+// A functor adds so much to its operands, in whose place its inputs stood.
 template <class Functor, class Arithmetic, class Result>
 inline constexpr program_extent own_extent = [] {
   constexpr const static_program& own = own_program<Functor, Arithmetic, Result>;

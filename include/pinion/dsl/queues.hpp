@@ -165,8 +165,7 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public 
  protected:
   queue(std::string_view op, op::queue_components components, attributes attrs, const std::string& name,
         const std::string& shared_name, source_location where)
-      : any_queue(default_graph(),
-                  make_node_of(op, components, static_cast<attributes&&>(attrs), name, shared_name, where)) {}
+      : any_queue(default_graph(), make_node_of(op, components, std::move(attrs), name, shared_name, where)) {}
 
   static op::queue_components components_of(const std::vector<shape>& shapes) {
     return dsl::components_of({dtype_of<T>...}, shapes);

@@ -173,7 +173,7 @@ namespace dsl {
 // TensorFlow's four nodes: a/initial_value, a, a/Assign, a/read.
 any_variable make_variable(dtype type, output initial, const std::string& full_name, const variable_options& options,
                            source_location where);
-// The same, whose initial value becomes a constant.
+// This one makes a constant of the initial value.
 any_variable make_variable(any_tensor initial, const variable_options& options, source_location where);
 
 std::string variable_name(const std::string& name);

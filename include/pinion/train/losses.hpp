@@ -72,8 +72,7 @@ expr<T> weighted_by(const expr<T>& losses, const any_expr& weights, reduction ho
       (!broadcast(of_losses, of_weights, wider) || !fits(wider, of_losses)))
     throw error(errc::invalid_argument, "weights of shape " + to_string(of_weights) +
                                             " do not broadcast to losses of shape " + to_string(of_losses));
-  const any_expr same = as_dtype(weights, dtype_of<T>);
-  const expr<T> w(same.owner(), same.endpoint());
+  const auto w = dsl::as_typed<expr<T>>(as_dtype(weights, dtype_of<T>));
   const expr<T> weighted = losses * w;
   if (how == reduction::none) return weighted;
   const expr<T> sum = reduce_sum(weighted), each = ones_like(losses);

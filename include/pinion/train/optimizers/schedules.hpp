@@ -21,8 +21,7 @@ formula_value passed(const formula_value& step, double steps, bool staircase);
 template <std::size_t N, class Formula>
 expr<double> schedule(const char* name, const expr<std::int64_t>& step, const std::array<scalar_value, N>& operands,
                       Formula formula, source_location where) {
-  const any_expr made = formula_node(dsl::graph_of(step), name, operands, formula, where);
-  return {made.owner(), made.endpoint()};
+  return dsl::as_typed<expr<double>>(formula_node(dsl::graph_of(step), name, operands, formula, where));
 }
 }  // namespace detail
 

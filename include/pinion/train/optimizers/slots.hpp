@@ -14,7 +14,7 @@ class slot_table;  // in slot_table.hpp; of an optimizer and its copies
 std::shared_ptr<slot_table> make_slot_table();
 // The slot of that name; no_node where the optimizer has not made one.
 node_id find_slot(const slot_table& made, graph& g, node_id variable, std::string_view name);
-// The same, made on first use: as make_slot() does it.
+// This one makes the slot on first use, as make_slot() does it.
 node_id find_or_make_slot(slot_table& made, graph& g, node_id variable, std::string_view name, const std::string& owner,
                           double value);
 
