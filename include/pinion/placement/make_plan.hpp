@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include <pinion/base/config.hpp>
@@ -27,7 +28,7 @@ template <placer P>
 plan make_plan(const graph& g, std::vector<device_info> devices, const P& place,
                std::initializer_list<operation> fetches, const plan_options& options = {}) {
   const auto ask = [&place](const placement_problem& p) -> placement { return place(p); };
-  return detail::plan_with(ask, g, static_cast<std::vector<device_info>&&>(devices), fetches, options);
+  return detail::plan_with(ask, g, std::move(devices), fetches, options);
 }
 
 }  // namespace pinion::inline v0

@@ -61,6 +61,8 @@ class placing {
   std::string why_not(position i, const device_spec& request) const;
 
  private:
+  [[noreturn]] void refuse(group g) const;
+
   struct records;  // in placing.ipp: its pools are not for everybody who places to compile
   const std::unique_ptr<records> records_;
 };

@@ -17,13 +17,6 @@ struct placing::records {
   explicit records(const placement_problem& of)
       : p(of), groups(of), candidates(of, groups), device(groups.size(), -1), reason(groups.size(), 0) {}
 
-  [[noreturn]] void refuse(group g);
-  std::string meant(const device_spec& request) const;
-  bool has_kernel(position i, std::string_view device_type) const;
-  bool has_kernel(position i, const device_info& d) const;
-  std::string missing(position i, const device_info& d) const;
-  std::string why_not(position i, const device_spec& request) const;
-
   const placement_problem& p;
   placement_groups groups;
   placement_candidates candidates;
@@ -53,23 +46,13 @@ PINION_DECL int placing::device_of_node(position i) const {
 
 PINION_DECL std::span<const int> placing::candidates(group g) {
   const candidate_list& list = records_->candidates.of(g);
-  if (list.devices.empty()) records_->refuse(g);
+  if (list.devices.empty()) refuse(g);
   return list.devices;
 }
 
 PINION_DECL bool placing::may_hold(group g, int device) {
   const auto& holds = records_->candidates.of(g).holds;
   return device >= 0 && static_cast<std::size_t>(device) < holds.size() && holds[static_cast<std::size_t>(device)];
-}
-
-PINION_DECL bool placing::has_kernel(position i, const device_info& d) const {
-  return records_->has_kernel(i, d);
-}
-PINION_DECL std::string placing::missing(position i, const device_info& d) const {
-  return records_->missing(i, d);
-}
-PINION_DECL std::string placing::why_not(position i, const device_spec& request) const {
-  return records_->why_not(i, request);
 }
 
 PINION_DECL void placing::start_over() {
@@ -126,40 +109,15 @@ PINION_DECL placement placing::result() const {
   return placement(std::move(done));
 }
 
-inline bool placing::records::has_kernel(position i, std::string_view device_type) const {
+namespace detail {
+
+inline bool has_kernel_on(const placement_groups& groups, placing::position i, std::string_view device_type) {
   const op_facts& facts = groups.facts(i);
   return std::any_of(facts.kernels.begin(), facts.kernels.end(), [&](auto& k) { return k.device_type == device_type; });
 }
 
-inline bool placing::records::has_kernel(position i, const device_info& d) const {
-  return has_kernel(i, d.spec.type()) && std::find(d.lacks.begin(), d.lacks.end(), groups.at(i).op) == d.lacks.end();
-}
-inline std::string placing::records::missing(position i, const device_info& d) const {
-  if (has_kernel(i, d.spec.type())) return d.name + " lacks " + groups.at(i).op;
-  return p.ops.missing(groups.at(i), d.spec.type());
-}
-
-inline std::string placing::records::why_not(position i, const device_spec& request) const {
-  std::string devices;
-  bool matched = false;
-  for (const device_info& d : p.devices) {
-    const bool matches = is_specification(request, d.spec);
-    matched = matched || matches;
-    if (matches)
-      for (const position m : groups.members(groups.of(i)))
-        if (!has_kernel(m, d))
-          return (m == i ? "" : "'" + groups.at(m).name + "', which must stand with it: ") + missing(m, d);
-    devices += (devices.empty() ? "" : ", ") + d.name;
-  }
-  // A device that is not there may lack the kernel too: the more helpful thing to know.
-  const bool is_built_in = request.type() == "CPU" || request.type() == "GPU";
-  if (is_built_in && !has_kernel(i, request.type())) return p.ops.missing(groups.at(i), request.type());
-  return matched ? "those that must stand with it ask for something else"
-                 : "no such device; there are " + devices + meant(request);
-}
-
 // The job or type that a request meant which none of the devices has. (A type that exists, but not here, was meant.)
-inline std::string placing::records::meant(const device_spec& request) const {
+inline std::string meant(const placement_problem& p, const device_spec& request) {
   std::vector<std::string_view> jobs, types;
   for (const device_info& d : p.devices) {
     jobs.push_back(d.spec.job());
@@ -173,7 +131,42 @@ inline std::string placing::records::meant(const device_spec& request) const {
          (of_no_kind ? did_you_mean(request.type(), types) : "");
 }
 
-inline void placing::records::refuse(group g) {
+}  // namespace detail
+
+PINION_DECL bool placing::has_kernel(position i, const device_info& d) const {
+  return detail::has_kernel_on(groups(), i, d.spec.type()) &&
+         std::find(d.lacks.begin(), d.lacks.end(), groups().at(i).op) == d.lacks.end();
+}
+PINION_DECL std::string placing::missing(position i, const device_info& d) const {
+  const node& n = groups().at(i);
+  if (detail::has_kernel_on(groups(), i, d.spec.type())) return d.name + " lacks " + n.op;
+  return problem().ops.missing(n, d.spec.type());
+}
+
+PINION_DECL std::string placing::why_not(position i, const device_spec& request) const {
+  const placement_problem& p = problem();
+  const placement_groups& all = groups();
+  std::string devices;
+  bool matched = false;
+  for (const device_info& d : p.devices) {
+    const bool matches = is_specification(request, d.spec);
+    matched = matched || matches;
+    if (matches)
+      for (const position m : all.members(all.of(i)))
+        if (!has_kernel(m, d))
+          return (m == i ? "" : "'" + all.at(m).name + "', which must stand with it: ") + missing(m, d);
+    devices += (devices.empty() ? "" : ", ") + d.name;
+  }
+  // A device that is not there may lack the kernel too: the more helpful thing to know.
+  const bool is_built_in = request.type() == "CPU" || request.type() == "GPU";
+  if (is_built_in && !detail::has_kernel_on(all, i, request.type())) return p.ops.missing(all.at(i), request.type());
+  return matched ? "those that must stand with it ask for something else"
+                 : "no such device; there are " + devices + detail::meant(p, request);
+}
+
+PINION_DECL void placing::refuse(group g) const {
+  const placement_problem& p = problem();
+  const placement_groups& groups = records_->groups;
   const group_demand& d = groups.demand(g);
   const device_spec& request = groups.requests()[d.requested];
   const auto& all = groups.members(g);
@@ -209,7 +202,7 @@ inline void placing::records::refuse(group g) {
                                 : "'" + n.name + "' cannot be placed on " + to_string(request) + ": ") +
                why_not(culprit, request) +
                (n.request_reason.empty() ? "" : " (asked for by " + n.request_reason + ")") +
-               (!p.soft && candidates.could_loosen(d) ? "; soft placement would loosen the request" : "");
+               (!p.soft && records_->candidates.could_loosen(d) ? "; soft placement would loosen the request" : "");
   throw error(errc::invalid_argument, sentence).at_node(n.name, n.op, to_string(n.where)).on_device(to_string(request));
 }
 
