@@ -32,11 +32,7 @@ class thread_pool {
 
   // Runs body(i) for i in [0, chunks), in the caller and in idle threads, and returns when all are done. What a body
   // computes must not depend on which thread runs it. The first exception is rethrown.
-  template <class Body>
-  void for_each_chunk(std::int64_t chunks, Body&& body) {
-    run_chunks(chunks, body);
-  }
-  void run_chunks(std::int64_t chunks, loop_body body);
+  void for_each_chunk(std::int64_t chunks, loop_body body);
 
  private:
   // Helpers may come late, when the loop and its caller are gone: they touch nothing but this, and find no chunk left.

@@ -31,7 +31,7 @@ PINION_DECL void thread_pool::schedule(std::function<void()> closure) {
   wake_.notify_one();
 }
 
-PINION_DECL void thread_pool::run_chunks(std::int64_t chunks, loop_body body) {
+PINION_DECL void thread_pool::for_each_chunk(std::int64_t chunks, loop_body body) {
   if (chunks <= 1 || threads_.empty()) {
     for (std::int64_t i = 0; i < chunks; ++i) body(i);
     return;

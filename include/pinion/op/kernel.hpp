@@ -72,10 +72,7 @@ class kernel_context {
   // What a body throws fails its step, and is blamed on this node.
   template <class Body>
   void launch(Body&& body) {
-    if (auto* s = device->stream())
-      enqueue(*s, std::forward<Body>(body), {});
-    else
-      body();
+    launch_or(std::forward<Body>(body), nullptr);
   }
   // The same, with what is done instead where the step has failed before the stream gets there: for those that have
   // published the memory already.
@@ -87,13 +84,9 @@ class kernel_context {
       body();
   }
   // Splits [0, chunks) over the intra-op pool; see thread_pool::for_each_chunk. Usable inside a launched body.
-  template <class Body>
-  static void in_chunks(task_services& s, std::int64_t chunks, Body&& body) {
-    run_chunks(s, chunks, body);
-  }
+  static void in_chunks(task_services& s, std::int64_t chunks, loop_body body);
 
  private:
-  static void run_chunks(task_services& s, std::int64_t chunks, loop_body body);
   void enqueue(devices::stream& s, std::function<void()> body, std::function<void()> otherwise);
 };
 

@@ -18,8 +18,8 @@ PINION_DECL any_tensor& kernel_context::reuse_or_allocate(int i, int from, dtype
   return allocate(i, type, extent);
 }
 
-PINION_DECL void kernel_context::run_chunks(task_services& s, std::int64_t chunks, loop_body body) {
-  if (s.intra_op) return s.intra_op->run_chunks(chunks, body);
+PINION_DECL void kernel_context::in_chunks(task_services& s, std::int64_t chunks, loop_body body) {
+  if (s.intra_op) return s.intra_op->for_each_chunk(chunks, body);
   for (std::int64_t i = 0; i < chunks; ++i) body(i);
 }
 
