@@ -25,7 +25,7 @@ struct any_dataset::shared {
 
 namespace detail {
 
-PINION_DECL void need(bool given, const std::string& otherwise) {
+inline void need(bool given, const std::string& otherwise) {
   if (!given) throw error(errc::invalid_argument, otherwise);
 }
 

@@ -9,6 +9,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/data/element.hpp>
+#include <pinion/tensor/take_tuple.hpp>
 
 namespace pinion::inline v0::data {
 
@@ -42,7 +43,7 @@ std::shared_ptr<void> own(F f) {
 template <element... Ts, class F>
 any_function mapping(F f) {
   return {detail::own(std::move(f)), [](const void* function, any_element& element) {
-            assign(element, std::apply(*static_cast<const F*>(function), typed<Ts...>(element)));
+            assign(element, std::apply(*static_cast<const F*>(function), take_tuple<element_of<Ts...>>(element)));
             return true;
           }};
 }
@@ -50,7 +51,7 @@ any_function mapping(F f) {
 template <element... Ts, class F>
 any_function filtering(F keep) {
   return {detail::own(std::move(keep)), [](const void* function, any_element& element) -> bool {
-            const element_of<Ts...> tensors = typed<Ts...>(std::as_const(element));
+            const auto tensors = take_tuple<element_of<Ts...>>(std::as_const(element));
             return std::apply(*static_cast<const F*>(function), tensors);
           }};
 }

@@ -14,7 +14,7 @@ namespace pinion::inline v0::data {
 
 namespace detail {
 
-PINION_DECL any_tensor stack_component(const std::vector<any_element>& elements, std::size_t component) {
+inline any_tensor stack_component(const std::vector<any_element>& elements, std::size_t component) {
   const any_tensor& first = elements[0][component];
   any_tensor to = room_for(first.dtype(), static_cast<std::int64_t>(elements.size()), first.shape());
   void* out = to.raw();

@@ -1,7 +1,6 @@
 // What an element of a dataset is, and which dataset a function's result makes.
 #pragma once
 
-#include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -57,25 +56,6 @@ concept elemental = requires {
 
 template <elemental R>
 using element_from = typename as_element<R>::type;
-
-namespace detail {
-
-template <element... Ts, class From, std::size_t... I>
-element_of<Ts...> typed([[maybe_unused]] From* from, std::index_sequence<I...>) {
-  return element_of<Ts...>(tensor<Ts>(std::move(from[I]))...);
-}
-
-}  // namespace detail
-
-// Takes the tensors out of `from`, or shares those of one that is const. Requires: as many, of these types.
-template <element... Ts>
-element_of<Ts...> typed(any_element& from) {
-  return detail::typed<Ts...>(from.data(), std::index_sequence_for<Ts...>{});
-}
-template <element... Ts>
-element_of<Ts...> typed(const any_element& from) {
-  return detail::typed<Ts...>(from.data(), std::index_sequence_for<Ts...>{});
-}
 
 namespace detail {
 

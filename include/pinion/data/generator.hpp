@@ -13,7 +13,7 @@
 
 namespace pinion::inline v0::data {
 
-// What a generator gives: std::optional of an element. It may take a stop token, to end a long wait early.
+// A generator gives a std::optional of an element. It may take a stop token, to end a long wait early.
 template <class F>
 struct generated {};
 template <class F>

@@ -9,6 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/data/element.hpp>
 #include <pinion/data/forward.hpp>
+#include <pinion/tensor/take_tuple.hpp>
 
 namespace pinion::inline v0::data {
 
@@ -43,7 +44,7 @@ class pass {
   std::optional<value_type> next() {
     any_element* const element = from_.next();
     if (!element) return std::nullopt;
-    return typed<Ts...>(*element);
+    return take_tuple<value_type>(*element);
   }
 
   // For range-for: for (auto& [x, y] : pass). What an iterator points to lives until it is advanced.

@@ -13,7 +13,7 @@ namespace pinion::inline v0::data {
 
 namespace detail {
 
-PINION_DECL stage_ptr all_rows(std::shared_ptr<const rows> table, std::int64_t count) {
+inline stage_ptr all_rows(std::shared_ptr<const rows> table, std::int64_t count) {
   return make_stage([table = std::move(table), count](const pass_options&) -> cursor_ptr {
     return std::make_unique<table_cursor>(table, count);
   });

@@ -20,15 +20,15 @@ PINION_DECL any_tensor room_for(dtype type, std::int64_t count, const shape& of_
 
 namespace detail {
 
-PINION_DECL shape without_first(const shape& s) {
+inline shape without_first(const shape& s) {
   return shape(s.dims().subspan(1));
 }
 
-PINION_DECL const std::byte* row_of(const any_tensor& table, std::int64_t number, std::int64_t width) {
+inline const std::byte* row_of(const any_tensor& table, std::int64_t number, std::int64_t width) {
   return table.byte_data() + static_cast<std::size_t>(number * width) * size_of(table.dtype());
 }
 
-PINION_DECL any_tensor gather(const any_tensor& from, std::span<const std::int64_t> numbers) {
+inline any_tensor gather(const any_tensor& from, std::span<const std::int64_t> numbers) {
   const shape of_one = without_first(from.shape());
   const std::int64_t width = of_one.count();
   any_tensor to = room_for(from.dtype(), static_cast<std::int64_t>(numbers.size()), of_one);
@@ -42,7 +42,7 @@ PINION_DECL any_tensor gather(const any_tensor& from, std::span<const std::int64
   return to;
 }
 
-PINION_DECL any_tensor slice(const any_tensor& from, std::int64_t number) {
+inline any_tensor slice(const any_tensor& from, std::int64_t number) {
   any_tensor to(from.dtype(), without_first(from.shape()));
   copy_elements(to.dtype(), row_of(from, number, to.count()), to.count(), to.raw());
   return to;

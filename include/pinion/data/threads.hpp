@@ -35,7 +35,7 @@ class linked_stop {
   std::stop_callback<std::function<void()>> link_;
 };
 
-// What a stage has made: an element, a failure, or neither, which is the end.
+// A stage has made an element, a failure, or neither, which is the end.
 struct made_element {
   any_element element;
   bool some = false;

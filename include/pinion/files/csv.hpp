@@ -14,6 +14,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/file_path.hpp>
 #include <pinion/files/input_file.hpp>
+#include <pinion/tensor/take_tuple.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion::inline v0::files {
@@ -80,11 +81,6 @@ void need_columns(const csv_reader& rows, std::size_t count);
 std::vector<any_tensor> read_csv(const file_path& path, csv_options options, std::span<const dtype> types);
 any_tensor read_csv_matrix(const file_path& path, csv_options options, dtype type);
 
-template <element... Ts, std::size_t... I>
-std::tuple<tensor<Ts>...> typed(std::vector<any_tensor> columns, std::index_sequence<I...>) {
-  return {tensor<Ts>(std::move(columns[I]))...};
-}
-
 }  // namespace detail
 
 // A field as a value: numbers in C's notation without a locale, spaces around them allowed; booleans true, false, 1 or
@@ -110,7 +106,8 @@ template <element... Ts>
 std::tuple<tensor<Ts>...> read_csv(const file_path& path, csv_options options = {}) {
   static_assert(sizeof...(Ts) > 0, "read_csv<float, int, ...> takes the type of each column");
   constexpr dtype types[] = {dtype_of<Ts>...};
-  return detail::typed<Ts...>(detail::read_csv(path, std::move(options), types), std::index_sequence_for<Ts...>{});
+  auto columns = detail::read_csv(path, std::move(options), types);
+  return take_tuple<std::tuple<tensor<Ts>...>>(columns);
 }
 
 // All columns as one tensor [rows, columns]; [0, 0] of an empty file.

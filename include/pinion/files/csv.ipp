@@ -131,13 +131,13 @@ PINION_DECL void csv_reader::find_columns() {
 
 namespace detail {
 
-PINION_DECL std::string_view without_spaces(std::string_view field) {
+inline std::string_view without_spaces(std::string_view field) {
   while (!field.empty() && (field.front() == ' ' || field.front() == '\t')) field.remove_prefix(1);
   while (!field.empty() && (field.back() == ' ' || field.back() == '\t')) field.remove_suffix(1);
   return field;
 }
 
-PINION_DECL bool parse_boolean(std::string_view field, bool& to) {
+inline bool parse_boolean(std::string_view field, bool& to) {
   to = field == "true" || field == "1";
   return to || field == "false" || field == "0";
 }

@@ -17,6 +17,7 @@
 #include <pinion/placement/device_info.hpp>
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/fed_value.hpp>
+#include <pinion/tensor/take_tuple.hpp>
 
 namespace pinion::inline v0 {
 
@@ -153,6 +154,9 @@ class fetch_end {
   void add_to(run_request& r) const;
 
  private:
+  void check_owner(const graph* of) const;
+  any_expr value() const;  // of what is no operation
+
   const any_expr* expression_ = nullptr;
   const any_variable* variable_ = nullptr;
   const operation* operation_ = nullptr;
@@ -181,12 +185,10 @@ auto bare(Tuple&& all) {
     return std::move(all);
 }
 
-template <class Tuple>
-Tuple take_tuple(std::vector<any_tensor>& values) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return Tuple{std::tuple_element_t<I, Tuple>(std::move(values[I]))...};
-  }
-  (std::make_index_sequence<std::tuple_size_v<Tuple>>{});
+// The values of some fetches, as run() yields them.
+template <fetchable... F>
+auto taken(std::vector<any_tensor> values) {
+  return bare(take_tuple<fetched_tuple<F...>>(values));
 }
 
 }  // namespace dsl
@@ -239,17 +241,17 @@ class session {
   // The same with values for placeholders, or for any other expression, whose producer then does not run.
   template <dsl::fetchable... F>
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
-    return taken<F...>(run_ends(nullptr, feeds, {fetches...}));
+    return dsl::taken<F...>(run_ends(nullptr, feeds, {fetches...}));
   }
   // The same, and writes down what ran where and when. That costs some time; `trace` is what it was where the step
   // fails.
   template <dsl::fetchable... F>
   auto run(step_trace& trace, const F&... fetches) {
-    return taken<F...>(run_ends(&trace, {}, {fetches...}));
+    return dsl::taken<F...>(run_ends(&trace, {}, {fetches...}));
   }
   template <dsl::fetchable... F>
   auto run(step_trace& trace, std::initializer_list<feed> feeds, const F&... fetches) {
-    return taken<F...>(run_ends(&trace, feeds, {fetches...}));
+    return dsl::taken<F...>(run_ends(&trace, feeds, {fetches...}));
   }
   // The same, untyped: yields what is fetched, in order.
   std::vector<any_tensor> run(const run_request& request);
@@ -302,10 +304,6 @@ class session {
   friend class runtime::prepared_call;
 
   runtime::session_backend& backend() const;
-  template <dsl::fetchable... F>
-  static auto taken([[maybe_unused]] std::vector<any_tensor> values) {
-    return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(values));
-  }
   std::vector<any_tensor> run_ends(step_trace* trace, std::initializer_list<feed> feeds,
                                    std::initializer_list<dsl::fetch_end> fetches);
   pinion::plan plan_of(std::initializer_list<dsl::fetch_end> fetches);
@@ -357,7 +355,7 @@ class callable<feed_list<X...>, fetch_list<F...>> {
   std::tuple<tensor<F>...> operator()(fed_value<X>... values) const {
     const std::array<any_tensor, sizeof...(X)> fed{std::move(values).take()...};
     auto results = call_(fed);
-    return dsl::take_tuple<std::tuple<tensor<F>...>>(results);
+    return take_tuple<std::tuple<tensor<F>...>>(results);
   }
   template <class... V>
   requires(!callable_with<V...>()) PINION_REFUSED(

@@ -36,7 +36,7 @@ inline std::unique_ptr<runtime::session_backend> make_backend(const session_opti
   return runtime::remote_scheme_of(options.target).make_session(options, g);
 }
 
-// Of an expression, a variable or an operation.
+// E is an expression, a variable or an operation.
 template <class E>
 void check_owner(const E& e, const graph* mine) {
   if (e.empty())
@@ -64,32 +64,33 @@ inline void check_feed(const any_expr& to, const any_tensor& value) {
 
 namespace dsl {
 
+PINION_DECL void fetch_end::check_owner(const graph* of) const {
+  using pinion::detail::check_owner;
+  if (operation_) return check_owner(*operation_, of);
+  if (variable_) return check_owner(*variable_, of);
+  if (!parts_) return check_owner(*expression_, of);
+  check_owner(parts_->graph.empty() ? any_expr() : any_expr(*parts_->graph, {parts_->read, 0}), of);
+}
+
+PINION_DECL any_expr fetch_end::value() const {
+  if (variable_) return endpoint_of(*variable_);
+  if (!parts_) return endpoint_of(*expression_);
+  return parts_->graph.empty() ? endpoint_of(any_variable()) : endpoint_of(read_parts(*parts_, {}));
+}
+
 PINION_DECL void fetch_end::add_to(runtime::step_signature& s, const graph* of) const {
-  if (operation_) {
-    pinion::detail::check_owner(*operation_, of);
+  check_owner(of);
+  if (operation_)
     s.targets.push_back(operation_->id());
-  } else if (variable_) {
-    pinion::detail::check_owner(*variable_, of);
-    s.fetches.push_back(endpoint_of(*variable_).endpoint());
-  } else if (parts_) {
-    if (parts_->graph.empty()) return fetch_end(any_expr()).add_to(s, of);
-    const any_expr whole = read_parts(*parts_, {});
-    fetch_end(whole).add_to(s, of);
-  } else {
-    pinion::detail::check_owner(*expression_, of);
-    s.fetches.push_back(endpoint_of(*expression_).endpoint());
-  }
+  else
+    s.fetches.push_back(value().endpoint());
 }
 
 PINION_DECL void fetch_end::add_to(run_request& r) const {
   if (operation_)
     r.targets.push_back(*operation_);
-  else if (variable_)
-    r.fetches.push_back(endpoint_of(*variable_));
-  else if (parts_)
-    r.fetches.push_back(parts_->graph.empty() ? endpoint_of(any_variable()) : endpoint_of(read_parts(*parts_, {})));
   else
-    r.fetches.push_back(endpoint_of(*expression_));
+    r.fetches.push_back(value());
 }
 
 }  // namespace dsl

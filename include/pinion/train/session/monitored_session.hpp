@@ -57,7 +57,7 @@ class monitored_training_session {
   template <dsl::fetchable... F>
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
     constexpr bool fetches_nothing = std::tuple_size_v<dsl::fetched_tuple<F...>> == 0;
-    return taken<F...>(step(request_of(feeds, fetches...), fetches_nothing));
+    return dsl::taken<F...>(step(request_of(feeds, fetches...), fetches_nothing));
   }
   std::vector<any_tensor> run(const run_request& request) { return step(request, false); }
 
@@ -73,7 +73,7 @@ class monitored_training_session {
     }
     template <dsl::fetchable... F>
     auto run_with_hooks(std::initializer_list<feed> feeds, const F&... fetches) const {
-      return taken<F...>(of_.run_with_hooks(request_of(feeds, fetches...)));
+      return dsl::taken<F...>(of_.run_with_hooks(request_of(feeds, fetches...)));
     }
     std::vector<any_tensor> run_with_hooks(const run_request& request) const { return of_.run_with_hooks(request); }
     // The session should_stop() once the function has returned.
@@ -113,11 +113,6 @@ class monitored_training_session {
   template <class... F>
   static run_request request_of(std::initializer_list<feed> feeds, const F&... fetches) {
     return request_of_ends(feeds, {fetches...});
-  }
-  template <class... F>
-  static auto taken([[maybe_unused]] std::vector<any_tensor> values) {
-    if constexpr (std::tuple_size_v<dsl::fetched_tuple<F...>> != 0)
-      return dsl::bare(dsl::take_tuple<dsl::fetched_tuple<F...>>(values));
   }
   static run_request request_of_ends(std::initializer_list<feed> feeds, std::initializer_list<dsl::fetch_end> fetches);
   static bool is_recoverable(const error& e) { return e.code() == errc::aborted || e.code() == errc::unavailable; }
