@@ -43,28 +43,33 @@ struct limits {
   std::uint64_t payload = std::uint64_t{64} << 30;
 };
 
+// The part of a message that is larger than is allowed.
+struct excess {
+  const char* part;
+  std::uint64_t bytes, limit;
+};
+inline std::optional<excess> excess_of(std::uint64_t control, std::uint64_t payload, const limits& allowed) {
+  if (control > allowed.control) return excess{"control", control, allowed.control};
+  if (payload > allowed.payload) return excess{"payload", payload, allowed.payload};
+  return std::nullopt;
+}
+
 inline void check(const frame_header& h, const limits& allowed) {
   if (h.magic != frame_header::expected_magic)
     throw error(errc::data_loss, "what arrives is not a pinion message: it does not begin with PN");
   if (h.kind > frame_kind::goodbye)
     throw error(errc::data_loss, "a message of unknown kind " + std::to_string(static_cast<int>(h.kind)));
-  if (h.control > allowed.control)
-    throw error(errc::data_loss, "a message announces " + std::to_string(h.control) +
-                                     " bytes of control; the limit is " + std::to_string(allowed.control));
-  if (h.payload > allowed.payload)
-    throw error(errc::data_loss, "a message announces " + std::to_string(h.payload) +
-                                     " bytes of payload; the limit is " + std::to_string(allowed.payload));
+  if (const auto over = excess_of(h.control, h.payload, allowed))
+    throw error(errc::data_loss, "a message announces " + std::to_string(over->bytes) + " bytes of " + over->part +
+                                     "; the limit is " + std::to_string(over->limit));
 }
 
 // Why a message is not sent: its peer would close the connection, at the cost of everybody who uses it.
 inline std::optional<error> too_large_to_send(std::uint64_t control, std::uint64_t payload) {
-  const limits most;
-  if (control <= most.control && payload <= most.payload) return std::nullopt;
-  const bool by_control = control > most.control;
-  return error(errc::resource_exhausted, "a message of " + std::to_string(by_control ? control : payload) +
-                                             " bytes of " + (by_control ? "control" : "payload") +
-                                             " is more than the " +
-                                             std::to_string(by_control ? most.control : most.payload) +
+  const auto over = excess_of(control, payload, {});
+  if (!over) return std::nullopt;
+  return error(errc::resource_exhausted, "a message of " + std::to_string(over->bytes) + " bytes of " + over->part +
+                                             " is more than the " + std::to_string(over->limit) +
                                              " that a task takes at once; a smaller step, or graph, passes");
 }
 

@@ -216,8 +216,17 @@ PINION_DECL variable_handle<std::int64_t> sync_builder::local(const std::string&
 }
 
 struct sync_nodes_in_the_making::state {
-  state(const sync_replicas_options& o, const minimize_options& options, source_location where)
-      : line(where), nothing(nullptr), builder(o, options.global_step, where) {}
+  state(const sync_replicas_options& o, const std::vector<gradient_of_variable>& gradients,
+        const minimize_options& options, source_location where)
+      : line(where), nothing(nullptr), builder(o, checked(options, gradients).global_step, where) {}
+  static const minimize_options& checked(const minimize_options& options,
+                                         const std::vector<gradient_of_variable>& gradients) {
+    if (options.global_step.empty())
+      throw error(errc::invalid_argument,
+                  "sync_replicas counts steps: give it .global_step, as of tr::get_or_create_global_step()");
+    if (gradients.empty()) throw error(errc::invalid_argument, "sync_replicas was given no gradients");
+    return options;
+  }
 
   const called_from line;
   const control_dependencies nothing;
@@ -230,13 +239,7 @@ struct sync_nodes_in_the_making::state {
 PINION_DECL sync_nodes_in_the_making::sync_nodes_in_the_making(const sync_replicas_options& o,
                                                                const std::vector<gradient_of_variable>& gradients,
                                                                const minimize_options& options, source_location where)
-    : state_([&] {
-        if (options.global_step.empty())
-          throw error(errc::invalid_argument,
-                      "sync_replicas counts steps: give it .global_step, as of tr::get_or_create_global_step()");
-        if (gradients.empty()) throw error(errc::invalid_argument, "sync_replicas was given no gradients");
-        return std::make_shared<state>(o, options, where);
-      }()) {
+    : state_(std::make_shared<state>(o, gradients, options, where)) {
   state& s = *state_;
   const auto ticket = s.builder.next_ticket();
   std::vector<operation> pushed;
