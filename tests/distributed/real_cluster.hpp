@@ -155,9 +155,20 @@ class task_process : public process {
   std::string target_;
 };
 
-// Addresses on which nobody listens (any more).
+// Addresses on which nobody listens (any more), on a loopback host of this process alone: on 127.0.0.1 any client may be
+// given the port of a task that is gone for a while.
 inline cluster_spec free_addresses(std::initializer_list<local_cluster::job> jobs) {
-  return local_cluster(jobs).spec();
+  const cluster_spec ports = local_cluster(jobs).spec();
+  const int id = ::getpid();
+  const auto number = [](int n) { return "." + std::to_string(n); };
+  const std::string host = "127" + number(2 + id / 62500 % 250) + number(id / 250 % 250) + number(1 + id % 250);
+  cluster_spec spec;
+  for (const std::string& job : ports.jobs())
+    for (const int task : ports.task_indices(job)) {
+      const std::string& at = ports.address(job, task);
+      spec.add_task(job, task, host + at.substr(at.rfind(':')));
+    }
+  return spec;
 }
 
 // ---- what a test runs on
