@@ -12,6 +12,8 @@
 
 #include <malloc.h>
 
+#include <pinion/op/catalogue.hpp>
+
 namespace {
 
 // What operator new has given out, now and at most, in this program.

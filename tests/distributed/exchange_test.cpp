@@ -4,7 +4,9 @@
 #include <set>
 
 #include <pinion/distributed/exchange.hpp>
+#include <pinion/distributed/messages.hpp>
 #include <pinion/distributed/peers.hpp>
+#include <pinion/rpc/security.hpp>
 #include <pinion/rpc/server.hpp>
 #include <pinion/rpc/sim_network.hpp>
 

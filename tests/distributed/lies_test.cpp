@@ -3,7 +3,11 @@
 
 #include <distributed/real_cluster.hpp>
 
+#include <pinion/distributed/messages.hpp>
 #include <pinion/distributed/remote_session.hpp>
+#include <pinion/distributed/waiting.hpp>
+#include <pinion/rpc/security.hpp>
+#include <pinion/rpc/tcp_network.hpp>
 
 #include <support/caught.hpp>
 
@@ -39,7 +43,7 @@ class liar {
 
  private:
   time_point soon() const { return net_->now() + 20s; }
-  const std::shared_ptr<rpc::network> net_ = rpc::tcp_network::of_this_process();
+  const std::shared_ptr<rpc::network> net_ = rpc::tcp_network_of_this_process();
   const std::shared_ptr<rpc::channel> way_;
 };
 

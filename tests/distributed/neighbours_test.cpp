@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include <pinion/distributed/remote_session.hpp>
+#include <pinion/distributed/server_core.hpp>
+#include <pinion/rpc/tcp_network.hpp>
 
 #include <support/caught.hpp>
 
@@ -96,7 +98,7 @@ TEST_CASE("while a step is compiled on a task, steps of others are made and run 
 
 // A task that takes connections, and says nothing.
 struct mute {
-  std::shared_ptr<rpc::network> net = rpc::tcp_network::of_this_process();
+  std::shared_ptr<rpc::network> net = rpc::tcp_network_of_this_process();
   std::shared_ptr<rpc::listener> door = net->listen("127.0.0.1:0");
   std::shared_ptr<countdown> visited = std::make_shared<countdown>();
 
@@ -160,7 +162,7 @@ TEST_CASE("a session with a kernel that does not return is closed in its time") 
   auto x = placeholder<float>({}, "x");
   auto y = call<stuck>(x);
   session_options options{.target = local.target("worker", 0)};
-  distributed::remote_session sess(options, f.g, rpc::tcp_network::of_this_process(), 200ms);
+  distributed::remote_session sess(options, f.g, rpc::tcp_network_of_this_process(), 200ms);
   const auto step = sess.prepare({{x.endpoint()}, {y.endpoint()}, {}});
   const any_tensor fed = tensor<float>(1.f).untyped();
   any_tensor result;

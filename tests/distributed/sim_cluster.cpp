@@ -2,7 +2,9 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/distributed/local_masters.hpp>
 #include <pinion/distributed/remote_session.hpp>
+#include <pinion/distributed/server_core.hpp>
 #include <pinion/rpc/sim_network.hpp>
 
 #include <rpc/coroutines.hpp>

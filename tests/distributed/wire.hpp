@@ -9,6 +9,7 @@
 
 #include <pinion/distributed/codec.hpp>
 #include <pinion/graph.hpp>
+#include <pinion/rpc/failure.hpp>
 #include <pinion/runtime/partition.hpp>
 #include <pinion/runtime/prune.hpp>
 #include <pinion/train/global_step.hpp>
@@ -151,7 +152,7 @@ inline std::vector<runtime::partition> partitions(const model& m) {
   const auto home = parse_device("/job:worker/replica:0/task:0");
   const placement p =
       simple_placer{}({.graph = m.g, .nodes = runtime::prune(m.g, s), .devices = devices, .home = home});
-  return runtime::partitioner(m.g, p, s, 0).run();
+  return runtime::cut_by_device(m.g, p, s, 0);
 }
 
 }  // namespace wire

@@ -1,6 +1,8 @@
 // Connections: many requests at once, large payloads, and peers that break the rules.
 #include <catch2/catch.hpp>
 
+#include <pinion/rpc/failure.hpp>
+
 #include <rpc/echo.hpp>
 
 namespace {

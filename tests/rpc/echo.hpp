@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/channel.hpp>
+#include <pinion/rpc/security.hpp>
 #include <pinion/rpc/server.hpp>
 #include <pinion/rpc/sim_network.hpp>
 

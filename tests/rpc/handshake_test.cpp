@@ -1,5 +1,8 @@
 // The handshake: who is there, whether both know the key, and what happens when one breaks it off.
 #include <catch2/catch.hpp>
+#include <openssl/evp.h>
+
+#include <pinion/rpc/security.hpp>
 
 #include <rpc/echo.hpp>
 

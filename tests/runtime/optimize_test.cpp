@@ -3,6 +3,10 @@
 
 #include <pinion/graph/text.hpp>
 #include <pinion/runtime/optimize.hpp>
+#include <pinion/runtime/optimize/compose_maps.hpp>
+#include <pinion/runtime/optimize/fold_constants.hpp>
+#include <pinion/runtime/optimize/fold_transposes.hpp>
+#include <pinion/runtime/optimize/share_common.hpp>
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"

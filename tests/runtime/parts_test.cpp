@@ -1,5 +1,6 @@
 // Parts of a step, one by one: pruning, cutting by device, the rendezvous, the executor.
 #include <pinion/graph.hpp>
+#include <pinion/op/kernels.hpp>
 #include <pinion/placement/simple_placer.hpp>
 #include <pinion/runtime/executor.hpp>
 #include <pinion/runtime/prune.hpp>
@@ -78,7 +79,7 @@ std::vector<runtime::partition> cut(const graph& g, const runtime::step_signatur
   for (const char* name : {"/job:localhost/replica:0/task:0/device:CPU:0", "/job:localhost/replica:0/task:0/device:CPU:1"})
     devices.push_back({parse_device(name), name, 0, ""});
   const placement p = simple_placer{}({.graph = g, .nodes = runtime::prune(g, s), .devices = devices});
-  return runtime::partitioner(g, p, s, 0).run();
+  return runtime::cut_by_device(g, p, s, 0);
 }
 
 TEST_CASE("a value crosses once to each device, and a control edge as a value without bytes") {

@@ -14,8 +14,8 @@
 #include <functional>
 #include <mutex>
 #include <unordered_map>
-#include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
 #include <pinion/base/thread_pool.hpp>
 
@@ -28,47 +28,14 @@ class builders {
   using work = std::function<void()>;
   explicit builders(int threads) : pool_(threads) {}
 
-  void add(std::uint64_t key, work what) {
-    if (pool_.threads() == 0) return what();
-    {
-      std::lock_guard hold(mutex_);
-      auto& line = lines_[key];
-      line.push_back(std::move(what));
-      if (line.size() > 1) return;  // whoever works for the key takes it along
-    }
-    pool_.schedule([this, key] { take_turn(key); });
-  }
+  void add(std::uint64_t key, work what);
 
   // Waits until nothing is left to do; false where that took too long.
-  bool wait_until_idle(time_point until) {
-    std::unique_lock hold(mutex_);
-    return idle_.wait_until(hold, until, [this] { return lines_.empty(); });
-  }
+  bool wait_until_idle(time_point until);
 
  private:
   // Work stays in front of its line while it is done, so that others wait behind it.
-  void take_turn(std::uint64_t key) {
-    thread_local const bool modest = let_others_first();
-    static_cast<void>(modest);
-    work next;
-    {
-      std::lock_guard hold(mutex_);
-      next = std::move(lines_.find(key)->second.front());
-    }
-    next();
-    next = nullptr;
-    {
-      std::lock_guard hold(mutex_);
-      const auto line = lines_.find(key);
-      line->second.pop_front();
-      if (line->second.empty()) {
-        lines_.erase(line);
-        if (lines_.empty()) idle_.notify_all();
-        return;
-      }
-    }
-    pool_.schedule([this, key] { take_turn(key); });
-  }
+  void take_turn(std::uint64_t key);
 
   // Linux counts niceness by thread; that of the threads that it starts too. With five it gets a quarter of a core that
   // others want.
@@ -81,3 +48,7 @@ class builders {
 };
 
 }  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/builders.ipp>
+#endif

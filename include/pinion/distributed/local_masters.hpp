@@ -5,8 +5,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/distributed/master.hpp>
 
 namespace pinion::inline v0::distributed {
@@ -15,27 +15,11 @@ namespace pinion::inline v0::distributed {
 // all the same.
 class local_masters {
  public:
-  static local_masters& instance() {
-    static local_masters all;
-    return all;
-  }
-  void add(const std::string& address, const std::string& key, std::weak_ptr<master> m) {
-    std::lock_guard hold(mutex_);
-    masters_[address] = {key, std::move(m)};
-  }
-  void remove(const std::string& address) {
-    std::lock_guard hold(mutex_);
-    masters_.erase(address);
-  }
+  static local_masters& instance();
+  void add(const std::string& address, const std::string& key, std::weak_ptr<master> m);
+  void remove(const std::string& address);
   // Null where there is none; throws unauthenticated where there is one with another key.
-  std::shared_ptr<master> find(const std::string& address, const std::string& key) {
-    std::lock_guard hold(mutex_);
-    const auto at = masters_.find(address);
-    if (at == masters_.end()) return nullptr;
-    if (!rpc::same_proof(at->second.key, key))
-      throw rpc::wrong_key("the task at " + address, !at->second.key.empty(), !key.empty());
-    return at->second.who.lock();
-  }
+  std::shared_ptr<master> find(const std::string& address, const std::string& key);
 
  private:
   struct guarded {
@@ -47,3 +31,7 @@ class local_masters {
 };
 
 }  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/local_masters.ipp>
+#endif

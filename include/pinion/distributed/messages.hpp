@@ -6,8 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/distributed/codec.hpp>
-#include <pinion/distributed/task_name.hpp>
+#include <pinion/base/config.hpp>
+#include <pinion/distributed/codec/graph.hpp>
+#include <pinion/distributed/codec/step.hpp>
+#include <pinion/distributed/codec/subgraph.hpp>
+#include <pinion/rpc/failure.hpp>
 #include <pinion/rpc/typed.hpp>
 
 namespace pinion::inline v0::distributed {
@@ -183,3 +186,45 @@ struct reset_request {
 #undef PINION_MESSAGE
 
 }  // namespace pinion::inline v0::distributed
+
+// The library holds the code that writes and reads them.
+#define PINION_EACH_MESSAGE(X) \
+  X(status_request)            \
+  X(status_reply)              \
+  X(shutdown_request)          \
+  X(register_step)             \
+  X(run_step)                  \
+  X(part_ended)                \
+  X(cancel_run)                \
+  X(forget_session)            \
+  X(reset_containers)          \
+  X(push_value)                \
+  X(announce_value)            \
+  X(pull_value)                \
+  X(pulled_value)              \
+  X(return_credit)             \
+  X(open_session)              \
+  X(opened_session)            \
+  X(extend_graph)              \
+  X(prepare_step)              \
+  X(prepared_reply)            \
+  X(plan_step)                 \
+  X(plan_reply)                \
+  X(run_request)               \
+  X(run_reply)                 \
+  X(list_request)              \
+  X(list_reply)                \
+  X(close_session)             \
+  X(cancel_runs)               \
+  X(reset_request)
+#if PINION_HEADER_ONLY
+#define PINION_HELD_MESSAGE(M)
+#else
+#define PINION_HELD_MESSAGE(M)                                 \
+  extern template message encode(const distributed::M& value); \
+  extern template void read_all(reader& in, distributed::M& value);
+#endif
+namespace pinion::inline v0::rpc {
+PINION_EACH_MESSAGE(PINION_HELD_MESSAGE)
+}
+#undef PINION_HELD_MESSAGE

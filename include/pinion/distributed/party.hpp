@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include <pinion/base/config.hpp>
+
 namespace pinion::inline v0::distributed {
 
 // The master of the worker's own task, or a peer over a connection.
@@ -17,10 +19,10 @@ struct party {
 
 // A task may come back by another connection, in the same life. A client that is no task is known by its connection
 // only, and nobody who comes over one is the own master.
-inline bool are_one(const party& a, const party& b) {
-  if (a.channel == b.channel) return true;
-  const bool tasks = !a.is_own_master() && !b.is_own_master() && !a.name.empty();
-  return tasks && a.name == b.name && a.incarnation == b.incarnation;
-}
+bool are_one(const party& a, const party& b);
 
 }  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/party.ipp>
+#endif

@@ -15,11 +15,9 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include <pinion/distributed/messages.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/op/services.hpp>
-#include <pinion/runtime/transfer_key.hpp>
 
 namespace pinion::inline v0::distributed {
 
@@ -47,120 +45,26 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
 
   std::uint64_t run() const { return run_; }
 
-  void send(const std::string& key, handed_over value) override {
-    const auto to = task_of_device(runtime::destination_of(key));
-    if (to != task_) return carrier_.carry(run_, key, to, std::move(value.value));
-    receiver waiting;
-    {
-      std::lock_guard hold(mutex_);
-      if (failure_) return;
-      waiting = take_receiver(key);
-      if (!waiting) local_.emplace(key, std::move(value));
-    }
-    if (waiting) waiting(std::move(value), nullptr);
-  }
+  void send(const std::string& key, handed_over value) override;
 
-  void receive(const std::string& key, receiver done) override {
-    std::optional<error> failure;
-    handed_over value;
-    std::string announced_by;
-    {
-      std::lock_guard hold(mutex_);
-      failure = failure_;
-      if (!failure && !take_value(key, value)) {
-        if (receivers_.try_emplace(key, std::move(done)).second) {
-          const auto at = announced_.find(key);
-          if (at == announced_.end()) return;
-          announced_by = std::move(at->second);
-          announced_.erase(at);
-        } else {
-          failure = received_twice(key);  // and done is still here
-        }
-      }
-    }
-    if (!announced_by.empty()) return fetch(key, announced_by);
-    done(std::move(value), failure ? &*failure : nullptr);
-  }
+  void receive(const std::string& key, receiver done) override;
 
-  void abort(const error& why) override {
-    std::unordered_map<std::string, receiver> waiting;
-    {
-      std::lock_guard hold(mutex_);
-      if (failure_) return;
-      failure_ = why;
-      waiting.swap(receivers_);
-      local_.clear();
-      arrived_.clear();
-      announced_.clear();
-    }
-    for (auto& [key, done] : waiting) done({}, &why);
-  }
+  void abort(const error& why) override;
 
   // ---- from other tasks
 
-  void arrive(const std::string& key, arrival a) {
-    receiver waiting;
-    {
-      std::lock_guard hold(mutex_);
-      if (failure_) return;
-      waiting = take_receiver(key);
-      if (!waiting) arrived_.emplace(key, std::move(a));
-    }
-    if (waiting)
-      carrier_.compute([waiting = std::move(waiting), value = std::move(a.value)] { waiting({value}, nullptr); });
-  }
-  void announce(const std::string& key, const std::string& by) {
-    {
-      std::lock_guard hold(mutex_);
-      if (failure_) return;
-      if (receivers_.count(key) == 0) {
-        announced_.emplace(key, by);
-        return;
-      }
-    }
-    fetch(key, by);
-  }
+  void arrive(const std::string& key, arrival a);
+  void announce(const std::string& key, const std::string& by);
 
   // A key that is waited for, or "".
-  std::string missing() const {
-    std::lock_guard hold(mutex_);
-    return receivers_.empty() ? std::string() : receivers_.begin()->first;
-  }
+  std::string missing() const;
 
  private:
   // With the lock.
-  receiver take_receiver(const std::string& key) {
-    const auto at = receivers_.find(key);
-    if (at == receivers_.end()) return nullptr;
-    auto taken = std::move(at->second);
-    receivers_.erase(at);
-    return taken;
-  }
-  bool take_value(const std::string& key, handed_over& value) {
-    if (const auto at = local_.find(key); at != local_.end()) {
-      value = std::move(at->second);
-      local_.erase(at);
-      return true;
-    }
-    if (const auto at = arrived_.find(key); at != arrived_.end()) {
-      value = {std::move(at->second.value)};
-      arrived_.erase(at);
-      return true;
-    }
-    return false;
-  }
+  receiver take_receiver(const std::string& key);
+  bool take_value(const std::string& key, handed_over& value);
 
-  void fetch(const std::string& key, const std::string& from) {
-    carrier_.fetch(run_, key, from, [self = shared_from_this(), key](any_tensor value, const error* failed) {
-      if (!failed) return self->arrive(key, {std::move(value), {}});
-      receiver waiting;
-      {
-        std::lock_guard hold(self->mutex_);
-        waiting = self->take_receiver(key);
-      }
-      if (waiting) waiting({}, failed);
-    });
-  }
+  void fetch(const std::string& key, const std::string& from);
 
   const std::uint64_t run_;
   const std::string task_;
@@ -174,3 +78,7 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
 };
 
 }  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/remote_rendezvous.ipp>
+#endif

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/task_server.hpp>

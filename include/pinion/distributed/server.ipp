@@ -1,10 +1,13 @@
 // Bodies of <pinion/distributed/server.hpp>.
 #pragma once
 
+#include <utility>
+
 #include <pinion/distributed/remote_session.hpp>
 #include <pinion/distributed/server.hpp>
 #include <pinion/distributed/server_core.hpp>
 #include <pinion/distributed/task_name.hpp>
+#include <pinion/rpc/tcp_network.hpp>
 
 namespace pinion::inline v0 {
 
@@ -58,15 +61,15 @@ PINION_DECL std::unique_ptr<task_server> make_task_server(const cluster_spec& cl
                                                           std::unique_ptr<bound_address> bound) {
   std::unique_ptr<rpc::listener> listener;
   if (bound) listener = std::move(static_cast<bound_listener&>(*bound).listener);
-  return std::make_unique<server_core>(rpc::tcp_network::of_this_process(), cluster, options, std::move(listener));
+  return std::make_unique<server_core>(rpc::tcp_network_of_this_process(), cluster, options, std::move(listener));
 }
 
 PINION_DECL std::unique_ptr<bound_address> bind_address(const std::string& address) {
-  return std::make_unique<bound_listener>(rpc::tcp_network::of_this_process(), address);
+  return std::make_unique<bound_listener>(rpc::tcp_network_of_this_process(), address);
 }
 
 PINION_DECL void shut_down_task(const std::string& address, const std::string& task, const security_options& security) {
-  stop_remote(rpc::tcp_network::of_this_process(), address, task, security);
+  stop_remote(rpc::tcp_network_of_this_process(), address, task, security);
 }
 
 }  // namespace pinion::inline v0::distributed

@@ -3,16 +3,17 @@
 
 #include <pinion/distributed/remote_session.hpp>
 #include <pinion/distributed/sessions.hpp>
+#include <pinion/rpc/tcp_network.hpp>
 
 namespace pinion::inline v0::distributed {
 
 PINION_DECL void reset_cluster(const std::string& target, const std::vector<std::string>& containers,
                                const security_options& security) {
-  reset_remote(rpc::tcp_network::of_this_process(), address_of_target(target), containers, security);
+  reset_remote(rpc::tcp_network_of_this_process(), address_of_target(target), containers, security);
 }
 
 PINION_DECL std::unique_ptr<runtime::session_backend> make_remote_session(const session_options& options, graph& g) {
-  return std::make_unique<remote_session>(options, g, rpc::tcp_network::of_this_process());
+  return std::make_unique<remote_session>(options, g, rpc::tcp_network_of_this_process());
 }
 
 }  // namespace pinion::inline v0::distributed

@@ -4,11 +4,15 @@
 #include <string>
 #include <string_view>
 
+#include <pinion/base/config.hpp>
+
 namespace pinion::inline v0::distributed {
 
 // "/job:ps/replica:0/task:0".
-inline std::string task_name(std::string_view job, int task) {
-  return "/job:" + std::string(job) + "/replica:0/task:" + std::to_string(task);
-}
+std::string task_name(std::string_view job, int task);
 
 }  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/task_name.ipp>
+#endif

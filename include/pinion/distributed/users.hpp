@@ -4,8 +4,8 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
 
 namespace pinion::inline v0::distributed {
@@ -16,25 +16,16 @@ class users {
   // One who uses it, until it goes.
   class one {
    public:
-    explicit one(std::shared_ptr<users> of) : of_(std::move(of)) {
-      std::lock_guard hold(of_->mutex_);
-      ++of_->count_;
-    }
+    explicit one(std::shared_ptr<users> of);
     one(const one&) = delete;
-    ~one() {
-      std::lock_guard hold(of_->mutex_);
-      if (--of_->count_ == 0) of_->none_.notify_all();
-    }
+    ~one();
 
    private:
     const std::shared_ptr<users> of_;
   };
 
   // False where somebody still uses it then.
-  bool wait_until_none(time_point until) {
-    std::unique_lock hold(mutex_);
-    return none_.wait_until(hold, until, [this] { return count_ == 0; });
-  }
+  bool wait_until_none(time_point until);
 
  private:
   std::mutex mutex_;
@@ -43,3 +34,7 @@ class users {
 };
 
 }  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/users.ipp>
+#endif

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/rpc/typed.hpp>
 
 namespace pinion::inline v0::distributed {
@@ -57,26 +58,11 @@ Result wait_for(rpc::network& net, const wait_options& how, const Begin& begin) 
 }
 
 // Connects, or waits until the way is up.
-inline void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, wait_options how) {
-  if (way->up()) return;
-  how.what = "waiting for " + way->title();
-  const auto limit = how.until;
-  if (how.until) *how.until += std::chrono::milliseconds(500);  // the channel's own error says more
-  wait_for<rpc::nothing>(net, how,
-                         [&](auto done) { way->connect(limit, [done](const error* failed) { done({}, failed); }); });
-}
+void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, wait_options how);
 
 // Connects with a task that ought to be there: when it does not answer soon, it is unavailable.
-inline void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& way, rpc::duration soon,
-                  std::string_view task = {}, wait_options how = {}) {
-  try {
-    how.until = net.now() + soon;
-    connect_and_wait(net, way, std::move(how));
-  } catch (const error& e) {
-    if (e.code() != errc::deadline_exceeded) throw;
-    throw error(errc::unavailable, e.sentence()).in_task(task);
-  }
-}
+void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& way, rpc::duration soon, std::string_view task = {},
+           wait_options how = {});
 
 template <class Reply, class Request>
 Reply ask_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, const Request& request,
@@ -92,3 +78,7 @@ Reply ask_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, 
 }
 
 }  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/waiting.ipp>
+#endif

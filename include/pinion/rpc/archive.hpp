@@ -23,7 +23,7 @@
 
 #include <cereal/cereal.hpp>
 
-#include <pinion/base/error.hpp>
+#include <pinion/base/config.hpp>
 
 namespace pinion::inline v0::rpc {
 class writer;
@@ -51,21 +51,10 @@ class writer : public cereal::OutputArchive<writer, cereal::AllowEmptyClassElisi
   std::vector<part> parts;
 
   void put(const void* data, std::size_t bytes) { control.append(static_cast<const char*>(data), bytes); }
-  void put_count(std::uint64_t count) {
-    const auto narrow = static_cast<std::uint32_t>(count);
-    if (narrow != count)
-      throw error(errc::invalid_argument, std::to_string(count) + " elements are too many for a message");
-    put(&narrow, sizeof narrow);
-  }
+  void put_count(std::uint64_t count);
   // Bytes that are too many to be copied.
-  void attach(const void* data, std::size_t bytes, std::shared_ptr<const void> owner) {
-    if (bytes > 0) parts.push_back({static_cast<const std::byte*>(data), bytes, std::move(owner)});
-  }
-  std::size_t payload_bytes() const {
-    std::size_t sum = 0;
-    for (const part& p : parts) sum += p.bytes;
-    return sum;
-  }
+  void attach(const void* data, std::size_t bytes, std::shared_ptr<const void> owner);
+  std::size_t payload_bytes() const;
 };
 
 // Reads what a writer wrote, which it distrusts. Refers to the control part, which must outlive it. Not thread-safe.
@@ -77,41 +66,18 @@ class reader : public cereal::InputArchive<reader, cereal::AllowEmptyClassElisio
   std::vector<std::span<std::byte>> rooms;  // where the payload goes, in order
 
   std::size_t left() const { return control_.size(); }
-  std::string_view take(std::size_t bytes) {
-    if (bytes > left())
-      refuse("a message ends early: " + std::to_string(bytes) + " bytes wanted, " + std::to_string(left()) + " left");
-    const std::string_view taken = control_.substr(0, bytes);
-    control_.remove_prefix(bytes);
-    return taken;
-  }
+  std::string_view take(std::size_t bytes);
   // A number of elements, each of which takes so many bytes or more.
-  std::size_t take_count(std::size_t least_bytes = 1) {
-    std::uint32_t count;
-    std::memcpy(&count, take(sizeof count).data(), sizeof count);
-    if (count > left() / least_bytes)
-      refuse("a message ends early: " + std::to_string(count) + " elements announced, " + std::to_string(left()) +
-             " bytes left");
-    return count;
-  }
+  std::size_t take_count(std::size_t least_bytes = 1);
 
   // To be called before room is made for bytes of the payload.
-  void claim(std::uint64_t bytes) {
-    if (bytes > payload_left_)
-      refuse("a tensor of " + std::to_string(bytes) + " bytes, where the message has " + std::to_string(payload_left_) +
-             " more");
-    payload_left_ -= bytes;
-  }
-  void room(std::span<std::byte> bytes) {
-    if (!bytes.empty()) rooms.push_back(bytes);
-  }
+  void claim(std::uint64_t bytes);
+  void room(std::span<std::byte> bytes);
 
   // To be called last: a message says no more than what was read.
-  void finish() const {
-    if (left() > 0) refuse("a message has " + std::to_string(left()) + " bytes more than were expected");
-    if (payload_left_ > 0) refuse("a message has " + std::to_string(payload_left_) + " bytes that belong to no tensor");
-  }
+  void finish() const;
 
-  [[noreturn]] static void refuse(std::string sentence) { throw error(errc::data_loss, std::move(sentence)); }
+  [[noreturn]] static void refuse(std::string sentence);
 
  private:
   friend struct deeper;
@@ -124,10 +90,7 @@ class reader : public cereal::InputArchive<reader, cereal::AllowEmptyClassElisio
 struct [[nodiscard]] deeper {
   static constexpr int limit = 16;
 
-  explicit deeper(reader& a) : of(a) {
-    if (of.depth_ == limit) reader::refuse("a message is nested more than " + std::to_string(limit) + " levels deep");
-    ++of.depth_;
-  }
+  explicit deeper(reader& a);
   deeper(const deeper&) = delete;
   deeper& operator=(const deeper&) = delete;
   ~deeper() { --of.depth_; }
@@ -190,10 +153,7 @@ void serialize(reader& a, cereal::NameValuePair<T>& named) {
   a(named.value);
 }
 
-inline void save(writer& a, const std::string& text) {
-  a.put_count(text.size());
-  a.put(text.data(), text.size());
-}
+void save(writer& a, const std::string& text);
 inline void load(reader& a, std::string& text) {
   text = a.take(a.take_count());
 }
@@ -258,3 +218,7 @@ void load(reader& a, std::optional<T>& maybe) {
 }
 
 }  // namespace pinion::inline v0::rpc
+
+#if PINION_HEADER_ONLY
+#include <pinion/rpc/archive.ipp>
+#endif

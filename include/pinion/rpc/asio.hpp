@@ -1,4 +1,5 @@
-// Asio, included in one way everywhere: standalone, with coroutines on every compiler.
+// Asio, included in one way everywhere: standalone, with coroutines on every compiler. Here is what interfaces speak
+// of; bodies include <pinion/rpc/asio_io.hpp>.
 #pragma once
 
 #if !defined(ASIO_STANDALONE)
@@ -15,16 +16,6 @@
 
 #include <asio/awaitable.hpp>
 #include <asio/buffer.hpp>
-#include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
-#include <asio/post.hpp>
-#include <asio/signal_set.hpp>
-#include <asio/steady_timer.hpp>
-#include <asio/use_awaitable.hpp>
-#include <asio/write.hpp>
 
 namespace pinion::inline v0::rpc {
 using asio::awaitable;

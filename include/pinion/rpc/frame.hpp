@@ -1,13 +1,11 @@
 // What stands before every message: 32 bytes, little-endian.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <optional>
-#include <string>
 
+#include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 
 namespace pinion::inline v0::rpc {
@@ -48,29 +46,15 @@ struct excess {
   const char* part;
   std::uint64_t bytes, limit;
 };
-inline std::optional<excess> excess_of(std::uint64_t control, std::uint64_t payload, const limits& allowed) {
-  if (control > allowed.control) return excess{"control", control, allowed.control};
-  if (payload > allowed.payload) return excess{"payload", payload, allowed.payload};
-  return std::nullopt;
-}
+std::optional<excess> excess_of(std::uint64_t control, std::uint64_t payload, const limits& allowed);
 
-inline void check(const frame_header& h, const limits& allowed) {
-  if (h.magic != frame_header::expected_magic)
-    throw error(errc::data_loss, "what arrives is not a pinion message: it does not begin with PN");
-  if (h.kind > frame_kind::goodbye)
-    throw error(errc::data_loss, "a message of unknown kind " + std::to_string(static_cast<int>(h.kind)));
-  if (const auto over = excess_of(h.control, h.payload, allowed))
-    throw error(errc::data_loss, "a message announces " + std::to_string(over->bytes) + " bytes of " + over->part +
-                                     "; the limit is " + std::to_string(over->limit));
-}
+void check(const frame_header& h, const limits& allowed);
 
 // Why a message is not sent: its peer would close the connection, at the cost of everybody who uses it.
-inline std::optional<error> too_large_to_send(std::uint64_t control, std::uint64_t payload) {
-  const auto over = excess_of(control, payload, {});
-  if (!over) return std::nullopt;
-  return error(errc::resource_exhausted, "a message of " + std::to_string(over->bytes) + " bytes of " + over->part +
-                                             " is more than the " + std::to_string(over->limit) +
-                                             " that a task takes at once; a smaller step, or graph, passes");
-}
+std::optional<error> too_large_to_send(std::uint64_t control, std::uint64_t payload);
 
 }  // namespace pinion::inline v0::rpc
+
+#if PINION_HEADER_ONLY
+#include <pinion/rpc/frame.ipp>
+#endif

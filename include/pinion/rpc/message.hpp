@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/rpc/archive.hpp>
 
 namespace pinion::inline v0::rpc {
@@ -14,28 +15,32 @@ struct message {
   std::string control;
   std::vector<part> parts;
 
-  std::uint64_t payload_bytes() const {
-    std::uint64_t sum = 0;
-    for (const part& p : parts) sum += p.bytes;
-    return sum;
-  }
+  std::uint64_t payload_bytes() const;
 };
 
-template <class... T>
-message encode(const T&... values) {
+template <class M>
+message encode(const M& value) {
   writer out;
-  out(values...);
+  out(value);
   return {std::move(out.control), std::move(out.parts)};
 }
-
-// A message without payload, read to its end.
+// Reads a value that is all of a message.
+template <class M>
+void read_all(reader& in, M& value) {
+  in(value);
+  in.finish();
+}
+// A message without payload.
 template <class M>
 M decode(std::string_view control) {
   M value;
   reader in(control, 0);
-  in(value);
-  in.finish();
+  read_all(in, value);
   return value;
 }
 
 }  // namespace pinion::inline v0::rpc
+
+#if PINION_HEADER_ONLY
+#include <pinion/rpc/message.ipp>
+#endif

@@ -1,7 +1,6 @@
 // What the protocol stands on: byte streams, listeners, timers and waiting, over TCP or simulated.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -9,11 +8,9 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
-#include <pinion/base/error.hpp>
-#include <pinion/base/said_wait.hpp>
 #include <pinion/rpc/asio.hpp>
 
 namespace pinion::inline v0::rpc {
@@ -70,36 +67,22 @@ class network {
   // May a wait be in vain because everything happens in the waiting thread? Then who uses it must start no threads.
   virtual bool single_threaded() const { return false; }
 
-  void post(std::function<void()> body) { asio::post(context(), std::move(body)); }
-  void spawn(awaitable<void> coroutine) { asio::co_spawn(context(), std::move(coroutine), asio::detached); }
+  void post(std::function<void()> body);
+  void spawn(awaitable<void> coroutine);
 };
 
 // Blocks until what was posted so far, and what that posted in turn, has run. Not for the network's own thread.
-inline void settle(network& net) {
-  countdown done;
-  net.post([&] { net.post([&] { done.count_down(); }); });
-  pinion::detail::wait_and_say([&](auto time) { return net.wait(done, net.now() + time); },
-                               [] { return "what stops waits for the network's thread, which is busy or is held up"; });
-}
+void settle(network& net);
 
 // "127.0.0.1" and "2222" of "127.0.0.1:2222"; brackets around an IPv6 host are taken off.
 struct endpoint {
   std::string host, port;
-  explicit endpoint(const std::string& address) {
-    const auto colon = std::min(address.rfind(':'), address.size());
-    host = address.substr(0, colon);
-    port = address.substr(std::min(colon + 1, address.size()));
-    const bool number = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == port.npos;
-    if (!number || std::stoi(port) > 65535)
-      throw error(errc::invalid_argument,
-                  "the address '" + address + "' is not of the form host:port, with a port from 0 to 65535");
-    if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  }
-  bool is_loopback() const {
-    asio::error_code no_number;
-    const auto number = asio::ip::make_address(host, no_number);
-    return host == "localhost" || (!no_number && number.is_loopback());
-  }
+  explicit endpoint(const std::string& address);
+  bool is_loopback() const;
 };
 
 }  // namespace pinion::inline v0::rpc
+
+#if PINION_HEADER_ONLY
+#include <pinion/rpc/network.ipp>
+#endif

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include <pinion/base/config.hpp>
+
 namespace pinion::inline v0::rpc {
 
 // Written by the connections of a server or session; read by anybody.
@@ -13,9 +15,11 @@ struct traffic {
   std::atomic<std::uint64_t> writes{0};    // calls that hand bytes to the system: messages share them
   std::atomic<std::uint64_t> requests{0};  // sent: each is a round trip
 
-  static void add(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1) {
-    counter.fetch_add(n, std::memory_order_relaxed);
-  }
+  static void add(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1);
 };
 
 }  // namespace pinion::inline v0::rpc
+
+#if PINION_HEADER_ONLY
+#include <pinion/rpc/traffic.ipp>
+#endif

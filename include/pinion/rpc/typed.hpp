@@ -22,8 +22,7 @@ class typed_incoming final : public incoming {
  public:
   typed_incoming(const envelope& e, Deliver deliver) : deliver_(std::move(deliver)) {
     reader in(e.control, e.payload);
-    in(message_);
-    in.finish();
+    read_all(in, message_);
     rooms_ = std::move(in.rooms);
   }
   std::span<const std::span<std::byte>> rooms() const override { return rooms_; }
@@ -54,8 +53,7 @@ class sealed {
   M open() {
     M message;
     reader in(control_, bytes_);
-    in(message);
-    in.finish();
+    read_all(in, message);
     std::size_t at = 0;
     for (const auto& room : in.rooms) {
       std::memcpy(room.data(), payload_.get() + at, room.size());

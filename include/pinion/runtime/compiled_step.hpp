@@ -1,14 +1,12 @@
 // The partitions of a step that run in one task, ready to run as often as wanted.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <utility>
 #include <vector>
 
-#include <pinion/base/countdown.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/runtime/executor.hpp>
 #include <pinion/runtime/task.hpp>
 
@@ -20,82 +18,25 @@ class compiled_step {
  public:
   // The device of a partition is an index into the task's. `bodies` makes nodes with bodies ready.
   compiled_step(std::vector<partition> parts, const graph& g, runtime::task& on, session_kernels& kernels,
-                const std::shared_ptr<body_compiler>& bodies)
-      : task_(on) {
-    for (auto& part : parts) {
-      auto& device = *on.devices.at(static_cast<std::size_t>(part.device));
-      parts_.push_back(std::make_unique<executable>(std::move(part), g, device, on.services, bodies,
-                                                    [&](const kernel_setup& s) { return kernels.find_or_make(s); }));
-    }
-    waits_ = parts_.size() != 1 || parts_[0]->waits || parts_[0]->device->stream();
-  }
+                const std::shared_ptr<body_compiler>& bodies);
 
   // Returns when it has ended, at the state's deadline at the latest if what runs then can be cancelled.
-  void run(step_state& state) {
-    if (parts_.empty()) return;
-    if (runs_in_order()) {
-      auto memory = acquire();
-      executor(*parts_[0], *(*memory)[0], task_.services, state, nullptr).run_in_order();
-      return release(std::move(memory));
-    }
-    countdown ended;
-    start(state, [&ended] { ended.count_down(); });
-    if (ended.wait(state.deadline)) return;
-    state.fail(step_state::too_late());
-    ended.wait();
-  }
+  void run(step_state& state);
 
   // Does run() do all of it in the calling thread, without waiting for anybody?
   bool runs_in_order() const { return parts_.empty() || (!waits_ && !worth_sharing(*parts_[0])); }
 
   // Begins in this thread; `done` is called once, in any thread, when every partition has ended. Whoever calls keeps
   // the state and this alive until then.
-  void start(step_state& state, std::function<void()> done) {
-    if (parts_.empty()) return done();
-    struct under_way {
-      std::unique_ptr<step_memory> memory;
-      std::atomic<int> left;
-      std::function<void()> done;
-    };
-    auto all = std::make_shared<under_way>();
-    all->memory = acquire();
-    all->left = static_cast<int>(parts_.size());
-    all->done = std::move(done);
-    for (std::size_t i = 0; i < parts_.size(); ++i)
-      std::make_shared<executor>(*parts_[i], *(*all->memory)[i], task_.services, state, &task_.inter_op)
-          ->start([this, all] {
-            if (all->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-            release(std::move(all->memory));
-            const auto tell = std::move(all->done);
-            tell();
-          });
-  }
+  void start(step_state& state, std::function<void()> done);
 
  private:
   using step_memory = std::vector<std::unique_ptr<run_memory>>;
 
-  bool worth_sharing(const executable& e) const {
-    return task_.inter_op.threads() > 0 &&
-           std::count_if(e.items.begin(), e.items.end(), [](const auto& i) { return i.expensive(); }) > 1;
-  }
+  bool worth_sharing(const executable& e) const;
 
-  std::unique_ptr<step_memory> acquire() {
-    {
-      std::lock_guard hold(mutex_);
-      if (!idle_.empty()) {
-        auto m = std::move(idle_.back());
-        idle_.pop_back();
-        return m;
-      }
-    }
-    auto m = std::make_unique<step_memory>();
-    for (const auto& p : parts_) m->push_back(std::make_unique<run_memory>(*p));
-    return m;
-  }
-  void release(std::unique_ptr<step_memory> m) {
-    std::lock_guard hold(mutex_);
-    idle_.push_back(std::move(m));
-  }
+  std::unique_ptr<step_memory> acquire();
+  void release(std::unique_ptr<step_memory> m);
 
   runtime::task& task_;
   std::vector<std::unique_ptr<executable>> parts_;
@@ -105,3 +46,7 @@ class compiled_step {
 };
 
 }  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/compiled_step.ipp>
+#endif

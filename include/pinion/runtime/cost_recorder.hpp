@@ -8,7 +8,9 @@
 #include <string>
 #include <utility>
 
-#include <pinion/op/kernels.hpp>
+#include <pinion/base/config.hpp>
+#include <pinion/base/error.hpp>
+#include <pinion/op/kernel.hpp>
 #include <pinion/placement/cost/measured_costs.hpp>
 
 namespace pinion::inline v0::runtime {
@@ -16,14 +18,8 @@ namespace pinion::inline v0::runtime {
 // Thread-safe. Outlives the kernels that report to it, and what they have put into streams.
 class cost_recorder {
  public:
-  void add(const std::string& node, std::string_view device_type, std::chrono::steady_clock::duration took) {
-    std::lock_guard hold(mutex_);
-    costs_.add(node, device_type, std::chrono::duration<double>(took).count());
-  }
-  measured_costs costs() const {
-    std::lock_guard hold(mutex_);
-    return costs_;
-  }
+  void add(const std::string& node, std::string_view device_type, std::chrono::steady_clock::duration took);
+  measured_costs costs() const;
 
  private:
   mutable std::mutex mutex_;
@@ -37,20 +33,7 @@ class timed_kernel final : public kernel {
   timed_kernel(std::shared_ptr<kernel> inner, std::shared_ptr<cost_recorder> into)
       : inner_(std::move(inner)), into_(std::move(into)) {}
 
-  void run(kernel_context& c) override {
-    using clock = std::chrono::steady_clock;
-    const auto began = std::make_shared<clock::time_point>(clock::now());
-    devices::stream* const stream = c.device->stream();
-    if (stream) stream->enqueue([began] { *began = clock::now(); });
-    inner_->run(c);
-    const auto tell = [began, into = into_, name = c.node->name, type = std::string(c.device->type())] {
-      into->add(name, type, clock::now() - *began);
-    };
-    if (stream)
-      stream->enqueue(tell);
-    else
-      tell();
-  }
+  void run(kernel_context& c) override;
   bool expensive() const override { return inner_->expensive(); }
   bool blocking() const override { return inner_->blocking(); }
   void start(kernel_context& c, std::function<void(const error*)> done) override { inner_->start(c, std::move(done)); }
@@ -61,3 +44,7 @@ class timed_kernel final : public kernel {
 };
 
 }  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/cost_recorder.ipp>
+#endif

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <pinion/base/config.hpp>
 #include <pinion/op/services.hpp>
 
 namespace pinion::inline v0::runtime {
@@ -13,21 +14,10 @@ namespace pinion::inline v0::runtime {
 class local_resource_manager final : public resource_manager {
  public:
   std::shared_ptr<resource> find_or_create(const std::string& container, const std::string& name,
-                                           const std::function<std::shared_ptr<resource>()>& make) override {
-    const auto one = kept(container, name);
-    std::lock_guard one_makes_it(one->making);
-    if (!one->made) one->made = make();
-    return one->made;
-  }
+                                           const std::function<std::shared_ptr<resource>()>& make) override;
   // Forgets the resources of a container; kernels that hold one keep it until they go.
-  void clear(const std::string& container) {
-    std::lock_guard hold(mutex_);
-    std::erase_if(resources_, [&](const auto& item) { return item.first.first == container; });
-  }
-  void clear() {
-    std::lock_guard hold(mutex_);
-    resources_.clear();
-  }
+  void clear(const std::string& container);
+  void clear();
 
  private:
   // Made once, under a lock of its own: others are found meanwhile.
@@ -35,15 +25,14 @@ class local_resource_manager final : public resource_manager {
     std::mutex making;
     std::shared_ptr<resource> made;
   };
-  std::shared_ptr<kept_resource> kept(const std::string& container, const std::string& name) {
-    std::lock_guard hold(mutex_);
-    auto& one = resources_[{container, name}];
-    if (!one) one = std::make_shared<kept_resource>();
-    return one;
-  }
+  std::shared_ptr<kept_resource> kept(const std::string& container, const std::string& name);
 
   std::mutex mutex_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<kept_resource>> resources_;
 };
 
 }  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/resource_manager.ipp>
+#endif

@@ -2,67 +2,16 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <pinion/base/cancellation.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/graph/body.hpp>
-#include <pinion/graph/traverse.hpp>
-#include <pinion/op/variable/op.hpp>
-#include <pinion/op/variable/state.hpp>
-#include <pinion/placement/simple_placer.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/rendezvous.hpp>
 
 namespace pinion::inline v0::runtime {
-
-namespace detail {
-
-// A compiled body. What it is fed lies on the device of its caller.
-class body_step final : public nested_step {
- public:
-  template <class... A>
-  explicit body_step(std::size_t results, A&&... a) : compiled_(std::forward<A>(a)...), results_(results) {}
-
-  void start(kernel_context& caller, std::vector<any_tensor> arguments, ended done) override {
-    auto r = std::make_shared<one_run>(caller.step);
-    r->state.feeds = std::move(arguments);
-    r->state.tracer = caller.tracer;
-    r->state.fetches.resize(results_);
-    if (caller.watch) r->state.deadline = caller.watch->time_limit();
-    if (caller.cancellation) {
-      r->cancellation = caller.cancellation;
-      r->subscription = caller.cancellation->subscribe([weak = std::weak_ptr(r)] {
-        if (const auto alive = weak.lock()) alive->state.fail(given_up());
-      });
-      if (r->subscription == 0) r->state.fail(given_up());
-    }
-    const auto finish = [r, done = std::move(done)] {
-      if (r->cancellation) r->cancellation->unsubscribe(r->subscription);
-      const auto failure = r->state.failure();
-      done(std::move(r->state.fetches), failure ? &*failure : nullptr);
-    };
-    if (!compiled_.runs_in_order()) return compiled_.start(r->state, finish);
-    compiled_.run(r->state);
-    finish();
-  }
-
- private:
-  struct one_run {
-    explicit one_run(std::int64_t step) : state(meet, step) {}
-    local_rendezvous meet;
-    step_state state;
-    pinion::cancellation* cancellation = nullptr;
-    std::uint64_t subscription = 0;
-  };
-  static error given_up() { return error(errc::cancelled, "the step was given up"); }
-
-  compiled_step compiled_;
-  const std::size_t results_;
-};
-
-}  // namespace detail
 
 // Places bodies by the simple placer on the devices of one task, where they prefer that of their node; kernels of
 // stateful ops are the session's. Refers to the task. Thread-safe.
@@ -72,35 +21,10 @@ class session_bodies final : public body_compiler, public std::enable_shared_fro
       : task_(on), kernels_(std::move(kernels)), soft_(soft) {}
 
   std::shared_ptr<nested_step> compile(const body& b, const std::vector<output>& results, const node& caller,
-                                       const devices::device& on) override {
-    const step_signature signature{b.arguments, results, b.targets};
-    const placement placed = place(b, signature, caller, on);
-    int home = 0;
-    while (placed.devices()[static_cast<std::size_t>(home)].name != on.name()) ++home;
-    return std::make_shared<detail::body_step>(results.size(), partitioner(b.graph, placed, signature, home).run(),
-                                               b.graph, task_, *kernels_, shared_from_this());
-  }
+                                       const devices::device& on) override;
 
  private:
-  placement place(const body& b, const step_signature& s, const node& caller, const devices::device& on) const {
-    placement_problem problem{.graph = b.graph,
-                              .nodes = ancestors(b.graph, s.fetches, s.targets, s.feeds),
-                              .devices = task_.device_infos(),
-                              .home = on.spec().with_type("").with_index(-1),
-                              .soft = soft_,
-                              .first = on.spec()};
-    for (const node_id id : problem.nodes)  // a variable is where it was first
-      if (b.graph[id].op == op::variable::name)
-        if (const std::string at = op::find_variable(task_.services, b.graph[id])->device(); !at.empty())
-          problem.kept.emplace(id, at);
-    try {
-      return simple_placer{}(problem);
-    } catch (...) {
-      const error e = current_error();
-      throw error(e.code(), "the body of '" + caller.name + "' stays within its task: " + e.sentence())
-          .at_node(e.node(), "", e.location());
-    }
-  }
+  placement place(const body& b, const step_signature& s, const node& caller, const devices::device& on) const;
 
   task& task_;
   const std::shared_ptr<session_kernels> kernels_;
@@ -108,3 +32,7 @@ class session_bodies final : public body_compiler, public std::enable_shared_fro
 };
 
 }  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/session_bodies.ipp>
+#endif

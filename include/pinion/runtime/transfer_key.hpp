@@ -4,17 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include <pinion/base/config.hpp>
+
 namespace pinion::inline v0::runtime {
 
 // "W/read:0;/job:ps/…/device:CPU:0;/job:worker/…/device:CPU:0": what, from where, to where. `what` is an output's
 // number, or "done" for a control edge.
-inline std::string transfer_key(std::string_view node, std::string_view what, std::string_view from,
-                                std::string_view to) {
-  std::string key;
-  key.reserve(node.size() + what.size() + from.size() + to.size() + 3);
-  key.append(node).append(":").append(what).append(";").append(from).append(";").append(to);
-  return key;
-}
+std::string transfer_key(std::string_view node, std::string_view what, std::string_view from, std::string_view to);
 
 // Requires of all: a key.
 constexpr std::string_view destination_of(std::string_view key) {
@@ -30,3 +26,7 @@ constexpr std::string_view value_of(std::string_view key) {
 }
 
 }  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/transfer_key.ipp>
+#endif

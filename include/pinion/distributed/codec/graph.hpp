@@ -1,23 +1,13 @@
 // The wire form of nodes and graphs, and the deltas by which a replica of a growing graph is kept.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <iterator>
-#include <memory>
 #include <optional>
-#include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
-#include <pinion/distributed/codec/admission.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/distributed/codec/program.hpp>
 #include <pinion/distributed/codec/values.hpp>
-#include <pinion/graph/attribute_value.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/graph/graph.hpp>
 
@@ -38,21 +28,10 @@ struct shipped {
 
   node_id size() const { return static_cast<node_id>(there.size()); }
   // To be called when the delta has arrived.
-  void add(const graph_delta& delta) {
-    for (const auto& n : delta.nodes) there.push_back(n.has_value());
-    for (const node_id id : delta.gone) there[static_cast<std::size_t>(id)] = false;
-  }
+  void add(const graph_delta& delta);
 };
 
-inline graph_delta delta_since(const graph& g, const shipped& before = {}) {
-  g.settle();
-  graph_delta delta{before.size(), {}, {}};
-  for (node_id id = 0; id < before.size(); ++id)
-    if (before.there[static_cast<std::size_t>(id)] && !g.contains(id)) delta.gone.push_back(id);
-  for (node_id id = before.size(); id < g.size(); ++id)
-    delta.nodes.push_back(g.contains(id) ? std::optional(g[id]) : std::nullopt);
-  return delta;
-}
+graph_delta delta_since(const graph& g, const shipped& before = {});
 
 inline constexpr node_id most_nodes = 10'000'000;
 
@@ -71,139 +50,36 @@ void serialize(A& a, output_type& type) {
   a(type.dtype, type.shape, type.reference, type.resource);
 }
 
-// A body, as an attribute holds it.
-void save(rpc::writer& a, const shared_body& b);
-void load(rpc::reader& a, shared_body& b);
-
-namespace detail {
-
-template <std::size_t... I>
-void load_alternative(rpc::reader& a, attribute_variant& value, std::size_t which, std::index_sequence<I...>) {
-  ((which == I ? void(a(value.emplace<I>())) : void()), ...);
-}
-
-}  // namespace detail
-
+void save_attribute(rpc::writer& a, const attribute& value);
 // A template, so that nothing is taken for an attribute that only converts to one.
 template <std::same_as<attribute> A>
 void save(rpc::writer& a, const A& value) {
-  a(static_cast<std::uint8_t>(value.index()));
-  std::visit([&](const auto& held) { a(held); }, value.value().held);
-}
-inline attribute load_attribute(rpc::reader& a) {
-  constexpr std::size_t types = std::variant_size_v<attribute_variant>;
-  attribute_value all;
-  const auto which = rpc::load_choice(a, types - 1, "attribute type");
-  detail::load_alternative(a, all.held, which, std::make_index_sequence<types>{});
-  return attribute(std::move(all));
+  save_attribute(a, value);
 }
 
 // In order of their names, each once.
-inline void save(rpc::writer& a, const attributes& all) {
-  a.put_count(static_cast<std::uint64_t>(std::distance(all.begin(), all.end())));
-  for (const auto& item : all) a(item.name, item.value);
-}
-inline void load(rpc::reader& a, attributes& all) {
-  all = {};
-  std::string last;
-  for (std::size_t left = a.take_count(), first = left; left > 0; --left) {
-    std::string name;
-    a(name);
-    attribute value = load_attribute(a);
-    if (left < first && name <= last) rpc::reader::refuse("a message holds attributes out of order");
-    all.set(name, std::move(value));
-    last = std::move(name);
-  }
-}
+void save(rpc::writer& a, const attributes& all);
+void load(rpc::reader& a, attributes& all);
 
-namespace detail {
-
-// What is shipped of a node: not what its graph keeps for itself.
-template <class A, class Node>
-void node_fields(A& a, Node& n) {
-  a(n.name, n.op, n.inputs, n.control_inputs, n.attrs, n.outputs);
-  a(n.requested, n.request_reason, n.colocation, n.where);
-}
-
-}  // namespace detail
-
-inline void save(rpc::writer& a, const node& n) {
-  detail::node_fields(a, n);
-}
-inline void load(rpc::reader& a, node& n) {
-  detail::node_fields(a, n);
-  n.settled = true;
-}
+// What its graph keeps for itself of a node is not shipped.
+void save(rpc::writer& a, const node& n);
+void load(rpc::reader& a, node& n);
 
 namespace distributed {
 
-inline void save(rpc::writer& a, const graph_delta& delta) {
-  a(delta.from, delta.nodes, delta.gone);
-}
+void save(rpc::writer& a, const graph_delta& delta);
 // A hole takes a byte here and as much as a node in memory, so there may not be many more than fused nodes account for:
 // each absorbed one has left instructions behind.
-inline void load(rpc::reader& a, graph_delta& delta) {
-  const std::size_t most_holes = 4096 + a.left() / 8;
-  a(delta.from);
-  delta.nodes.clear();
-  std::size_t holes = 0;
-  for (std::size_t left = a.take_count(); left > 0; --left) {
-    a(delta.nodes.emplace_back());
-    holes += !delta.nodes.back();
-    if (holes > most_holes) rpc::reader::refuse("a message holds a graph of little but absorbed nodes");
-  }
-  a(delta.gone);
-}
-
-namespace detail {
-
-// Later ones first, since they may be all that consumed the earlier ones.
-inline void forget(graph& replica, std::vector<node_id> gone) {
-  std::sort(gone.begin(), gone.end(), std::greater<>());
-  for (const node_id id : gone) {
-    expect(replica.contains(id), "node " + std::to_string(id) + " shall go, but is not there");
-    expect(replica.peek(id).consumers == 0, "node '" + replica.peek(id).name + "' shall go, but has consumers");
-    replica.absorb(id);
-  }
-}
-
-}  // namespace detail
-
-inline void apply(graph& replica, graph_delta&& delta, node_id limit) {
-  detail::expect(delta.from == replica.size(), "a graph of " + std::to_string(replica.size()) +
-                                                   " nodes cannot be extended from node " + std::to_string(delta.from));
-  detail::expect(static_cast<std::int64_t>(delta.nodes.size()) <= std::int64_t{limit} - replica.size(),
-                 "a graph of more than " + std::to_string(limit) + " nodes");
-  detail::forget(replica, std::move(delta.gone));
-  for (std::optional<node>& n : delta.nodes) {
-    if (n) admit(replica, *n);
-    replica.adopt(std::move(n));
-  }
-}
+void load(rpc::reader& a, graph_delta& delta);
 
 }  // namespace distributed
 
-inline void save(rpc::writer& a, const shared_body& b) {
-  a(distributed::delta_since(b->graph), b->arguments, b->results, b->targets);
-}
-// Its ends are outputs that it has.
-inline void load(rpc::reader& a, shared_body& b) {
-  const rpc::deeper level(a);
-  distributed::graph_delta whole;
-  auto fresh = std::make_shared<body>();
-  a(whole, fresh->arguments, fresh->results, fresh->targets);
-  distributed::apply(fresh->graph, std::move(whole));
-  const graph& g = fresh->graph;
-  const auto is_there = [&g](const output& o) {
-    return g.contains(o.node) && o.index >= 0 && o.index < static_cast<int>(g.peek(o.node).outputs.size()) &&
-           !g.type_of(o).reference && !g.type_of(o).resource;
-  };
-  const auto is_node = [&g](node_id id) { return g.contains(id); };
-  distributed::detail::expect(std::all_of(fresh->arguments.begin(), fresh->arguments.end(), is_there) &&
-                                  std::all_of(fresh->results.begin(), fresh->results.end(), is_there) &&
-                                  std::all_of(fresh->targets.begin(), fresh->targets.end(), is_node),
-                              "a body has ends that are no values of its nodes");
-  b = std::move(fresh);
-}
+// A body, as an attribute holds it. Its ends are outputs that it has.
+void save(rpc::writer& a, const shared_body& b);
+void load(rpc::reader& a, shared_body& b);
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/codec/graph.ipp>
+#endif

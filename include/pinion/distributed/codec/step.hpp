@@ -1,12 +1,9 @@
 // The wire form of steps: what is asked for, the plan, and the partitions.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
+#include <pinion/base/config.hpp>
 #include <pinion/distributed/codec/graph.hpp>
+#include <pinion/distributed/codec/values.hpp>
 #include <pinion/placement/plan/plan.hpp>
 #include <pinion/runtime/partition.hpp>
 #include <pinion/runtime/signature.hpp>
@@ -36,23 +33,8 @@ template <class A>
 void serialize(A& a, planned_edge& e) {
   a(e.from, e.to, e.bytes, e.control);
 }
-inline void save(rpc::writer& a, const plan& p) {
-  const plan_figures& f = p.figures();
-  a(p.devices(), p.nodes(), f.soft, f.totals, f.transfers, f.edges, f.makespan, f.notes);
-}
-inline void load(rpc::reader& a, plan& p) {
-  std::vector<device_info> devices;
-  std::vector<placed_node> nodes;
-  plan_figures f;
-  a(devices, nodes, f.soft, f.totals, f.transfers, f.edges, f.makespan, f.notes);
-  const auto device = [&](int d) { return d >= 0 && static_cast<std::size_t>(d) < devices.size(); };
-  for (const auto& t : f.transfers)
-    if (!device(t.from) || !device(t.to)) throw error(errc::data_loss, "a plan's transfer leads to no device of it");
-  for (const auto& e : f.edges)
-    if (e.from >= nodes.size() || e.to >= nodes.size())
-      throw error(errc::data_loss, "a plan's edge leads to no node of it");
-  p = plan(std::move(devices), std::move(nodes), std::move(f));
-}
+void save(rpc::writer& a, const plan& p);
+void load(rpc::reader& a, plan& p);
 
 namespace detail {
 template <class A, class Event>
@@ -61,18 +43,8 @@ void event_fields(A& a, Event& e) {
 }
 }  // namespace detail
 
-inline void save(rpc::writer& a, const trace_event& e) {
-  rpc::save_choice(a, e.kind);
-  detail::event_fields(a, e);
-}
-inline void load(rpc::reader& a, trace_event& e) {
-  e.kind = rpc::load_choice(a, trace_event::receive, "kind of event");
-  detail::event_fields(a, e);
-  constexpr std::int64_t most = std::int64_t{1} << 61;  // so that sums do not overflow
-  if (e.start < 0 || e.start > most || e.duration < 0 || e.duration > most)
-    rpc::reader::refuse("a message holds an event of " + std::to_string(e.duration) + " ns at " +
-                        std::to_string(e.start));
-}
+void save(rpc::writer& a, const trace_event& e);
+void load(rpc::reader& a, trace_event& e);
 template <class A>
 void serialize(A& a, step_trace& t) {
   a(t.events, t.left_out);
@@ -92,14 +64,8 @@ void item_fields(A& a, Item& it) {
 }
 }  // namespace detail
 
-inline void save(rpc::writer& a, const part_item& it) {
-  rpc::save_choice(a, it.kind);
-  detail::item_fields(a, it);
-}
-inline void load(rpc::reader& a, part_item& it) {
-  it.kind = rpc::load_choice(a, part_item::receive, "kind of item");
-  detail::item_fields(a, it);
-}
+void save(rpc::writer& a, const part_item& it);
+void load(rpc::reader& a, part_item& it);
 template <class A>
 void serialize(A& a, partition& part) {
   a(part.device, part.items);
@@ -108,3 +74,7 @@ void serialize(A& a, partition& part) {
 }  // namespace runtime
 
 }  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/codec/step.ipp>
+#endif

@@ -3,7 +3,7 @@
 
 #include <deque>
 
-#include <pinion/rpc/connection.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/rpc/sim/sleeper.hpp>
 
 namespace pinion::inline v0::rpc::sim {
@@ -16,12 +16,7 @@ struct door {
   std::deque<std::unique_ptr<byte_stream>> backlog = {};
   bool closed = false;
 
-  void close() {
-    if (std::exchange(closed, true)) return;
-    backlog.clear();
-    waiter.wake();
-    world->listeners.erase(address);
-  }
+  void close();
 };
 
 class listener final : public rpc::listener {
@@ -33,15 +28,13 @@ class listener final : public rpc::listener {
   void close() noexcept override { state_->close(); }
 
  private:
-  static awaitable<std::unique_ptr<byte_stream>> accepting(std::shared_ptr<door> state) {
-    while (state->backlog.empty() && !state->closed) co_await state->waiter.sleep();
-    if (state->closed) throw error(errc::cancelled, "the listener on " + state->address + " was closed");
-    auto stream = std::move(state->backlog.front());
-    state->backlog.pop_front();
-    co_return stream;
-  }
+  static awaitable<std::unique_ptr<byte_stream>> accepting(std::shared_ptr<door> state);
 
   std::shared_ptr<door> state_;
 };
 
 }  // namespace pinion::inline v0::rpc::sim
+
+#if PINION_HEADER_ONLY
+#include <pinion/rpc/sim/listener.ipp>
+#endif

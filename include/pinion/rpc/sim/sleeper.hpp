@@ -1,8 +1,7 @@
 // A coroutine of a simulated host that sleeps until the world wakes it.
 #pragma once
 
-#include <cassert>
-
+#include <pinion/base/config.hpp>
 #include <pinion/rpc/sim/world.hpp>
 
 namespace pinion::inline v0::rpc::sim {
@@ -11,17 +10,8 @@ namespace pinion::inline v0::rpc::sim {
 class sleeper {
  public:
   sleeper(world& world, host_ptr host) : world_(&world), host_(std::move(host)) {}
-  awaitable<void> sleep() {
-    const auto initiate = [this](auto handler) {
-      assert(number_ == 0 && "one operation of a kind at a time");
-      const auto kept = std::make_shared<decltype(handler)>(std::move(handler));
-      number_ = world_->sleep([kept] { (*kept)(); });
-    };
-    return asio::async_initiate<const asio::use_awaitable_t<>, void()>(initiate, asio::use_awaitable);
-  }
-  void wake() {
-    if (number_ != 0) world_->wake(std::exchange(number_, 0), *host_);
-  }
+  awaitable<void> sleep();
+  void wake();
 
  private:
   world* world_;
@@ -30,3 +20,7 @@ class sleeper {
 };
 
 }  // namespace pinion::inline v0::rpc::sim
+
+#if PINION_HEADER_ONLY
+#include <pinion/rpc/sim/sleeper.ipp>
+#endif

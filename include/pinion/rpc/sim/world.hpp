@@ -1,12 +1,13 @@
 // The world of a simulated network: time, chance, what will happen, who is where, and the log of it.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <utility>
 
+#include <pinion/base/config.hpp>
+#include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/sim/options.hpp>
 
 namespace pinion::inline v0::rpc::sim {
@@ -33,70 +34,22 @@ struct world {
   explicit world(const sim_options& how) : options(how), chance(how.seed) {}
 
   // SplitMix64: the same numbers with every standard library.
-  std::uint64_t below(std::uint64_t bound) {
-    std::uint64_t z = chance += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return (z ^ (z >> 31)) % bound;
-  }
-  duration latency() {
-    const auto range = static_cast<std::uint64_t>((options.max_latency - options.min_latency).count());
-    return options.min_latency + duration(below(range + 1));
-  }
+  std::uint64_t below(std::uint64_t bound);
+  duration latency();
   bool is_cut(const std::string& from, const std::string& to) const { return cuts.count({from, to}) > 0; }
 
-  event at(time_point when, std::function<void()> what) {
-    if (ended || when == time_point::max()) return {};
-    return events.emplace(std::pair(std::max(when, now), ++numbered), std::move(what)).first->first;
-  }
-  void drop(event& event) {
-    if (event) events.erase(*event);
-    event.reset();
-  }
-  std::uint64_t sleep(std::function<void()> resume) {
-    asleep.emplace(++numbered, std::move(resume));
-    return numbered;
-  }
-  void wake(std::uint64_t sleeper, host& host) {
-    auto found = asleep.extract(sleeper);
-    if (found && host.frozen) host.late.push_back(std::move(found.mapped()));
-    if (found && !host.frozen) asio::post(context, std::move(found.mapped()));
-  }
-  void wake_late(host& host) {
-    host.frozen = false;
-    for (auto& resume : std::exchange(host.late, {})) asio::post(context, std::move(resume));
-  }
+  event at(time_point when, std::function<void()> what);
+  void drop(event& event);
+  std::uint64_t sleep(std::function<void()> resume);
+  void wake(std::uint64_t sleeper, host& host);
+  void wake_late(host& host);
 
   enum class ending { done, idle, late };
-  ending pump(const std::function<bool()>& done, std::optional<time_point> deadline) {
-    if (std::exchange(pumping, true))
-      throw error(errc::internal, "what the simulated network runs must not wait for the simulated network");
-    const std::unique_ptr<bool, void (*)(bool*)> leave(&pumping, [](bool* flag) { *flag = false; });
-    while (true) {
-      context.restart();
-      while (!done() && context.poll_one() > 0) continue;
-      if (done()) return ending::done;
-      if (events.empty()) return ending::idle;
-      const time_point when = events.begin()->first.first;
-      if (deadline && *deadline < when) {
-        now = std::max(now, *deadline);
-        return ending::late;
-      }
-      now = std::max(now, when);
-      events.extract(events.begin()).mapped()();
-    }
-  }
+  ending pump(const std::function<bool()>& done, std::optional<time_point> deadline);
 
   // All handlers lie in the world, so that every suspended coroutine is destroyed here, while what its destructors call
   // is still there.
-  void end() {
-    ended = true;
-    const auto never = std::exchange(events, {});
-    const auto closing = std::exchange(listeners, {});
-    for (const auto& named : hosts) named.second->late.clear();
-    asleep.clear();  // posts the destruction of the coroutines
-    context.end();
-  }
+  void end();
 
   template <class... Parts>
   void note(const Parts&... parts) {
@@ -140,3 +93,7 @@ using world_ptr = std::shared_ptr<world>;
 using host_ptr = std::shared_ptr<host>;
 
 }  // namespace pinion::inline v0::rpc::sim
+
+#if PINION_HEADER_ONLY
+#include <pinion/rpc/sim/world.ipp>
+#endif

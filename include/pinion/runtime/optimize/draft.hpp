@@ -6,12 +6,10 @@
 //   3. A pass changes no value but by rounding, and nothing that has a state.
 #pragma once
 
-#include <algorithm>
 #include <memory>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
+#include <pinion/base/config.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/placement/placement.hpp>
 #include <pinion/runtime/signature.hpp>
@@ -35,37 +33,7 @@ class draft {
     node_id replaced_by = no_node;
   };
 
-  draft(const graph& g, const placement& placed, const step_signature& s) : placed_(placed) {
-    std::vector<std::pair<node_id, int>> all;
-    for (std::size_t i = 0; i < placed.nodes().size(); ++i) all.emplace_back(placed.nodes()[i], placed.device_index(i));
-    for (const output& o : s.feeds) all.emplace_back(o.node, -1);
-    std::sort(all.begin(), all.end(),
-              [](auto a, auto b) { return a.first < b.first || (a.first == b.first && a.second > b.second); });
-    all.erase(std::unique(all.begin(), all.end(), [](auto a, auto b) { return a.first == b.first; }), all.end());
-    std::unordered_map<node_id, node_id> place;
-    for (const auto& [id, device] : all) {
-      place.emplace(id, static_cast<node_id>(items_.size()));
-      items_.push_back({g[id], id, device});
-    }
-    for (item& it : items_) {
-      it.node.scope = nullptr;
-      if (it.device < 0) {  // what leads to it does not run
-        it.node.inputs.clear();
-        it.node.control_inputs.clear();
-      }
-      for (output& in : it.node.inputs) in.node = place.at(in.node);
-      std::vector<node_id> before;
-      for (const node_id c : it.node.control_inputs)
-        if (const auto at = place.find(c); at != place.end()) before.push_back(at->second);
-      it.node.control_inputs = std::move(before);
-    }
-    const auto moved = [&](std::vector<output> ends) {
-      for (output& o : ends) o.node = place.at(o.node);
-      return ends;
-    };
-    signature_ = {moved(s.feeds), moved(s.fetches), {}, s.feed_devices};
-    for (const node_id t : s.targets) signature_.targets.push_back(place.at(t));
-  }
+  draft(const graph& g, const placement& placed, const step_signature& s);
 
   node_id size() const { return static_cast<node_id>(items_.size()); }
   const item& operator[](node_id i) const { return items_[static_cast<std::size_t>(i)]; }
@@ -73,92 +41,29 @@ class draft {
   const output_type& type_of(output o) const { return node_at(o.node).outputs[static_cast<std::size_t>(o.index)]; }
   // Does it run, and may it be rewritten?
   bool runs(node_id i) const { return (*this)[i].device >= 0 && !(*this)[i].gone; }
-  bool is_fed(node_id i) const {
-    return std::any_of(signature_.feeds.begin(), signature_.feeds.end(), [i](const output& o) { return o.node == i; });
-  }
+  bool is_fed(node_id i) const;
   // Would it yield the same again, and change nothing?
-  bool is_repeatable(node_id i) const {
-    const node& n = node_at(i);
-    return n.op != "Placeholder" && !is_fed(i) &&
-           op::is_repeatable(n, [this](const output& in) -> const output_type& { return type_of(in); });
-  }
+  bool is_repeatable(node_id i) const;
 
   // How often its outputs are read, fetched, waited for. Counted anew by count_uses().
   int uses(node_id i) const { return uses_[static_cast<std::size_t>(i)]; }
-  void count_uses() {
-    uses_.assign(items_.size(), 0);
-    for (const item& it : items_) {
-      if (it.gone) continue;
-      for (const output& in : it.node.inputs) ++uses_[static_cast<std::size_t>(in.node)];
-      for (const node_id c : it.node.control_inputs) ++uses_[static_cast<std::size_t>(c)];
-    }
-    for (const output& o : signature_.fetches) ++uses_[static_cast<std::size_t>(o.node)];
-    for (const node_id t : signature_.targets) ++uses_[static_cast<std::size_t>(t)];
-  }
+  void count_uses();
 
   // ---- what passes do
 
   node& change(node_id i) { return items_[static_cast<std::size_t>(i)].node; }
   // It computes what another, earlier node does. Whoever uses it uses that one, once redirect() was called for him.
-  void replace(node_id i, node_id by) {
-    items_[static_cast<std::size_t>(i)].gone = true;
-    items_[static_cast<std::size_t>(i)].replaced_by = by;
-  }
-  void redirect(node_id user) {
-    node& n = change(user);
-    for (output& in : n.inputs) in.node = present(in.node);
-    for (node_id& c : n.control_inputs) c = present(c);
-  }
-  void redirect_ends() {
-    for (output& o : signature_.fetches) o.node = present(o.node);
-    for (node_id& t : signature_.targets) t = present(t);
-  }
+  void replace(node_id i, node_id by);
+  void redirect(node_id user);
+  void redirect_ends();
   // Nodes that nothing needs any more go.
-  int drop_dead() {
-    std::vector<bool> needed(items_.size(), false);
-    for (const output& o : signature_.fetches) needed[static_cast<std::size_t>(o.node)] = true;
-    for (const node_id t : signature_.targets) needed[static_cast<std::size_t>(t)] = true;
-    for (const output& o : signature_.feeds) needed[static_cast<std::size_t>(o.node)] = true;
-    int dropped = 0;
-    for (node_id i = size(); i-- > 0;) {
-      item& it = items_[static_cast<std::size_t>(i)];
-      if (it.gone) continue;
-      if (!needed[static_cast<std::size_t>(i)]) {
-        it.gone = true;
-        ++dropped;
-        continue;
-      }
-      for (const output& in : it.node.inputs) needed[static_cast<std::size_t>(in.node)] = true;
-      for (const node_id c : it.node.control_inputs) needed[static_cast<std::size_t>(c)] = true;
-    }
-    return dropped;
-  }
+  int drop_dead();
 
-  optimized_step finished() {
-    auto g = std::make_shared<graph>();
-    std::vector<node_id> id(items_.size(), no_node);
-    std::vector<std::pair<node_id, node_id>> kept;  // original, new
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      item& it = items_[i];
-      if (it.gone) continue;
-      id[i] = g->size();
-      for (output& in : it.node.inputs) in.node = id[static_cast<std::size_t>(in.node)];
-      for (node_id& c : it.node.control_inputs) c = id[static_cast<std::size_t>(c)];
-      if (it.device >= 0) kept.emplace_back(it.original, id[i]);
-      g->adopt(std::move(it.node));
-    }
-    for (auto* ends : {&signature_.feeds, &signature_.fetches})
-      for (output& o : *ends) o.node = id[static_cast<std::size_t>(o.node)];
-    for (node_id& t : signature_.targets) t = id[static_cast<std::size_t>(t)];
-    return {std::move(g), placed_.renamed(kept), std::move(signature_)};
-  }
+  optimized_step finished();
 
  private:
   // What stands for a node now; the one that replaced it was not replaced itself.
-  node_id present(node_id i) const {
-    const node_id by = (*this)[i].replaced_by;
-    return by == no_node ? i : by;
-  }
+  node_id present(node_id i) const;
 
   const placement& placed_;
   std::vector<item> items_;
@@ -167,3 +72,7 @@ class draft {
 };
 
 }  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/optimize/draft.ipp>
+#endif

@@ -1,112 +1,22 @@
 // Nodes whose inputs are constants are computed once, before the step runs; so are shapes that are known.
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include <pinion/device/cpu.hpp>
-#include <pinion/op/catalogue.hpp>
-#include <pinion/op/kernels.hpp>
-#include <pinion/op/work_context.hpp>
+#include <pinion/base/config.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
 
 namespace pinion::inline v0::runtime {
-
-namespace detail {
-
-// A node and the constants that it takes, as a graph of their own; the node comes last.
-struct lone_node {
-  graph g;
-  std::vector<any_tensor> inputs;
-
-  lone_node(const draft& d, node n) {
-    for (output& in : n.inputs) {
-      const node& from = d.node_at(in.node);
-      inputs.push_back(from.attrs.get<any_tensor>("value"));
-      if (g.id_of(from.name) == no_node) g.adopt(from);
-      in.node = g.id_of(from.name);
-    }
-    n.control_inputs.clear();
-    g.adopt(std::move(n));
-  }
-  const node& it() const { return g[g.size() - 1]; }
-
-  // Operations that it takes.
-  double work() const {
-    const definition& def = definition_of(it().op);
-    const work_context sizes(g, it(), 1);
-    return def.work ? def.work(sizes) : sizes.elements();
-  }
-  // Its value by its kernel on a CPU; empty where it has none there, or fails: then it fails when it runs.
-  any_tensor value() {
-    std::vector<any_tensor> outputs(1);
-    try {
-      devices::cpu_device cpu(parse_device("/job:localhost/replica:0/task:0/device:CPU:0"));
-      task_services services;
-      const auto kernel = make_kernel_for({g, it(), cpu, services});
-      if (kernel->blocking()) return {};
-      kernel_context c;
-      c.node = &it();
-      c.device = &cpu;
-      c.services = &services;
-      c.inputs = inputs;
-      c.outputs = outputs;
-      kernel->run(c);
-    } catch (...) {
-      return {};
-    }
-    return outputs[0];
-  }
-};
-
-inline any_tensor known_shape(const draft& d, const node& n) {
-  const shape& extent = d.type_of(n.inputs[0]).shape;
-  if (!extent.known()) return {};
-  any_tensor value(dtype::int32, {extent.rank()});
-  for (int i = 0; i < extent.rank(); ++i) value.data<std::int32_t>()[i] = static_cast<std::int32_t>(extent[i]);
-  return value;
-}
-
-}  // namespace detail
 
 // In all, milliseconds of work: no deadline stops it.
 inline constexpr double most_folded_operations = 1 << 23;
 
 // Results of more than `limit` bytes are left to be computed: a constant is kept for as long as its step. So is what
 // takes long.
-inline int fold_constants(draft& d, std::int64_t limit) {
-  int folded = 0;
-  double budget = most_folded_operations;
-  std::vector<bool> pure;  // is nothing that it needs more than a value?
-  for (node_id i = 0; i < d.size(); ++i) {
-    const node& n = d.node_at(i);
-    pure.push_back(n.control_inputs.empty() && (d.is_repeatable(i) || n.op == "Placeholder" || d.is_fed(i)) &&
-                   std::all_of(n.inputs.begin(), n.inputs.end(),
-                               [&](const output& in) { return pure[static_cast<std::size_t>(in.node)]; }));
-    if (!d.runs(i) || n.op == "Const" || n.inputs.empty() || n.outputs.size() != 1 || !n.control_inputs.empty())
-      continue;
-    const bool of_constants = std::all_of(n.inputs.begin(), n.inputs.end(), [&](const output& in) {
-      return d.node_at(in.node).op == "Const" && !d.is_fed(in.node) && d.node_at(in.node).control_inputs.empty();
-    });
-    const bool of_known_shape = n.op == "Shape" && pure.back();
-    if ((!of_constants && !of_known_shape) || !d.is_repeatable(i) || !is_library_op(n.op)) continue;
-    if (!n.outputs[0].shape.known() || n.outputs[0].bytes() > limit) continue;
-    any_tensor value;
-    if (n.op == "Shape") {
-      value = detail::known_shape(d, n);
-    } else if (detail::lone_node alone(d, n); alone.work() <= budget) {
-      budget -= alone.work();
-      value = alone.value();
-    }
-    if (value.empty()) continue;
-    node& constant = d.change(i);
-    constant.op = "Const";
-    constant.inputs.clear();
-    constant.attrs = {{"value", value}};
-    constant.outputs = {{value.dtype(), value.shape()}};
-    ++folded;
-  }
-  return folded;
-}
+int fold_constants(draft& d, std::int64_t limit);
 
 }  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/optimize/fold_constants.ipp>
+#endif

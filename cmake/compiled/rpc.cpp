@@ -1,0 +1,17 @@
+// The part of pinion::compiled that holds the bodies of rpc.
+#include <pinion/base/config.hpp>
+#if PINION_HAS_DISTRIBUTED
+#include <pinion/rpc/archive.ipp>
+#include <pinion/rpc/channel.ipp>
+#include <pinion/rpc/connection.ipp>
+#include <pinion/rpc/failure.ipp>
+#include <pinion/rpc/frame.ipp>
+#include <pinion/rpc/fuse.ipp>
+#include <pinion/rpc/handshake.ipp>
+#include <pinion/rpc/message.ipp>
+#include <pinion/rpc/network.ipp>
+#include <pinion/rpc/security.ipp>
+#include <pinion/rpc/server.ipp>
+#include <pinion/rpc/tcp_network.ipp>
+#include <pinion/rpc/traffic.ipp>
+#endif

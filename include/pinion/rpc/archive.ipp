@@ -1,0 +1,73 @@
+// Bodies of <pinion/rpc/archive.hpp>.
+#pragma once
+
+#include <pinion/base/error.hpp>
+#include <pinion/rpc/archive.hpp>
+
+namespace pinion::inline v0::rpc {
+
+PINION_DECL void writer::put_count(std::uint64_t count) {
+  const auto narrow = static_cast<std::uint32_t>(count);
+  if (narrow != count)
+    throw error(errc::invalid_argument, std::to_string(count) + " elements are too many for a message");
+  put(&narrow, sizeof narrow);
+}
+
+PINION_DECL void writer::attach(const void* data, std::size_t bytes, std::shared_ptr<const void> owner) {
+  if (bytes > 0) parts.push_back({static_cast<const std::byte*>(data), bytes, std::move(owner)});
+}
+
+PINION_DECL std::size_t writer::payload_bytes() const {
+  std::size_t sum = 0;
+  for (const part& p : parts) sum += p.bytes;
+  return sum;
+}
+
+PINION_DECL std::string_view reader::take(std::size_t bytes) {
+  if (bytes > left())
+    refuse("a message ends early: " + std::to_string(bytes) + " bytes wanted, " + std::to_string(left()) + " left");
+  const std::string_view taken = control_.substr(0, bytes);
+  control_.remove_prefix(bytes);
+  return taken;
+}
+
+PINION_DECL std::size_t reader::take_count(std::size_t least_bytes) {
+  std::uint32_t count;
+  std::memcpy(&count, take(sizeof count).data(), sizeof count);
+  if (count > left() / least_bytes)
+    refuse("a message ends early: " + std::to_string(count) + " elements announced, " + std::to_string(left()) +
+           " bytes left");
+  return count;
+}
+
+PINION_DECL void reader::claim(std::uint64_t bytes) {
+  if (bytes > payload_left_)
+    refuse("a tensor of " + std::to_string(bytes) + " bytes, where the message has " + std::to_string(payload_left_) +
+           " more");
+  payload_left_ -= bytes;
+}
+
+PINION_DECL void reader::room(std::span<std::byte> bytes) {
+  if (!bytes.empty()) rooms.push_back(bytes);
+}
+
+PINION_DECL void reader::finish() const {
+  if (left() > 0) refuse("a message has " + std::to_string(left()) + " bytes more than were expected");
+  if (payload_left_ > 0) refuse("a message has " + std::to_string(payload_left_) + " bytes that belong to no tensor");
+}
+
+PINION_DECL void reader::refuse(std::string sentence) {
+  throw error(errc::data_loss, std::move(sentence));
+}
+
+PINION_DECL deeper::deeper(reader& a) : of(a) {
+  if (of.depth_ == limit) reader::refuse("a message is nested more than " + std::to_string(limit) + " levels deep");
+  ++of.depth_;
+}
+
+PINION_DECL void save(writer& a, const std::string& text) {
+  a.put_count(text.size());
+  a.put(text.data(), text.size());
+}
+
+}  // namespace pinion::inline v0::rpc

@@ -1,0 +1,280 @@
+// Bodies of <pinion/rpc/channel.hpp>.
+#pragma once
+
+#include <algorithm>
+
+#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/channel.hpp>
+#include <pinion/rpc/fuse.hpp>
+#include <pinion/rpc/security.hpp>
+
+namespace pinion::inline v0::rpc {
+
+PINION_DECL std::string channel::peer() const {
+  std::lock_guard hold(mutex_);
+  return peer_.empty() ? "the task" : peer_;
+}
+
+PINION_DECL std::string channel::title() const {
+  return peer() + " at " + address_;
+}
+
+PINION_DECL bool channel::up() const {
+  std::lock_guard hold(mutex_);
+  return data_ != nullptr;
+}
+
+PINION_DECL std::uint64_t channel::incarnation() const {
+  std::lock_guard hold(mutex_);
+  return incarnation_;
+}
+
+PINION_DECL std::uint64_t channel::generation() const {
+  std::lock_guard hold(mutex_);
+  return generation_;
+}
+
+PINION_DECL duration channel::silence() const {
+  std::lock_guard hold(mutex_);
+  return data_ ? net_.now() - std::max(data_->last_heard(), control_->last_heard()) : duration::max();
+}
+
+PINION_DECL error channel::why_down() const {
+  std::lock_guard hold(mutex_);
+  return why_down_.value_or(error(errc::unavailable, "there is no connection with " + peer_ + " at " + address_));
+}
+
+PINION_DECL void channel::connect(std::optional<time_point> until, finished done) {
+  net_.post([self = shared_from_this(), until, done = std::move(done)]() mutable {
+    self->connect_here(until, std::move(done));
+  });
+}
+
+PINION_DECL void channel::request(rpc::lane by, method m, message&& text, reply_handler handler) {
+  if (const auto c = connection_of(by))
+    c->request(m, std::move(text), std::move(handler));
+  else
+    handler.failed(why_down());
+}
+
+PINION_DECL void channel::notify(rpc::lane by, method m, message&& text, connection::urgency when) {
+  if (const auto c = connection_of(by)) c->notify(m, std::move(text), when);
+}
+
+PINION_DECL std::uint64_t channel::observe(std::function<void(const error&)> down) {
+  std::lock_guard hold(mutex_);
+  observers_.emplace(++last_observer_, std::move(down));
+  return last_observer_;
+}
+
+PINION_DECL void channel::forget(std::uint64_t observer) {
+  std::lock_guard hold(mutex_);
+  observers_.erase(observer);
+}
+
+PINION_DECL void channel::close(const error& why) {
+  net_.post([self = shared_from_this(), why] {
+    self->closed_ = true;
+    self->go_down(why);
+    self->fail_waiting(why);
+    if (self->pause_) self->pause_->cancel();
+  });
+}
+
+PINION_DECL std::shared_ptr<connection> channel::connection_of(rpc::lane by) const {
+  std::lock_guard hold(mutex_);
+  return by == lane::data ? data_ : control_;
+}
+
+PINION_DECL void channel::connect_here(std::optional<time_point> until, finished done) {
+  if (up()) return done(nullptr);
+  if (closed_) {
+    const error closed(errc::cancelled, "the way to " + title() + " is closed");
+    return done(&closed);
+  }
+  waiting_.push_back({net_.now(), until, std::move(done)});
+  if (limit_) limit_->cancel();  // this one may be the first to give up
+  if (std::exchange(connecting_, true)) return;
+  net_.spawn(come_up(shared_from_this()));
+  if (!std::exchange(expiring_, true)) net_.spawn(expire(shared_from_this()));
+}
+
+PINION_DECL awaitable<void> channel::come_up([[maybe_unused]] std::shared_ptr<channel> self) {
+  pause_ = net_.make_timer();
+  no_success_ = error(errc::unavailable, "no answer so far");
+  auto wait = std::chrono::milliseconds(10);
+  while (!waiting_.empty() && !closed_ && !up()) {
+    std::optional<error> failed;
+    try {
+      co_await connect_lanes();
+    } catch (...) {
+      failed = current_error();
+    }
+    if (!failed) break;
+    if (is_final(*failed)) fail_waiting(*failed);
+    no_success_ = *failed;
+    fail_late();
+    if (waiting_.empty() || closed_) break;
+    co_await pause_->wait_until(net_.now() + wait);
+    wait = std::min(2 * wait, std::chrono::milliseconds(200));
+  }
+  connecting_ = false;
+  if (limit_) limit_->cancel();
+  if (up())
+    for (auto& w : std::exchange(waiting_, {})) w.done(nullptr);
+}
+
+PINION_DECL awaitable<void> channel::expire([[maybe_unused]] std::shared_ptr<channel> self) {
+  limit_ = net_.make_timer();
+  while (connecting_) {
+    fail_late();
+    auto next = time_point::max();
+    for (const auto& w : waiting_) next = std::min(next, w.until.value_or(next));
+    co_await limit_->wait_until(next);
+  }
+  expiring_ = false;
+}
+
+PINION_DECL awaitable<void> channel::connect_lanes() {
+  hello mine;
+  mine.channel = random_number();
+  mine.from = options_.me.name;
+  mine.incarnation = options_.me.incarnation;
+  mine.to = peer_;
+  mine.lane = lane::control;
+  auto control = co_await connect_lane(mine);
+  mine.lane = lane::data;
+  auto data = co_await connect_lane(mine);
+  if (control.peer.incarnation != data.peer.incarnation)
+    throw error(errc::unavailable, title() + " was restarted between two connections");
+  came_up(std::move(data), std::move(control));
+}
+
+PINION_DECL awaitable<channel::attempt> channel::connect_lane(hello mine) {
+  const auto limit = attempt_limit();
+  auto stream = co_await net_.connect(address_, limit);
+  attempt result;
+  {
+    fuse limited(net_, *stream, limit);
+    result.peer = co_await greet(*stream, std::move(mine), options_.me.key, address_);
+  }
+  result.connection = std::make_shared<connection>(net_, std::move(stream), options_.traffic, options_.allowed);
+  co_return result;
+}
+
+PINION_DECL time_point channel::attempt_limit() const {
+  auto limit = net_.now() + options_.reconnect;
+  for (const auto& w : waiting_)
+    if (w.until) limit = std::min(limit, *w.until);
+  return limit;
+}
+
+PINION_DECL void channel::came_up(attempt data, attempt control) {
+  if (closed_) return;
+  const auto epoch = ++epoch_;
+  data.connection->start(handlers_of(epoch));
+  control.connection->start(handlers_of(epoch));
+  {
+    std::lock_guard hold(mutex_);
+    data_ = std::move(data.connection);
+    control_ = std::move(control.connection);
+    incarnation_ = data.peer.incarnation;
+    ++generation_;
+    if (peer_.empty()) peer_ = data.peer.name;
+    why_down_.reset();
+  }
+  net_.spawn(watch(shared_from_this(), epoch));
+}
+
+PINION_DECL connection_handlers channel::handlers_of(std::uint64_t epoch) {
+  const auto refuse = []() -> std::unique_ptr<incoming> {
+    throw error(errc::data_loss, "a server sent something that is no answer");
+  };
+  return {.request = [refuse](const envelope&, responder) { return refuse(); },
+          .notice = [refuse](const envelope&) { return refuse(); },
+          .closed =
+              [self = weak_from_this(), epoch](const error& why) {
+                if (const auto c = self.lock(); c && c->epoch_ == epoch) c->go_down(c->lost(why));
+              },
+          .explain = [self = shared_from_this()](const error& why) { return self->lost(why); }};
+}
+
+PINION_DECL void channel::fail_waiting(const error& why) {
+  for (auto& w : std::exchange(waiting_, {})) w.done(&why);
+}
+
+PINION_DECL void channel::fail_late() {
+  const auto now = net_.now();
+  std::vector<waiting> late;
+  for (std::size_t i = waiting_.size(); i-- > 0;)
+    if (waiting_[i].until && *waiting_[i].until <= now) {
+      late.push_back(std::move(waiting_[i]));
+      waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  for (auto& w : late) {
+    const error e(errc::deadline_exceeded,
+                  "waited " + seconds(now - w.since) + " for " + title() + ": " + no_success_.sentence());
+    w.done(&e);
+  }
+}
+
+PINION_DECL awaitable<void> channel::watch([[maybe_unused]] std::shared_ptr<channel> self, std::uint64_t epoch) {
+  const auto timer = net_.make_timer();
+  auto next_ping = net_.now(), wake = next_ping;
+  while (epoch_ == epoch && up()) {
+    const auto now = net_.now();
+    if (now - wake > options_.heartbeat / 2) forgive();  // this process was stopped itself, or starved
+    if (silence() >= 2 * options_.heartbeat) {
+      go_down(error(errc::unavailable,
+                    title() + " has not answered for " + seconds(silence()) + ": it is dead, stopped or cut off")
+                  .in_task(peer()));
+      co_return;
+    }
+    if (now >= next_ping) {
+      ping();
+      next_ping = now + options_.heartbeat;
+    }
+    wake = std::min(next_ping, now + 2 * options_.heartbeat - silence());
+    co_await timer->wait_until(wake);
+  }
+}
+
+PINION_DECL void channel::forgive() {
+  std::lock_guard hold(mutex_);
+  if (data_) data_->forgive();
+}
+
+PINION_DECL void channel::ping() {
+  request(lane::control, ping_method, message(),
+          {.open = [](const envelope&) { return nullptr; }, .failed = [](const error&) {}});
+}
+
+PINION_DECL std::string channel::seconds(duration d) {
+  const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(d).count() / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+PINION_DECL error channel::lost(const error& why) const {
+  if (!why.task().empty()) return why;
+  const bool told = why.code() != errc::unavailable;  // the peer said why
+  return error(told ? why.code() : errc::unavailable, "lost " + title() + ": " + why.sentence()).in_task(peer());
+}
+
+PINION_DECL void channel::go_down(const error& why) {
+  std::shared_ptr<connection> data, control;
+  std::map<std::uint64_t, std::function<void(const error&)>> observers;
+  {
+    std::lock_guard hold(mutex_);
+    if (!data_) return;
+    data = std::exchange(data_, nullptr);
+    control = std::exchange(control_, nullptr);
+    why_down_ = why;
+    observers = observers_;
+  }
+  ++epoch_;
+  data->abandon(why);
+  control->abandon(why);
+  for (const auto& [id, down] : observers) down(why);
+}
+
+}  // namespace pinion::inline v0::rpc

@@ -1,0 +1,293 @@
+// Bodies of <pinion/rpc/connection.hpp>.
+#pragma once
+
+#include <algorithm>
+
+#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/connection.hpp>
+#include <pinion/rpc/failure.hpp>
+
+namespace pinion::inline v0::rpc {
+
+PINION_DECL responder& responder::operator=(responder&& o) noexcept {
+  std::swap(to_, o.to_);
+  std::swap(id_, o.id_);
+  return *this;
+}
+
+PINION_DECL responder::~responder() {
+  if (id_) fail(error(errc::internal, "the request was dropped without an answer"));
+}
+
+PINION_DECL void connection::start(connection_handlers handlers) {
+  handlers_ = std::move(handlers);
+  heard_ = net_.now().time_since_epoch().count();
+  net_.spawn(read(shared_from_this()));
+}
+
+PINION_DECL void connection::notify(rpc::method what, rpc::message&& message, urgency when) {
+  send({.kind = frame_kind::notice, .method = what}, std::move(message), when);
+}
+
+PINION_DECL void connection::request(rpc::method what, rpc::message&& message, reply_handler handler) {
+  if (const auto refused = too_large_to_send(message.control.size(), message.payload_bytes()))
+    return handler.failed(*refused);
+  std::uint64_t id = 0;
+  std::optional<error> closed;
+  {
+    std::lock_guard hold(mutex_);
+    if (closed_)
+      closed = closed_;
+    else
+      waiting_.emplace(id = ++last_id_, std::move(handler));
+  }
+  if (closed) return handler.failed(*closed);
+  traffic::add(traffic_->requests);
+  send({.kind = frame_kind::request, .method = what, .id = id}, std::move(message), urgency::now);
+}
+
+PINION_DECL void connection::close(const error& why) {
+  net_.post([self = shared_from_this(), why] { self->close_now(why, true); });
+}
+
+PINION_DECL void connection::send(frame_header header, rpc::message&& message, urgency when) {
+  header.control = message.control.size();
+  header.payload = message.payload_bytes();
+  std::lock_guard hold(mutex_);
+  if (closed_) return;
+  traffic::add(traffic_->messages_sent);
+  queue_.push_back({header, std::move(message)});
+  if (writing_) return;  // whoever writes takes it along
+  if (when == urgency::now && all_written_now()) return;
+  writing_ = true;
+  net_.post([self = shared_from_this()] { self->net_.spawn(self->write(self)); });
+}
+
+PINION_DECL bool connection::all_written_now() {
+  while (!queue_.empty()) {
+    queued& q = queue_.front();
+    const auto parts = buffers_of(q);
+    const std::size_t n = stream_->write_now(parts);
+    count_written(n);
+    q.written += n;
+    if (q.written < size_of(q)) return false;
+    queue_.pop_front();
+  }
+  return true;
+}
+
+PINION_DECL std::size_t connection::size_of(const queued& q) {
+  return static_cast<std::size_t>(sizeof(frame_header) + q.header.control + q.header.payload);
+}
+
+PINION_DECL std::vector<asio::const_buffer> connection::buffers_of(const queued& q) {
+  std::vector<asio::const_buffer> parts;
+  append_buffers(parts, q);
+  return parts;
+}
+
+PINION_DECL void connection::append_buffers(std::vector<asio::const_buffer>& parts, const queued& q) {
+  std::size_t skip = q.written;
+  const auto add = [&](const void* data, std::size_t bytes) {
+    const std::size_t gone = std::min(skip, bytes);
+    skip -= gone;
+    if (bytes > gone) parts.emplace_back(static_cast<const std::byte*>(data) + gone, bytes - gone);
+  };
+  add(&q.header, sizeof q.header);
+  add(q.message.control.data(), q.message.control.size());
+  for (const part& p : q.message.parts) add(p.data, p.bytes);
+}
+
+PINION_DECL void connection::count_written(std::size_t bytes) {
+  traffic::add(traffic_->bytes_sent, bytes);
+  traffic::add(traffic_->writes);
+}
+
+PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<connection> self) {
+  std::optional<error> failed;
+  try {
+    for (;;) {
+      std::deque<queued> batch;
+      {
+        std::lock_guard hold(mutex_);
+        batch.swap(queue_);
+        if (batch.empty() || closed_) {
+          writing_ = false;
+          co_return;
+        }
+      }
+      std::vector<asio::const_buffer> parts;
+      std::size_t bytes = 0;
+      for (const queued& q : batch) append_buffers(parts, q);
+      for (const auto& p : parts) bytes += p.size();
+      co_await stream_->write(parts);
+      count_written(bytes);
+    }
+  } catch (...) {
+    failed = current_error();
+  }
+  close_now(*failed, false);
+}
+
+PINION_DECL awaitable<void> connection::read([[maybe_unused]] std::shared_ptr<connection> self) {
+  std::optional<error> failed;
+  bool ours = false;  // is it the peer who did something wrong?
+  try {
+    while (!over_) {
+      frame_header h;
+      co_await fill({reinterpret_cast<std::byte*>(&h), sizeof h});
+      ours = true;
+      check(h, limits_);
+      ours = false;
+      std::string control;
+      for (std::uint64_t left = h.control; left > 0;) {
+        const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(left, std::uint64_t{1} << 20));
+        const std::size_t at = control.size();
+        control.resize(at + step);
+        co_await fill({reinterpret_cast<std::byte*>(control.data()) + at, step});
+        left -= step;
+      }
+      ours = true;
+      const auto message = open(h, control);
+      ours = false;
+      if (message)
+        for (const auto& room : message->rooms()) co_await fill(room);
+      else
+        co_await skip(h.payload);
+      traffic::add(traffic_->messages_received);
+      ours = true;
+      half_answered_.reset();
+      if (message) message->arrived();
+      ours = false;
+    }
+  } catch (...) {
+    failed = current_error();
+  }
+  if (failed) close_now(*failed, ours);
+}
+
+PINION_DECL awaitable<void> connection::fill(std::span<std::byte> into) {
+  while (!into.empty()) {
+    if (at_ < end_) {
+      const std::size_t n = std::min(end_ - at_, into.size());
+      std::memcpy(into.data(), inbox_.data() + at_, n);
+      at_ += n;
+      into = into.subspan(n);
+    } else if (into.size() >= inbox_.size()) {
+      const std::size_t n = co_await stream_->read_some(into);
+      heard(n);
+      into = into.subspan(n);
+    } else {
+      end_ = co_await stream_->read_some(inbox_);
+      at_ = 0;
+      heard(end_);
+    }
+  }
+}
+
+PINION_DECL awaitable<void> connection::skip(std::uint64_t bytes) {
+  std::vector<std::byte> nowhere(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 1 << 16)));
+  while (bytes > 0) {
+    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, nowhere.size()));
+    co_await fill({nowhere.data(), n});
+    bytes -= n;
+  }
+}
+
+PINION_DECL void connection::heard(std::size_t n) {
+  if (over_) throw error(errc::cancelled, "closed here meanwhile");
+  if (n == 0) throw error(errc::unavailable, "the peer closed the connection");
+  traffic::add(traffic_->bytes_received, n);
+  heard_.store(net_.now().time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+PINION_DECL std::unique_ptr<incoming> connection::open(const frame_header& h, std::string& control) {
+  const envelope e{h.method, control, h.payload, &control};
+  switch (h.kind) {
+    case frame_kind::request: return checked(handlers_.request(e, responder(weak_from_this(), h.id)), h);
+    case frame_kind::notice: return checked(handlers_.notice(e), h);
+    case frame_kind::reply:
+      if (auto handler = take_waiting(h.id)) return open_reply(*handler, e, h);
+      return nullptr;
+    case frame_kind::failure:
+      if (auto handler = take_waiting(h.id)) fail_by(*handler, control);
+      return nullptr;
+    case frame_kind::goodbye: throw decode_failure(control);
+    default: throw error(errc::data_loss, "a second handshake on one connection");
+  }
+}
+
+PINION_DECL std::unique_ptr<incoming> connection::checked(std::unique_ptr<incoming> message, const frame_header& h) {
+  std::uint64_t room = 0;
+  if (message)
+    for (const auto& r : message->rooms()) room += r.size();
+  if (message && room != h.payload)
+    throw error(errc::data_loss, "a message announces " + std::to_string(h.payload) +
+                                     " bytes of payload, but describes " + std::to_string(room));
+  return message;
+}
+
+PINION_DECL std::unique_ptr<incoming> connection::open_reply(reply_handler& handler, const envelope& e,
+                                                             const frame_header& h) {
+  half_answered_ = std::move(handler);
+  return checked(half_answered_->open(e), h);
+}
+
+PINION_DECL void connection::fail_by(reply_handler& handler, const std::string& control) {
+  half_answered_ = std::move(handler);
+  const error why = decode_failure(control);
+  std::exchange(half_answered_, std::nullopt)->failed(why);
+}
+
+PINION_DECL std::optional<reply_handler> connection::take_waiting(std::uint64_t id) {
+  std::lock_guard hold(mutex_);
+  const auto at = waiting_.find(id);
+  if (at == waiting_.end()) return std::nullopt;
+  auto handler = std::move(at->second);
+  waiting_.erase(at);
+  return handler;
+}
+
+PINION_DECL void connection::close_now(const error& why, bool tell) {
+  std::map<std::uint64_t, reply_handler> lost;
+  {
+    std::lock_guard hold(mutex_);
+    if (closed_) return;
+    if (tell && !writing_) say_goodbye(why);
+    closed_ = why;
+    lost.swap(waiting_);
+    queue_.clear();
+    stream_->close();
+  }
+  over_ = true;
+  const auto handlers = std::exchange(handlers_, {});  // lets go of whoever owns this
+  if (const auto half = std::exchange(half_answered_, std::nullopt)) half->failed(handlers.explain(why));
+  for (const auto& [id, handler] : lost) handler.failed(handlers.explain(why));
+  if (handlers.closed) handlers.closed(why);
+}
+
+PINION_DECL void connection::say_goodbye(const error& why) {
+  queued last{{.kind = frame_kind::goodbye}, encode_failure(why)};
+  last.header.control = last.message.control.size();
+  stream_->write_now(buffers_of(last));
+}
+
+PINION_DECL void responder::reply(message&& answer) {
+  if (const auto refused = too_large_to_send(answer.control.size(), answer.payload_bytes())) return fail(*refused);
+  const auto id = std::exchange(id_, 0);
+  if (const auto c = to_.lock(); c && id)
+    c->send({.kind = frame_kind::reply, .id = id}, std::move(answer), connection::urgency::now);
+}
+
+PINION_DECL void responder::fail(const error& why) {
+  const auto id = std::exchange(id_, 0);
+  if (const auto c = to_.lock(); c && id)
+    c->send({.kind = frame_kind::failure, .id = id}, encode_failure(why), connection::urgency::now);
+}
+
+PINION_DECL void responder::hang_up(const error& why) {
+  id_ = 0;
+  if (const auto c = to_.lock()) c->close(why);
+}
+
+}  // namespace pinion::inline v0::rpc

@@ -1,0 +1,44 @@
+// Bodies of <pinion/rpc/failure.hpp>.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <pinion/rpc/failure.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL void save(rpc::writer& a, const error& e) {
+  a(static_cast<std::uint8_t>(e.code()), e.sentence(), e.node(), e.op(), e.device(), e.task(), e.location());
+}
+
+PINION_DECL void load(rpc::reader& a, error& e) {
+  std::uint8_t code;
+  std::string sentence, node, op, device, task, location;
+  a(code, sentence, node, op, device, task, location);
+  const bool known = code >= static_cast<int>(errc::cancelled) && code <= static_cast<int>(errc::unauthenticated);
+  e = error(known ? static_cast<errc>(code) : errc::unknown, std::move(sentence));
+  e.at_node(node, op, location).on_device(device).in_task(task);
+}
+
+PINION_DECL void load(rpc::reader& a, std::optional<error>& maybe) {
+  bool there;
+  a(there);
+  maybe.reset();
+  if (there) a(maybe.emplace(errc::unknown, ""));
+}
+
+}  // namespace pinion::inline v0
+
+namespace pinion::inline v0::rpc {
+
+PINION_DECL error decode_failure(std::string_view control) {
+  error e(errc::unknown, "");
+  reader in(control, 0);
+  in(e);
+  in.finish();
+  return e;
+}
+
+}  // namespace pinion::inline v0::rpc

@@ -1,0 +1,34 @@
+// Bodies of <pinion/rpc/frame.hpp>.
+#pragma once
+
+#include <string>
+
+#include <pinion/rpc/frame.hpp>
+
+namespace pinion::inline v0::rpc {
+
+PINION_DECL std::optional<excess> excess_of(std::uint64_t control, std::uint64_t payload, const limits& allowed) {
+  if (control > allowed.control) return excess{"control", control, allowed.control};
+  if (payload > allowed.payload) return excess{"payload", payload, allowed.payload};
+  return std::nullopt;
+}
+
+PINION_DECL void check(const frame_header& h, const limits& allowed) {
+  if (h.magic != frame_header::expected_magic)
+    throw error(errc::data_loss, "what arrives is not a pinion message: it does not begin with PN");
+  if (h.kind > frame_kind::goodbye)
+    throw error(errc::data_loss, "a message of unknown kind " + std::to_string(static_cast<int>(h.kind)));
+  if (const auto over = excess_of(h.control, h.payload, allowed))
+    throw error(errc::data_loss, "a message announces " + std::to_string(over->bytes) + " bytes of " + over->part +
+                                     "; the limit is " + std::to_string(over->limit));
+}
+
+PINION_DECL std::optional<error> too_large_to_send(std::uint64_t control, std::uint64_t payload) {
+  const auto over = excess_of(control, payload, {});
+  if (!over) return std::nullopt;
+  return error(errc::resource_exhausted, "a message of " + std::to_string(over->bytes) + " bytes of " + over->part +
+                                             " is more than the " + std::to_string(over->limit) +
+                                             " that a task takes at once; a smaller step, or graph, passes");
+}
+
+}  // namespace pinion::inline v0::rpc

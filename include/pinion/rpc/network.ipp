@@ -1,0 +1,45 @@
+// Bodies of <pinion/rpc/network.hpp>.
+#pragma once
+
+#include <algorithm>
+
+#include <pinion/base/error.hpp>
+#include <pinion/base/said_wait.hpp>
+#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/network.hpp>
+
+namespace pinion::inline v0::rpc {
+
+PINION_DECL void network::post(std::function<void()> body) {
+  asio::post(context(), std::move(body));
+}
+
+PINION_DECL void network::spawn(awaitable<void> coroutine) {
+  asio::co_spawn(context(), std::move(coroutine), asio::detached);
+}
+
+PINION_DECL void settle(network& net) {
+  countdown done;
+  net.post([&] { net.post([&] { done.count_down(); }); });
+  pinion::detail::wait_and_say([&](auto time) { return net.wait(done, net.now() + time); },
+                               [] { return "what stops waits for the network's thread, which is busy or is held up"; });
+}
+
+PINION_DECL endpoint::endpoint(const std::string& address) {
+  const auto colon = std::min(address.rfind(':'), address.size());
+  host = address.substr(0, colon);
+  port = address.substr(std::min(colon + 1, address.size()));
+  const bool number = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == port.npos;
+  if (!number || std::stoi(port) > 65535)
+    throw error(errc::invalid_argument,
+                "the address '" + address + "' is not of the form host:port, with a port from 0 to 65535");
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+}
+
+PINION_DECL bool endpoint::is_loopback() const {
+  asio::error_code no_number;
+  const auto number = asio::ip::make_address(host, no_number);
+  return host == "localhost" || (!no_number && number.is_loopback());
+}
+
+}  // namespace pinion::inline v0::rpc

@@ -1,0 +1,127 @@
+// Bodies of <pinion/rpc/server.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/channel.hpp>
+#include <pinion/rpc/fuse.hpp>
+#include <pinion/rpc/server.hpp>
+
+namespace pinion::inline v0::rpc {
+
+PINION_DECL void server::start() {
+  net_.post([self = shared_from_this()] {
+    self->net_.spawn(self->accept(self));
+    self->net_.spawn(self->sweep(self));
+  });
+}
+
+PINION_DECL void server::stop(const error& why, std::function<void()> stopped) {
+  net_.post([self = shared_from_this(), why, stopped = std::move(stopped)] {
+    self->stop_here(why);
+    if (stopped) stopped();
+  });
+}
+
+PINION_DECL awaitable<void> server::accept(std::shared_ptr<server> self) {
+  while (!stopped_) {
+    std::unique_ptr<byte_stream> stream;
+    bool closed = false;
+    try {
+      stream = co_await listener_->accept();
+    } catch (...) {
+      closed = current_error().code() == errc::cancelled;
+    }
+    if (closed) co_return;
+    if (stream)
+      net_.spawn(receive(self, std::move(stream)));
+    else
+      co_await pause();  // out of descriptors, say: others may go meanwhile
+  }
+}
+
+PINION_DECL awaitable<void> server::pause() {
+  const auto timer = net_.make_timer();
+  co_await timer->wait_until(net_.now() + std::chrono::milliseconds(100));
+}
+
+PINION_DECL awaitable<void> server::receive([[maybe_unused]] std::shared_ptr<server> self,
+                                            std::unique_ptr<byte_stream> stream) {
+  hello theirs;
+  try {
+    shaking_.insert(stream.get());
+    fuse limited(net_, *stream, net_.now() + options_.handshake);
+    theirs = co_await receive_guest(*stream, options_.me);
+  } catch (...) {  // the client was told
+    theirs.channel = 0;
+  }
+  shaking_.erase(stream.get());
+  if (theirs.channel != 0 && !stopped_) admit(theirs, std::move(stream));
+}
+
+PINION_DECL void server::admit(const hello& theirs, std::unique_ptr<byte_stream> stream) {
+  auto& c = clients_[theirs.channel];
+  if (!c.who) c.who = std::make_shared<const guest>(guest{theirs.channel, theirs.from, theirs.incarnation});
+  auto& lane = c.lanes[theirs.lane == lane::control ? 1 : 0];
+  const bool same = c.who->name == theirs.from && c.who->incarnation == theirs.incarnation;
+  if (lane || !same) return;  // a lane that is there already, or one of another peer: somebody guessed a number
+  lane = std::make_shared<connection>(net_, std::move(stream), options_.traffic, options_.allowed);
+  lane->start({.request = [this, who = c.who](const envelope& e,
+                                              responder answer) { return request(e, std::move(answer), who); },
+               .notice = [this, who = c.who](const envelope& e) { return service_.notice(e, who); },
+               .closed = [self = shared_from_this(), id = theirs.channel](const error& why) { self->drop(id, why); }});
+}
+
+PINION_DECL std::unique_ptr<incoming> server::request(const envelope& e, responder answer, const guest_ref& who) {
+  if (e.method != ping_method) return service_.request(e, std::move(answer), who);
+  answer.reply(message());
+  return nullptr;
+}
+
+PINION_DECL void server::drop(std::uint64_t id, const error& why) {
+  const auto at = clients_.find(id);
+  if (at == clients_.end()) return;
+  const client gone = std::move(at->second);
+  clients_.erase(at);
+  for (const auto& lane : gone.lanes)
+    if (lane) lane->abandon(why);
+  if (service_.gone) service_.gone(gone.who, why);
+}
+
+PINION_DECL awaitable<void> server::sweep([[maybe_unused]] std::shared_ptr<server> self) {
+  sweeper_ = net_.make_timer();
+  auto wake = net_.now();
+  while (!stopped_) {
+    if (net_.now() - wake < options_.silence / 4) drop_silent();  // else this process was stopped itself
+    wake = net_.now() + options_.silence / 2;
+    co_await sweeper_->wait_until(wake);
+  }
+}
+
+PINION_DECL void server::drop_silent() {
+  std::vector<std::uint64_t> silent;
+  for (const auto& [id, c] : clients_) {
+    time_point heard{};
+    for (const auto& lane : c.lanes)
+      if (lane) heard = std::max(heard, lane->last_heard());
+    if (net_.now() - heard > options_.silence) silent.push_back(id);
+  }
+  for (const auto id : silent) drop(id, error(errc::unavailable, "the client has been silent too long"));
+}
+
+PINION_DECL void server::stop_here(const error& why) {
+  if (std::exchange(stopped_, true)) return;
+  listener_->close();
+  if (sweeper_) sweeper_->cancel();
+  for (byte_stream* s : shaking_) s->close();
+  for (auto& [id, c] : std::exchange(clients_, {})) {
+    for (const auto& lane : c.lanes)
+      if (lane) lane->leave(why);
+    if (service_.gone) service_.gone(c.who, why);
+  }
+  service_ = {};
+}
+
+}  // namespace pinion::inline v0::rpc

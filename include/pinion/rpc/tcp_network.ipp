@@ -1,0 +1,236 @@
+// Bodies of <pinion/rpc/tcp_network.hpp>.
+#pragma once
+
+#include <fcntl.h>
+#include <netinet/tcp.h>
+
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <pinion/base/error.hpp>
+#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/tcp_network.hpp>
+
+namespace pinion::inline v0::rpc {
+
+namespace detail {
+
+// asio::async_write moves at most 64 KiB at a time unless told otherwise.
+struct all_at_once {
+  std::size_t operator()(const asio::error_code& failed, std::size_t) const {
+    return failed ? 0 : std::size_t{64} << 20;
+  }
+};
+
+// Programs that this process starts must not hold its ports and connections.
+inline void keep_from_children(int socket) {
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+}
+
+inline error broken(const std::string& peer, const asio::error_code& why) {
+  return error(errc::unavailable, "the connection with " + peer + " broke: " + why.message());
+}
+
+class tcp_stream final : public byte_stream {
+ public:
+  explicit tcp_stream(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {
+    asio::error_code ignored;
+    keep_from_children(socket_.native_handle());
+    socket_.native_non_blocking(true, ignored);  // before threads share it
+    socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+    socket_.set_option(asio::socket_base::keep_alive(true), ignored);
+    // Heartbeats notice a dead peer first; this only makes the system let go of what was sent to it.
+    const int user_timeout_ms = 30000;
+    ::setsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout_ms, sizeof user_timeout_ms);
+    const auto peer = socket_.remote_endpoint(ignored);
+    peer_ = peer.address().to_string(ignored) + ":" + std::to_string(peer.port());
+  }
+
+  awaitable<std::size_t> read_some(std::span<std::byte> into) override {
+    try {
+      co_return co_await socket_.async_read_some(asio::buffer(into.data(), into.size()), asio::use_awaitable);
+    } catch (const asio::system_error& e) {
+      if (e.code() == asio::error::eof) co_return 0;
+      throw broken(peer_, e.code());
+    }
+  }
+  awaitable<void> write(std::span<const asio::const_buffer> parts) override {
+    try {
+      co_await asio::async_write(socket_, parts, all_at_once{}, asio::use_awaitable);
+    } catch (const asio::system_error& e) {
+      throw broken(peer_, e.code());
+    }
+  }
+  std::size_t write_now(std::span<const asio::const_buffer> parts) override {
+    asio::error_code failed;  // write() will meet it again, and tell
+    return socket_.write_some(parts, failed);
+  }
+  void close() noexcept override {
+    asio::error_code ignored;
+    socket_.shutdown(asio::socket_base::shutdown_both, ignored);
+    socket_.close(ignored);
+  }
+
+ private:
+  asio::ip::tcp::socket socket_;
+  std::string peer_;
+};
+
+class tcp_timer final : public timer {
+ public:
+  explicit tcp_timer(asio::io_context& context) : timer_(context) {}
+  awaitable<bool> wait_until(time_point when) override {
+    timer_.expires_at(when);
+    try {
+      co_await timer_.async_wait(asio::use_awaitable);
+    } catch (const asio::system_error&) {
+      co_return false;
+    }
+    co_return true;
+  }
+  void cancel() noexcept override {
+    try {
+      timer_.cancel();
+    } catch (...) {
+    }
+  }
+
+ private:
+  asio::steady_timer timer_;
+};
+
+inline asio::ip::tcp::endpoint numeric_endpoint(const endpoint& at, asio::error_code& failed) {
+  const auto host = asio::ip::make_address(at.host == "localhost" ? "127.0.0.1" : at.host, failed);
+  return {host, static_cast<asio::ip::port_type>(std::stoi(at.port))};
+}
+
+class tcp_listener final : public listener {
+ public:
+  tcp_listener(asio::io_context& context, const std::string& address) : acceptor_(context) {
+    try {
+      const auto at = resolve(context, endpoint(address));
+      acceptor_.open(at.protocol());
+      keep_from_children(acceptor_.native_handle());
+      acceptor_.set_option(asio::socket_base::reuse_address(true));
+      acceptor_.bind(at);
+      acceptor_.listen();
+      address_ = address.substr(0, address.rfind(':') + 1) + std::to_string(acceptor_.local_endpoint().port());
+    } catch (const asio::system_error& e) {
+      const bool taken = e.code() == asio::error::address_in_use;
+      throw error(taken ? errc::already_exists : errc::invalid_argument,
+                  "cannot listen on " + address + ": " + e.code().message());
+    }
+  }
+  awaitable<std::unique_ptr<byte_stream>> accept() override {
+    try {
+      auto socket = co_await acceptor_.async_accept(asio::use_awaitable);
+      co_return std::make_unique<tcp_stream>(std::move(socket));
+    } catch (const asio::system_error& e) {
+      if (acceptor_.is_open()) throw error(errc::unavailable, "cannot take a connection: " + e.code().message());
+      throw error(errc::cancelled, "the listener of " + address_ + " was closed");
+    }
+  }
+  const std::string& address() const override { return address_; }
+  void close() noexcept override {
+    asio::error_code ignored;
+    acceptor_.close(ignored);
+  }
+
+ private:
+  static asio::ip::tcp::endpoint resolve(asio::io_context& context, const endpoint& at) {
+    asio::error_code not_numeric;
+    const auto numeric = numeric_endpoint(at, not_numeric);
+    if (!not_numeric) return numeric;
+    asio::ip::tcp::resolver resolver(context);
+    return *resolver.resolve(at.host, at.port).begin();
+  }
+
+  asio::ip::tcp::acceptor acceptor_;
+  std::string address_;
+};
+
+// Its thread polls for about 30 us after something happened, yielding, before it blocks: a sleeping thread takes as
+// long to wake as a small message takes to go round.
+class tcp_network final : public network {
+ public:
+  tcp_network() : work_(asio::make_work_guard(context_)), thread_([this] { run(); }) {}
+  ~tcp_network() override {
+    context_.stop();
+    thread_.join();
+  }
+
+  asio::io_context& context() override { return context_; }
+  time_point now() const override { return std::chrono::steady_clock::now(); }
+  std::unique_ptr<rpc::timer> make_timer() override { return std::make_unique<tcp_timer>(context_); }
+  std::unique_ptr<rpc::listener> listen(const std::string& address) override {
+    return std::make_unique<tcp_listener>(context_, address);
+  }
+  bool wait(countdown& event, const std::optional<time_point>& deadline) override { return event.wait(deadline); }
+
+  awaitable<std::unique_ptr<byte_stream>> connect(std::string address, time_point deadline) override {
+    auto socket = std::make_shared<asio::ip::tcp::socket>(context_);
+    auto late = std::make_shared<bool>(false);
+    asio::steady_timer limit(context_, deadline);
+    limit.async_wait([socket, late](const asio::error_code& cancelled) {
+      if (cancelled) return;
+      *late = true;
+      asio::error_code ignored;
+      socket->close(ignored);
+    });
+    try {
+      const endpoint at(address);
+      asio::error_code not_numeric;
+      auto to = numeric_endpoint(at, not_numeric);
+      if (not_numeric) {
+        asio::ip::tcp::resolver resolver(context_);
+        const auto found = co_await resolver.async_resolve(at.host, at.port, asio::use_awaitable);
+        to = *found.begin();
+      }
+      co_await socket->async_connect(to, asio::use_awaitable);
+      if (socket->local_endpoint() == socket->remote_endpoint())  // TCP allows it, where the port is one for clients
+        throw error(errc::unavailable, "cannot connect to " + address + ": nobody listens there");
+    } catch (const asio::system_error& e) {
+      if (*late) throw error(errc::deadline_exceeded, "nothing answered at " + address);
+      throw error(errc::unavailable, "cannot connect to " + address + ": " + e.code().message());
+    }
+    limit.cancel();
+    if (*late) throw error(errc::deadline_exceeded, "nothing answered at " + address);
+    co_return std::make_unique<tcp_stream>(std::move(*socket));
+  }
+
+ private:
+  static constexpr auto patience = std::chrono::microseconds(30);
+
+  void run() {
+    auto last = now();
+    while (!context_.stopped()) {
+      if (context_.poll() > 0) {
+        last = now();
+      } else if (now() - last < patience) {
+        std::this_thread::yield();
+      } else {
+        context_.run_one();
+        last = now();
+      }
+    }
+  }
+
+  asio::io_context context_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  std::thread thread_;
+};
+
+}  // namespace detail
+
+PINION_DECL std::shared_ptr<network> tcp_network_of_this_process() {
+  static std::mutex mutex;
+  static std::weak_ptr<network> alive;
+  std::lock_guard hold(mutex);
+  auto found = alive.lock();
+  if (!found) alive = found = std::make_shared<detail::tcp_network>();
+  return found;
+}
+
+}  // namespace pinion::inline v0::rpc

@@ -1,0 +1,29 @@
+// Bodies of <pinion/runtime/optimize/fold_transposes.hpp>.
+#pragma once
+
+#include <pinion/runtime/optimize/fold_transposes.hpp>
+
+namespace pinion::inline v0::runtime {
+
+PINION_DECL int fold_transposes(draft& d) {
+  const auto turns_a_matrix = [&](const node& n) {
+    if (n.op != "Transpose" || !n.control_inputs.empty() || d.type_of(n.inputs[0]).shape.rank() != 2) return false;
+    return n.attrs.get_or("perm", integers{1, 0}) == integers{1, 0};
+  };
+  int folded = 0;
+  for (node_id i = 0; i < d.size(); ++i) {
+    if (!d.runs(i) || d.node_at(i).op != "MatMul") continue;
+    for (const auto& [side, flag] : {std::pair<std::size_t, const char*>{0, "transpose_a"}, {1, "transpose_b"}}) {
+      const node_id from = d.node_at(i).inputs[side].node;
+      if (!d.runs(from) || d.is_fed(from) || d[from].device != d[i].device || !turns_a_matrix(d.node_at(from)))
+        continue;
+      node& product = d.change(i);
+      product.inputs[side] = d.node_at(from).inputs[0];
+      product.attrs.set(flag, !product.attrs.get_or(flag, false));
+      ++folded;
+    }
+  }
+  return folded;
+}
+
+}  // namespace pinion::inline v0::runtime

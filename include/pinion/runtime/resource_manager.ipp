@@ -1,0 +1,34 @@
+// Bodies of <pinion/runtime/resource_manager.hpp>.
+#pragma once
+
+#include <pinion/runtime/resource_manager.hpp>
+
+namespace pinion::inline v0::runtime {
+
+PINION_DECL std::shared_ptr<resource> local_resource_manager::find_or_create(
+    const std::string& container, const std::string& name, const std::function<std::shared_ptr<resource>()>& make) {
+  const auto one = kept(container, name);
+  std::lock_guard one_makes_it(one->making);
+  if (!one->made) one->made = make();
+  return one->made;
+}
+
+PINION_DECL void local_resource_manager::clear(const std::string& container) {
+  std::lock_guard hold(mutex_);
+  std::erase_if(resources_, [&](const auto& item) { return item.first.first == container; });
+}
+
+PINION_DECL void local_resource_manager::clear() {
+  std::lock_guard hold(mutex_);
+  resources_.clear();
+}
+
+PINION_DECL std::shared_ptr<local_resource_manager::kept_resource> local_resource_manager::kept(
+    const std::string& container, const std::string& name) {
+  std::lock_guard hold(mutex_);
+  auto& one = resources_[{container, name}];
+  if (!one) one = std::make_shared<kept_resource>();
+  return one;
+}
+
+}  // namespace pinion::inline v0::runtime

@@ -1,0 +1,92 @@
+// Bodies of <pinion/runtime/session_bodies.hpp>.
+#pragma once
+
+#include <string>
+
+#include <pinion/graph/traverse.hpp>
+#include <pinion/op/variable/op.hpp>
+#include <pinion/op/variable/state.hpp>
+#include <pinion/placement/simple_placer.hpp>
+#include <pinion/runtime/session_bodies.hpp>
+
+namespace pinion::inline v0::runtime::detail {
+
+// A compiled body. What it is fed lies on the device of its caller.
+class body_step final : public nested_step {
+ public:
+  template <class... A>
+  explicit body_step(std::size_t results, A&&... a) : compiled_(std::forward<A>(a)...), results_(results) {}
+
+  void start(kernel_context& caller, std::vector<any_tensor> arguments, ended done) override {
+    auto r = std::make_shared<one_run>(caller.step);
+    r->state.feeds = std::move(arguments);
+    r->state.tracer = caller.tracer;
+    r->state.fetches.resize(results_);
+    if (caller.watch) r->state.deadline = caller.watch->time_limit();
+    if (caller.cancellation) {
+      r->cancellation = caller.cancellation;
+      r->subscription = caller.cancellation->subscribe([weak = std::weak_ptr(r)] {
+        if (const auto alive = weak.lock()) alive->state.fail(given_up());
+      });
+      if (r->subscription == 0) r->state.fail(given_up());
+    }
+    const auto finish = [r, done = std::move(done)] {
+      if (r->cancellation) r->cancellation->unsubscribe(r->subscription);
+      const auto failure = r->state.failure();
+      done(std::move(r->state.fetches), failure ? &*failure : nullptr);
+    };
+    if (!compiled_.runs_in_order()) return compiled_.start(r->state, finish);
+    compiled_.run(r->state);
+    finish();
+  }
+
+ private:
+  struct one_run {
+    explicit one_run(std::int64_t step) : state(meet, step) {}
+    local_rendezvous meet;
+    step_state state;
+    pinion::cancellation* cancellation = nullptr;
+    std::uint64_t subscription = 0;
+  };
+  static error given_up() { return error(errc::cancelled, "the step was given up"); }
+
+  compiled_step compiled_;
+  const std::size_t results_;
+};
+
+}  // namespace pinion::inline v0::runtime::detail
+
+namespace pinion::inline v0::runtime {
+
+PINION_DECL std::shared_ptr<nested_step> session_bodies::compile(const body& b, const std::vector<output>& results,
+                                                                 const node& caller, const devices::device& on) {
+  const step_signature signature{b.arguments, results, b.targets};
+  const placement placed = place(b, signature, caller, on);
+  int home = 0;
+  while (placed.devices()[static_cast<std::size_t>(home)].name != on.name()) ++home;
+  return std::make_shared<detail::body_step>(results.size(), cut_by_device(b.graph, placed, signature, home), b.graph,
+                                             task_, *kernels_, shared_from_this());
+}
+
+PINION_DECL placement session_bodies::place(const body& b, const step_signature& s, const node& caller,
+                                            const devices::device& on) const {
+  placement_problem problem{.graph = b.graph,
+                            .nodes = ancestors(b.graph, s.fetches, s.targets, s.feeds),
+                            .devices = task_.device_infos(),
+                            .home = on.spec().with_type("").with_index(-1),
+                            .soft = soft_,
+                            .first = on.spec()};
+  for (const node_id id : problem.nodes)  // a variable is where it was first
+    if (b.graph[id].op == op::variable::name)
+      if (const std::string at = op::find_variable(task_.services, b.graph[id])->device(); !at.empty())
+        problem.kept.emplace(id, at);
+  try {
+    return simple_placer{}(problem);
+  } catch (...) {
+    const error e = current_error();
+    throw error(e.code(), "the body of '" + caller.name + "' stays within its task: " + e.sentence())
+        .at_node(e.node(), "", e.location());
+  }
+}
+
+}  // namespace pinion::inline v0::runtime

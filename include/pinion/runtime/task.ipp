@@ -1,0 +1,59 @@
+// Bodies of <pinion/runtime/task.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <map>
+
+#include <pinion/device/cpu.hpp>
+#include <pinion/device/sim.hpp>
+#include <pinion/op/build.hpp>
+#include <pinion/op/kernels.hpp>
+#include <pinion/runtime/task.hpp>
+
+namespace pinion::inline v0::runtime {
+
+PINION_DECL task::task(const task_options& o) : inter_op(o.inter_op_helpers), intra_op(o.intra_op_helpers) {
+  for (int i = 0; i < std::max(1, o.cpu_devices); ++i)
+    devices.push_back(std::make_unique<devices::cpu_device>(o.name.with_type("CPU").with_index(i)));
+  std::map<std::string, int> next;
+  for (const auto& like : o.simulated)
+    devices.push_back(
+        std::make_unique<devices::sim_device>(o.name.with_type(like.type).with_index(next[like.type]++), like));
+}
+
+PINION_DECL std::vector<device_info> task::device_infos() const {
+  std::vector<device_info> list;
+  for (const auto& d : devices)
+    list.push_back({.spec = d->spec(),
+                    .name = d->name(),
+                    .memory_limit = d->memory_limit(),
+                    .description = d->description(),
+                    .memory_is_limited = d->memory_is_limited()});
+  return list;
+}
+
+PINION_DECL std::shared_ptr<kernel> session_kernels::find_or_make(const kernel_setup& setup) {
+  if (!definition_of(setup.node.op).stateful) return timed(make_kernel_for(setup));
+  const auto one = kept(setup.node.name);
+  std::lock_guard one_makes_it(one->making);
+  if (!one->made) one->made = timed(make_kernel_for(setup));
+  return one->made;
+}
+
+PINION_DECL void session_kernels::clear() {
+  std::lock_guard hold(mutex_);
+  kept_.clear();
+}
+
+PINION_DECL std::shared_ptr<session_kernels::kept_kernel> session_kernels::kept(const std::string& name) {
+  std::lock_guard hold(mutex_);
+  auto& one = kept_[name];
+  if (!one) one = std::make_shared<kept_kernel>();
+  return one;
+}
+
+PINION_DECL std::shared_ptr<kernel> session_kernels::timed(std::shared_ptr<kernel> k) const {
+  return recorder_ ? std::make_shared<timed_kernel>(std::move(k), recorder_) : k;
+}
+
+}  // namespace pinion::inline v0::runtime
