@@ -7,7 +7,7 @@
 #include <string>
 
 #include <pinion/graph.hpp>
-#include <pinion/op/map/runner.hpp>
+#include <pinion/op/elementwise/runner.hpp>
 #include <pinion/scalar/maths.hpp>
 
 namespace {

@@ -1,5 +1,5 @@
 // The part of pinion::compiled that holds the kernels of single ops, in float.
-#include <pinion/dsl/kernels.hpp>
+#include <pinion/op/elementwise/program_kernels.hpp>
 
 using namespace pinion;
 

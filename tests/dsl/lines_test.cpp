@@ -1,7 +1,7 @@
 // Where the nodes of expressions say they were made: at the line of the user's call, whatever the library calls on the
 // way. tests/structure asks for a row of every function that takes the line of its caller.
 #include <pinion/graph.hpp>
-#include <pinion/op/build.hpp>
+#include <pinion/opkit/build.hpp>
 
 #include <catch2/catch.hpp>
 

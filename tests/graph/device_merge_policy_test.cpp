@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include <pinion/dsl/sources.hpp>
+#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/variable/spelling.hpp>
 #include <pinion/graph/device_guard.hpp>
 
 #include "support/spec_table.hpp"

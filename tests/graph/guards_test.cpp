@@ -3,8 +3,9 @@
 
 #include <string>
 
-#include <pinion/dsl/queues.hpp>
-#include <pinion/dsl/sources.hpp>
+#include <pinion/op/queue/spelling.hpp>
+#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/variable/spelling.hpp>
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/graph/scopes.hpp>
 

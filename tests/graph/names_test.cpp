@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include <pinion/dsl/sources.hpp>
+#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/variable/spelling.hpp>
 #include <pinion/graph/scopes.hpp>
 
 #include "support/caught.hpp"

@@ -1,8 +1,8 @@
 // The law of back ends: compiled kernel and interpreter agree with the plain program, in every instruction set.
 #include <catch2/catch.hpp>
 
-#include <pinion/dsl/kernels.hpp>
-#include <pinion/op/map/runner.hpp>
+#include <pinion/op/elementwise/program_kernels.hpp>
+#include <pinion/op/elementwise/runner.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 

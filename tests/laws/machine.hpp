@@ -17,7 +17,7 @@
 #include <pinion/device/sim.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/op/kernels.hpp>
-#include <pinion/op/variable/state.hpp>
+#include <pinion/state/variable.hpp>
 
 #include "laws/catalogue.hpp"
 

@@ -1,8 +1,8 @@
 // The barrier of synchronous training by itself: what a round needs, and what a stop means.
 #include <catch2/catch.hpp>
 
-#include <pinion/op/sync/accumulator_state.hpp>
-#include <pinion/op/sync/barrier_state.hpp>
+#include <pinion/state/accumulator.hpp>
+#include <pinion/state/barrier.hpp>
 
 #include "support/caught.hpp"
 

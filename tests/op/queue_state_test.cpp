@@ -4,7 +4,7 @@
 #include <future>
 #include <thread>
 
-#include <pinion/op/queue/queue_state.hpp>
+#include <pinion/state/queue.hpp>
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-#include <pinion/dsl/program.hpp>
-#include <pinion/op/map/runner.hpp>
+#include <pinion/op/elementwise/program.hpp>
+#include <pinion/op/elementwise/runner.hpp>
 #include <pinion/scalar/compiled.hpp>
 #include <pinion/scalar/functors.hpp>
 

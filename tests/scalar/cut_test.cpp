@@ -4,7 +4,7 @@
 #include <map>
 #include <random>
 
-#include <pinion/op/map/runner.hpp>
+#include <pinion/op/elementwise/runner.hpp>
 #include <pinion/scalar/cut.hpp>
 #include <pinion/scalar/derive.hpp>
 #include <pinion/scalar/derive_by.hpp>

@@ -1,7 +1,7 @@
 // Scalar programs: recorded from functors, composed, made executable, compared and printed.
 #include <catch2/catch.hpp>
 
-#include <pinion/dsl/program.hpp>
+#include <pinion/op/elementwise/program.hpp>
 #include <pinion/scalar/record.hpp>
 
 namespace {

@@ -25,7 +25,7 @@
 #include <pinion/autodiff/gradients.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/graph/scopes.hpp>
-#include <pinion/op/build.hpp>
+#include <pinion/opkit/build.hpp>
 #include <pinion/op/kernels.hpp>
 
 namespace kernel_bench {

@@ -7,7 +7,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/source_location.hpp>
 #include <pinion/graph/graph.hpp>
-#include <pinion/op/gradient_context.hpp>
+#include <pinion/opkit/gradient_context.hpp>
 
 namespace pinion::inline v0::autodiff {
 

@@ -10,12 +10,12 @@
 #include <pinion/graph/beside.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/graph/scopes.hpp>
-#include <pinion/op/build.hpp>
+#include <pinion/opkit/build.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/control/bodies.hpp>
-#include <pinion/op/map/op.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/source/op.hpp>
-#include <pinion/op/state_key.hpp>
+#include <pinion/state/state_key.hpp>
 
 namespace pinion::inline v0::autodiff {
 

@@ -5,7 +5,7 @@
 
 #include <pinion/distributed/kept_steps.hpp>
 #include <pinion/op/variable/op.hpp>
-#include <pinion/op/variable/state.hpp>
+#include <pinion/state/variable.hpp>
 #include <pinion/runtime/session_bodies.hpp>
 
 namespace pinion::inline v0::distributed {

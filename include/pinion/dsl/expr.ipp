@@ -3,9 +3,6 @@
 
 #include <pinion/dsl/expr.hpp>
 #include <pinion/dsl/trace.hpp>
-#include <pinion/graph/scope_state.hpp>
-#include <pinion/op/build.hpp>
-#include <pinion/op/catalogue.hpp>
 
 namespace pinion::inline v0 {
 
@@ -26,32 +23,6 @@ PINION_DECL dtype any_expr::dtype() const {
 }
 PINION_DECL const shape& any_expr::shape() const {
   return graph_->type_of(output_).shape;
-}
-
-PINION_DECL const std::string& any_variable::name() const {
-  return (*graph_)[variable_].name;
-}
-PINION_DECL const std::string& any_variable::op() const {
-  return (*graph_)[variable_].op;
-}
-PINION_DECL const device_spec& any_variable::requested_device() const {
-  return (*graph_)[variable_].requested;
-}
-PINION_DECL const shape& any_variable::shape() const {
-  return graph_->type_of(reference()).shape;
-}
-
-PINION_DECL any_expr any_variable::read(source_location where) const {
-  if (!scope_state::current().control) {
-    dsl::body_trace* const t = dsl::body_trace::current();
-    if (t && t->waits_outside()) return t->outside([&] { return read(where); });
-    return {*graph_, {read_, 0}};
-  }
-  const dsl::endpoint variable = dsl::drawn_in(*graph_, reference());
-  const node_id made =
-      build(*variable.of,
-            {.op = op::identity::name, .base_name = name() + "/read", .inputs = {variable.what}, .where = where});
-  return {*variable.of, {made, 0}};
 }
 
 }  // namespace pinion::inline v0
@@ -83,20 +54,9 @@ PINION_DECL any_expr endpoint_of(const any_expr& a, source_location) {
   return detail::drawn(a.owner(), a.endpoint());
 }
 
-PINION_DECL any_expr endpoint_of(const any_variable& v, source_location where) {
-  if (v.empty()) throw error(errc::invalid_argument, "a variable_handle that was never assigned is used as an operand");
-  const any_expr value = v.read(where);
-  return detail::drawn(value.owner(), value.endpoint());
-}
-
 PINION_DECL void join_graph(graph*& all, const any_expr& a) {
   if (a.empty()) throw error(errc::invalid_argument, "an expression that was never assigned is used as an operand");
   detail::join_graph_of(all, a.owner(), a);
-}
-
-PINION_DECL void join_graph(graph*& all, const any_variable& v) {
-  if (v.empty()) throw error(errc::invalid_argument, "an expression that was never assigned is used as an operand");
-  detail::join_graph_of(all, v.owner(), v);
 }
 
 }  // namespace pinion::inline v0::dsl

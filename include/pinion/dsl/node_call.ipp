@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <pinion/dsl/node_call.hpp>
-#include <pinion/op/build.hpp>
+#include <pinion/opkit/build.hpp>
 
 namespace pinion::inline v0::dsl {
 

@@ -5,15 +5,36 @@
 #include <type_traits>
 #include <utility>
 
+#include <pinion/base/dtype.hpp>
 #include <pinion/base/source_location.hpp>
-#include <pinion/op/map/op.hpp>
 #include <pinion/spec/place.hpp>
 
 namespace pinion::inline v0 {
 
+namespace op {  // defined in op/elementwise/op.hpp
+struct add;
+struct subtract;
+struct multiply;
+struct divide;
+struct less;
+struct less_equal;
+struct greater;
+struct greater_equal;
+struct equal;
+struct not_equal;
+struct logical_and;
+struct logical_or;
+struct logical_not;
+struct negate;
+}  // namespace op
+
 namespace dsl {
-struct leaf;
-}
+// The program of an expression that is a leaf to its consumers.
+struct leaf {};
+// A leaf of which it is still known what op made it.
+template <class Op>
+struct made_by {};
+}  // namespace dsl
 template <class T, class Program = dsl::leaf, class Place = anywhere>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class expr;
 template <class T>
@@ -59,7 +80,7 @@ concept operand = graph_operand<A> || scalar_operand<A>;
 template <class A, class B>
 concept operand_pair = operand<A> && operand<B> &&(graph_operand<A> || graph_operand<B>);
 
-// Defined in map.hpp.
+// Defined in op/elementwise/map.hpp.
 template <class Op, class... A>
 auto map_same(std::string_view name, source_location where, A&&... operands);
 template <class Op, class... A>

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <pinion/dsl/node_call.hpp>
-#include <pinion/op/build.hpp>
-#include <pinion/op/kernel.hpp>
-#include <pinion/op/registry.hpp>
+#include <pinion/opkit/build.hpp>
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/opkit/registry.hpp>
 
 namespace pinion::inline v0 {
 

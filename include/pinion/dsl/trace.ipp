@@ -2,8 +2,8 @@
 #pragma once
 
 #include <pinion/dsl/trace.hpp>
-#include <pinion/op/build.hpp>
-#include <pinion/op/state_key.hpp>
+#include <pinion/opkit/build.hpp>
+#include <pinion/state/state_key.hpp>
 
 namespace pinion::inline v0::dsl {
 

@@ -10,7 +10,7 @@
 #include <pinion/op/conv/op.hpp>
 #include <pinion/op/gather/op.hpp>
 #include <pinion/op/layout/op.hpp>
-#include <pinion/op/map/op.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/matmul/op.hpp>
 #include <pinion/op/nn/op.hpp>
 #include <pinion/op/queue/op.hpp>

@@ -7,7 +7,7 @@
 
 #include <pinion/base/near_name.hpp>
 #include <pinion/op/catalogue.hpp>
-#include <pinion/op/registry.hpp>
+#include <pinion/opkit/registry.hpp>
 
 namespace pinion::inline v0 {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 
 namespace pinion::inline v0 {
 

@@ -10,13 +10,13 @@
 #include <pinion/op/gather/cpu.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/op/layout/cpu.hpp>
-#include <pinion/op/map/cpu.hpp>
+#include <pinion/op/elementwise/cpu.hpp>
 #include <pinion/op/matmul/cpu.hpp>
 #include <pinion/op/nn/cpu.hpp>
 #include <pinion/op/queue/cpu.hpp>
 #include <pinion/op/random/cpu.hpp>
 #include <pinion/op/reduce/cpu.hpp>
-#include <pinion/op/registry.hpp>
+#include <pinion/opkit/registry.hpp>
 #include <pinion/op/slice/cpu.hpp>
 #include <pinion/op/source/cpu.hpp>
 #include <pinion/op/summary/cpu.hpp>

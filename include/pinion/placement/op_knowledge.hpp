@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/work_context.hpp>
+#include <pinion/opkit/work_context.hpp>
 
 namespace pinion::inline v0 {
 

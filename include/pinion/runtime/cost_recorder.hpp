@@ -10,7 +10,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/placement/cost/measured_costs.hpp>
 
 namespace pinion::inline v0::runtime {

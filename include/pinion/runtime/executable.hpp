@@ -8,7 +8,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/device/device.hpp>
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/runtime/partition.hpp>
 
 namespace pinion::inline v0::runtime {

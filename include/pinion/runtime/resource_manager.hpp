@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/services.hpp>
+#include <pinion/opkit/services.hpp>
 
 namespace pinion::inline v0::runtime {
 

@@ -1,7 +1,7 @@
 // Bodies of <pinion/runtime/session.hpp>.
 #pragma once
 
-#include <pinion/dsl/partitioned_variable.hpp>
+#include <pinion/nn/partitioned_variable.hpp>
 #include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/direct_session.hpp>
 #include <pinion/runtime/session.hpp>

@@ -5,7 +5,7 @@
 
 #include <pinion/graph/traverse.hpp>
 #include <pinion/op/variable/op.hpp>
-#include <pinion/op/variable/state.hpp>
+#include <pinion/state/variable.hpp>
 #include <pinion/placement/simple_placer.hpp>
 #include <pinion/runtime/session_bodies.hpp>
 

@@ -6,7 +6,7 @@
 
 #include <pinion/device/cpu.hpp>
 #include <pinion/device/sim.hpp>
-#include <pinion/op/build.hpp>
+#include <pinion/opkit/build.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/runtime/task.hpp>
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/build.hpp>
-#include <pinion/op/map/op.hpp>
+#include <pinion/opkit/build.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/scalar/symbol.hpp>
 #include <pinion/train/scalar_value.hpp>
 

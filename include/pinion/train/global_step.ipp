@@ -1,7 +1,8 @@
 // Bodies of <pinion/train/global_step.hpp>.
 #pragma once
 
-#include <pinion/dsl/sources.hpp>
+#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/variable/spelling.hpp>
 #include <pinion/train/global_step.hpp>
 #include <pinion/train/handle.hpp>
 

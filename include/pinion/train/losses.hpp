@@ -9,9 +9,10 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
-#include <pinion/dsl/linear.hpp>
-#include <pinion/dsl/math.hpp>
-#include <pinion/dsl/nn.hpp>
+#include <pinion/op/matmul/spelling.hpp>
+#include <pinion/op/reduce/spelling.hpp>
+#include <pinion/op/elementwise/spelling.hpp>
+#include <pinion/op/nn/spelling.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/train/formula.hpp>
 #include <pinion/train/number_or_expression.hpp>

@@ -3,7 +3,9 @@
 
 #include <string>
 
-#include <pinion/dsl/layout.hpp>
+#include <pinion/op/gather/spelling.hpp>
+#include <pinion/op/layout/spelling.hpp>
+#include <pinion/op/slice/spelling.hpp>
 #include <pinion/train/metrics.hpp>
 
 namespace pinion::inline v0::train::detail {

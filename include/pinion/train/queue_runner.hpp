@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/dsl/queues.hpp>
+#include <pinion/op/queue/spelling.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
 

@@ -1,7 +1,7 @@
 // Queues. Their nodes run in sessions alone: who waits for whom is tested in tests/runtime, shapes and refusals here.
 #pragma once
 
-#include <pinion/op/queue/components.hpp>
+#include <pinion/state/queue_components.hpp>
 
 #include "laws/row.hpp"
 

@@ -1,5 +1,5 @@
 // The unit that has no kernels of its own: it finds those of the other, and both compute the same.
-#include <pinion/op/map/op.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/scalar/compiled.hpp>
 
 #include "model.hpp"

@@ -7,7 +7,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
-#include <pinion/op/definition.hpp>
+#include <pinion/opkit/definition.hpp>
 
 namespace pinion::inline v0::distributed {
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include <pinion/distributed/codec/admission.hpp>
-#include <pinion/op/build.hpp>
-#include <pinion/op/map/op.hpp>
-#include <pinion/op/shape_context.hpp>
+#include <pinion/opkit/build.hpp>
+#include <pinion/op/elementwise/op.hpp>
+#include <pinion/opkit/shape_context.hpp>
 #include <pinion/op/source/op.hpp>
 
 namespace pinion::inline v0::distributed::detail {

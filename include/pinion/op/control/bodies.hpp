@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/graph/traverse.hpp>
-#include <pinion/op/build.hpp>
+#include <pinion/opkit/build.hpp>
 
 namespace pinion::inline v0::op {
 

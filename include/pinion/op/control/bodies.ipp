@@ -5,7 +5,7 @@
 
 #include <pinion/graph/scope_state.hpp>
 #include <pinion/op/control/bodies.hpp>
-#include <pinion/op/state_key.hpp>
+#include <pinion/state/state_key.hpp>
 
 namespace pinion::inline v0::op {
 

@@ -12,7 +12,7 @@
 #include <pinion/graph/body.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/op/control/op.hpp>
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/slice/cpu.hpp>
 
 namespace pinion::inline v0::op {

@@ -8,8 +8,8 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/graph/body.hpp>
-#include <pinion/op/build.hpp>
-#include <pinion/op/definition.hpp>
+#include <pinion/opkit/build.hpp>
+#include <pinion/opkit/definition.hpp>
 
 namespace pinion::inline v0::op {
 

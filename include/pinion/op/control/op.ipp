@@ -7,8 +7,8 @@
 #include <pinion/graph/scope_state.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/op/control/op.hpp>
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/shape_context.hpp>
+#include <pinion/opkit/gradient_context.hpp>
+#include <pinion/opkit/shape_context.hpp>
 
 namespace pinion::inline v0::op::detail {
 

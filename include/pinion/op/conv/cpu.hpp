@@ -11,9 +11,9 @@
 #include <pinion/op/conv/geometry.hpp>
 #include <pinion/op/conv/library.hpp>
 #include <pinion/op/conv/op.hpp>
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/matmul/gemm.hpp>
-#include <pinion/op/ranges.hpp>
+#include <pinion/opkit/ranges.hpp>
 
 namespace pinion::inline v0::op {
 

@@ -6,7 +6,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/op/conv/window.hpp>
-#include <pinion/op/definition.hpp>
+#include <pinion/opkit/definition.hpp>
 
 namespace pinion::inline v0::op {
 

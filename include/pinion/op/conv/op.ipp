@@ -4,9 +4,9 @@
 #include <string>
 
 #include <pinion/op/conv/op.hpp>
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/shape_context.hpp>
-#include <pinion/op/work_context.hpp>
+#include <pinion/opkit/gradient_context.hpp>
+#include <pinion/opkit/shape_context.hpp>
+#include <pinion/opkit/work_context.hpp>
 
 namespace pinion::inline v0::op::detail {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <pinion/op/gather/op.hpp>
-#include <pinion/op/kernel.hpp>
-#include <pinion/op/ranges.hpp>
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/opkit/ranges.hpp>
 #include <pinion/op/reduce/cpu.hpp>
 #include <pinion/op/slice/cpu.hpp>
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/layout/op.hpp>
-#include <pinion/op/ranges.hpp>
+#include <pinion/opkit/ranges.hpp>
 
 namespace pinion::inline v0::op {
 

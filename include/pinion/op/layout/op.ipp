@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include <pinion/op/axes.hpp>
-#include <pinion/op/gradient_context.hpp>
+#include <pinion/opkit/axes.hpp>
+#include <pinion/opkit/gradient_context.hpp>
 #include <pinion/op/layout/op.hpp>
-#include <pinion/op/shape_context.hpp>
+#include <pinion/opkit/shape_context.hpp>
 
 namespace pinion::inline v0::op::detail {
 

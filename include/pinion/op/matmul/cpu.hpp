@@ -5,7 +5,7 @@
 #include <memory>
 
 #include <pinion/base/head_start.hpp>
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/matmul/gemm.hpp>
 #include <pinion/op/matmul/op.hpp>
 

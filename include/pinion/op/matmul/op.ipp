@@ -1,10 +1,10 @@
 // Bodies of <pinion/op/matmul/op.hpp>.
 #pragma once
 
-#include <pinion/op/gradient_context.hpp>
+#include <pinion/opkit/gradient_context.hpp>
 #include <pinion/op/matmul/op.hpp>
-#include <pinion/op/shape_context.hpp>
-#include <pinion/op/work_context.hpp>
+#include <pinion/opkit/shape_context.hpp>
+#include <pinion/opkit/work_context.hpp>
 
 namespace pinion::inline v0::op {
 

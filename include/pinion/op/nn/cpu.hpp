@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/nn/loops.hpp>
 #include <pinion/op/nn/op.hpp>
-#include <pinion/op/ranges.hpp>
+#include <pinion/opkit/ranges.hpp>
 #include <pinion/op/reduce/cpu.hpp>
 
 namespace pinion::inline v0::op {

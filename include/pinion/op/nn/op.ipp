@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/map/formula.hpp>
+#include <pinion/opkit/gradient_context.hpp>
+#include <pinion/op/elementwise/formula.hpp>
 #include <pinion/op/nn/op.hpp>
-#include <pinion/op/shape_context.hpp>
-#include <pinion/op/work_context.hpp>
+#include <pinion/opkit/shape_context.hpp>
+#include <pinion/opkit/work_context.hpp>
 #include <pinion/scalar/functors.hpp>
 
 namespace pinion::inline v0::op::detail {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/queue/op.hpp>
-#include <pinion/op/queue/queue_state.hpp>
+#include <pinion/state/queue.hpp>
 #include <pinion/op/slice/cpu.hpp>
 
 namespace pinion::inline v0::op {

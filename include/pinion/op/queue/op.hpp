@@ -3,8 +3,8 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/definition.hpp>
-#include <pinion/op/queue/components.hpp>
+#include <pinion/opkit/definition.hpp>
+#include <pinion/state/queue_components.hpp>
 
 namespace pinion::inline v0::op {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include <pinion/op/queue/op.hpp>
-#include <pinion/op/shape_context.hpp>
+#include <pinion/opkit/shape_context.hpp>
 
 namespace pinion::inline v0::op::detail {
 

@@ -12,10 +12,10 @@
 #include <random>
 #include <type_traits>
 
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/random/op.hpp>
 #include <pinion/op/random/philox.hpp>
-#include <pinion/op/ranges.hpp>
+#include <pinion/opkit/ranges.hpp>
 
 namespace pinion::inline v0::op {
 

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/op/axes.hpp>
-#include <pinion/op/kernel.hpp>
-#include <pinion/op/map/broadcast.hpp>
-#include <pinion/op/ranges.hpp>
+#include <pinion/opkit/axes.hpp>
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/op/elementwise/broadcast.hpp>
+#include <pinion/opkit/ranges.hpp>
 #include <pinion/op/reduce/loops.hpp>
 #include <pinion/op/reduce/op.hpp>
 

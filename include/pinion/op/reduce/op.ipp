@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include <pinion/op/axes.hpp>
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/map/formula.hpp>
+#include <pinion/opkit/axes.hpp>
+#include <pinion/opkit/gradient_context.hpp>
+#include <pinion/op/elementwise/formula.hpp>
 #include <pinion/op/reduce/op.hpp>
-#include <pinion/op/shape_context.hpp>
-#include <pinion/op/work_context.hpp>
+#include <pinion/opkit/shape_context.hpp>
+#include <pinion/opkit/work_context.hpp>
 #include <pinion/scalar/functors.hpp>
 
 namespace pinion::inline v0::op::detail {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <pinion/op/axes.hpp>
-#include <pinion/op/kernel.hpp>
-#include <pinion/op/ranges.hpp>
+#include <pinion/opkit/axes.hpp>
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/opkit/ranges.hpp>
 #include <pinion/op/slice/op.hpp>
 
 namespace pinion::inline v0::op {

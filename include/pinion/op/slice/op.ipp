@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include <pinion/op/axes.hpp>
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/shape_context.hpp>
+#include <pinion/opkit/axes.hpp>
+#include <pinion/opkit/gradient_context.hpp>
+#include <pinion/opkit/shape_context.hpp>
 #include <pinion/op/slice/op.hpp>
 
 namespace pinion::inline v0::op::detail {

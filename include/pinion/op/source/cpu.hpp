@@ -7,9 +7,9 @@
 #include <type_traits>
 
 #include <pinion/base/arithmetic.hpp>
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/source/op.hpp>
-#include <pinion/op/variable/state.hpp>
+#include <pinion/state/variable.hpp>
 
 namespace pinion::inline v0::op {
 

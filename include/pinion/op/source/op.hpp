@@ -2,7 +2,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/definition.hpp>
+#include <pinion/opkit/definition.hpp>
 
 namespace pinion::inline v0::op {
 

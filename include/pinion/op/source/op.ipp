@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/shape_context.hpp>
+#include <pinion/opkit/gradient_context.hpp>
+#include <pinion/opkit/shape_context.hpp>
 #include <pinion/op/source/op.hpp>
 
 namespace pinion::inline v0::op {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/summary/message.hpp>
 #include <pinion/op/summary/op.hpp>
 

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/op/find_state.hpp>
-#include <pinion/op/kernel.hpp>
+#include <pinion/state/find_state.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/slice/cpu.hpp>
-#include <pinion/op/sync/accumulator_state.hpp>
-#include <pinion/op/sync/barrier_state.hpp>
-#include <pinion/op/sync/clock_state.hpp>
+#include <pinion/state/accumulator.hpp>
+#include <pinion/state/barrier.hpp>
+#include <pinion/state/clock.hpp>
 #include <pinion/op/sync/op.hpp>
 
 namespace pinion::inline v0::op {

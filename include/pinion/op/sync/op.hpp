@@ -4,10 +4,10 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/definition.hpp>
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/shape_context.hpp>
-#include <pinion/op/sync/lag_counts.hpp>
+#include <pinion/opkit/definition.hpp>
+#include <pinion/opkit/gradient_context.hpp>
+#include <pinion/opkit/shape_context.hpp>
+#include <pinion/state/lag_counts.hpp>
 
 namespace pinion::inline v0::op {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include <pinion/op/kernel.hpp>
+#include <pinion/opkit/kernel.hpp>
 
 namespace pinion::inline v0::op {
 

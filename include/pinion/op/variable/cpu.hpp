@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/op/map/launch.hpp>
-#include <pinion/op/map/op.hpp>
+#include <pinion/op/elementwise/launch.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/variable/op.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
-#include <pinion/op/variable/state.hpp>
+#include <pinion/state/variable.hpp>
 
 namespace pinion::inline v0::op {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/definition.hpp>
-#include <pinion/op/gradient_context.hpp>
-#include <pinion/op/shape_context.hpp>
+#include <pinion/opkit/definition.hpp>
+#include <pinion/opkit/gradient_context.hpp>
+#include <pinion/opkit/shape_context.hpp>
 
 namespace pinion::inline v0::op {
 

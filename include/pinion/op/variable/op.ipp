@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include <pinion/op/map/program_size.hpp>
+#include <pinion/op/elementwise/program_size.hpp>
 #include <pinion/op/variable/op.hpp>
 
 namespace pinion::inline v0::op {

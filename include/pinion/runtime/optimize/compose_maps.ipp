@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include <pinion/op/map/op.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/runtime/optimize/compose_maps.hpp>
 #include <pinion/scalar/compiled.hpp>
 

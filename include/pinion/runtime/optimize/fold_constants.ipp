@@ -5,7 +5,7 @@
 
 #include <pinion/device/cpu.hpp>
 #include <pinion/op/kernels.hpp>
-#include <pinion/op/work_context.hpp>
+#include <pinion/opkit/work_context.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
 
 namespace pinion::inline v0::runtime::detail {

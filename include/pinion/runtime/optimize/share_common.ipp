@@ -11,7 +11,7 @@
 #include <variant>
 
 #include <pinion/graph/attribute_value.hpp>
-#include <pinion/op/map/op.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/runtime/optimize/share_common.hpp>
 
 namespace pinion::inline v0::runtime::detail {

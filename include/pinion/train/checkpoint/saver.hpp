@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/dsl/variable_slices.hpp>
+#include <pinion/op/variable/slices.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/checkpoint/checkpoint_state.hpp>
 

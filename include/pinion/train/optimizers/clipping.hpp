@@ -8,8 +8,9 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/dsl/linear.hpp>
-#include <pinion/dsl/math.hpp>
+#include <pinion/op/matmul/spelling.hpp>
+#include <pinion/op/reduce/spelling.hpp>
+#include <pinion/op/elementwise/spelling.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/train/optimizers/gradient_of_variable.hpp>
 

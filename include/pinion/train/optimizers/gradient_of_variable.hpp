@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/expr.hpp>
 #include <pinion/graph/beside.hpp>
-#include <pinion/op/gradient_context.hpp>
+#include <pinion/opkit/gradient_context.hpp>
 
 namespace pinion::inline v0::train {
 

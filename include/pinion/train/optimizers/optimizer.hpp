@@ -10,7 +10,8 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/dsl/sources.hpp>
+#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/variable/spelling.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 #include <pinion/train/handle.hpp>

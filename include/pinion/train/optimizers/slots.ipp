@@ -3,8 +3,9 @@
 
 #include <utility>
 
-#include <pinion/dsl/sources.hpp>
-#include <pinion/dsl/variable_slices.hpp>
+#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/variable/spelling.hpp>
+#include <pinion/op/variable/slices.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/train/optimizers/slot_table.hpp>
 #include <pinion/train/optimizers/slots.hpp>

@@ -3,7 +3,9 @@
 
 #include <optional>
 
-#include <pinion/dsl/layout.hpp>
+#include <pinion/op/gather/spelling.hpp>
+#include <pinion/op/layout/spelling.hpp>
+#include <pinion/op/slice/spelling.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/graph/scopes.hpp>

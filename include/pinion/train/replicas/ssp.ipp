@@ -7,7 +7,7 @@
 
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
-#include <pinion/op/build.hpp>
+#include <pinion/opkit/build.hpp>
 #include <pinion/op/sync/op.hpp>
 #include <pinion/train/replicas/ssp.hpp>
 

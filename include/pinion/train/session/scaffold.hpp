@@ -7,7 +7,8 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/dsl/sources.hpp>
+#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/variable/spelling.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
 

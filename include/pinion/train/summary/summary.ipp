@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <pinion/op/build.hpp>
+#include <pinion/opkit/build.hpp>
 #include <pinion/train/summary/summary.hpp>
 
 namespace pinion::inline v0::train::summary::detail {

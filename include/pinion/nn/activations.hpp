@@ -1,0 +1,41 @@
+// Activations as values, for layers.
+#pragma once
+
+#include <utility>
+
+#include <pinion/op/elementwise/spelling.hpp>
+#include <pinion/op/nn/spelling.hpp>
+
+namespace pinion::inline v0::nn {
+
+// To be passed on; any function of an expression does as well, and nullptr is none.
+using pinion::elu;
+using pinion::log_softmax;
+using pinion::relu;
+using pinion::sigmoid;
+using pinion::softmax;
+using pinion::softplus;
+struct tanh_object {
+  template <dsl::graph_operand A>
+  auto operator()(A&& x, std::string_view name = {}, source_location where = source_location::current()) const {
+    return pinion::tanh(std::forward<A>(x), name, where);
+  }
+};
+inline constexpr tanh_object tanh{};
+
+// A function of pinion, given by its name, as an activation.
+template <element T>
+auto by_name(dsl::function_by_name<T> function) {
+  return [function](const expr<T>& y) { return function({y}); };
+}
+
+// What a layer yields: y with the activation, if there is one.
+template <dsl::graph_operand Y, class Activation>
+expr<dsl::value_of<Y>> activated(Y&& y, Activation activation) {
+  if constexpr (std::is_null_pointer_v<Activation>)
+    return std::forward<Y>(y);
+  else
+    return activation(std::forward<Y>(y));
+}
+
+}  // namespace pinion::inline v0::nn

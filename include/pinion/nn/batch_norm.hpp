@@ -1,0 +1,110 @@
+// Batch normalisation, and dropout that knows whether it trains.
+#pragma once
+
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <pinion/base/config.hpp>
+#include <pinion/op/matmul/spelling.hpp>
+#include <pinion/op/reduce/spelling.hpp>
+#include <pinion/op/nn/spelling.hpp>
+#include <pinion/nn/training_flag.hpp>
+#include <pinion/graph/called_from.hpp>
+#include <pinion/graph/scopes.hpp>
+
+namespace pinion::inline v0::nn {
+
+struct batch_norm_options {
+  training_flag training = false;
+  double momentum = .99;             // of the moving averages
+  double epsilon = 1e-3;             // under the root
+  bool center = true, scale = true;  // are there beta, gamma?
+  std::string_view name = "batch_normalization";
+};
+
+// Each channel, the last axis, with its mean taken off and divided by the root of its variance + epsilon, then scaled
+// by the variable NAME/gamma and moved by NAME/beta (Ioffe and Szegedy 2015). In training mean and variance (of the
+// population, as TensorFlow's tf.nn.moments) are those of the batch; in prediction the moving averages,
+// NAME/moving_mean and NAME/moving_variance, which are not trained. These follow when the operations of the collection
+// "update_ops" run:
+//
+//   pn::control_dependencies after{pn::nn::update_ops()};
+//   auto train = optimizer.minimize(loss);
+//
+// Throws invalid_argument unless the number of channels is known. float, double.
+template <dsl::graph_operand A>
+expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
+                                  source_location where = source_location::current()) {
+  using T = dsl::value_of<A>;
+  dsl::check_floating<A>();
+  const shape extent = operand.shape();
+  const int rank = extent.rank();
+  if (rank < 2 || extent[rank - 1] < 1)
+    throw error(errc::invalid_argument, "batch_norm of '" + operand.name() + "' of shape " + to_string(extent) +
+                                            ": it takes [n, .., channels] of a known number of channels");
+  const called_from line(where);
+  const name_scope scope{o.name};
+  const expr<T> x = std::forward<A>(operand);
+  const shape channels{extent[rank - 1]};
+  axis_list all_others;
+  all_others.all = false;
+  for (int i = 0; i < rank - 1; ++i) all_others.axes.push_back(i);
+  const auto weights = [&](const char* name, T first, bool trainable) {
+    return variable(fill<T>(channels, first, {}, where), {.name = name, .trainable = trainable}, where);
+  };
+  const auto moving_mean = weights("moving_mean", 0, false), moving_variance = weights("moving_variance", 1, false);
+  const expr<T> old_mean = moving_mean.read(where), old_variance = moving_variance.read(where);
+  using moments = std::tuple<expr<T>, expr<T>>;
+  const moments used = o.training.choose(
+      [&]() -> moments {
+        const expr<T> mean = reduce_mean(x, {.axes = all_others}, where);
+        return {mean, reduce_mean(square(x - mean), {.axes = all_others}, where)};
+      },
+      [&]() -> moments {
+        return {old_mean, old_variance};
+      });
+  const auto& [mean, variance] = used;
+  if (!o.training.is_fixed() || o.training.fixed()) {  // in prediction the averages stay: they are what was used
+    const T rest = static_cast<T>(1 - o.momentum);
+    graph& g = x.owner();
+    g.add_to_collection("update_ops", assign_sub(moving_mean, (old_mean - mean) * rest, where).id());
+    g.add_to_collection("update_ops", assign_sub(moving_variance, (old_variance - variance) * rest, where).id());
+  }
+  expr<T> factor = rsqrt(variance + static_cast<T>(o.epsilon), {}, where);
+  if (o.scale) {
+    const auto gamma = weights("gamma", 1, true);
+    factor = factor * gamma;
+  }
+  if (!o.center) return (x - mean) * factor;
+  const auto beta = weights("beta", 0, true);
+  return (x - mean) * factor + beta;
+}
+
+// One operation that runs those of the default graph's collection "update_ops" made so far.
+operation update_ops(std::string_view name = "update_ops", source_location where = source_location::current());
+
+struct dropout_layer_options {
+  double rate = .5;
+  training_flag training = false;
+  std::int64_t seed = 0;
+  std::string_view name = "dropout";
+};
+
+// pn::dropout in training, x as it is in prediction.
+template <dsl::graph_operand A>
+expr<dsl::value_of<A>> dropout(A&& operand, const dropout_layer_options& o = {},
+                               source_location where = source_location::current()) {
+  const called_from line(where);
+  const expr<dsl::value_of<A>> x = std::forward<A>(operand);
+  const auto dropped = [&]() -> expr<dsl::value_of<A>> {
+    return pinion::dropout(x, {.rate = o.rate, .seed = o.seed, .name = o.name}, where);
+  };
+  return o.training.choose(dropped, [&]() -> expr<dsl::value_of<A>> { return x; });
+}
+
+}  // namespace pinion::inline v0::nn
+
+#if PINION_HEADER_ONLY
+#include <pinion/nn/batch_norm.ipp>
+#endif

@@ -1,0 +1,174 @@
+// A variable in parts: rows of one table, spread over devices by whatever places variables.
+//
+//   table/part_0   rows 0, 1, 2  on /job:ps/task:0        gather(table, {6, 1}):  6 -> part_2, its row 1
+//   table/part_1   rows 3, 4     on /job:ps/task:1                                1 -> part_0, its row 1
+//   table/part_2   rows 5, 6     on /job:ps/task:2        only these two rows travel, and only their gradients back
+//
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/nn/initializers.hpp>
+#include <pinion/op/gather/spelling.hpp>
+#include <pinion/op/layout/spelling.hpp>
+#include <pinion/op/slice/spelling.hpp>
+#include <pinion/nn/partitioners.hpp>
+#include <pinion/op/variable/slices.hpp>
+#include <pinion/graph/scopes.hpp>
+
+namespace pinion::inline v0 {
+
+struct partitioned_variable_options {
+  std::string name = "PartitionedVariable";
+  partitioner partition = fixed_size_partitioner{1};
+  bool trainable = true;
+  std::string shared_name = "";  // of part i: that and "/part_i"; "" means its own name
+  bool local = false;            // its parts are not counted among the global variables
+};
+
+namespace dsl {
+
+// A partitioned variable, whatever its elements: its parts, and the nodes that stand for all of them.
+struct variable_parts {
+  graph_ref graph;
+  std::string name;
+  shape extent;
+  std::vector<any_variable> each;
+  node_id initializer = no_node, read = no_node;
+};
+// From the rows of a part, their shape and the part's name to its initial value.
+using part_initializer = std::function<output(const row_range&, const shape&, const std::string&)>;
+variable_parts make_parts(dtype type, const shape& extent, const partitioned_variable_options& o, source_location where,
+                          const part_initializer& initial);
+// The initial value of a part that takes its rows of an expression.
+output rows_of(const any_expr& whole, const row_range& rows, const shape& extent, const std::string& part,
+               source_location where);
+any_expr read_parts(const variable_parts& all, source_location where);
+std::vector<std::pair<std::string, std::int64_t>> bytes_by_device(const variable_parts& all);
+std::string text_of(const variable_parts& all);
+
+}  // namespace dsl
+
+// Several variables that are one: NAME/part_0, NAME/part_1, ... hold the rows of a tensor, in order. The parts are
+// ordinary variables, each placed for itself, with slots of its own beside it where it is trained; what works on all
+// variables works on them. As an operand it is its whole value, which takes all parts to where it is used; gather()
+// takes only the rows that are asked for. A saver writes it as one tensor NAME, whatever the number of parts.
+//
+// A value: a handle, as that of a variable; the state lives in the tasks that run the parts. Making one throws
+// invalid_argument where the shape is not known or has no rows, and where the partitioner asks for no part, or for more
+// than there are rows.
+template <class T>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variable : public dsl::operators {
+ public:
+  using value_type = T;
+
+  partitioned_variable() = default;
+  // With a host tensor as its initial value.
+  explicit partitioned_variable(const tensor<T>& initial, const partitioned_variable_options& options = {},
+                                source_location where = source_location::current()) {
+    take(initial.shape(), options, where, [&](const row_range& rows, const pinion::shape& extent, const auto& part) {
+      const std::int64_t row = extent.count() / rows.count;
+      const std::span<const T> elements(initial.data() + rows.first * row, static_cast<std::size_t>(rows.count * row));
+      return dsl::make_constant(tensor<T>(extent, elements).untyped(), part + "/initial_value", where);
+    });
+  }
+  // Initialised by an expression, of which each part takes its rows.
+  template <dsl::expression E>
+  requires std::is_same_v<dsl::value_of<E>, T>
+  explicit partitioned_variable(const E& initial, const partitioned_variable_options& options = {},
+                                source_location where = source_location::current()) {
+    const any_expr whole = dsl::endpoint_of(initial);
+    take(initial.shape(), options, where, [&](const row_range& rows, const pinion::shape& extent, const auto& part) {
+      return dsl::rows_of(whole, rows, extent, part, where);
+    });
+  }
+  // Of a shape, initialised part by part, so that the whole need never be in one place. The values are those that an
+  // unpartitioned variable would begin with, whatever the number of parts; of seed 0 they are random anyhow.
+  partitioned_variable(const pinion::shape& extent, const nn::initializer& first,
+                       const partitioned_variable_options& options = {},
+                       source_location where = source_location::current()) {
+    take(extent, options, where, [&](const row_range& rows, const pinion::shape&, const auto& part) {
+      const name_scope inside{part + "/"};
+      return first.rows_of<T>(extent, rows.first, rows.count, where).endpoint();
+    });
+  }
+
+  bool empty() const { return all_.graph.empty(); }
+  graph& owner() const { return *all_.graph; }
+  node_id id() const { return all_.read; }  // of its value
+  const std::string& name() const { return all_.name; }
+  const pinion::shape& shape() const { return all_.extent; }  // of the whole
+  const std::vector<variable_handle<T>>& parts() const { return parts_; }
+  const dsl::variable_parts& untyped() const { return all_; }
+  // Gives all parts their initial values.
+  operation initializer() const { return {*all_.graph, all_.initializer}; }
+
+  // The parts put together, as one node that was made with the variable, on the device that the guards asked for then;
+  // inside control_dependencies reads of their own, which see their effects.
+  expr<T> read(source_location where = source_location::current()) const {
+    return dsl::as_typed<expr<T>>(dsl::read_parts(all_, where));
+  }
+  operator expr<T>() const { return read({}); }
+
+  // How many bytes of it were asked to stand where, in the order of its parts. Where no guard and no policy said
+  // anything it is "": a plan tells where those go (plan::totals() has the bytes of all variables of each device).
+  std::vector<std::pair<std::string, std::int64_t>> bytes_by_device() const { return dsl::bytes_by_device(all_); }
+
+  // How it is spread: "table [7, 2] in 3 parts: 24 B on /job:ps/task:0, 16 B on /job:ps/task:1, ...".
+  friend std::string to_string(const partitioned_variable& v) { return dsl::text_of(v.all_); }
+
+ private:
+  template <class Initial>
+  void take(const pinion::shape& extent, const partitioned_variable_options& o, source_location where,
+            const Initial& initial) {
+    all_ = dsl::make_parts(dtype_of<T>, extent, o, where, initial);
+    for (const any_variable& part : all_.each) parts_.push_back(variable_handle<T>(part));
+  }
+
+  dsl::variable_parts all_;
+  std::vector<variable_handle<T>> parts_;  // the same, typed
+};
+
+template <dsl::expression E>
+partitioned_variable(const E&, const partitioned_variable_options& = {}, source_location = {})
+    -> partitioned_variable<dsl::value_of<E>>;
+
+namespace dsl {
+template <class T>
+inline constexpr bool made_as_operand<partitioned_variable<T>> = true;
+}
+
+// Rows of a partitioned variable: gather(table, indices), where each part gathers its own on its device. The gradient
+// is sparse for each part. An index outside fails the step. Along another axis than the first it is that of the whole.
+template <element T, dsl::graph_operand I>
+expr<T> gather(const partitioned_variable<T>& table, I&& indices, const gather_options& options = {},
+               source_location where = source_location::current()) {
+  static_assert(is_integer(dtype_of<dsl::value_of<I>>), "indices are int32 or int64; pn::cast<int>(x) converts");
+  using index = expr<dsl::value_of<I>>;
+  if (options.axis != 0) return gather(table.read(where), std::forward<I>(indices), options, where);
+  if (table.parts().size() == 1) return gather(table.parts()[0], std::forward<I>(indices), options, where);
+  integers rows;
+  for (const auto& part : table.parts()) rows.push_back(part.shape()[0]);
+  const auto cut =
+      dsl::node_call<op::partition_indices, dsl::value_of<I>>({}, where, {{"rows", rows}}, std::forward<I>(indices));
+  const auto output_of_cut = [&](std::size_t i) { return index(cut.owner(), {cut.id(), static_cast<int>(i)}); };
+  std::vector<expr<T>> found;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const any_expr part = dsl::endpoint_of(table.parts()[i], where);
+    const colocate_with near{operation(part)};
+    found.push_back(gather(dsl::as_typed<expr<T>>(part), output_of_cut(i), {}, where));
+  }
+  const auto all = concat(found, 0, {}, where);
+  return gather(all, output_of_cut(rows.size()), options, where);
+}
+
+}  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/nn/partitioned_variable.ipp>
+#endif

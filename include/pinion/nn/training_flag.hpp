@@ -1,0 +1,35 @@
+// Whether a layer trains or predicts: known when the graph is built, or said from step to step.
+#pragma once
+
+#include <utility>
+
+#include <pinion/op/control/spelling.hpp>
+
+namespace pinion::inline v0::nn {
+
+// true, false, or a bool expression with one element. A value.
+class training_flag {
+ public:
+  training_flag(bool always) : fixed_(always) {}
+  template <class P, class L>
+  training_flag(const expr<bool, P, L>& each_step) : each_step_(each_step) {}
+
+  bool is_fixed() const { return each_step_.empty(); }
+  bool fixed() const { return fixed_; }
+  const expr<bool>& each_step() const { return each_step_; }
+
+  // What the one function yields in training, the other in prediction; of the other neither a node is made, where it is
+  // fixed, nor one run.
+  template <class Train, class Predict>
+  auto choose(Train train, Predict predict, source_location where = source_location::current()) const
+      -> decltype(predict()) {
+    if (is_fixed()) return fixed_ ? train() : predict();
+    return cond(each_step_, std::move(train), std::move(predict), {}, where);
+  }
+
+ private:
+  bool fixed_ = false;
+  expr<bool> each_step_;
+};
+
+}  // namespace pinion::inline v0::nn

@@ -1,0 +1,63 @@
+// Convolution and pooling of images [n, height, width, channels].
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <pinion/base/config.hpp>
+#include <pinion/dsl/node_call.hpp>
+#include <pinion/op/conv/op.hpp>
+
+namespace pinion::inline v0 {
+
+struct conv2d_options {
+  std::array<std::int64_t, 2> strides = {1, 1};
+  pinion::padding padding = pinion::padding::valid;
+  std::array<std::int64_t, 2> dilations = {1, 1};
+  std::string_view name = {};
+};
+struct pool_options {
+  std::array<std::int64_t, 2> window = {2, 2};
+  std::array<std::int64_t, 2> strides = {2, 2};
+  pinion::padding padding = pinion::padding::valid;
+  std::string_view name = {};
+};
+
+namespace dsl {
+attributes window_attributes(const std::array<std::int64_t, 2>& strides, padding around);
+template <class Op, class A>
+auto pool(A&& x, const pool_options& o, source_location where) {
+  attributes attrs = window_attributes(o.strides, o.padding);
+  attrs.set("window", integers(o.window.begin(), o.window.end()));
+  return node_call<Op, value_of<A>>(o.name, where, std::move(attrs), std::forward<A>(x));
+}
+}  // namespace dsl
+
+// images [n, h, w, in] and filters [p, q, in, out] -> [n, h', w', out]. float, double.
+template <dsl::graph_operand A, dsl::graph_operand F>
+auto conv2d(A&& images, F&& filters, const conv2d_options& options = {},
+            source_location where = source_location::current()) {
+  using T = dsl::value_of<A>;
+  static_assert(dsl::same_dtype<T, dsl::value_of<F>>,
+                "images and filters have different dtypes; pn::cast<T>(x) converts one of them");
+  attributes attrs = dsl::window_attributes(options.strides, options.padding);
+  attrs.set("dilations", integers(options.dilations.begin(), options.dilations.end()));
+  return dsl::node_call<op::conv2d, T>(options.name, where, std::move(attrs), std::forward<A>(images),
+                                       std::forward<F>(filters));
+}
+// The greatest element, or the mean, of each window of each channel.
+template <dsl::graph_operand A>
+auto max_pool(A&& images, const pool_options& options = {}, source_location where = source_location::current()) {
+  return dsl::pool<op::max_pool>(std::forward<A>(images), options, where);
+}
+template <dsl::graph_operand A>
+auto avg_pool(A&& images, const pool_options& options = {}, source_location where = source_location::current()) {
+  return dsl::pool<op::avg_pool>(std::forward<A>(images), options, where);
+}
+
+}  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/conv/spelling.ipp>
+#endif

@@ -1,0 +1,15 @@
+// Bodies of <pinion/op/conv/spelling.hpp>.
+#pragma once
+
+#include <string>
+
+#include <pinion/op/conv/spelling.hpp>
+
+namespace pinion::inline v0::dsl {
+
+PINION_DECL attributes window_attributes(const std::array<std::int64_t, 2>& strides, padding around) {
+  return {{"strides", integers(strides.begin(), strides.end())},
+          {"padding", std::string(around == padding::same ? "SAME" : "VALID")}};
+}
+
+}  // namespace pinion::inline v0::dsl

@@ -1,0 +1,97 @@
+// Elementwise kernels: a node's program, compiled if this binary holds its kernel, interpreted otherwise.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <pinion/op/elementwise/launch.hpp>
+#include <pinion/op/elementwise/op.hpp>
+
+namespace pinion::inline v0::op {
+
+// Kernel of every elementwise op. The result takes the memory of an input that nobody else holds.
+class map_kernel final : public kernel {
+ public:
+  explicit map_kernel(const kernel_setup& setup)
+      : program_(std::make_shared<program_runner>(program_of(setup.attrs()))), services_(setup.services) {}
+
+  void run(kernel_context& c) override {
+    const auto layout = layouts_.find(c.inputs, [&] {
+      const shape space = map_layout::space_of(c.inputs);
+      return map_layout(shapes_of(c.inputs), space, {space}, program_->program());
+    });
+    map_launch launch(program_, layout);
+    for (const auto& in : c.inputs) launch.operand(in);
+    const dtype result = program_->program().results[0].type;
+    launch.operand(c.reuse_or_allocate(0, reusable(c, result, layout->space), result, layout->space));
+    c.launch([launch, services = &services_] { launch.run_in_chunks(*services); });
+  }
+
+ private:
+  static int reusable(const kernel_context& c, dtype result, const shape& space) {
+    for (std::size_t i = 0; i < c.inputs.size(); ++i)
+      if (c.inputs[i].dtype() == result && c.inputs[i].shape() == space && c.inputs[i].unique())
+        return static_cast<int>(i);
+    return 0;
+  }
+
+  std::shared_ptr<const program_runner> program_;
+  layout_cache layouts_;
+  task_services& services_;
+};
+
+// Kernel of MapGrad: all gradients in one pass, sums over broadcast axes folded in.
+class map_gradient_kernel final : public kernel {
+ public:
+  explicit map_gradient_kernel(const kernel_setup& setup)
+      : program_(std::make_shared<program_runner>(program_of(setup.attrs()))) {}
+
+  void run(kernel_context& c) override {
+    const auto& p = program_->program();
+    const std::size_t results = p.results.size();
+    const auto layout = layouts_.find(c.inputs, [&] {
+      return map_layout(shapes_of(c.inputs), map_layout::space_of(c.inputs), shapes_of(c.inputs.first(results)), p);
+    });
+    map_launch launch(program_, layout);
+    for (const auto& in : c.inputs) launch.operand(in);
+    for (std::size_t k = 0; k < results; ++k) {
+      const int i = static_cast<int>(k);
+      if (c.wants(i))
+        launch.operand(c.allocate(i, p.arithmetic, c.inputs[k].shape()));
+      else
+        launch.unwanted_result();
+    }
+    c.launch([launch] { launch.run(); });
+  }
+
+ private:
+  std::shared_ptr<const program_runner> program_;
+  layout_cache layouts_;
+};
+
+inline std::unique_ptr<kernel> make_kernel(select_text, const kernel_setup&) {
+  return make_function_kernel([](kernel_context& c) {
+    const shape space = map_layout::space_of(c.inputs);
+    const bool* const condition = c.input(0).data<bool>();
+    const std::string *const a = c.input(1).data<std::string>(), *const b = c.input(2).data<std::string>();
+    std::string* const y = c.allocate(0, dtype::string, space).data<std::string>();
+    if (space.count() == 0) return;
+    const broadcast_walk walk(space, shapes_of(c.inputs));
+    auto at = walk.cursor(0);
+    for (std::int64_t row = 0; row < walk.outer(); ++row, at.next())
+      for (std::int64_t i = 0; i < walk.inner(); ++i) {
+        const auto from = [&](std::size_t k) { return at.offset(k) + (walk.advances(k) ? i : 0); };
+        y[row * walk.inner() + i] = condition[from(0)] ? a[from(1)] : b[from(2)];
+      }
+  });
+}
+
+template <class Functor>
+std::unique_ptr<kernel> make_kernel(const map<Functor>&, const kernel_setup& setup) {
+  return std::make_unique<map_kernel>(setup);
+}
+inline std::unique_ptr<kernel> make_kernel(map_gradient, const kernel_setup& setup) {
+  return std::make_unique<map_gradient_kernel>(setup);
+}
+
+}  // namespace pinion::inline v0::op

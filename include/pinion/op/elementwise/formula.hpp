@@ -1,0 +1,31 @@
+// Elementwise nodes of gradients, written as formulas: elementwise(g, "Mul", [](auto x, auto y) { … }, a, b).
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <tuple>
+
+#include <pinion/opkit/gradient_context.hpp>
+#include <pinion/scalar/program.hpp>
+#include <pinion/scalar/symbol.hpp>
+
+namespace pinion::inline v0::op {
+
+// One node that computes a formula over outputs of one floating dtype, broadcast. `op` is the op the formula ends with.
+template <class Formula, class... Output>
+output elementwise(gradient_context& g, std::string_view op, Formula formula, Output... inputs) {
+  auto program = std::make_shared<scalar::program>();
+  program->arithmetic = g.type_of(std::get<0>(std::tie(inputs...))).dtype;
+  using value = scalar::symbol<scalar::program>;
+  const std::tuple values{((void)inputs, value{program.get(), program->emit_input(false)})...};
+  program->results.push_back({std::apply(formula, values).id, program->arithmetic});
+  return g.make(op, {inputs...}, {{"program", std::shared_ptr<const scalar::program>(program)}});
+}
+
+// A number in a formula, where an operator does not turn it into one: number(1, beside x).
+template <class Value>
+Value number(double n, Value beside) {
+  return {beside.p, beside.p->emit_constant(n)};
+}
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,138 @@
+// Elementwise ops: one definition for all of them, since the node's scalar program says what is computed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/opkit/definition.hpp>
+#include <pinion/scalar/functors.hpp>
+#include <pinion/scalar/program.hpp>
+
+namespace pinion::inline v0::op {
+
+using shared_program = std::shared_ptr<const scalar::program>;
+
+const scalar::program& program_of(const attributes& attrs);
+
+namespace detail {
+
+// Each instruction of the program once for each element.
+double program_work(const work_context& c);
+
+shape broadcast_of_inputs(const shape_context& c, int inputs);
+
+// Inputs are of the arithmetic type, or bool where the program takes a mask.
+void check_program_inputs(const shape_context& c, const scalar::program& p);
+
+}  // namespace detail
+
+// The gradient of elementwise nodes, of any order. Attribute "program": result k is the gradient of input k, summed
+// over the axes along which that input was broadcast. So outputs have the shapes of the first inputs.
+struct map_gradient {
+  static constexpr std::string_view name = "MapGrad";
+  static constexpr input_count inputs = by_program;
+  static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
+  static dtype key(const node& n) { return program_of(n.attrs).arithmetic; }
+  static void infer(shape_context& c);
+  static double work(const work_context& c);
+  static void gradient(gradient_context& g);
+};
+
+// An elementwise node. Attribute "program", with one result; the node's name is that of its outermost op.
+struct any_map {
+  static constexpr input_count inputs = by_program;
+  static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
+  static dtype key(const node& n) { return program_of(n.attrs).arithmetic; }
+  static void infer(shape_context& c);
+  static double work(const work_context& c);
+  static void gradient(gradient_context& g);
+};
+template <class Functor>
+struct map : any_map {};
+
+namespace detail {
+
+// The gradients of a node that computes p, given those of its results (absent: nothing depends on that one).
+void differentiate_program(gradient_context& g, const scalar::program& p,
+                           const std::vector<std::optional<output>>& adjoints);
+
+// A cast between floating types is undone before the rest is differentiated.
+output cast_back(gradient_context& g, dtype from, dtype to);
+
+}  // namespace detail
+
+// (condition, a, b) of texts, which no program computes: a where the condition holds, b elsewhere; all broadcast.
+struct select_text {
+  static constexpr std::string_view name = "SelectText";
+  static constexpr input_count inputs = 3;
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::string}, .gpu = {}};
+  static void infer(shape_context& c);
+  static void gradient(gradient_context&) {}  // nothing flows through text
+};
+
+// tag, functor, TensorFlow's op name, the name a node gets
+#define PINION_MAP_OPS(X)                                         \
+  X(add, add, "Add", "add")                                       \
+  X(bias_add, add, "BiasAdd", "BiasAdd")                          \
+  X(subtract, subtract, "Sub", "sub")                             \
+  X(multiply, multiply, "Mul", "mul")                             \
+  X(divide, divide, "Div", "div")                                 \
+  X(minimum, minimum, "Minimum", "Minimum")                       \
+  X(maximum, maximum, "Maximum", "Maximum")                       \
+  X(power, power, "Pow", "Pow")                                   \
+  X(less, less, "Less", "Less")                                   \
+  X(less_equal, less_equal, "LessEqual", "LessEqual")             \
+  X(greater, greater, "Greater", "Greater")                       \
+  X(greater_equal, greater_equal, "GreaterEqual", "GreaterEqual") \
+  X(equal, equal, "Equal", "Equal")                               \
+  X(not_equal, not_equal, "NotEqual", "NotEqual")                 \
+  X(logical_and, logical_and, "LogicalAnd", "LogicalAnd")         \
+  X(logical_or, logical_or, "LogicalOr", "LogicalOr")             \
+  X(logical_not, logical_not, "LogicalNot", "LogicalNot")         \
+  X(negate, negate, "Neg", "Neg")                                 \
+  X(absolute, absolute, "Abs", "Abs")                             \
+  X(sign, sign_of, "Sign", "Sign")                                \
+  X(exp, exponential, "Exp", "Exp")                               \
+  X(log, logarithm, "Log", "Log")                                 \
+  X(log1p, log_one_plus, "Log1p", "Log1p")                        \
+  X(sqrt, square_root, "Sqrt", "Sqrt")                            \
+  X(rsqrt, reciprocal_square_root, "Rsqrt", "Rsqrt")              \
+  X(square, squared, "Square", "Square")                          \
+  X(tanh, hyperbolic_tangent, "Tanh", "Tanh")                     \
+  X(erf, error_function, "Erf", "Erf")                            \
+  X(erfc, complementary_error_function, "Erfc", "Erfc")           \
+  X(sin, sine, "Sin", "Sin")                                      \
+  X(cos, cosine, "Cos", "Cos")                                    \
+  X(floor, floored, "Floor", "Floor")                             \
+  X(ceil, ceiled, "Ceil", "Ceil")                                 \
+  X(round, rounded, "Round", "Round")                             \
+  X(relu, relu, "Relu", "Relu")                                   \
+  X(elu, elu, "Elu", "Elu")                                       \
+  X(sigmoid, sigmoid, "Sigmoid", "Sigmoid")                       \
+  X(softplus, softplus, "Softplus", "Softplus")                   \
+  X(select, selection, "Select", "Select")                        \
+  X(custom_map, identity, "Map", "Map")                           \
+  X(cast, identity, "Cast", "Cast")                               \
+  X(cast_bool, indicator, "Cast", "Cast")                         \
+  X(cast_mask, same_mask, "Cast", "Cast")                         \
+  X(equal_masks, masks_equal, "Equal", "Equal")                   \
+  X(not_equal_masks, masks_differ, "NotEqual", "NotEqual")        \
+  X(select_masks, selection_of_masks, "Select", "Select")
+
+// pn::op::add, ...: the tags that policies and place<> ask for.
+#define PINION_MAP_TAG(tag, functor_name, op_name, base) \
+  struct tag : map<scalar::functor::functor_name> {      \
+    using functor = scalar::functor::functor_name;       \
+    static constexpr std::string_view name = op_name;    \
+    static constexpr std::string_view base_name = base;  \
+  };
+PINION_MAP_OPS(PINION_MAP_TAG)
+#undef PINION_MAP_TAG
+
+}  // namespace pinion::inline v0::op
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/elementwise/op.ipp>
+#endif

@@ -1,0 +1,176 @@
+// Bodies of <pinion/op/elementwise/op.hpp>.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <pinion/opkit/gradient_context.hpp>
+#include <pinion/op/elementwise/op.hpp>
+#include <pinion/op/elementwise/program_size.hpp>
+#include <pinion/opkit/work_context.hpp>
+#include <pinion/scalar/cut.hpp>
+#include <pinion/scalar/derive.hpp>
+#include <pinion/scalar/derive_by.hpp>
+
+namespace pinion::inline v0::op {
+
+PINION_DECL const scalar::program& program_of(const attributes& attrs) {
+  return *attrs.get<shared_program>("program");
+}
+
+}  // namespace pinion::inline v0::op
+
+namespace pinion::inline v0::op::detail {
+
+PINION_DECL double program_work(const work_context& c) {
+  return c.elements() * static_cast<double>(program_of(c.attrs()).code.size());
+}
+
+PINION_DECL shape broadcast_of_inputs(const shape_context& c, int inputs) {
+  shape all{};
+  for (int i = 0; i < inputs; ++i) {
+    shape wider;
+    if (!broadcast(all, c.shape(i), wider))
+      c.fail("shapes " + to_string(all) + " and " + to_string(c.shape(i)) +
+             " do not broadcast: aligned at the last axis, extents must agree or one of them be 1");
+    all = wider;
+  }
+  return all;
+}
+
+PINION_DECL void check_program_inputs(const shape_context& c, const scalar::program& p) {
+  check_program_size(c, p);
+  for (const auto& in : p.code)
+    if (scalar::is_real_function(in.op) && !is_floating(p.arithmetic))
+      c.fail(c.op() + " is computed in float or double, not " + std::string(to_string(p.arithmetic)) +
+             "; pn::cast converts");
+  for (const auto& in : p.code) {
+    if (in.op != scalar::opcode::input && in.op != scalar::opcode::input_mask) continue;
+    const dtype wanted = in.op == scalar::opcode::input_mask ? dtype::boolean : p.arithmetic;
+    if (c.dtype(in.a) != wanted)
+      c.fail("input " + std::to_string(in.a) + " of " + c.op() + " is " + std::string(to_string(c.dtype(in.a))) +
+             ", but " + std::string(to_string(wanted)) + " is wanted; pn::cast converts");
+  }
+}
+
+}  // namespace pinion::inline v0::op::detail
+
+namespace pinion::inline v0::op {
+
+PINION_DECL void map_gradient::infer(shape_context& c) {
+  const auto& p = program_of(c.attrs());
+  detail::check_program_inputs(c, p);
+  detail::broadcast_of_inputs(c, c.inputs());
+  for (std::size_t k = 0; k < p.results.size(); ++k) c.output(p.arithmetic, c.shape(static_cast<int>(k)));
+}
+
+PINION_DECL double map_gradient::work(const work_context& c) {
+  return detail::program_work(c);
+}
+
+PINION_DECL void any_map::infer(shape_context& c) {
+  const auto& p = program_of(c.attrs());
+  detail::check_program_inputs(c, p);
+  c.output(p.results[0].type, detail::broadcast_of_inputs(c, c.inputs()));
+}
+
+PINION_DECL double any_map::work(const work_context& c) {
+  return detail::program_work(c);
+}
+
+}  // namespace pinion::inline v0::op
+
+namespace pinion::inline v0::op::detail {
+
+// Nothing flows where a derivative is the constant 0: a step function, fused or not, is no way to an input.
+inline bool is_zero(const scalar::program& p, std::size_t result) {
+  const auto& in = p.code[p.results[result].value];
+  return in.op == scalar::opcode::constant && p.constants[in.a].real == 0;
+}
+
+// One MapGrad node for all inputs: the derivative of a program is a program. It is the one of which the DSL has put a
+// kernel into this binary. False where it is too great for one node.
+inline bool differentiate_at_once(gradient_context& g, const scalar::program& p, output adjoint) {
+  auto derived = std::make_shared<scalar::program>(scalar::derive(p));
+  if (!scalar::within(*derived)) return false;
+  std::vector<output> inputs = g.node().inputs;
+  inputs.push_back(adjoint);
+  const output all = g.make(map_gradient::name, std::move(inputs), {{"program", shared_program(derived)}});
+  for (int k = 0; k < p.inputs; ++k)
+    if (is_floating(g.type_of(g.input(k)).dtype) && !is_zero(*derived, static_cast<std::size_t>(k)))
+      g.set(k, {all.node, k});
+  return true;
+}
+
+// By those inputs alone whose gradients are wanted, in as many nodes as it takes. A node that leaves out inputs is
+// still as wide as before: each term has a factor of the shape of the whole, the adjoint of a result or that input
+// whose gradient it is.
+inline void differentiate_in_parts(gradient_context& g, const scalar::program& p,
+                                   const std::vector<std::optional<output>>& adjoints) {
+  std::vector<output> inputs = g.node().inputs;
+  std::vector<scalar::value_id> wanted;
+  for (int k = 0; k < p.inputs; ++k)
+    if (g.wants(k) && is_floating(g.type_of(g.input(k)).dtype)) wanted.push_back(static_cast<scalar::value_id>(k));
+  std::vector<bool> given;
+  for (const auto& a : adjoints) {
+    given.push_back(a.has_value());
+    if (a) inputs.push_back(*a);
+  }
+  if (wanted.empty()) return;
+  const scalar::program derived = scalar::derive_by(p, wanted, given);
+  std::vector<output> made;
+  for (scalar::piece& part : scalar::cut(derived, wanted)) {
+    std::vector<output> from;
+    for (const auto& s : part.inputs) from.push_back((s.of_piece ? made : inputs)[static_cast<std::size_t>(s.index)]);
+    const auto op = part.results.empty() ? std::string_view("Map") : map_gradient::name;
+    made.push_back(g.make(op, std::move(from),
+                          {{"program", shared_program(std::make_shared<scalar::program>(std::move(part.code)))}}));
+    for (std::size_t k = 0; k < part.results.size(); ++k)
+      if (const auto r = static_cast<std::size_t>(part.results[k]); !is_zero(derived, r))
+        g.set(wanted[r], {made.back().node, static_cast<int>(k)});
+  }
+}
+
+PINION_DECL void differentiate_program(gradient_context& g, const scalar::program& p,
+                                       const std::vector<std::optional<output>>& adjoints) {
+  if (!is_floating(p.arithmetic)) return;
+  const bool first_order = g.node().op != map_gradient::name;
+  if (!first_order || !differentiate_at_once(g, p, *adjoints[0])) differentiate_in_parts(g, p, adjoints);
+}
+
+PINION_DECL output cast_back(gradient_context& g, dtype from, dtype to) {
+  auto back = std::make_shared<scalar::program>();
+  back->arithmetic = from;
+  back->results.push_back({back->emit_input(false), to});
+  return g.make("Cast", {g.output_gradient(0)}, {{"program", shared_program(back)}});
+}
+
+}  // namespace pinion::inline v0::op::detail
+
+namespace pinion::inline v0::op {
+
+PINION_DECL void any_map::gradient(gradient_context& g) {
+  scalar::program p = program_of(g.attrs());
+  const dtype result = std::exchange(p.results[0].type, p.arithmetic);
+  if (result == p.arithmetic) return detail::differentiate_program(g, p, {g.output_gradient(0)});
+  if (!is_floating(result) || !is_floating(p.arithmetic)) return;  // a step: nothing flows
+  detail::differentiate_program(g, p, {detail::cast_back(g, result, p.arithmetic)});
+}
+
+PINION_DECL void map_gradient::gradient(gradient_context& g) {
+  const auto& p = program_of(g.attrs());
+  std::vector<std::optional<output>> adjoints(p.results.size());
+  for (int k = 0; k < static_cast<int>(adjoints.size()); ++k)
+    if (g.has_output_gradient(k)) adjoints[static_cast<std::size_t>(k)] = g.output_gradient(k);
+  detail::differentiate_program(g, p, adjoints);
+}
+
+PINION_DECL void select_text::infer(shape_context& c) {
+  for (int i = 0; i < 3; ++i)
+    if (const dtype wanted = i == 0 ? dtype::boolean : dtype::string; c.dtype(i) != wanted)
+      c.fail("input " + std::to_string(i) + " of SelectText is " + std::string(to_string(c.dtype(i))) + ", but " +
+             std::string(to_string(wanted)) + " is wanted");
+  c.output(dtype::string, detail::broadcast_of_inputs(c, 3));
+}
+
+}  // namespace pinion::inline v0::op

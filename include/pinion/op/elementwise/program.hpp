@@ -1,0 +1,138 @@
+// Programs as types: the type of an elementwise expression is the program that computes it.
+#pragma once
+
+#include <type_traits>
+
+#include <pinion/dsl/operators.hpp>
+#include <pinion/scalar/derive.hpp>
+#include <pinion/scalar/record.hpp>
+
+namespace pinion::inline v0::dsl {
+
+// What stands at an operand of a mapped program: another node's output, or a scalar literal.
+struct number_argument {};
+struct mask_argument {};
+struct literal_argument {};
+
+// Programs grow only inside one statement; past this, an operand becomes a leaf.
+inline constexpr int max_operations = 32, max_leaves = 12;
+inline constexpr std::size_t max_instructions = 128;
+using static_program = scalar::fixed_program<max_instructions>;
+using static_gradient = scalar::fixed_program<4 * max_instructions>;
+
+template <class Functor, element Arithmetic, element Result, class... Operands>
+struct mapped;
+
+template <class P>
+inline constexpr bool is_mapped = false;
+template <class F, class A, class R, class... O>
+inline constexpr bool is_mapped<mapped<F, A, R, O...>> = true;
+
+namespace detail {
+
+// How much of a program there is: known of a composed one without composing it.
+struct program_extent {
+  int operations = 0, leaves = 0;
+  std::size_t instructions = 0, literals = 0, constants = 0;
+
+  constexpr bool fits() const {
+    return instructions <= max_instructions && literals <= decltype(static_program::literals)::room &&
+           constants <= decltype(static_program::constants)::room;
+  }
+  friend constexpr program_extent operator+(const program_extent& a, const program_extent& b) {
+    return {a.operations + b.operations, a.leaves + b.leaves, a.instructions + b.instructions, a.literals + b.literals,
+            a.constants + b.constants};
+  }
+};
+
+template <class O>
+constexpr program_extent extent_of_operand() {
+  if constexpr (is_mapped<O>)
+    return O::extent;
+  else if constexpr (std::is_same_v<O, literal_argument>)
+    return {.instructions = 1, .literals = 1};
+  else
+    return {.leaves = 1, .instructions = 1};
+}
+
+// A functor's own program. Recorded by the compiler and only there: C++ leaves the order of operands open, and a
+// functor run again at run time might write its program down in another one.
+template <class Functor, class Arithmetic, class Result>
+inline constexpr static_program own_program = scalar::record<static_program, Functor>(dtype_of<Arithmetic>,
+                                                                                      dtype_of<Result>);
+// A functor adds so much to its operands, in whose place its inputs stood.
+template <class Functor, class Arithmetic, class Result>
+inline constexpr program_extent own_extent = [] {
+  constexpr const static_program& own = own_program<Functor, Arithmetic, Result>;
+  return program_extent{.operations = scalar::operation_count(own),
+                        .instructions = own.code.size() - own.inputs,
+                        .constants = own.constants.size()};
+}();
+
+// bool is not an arithmetic type of the machine: programs of nothing but masks are computed in bytes.
+template <class T>
+using lane_type = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+
+template <class O>
+constexpr scalar::operand<static_program> as_operand() {
+  using operand = scalar::operand<static_program>;
+  if constexpr (std::is_same_v<O, number_argument>)
+    return {operand::leaf, {}, nullptr};
+  else if constexpr (std::is_same_v<O, mask_argument>)
+    return {operand::leaf_mask, {}, nullptr};
+  else if constexpr (std::is_same_v<O, literal_argument>)
+    return {operand::number_literal, {}, nullptr};
+  else
+    return {operand::absorbed, {}, &O::recorded};
+}
+
+}  // namespace detail
+
+template <class Functor, element Arithmetic, element Result, class... Operands>
+struct mapped {
+  using arithmetic = detail::lane_type<Arithmetic>;
+  template <std::size_t>
+  using result = Result;
+  static constexpr const static_program& own = detail::own_program<Functor, Arithmetic, Result>;
+  static_assert(own.fits(),
+                "a scalar function of more than 128 instructions, or of 48 numbers, does not fit in one node: "
+                "make two functions of it, one applied to the other's result");
+  static constexpr detail::program_extent extent =
+      (detail::own_extent<Functor, Arithmetic, Result> + ... + detail::extent_of_operand<Operands>());
+  // Composed where a kernel is made of it.
+  static constexpr static_program recorded = scalar::compose(
+      own, std::array<scalar::operand<static_program>, sizeof...(Operands)>{detail::as_operand<Operands>()...});
+  static constexpr static_program executable = scalar::executable(recorded);
+};
+
+// The backward program of a mapped one; its kernel writes all gradients in one pass. One that does not fit here is made
+// when a graph is differentiated, and interpreted.
+template <class P>
+struct gradient_of {
+  using arithmetic = typename P::arithmetic;
+  template <std::size_t>
+  using result = arithmetic;
+  static constexpr static_gradient executable =
+      scalar::executable(scalar::derive(scalar::convert_program<static_gradient>(P::recorded)));
+  // clang unfolds no more than 256 instructions at once.
+  static constexpr bool is_compiled = executable.fits() && executable.code.size() <= 256;
+};
+
+// Is there a backward program, with a kernel of its own? Nothing flows through integers, nor through a cast here.
+template <class P>
+constexpr bool has_gradient_kernel() {
+  using T = typename P::arithmetic;
+  if constexpr (std::is_floating_point_v<T> && std::is_same_v<typename P::template result<0>, T>)
+    return gradient_of<P>::is_compiled;
+  else
+    return false;
+}
+
+// Could this program be absorbed by a consumer that computes in `Arithmetic`? A cast ends a program. Bools and uint8
+// are computed in the same lanes, and are two types all the same.
+template <class P, class Arithmetic>
+inline constexpr bool joins = false;
+template <class F, class A, class R, class... O>
+inline constexpr bool joins<mapped<F, A, R, O...>, A> = std::is_same_v<R, A> || std::is_same_v<R, bool>;
+
+}  // namespace pinion::inline v0::dsl

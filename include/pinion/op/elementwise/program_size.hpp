@@ -1,0 +1,21 @@
+// How great the scalar program of one node may be.
+#pragma once
+
+#include <string>
+
+#include <pinion/opkit/shape_context.hpp>
+#include <pinion/scalar/program.hpp>
+
+namespace pinion::inline v0::op::detail {
+
+// Kernels have room for so much, and no more.
+inline void check_program_size(const shape_context& c, const scalar::program& p) {
+  constexpr scalar::program_bounds most{};
+  if (!scalar::within(p))
+    c.fail("the program of " + c.op() + " has " + std::to_string(p.code.size()) + " instructions, " +
+           std::to_string(p.inputs) + " inputs and " + std::to_string(p.results.size()) + " results; one node takes " +
+           std::to_string(most.instructions) + ", " + std::to_string(most.inputs) + " and " +
+           std::to_string(most.results) + " at most");
+}
+
+}  // namespace pinion::inline v0::op::detail

@@ -1,0 +1,210 @@
+// The elementwise functions.
+#pragma once
+
+#include <pinion/op/elementwise/map.hpp>
+#include <pinion/dsl/node_call.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+
+template <class T>
+concept floating_value = std::is_floating_point_v<T>;
+
+template <class A>
+constexpr void check_floating() {
+  static_assert(floating_value<value_of<A>>,
+                "this function is defined on floating-point expressions; "
+                "pn::cast<float>(x) converts");
+}
+
+// A layer hands this to a function that it was given by name. A name with overloads has no type of its own, but one of
+// them does take this.
+template <element T>
+struct layer_output {
+  const expr<T>& y;
+};
+template <element T>
+using function_by_name = expr<T> (*)(layer_output<T>);
+
+}  // namespace dsl
+
+// pinion::function, an object that calls dsl::function.
+#define PINION_AS_OBJECT(function)                                                                                 \
+  namespace dsl {                                                                                                  \
+  struct function##_object {                                                                                       \
+    template <graph_operand A>                                                                                     \
+    auto operator()(A&& x, std::string_view name = {}, source_location where = source_location::current()) const { \
+      return dsl::function(std::forward<A>(x), name, where);                                                       \
+    }                                                                                                              \
+  };                                                                                                               \
+  }                                                                                                                \
+  inline constexpr dsl::function##_object function{};
+
+// Elementwise functions. The result has the operand's shape and dtype; operands of two broadcast as NumPy's.
+// A name given is the node's; a named node is never absorbed.
+#define PINION_UNARY(function, tag, check)                                                               \
+  template <dsl::graph_operand A>                                                                        \
+  auto function(A&& x, std::string_view name = {}, source_location where = source_location::current()) { \
+    check;                                                                                               \
+    return dsl::map_same<op::tag>(name, where, std::forward<A>(x));                                      \
+  }                                                                                                      \
+  template <element T>                                                                                   \
+  expr<T> function(dsl::layer_output<T> x) {                                                             \
+    return function(x.y);                                                                                \
+  }
+#define PINION_FLOATING dsl::check_floating<A>()
+PINION_UNARY(exp, exp, PINION_FLOATING)
+PINION_UNARY(log, log, PINION_FLOATING)
+PINION_UNARY(log1p, log1p, PINION_FLOATING)
+PINION_UNARY(sqrt, sqrt, PINION_FLOATING)
+PINION_UNARY(rsqrt, rsqrt, PINION_FLOATING)
+PINION_UNARY(tanh, tanh, PINION_FLOATING)
+PINION_UNARY(erf, erf, PINION_FLOATING)
+PINION_UNARY(erfc, erfc, PINION_FLOATING)
+PINION_UNARY(sin, sin, PINION_FLOATING)
+PINION_UNARY(cos, cos, PINION_FLOATING)
+PINION_UNARY(floor, floor, PINION_FLOATING)
+PINION_UNARY(ceil, ceil, PINION_FLOATING)
+PINION_UNARY(round, round, PINION_FLOATING)
+PINION_UNARY(square, square, )
+PINION_UNARY(abs, absolute, )
+PINION_UNARY(sign, sign, )
+PINION_UNARY(negative, negate, )
+#undef PINION_UNARY
+
+// Activations are objects, so that they may be passed on: dense(x, 160, pn::relu). The function beneath is found by an
+// unqualified call. tanh stays a function, because beside that of <cmath> an object of its name would be ambiguous to
+// who writes using namespace pinion; its object is nn::tanh, and layers take either.
+#define PINION_ACTIVATION(function, check)                                                               \
+  namespace dsl {                                                                                        \
+  template <graph_operand A>                                                                             \
+  auto function(A&& x, std::string_view name = {}, source_location where = source_location::current()) { \
+    check;                                                                                               \
+    return map_same<op::function>(name, where, std::forward<A>(x));                                      \
+  }                                                                                                      \
+  }                                                                                                      \
+  PINION_AS_OBJECT(function)
+PINION_ACTIVATION(sigmoid, PINION_FLOATING)
+PINION_ACTIVATION(elu, PINION_FLOATING)
+PINION_ACTIVATION(softplus, PINION_FLOATING)
+PINION_ACTIVATION(relu, )
+#undef PINION_ACTIVATION
+#undef PINION_FLOATING
+
+#define PINION_BINARY(function, tag)                                                                            \
+  template <class A, class B>                                                                                   \
+  requires dsl::operand_pair<A, B>                                                                              \
+  auto function(A&& x, B&& y, std::string_view name = {}, source_location where = source_location::current()) { \
+    return dsl::map_same<op::tag>(name, where, std::forward<A>(x), std::forward<B>(y));                         \
+  }
+PINION_BINARY(maximum, maximum)
+PINION_BINARY(minimum, minimum)
+PINION_BINARY(pow, power)
+PINION_BINARY(add, add)
+PINION_BINARY(subtract, subtract)
+PINION_BINARY(multiply, multiply)
+PINION_BINARY(divide, divide)
+#undef PINION_BINARY
+
+#define PINION_COMPARISON(function, tag)                                                                        \
+  template <class A, class B>                                                                                   \
+  requires dsl::operand_pair<A, B>                                                                              \
+  auto function(A&& x, B&& y, std::string_view name = {}, source_location where = source_location::current()) { \
+    return dsl::map_compare<op::tag>(name, where, std::forward<A>(x), std::forward<B>(y));                      \
+  }
+PINION_COMPARISON(equal, equal)
+PINION_COMPARISON(not_equal, not_equal)
+#undef PINION_COMPARISON
+
+namespace dsl {
+// A user's functor as an op. Its nodes are Map: the program in them says what is computed, so that any server runs
+// them.
+template <class Functor>
+struct own_map : op::custom_map {
+  using functor = Functor;
+  static constexpr std::string_view base_name = [] {
+    if constexpr (requires { Functor::name; })
+      return std::string_view(Functor::name);
+    else
+      return std::string_view("Map");
+  }();
+};
+template <class Functor>
+concept scalar_functor = requires {
+  { Functor::arity } -> std::convertible_to<int>;
+};
+template <class F, class... A>
+auto map_own(source_location where, A&&... operands) {
+  static_assert(F::arity == sizeof...(A), "the function takes another number of operands: see its arity");
+  static_assert(F::arity <= 2, "a function of one's own takes one or two operands");
+  using T = common_value<A...>;
+  static_assert(floating_value<T>,
+                "a function of one's own is computed on floating-point expressions; pn::cast<float>(x) converts");
+  return map_same<own_map<F>>({}, where, std::forward<A>(operands)...);
+}
+}  // namespace dsl
+
+// A scalar function of one's own, elementwise; it fuses, broadcasts and is differentiated like the library's:
+//
+//   struct swish {
+//     static constexpr int arity = 1;                          // or 2
+//     static constexpr std::string_view name = "Swish";        // of its nodes; may be left out
+//     template <class V>
+//     static constexpr auto apply(V x) { return x / (1.0 + exp(-x)); }
+//   };
+//   auto y = pn::map<swish>(x);
+//
+// It is written in + - * / min max pow abs sign exp log sqrt tanh erf sin cos ..., comparisons and select(mask, a, b);
+// see scalar/symbol.hpp. Its derivative follows from these, or is stated: return with_derivative(y, x, dy_dx). Of an
+// operator's operands at most one may compute something: name the other first (see scalar/functors.hpp).
+template <dsl::scalar_functor F, dsl::graph_operand A>
+auto map(A&& x, source_location where = source_location::current()) {
+  return dsl::map_own<F>(where, std::forward<A>(x));
+}
+template <dsl::scalar_functor F, class A, class B>
+requires dsl::operand_pair<A, B>
+auto map(A&& x, B&& y, source_location where = source_location::current()) {
+  return dsl::map_own<F>(where, std::forward<A>(x), std::forward<B>(y));
+}
+
+// a where the condition holds, b elsewhere; all three broadcast.
+template <dsl::graph_operand C, class A, class B>
+requires dsl::operand_pair<A, B>
+auto select(C&& condition, A&& a, B&& b, std::string_view name = {},
+            source_location where = source_location::current()) {
+  static_assert(dsl::same_dtype<dsl::value_of<C>, bool>, "the condition of select is a bool expression");
+  using T = dsl::common_value<A, B>;
+  (dsl::check_operand<T, A>(), dsl::check_operand<T, B>());
+  if constexpr (std::is_same_v<T, bool>)
+    return dsl::map_masks<op::select_masks>(name, where, std::forward<C>(condition), std::forward<A>(a),
+                                            std::forward<B>(b));
+  else if constexpr (std::is_same_v<T, std::string>)
+    return dsl::node_call<op::select_text, T>(name, where, {}, std::forward<C>(condition), std::forward<A>(a),
+                                              std::forward<B>(b));
+  else
+    return dsl::map_call<op::select, T, T>(name, where, std::forward<C>(condition), std::forward<A>(a),
+                                           std::forward<B>(b));
+}
+
+// Elements converted as C++ converts them; to bool: is it not zero? It ends a fused expression.
+template <element U, dsl::graph_operand A>
+auto cast(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
+  using T = dsl::value_of<A>;
+  static_assert(!std::is_same_v<T, std::string> && !std::is_same_v<U, std::string>, "text is not cast");
+  if constexpr (std::is_same_v<T, bool> && std::is_same_v<U, bool>)
+    return dsl::map_logic<op::cast_mask>(name, where, std::forward<A>(x));
+  else if constexpr (std::is_same_v<T, bool>)
+    return dsl::map_call<op::cast_bool, U, U>(name, where, std::forward<A>(x));
+  else if constexpr (std::is_same_v<U, bool>)
+    return dsl::map_compare<op::not_equal>(name, where, std::forward<A>(x), T(0));
+  else if constexpr (std::is_same_v<U, T>)
+    return dsl::map_same<op::cast>(name, where, std::forward<A>(x));
+  else
+    return dsl::map_call<op::cast, T, U>(name, where, std::forward<A>(x));
+}
+template <class U, dsl::graph_operand A>
+requires(!element<U>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+cast(A&&, std::string_view = {}) PINION_REFUSAL;
+
+}  // namespace pinion::inline v0

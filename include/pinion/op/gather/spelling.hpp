@@ -1,0 +1,41 @@
+// Elements found by their indices.
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <pinion/dsl/node_call.hpp>
+#include <pinion/op/gather/op.hpp>
+
+namespace pinion::inline v0 {
+
+struct gather_options {
+  std::int64_t axis = 0;
+  std::string_view name = {};
+};
+// The parts of params at the indices along an axis: the indices' axes stand where that axis stood. Along axis 0 its
+// gradient is sparse.
+template <dsl::graph_operand P, dsl::graph_operand I>
+requires(!dsl::partitioned<P>)  // partitioned_variable.hpp has that
+    auto gather(P&& params, I&& indices, const gather_options& options = {},
+                source_location where = source_location::current()) {
+  static_assert(is_integer(dtype_of<dsl::value_of<I>>), "indices are int32 or int64; pn::cast<int>(x) converts");
+  return dsl::node_call<op::gather, dsl::value_of<P>>(options.name, where, {{"axis", options.axis}},
+                                                      std::forward<P>(params), std::forward<I>(indices));
+}
+
+// 1 at the index, 0 elsewhere along a new last axis: indices [...] -> [..., depth]. An index outside gives only 0.
+template <element T, dsl::graph_operand I>
+auto one_hot(I&& indices, std::int64_t depth, std::string_view name = {},
+             source_location where = source_location::current()) {
+  static_assert(is_integer(dtype_of<dsl::value_of<I>>), "indices are integers; pn::cast<int>(x) converts");
+  static_assert(!std::is_same_v<T, std::string>, "text is neither 0 nor 1");
+  return dsl::node_call<op::one_hot, T>(name.empty() ? "one_hot" : name, where,
+                                        {{"depth", depth}, {"dtype", dtype_of<T>}}, std::forward<I>(indices));
+}
+template <class T, dsl::graph_operand I>
+requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
+one_hot(I&&, std::int64_t, std::string_view = {}) PINION_REFUSAL;
+
+}  // namespace pinion::inline v0

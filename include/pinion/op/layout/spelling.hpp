@@ -1,0 +1,38 @@
+// Other shapes of the same elements.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include <pinion/dsl/node_call.hpp>
+#include <pinion/op/layout/op.hpp>
+#include <pinion/opkit/axis_list.hpp>
+
+namespace pinion::inline v0 {
+
+// The same elements in another shape; one extent may be -1, and is found from the rest.
+template <dsl::graph_operand A>
+auto reshape(A&& x, const shape& to, std::string_view name = {}, source_location where = source_location::current()) {
+  return dsl::node_call<op::reshape, dsl::value_of<A>>(name, where, {{"shape", to}}, std::forward<A>(x));
+}
+// A new axis of extent 1 before an axis; -1: behind the last.
+template <dsl::graph_operand A>
+auto expand_dims(A&& x, std::int64_t axis, std::string_view name = {},
+                 source_location where = source_location::current()) {
+  return dsl::node_call<op::expand_dims, dsl::value_of<A>>(name, where, {{"axis", axis}}, std::forward<A>(x));
+}
+// Without some axes of extent 1, or without all of them.
+template <dsl::graph_operand A>
+auto squeeze(A&& x, const axis_list& axes = {}, std::string_view name = {},
+             source_location where = source_location::current()) {
+  attributes attrs;
+  if (!axes.all) attrs.set("axes", axes.axes);
+  return dsl::node_call<op::squeeze, dsl::value_of<A>>(name, where, std::move(attrs), std::forward<A>(x));
+}
+// Axis i of the result is axis permutation[i] of the operand.
+template <dsl::graph_operand A>
+auto transpose(A&& x, const integers& permutation, std::string_view name = {},
+               source_location where = source_location::current()) {
+  return dsl::node_call<op::transpose, dsl::value_of<A>>(name, where, {{"perm", permutation}}, std::forward<A>(x));
+}
+}  // namespace pinion::inline v0

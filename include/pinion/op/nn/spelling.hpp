@@ -1,0 +1,89 @@
+// What neural networks are made of: losses, class scores, biases, dropout.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include <pinion/op/elementwise/spelling.hpp>
+#include <pinion/dsl/node_call.hpp>
+#include <pinion/op/random/spelling.hpp>
+#include <pinion/graph/called_from.hpp>
+#include <pinion/graph/scopes.hpp>
+#include <pinion/op/nn/op.hpp>
+#include <pinion/op/random/op.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+// Along the last axis: e^x / sum(e^x), and its logarithm.
+template <graph_operand A>
+auto softmax(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
+  return node_call<op::softmax, value_of<A>>(name, where, {}, std::forward<A>(x));
+}
+template <graph_operand A>
+auto log_softmax(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
+  return node_call<op::log_softmax, value_of<A>>(name, where, {}, std::forward<A>(x));
+}
+}  // namespace dsl
+PINION_AS_OBJECT(softmax)
+PINION_AS_OBJECT(log_softmax)
+
+// Labels [n, c] as distributions, logits [n, c] -> the loss of each row, [n].
+template <dsl::graph_operand L, dsl::graph_operand A>
+auto softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::string_view name = {},
+                                       source_location where = source_location::current()) {
+  static_assert(dsl::same_dtype<dsl::value_of<L>, dsl::value_of<A>>,
+                "labels and logits have different dtypes; pn::cast<T>(x) converts one of them");
+  return dsl::node_call<op::softmax_cross_entropy, dsl::value_of<A>>(name, where, {}, std::forward<L>(labels),
+                                                                     std::forward<A>(logits));
+}
+// Labels [n] as class numbers, int32 or int64.
+template <dsl::graph_operand L, dsl::graph_operand A>
+auto sparse_softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::string_view name = {},
+                                              source_location where = source_location::current()) {
+  static_assert(is_integer(dtype_of<dsl::value_of<L>>),
+                "labels are class numbers, int32 or int64; pn::cast<int>(x) converts");
+  return dsl::node_call<op::sparse_softmax_cross_entropy, dsl::value_of<A>>(name, where, {}, std::forward<L>(labels),
+                                                                            std::forward<A>(logits));
+}
+// Is the target among the k greatest predictions of its row? [n, c] and [n] -> bool [n].
+template <dsl::graph_operand A, dsl::graph_operand L>
+auto in_top_k(A&& predictions, L&& targets, std::int64_t k = 1, std::string_view name = {},
+              source_location where = source_location::current()) {
+  return dsl::node_call<op::in_top_k, bool>(name, where, {{"k", k}}, std::forward<A>(predictions),
+                                            std::forward<L>(targets));
+}
+
+// x [..., c] + bias [c]; fused like any addition.
+template <dsl::graph_operand A, dsl::graph_operand B>
+auto bias_add(A&& x, B&& bias, std::string_view name = {}, source_location where = source_location::current()) {
+  const shape extent = bias.shape();
+  if (extent.has_rank() && extent.rank() != 1)
+    throw error(errc::invalid_argument,
+                "the bias of bias_add has one axis, but '" + bias.name() + "' has shape " + to_string(extent));
+  return dsl::map_same<op::bias_add>(name, where, std::forward<A>(x), std::forward<B>(bias));
+}
+
+struct dropout_options {
+  double rate = .5;       // of the elements that become 0, in [0, 1)
+  std::int64_t seed = 0;  // 0: another one in each session
+  std::string_view name = "dropout";
+};
+// Each element is 0 with probability `rate`, and divided by 1 - rate otherwise, so that sums keep their mean. (Hinton
+// et al. 2012, in the form of Srivastava et al. 2014 that leaves prediction as it is.) Other elements in each run.
+template <dsl::graph_operand A>
+expr<dsl::value_of<A>> dropout(A&& x, const dropout_options& options = {},
+                               source_location where = source_location::current()) {
+  using T = dsl::value_of<A>;
+  dsl::check_floating<A>();
+  if (!(options.rate >= 0 && options.rate < 1))
+    throw error(errc::invalid_argument, "a dropout rate of " + std::to_string(options.rate) + " is not in [0, 1)");
+  const called_from line(where);
+  const name_scope scope{options.name};
+  const expr<T> kept = x;
+  if (options.rate == 0) return identity(kept, {}, where);
+  const auto drawn = dsl::random_like<op::random_uniform>(kept, {{"seed", options.seed}}, where);
+  return select(drawn >= static_cast<T>(options.rate), kept * static_cast<T>(1 / (1 - options.rate)), T(0), {}, where);
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,25 @@
+// Bodies of <pinion/op/queue/queue_list.hpp>.
+#pragma once
+
+#include <numeric>
+
+#include <pinion/op/gather/spelling.hpp>
+#include <pinion/op/layout/spelling.hpp>
+#include <pinion/op/slice/spelling.hpp>
+#include <pinion/op/elementwise/map.hpp>
+#include <pinion/op/queue/queue_list.hpp>
+
+namespace pinion::inline v0::dsl {
+
+PINION_DECL expr<std::int32_t> checked_choice(const expr<std::int32_t>& index, std::size_t count,
+                                              source_location where) {
+  tensor<std::int32_t> numbers({static_cast<std::int64_t>(count)});
+  std::iota(numbers.span().begin(), numbers.span().end(), 0);
+  return gather(constant(numbers, "queues", where), index, {}, where);
+}
+
+PINION_DECL expr<bool> is_choice(const expr<std::int32_t>& index, std::size_t number) {
+  return index == static_cast<std::int32_t>(number);
+}
+
+}  // namespace pinion::inline v0::dsl

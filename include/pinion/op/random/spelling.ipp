@@ -1,0 +1,20 @@
+// Bodies of <pinion/op/random/spelling.hpp>.
+#pragma once
+
+#include <pinion/op/random/spelling.hpp>
+
+namespace pinion::inline v0::dsl {
+
+PINION_DECL attributes random_attributes(const uniform_options& o) {
+  attributes attrs{{"minval", o.minval}, {"maxval", o.maxval}, {"seed", o.seed}};
+  if (o.first) attrs.set("first", o.first);
+  return attrs;
+}
+
+PINION_DECL attributes random_attributes(const normal_options& o) {
+  attributes attrs{{"mean", o.mean}, {"stddev", o.stddev}, {"seed", o.seed}};
+  if (o.first) attrs.set("first", o.first);
+  return attrs;
+}
+
+}  // namespace pinion::inline v0::dsl

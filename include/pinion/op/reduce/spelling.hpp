@@ -1,0 +1,62 @@
+// Reductions.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <pinion/dsl/node_call.hpp>
+#include <pinion/opkit/axis_list.hpp>
+#include <pinion/op/reduce/op.hpp>
+
+namespace pinion::inline v0 {
+
+struct reduce_options {
+  axis_list axes = {};
+  bool keep_dims = false;  // reduced axes stay, with extent 1
+  std::string_view name = {};
+};
+
+namespace dsl {
+template <class Op, element T, class A>
+auto reduce(A&& x, const reduce_options& options, source_location where) {
+  attributes attrs{{"keep_dims", options.keep_dims}};
+  if (!options.axes.all) attrs.set("axes", options.axes.axes);
+  return node_call<Op, T>(options.name, where, std::move(attrs), std::forward<A>(x));
+}
+}  // namespace dsl
+
+// Over some axes or all; numbers of any dtype. Over no elements: 0, NaN, the lowest value, the highest value, 1.
+#define PINION_REDUCTION(function)                                                                               \
+  template <dsl::graph_operand A>                                                                                \
+  auto function(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) { \
+    static_assert(!std::is_same_v<dsl::value_of<A>, bool>, "pn::cast<float>(x) makes numbers of bools");         \
+    return dsl::reduce<op::function, dsl::value_of<A>>(std::forward<A>(x), options, where);                      \
+  }
+PINION_REDUCTION(reduce_sum)
+PINION_REDUCTION(reduce_mean)
+PINION_REDUCTION(reduce_max)
+PINION_REDUCTION(reduce_min)
+PINION_REDUCTION(reduce_prod)
+#undef PINION_REDUCTION
+
+// Whether all bools hold, or any, over some axes or all of them. Over no elements: true, false.
+#define PINION_REDUCTION(function)                                                                                  \
+  template <dsl::graph_operand A>                                                                                   \
+  auto function(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) {    \
+    static_assert(std::is_same_v<dsl::value_of<A>, bool>, "this is a reduction of bools; a comparison makes them"); \
+    return dsl::reduce<op::function, bool>(std::forward<A>(x), options, where);                                     \
+  }
+PINION_REDUCTION(reduce_all)
+PINION_REDUCTION(reduce_any)
+#undef PINION_REDUCTION
+
+// The index, int64, of the greatest element along an axis; the first of equal ones.
+template <dsl::graph_operand A>
+auto argmax(A&& x, std::int64_t axis = 0, std::string_view name = {},
+            source_location where = source_location::current()) {
+  return dsl::node_call<op::argmax, std::int64_t>(name, where, {{"axis", axis}}, std::forward<A>(x));
+}
+
+}  // namespace pinion::inline v0

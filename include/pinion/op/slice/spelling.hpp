@@ -1,0 +1,92 @@
+// Elements picked out, put together, added around, repeated.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/dsl/node_call.hpp>
+#include <pinion/op/slice/op.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+// Both throw invalid_argument where there are no parts.
+any_expr concatenated(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
+                      source_location where);
+any_expr stacked(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name, source_location where);
+
+template <element T>
+using concat_expr = expr<T, made_by<op::concat>>;
+}  // namespace dsl
+
+// Tensors one behind the other along an axis: concat({a, b}, 1). Their dtypes and their other extents agree.
+template <element T>
+auto concat(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string_view name = {},
+            source_location where = source_location::current()) {
+  return dsl::as_typed<dsl::concat_expr<T>>(dsl::concatenated({parts.begin(), parts.end()}, axis, name, where));
+}
+// Tensors of one shape along a new axis: stack({a, b}) of two [3] is [2, 3].
+template <element T>
+auto stack(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string_view name = {},
+           source_location where = source_location::current()) {
+  return dsl::as_typed<dsl::concat_expr<T>>(dsl::stacked({parts.begin(), parts.end()}, axis, name, where));
+}
+// A list in braces says nothing of its dtype to a template: one overload for each.
+#define PINION_LIST(T)                                                                                                \
+  dsl::concat_expr<T> concat(std::initializer_list<expr<T>> parts, std::int64_t axis = 0, std::string_view name = {}, \
+                             source_location where = source_location::current());                                     \
+  dsl::concat_expr<T> stack(std::initializer_list<expr<T>> parts, std::int64_t axis = 0, std::string_view name = {},  \
+                            source_location where = source_location::current());
+PINION_EACH_ELEMENT(PINION_LIST)
+#undef PINION_LIST
+
+// Cut along an axis into equal parts: auto [p, q] = split<2>(x, axis).
+template <std::size_t Parts, dsl::graph_operand A>
+std::array<expr<dsl::value_of<A>>, Parts> split(A&& x, std::int64_t axis = 0, std::string_view name = {},
+                                                source_location where = source_location::current()) {
+  static_assert(Parts > 0, "a tensor is cut into one part at least");
+  using T = dsl::value_of<A>;
+  const auto first = dsl::node_call<op::split, T>(name.empty() ? "split" : name, where,
+                                                  {{"axis", axis}, {"parts", std::int64_t{Parts}}}, std::forward<A>(x));
+  std::array<expr<T>, Parts> parts;
+  for (std::size_t i = 0; i < Parts; ++i) parts[i] = expr<T>(first.owner(), {first.id(), static_cast<int>(i)});
+  return parts;
+}
+// The box from `begin` on of that size, one number for each axis; a size of -1 leads to the end.
+template <dsl::graph_operand A>
+auto slice(A&& x, const integers& begin, const integers& size, std::string_view name = {},
+           source_location where = source_location::current()) {
+  return dsl::node_call<op::slice, dsl::value_of<A>>(name, where, {{"begin", begin}, {"size", size}},
+                                                     std::forward<A>(x));
+}
+
+struct pad_options {
+  double value = 0;
+  std::string_view name = {};
+};
+// Elements added around it, as many as stand for each axis: pad(x, {{1, 1}, {0, 0}}) adds a row above and one below.
+template <dsl::graph_operand A>
+auto pad(A&& x, const std::vector<std::pair<std::int64_t, std::int64_t>>& around, const pad_options& options = {},
+         source_location where = source_location::current()) {
+  integers before, after;
+  for (const auto& [b, a] : around) before.push_back(b), after.push_back(a);
+  return dsl::node_call<op::pad, dsl::value_of<A>>(
+      options.name, where, {{"before", before}, {"after", after}, {"value", options.value}}, std::forward<A>(x));
+}
+// Repeated along each axis: tile(x, {2, 1}) stands twice below itself.
+template <dsl::graph_operand A>
+auto tile(A&& x, const integers& multiples, std::string_view name = {},
+          source_location where = source_location::current()) {
+  return dsl::node_call<op::tile, dsl::value_of<A>>(name, where, {{"multiples", multiples}}, std::forward<A>(x));
+}
+
+}  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/slice/spelling.ipp>
+#endif

@@ -1,0 +1,27 @@
+// What is known of variables that are parts of a larger one: for whoever saves and restores them as one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <pinion/base/config.hpp>
+#include <pinion/graph/graph.hpp>
+
+namespace pinion::inline v0 {
+
+// The rows from `first` on of a whole of that name and shape. How many: see the variable's shape.
+struct variable_slice {
+  std::string whole;
+  pinion::shape extent;
+  std::int64_t first = 0;
+};
+
+// Of a variable that is a part of a partitioned one, or a slot of such a part; null of any other.
+const variable_slice* slice_of(graph& g, node_id variable);
+void note_slice(graph& g, node_id variable, variable_slice slice);
+
+}  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/variable/slices.ipp>
+#endif

@@ -1,0 +1,87 @@
+// Variables as operands: handles of the nodes behind them.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <pinion/base/config.hpp>
+#include <pinion/dsl/expr.hpp>
+
+namespace pinion::inline v0 {
+
+class any_variable;
+
+namespace dsl {
+any_expr endpoint_of(const any_variable& v, source_location where = {});
+}
+
+// A variable, without its type: the node that names it, its initialiser, and its read. Refers to a graph that must
+// outlive it; the state lives in the task that runs it.
+class any_variable {
+ public:
+  any_variable() = default;
+  any_variable(graph& g, node_id variable, node_id assign, node_id read)
+      : graph_(g), variable_(variable), assign_(assign), read_(read) {}
+
+  bool empty() const { return graph_.empty(); }
+  graph& owner() const { return *graph_; }
+  node_id id() const { return variable_; }
+  output reference() const { return {variable_, 0}; }
+  const std::string& name() const;
+  const std::string& op() const;
+  const device_spec& requested_device() const;
+  const pinion::shape& shape() const;
+
+  node_id read_id() const { return read_; }
+  // Gives it its initial value, and yields it.
+  operation initializer() const { return {*graph_, assign_}; }
+  operator operation() const { return {*graph_, variable_}; }
+
+  // Its value; see variable_handle.
+  any_expr read(source_location where) const;
+
+ private:
+  graph_ref graph_;
+  node_id variable_ = no_node, assign_ = no_node, read_ = no_node;
+};
+
+// A variable of element type T. A value.
+template <class T>
+requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class variable_handle : public any_variable,
+                                                                                public dsl::operators {
+ public:
+  using value_type = T;
+
+  using any_variable::any_variable;
+  explicit variable_handle(const any_variable& v) : any_variable(v) {}
+
+  // The shared read; inside control_dependencies a read of its own, which sees their effects. In the body of a node
+  // that control dependencies hold back, a read of its own before that node.
+  expr<T> read(source_location where = source_location::current()) const {
+    return dsl::as_typed<expr<T>>(any_variable::read(where));
+  }
+  operator expr<T>() const { return read({}); }
+};
+
+namespace dsl {
+
+void join_graph(graph*& all, const any_variable& v);
+template <partitioned A>
+void join_graph(graph*& all, const A& a) {
+  if (a.empty()) return join_graph(all, any_variable());
+  join_graph(all, a.parts().front());
+}
+
+// The endpoint that an operand stands for, in the graph in use.
+template <partitioned A>
+any_expr endpoint_of(const A& a, source_location where = {}) {
+  if (a.empty()) return endpoint_of(any_variable(), where);
+  return endpoint_of(a.read(where), where);
+}
+
+}  // namespace dsl
+}  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/op/variable/variable.ipp>
+#endif

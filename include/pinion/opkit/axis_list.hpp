@@ -1,0 +1,20 @@
+// Some axes of a tensor, or all of them.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include <pinion/graph/attribute.hpp>
+
+namespace pinion::inline v0 {
+
+// Names axes of a tensor: {0}, {0, -1}. Left out, it names all of them.
+struct axis_list {
+  bool all = true;
+  integers axes = {};
+
+  axis_list() = default;
+  axis_list(std::initializer_list<std::int64_t> some) : all(false), axes(some) {}
+};
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,97 @@
+// Bodies of <pinion/opkit/build.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include <pinion/graph/scopes.hpp>
+#include <pinion/opkit/build.hpp>
+#include <pinion/opkit/shape_context.hpp>
+
+namespace pinion::inline v0 {
+
+namespace detail {
+
+// Joins the groups of the anchor. Its request, where it has one, replaces what guards gathered, as in TensorFlow.
+inline void stand_with(node& n, const node& anchor) {
+  if (!anchor.requested.empty()) {
+    n.requested = anchor.requested;
+    n.request_reason = "node " + anchor.name;
+  }
+  const std::vector<std::string> own{anchor.name};
+  for (const std::string& group : anchor.colocation.empty() ? own : anchor.colocation)
+    if (std::find(n.colocation.begin(), n.colocation.end(), group) == n.colocation.end()) n.colocation.push_back(group);
+}
+
+// Ops that take a reference, or a resource that is no queue, stand where it stands: the guards open now have no say.
+// Yields whether one only reads such a state: that is no work of its own, and colocate_with has no say in it either.
+inline bool stand_with_states(node& n, const graph& g, const definition& def) {
+  bool reads = false;
+  for (const output& in : n.inputs) {
+    const output_type& t = g.type_of(in);
+    if (!t.reference && (!t.resource || def.heeds_guards)) continue;
+    n.scope = nullptr;
+    stand_with(n, g[in.node]);
+    reads = reads || def.states == 0;
+  }
+  return reads;
+}
+
+// Guards opened inside colocate_with ask first, then each anchor replaces the request; the outermost has the last word.
+inline void stand_with_anchors(node& n, const graph& g, const std::vector<node_id>& anchors) {
+  if (anchors.empty()) return;
+  resolve_request(n);
+  n.scope = nullptr;
+  for (auto at = anchors.rbegin(); at != anchors.rend(); ++at) stand_with(n, g[*at]);
+}
+
+// That of the user's call that is under way, or the one given, or that of the newest input that has one: C++ operators
+// cannot say where they stand.
+inline source_location location_of(const graph& g, const std::vector<output>& inputs, source_location given) {
+  if (scope_state::current().caller.known()) return scope_state::current().caller;
+  if (given.known()) return given;
+  node_id newest = no_node;
+  for (const output& in : inputs)
+    if (g.peek(in.node).where.known()) newest = std::max(newest, in.node);
+  return newest == no_node ? source_location{} : g.peek(newest).where;
+}
+
+}  // namespace detail
+
+PINION_DECL node_id build(graph& g, node_request request) {
+  const scope_state& state = scope_state::current();
+  const definition& def = definition_of(request.op);
+  node n;
+  n.op = request.op;
+  n.inputs = std::move(request.inputs);
+  n.attrs = std::move(request.attrs);
+  n.where = detail::location_of(g, n.inputs, request.where);
+  n.control_inputs = current_control_inputs(n.inputs);
+  for (node_id id : request.control_inputs)
+    if (std::find(n.control_inputs.begin(), n.control_inputs.end(), id) == n.control_inputs.end())
+      n.control_inputs.push_back(id);
+  n.scope = state.device;
+  n.on_host = def.on_host;
+  if (request.exact_name.empty()) {
+    name_scope::check(request.base_name);
+    n.base_name = state.name_prefix + request.base_name;
+  } else {
+    n.name = n.base_name = request.exact_name;
+  }
+  if (def.stateful && !state.container.empty() && !n.attrs.has("container")) n.attrs.set("container", state.container);
+  try {
+    check_input_count(def, n);
+    shape_context shapes(g, n);
+    def.infer(shapes);
+    for (const output_type& made : n.outputs)
+      if (!countable(made.shape))
+        throw error(errc::resource_exhausted,
+                    "it yields a tensor of shape " + to_string(made.shape) + ", which no memory holds");
+  } catch (...) {
+    throw current_error().at_node(n.base_name, n.op, to_string(n.where));
+  }
+  if (!detail::stand_with_states(n, g, def)) detail::stand_with_anchors(n, g, state.colocation);
+  return g.add(std::move(n), request.may_be_absorbed);
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,49 @@
+// Bodies of <pinion/opkit/kernel.hpp>.
+#pragma once
+
+#include <utility>
+
+#include <pinion/base/thread_pool.hpp>
+#include <pinion/opkit/kernel.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL any_tensor& kernel_context::allocate(int i, dtype type, const shape& extent) {
+  return outputs[static_cast<std::size_t>(i)] = any_tensor(type, extent, device->memory());
+}
+
+PINION_DECL any_tensor& kernel_context::reuse_or_allocate(int i, int from, dtype type, const shape& extent) {
+  any_tensor& in = inputs[static_cast<std::size_t>(from)];
+  if (in.dtype() == type && in.shape() == extent && in.unique()) return outputs[static_cast<std::size_t>(i)] = in;
+  return allocate(i, type, extent);
+}
+
+PINION_DECL void kernel_context::in_chunks(task_services& s, std::int64_t chunks, loop_body body) {
+  if (s.intra_op) return s.intra_op->for_each_chunk(chunks, body);
+  for (std::int64_t i = 0; i < chunks; ++i) body(i);
+}
+
+PINION_DECL void kernel_context::enqueue(devices::stream& s, std::function<void()> body,
+                                         std::function<void()> otherwise) {
+  s.enqueue([body = std::move(body), otherwise = std::move(otherwise), w = watch, n = node, d = device] {
+    const auto give_up = [&] {
+      if (otherwise) otherwise();
+    };
+    if (w && w->failed()) return give_up();
+    try {
+      body();
+    } catch (...) {
+      if (!w) throw;
+      error e = current_error();
+      give_up();
+      w->fail(n ? e.at_node(n->name, n->op, to_string(n->where)).on_device(d->name()) : e.on_device(d->name()));
+    }
+  });
+}
+
+PINION_DECL void kernel::start(kernel_context& context, ended done) {
+  run(context);
+  done(nullptr);
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,31 @@
+// Which kernels an op declares: dtypes per device type. Read by the compiler (place<…>) and by the placer.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/dtype.hpp>
+
+namespace pinion::inline v0 {
+
+struct kernel_set {
+  dtype_set cpu{};
+  dtype_set gpu{};
+
+  constexpr bool has(std::string_view device_type, dtype type) const {
+    return device_type == "CPU" ? cpu.has(type) : device_type == "GPU" && gpu.has(type);
+  }
+};
+
+// "on CPU for float, double; on GPU for float", or "nowhere".
+std::string to_string(const kernel_set& set);
+
+// Why there is none, and what would do: "VariableV2 has no int32 kernel on GPU; there is one on CPU".
+std::string no_kernel(std::string_view op, const kernel_set& set, dtype type, std::string_view device_type);
+
+}  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/opkit/kernel_set.ipp>
+#endif

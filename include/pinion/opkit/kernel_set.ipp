@@ -1,0 +1,34 @@
+// Bodies of <pinion/opkit/kernel_set.hpp>.
+#pragma once
+
+#include <pinion/opkit/kernel_set.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL std::string to_string(const kernel_set& set) {
+  std::string text;
+  const auto list = [&](std::string_view device_type, dtype_set types) {
+    if (types.empty()) return;
+    text += std::string(text.empty() ? "on " : "; on ") + std::string(device_type) + " for ";
+    bool first = true;
+    for (unsigned d = 1; d <= unsigned(dtype::half); ++d) {
+      if (!types.has(static_cast<dtype>(d))) continue;
+      text += std::string(first ? "" : ", ") + std::string(to_string(static_cast<dtype>(d)));
+      first = false;
+    }
+  };
+  list("CPU", set.cpu);
+  list("GPU", set.gpu);
+  return text.empty() ? "nowhere" : text;
+}
+
+PINION_DECL std::string no_kernel(std::string_view op, const kernel_set& set, dtype type,
+                                  std::string_view device_type) {
+  std::string text =
+      std::string(op) + " has no " + std::string(to_string(type)) + " kernel on " + std::string(device_type);
+  if (set.cpu.has(type)) return text + "; there is one on CPU";
+  if (set.gpu.has(type)) return text + "; there is one on GPU";
+  return text + "; there are kernels " + to_string(set);
+}
+
+}  // namespace pinion::inline v0

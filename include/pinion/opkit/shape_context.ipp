@@ -1,0 +1,27 @@
+// Bodies of <pinion/opkit/shape_context.hpp>.
+#pragma once
+
+#include <pinion/opkit/shape_context.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL void shape_context::output(pinion::dtype type, const pinion::shape& extent, bool reference) {
+  node_.outputs.push_back({type, extent, reference});
+}
+
+PINION_DECL void shape_context::expect_handle(int i, std::string_view what) const {
+  if (!type(i).resource)
+    fail(op() + " works on " + std::string(what) + "; its input " + std::to_string(i) + " is a value");
+}
+
+PINION_DECL void shape_context::fail(const std::string& sentence) const {
+  throw error(errc::invalid_argument, sentence);
+}
+
+PINION_DECL void shape_context::expect_rank(int i, int rank, std::string_view what) const {
+  if (shape(i).has_rank() && shape(i).rank() != rank)
+    fail(std::string(what) + " must have " + std::to_string(rank) + " dimensions, but has shape " +
+         to_string(shape(i)));
+}
+
+}  // namespace pinion::inline v0

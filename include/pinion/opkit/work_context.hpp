@@ -1,0 +1,40 @@
+// What an estimate of an op's work sees.
+#pragma once
+
+#include <cstdint>
+
+#include <pinion/base/config.hpp>
+#include <pinion/graph/graph.hpp>
+
+namespace pinion::inline v0 {
+
+// The sizes around a node, where unknown dimensions count as some extent. Valid during one call.
+class work_context {
+ public:
+  work_context(const graph& g, const node& n, std::int64_t unknown_extent)
+      : graph_(g), node_(n), unknown_(unknown_extent) {}
+
+  const attributes& attrs() const { return node_.attrs; }
+  int inputs() const { return static_cast<int>(node_.inputs.size()); }
+  int outputs() const { return static_cast<int>(node_.outputs.size()); }
+  const output_type& input(int i) const { return graph_.type_of(node_.inputs[static_cast<std::size_t>(i)]); }
+  const output_type& output(int i) const { return node_.outputs[static_cast<std::size_t>(i)]; }
+
+  double extent(const shape& s, int axis) const;
+  double count(const shape& s) const;
+  double bytes(const output_type& t) const { return count(t.shape) * static_cast<double>(size_of(t.dtype)); }
+
+  // Elements of all outputs, or of all inputs where there are none.
+  double elements() const;
+
+ private:
+  const graph& graph_;
+  const node& node_;
+  std::int64_t unknown_;
+};
+
+}  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/opkit/work_context.ipp>
+#endif

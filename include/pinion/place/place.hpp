@@ -1,0 +1,128 @@
+// Tagging an expression with a place the compiler knows, and what the compiler then refuses.
+#pragma once
+
+#include <pinion/base/static_text.hpp>
+#include <pinion/op/elementwise/map.hpp>
+#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/variable/spelling.hpp>
+#include <pinion/op/variable/op.hpp>
+
+namespace pinion::inline v0 {
+
+namespace dsl {
+
+// The op of an expression, where its type still tells; void for a leaf.
+template <class P>
+struct op_of_program {
+  using type = void;
+};
+template <class Op>
+struct op_of_program<made_by<Op>> {
+  using type = Op;
+};
+
+// The tag of an expression that place<…> has seen; anywhere of all others.
+template <class E>
+struct place_of_expr {
+  using type = anywhere;
+};
+template <element T, class P, class Tag>
+struct place_of_expr<expr<T, P, Tag>> {
+  using type = Tag;
+};
+template <class E>
+using place_of = typename place_of_expr<std::remove_cvref_t<E>>::type;
+
+template <class P>
+constexpr dtype arithmetic_dtype() {
+  if constexpr (is_mapped<P>)
+    return P::recorded.arithmetic;
+  else
+    return dtype::invalid;
+}
+
+template <class Op, element T, class Tag>
+constexpr bool has_kernel() {
+  if constexpr (std::is_void_v<Op>)
+    return true;
+  else
+    return Tag::spec.type().empty() || Op::kernels.has(Tag::spec.type(), dtype_of<T>);
+}
+template <class Op, element T, class Tag>
+inline constexpr bool int32_variable_on_GPU = std::is_same_v<Op, op::variable>&& dtype_of<T> ==
+                                              dtype::int32&& Tag::spec.type() == "GPU";
+
+// "InTopK has no int32 kernel on GPU; there is one on CPU".
+template <class Op, element T, class Tag>
+struct kernel_sentence {
+  constexpr static_text operator()() const {
+    constexpr dtype type = dtype_of<T>;
+    static_text text;
+    text << Op::name << " has no " << to_string(type) << " kernel on " << Tag::spec.type();
+    if (Op::kernels.cpu.has(type)) return text << "; there is one on CPU";
+    if (Op::kernels.gpu.has(type)) return text << "; there is one on GPU";
+    return text << ", nor anywhere";
+  }
+};
+
+// Stops the compiler where the op has no kernel for the dtype on the tag's device type. Its message names all three,
+// and where there is a kernel.
+template <class Op, element T, class Tag>
+constexpr void check_kernel() {
+  static_assert(!int32_variable_on_GPU<Op, T, Tag>,
+                "int32 variable on GPU: there is no such kernel; there is one on CPU");
+  if constexpr (!has_kernel<Op, T, Tag>() && !int32_variable_on_GPU<Op, T, Tag>) {
+    constexpr bool on_cpu = Op::kernels.cpu.has(dtype_of<T>), on_gpu = Op::kernels.gpu.has(dtype_of<T>);
+    if constexpr (on_cpu)
+      static_assert(
+          refused<as_fixed_string<kernel_sentence<Op, T, Tag>>()>,
+          "this op has no kernel for this dtype on this device type; there is one on CPU (op, dtype and place "
+          "are those of check_kernel)");
+    else if constexpr (on_gpu)
+      static_assert(
+          refused<as_fixed_string<kernel_sentence<Op, T, Tag>>()>,
+          "this op has no kernel for this dtype on this device type; there is one on GPU (op, dtype and place "
+          "are those of check_kernel)");
+    else
+      static_assert(refused<as_fixed_string<kernel_sentence<Op, T, Tag>>()>,
+                    "this op has no kernel for this dtype on any device type (op, dtype and place are those of "
+                    "check_kernel)");
+  }
+}
+
+}  // namespace dsl
+
+// The expression on a place that the compiler has checked: place<"/gpu:0">(2 * s). Lays its spec over the request of
+// the node just made, as that node's innermost guard; a stored expression gets an Identity there instead. An op without
+// a kernel for its dtype on that device type does not compile. Tags of nested calls merge in the type.
+template <fixed_string S, class E>
+requires dsl::expression<E>
+auto place(E&& e, source_location where = source_location::current()) {
+  using tag = std::remove_cvref_t<decltype(at<S>)>;
+  using T = dsl::value_of<E>;
+  using program = dsl::program_of<E>;
+  if constexpr (std::is_lvalue_reference_v<E>) {
+    auto copy = identity(e, {}, where);
+    default_graph().pin(copy.id(), tag::spec, to_string(where));
+    return expr<T, dsl::made_by<op::identity>, tag>(copy.owner(), copy.endpoint());
+  } else {
+    using both = merge_t<dsl::place_of<E>, tag>;  // tags nest, and the inner one, laid on last, wins
+    dsl::check_kernel<typename dsl::op_of_program<program>::type, T, both>();
+    e.owner().pin(e.id(), tag::spec, to_string(where));
+    return expr<T, program, both>(e.owner(), e.endpoint());
+  }
+}
+template <fixed_string S, element T>
+variable_handle<T> place(variable_handle<T>&& v, source_location where = source_location::current()) {
+  using tag = std::remove_cvref_t<decltype(at<S>)>;
+  dsl::check_kernel<op::variable, T, tag>();
+  v.owner().pin(v.id(), tag::spec, to_string(where));
+  for (node_id id : {v.initializer().id(), v.read_id()}) v.owner().pin(id, tag::spec, to_string(where));
+  return v;
+}
+template <fixed_string S, element T>
+auto place(const variable_handle<T>& v, source_location where = source_location::current()) {
+  return place<S>(v.read(where), where);
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,67 @@
+// Gradients of one variable by several replicas, kept apart until it is known which of them count.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/opkit/kernel.hpp>
+
+namespace pinion::inline v0::op {
+
+// What a replica contributes: a dense gradient, or rows at indices.
+struct contribution {
+  any_tensor dense, indices, rows;
+  bool is_sparse() const { return !indices.empty(); }
+};
+
+// Owned by the task's resource manager and by the kernels that use it. Thread-safe. Contributions are kept under a step
+// and a ticket until their step has been taken; those of steps that are over are dropped as they come.
+class accumulator_state final : public resource {
+ public:
+  explicit accumulator_state(std::string name) : name_(std::move(name)) {}
+  const std::string& name() const { return name_; }
+
+  // A second one under the same ticket replaces the first.
+  void add(std::int64_t step, std::int64_t ticket, contribution given) {
+    std::lock_guard hold(mutex_);
+    if (step < next_) return;
+    kept_[{step, ticket}] = std::move(given);
+  }
+  // The contributions of a step, in the order of the tickets. Those of this and earlier steps are forgotten. Throws
+  // failed_precondition where one is missing.
+  std::vector<contribution> take(std::int64_t step, std::span<const std::int64_t> tickets) {
+    std::lock_guard hold(mutex_);
+    std::vector<contribution> taken;
+    for (const std::int64_t ticket : tickets) {
+      const auto at = kept_.find({step, ticket});
+      if (at == kept_.end())
+        throw error(errc::failed_precondition, "the gradients of step " + std::to_string(step) + " at '" + name_ +
+                                                   "' lack one that was said to be there");
+      taken.push_back(at->second);
+    }
+    next_ = step + 1;
+    kept_.erase(kept_.begin(), kept_.lower_bound({next_, std::numeric_limits<std::int64_t>::min()}));
+    return taken;
+  }
+  // From now on contributions of this step and later ones are kept. Those of this step that are there stay: their
+  // replicas may be about to commit them.
+  void set_step(std::int64_t step) {
+    std::lock_guard hold(mutex_);
+    next_ = step;
+    std::erase_if(kept_, [step](const auto& one) { return one.first.first != step; });
+  }
+
+ private:
+  const std::string name_;
+  std::mutex mutex_;
+  std::int64_t next_ = 0;
+  std::map<std::pair<std::int64_t, std::int64_t>, contribution> kept_;
+};
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,242 @@
+// Where replicas meet once a step: it decides which of them count for the step, and when it is over.
+//
+// Invariants
+//   1. Whether a replica's step counts is decided once, for all its gradients.
+//   2. A round ends when enough replicas have committed: replicas_to_aggregate of them, or all that are left. Who
+//      leaves, or is not heard of, lowers that number.
+//   3. Who commits waits until the round's update has been made, unless the round needs another gradient of it: those
+//   that wait, and a gradient each of those at work, are always enough to fill the round.
+//   4. Once stopped, no update is made until the chief begins anew: an update under way does not undo a stop.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/state/lag_counts.hpp>
+#include <pinion/state/members.hpp>
+#include <pinion/state/waiter.hpp>
+
+namespace pinion::inline v0::op {
+
+struct barrier_counters {
+  std::int64_t accepted = 0, dropped = 0, rounds = 0;
+  lag_counts staleness;  // of commits
+};
+
+// Owned by the task's resource manager and by the kernels that use it. Thread-safe.
+class barrier_state final : public resource, public std::enable_shared_from_this<barrier_state> {
+ public:
+  using tickets = std::vector<std::int64_t>;
+  using committed = std::function<void(std::int64_t step, bool accepted, const error*)>;
+  using taken = std::function<void(std::int64_t step, tickets, const error*)>;
+
+  barrier_state(std::string name, std::int64_t aggregate, std::int64_t total)
+      : name_(std::move(name)), aggregate_(aggregate), members_(total) {}
+
+  const std::string& name() const { return name_; }
+  bool agrees(std::int64_t aggregate, std::int64_t total) const {
+    return aggregate == aggregate_ && total == members_.total();
+  }
+
+  struct place {
+    std::int64_t step, replica;
+    bool ended;
+  };
+  // A replica is there (again). Returns the step that it shall work on, its number, and whether training has ended.
+  place enter(std::int64_t wanted) {
+    std::lock_guard hold(mutex_);
+    const std::int64_t replica = members_.enter(wanted, who_waits());
+    return {step_, replica, ended_};
+  }
+  // Its gradients of a step are where they belong, under that ticket.
+  void commit(std::int64_t replica, std::int64_t ticket, std::int64_t step, cancellation* stop, committed done) {
+    calls later;
+    {
+      std::lock_guard hold(mutex_);
+      members_.hear(replica);
+      if (!ended_) counters_.staleness.add(step_ - step);
+      if (ended_) {
+        later.push_back([done, e = training_ended()] { done(0, false, &e); });
+      } else if (step != step_) {
+        ++counters_.dropped;
+        later.push_back([done, now = step_] { done(now, false, nullptr); });
+      } else if (sealed_) {
+        ++counters_.dropped;
+        wait(replica, false, stop, done, later);
+      } else {
+        ++counters_.accepted;
+        if (round_.empty()) opened_ = replica_members::clock::now();
+        const std::pair mine(replica, ticket);  // who pushes under the same ticket again replaces what it pushed
+        if (std::find(round_.begin(), round_.end(), mine) == round_.end()) round_.push_back(mine);
+        wait(replica, true, stop, done, later);
+        go_on(later);
+      }
+    }
+    tell(later);
+  }
+  // The step that is to be applied, with the tickets of those that count, in order of the replicas. cancelled: updates
+  // were stopped.
+  void take(cancellation* stop, taken done) {
+    calls later;
+    {
+      std::lock_guard hold(mutex_);
+      if (stopped_) {
+        later.push_back([done = std::move(done), e = updates_stopped()] { done(0, {}, &e); });
+      } else {
+        takers_.add(shared_from_this(), mutex_, stop, std::move(done), "barrier '" + name_ + "'", later);
+        seal_if_full(later);
+      }
+    }
+    tell(later);
+  }
+  // The update has been made, or, where the chief begins, there is none to wait for: all go on with that step.
+  void advance(std::int64_t step, bool begins) {
+    calls later;
+    {
+      std::lock_guard hold(mutex_);
+      if (sealed_) ++counters_.rounds;
+      step_ = step;
+      sealed_ = false;
+      if (begins) stopped_ = ended_ = false;
+      round_.clear();
+      for (auto& [replica, w] : std::exchange(waiting_, {})) w->release_all(later, step, w->accepted);
+    }
+    tell(later);
+  }
+  // Whoever waits to take, or comes to, is cancelled; with `ended` replicas that wait, or come, end with out_of_range;
+  // both until the chief begins anew.
+  void stop(bool ended) {
+    calls later;
+    {
+      std::lock_guard hold(mutex_);
+      stopped_ = true;
+      takers_.fail_all(later, updates_stopped());
+      ended_ = ended_ || ended;
+      if (ended_)
+        for (auto& [replica, w] : std::exchange(waiting_, {})) w->fail_all(later, training_ended());
+    }
+    tell(later);
+  }
+  void leave(std::int64_t replica) {
+    change([&] { members_.leave(replica); });
+  }
+  // Replicas that keep a round waiting for longer than that, and were not heard of since it began, have left.
+  void expire(std::chrono::milliseconds patience) {
+    change([&] {
+      const auto since = replica_members::clock::now() - patience;
+      if (round_.empty() || sealed_ || opened_ > since) return;
+      members_.expire(since, who_waits());
+    });
+  }
+  barrier_counters counters() const {
+    std::lock_guard hold(mutex_);
+    return counters_;
+  }
+  std::int64_t live() const {
+    std::lock_guard hold(mutex_);
+    return members_.live();
+  }
+
+ private:
+  using calls = std::vector<std::function<void()>>;
+  struct committer : waiters<std::int64_t, bool> {
+    bool accepted = false;
+  };
+
+  template <class F>
+  void change(F&& what) {
+    calls later;
+    {
+      std::lock_guard hold(mutex_);
+      what();
+      go_on(later);
+    }
+    tell(later);
+  }
+  static void tell(const calls& later) {
+    for (const auto& call : later) call();
+  }
+
+  // ---- with the lock held -------------------------------------------------------------------------------------------
+
+  void wait(std::int64_t replica, bool accepted, cancellation* stop, committed done, calls& later) {
+    auto& w = waiting_[replica];
+    if (!w) w = std::make_shared<committer>();
+    w->accepted = accepted;
+    // A replica whose step was cancelled while it waited no longer waits; what it has committed counts.
+    w->add(std::pair(shared_from_this(), w), mutex_, stop, std::move(done), "barrier '" + name_ + "'", later);
+  }
+  std::set<std::int64_t> who_waits() const {
+    std::set<std::int64_t> all;
+    for (const auto& [replica, w] : waiting_)
+      if (!w->empty()) all.insert(replica);
+    return all;
+  }
+  error updates_stopped() const {
+    return error(errc::cancelled, "the updates at barrier '" + name_ + "' were stopped");
+  }
+  error training_ended() const {
+    return error(errc::out_of_range, "training has ended at step " + std::to_string(step_) + ": barrier '" + name_ +
+                                         "' was stopped by the chief");
+  }
+  // How many commits a round takes.
+  std::int64_t needed() const {
+    const std::int64_t live = members_.live(), total = members_.total();
+    if (total >= aggregate_) return std::min(aggregate_, live);
+    return (aggregate_ * live + total - 1) / total;
+  }
+  bool full() const { return !round_.empty() && static_cast<std::int64_t>(round_.size()) >= needed(); }
+  void go_on(calls& later) {
+    seal_if_full(later);
+    while (lacks_gradients()) let_one_go(later);
+  }
+  // Do some wait for a round that those at work will not fill?
+  bool lacks_gradients() const {
+    if (sealed_ || round_.empty() || full()) return false;
+    const auto waiting = who_waits();
+    const auto live = [this](std::int64_t replica) { return members_.is_live(replica); };
+    const std::int64_t at_work = members_.live() - std::count_if(waiting.begin(), waiting.end(), live);
+    return !waiting.empty() && static_cast<std::int64_t>(round_.size()) + at_work < needed();
+  }
+  // The one with the fewest gradients in the round computes another.
+  void let_one_go(calls& later) {
+    const auto given = [this](std::int64_t replica) {
+      return std::count_if(round_.begin(), round_.end(), [&](const auto& one) { return one.first == replica; });
+    };
+    const auto waiting = who_waits();
+    const std::int64_t replica = *std::min_element(waiting.begin(), waiting.end(),
+                                                   [&](std::int64_t a, std::int64_t b) { return given(a) < given(b); });
+    waiting_.at(replica)->release_all(later, step_, true);
+  }
+  void seal_if_full(calls& later) {
+    if (sealed_ || takers_.empty() || !full()) return;
+    sealed_ = true;
+    std::sort(round_.begin(), round_.end());
+    tickets all;
+    for (const auto& [replica, ticket] : round_) all.push_back(ticket);
+    takers_.release_first(later, step_, all);
+  }
+
+  const std::string name_;
+  const std::int64_t aggregate_;
+  mutable std::mutex mutex_;
+  replica_members members_;
+  std::int64_t step_ = 0;
+  bool sealed_ = false;   // its update is being made
+  bool stopped_ = false;  // there are none, until the chief begins anew
+  bool ended_ = false;    // and no replica is to wait for one
+  replica_members::clock::time_point opened_{};
+  std::vector<std::pair<std::int64_t, std::int64_t>> round_;  // replica, ticket
+  std::map<std::int64_t, std::shared_ptr<committer>> waiting_;
+  waiters<std::int64_t, tickets> takers_;
+  barrier_counters counters_;
+};
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,268 @@
+// The state behind a queue's name: elements, and those who wait to put or take some.
+//
+// Invariants
+//   1. Of those who put, and of those who take, only the first may go on; so the order of waiting callers holds.
+//   2. After any change both lists go on in turns until neither can.
+//   3. `done` of an attempt is called once, without the lock; until then its cancellation is subscribed to.
+//   4. Who cancels may be a thread that must not compute, as a network's: those whom that lets go on do so in the pool.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/base/cancellation.hpp>
+#include <pinion/base/thread_pool.hpp>
+#include <pinion/state/find_state.hpp>
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/state/queue_components.hpp>
+#include <pinion/state/queue_store.hpp>
+
+namespace pinion::inline v0::op {
+
+// Of a shuffle queue; 0 of others.
+inline std::int64_t min_after_dequeue_of(const node& n) {
+  return n.attrs.get_or<std::int64_t>("min_after_dequeue", 0);
+}
+
+// Owned by the task's resource manager and by the kernels that use it. Thread-safe; holds no thread of who waits.
+class queue_state final : public resource, public std::enable_shared_from_this<queue_state> {
+ public:
+  using put_done = std::function<void(const error*)>;
+  using taken = std::function<void(std::vector<queue_element>, const error*)>;
+
+  // Of the node that makes it; the pool outlives it.
+  queue_state(std::string name, const node& n, thread_pool* pool)
+      : pool_(pool),
+        name_(std::move(name)),
+        kind_(n.op.substr(0, n.op.size() - 2)),  // without "V2"
+        capacity_(n.attrs.get<std::int64_t>("capacity")),
+        least_(min_after_dequeue_of(n)),
+        components_(components_of(n.attrs)),
+        made_at_(to_string(n.where)),
+        store_(make_queue_store(n)) {}
+
+  const std::string& name() const { return name_; }
+  const std::string& kind() const { return kind_; }
+  const std::string& made_at() const { return made_at_; }
+  std::int64_t capacity() const { return capacity_; }
+  std::int64_t min_after_dequeue() const { return least_; }
+  const queue_components& components() const { return components_; }
+
+  // Puts elements one by one as there is room. cancelled: the queue is closed, or the step is.
+  void put(std::vector<queue_element> elements, cancellation* stop, put_done done) {
+    if (elements.empty()) return done(nullptr);
+    auto a = std::make_shared<attempt>(attempt::what::put, stop);
+    a->elements = std::move(elements);
+    a->done = [done = std::move(done)](attempt& self) { done(self.failure()); };
+    enter(puts_, a);
+  }
+  // Takes n elements, or what is left of a closed queue with `up_to`. out_of_range: closed, and too few are left.
+  void take(std::size_t n, bool up_to, cancellation* stop, taken done) {
+    if (n == 0) return done({}, nullptr);
+    auto a = std::make_shared<attempt>(attempt::what::take, stop);
+    a->wanted = n;
+    a->up_to = up_to;
+    a->done = [done = std::move(done)](attempt& self) { done(std::move(self.elements), self.failure()); };
+    enter(takes_, a);
+  }
+  // Behind those who put now; or at once, and they fail.
+  void close(bool cancel_pending, cancellation* stop, put_done done) {
+    if (cancel_pending) {
+      close_now();
+      return done(nullptr);
+    }
+    auto a = std::make_shared<attempt>(attempt::what::close, stop);
+    a->done = [done = std::move(done)](attempt& self) { done(self.failure()); };
+    enter(puts_, a);
+  }
+  std::size_t size() const {
+    std::lock_guard hold(mutex_);
+    return store_->size();
+  }
+  bool closed() const {
+    std::lock_guard hold(mutex_);
+    return closed_;
+  }
+
+ private:
+  // Somebody who puts, takes or closes.
+  struct attempt {
+    enum class what { put, take, close };
+    attempt(what w, cancellation* s) : is(w), stop(s) {}
+
+    const error* failure() const { return failed ? &*failed : nullptr; }
+
+    const what is;
+    cancellation* const stop;
+    std::uint64_t subscription = 0;
+    bool ended = false;
+    std::optional<error> failed;
+    std::function<void(attempt&)> done;
+    std::vector<queue_element> elements;  // to put, from `next` on; or taken so far
+    std::size_t next = 0, wanted = 0;
+    bool up_to = false;
+  };
+  using attempts = std::deque<std::shared_ptr<attempt>>;
+
+  void enter(attempts& list, const std::shared_ptr<attempt>& a) {
+    attempts ended;
+    {
+      std::lock_guard hold(mutex_);
+      list.push_back(a);
+      go_on(ended);
+      if (!a->ended && a->stop) {
+        a->subscription = a->stop->subscribe([self = shared_from_this(), a] { self->give_up(a); });
+        if (a->subscription == 0) abandon(a, ended);
+      }
+    }
+    tell(ended);
+  }
+  // Called by the cancellation of its step.
+  void give_up(const std::shared_ptr<attempt>& a) {
+    attempts ended;
+    {
+      std::lock_guard hold(mutex_);
+      if (!a->ended) abandon(a, ended);
+    }
+    for (const auto& one : ended) {
+      if (one == a || !pool_)
+        one->done(*one);
+      else
+        pool_->schedule([one] { one->done(*one); });
+    }
+  }
+  static void tell(const attempts& ended) {
+    for (const auto& a : ended) a->done(*a);
+  }
+
+  // ---- with the lock held -------------------------------------------------------------------------------------------
+
+  void end(const std::shared_ptr<attempt>& a, attempts& ended) {
+    a->ended = true;
+    if (a->subscription != 0) a->stop->unsubscribe(a->subscription);
+    ended.push_back(a);
+  }
+  void fail(const std::shared_ptr<attempt>& a, errc code, const std::string& sentence, attempts& ended) {
+    a->failed = error(code, sentence);
+    end(a, ended);
+  }
+  std::string named() const { return kind_ + " '" + name_ + "'"; }
+
+  // What it has put stays; what it has taken goes back.
+  void abandon(const std::shared_ptr<attempt>& a, attempts& ended) {
+    const bool takes = a->is == attempt::what::take;
+    std::erase(takes ? takes_ : puts_, a);
+    if (takes) store_->give_back(std::exchange(a->elements, {}));
+    const std::string whose = takes ? "Dequeue operation" : "Enqueue operation";
+    fail(a, errc::cancelled, whose + " was cancelled, at " + named(), ended);
+    go_on(ended);
+  }
+  void close_now() {
+    attempts ended;
+    {
+      std::lock_guard hold(mutex_);
+      closed_ = true;
+      for (const auto& a : std::exchange(puts_, {})) {
+        if (a->is == attempt::what::close)
+          end(a, ended);
+        else
+          fail(a, errc::cancelled, "Enqueue operation was cancelled: " + named() + " was closed", ended);
+      }
+      go_on(ended);
+    }
+    tell(ended);
+  }
+
+  void go_on(attempts& ended) {
+    for (bool changed = true; changed;) {
+      changed = go_on_putting(ended);
+      changed = go_on_taking(ended) || changed;
+    }
+  }
+  bool has_room() const { return capacity_ < 0 || store_->size() < static_cast<std::size_t>(capacity_); }
+
+  // True if anything changed.
+  bool go_on_putting(attempts& ended) {
+    bool changed = false;
+    for (; !puts_.empty(); puts_.pop_front()) {
+      const auto a = puts_.front();
+      if (closed_) {
+        fail(a, errc::cancelled, named() + (a->is == attempt::what::close ? " is already closed." : " is closed."),
+             ended);
+      } else if (a->is == attempt::what::close) {
+        closed_ = true;
+        end(a, ended);
+      } else {
+        for (; a->next < a->elements.size() && has_room(); ++a->next, changed = true)
+          store_->put(std::move(a->elements[a->next]));
+        if (a->next < a->elements.size()) return changed;
+        end(a, ended);
+      }
+      changed = true;
+    }
+    return changed;
+  }
+  bool go_on_taking(attempts& ended) {
+    bool changed = false;
+    for (; !takes_.empty(); takes_.pop_front(), changed = true) {
+      const auto a = takes_.front();
+      for (; a->elements.size() < a->wanted && store_->ready(closed_); changed = true)
+        a->elements.push_back(store_->take());
+      if (a->elements.size() < a->wanted) {
+        if (!closed_) return changed;
+        if (!a->up_to || a->elements.empty()) {
+          refuse(a, ended);
+          continue;
+        }
+      }
+      end(a, ended);
+    }
+    return changed;
+  }
+  void refuse(const std::shared_ptr<attempt>& a, attempts& ended) {
+    const std::string requested = std::to_string(a->wanted - a->elements.size()), left = std::to_string(store_->size());
+    store_->give_back(std::exchange(a->elements, {}));
+    fail(a, errc::out_of_range,
+         named() + " is closed and has insufficient elements (requested " + requested + ", current size " + left + ")",
+         ended);
+  }
+
+  thread_pool* const pool_;
+  const std::string name_, kind_;
+  const std::int64_t capacity_, least_;
+  const queue_components components_;
+  const std::string made_at_;
+  mutable std::mutex mutex_;
+  bool closed_ = false;
+  const std::unique_ptr<queue_store> store_;
+  attempts puts_, takes_;
+};
+
+// The queue that a node names, made on first use. Two nodes that share a name must agree on what it is.
+inline std::shared_ptr<queue_state> find_queue(task_services& services, const node& n) {
+  const auto state = find_state<queue_state>(services, n, "a queue", [&](const std::string& name) {
+    return std::make_shared<queue_state>(name, n, services.intra_op);
+  });
+  const std::string kind = n.op.substr(0, n.op.size() - 2);
+  const auto capacity = n.attrs.get<std::int64_t>("capacity");
+  if (state->kind() == kind && state->min_after_dequeue() != min_after_dequeue_of(n))
+    throw error(errc::invalid_argument,
+                "two queues share the name '" + state->name() + "' but are not the same: min_after_dequeue is " +
+                    std::to_string(min_after_dequeue_of(n)) + " here, " + std::to_string(state->min_after_dequeue()) +
+                    " in the one made first" + (state->made_at().empty() ? "" : " at " + state->made_at()));
+  if (state->kind() != kind || state->capacity() != capacity || !(state->components() == components_of(n.attrs)))
+    throw error(errc::invalid_argument,
+                "two queues share the name '" + state->name() + "' but are not the same: " + kind + " of " +
+                    to_string(components_of(n.attrs)) + " and capacity " + std::to_string(capacity) + " here, " +
+                    state->kind() + " of " + to_string(state->components()) + " and capacity " +
+                    std::to_string(state->capacity()) + " in the one made first" +
+                    (state->made_at().empty() ? "" : " at " + state->made_at()));
+  return state;
+}
+
+}  // namespace pinion::inline v0::op

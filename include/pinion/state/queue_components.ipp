@@ -1,0 +1,37 @@
+// Bodies of <pinion/state/queue_components.hpp>.
+#pragma once
+
+#include <pinion/state/queue_components.hpp>
+
+namespace pinion::inline v0::op {
+
+PINION_DECL bool queue_components::known() const {
+  for (const shape& s : shapes)
+    if (!s.known()) return false;
+  return true;
+}
+
+PINION_DECL std::string to_string(const queue_components& all) {
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    text += (i ? ", " : "") + std::string(to_string(all.types[i])) + " " + to_string(all.shapes[i]);
+  return text;
+}
+
+PINION_DECL void set_components(attributes& attrs, const queue_components& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    attrs.set("dtype" + std::to_string(i), all.types[i]);
+    attrs.set("shape" + std::to_string(i), all.shapes[i]);
+  }
+}
+
+PINION_DECL queue_components components_of(const attributes& attrs) {
+  queue_components all;
+  for (std::size_t i = 0; attrs.has("dtype" + std::to_string(i)); ++i) {
+    all.types.push_back(attrs.get<dtype>("dtype" + std::to_string(i)));
+    all.shapes.push_back(attrs.get<shape>("shape" + std::to_string(i)));
+  }
+  return all;
+}
+
+}  // namespace pinion::inline v0::op

@@ -1,0 +1,123 @@
+// The state behind a variable's name: a snapshot that readers share and updates replace.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <pinion/state/find_state.hpp>
+#include <pinion/opkit/kernel.hpp>
+
+namespace pinion::inline v0::op {
+
+// Owned by the task's resource manager and by the kernels that use it. Thread-safe: a read takes a share of the buffer;
+// an update holds the lock for its whole write, in place if no reader holds the buffer, otherwise into a second one
+// that it then publishes. So a reader's tensor never changes under it, and one update is atomic.
+class variable_state final : public resource {
+ public:
+  variable_state(std::string name, pinion::dtype type, const pinion::shape& extent, std::string made_at)
+      : name_(std::move(name)), type_(type), shape_(extent), made_at_(std::move(made_at)) {}
+
+  const std::string& name() const { return name_; }
+  pinion::dtype dtype() const { return type_; }
+  const pinion::shape& shape() const { return shape_; }
+  const std::string& made_at() const { return made_at_; }
+
+  // The device whose kernels named it first; "" before. Bodies of control flow name it there again.
+  std::string device() const {
+    std::lock_guard hold(mutex_);
+    return device_;
+  }
+  void named_on(const std::string& device) {
+    std::lock_guard hold(mutex_);
+    if (device_.empty()) device_ = device;
+  }
+
+  any_tensor read() const {
+    std::lock_guard hold(mutex_);
+    expect_value();
+    return value_;
+  }
+  bool initialised() const {
+    std::lock_guard hold(mutex_);
+    return bool(value_);
+  }
+  // Yields what it held before.
+  any_tensor assign(any_tensor value) {
+    if (!fits(value.shape(), shape_))
+      throw error(errc::invalid_argument, "a value of shape " + to_string(value.shape()) +
+                                              " cannot be assigned to variable '" + name_ + "' of shape " +
+                                              to_string(shape_));
+    std::lock_guard hold(mutex_);
+    return std::exchange(value_, std::move(value));
+  }
+  // Holds `before` again, if it still holds `value`.
+  void withdraw(const any_tensor& value, const any_tensor& before) {
+    std::lock_guard hold(mutex_);
+    if (value_ && value_.raw() == value.raw()) value_ = before;
+  }
+
+  // Holds the variables of one update: all locks, taken in one order everywhere.
+  class writing {
+   public:
+    explicit writing(std::vector<std::shared_ptr<variable_state>> states) : states_(std::move(states)) {
+      auto order = states_;
+      std::sort(order.begin(), order.end());
+      for (auto& s : order) locks_.emplace_back(s->mutex_);
+      for (auto& s : states_) s->expect_value();
+    }
+    const any_tensor& old_value(std::size_t i) const { return states_[i]->value_; }
+    // Memory for the new value: that of the old one if nobody reads it.
+    any_tensor room(std::size_t i, allocator& memory) const {
+      const any_tensor& old = states_[i]->value_;
+      return old.unique() ? old : any_tensor(old.dtype(), old.shape(), memory);
+    }
+    void publish(std::size_t i, any_tensor value) { states_[i]->value_ = std::move(value); }
+
+   private:
+    std::vector<std::shared_ptr<variable_state>> states_;
+    std::vector<std::unique_lock<std::mutex>> locks_;
+  };
+
+ private:
+  void expect_value() const {
+    if (!value_)
+      throw error(errc::failed_precondition, "variable '" + name_ +
+                                                 "' is used before it was initialised; run its initializer() or "
+                                                 "pn::global_variables_initializer() first");
+  }
+  const std::string name_;
+  const pinion::dtype type_;
+  const pinion::shape shape_;
+  const std::string made_at_;
+  mutable std::mutex mutex_;
+  std::string device_;
+  any_tensor value_;
+};
+
+inline std::string type_text(const node& n) {
+  return std::string(to_string(n.attrs.get<dtype>("dtype"))) + " " + to_string(n.attrs.get<shape>("shape"));
+}
+// May two VariableV2 nodes name the same state?
+inline bool agree(const node& a, const node& b) {
+  return a.attrs.get<dtype>("dtype") == b.attrs.get<dtype>("dtype") &&
+         fits(a.attrs.get<shape>("shape"), b.attrs.get<shape>("shape"));
+}
+
+// The state that a VariableV2 node names, made on first use. Two nodes that share a name must agree on dtype and shape.
+inline std::shared_ptr<variable_state> find_variable(task_services& services, const node& n) {
+  const auto type = n.attrs.get<dtype>("dtype");
+  const auto& extent = n.attrs.get<shape>("shape");
+  const auto state = find_state<variable_state>(services, n, "a variable", [&](const std::string& name) {
+    return std::make_shared<variable_state>(name, type, extent, to_string(n.where));
+  });
+  if (state->dtype() != type || !fits(state->shape(), extent))
+    throw error(errc::invalid_argument,
+                "two variables share the name '" + state->name() + "' but not their type: " + type_text(n) + " here, " +
+                    std::string(to_string(state->dtype())) + " " + to_string(state->shape()) +
+                    " in the one made first" + (state->made_at().empty() ? "" : " at " + state->made_at()));
+  return state;
+}
+
+}  // namespace pinion::inline v0::op
