@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 
 #include <pinion/placement/cost/cost_placer.hpp>
-#include <pinion/placement/sim_machine.hpp>
+#include <pinion/placement/cost/sim_machine.hpp>
 #include <pinion/placement/simple_placer.hpp>
-#include <pinion/runtime/partition.hpp>
+#include <pinion/runtime/step/partition.hpp>
 
 #include "planning_graphs.hpp"
 

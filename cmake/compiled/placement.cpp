@@ -7,11 +7,11 @@
 #include <pinion/placement/cost/heft_placer.ipp>
 #include <pinion/placement/cost/measured_costs.ipp>
 #include <pinion/placement/cost/plain_placers.ipp>
+#include <pinion/placement/cost/sim_machine.ipp>
 #include <pinion/placement/cost/simulate.ipp>
 #include <pinion/placement/cost/step_costs.ipp>
 #include <pinion/placement/groups.ipp>
 #include <pinion/placement/kernel_pool.ipp>
-#include <pinion/placement/make_plan.ipp>
 #include <pinion/placement/op_knowledge.ipp>
 #include <pinion/placement/placement.ipp>
 #include <pinion/placement/placing.ipp>
@@ -20,11 +20,11 @@
 #include <pinion/placement/plan/explain.ipp>
 #include <pinion/placement/plan/html.ipp>
 #include <pinion/placement/plan/json.ipp>
+#include <pinion/placement/plan/make_plan.ipp>
 #include <pinion/placement/plan/plan.ipp>
 #include <pinion/placement/policy/replica_device_setter.ipp>
 #include <pinion/placement/policy/round_robin_over.ipp>
 #include <pinion/placement/policy/strategies.ipp>
 #include <pinion/placement/policy/variables_on.ipp>
 #include <pinion/placement/request_pool.ipp>
-#include <pinion/placement/sim_machine.ipp>
 #include <pinion/placement/simple_placer.ipp>

@@ -1,18 +1,15 @@
 // The part of pinion::compiled that holds the bodies of workers and servers.
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
-#include <pinion/distributed/builders.ipp>
-#include <pinion/distributed/calls.ipp>
-#include <pinion/distributed/exchange.ipp>
-#include <pinion/distributed/kept_steps.ipp>
-#include <pinion/distributed/party.ipp>
-#include <pinion/distributed/peers.ipp>
-#include <pinion/distributed/remote_rendezvous.ipp>
-#include <pinion/distributed/server.ipp>
-#include <pinion/distributed/server_core.ipp>
-#include <pinion/distributed/task_name.ipp>
-#include <pinion/distributed/task_server.ipp>
-#include <pinion/distributed/users.ipp>
-#include <pinion/distributed/waiting.ipp>
-#include <pinion/distributed/worker.ipp>
+#include <pinion/distributed/server/calls.ipp>
+#include <pinion/distributed/server/local_cluster.ipp>
+#include <pinion/distributed/server/server.ipp>
+#include <pinion/distributed/server/server_core.ipp>
+#include <pinion/distributed/server/task_server.ipp>
+#include <pinion/distributed/worker/builders.ipp>
+#include <pinion/distributed/worker/exchange.ipp>
+#include <pinion/distributed/worker/kept_steps.ipp>
+#include <pinion/distributed/worker/party.ipp>
+#include <pinion/distributed/worker/remote_rendezvous.ipp>
+#include <pinion/distributed/worker/worker.ipp>
 #endif

@@ -39,14 +39,14 @@
 #include <pinion/placement/cost/cost_placer.hpp>
 #include <pinion/placement/cost/heft_placer.hpp>
 #include <pinion/placement/cost/plain_placers.hpp>
-#include <pinion/placement/make_plan.hpp>
+#include <pinion/placement/plan/make_plan.hpp>
 #include <pinion/placement/plan/diff.hpp>
 #include <pinion/placement/policy/by_op.hpp>
 #include <pinion/placement/policy/first_of.hpp>
 #include <pinion/placement/policy/replica_device_setter.hpp>
 #include <pinion/placement/policy/round_robin_over.hpp>
 #include <pinion/placement/policy/variables_on.hpp>
-#include <pinion/placement/sim_machine.hpp>
+#include <pinion/placement/cost/sim_machine.hpp>
 #include <pinion/placement/simple_placer.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 #include <pinion/spec/device_spec.hpp>

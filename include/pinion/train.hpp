@@ -27,8 +27,12 @@
 #include <pinion/train/hooks/summary_saver.hpp>
 #include <pinion/train/losses.hpp>
 #include <pinion/train/metrics.hpp>
-#include <pinion/train/optimizers.hpp>
+#include <pinion/train/optimizers/adagrad.hpp>
+#include <pinion/train/optimizers/adam.hpp>
 #include <pinion/train/optimizers/clipping.hpp>
+#include <pinion/train/optimizers/gradient_descent.hpp>
+#include <pinion/train/optimizers/momentum.hpp>
+#include <pinion/train/optimizers/rmsprop.hpp>
 #include <pinion/train/optimizers/schedules.hpp>
 #include <pinion/train/queue_runner.hpp>
 #include <pinion/train/replicas/replica_summaries.hpp>

@@ -3,12 +3,12 @@
 
 #include <set>
 
-#include <pinion/distributed/exchange.hpp>
-#include <pinion/distributed/messages.hpp>
-#include <pinion/distributed/peers.hpp>
+#include <pinion/distributed/worker/exchange.hpp>
+#include <pinion/distributed/wire/messages.hpp>
+#include <pinion/distributed/wire/peers.hpp>
 #include <pinion/rpc/security.hpp>
 #include <pinion/rpc/server.hpp>
-#include <pinion/rpc/sim_network.hpp>
+#include <pinion/netsim/sim_network.hpp>
 
 #include <distributed/sim_cluster.hpp>
 #include <rpc/coroutines.hpp>

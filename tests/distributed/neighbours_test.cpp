@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <pinion/distributed/remote_session.hpp>
-#include <pinion/distributed/server_core.hpp>
+#include <pinion/distributed/client/remote_session.hpp>
+#include <pinion/distributed/server/server_core.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 #include <support/caught.hpp>

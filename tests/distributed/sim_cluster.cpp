@@ -2,10 +2,10 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/distributed/local_masters.hpp>
-#include <pinion/distributed/remote_session.hpp>
-#include <pinion/distributed/server_core.hpp>
-#include <pinion/rpc/sim_network.hpp>
+#include <pinion/distributed/master/local_masters.hpp>
+#include <pinion/distributed/client/remote_session.hpp>
+#include <pinion/distributed/server/server_core.hpp>
+#include <pinion/netsim/sim_network.hpp>
 
 #include <rpc/coroutines.hpp>
 
@@ -15,8 +15,8 @@ namespace pinion_tests {
 
 namespace {
 
-rpc::sim_options options_of(const std::optional<weather>& w) {
-  rpc::sim_options how;
+netsim::sim_options options_of(const std::optional<weather>& w) {
+  netsim::sim_options how;
   if (!w) return how;
   how.seed = w->seed;
   how.max_chunk = w->seed % 3 == 0 ? 50 : 4096;
@@ -36,7 +36,7 @@ struct sim_cluster::inside {
     tasks.clear();
   }
 
-  std::shared_ptr<rpc::sim_network> host(const std::string& name) { return lives.emplace_back(world.host(name)); }
+  std::shared_ptr<netsim::sim_network> host(const std::string& name) { return lives.emplace_back(world.host(name)); }
   void start(const std::string& task) {
     const device_spec s = parse_device(task);
     tasks.erase(task);
@@ -46,10 +46,10 @@ struct sim_cluster::inside {
   }
 
   static inline inside* here = nullptr;  // that of sessions made now
-  rpc::sim_network world;
+  netsim::sim_network world;
   const server_config config;
   cluster_spec spec;
-  std::vector<std::shared_ptr<rpc::sim_network>> lives{world.host("client")};  // coroutines refer to them to the end
+  std::vector<std::shared_ptr<netsim::sim_network>> lives{world.host("client")};  // coroutines refer to them to the end
   std::map<std::string, std::unique_ptr<distributed::server_core>> tasks;
   const runtime::remote_scheme before = runtime::remote_sessions();
 };
@@ -136,7 +136,7 @@ struct far_client::inside {
 
 far_client::far_client(sim_cluster& cluster, const std::string& master)
     : in_(std::make_unique<inside>(*cluster.in_, master, nullptr, 0)) {
-  rpc::sim_network& world = in_->cluster.world;
+  netsim::sim_network& world = in_->cluster.world;
   in_->way = std::make_shared<rpc::channel>(*in_->cluster.host("far"), address_of(master), master,
                                             rpc::channel_options{.me = {}, .allowed = {}});
   distributed::connect_and_wait(world, in_->way, {.what = {}, .until = world.now() + 1s});

@@ -7,13 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/distributed/codec.hpp>
+#include <pinion/distributed/wire/codec.hpp>
 #include <pinion/graph.hpp>
 #include <pinion/rpc/failure.hpp>
-#include <pinion/runtime/partition.hpp>
-#include <pinion/runtime/prune.hpp>
+#include <pinion/runtime/step/partition.hpp>
+#include <pinion/runtime/step/prune.hpp>
 #include <pinion/train/global_step.hpp>
-#include <pinion/train/optimizers.hpp>
+#include <pinion/train/optimizers/adam.hpp>
+#include <pinion/train/optimizers/gradient_descent.hpp>
 
 namespace wire {
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <pinion/netsim/sim_network.hpp>
 #include <pinion/rpc/network.hpp>
 
 #include <support/caught.hpp>
@@ -15,6 +16,7 @@ namespace pinion_tests {
 
 using namespace pinion;
 using namespace pinion::rpc;
+using pinion::netsim::sim_network, pinion::netsim::sim_options;
 
 // What became of a coroutine.
 struct outcome_of {

@@ -11,7 +11,7 @@
 #include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/security.hpp>
 #include <pinion/rpc/server.hpp>
-#include <pinion/rpc/sim_network.hpp>
+#include <pinion/netsim/sim_network.hpp>
 
 #include <rpc/coroutines.hpp>
 

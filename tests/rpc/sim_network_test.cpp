@@ -1,5 +1,5 @@
 // The simulated network: streams, faults, virtual time, and that the same seed gives the same run.
-#include <pinion/rpc/sim_network.hpp>
+#include <pinion/netsim/sim_network.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <pinion/graph/text.hpp>
-#include <pinion/runtime/optimize.hpp>
+#include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/optimize/compose_maps.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
 #include <pinion/runtime/optimize/fold_transposes.hpp>

@@ -2,9 +2,9 @@
 #include <pinion/graph.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/placement/simple_placer.hpp>
-#include <pinion/runtime/executor.hpp>
-#include <pinion/runtime/prune.hpp>
-#include <pinion/runtime/rendezvous.hpp>
+#include <pinion/runtime/step/executor.hpp>
+#include <pinion/runtime/step/prune.hpp>
+#include <pinion/runtime/step/rendezvous.hpp>
 #include <pinion/runtime/resource_manager.hpp>
 #include <pinion/device/cpu.hpp>
 

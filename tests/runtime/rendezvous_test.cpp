@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <pinion/runtime/rendezvous.hpp>
+#include <pinion/runtime/step/rendezvous.hpp>
 
 namespace {
 

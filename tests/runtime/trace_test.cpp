@@ -1,5 +1,5 @@
 // Traces: what a step writes down of itself, and the file that others open.
-#include <pinion/runtime/step_tracer.hpp>
+#include <pinion/runtime/step/step_tracer.hpp>
 #include <pinion/session.hpp>
 
 #include <catch2/catch.hpp>

@@ -11,8 +11,8 @@
 #include <pinion/placement/cost/measured_costs.hpp>
 #include <pinion/placement/plan/plan.hpp>
 #include <pinion/runtime/options.hpp>
-#include <pinion/runtime/signature.hpp>
-#include <pinion/runtime/step_trace.hpp>
+#include <pinion/runtime/step/signature.hpp>
+#include <pinion/runtime/step/step_trace.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion::inline v0::runtime {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/runtime/executor.hpp>
+#include <pinion/runtime/step/executor.hpp>
 #include <pinion/runtime/task.hpp>
 
 namespace pinion::inline v0::runtime {

@@ -8,8 +8,8 @@
 #include <pinion/op/kernels.hpp>
 #include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/direct_session.hpp>
-#include <pinion/runtime/optimize.hpp>
-#include <pinion/runtime/prune.hpp>
+#include <pinion/runtime/optimize/optimize.hpp>
+#include <pinion/runtime/step/prune.hpp>
 
 namespace pinion::inline v0::runtime {
 

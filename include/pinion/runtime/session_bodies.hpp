@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/runtime/compiled_step.hpp>
-#include <pinion/runtime/rendezvous.hpp>
+#include <pinion/runtime/step/rendezvous.hpp>
 
 namespace pinion::inline v0::runtime {
 

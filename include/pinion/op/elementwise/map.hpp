@@ -10,8 +10,11 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/expr.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/program_kernels.hpp>
+#include <pinion/op/source/op.hpp>
 #include <pinion/opkit/build.hpp>
+#include <pinion/tensor/tensor.hpp>
 
 namespace pinion::inline v0::dsl {
 

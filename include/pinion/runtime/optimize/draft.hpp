@@ -12,7 +12,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/placement/placement.hpp>
-#include <pinion/runtime/signature.hpp>
+#include <pinion/runtime/step/signature.hpp>
 
 namespace pinion::inline v0::runtime {
 

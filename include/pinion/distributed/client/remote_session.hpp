@@ -1,0 +1,194 @@
+// A session whose steps run on a cluster: the client of a master, in this process or another.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/countdown.hpp>
+#include <pinion/distributed/wire/graph.hpp>
+#include <pinion/distributed/master/master.hpp>
+#include <pinion/runtime/backend.hpp>
+
+namespace pinion::inline v0::distributed {
+
+// A channel of a client that is no task; closed, and no longer running, when it goes.
+struct client_way {
+  client_way(const std::shared_ptr<rpc::network>& n, const std::string& address, const std::string& task,
+             const security_options& security);
+  client_way(const client_way&) = delete;
+  ~client_way();
+
+  const std::shared_ptr<rpc::network> net;
+  const std::shared_ptr<rpc::channel> way;
+};
+
+// A session at a master, as its client sees it. Calls block. Thread-safe.
+class session_port {
+ public:
+  virtual ~session_port() = default;
+  virtual void extend(graph_delta delta, patience until) = 0;
+  virtual prepared_reply prepare(const runtime::step_signature& signature, patience until, bool lines) = 0;
+  virtual pinion::plan plan(const runtime::step_signature& signature, patience until) = 0;
+  virtual run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) = 0;
+  virtual std::vector<device_info> devices(patience until) = 0;
+  virtual void cancel_steps(const error& why) = 0;
+  virtual void close() = 0;
+};
+
+void warn(const std::vector<std::string>& notices);
+
+// A master in this process is called, not written to.
+class local_port final : public session_port {
+ public:
+  local_port(const std::shared_ptr<master>& m, session_settings settings)
+      : net_(m->network()), session_(m->open(std::move(settings))), master_(m) {}
+
+  void extend(graph_delta delta, patience) override { session_->extend(std::move(delta)); }
+  prepared_reply prepare(const runtime::step_signature& s, patience until, bool lines) override;
+  pinion::plan plan(const runtime::step_signature& s, patience until) override { return session_->plan(s, until); }
+  std::vector<device_info> devices(patience until) override { return session_->devices(until); }
+  run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) override;
+  void cancel_steps(const error& why) override { session_->cancel_steps(why); }
+  void close() override;
+
+ private:
+  // Shared with a run, which may outlast the patience of whoever began it.
+  struct outcome {
+    countdown ended;
+    run_result result;
+    std::optional<error> failed;
+  };
+  // A kernel that does not end holds nobody for ever: neither beyond the run's time, nor when the session was closed.
+  void await(outcome& out, patience until) const;
+  static error stuck(errc code, const std::string& what);
+  static constexpr std::chrono::seconds grace{2};
+
+  rpc::network& net_;
+  const std::shared_ptr<master_session> session_;
+  const std::weak_ptr<master> master_;
+};
+
+// A master in another process.
+class wire_port final : public session_port {
+ public:
+  wire_port(std::shared_ptr<rpc::network> net, const std::string& address, const security_options& security,
+            session_settings settings, patience until, std::function<void()> check);
+
+  void extend(graph_delta delta, patience until) override;
+  prepared_reply prepare(const runtime::step_signature& s, patience until, bool lines) override;
+  pinion::plan plan(const runtime::step_signature& s, patience until) override;
+  std::vector<device_info> devices(patience until) override;
+  run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) override;
+  void cancel_steps(const error& why) override;
+  void close() override;
+
+ private:
+  template <class Reply, class Request>
+  Reply ask(const Request& request, patience until) {
+    wait_options how{.what = {}, .until = until, .check = [this, before = cancellations()] { expect_wanted(before); }};
+    // A graph that may or may not have arrived would be of no use any more.
+    if constexpr (std::is_same_v<Request, extend_graph>) how.check = [this] { expect_open(); };
+    if (how.until) *how.until += std::chrono::seconds(1);  // the master's own error says more
+    return ask_and_wait<Reply>(*to_.net, to_.way, request, std::move(how));
+  }
+  void expect_open() const;
+  // The master may be one that does not answer.
+  void expect_wanted(int cancellations_before) const;
+  int cancellations() const;
+  std::uint64_t left(patience until) const;
+  client_way to_;
+  std::uint64_t session_ = 0;
+  mutable std::mutex mutex_;
+  bool closed_ = false;
+  int cancellations_ = 0;  // of what was under way then
+  std::optional<error> cancelled_by_;
+};
+
+class remote_session final : public runtime::session_backend {
+ public:
+  // close() waits so long for calls under way.
+  remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net,
+                 std::chrono::milliseconds patience_of_close = std::chrono::seconds(10));
+  ~remote_session() override { close({}); }
+
+  // Steps that are there are found while others are made, and steps are made beside each other; of those that ask for
+  // one step, one makes it.
+  std::shared_ptr<runtime::prepared_step> prepare(const runtime::step_signature& signature) override;
+
+  void run(runtime::prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results,
+           step_trace* trace) override;
+
+  pinion::measured_costs measured_costs() override;
+  std::pair<any_tensor, std::string> to_device(const any_tensor&, const device_spec& where) override;
+  pinion::plan plan(const runtime::step_signature& signature) override;
+  std::vector<device_info> list_devices() override;
+  void cancel_steps(const error& why) override;
+  void close(source_location where) override;
+
+ private:
+  struct remote_step final : runtime::prepared_step {
+    explicit remote_step(std::uint64_t n) : number(n) {}
+    std::uint64_t number;
+  };
+  struct step_place {
+    std::mutex making;
+    std::shared_ptr<remote_step> step;  // guarded by the session's mutex_
+  };
+
+  std::shared_ptr<step_place> place_of(const runtime::step_signature& signature);
+  std::shared_ptr<remote_step> step_in(const step_place& place) const;
+
+  patience deadline() const;
+  void expect_open() const;
+
+  // Requires mutex_ held.
+  void refuse_if_closed() const;
+
+  // The first call waits for the target.
+  std::shared_ptr<session_port> port(patience until);
+  std::shared_ptr<session_port> open(patience until);
+
+  // Sends what the graph has gained since. Those who make steps meanwhile wait for it, since it is their graph too.
+  void ship(patience until);
+
+  const session_options options_;
+  graph& graph_;
+  const std::shared_ptr<rpc::network> net_;
+  const std::string address_;
+  const std::chrono::milliseconds patience_of_close_;
+
+  std::mutex shipping_;  // held while the master is told of nodes; guards what it was told of
+  shipped shipped_;
+
+  const std::shared_ptr<users> calls_ = std::make_shared<users>();  // those under way; may outlast this
+  std::mutex opening_;
+  mutable std::mutex mutex_;
+  bool closed_ = false;
+  source_location closed_at_;
+  std::shared_ptr<session_port> port_;
+  std::unordered_map<runtime::step_signature, std::shared_ptr<step_place>, runtime::signature_hash> steps_;
+};
+
+// Asks a task to stop, and waits until its port is free.
+void stop_remote(const std::shared_ptr<rpc::network>& net, const std::string& address, const std::string& task,
+                 const security_options& security);
+
+// Asks a master to reset its cluster.
+void reset_remote(const std::shared_ptr<rpc::network>& net, const std::string& address,
+                  const std::vector<std::string>& containers, const security_options& security);
+
+}  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/client/remote_session.ipp>
+#endif

@@ -1,0 +1,311 @@
+// Bodies of <pinion/distributed/client/remote_session.hpp>.
+#pragma once
+
+#include <algorithm>
+
+#include <pinion/distributed/master/local_masters.hpp>
+#include <pinion/distributed/client/remote_session.hpp>
+#include <pinion/rpc/security.hpp>
+
+namespace pinion::inline v0::distributed {
+
+PINION_DECL client_way::client_way(const std::shared_ptr<rpc::network>& n, const std::string& address,
+                                   const std::string& task, const security_options& security)
+    : net(n),
+      way(std::make_shared<rpc::channel>(
+          *net, address, task, rpc::channel_options{.me = {"", rpc::random_number(), security.key}, .allowed = {}})) {}
+
+PINION_DECL client_way::~client_way() {
+  way->close(error(errc::cancelled, "the client is done with it"));
+  rpc::settle(*net);
+}
+
+PINION_DECL void warn(const std::vector<std::string>& notices) {
+  for (const auto& notice : notices) std::fprintf(stderr, "pinion: %s\n", notice.c_str());
+}
+
+PINION_DECL prepared_reply local_port::prepare(const runtime::step_signature& s, patience until, bool lines) {
+  return session_->prepare(s, until, lines);
+}
+
+PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
+  if (!session_->is_fresh(step)) session_->refresh(step, until);
+  const auto out = std::make_shared<outcome>();
+  session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread,
+                [out](run_result got, const error* why) {
+                  out->result = std::move(got);
+                  if (why) out->failed = *why;
+                  out->ended.count_down();
+                });
+  await(*out, until);
+  warn(session_->take_notices());
+  if (out->failed) throw *out->failed;
+  return std::move(out->result);
+}
+
+PINION_DECL void local_port::close() {
+  const auto closed = error(errc::cancelled, "the session was closed while the step ran");
+  if (const auto m = master_.lock())
+    if (const auto session = m->close(session_->handle(), closed)) session->let_go();
+}
+
+PINION_DECL void local_port::await(outcome& out, patience until) const {
+  if (out.ended.done()) return;
+  std::optional<time_point> closed;
+  while (!net_.wait(out.ended, net_.now() + std::chrono::milliseconds(100))) {
+    const auto now = net_.now();
+    if (until && now > *until + grace) throw stuck(errc::deadline_exceeded, "the session's operation_timeout");
+    if (!closed && !session_->is_open()) closed = now;
+    if (closed && now > *closed + grace) throw stuck(errc::cancelled, "the session was closed");
+  }
+}
+
+PINION_DECL error local_port::stuck(errc code, const std::string& what) {
+  return error(code, "the step did not end within " + std::to_string(grace.count()) + " s after " + what +
+                         ": one of its kernels does not return; it is left to itself");
+}
+
+PINION_DECL wire_port::wire_port(std::shared_ptr<rpc::network> net, const std::string& address,
+                                 const security_options& security, session_settings settings, patience until,
+                                 std::function<void()> check)
+    : to_(std::move(net), address, "", security) {
+  connect_and_wait(*to_.net, to_.way, {.what = {}, .until = until, .check = std::move(check)});
+  session_ =
+      ask<opened_session>(open_session{settings.soft, std::move(settings.filters), settings.optimize}, until).session;
+}
+
+PINION_DECL void wire_port::extend(graph_delta delta, patience until) {
+  ask<nothing>(extend_graph{session_, std::move(delta)}, until);
+}
+
+PINION_DECL prepared_reply wire_port::prepare(const runtime::step_signature& s, patience until, bool lines) {
+  return ask<prepared_reply>(prepare_step{session_, left(until), s, lines}, until);
+}
+
+PINION_DECL pinion::plan wire_port::plan(const runtime::step_signature& s, patience until) {
+  return ask<plan_reply>(plan_step{session_, left(until), s}, until).plan;
+}
+
+PINION_DECL std::vector<device_info> wire_port::devices(patience until) {
+  return ask<list_reply>(list_request{session_, left(until)}, until).devices;
+}
+
+PINION_DECL run_result wire_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
+  auto reply = ask<run_reply>(run_request{session_, step, left(until), std::move(feeds), trace}, until);
+  warn(reply.notices);
+  return {std::move(reply.fetches), std::move(reply.trace)};
+}
+
+PINION_DECL void wire_port::cancel_steps(const error& why) {
+  {
+    std::lock_guard hold(mutex_);
+    if (closed_) return;
+    ++cancellations_;
+    cancelled_by_ = why;
+  }
+  to_.way->notify(rpc::lane::control, cancel_runs::method, rpc::encode(cancel_runs{session_, why}),
+                  rpc::connection::urgency::now);
+}
+
+PINION_DECL void wire_port::close() {
+  {
+    std::lock_guard hold(mutex_);
+    if (std::exchange(closed_, true)) return;
+  }
+  to_.way->notify(rpc::lane::data, close_session::method, rpc::encode(close_session{session_}),
+                  rpc::connection::urgency::now);
+}
+
+PINION_DECL void wire_port::expect_open() const {
+  std::lock_guard hold(mutex_);
+  if (closed_) throw error(errc::cancelled, "the session was closed while the step ran");
+}
+
+PINION_DECL void wire_port::expect_wanted(int cancellations_before) const {
+  expect_open();
+  std::lock_guard hold(mutex_);
+  if (cancellations_ != cancellations_before) throw *cancelled_by_;
+}
+
+PINION_DECL int wire_port::cancellations() const {
+  std::lock_guard hold(mutex_);
+  return cancellations_;
+}
+
+PINION_DECL std::uint64_t wire_port::left(patience until) const {
+  if (!until) return 0;
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(*until - to_.net->now()).count();
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(ms, 1));
+}
+
+PINION_DECL remote_session::remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net,
+                                           std::chrono::milliseconds patience_of_close)
+    : options_(options),
+      graph_(g),
+      net_(std::move(net)),
+      address_(address_of_target(options.target)),
+      patience_of_close_(patience_of_close) {
+  if (options.placer)
+    throw error(errc::invalid_argument,
+                "a session on a cluster is placed by the task it targets; give that server its "
+                "placer: server_options.config.placer");
+  if (options.record_costs)
+    throw error(errc::unimplemented, "costs are recorded by sessions of one process, and this one is on a cluster");
+}
+
+PINION_DECL std::shared_ptr<runtime::prepared_step> remote_session::prepare(const runtime::step_signature& signature) {
+  const users::one call(calls_);
+  const auto place = place_of(signature);
+  if (auto known = step_in(*place)) return expect_open(), known;
+  std::lock_guard one_makes_it(place->making);
+  if (auto known = step_in(*place)) return expect_open(), known;
+  const auto until = deadline();
+  ship(until);
+  const bool lines = options_.log_device_placement;
+  const auto reply = port(until)->prepare(signature, until, lines);
+  for (const auto& line : reply.placed) log_placement(options_, line);
+  auto made = std::make_shared<remote_step>(reply.step);
+  std::lock_guard hold(mutex_);
+  return place->step = std::move(made);
+}
+
+PINION_DECL void remote_session::run(runtime::prepared_step& step, std::span<const any_tensor> feeds,
+                                     std::span<any_tensor> results, step_trace* trace) {
+  const users::one call(calls_);
+  const auto until = deadline();
+  run_result got =
+      port(until)->run(static_cast<remote_step&>(step).number, {feeds.begin(), feeds.end()}, trace != nullptr, until);
+  if (got.fetches.size() != results.size()) throw error(errc::internal, "the master sent another number of results");
+  std::move(got.fetches.begin(), got.fetches.end(), results.begin());
+  if (trace) *trace = std::move(got.trace);
+}
+
+PINION_DECL pinion::measured_costs remote_session::measured_costs() {
+  throw error(errc::unimplemented, "costs are recorded by sessions of one process, and this one is on a cluster");
+}
+
+PINION_DECL std::pair<any_tensor, std::string> remote_session::to_device(const any_tensor&, const device_spec& where) {
+  throw error(errc::unimplemented, "a value can be copied ahead to a device of this process, and " + to_string(where) +
+                                       " belongs to a session on a cluster");
+}
+
+PINION_DECL pinion::plan remote_session::plan(const runtime::step_signature& signature) {
+  const users::one call(calls_);
+  const auto until = deadline();
+  ship(until);
+  return port(until)->plan(signature, until);
+}
+
+PINION_DECL std::vector<device_info> remote_session::list_devices() {
+  const users::one call(calls_);
+  const auto until = deadline();
+  return port(until)->devices(until);
+}
+
+PINION_DECL void remote_session::cancel_steps(const error& why) {
+  std::shared_ptr<session_port> open;
+  {
+    std::lock_guard hold(mutex_);
+    open = port_;
+  }
+  if (open) open->cancel_steps(why);
+}
+
+PINION_DECL void remote_session::close(source_location where) {
+  std::shared_ptr<session_port> open;
+  {
+    std::lock_guard hold(mutex_);
+    if (!std::exchange(closed_, true)) closed_at_ = where;
+    open = std::exchange(port_, nullptr);
+  }
+  if (open) open->close();
+  if (net_->single_threaded()) return;  // what is under way waits for this thread
+  if (!calls_->wait_until_none(std::chrono::steady_clock::now() + patience_of_close_))
+    std::fprintf(stderr, "pinion: a session at %s was closed, and a call of it has not ended; it is left to itself\n",
+                 address_.c_str());
+}
+
+PINION_DECL std::shared_ptr<remote_session::step_place> remote_session::place_of(
+    const runtime::step_signature& signature) {
+  std::lock_guard hold(mutex_);
+  auto& place = steps_[signature];
+  if (!place) place = std::make_shared<step_place>();
+  return place;
+}
+
+PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::step_in(const step_place& place) const {
+  std::lock_guard hold(mutex_);
+  return place.step;
+}
+
+PINION_DECL patience remote_session::deadline() const {
+  if (options_.operation_timeout.count() == 0) return std::nullopt;
+  return net_->now() + options_.operation_timeout;
+}
+
+PINION_DECL void remote_session::expect_open() const {
+  std::lock_guard hold(mutex_);
+  refuse_if_closed();
+}
+
+PINION_DECL void remote_session::refuse_if_closed() const {
+  if (closed_) throw error(errc::failed_precondition, "the session is closed").called_at(to_string(closed_at_));
+}
+
+PINION_DECL std::shared_ptr<session_port> remote_session::port(patience until) {
+  {
+    std::lock_guard hold(mutex_);
+    refuse_if_closed();
+    if (port_) return port_;
+  }
+  std::lock_guard one_opens(opening_);
+  {
+    std::lock_guard hold(mutex_);
+    if (port_) return port_;
+  }
+  auto opened = open(until);
+  std::lock_guard hold(mutex_);
+  refuse_if_closed();
+  return port_ = std::move(opened);
+}
+
+PINION_DECL std::shared_ptr<session_port> remote_session::open(patience until) {
+  session_settings settings{options_.allow_soft_placement, options_.device_filters, options_.optimize};
+  if (const auto here = local_masters::instance().find(address_, options_.security.key))
+    return std::make_shared<local_port>(here, std::move(settings));
+  return std::make_shared<wire_port>(net_, address_, options_.security, std::move(settings), until,
+                                     [this] { expect_open(); });
+}
+
+PINION_DECL void remote_session::ship(patience until) {
+  std::lock_guard one_at_a_time(shipping_);
+  auto delta = delta_since(graph_, shipped_);
+  if (delta.nodes.empty() && delta.gone.empty()) return;
+  const auto to = port(until);
+  auto after = shipped_;
+  after.add(delta);
+  to->extend(std::move(delta), until);
+  shipped_ = std::move(after);
+}
+
+PINION_DECL void stop_remote(const std::shared_ptr<rpc::network>& net, const std::string& address,
+                             const std::string& task, const security_options& security) {
+  const auto until = net->now() + std::chrono::seconds(10);
+  client_way to(net, address, task, security);
+  reach(*net, to.way, std::chrono::seconds(1));
+  const auto gone = std::make_shared<countdown>();
+  to.way->observe([gone](const error&) { gone->count_down(); });
+  ask_and_wait<nothing>(*net, to.way, shutdown_request{}, {.what = {}, .until = until}, rpc::lane::control);
+  net->wait(*gone, until);
+}
+
+PINION_DECL void reset_remote(const std::shared_ptr<rpc::network>& net, const std::string& address,
+                              const std::vector<std::string>& containers, const security_options& security) {
+  if (const auto here = local_masters::instance().find(address, security.key)) return here->reset(containers);
+  const patience until = net->now() + std::chrono::seconds(30);
+  client_way to(net, address, "", security);
+  connect_and_wait(*net, to.way, {.what = {}, .until = until});
+  ask_and_wait<nothing>(*net, to.way, reset_request{containers}, {.what = {}, .until = until});
+}
+
+}  // namespace pinion::inline v0::distributed

@@ -1,0 +1,94 @@
+// Bodies of <pinion/distributed/master/known_tasks.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <set>
+
+#include <pinion/distributed/master/known_tasks.hpp>
+
+namespace pinion::inline v0::distributed {
+
+PINION_DECL std::vector<std::string> known_tasks::all() const {
+  std::vector<std::string> result;
+  for (const auto& name : s_.peers.names())
+    if (name == s_.name || passes_filters(name)) result.push_back(name);
+  return result;
+}
+
+PINION_DECL std::vector<std::string> known_tasks::met() const {
+  std::lock_guard hold(mutex_);
+  std::vector<std::string> result;
+  for (const auto& known : known_) result.push_back(known.first);
+  return result;
+}
+
+PINION_DECL std::vector<device_info> known_tasks::devices() const {
+  std::lock_guard hold(mutex_);
+  std::vector<device_info> all;
+  for (const auto& name : s_.peers.names())
+    if (const auto at = known_.find(name); at != known_.end())
+      all.insert(all.end(), at->second.devices.begin(), at->second.devices.end());
+  return all;
+}
+
+PINION_DECL std::uint64_t known_tasks::incarnation_of(const std::string& task) const {
+  if (task == s_.name) return s_.incarnation;
+  std::lock_guard hold(mutex_);
+  return known_.at(task).incarnation;
+}
+
+PINION_DECL std::vector<std::string> known_tasks::asked_for(const graph& g, const std::vector<node_id>& nodes) const {
+  std::set<std::string> asked{s_.name};
+  for (const node_id id : nodes) {
+    const device_spec place = task_part(g[id].requested);
+    if (place.empty()) continue;
+    for (const auto& name : all())
+      if (is_specification(place, parse_device(name))) asked.insert(name);
+  }
+  return {asked.begin(), asked.end()};
+}
+
+PINION_DECL void known_tasks::learn(const std::vector<std::string>& tasks, patience until) {
+  for (const auto& task : tasks) {
+    if (knows(task)) continue;
+    info found;
+    if (task == s_.name) {
+      found.devices = s_.here.devices();
+    } else {
+      connect_and_wait(s_.net, s_.values.way_to(task), waits(until));
+      found.incarnation = s_.peers.way_to(task)->incarnation();
+      found.devices = ask<status_reply>(task, status_request{}, until).devices;
+    }
+    std::lock_guard hold(mutex_);
+    known_.emplace(task, std::move(found));
+  }
+}
+
+PINION_DECL std::uint64_t known_tasks::meet_again(const std::string& task) {
+  const auto way = s_.values.way_to(task);
+  reach(s_.net, way, std::chrono::milliseconds(500), task, waits({}));
+  if (way->incarnation() != incarnation_of(task))
+    throw error(errc::aborted, task + " was restarted: its state is gone; open a new session").in_task(task);
+  return way->generation();
+}
+
+PINION_DECL wait_options known_tasks::waits(patience until) const {
+  return {.what = "waiting for the peers of the step", .until = until, .check = check_};
+}
+
+PINION_DECL device_spec known_tasks::task_part(const device_spec& s) {
+  return device_spec{}.with_job(s.job()).with_replica(s.replica()).with_task(s.task());
+}
+
+PINION_DECL bool known_tasks::passes_filters(const std::string& task) const {
+  return filters_.empty() || std::any_of(filters_.begin(), filters_.end(), [&](const std::string& filter) {
+           return is_specification(task_part(parse_device(filter)), parse_device(task));
+         });
+}
+
+PINION_DECL bool known_tasks::knows(const std::string& task) const {
+  std::lock_guard hold(mutex_);
+  return known_.count(task) > 0;
+}
+
+}  // namespace pinion::inline v0::distributed

@@ -1,0 +1,37 @@
+// The masters that live in this process.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <pinion/base/config.hpp>
+#include <pinion/distributed/master/master.hpp>
+
+namespace pinion::inline v0::distributed {
+
+// The masters of this process, by address: a session that targets one of them calls it directly. It must know the key
+// all the same.
+class local_masters {
+ public:
+  static local_masters& instance();
+  void add(const std::string& address, const std::string& key, std::weak_ptr<master> m);
+  void remove(const std::string& address);
+  // Null where there is none; throws unauthenticated where there is one with another key.
+  std::shared_ptr<master> find(const std::string& address, const std::string& key);
+
+ private:
+  struct guarded {
+    std::string key;
+    std::weak_ptr<master> who;
+  };
+  std::mutex mutex_;
+  std::map<std::string, guarded> masters_;
+};
+
+}  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/master/local_masters.ipp>
+#endif

@@ -1,0 +1,35 @@
+// Bodies of <pinion/distributed/master/local_masters.hpp>.
+#pragma once
+
+#include <utility>
+
+#include <pinion/distributed/master/local_masters.hpp>
+#include <pinion/rpc/security.hpp>
+
+namespace pinion::inline v0::distributed {
+
+PINION_DECL local_masters& local_masters::instance() {
+  static local_masters all;
+  return all;
+}
+
+PINION_DECL void local_masters::add(const std::string& address, const std::string& key, std::weak_ptr<master> m) {
+  std::lock_guard hold(mutex_);
+  masters_[address] = {key, std::move(m)};
+}
+
+PINION_DECL void local_masters::remove(const std::string& address) {
+  std::lock_guard hold(mutex_);
+  masters_.erase(address);
+}
+
+PINION_DECL std::shared_ptr<master> local_masters::find(const std::string& address, const std::string& key) {
+  std::lock_guard hold(mutex_);
+  const auto at = masters_.find(address);
+  if (at == masters_.end()) return nullptr;
+  if (!rpc::same_proof(at->second.key, key))
+    throw rpc::wrong_key("the task at " + address, !at->second.key.empty(), !key.empty());
+  return at->second.who.lock();
+}
+
+}  // namespace pinion::inline v0::distributed

@@ -1,0 +1,105 @@
+// Bodies of <pinion/distributed/master/master.hpp>.
+#pragma once
+
+#include <pinion/distributed/master/master.hpp>
+#include <pinion/rpc/security.hpp>
+
+namespace pinion::inline v0::distributed {
+
+PINION_DECL master::~master() {
+  stop(error(errc::unavailable, "the server was stopped"), time_point::max());
+}
+
+PINION_DECL std::shared_ptr<master_session> master::open(session_settings settings, std::uint64_t client) {
+  std::lock_guard hold(mutex_);
+  if (stopped_) throw stopping();
+  std::uint64_t handle = 0;
+  while (handle == 0 || sessions_.count(handle)) handle = rpc::random_number() & 0xffffffffu;
+  auto s = std::make_shared<master_session>(services_, handle, client, std::move(settings));
+  sessions_.emplace(handle, s);
+  return s;
+}
+
+PINION_DECL std::shared_ptr<master_session> master::find(std::uint64_t handle) const {
+  std::lock_guard hold(mutex_);
+  const auto at = sessions_.find(handle);
+  if (at == sessions_.end()) throw unknown();
+  return at->second;
+}
+
+PINION_DECL std::shared_ptr<master_session> master::find(std::uint64_t handle, std::uint64_t client) const {
+  auto found = find(handle);
+  if (found->client() != client) throw unknown();
+  return found;
+}
+
+PINION_DECL void master::cancel_steps(std::uint64_t handle, const error& why) {
+  std::shared_ptr<master_session> s;
+  {
+    std::lock_guard hold(mutex_);
+    if (const auto at = sessions_.find(handle); at != sessions_.end()) s = at->second;
+  }
+  if (s) s->cancel_steps(why);
+}
+
+PINION_DECL std::shared_ptr<master_session> master::close(std::uint64_t handle, const error& why) {
+  std::shared_ptr<master_session> s;
+  {
+    std::lock_guard hold(mutex_);
+    const auto at = sessions_.find(handle);
+    if (at == sessions_.end()) return nullptr;
+    s = std::move(at->second);
+    sessions_.erase(at);
+  }
+  s->close(why);
+  return s;
+}
+
+PINION_DECL void master::close_all(const error& why) {
+  std::map<std::uint64_t, std::shared_ptr<master_session>> all;
+  {
+    std::lock_guard hold(mutex_);
+    all.swap(sessions_);
+  }
+  for (const auto& [handle, s] : all) s->close(why);
+}
+
+PINION_DECL bool master::stop(const error& why, time_point until) {
+  {
+    std::lock_guard hold(mutex_);
+    stopped_ = true;
+  }
+  close_all(why);
+  return services_.in_use->wait_until_none(until);
+}
+
+PINION_DECL void master::reset(const std::vector<std::string>& containers) {
+  const users::one using_server(services_.in_use);
+  expect_running();
+  close_all(error(errc::aborted, "the session was closed: the state of its cluster was reset"));
+  services_.here.reset(containers);
+  for (const auto& task : services_.peers.names()) {
+    if (task == services_.name) continue;
+    const auto way = services_.peers.way_to(task);
+    const wait_options how{
+        .what = {}, .until = services_.net.now() + std::chrono::seconds(10), .check = [this] { expect_running(); }};
+    connect_and_wait(services_.net, way, how);
+    ask_and_wait<nothing>(services_.net, way, reset_containers{containers}, how);
+  }
+}
+
+PINION_DECL void master::expect_running() const {
+  std::lock_guard hold(mutex_);
+  if (stopped_) throw stopping();
+}
+
+PINION_DECL error master::unknown() const {
+  return error(errc::aborted,
+               services_.name + " does not know this session: it was restarted, or the session was closed");
+}
+
+PINION_DECL error master::stopping() const {
+  return error(errc::unavailable, services_.name + " is being stopped");
+}
+
+}  // namespace pinion::inline v0::distributed

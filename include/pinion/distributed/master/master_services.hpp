@@ -1,0 +1,28 @@
+// What a master and its sessions have of their server.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <pinion/distributed/worker/exchange.hpp>
+#include <pinion/distributed/wire/peers.hpp>
+#include <pinion/distributed/master/users.hpp>
+#include <pinion/distributed/worker/worker.hpp>
+#include <pinion/placement/any_placer.hpp>
+
+namespace pinion::inline v0::distributed {
+
+struct master_services {
+  rpc::network& net;
+  std::string name;  // of its task
+  std::uint64_t incarnation;
+  distributed::peers& peers;
+  distributed::exchange& values;
+  distributed::worker& here;
+  any_placer place = {};
+  // Those who use the others on behalf of a session: a server that stops waits for them.
+  std::shared_ptr<users> in_use = std::make_shared<users>();
+};
+
+}  // namespace pinion::inline v0::distributed

@@ -1,0 +1,253 @@
+// Bodies of <pinion/distributed/master/master_session.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include <pinion/distributed/master/master_session.hpp>
+#include <pinion/placement/plan/explain.hpp>
+#include <pinion/runtime/optimize/optimize.hpp>
+#include <pinion/runtime/step/prune.hpp>
+
+namespace pinion::inline v0::distributed {
+
+PINION_DECL master_session::master_session(master_services& services, std::uint64_t handle, std::uint64_t client,
+                                           session_settings settings)
+    : s_(services),
+      in_use_(services.in_use),
+      handle_(handle),
+      client_(client),
+      soft_(settings.soft),
+      optimize_(settings.optimize),
+      tasks_(services, std::move(settings.filters), [this] { expect_open(); }) {}
+
+PINION_DECL bool master_session::is_open() const {
+  std::lock_guard hold(mutex_);
+  return !closed_;
+}
+
+PINION_DECL void master_session::extend(graph_delta delta) {
+  const users::one using_server(in_use_);
+  std::lock_guard one_at_a_time(building_);
+  expect_sound();
+  try {
+    apply(*graph_, std::move(delta));
+  } catch (...) {
+    spoiled_ = current_error().in_task(s_.name);
+    throw error(*spoiled_);
+  }
+}
+
+PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature& signature, patience until,
+                                                   bool lines) {
+  const users::one using_server(in_use_);
+  prepared_reply reply;
+  const auto step = placed(signature, until, [&](const placement_problem&, const placement& where) {
+    const auto fresh = keep(where, kept_);
+    if (lines) reply.placed = placement_lines(*graph_, where, fresh);
+    return std::make_shared<session_step>(optimize_ ? cut(runtime::optimize(*graph_, where, signature))
+                                                    : cut({nullptr, where, signature}));
+  });
+  reply.step = step->number;
+  for (step_part& part : step->parts) ship(part, until);
+  std::lock_guard hold(mutex_);
+  steps_[step->number] = step;
+  return reply;
+}
+
+PINION_DECL pinion::plan master_session::plan(const runtime::step_signature& signature, patience until) {
+  const users::one using_server(in_use_);
+  return placed(signature, until,
+                [](const placement_problem& problem, const placement& where) { return explain(problem, where); });
+}
+
+PINION_DECL std::vector<device_info> master_session::devices(patience until) {
+  const users::one using_server(in_use_);
+  expect_open();
+  tasks_.learn(tasks_.all(), until);
+  return tasks_.devices();
+}
+
+PINION_DECL bool master_session::is_fresh(std::uint64_t number) const {
+  const users::one using_server(in_use_);
+  std::lock_guard hold(mutex_);
+  const auto step = find(number);
+  return std::all_of(step->parts.begin(), step->parts.end(), [&](const step_part& p) {
+    if (p.task == s_.name) return true;
+    const auto way = s_.peers.way_to(p.task);
+    return way->up() && way->generation() == p.generation;
+  });
+}
+
+PINION_DECL void master_session::refresh(std::uint64_t number, patience until) {
+  const users::one using_server(in_use_);
+  std::shared_ptr<session_step> step;
+  {
+    std::lock_guard hold(mutex_);
+    step = find(number);
+  }
+  std::lock_guard one_at_a_time(*step->shipping);
+  for (step_part& p : step->parts)
+    if (p.task != s_.name && tasks_.meet_again(p.task) != p.generation) ship(p, until);
+}
+
+PINION_DECL void master_session::run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, patience until,
+                                     worker::begin_in where, run_ended done) {
+  const users::one using_server(in_use_);
+  std::shared_ptr<session_run> r;
+  try {
+    r = enter(number, feeds, done);
+  } catch (...) {
+    const error e = current_error();
+    return done({}, &e);
+  }
+  r->begin(handle_, std::move(feeds), trace, until, where);
+}
+
+PINION_DECL std::vector<std::string> master_session::take_notices() {
+  std::lock_guard hold(mutex_);
+  return std::exchange(notices_, {});
+}
+
+PINION_DECL void master_session::cancel_steps(const error& why) {
+  std::map<std::uint64_t, std::shared_ptr<session_run>> running;
+  {
+    std::lock_guard hold(mutex_);
+    running = running_;
+  }
+  for (const auto& [number, r] : running) r->fail(why);
+}
+
+PINION_DECL void master_session::close(const error& why) {
+  std::map<std::uint64_t, std::shared_ptr<session_run>> running;
+  {
+    std::lock_guard hold(mutex_);
+    if (closed_) return;
+    closed_ = why;
+    running = running_;
+  }
+  for (const auto& [number, r] : running) r->fail(why);
+  s_.here.forget_session(handle_);
+  for (const auto& task : tasks_.met())
+    if (task != s_.name)
+      s_.peers.way_to(task)->notify(rpc::lane::data, forget_session::method, rpc::encode(forget_session{handle_}));
+}
+
+PINION_DECL void master_session::let_go() {
+  decltype(steps_) none;
+  {
+    std::lock_guard hold(mutex_);
+    none.swap(steps_);
+  }
+  std::lock_guard one_at_a_time(building_);
+  graph_.reset();
+}
+
+PINION_DECL void master_session::expect_open() const {
+  std::lock_guard hold(mutex_);
+  expect_open_held();
+}
+
+PINION_DECL void master_session::expect_open_held() const {
+  if (!closed_) return;
+  if (closed_->code() != errc::cancelled) throw *closed_;
+  throw error(errc::failed_precondition, "the session is closed");
+}
+
+PINION_DECL void master_session::expect_sound() const {
+  expect_open();
+  if (spoiled_) throw *spoiled_;
+}
+
+PINION_DECL void master_session::check(const runtime::step_signature& s) const {
+  for (const auto* ends : {&s.feeds, &s.fetches})
+    for (const auto& o : *ends)
+      if (!graph_->contains(o.node) || o.index < 0 || o.index >= static_cast<int>((*graph_)[o.node].outputs.size()))
+        throw error(errc::invalid_argument, "a step feeds or fetches an output that is not in its graph");
+  for (const node_id t : s.targets)
+    if (!graph_->contains(t)) throw error(errc::invalid_argument, "a step runs a node that is not in its graph");
+}
+
+PINION_DECL session_step master_session::cut(const runtime::optimized_step& what) {
+  return cut_by_task(
+      what.graph ? *what.graph : *graph_, what.placement, what.signature, s_.name, handle_, next_step_++,
+      [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_);
+}
+
+PINION_DECL std::vector<node_id> master_session::nodes_of(const runtime::step_signature& signature) const {
+  expect_sound();
+  check(signature);
+  return runtime::prune(*graph_, signature);
+}
+
+PINION_DECL placement_problem master_session::problem_of(std::vector<node_id> nodes) const {
+  return {.graph = *graph_,
+          .nodes = std::move(nodes),
+          .devices = tasks_.devices(),
+          .kept = kept_,
+          .home = parse_device(s_.name),
+          .soft = soft_};
+}
+
+PINION_DECL std::optional<placement> master_session::place(const placement_problem& problem) const {
+  try {
+    return s_.place(problem);
+  } catch (const error& e) {
+    const bool more = tasks_.met().size() < tasks_.all().size();
+    if (e.code() != errc::invalid_argument || !more) throw;
+  }
+  return std::nullopt;
+}
+
+PINION_DECL void master_session::ship(step_part& part, patience until) {
+  if (part.task == s_.name) {
+    wait_for<nothing>(s_.net, tasks_.waits(until), [&](auto done) {
+      s_.here.register_step({}, part.message, [done](const error* failed) { done({}, failed); });
+    });
+    return;
+  }
+  const auto generation = tasks_.meet_again(part.task);
+  tasks_.ask<nothing>(part.task, part.message, until);
+  std::lock_guard hold(mutex_);
+  part.generation = generation;
+}
+
+PINION_DECL std::shared_ptr<session_run> master_session::enter(std::uint64_t number,
+                                                               const std::vector<any_tensor>& feeds,
+                                                               const run_ended& done) {
+  std::lock_guard hold(mutex_);
+  expect_open_held();
+  const auto step = find(number);
+  check_feeds(*step, feeds);
+  const std::uint64_t run = (handle_ << 32) + ++last_run_ % (std::uint64_t{1} << 32);
+  const auto leave = [self = shared_from_this(), run] {
+    std::lock_guard held(self->mutex_);
+    self->running_.erase(run);
+  };
+  const auto tell = [self = shared_from_this()](std::vector<std::string> notices) {
+    std::lock_guard held(self->mutex_);
+    self->notices_.insert(self->notices_.end(), notices.begin(), notices.end());
+  };
+  return running_[run] = std::make_shared<session_run>(s_, step, run, leave, tell, done);
+}
+
+PINION_DECL std::shared_ptr<session_step> master_session::find(std::uint64_t number) const {
+  expect_open_held();
+  const auto at = steps_.find(number);
+  if (at == steps_.end()) throw error(errc::not_found, "the session has no such step");
+  return at->second;
+}
+
+PINION_DECL void master_session::check_feeds(const session_step& s, const std::vector<any_tensor>& feeds) {
+  if (feeds.size() != s.feed_types.size())
+    throw error(errc::invalid_argument, "the step takes " + std::to_string(s.feed_types.size()) + " feeds, not " +
+                                            std::to_string(feeds.size()));
+  for (std::size_t i = 0; i < feeds.size(); ++i) {
+    const auto& want = s.feed_types[i];
+    if (feeds[i].empty() || feeds[i].dtype() != want.dtype || !fits(feeds[i].shape(), want.shape))
+      throw error(errc::invalid_argument, "feed " + std::to_string(i) + " is not " +
+                                              std::string(to_string(want.dtype)) + " " + to_string(want.shape));
+  }
+}
+
+}  // namespace pinion::inline v0::distributed

@@ -1,0 +1,73 @@
+// One run of a step, as its master sees it.
+//
+// Invariants (numbers of protocol.md in brackets)
+//   1. It ends once: with its fetches when every task has ended its part, or with the first failure. [R1, R2]
+//   2. A failure cancels it on every task that takes part; its own end waits for the part of this task only, since
+//      another may be dead. [R3]
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/distributed/master/master_services.hpp>
+#include <pinion/distributed/master/session_step.hpp>
+#include <pinion/distributed/wire/waiting.hpp>
+
+namespace pinion::inline v0::distributed {
+
+// Shared by its session and by the answers that are under way. Thread-safe.
+class session_run : public std::enable_shared_from_this<session_run> {
+ public:
+  using noticed = std::function<void(std::vector<std::string>)>;
+
+  // `leave` is called before `done`, each once, in any thread.
+  session_run(master_services& services, std::shared_ptr<const session_step> what, std::uint64_t number,
+              std::function<void()> leave, noticed tell, run_ended done);
+
+  // With `trace`, what the tasks did is in the result.
+  void begin(std::uint64_t session, std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where);
+
+  void fail(const error& why);
+
+ private:
+  // Those that have ended their parts may still hold values that nobody will pull.
+  void cancel(const error& why);
+  void ended_here(run_result result, const error* failed);
+  void ended_at(const std::string& task, step_trace trace, const error* failed);
+  // With the lock. Other tasks have other clocks, but what they did lies within this run.
+  void add(step_trace part);
+  void finish_if_over();
+
+  rpc::awaitable<void> watch(std::shared_ptr<session_run> self, time_point until);
+  bool is_finished() const;
+  error too_late() const;
+  std::string heard(const std::string& task) const;
+
+  master_services& s_;
+  const std::shared_ptr<const session_step> step_;
+  const std::uint64_t number_;
+  const std::function<void()> leave_;
+  const noticed tell_;
+  run_ended done_;
+  std::optional<step_tracer> clock_;  // of a run that is written down
+  std::int64_t began_ = 0;
+  std::unique_ptr<rpc::timer> timer_;  // of the network's thread
+
+  mutable std::mutex mutex_;
+  std::set<std::string> left_;  // other tasks that have not ended their parts
+  bool here_left_ = true, finished_ = false;
+  run_result result_;
+  std::optional<error> failure_;
+};
+
+}  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/master/session_run.ipp>
+#endif

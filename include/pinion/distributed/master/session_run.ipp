@@ -1,0 +1,134 @@
+// Bodies of <pinion/distributed/master/session_run.hpp>.
+#pragma once
+
+#include <utility>
+
+#include <pinion/distributed/master/session_run.hpp>
+#include <pinion/rpc/asio_io.hpp>
+#include <pinion/runtime/step/transfer_key.hpp>
+
+namespace pinion::inline v0::distributed {
+
+PINION_DECL session_run::session_run(master_services& services, std::shared_ptr<const session_step> what,
+                                     std::uint64_t number, std::function<void()> leave, noticed tell, run_ended done)
+    : s_(services),
+      step_(std::move(what)),
+      number_(number),
+      leave_(std::move(leave)),
+      tell_(std::move(tell)),
+      done_(std::move(done)) {
+  for (const auto& part : step_->parts)
+    if (part.task != s_.name) left_.insert(part.task);
+}
+
+PINION_DECL void session_run::begin(std::uint64_t session, std::vector<any_tensor> feeds, bool trace, patience until,
+                                    worker::begin_in where) {
+  if (until) s_.net.spawn(watch(shared_from_this(), *until));
+  const run_step request{session, step_->number, number_, trace};
+  if (trace) began_ = clock_.emplace().now();
+  for (const auto& part : step_->parts)
+    if (part.task != s_.name)
+      rpc::call<part_ended>(*s_.peers.way_to(part.task), rpc::lane::data, request,
+                            std::function<void(part_ended, const error*)>(
+                                [self = shared_from_this(), task = part.task](part_ended end, const error* failed) {
+                                  if (!end.notices.empty()) self->tell_(std::move(end.notices));
+                                  self->ended_at(task, std::move(end.trace), failed);
+                                }));
+  if (!step_->part_of(s_.name)) return ended_here({}, nullptr);
+  s_.here.run(request, {}, std::move(feeds), step_->signature.fetches.size(), where,
+              [self = shared_from_this(), session](run_result result, const error* failed) {
+                if (auto notices = self->s_.here.take_notices(session); !notices.empty())
+                  self->tell_(std::move(notices));
+                self->ended_here(std::move(result), failed);
+              });
+}
+
+PINION_DECL void session_run::fail(const error& why) {
+  {
+    std::lock_guard hold(mutex_);
+    if (failure_ || finished_) return;
+    failure_ = why;
+  }
+  cancel(why);
+  finish_if_over();
+}
+
+PINION_DECL void session_run::cancel(const error& why) {
+  s_.here.cancel(number_, why);
+  for (const auto& part : step_->parts)
+    if (part.task != s_.name)
+      s_.peers.way_to(part.task)->notify(rpc::lane::control, cancel_run::method, rpc::encode(cancel_run{number_, why}));
+}
+
+PINION_DECL void session_run::ended_here(run_result result, const error* failed) {
+  if (failed) fail(*failed);
+  {
+    std::lock_guard hold(mutex_);
+    result_.fetches = std::move(result.fetches);
+    add(std::move(result.trace));
+    here_left_ = false;
+  }
+  finish_if_over();
+}
+
+PINION_DECL void session_run::ended_at(const std::string& task, step_trace trace, const error* failed) {
+  if (failed) fail(*failed);
+  {
+    std::lock_guard hold(mutex_);
+    add(std::move(trace));
+    left_.erase(task);
+  }
+  finish_if_over();
+}
+
+PINION_DECL void session_run::add(step_trace part) {
+  if (clock_ && !part.events.empty()) result_.trace.merge(std::move(part), began_, clock_->now());
+}
+
+PINION_DECL void session_run::finish_if_over() {
+  {
+    std::lock_guard hold(mutex_);
+    if (finished_ || here_left_ || (!failure_ && !left_.empty())) return;
+    finished_ = true;
+  }
+  s_.net.post([self = shared_from_this()] {
+    if (self->timer_) self->timer_->cancel();
+  });
+  leave_();
+  const auto done = std::move(done_);
+  done(std::move(result_), failure_ ? &*failure_ : nullptr);
+}
+
+PINION_DECL rpc::awaitable<void> session_run::watch(std::shared_ptr<session_run> self, time_point until) {
+  timer_ = s_.net.make_timer();
+  bool over = self->is_finished();
+  if (!over) over = !co_await timer_->wait_until(until);
+  if (!over) fail(too_late());
+}
+
+PINION_DECL bool session_run::is_finished() const {
+  std::lock_guard hold(mutex_);
+  return finished_;
+}
+
+PINION_DECL error session_run::too_late() const {
+  std::string waits;
+  if (const auto key = s_.here.waits_for(number_); !key.empty())
+    waits = ": waiting for " + std::string(runtime::value_of(key)) + " from " +
+            std::string(task_of_device(runtime::source_of(key)));
+  std::lock_guard hold(mutex_);
+  for (const auto& task : left_)
+    waits += (waits.empty() ? ": " : "; ") + task + " has not ended its part" + heard(task);
+  error e(errc::deadline_exceeded, "the step did not end within the session's operation_timeout" + waits);
+  if (!left_.empty()) e.in_task(*left_.begin());
+  return e;
+}
+
+PINION_DECL std::string session_run::heard(const std::string& task) const {
+  const auto way = s_.peers.way_to(task);
+  if (!way->up()) return "";
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(way->silence()).count();
+  return " (last heard " + std::to_string(ms) + " ms ago)";
+}
+
+}  // namespace pinion::inline v0::distributed

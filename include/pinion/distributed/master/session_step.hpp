@@ -1,0 +1,42 @@
+// A step of a session, cut by task.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/distributed/wire/messages.hpp>
+#include <pinion/placement/placement.hpp>
+
+namespace pinion::inline v0::distributed {
+
+struct step_part {
+  std::string task;
+  register_step message;         // what ships it, and ships it again after the way was cut
+  std::uint64_t generation = 0;  // of the way, when it was last shipped
+};
+
+struct session_step {
+  std::uint64_t number = 0;
+  runtime::step_signature signature;
+  std::vector<output_type> feed_types;
+  std::vector<step_part> parts;
+  std::shared_ptr<std::mutex> shipping = std::make_shared<std::mutex>();  // held while they are shipped again
+
+  const step_part* part_of(std::string_view task) const;
+};
+
+// The parts of a placed step whose feeds and fetches live on the first CPU of task `home`. `incarnation_of` tells in
+// which life each task is expected.
+session_step cut_by_task(const graph& g, const placement& placed, const runtime::step_signature& signature,
+                         const std::string& home, std::uint64_t session, std::uint64_t number,
+                         const std::function<std::uint64_t(const std::string&)>& incarnation_of, bool soft);
+
+}  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/master/session_step.ipp>
+#endif

@@ -1,0 +1,51 @@
+// Bodies of <pinion/distributed/master/session_step.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <pinion/distributed/master/session_step.hpp>
+
+namespace pinion::inline v0::distributed {
+
+PINION_DECL const step_part* session_step::part_of(std::string_view task) const {
+  const auto at = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.task == task; });
+  return at == parts.end() ? nullptr : &*at;
+}
+
+namespace detail {
+
+inline int index_in_task(const std::vector<device_info>& devices, int device) {
+  const auto task = task_of_device(devices[static_cast<std::size_t>(device)].name);
+  return static_cast<int>(std::count_if(devices.begin(), devices.begin() + device,
+                                        [&](const device_info& d) { return task_of_device(d.name) == task; }));
+}
+
+}  // namespace detail
+
+PINION_DECL session_step cut_by_task(const graph& g, const placement& placed, const runtime::step_signature& signature,
+                                     const std::string& home, std::uint64_t session, std::uint64_t number,
+                                     const std::function<std::uint64_t(const std::string&)>& incarnation_of,
+                                     bool soft) {
+  const auto& devices = placed.devices();
+  const auto at = std::find_if(devices.begin(), devices.end(),
+                               [&](const device_info& d) { return d.name == home + "/device:CPU:0"; });
+  std::map<std::string, std::vector<runtime::partition>> by_task;
+  for (auto& part : runtime::cut_by_device(g, placed, signature, static_cast<int>(at - devices.begin()))) {
+    const std::string task(task_of_device(devices[static_cast<std::size_t>(part.device)].name));
+    part.device = detail::index_in_task(devices, part.device);
+    by_task[task].push_back(std::move(part));
+  }
+  session_step made{.number = number, .signature = signature, .feed_types = {}, .parts = {}};
+  for (const auto& fed : signature.feeds) made.feed_types.push_back(g.type_of(fed));
+  for (auto& [task, own] : by_task) {
+    register_step message{session, number, cut(g, std::move(own)), {}, soft};
+    for (const auto& [other, unused] : by_task)
+      if (other != task) message.peers.emplace_back(other, incarnation_of(other));
+    made.parts.push_back({task, std::move(message)});
+  }
+  return made;
+}
+
+}  // namespace pinion::inline v0::distributed

@@ -1,0 +1,169 @@
+// What a server is made of: the services of its task behind one door.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/thread_pool.hpp>
+#include <pinion/distributed/worker/builders.hpp>
+#include <pinion/distributed/server/calls.hpp>
+#include <pinion/distributed/worker/exchange.hpp>
+#include <pinion/distributed/master/master.hpp>
+#include <pinion/distributed/server/task_server.hpp>
+
+namespace pinion::inline v0::distributed {
+
+class bound_listener final : public bound_address {
+ public:
+  bound_listener(std::shared_ptr<rpc::network> n, const std::string& address)
+      : net(std::move(n)), listener(net->listen(address)) {}
+  const std::string& address() const override { return listener->address(); }
+  std::shared_ptr<rpc::network> net;
+  std::unique_ptr<rpc::listener> listener;
+};
+
+class server_core final : public task_server {
+ public:
+  server_core(std::shared_ptr<rpc::network> net, const cluster_spec& cluster, const server_options& options,
+              std::unique_ptr<rpc::listener> bound = nullptr);
+  // Waits, however long, for what stop() did not see the end of.
+  ~server_core() override;
+
+  const std::string& address() const override { return address_; }
+  const std::shared_ptr<master>& masters() const { return master_; }
+  rpc::network& network() { return *net_; }
+  const exchange& values() const { return exchange_; }
+
+  void join() override;
+
+  bool stop() override;
+
+  traffic_counts traffic() const override;
+
+ private:
+  // ---- being made
+
+  static std::string job_of(const cluster_spec& cluster, const server_options& options);
+  std::unique_ptr<rpc::listener> listen(const cluster_spec& cluster, const server_options& options);
+  runtime::task_options task_of(const cluster_spec& cluster, const server_options& options) const;
+  // How many tasks of the cluster share this machine, as far as their addresses tell.
+  int tasks_here(const cluster_spec& cluster, const server_options& options) const;
+  rpc::channel_options ways_of(const server_options& options) const;
+
+  rpc::server_options door_options(const server_options& options) const;
+
+  // ---- serving; in the network's thread
+
+  rpc::service service();
+
+  using answer_ref = std::shared_ptr<rpc::responder>;
+
+  std::unique_ptr<rpc::incoming> request(const rpc::envelope& e, rpc::responder to, const rpc::guest_ref& from);
+  std::unique_ptr<rpc::incoming> notice(const rpc::envelope& e, const rpc::guest_ref& from);
+  void gone(const rpc::guest_ref& who, const error& why);
+  void let_go(std::shared_ptr<master_session> closed);
+  bool is_of(const rpc::guest_ref& who, std::uint64_t session) const;
+  static party party_of(const rpc::guest_ref& who) { return {who->channel, who->name, who->incarnation}; }
+
+  static void settle(const answer_ref& answer, const error* failed);
+  // What a body returns is the reply, what it throws the failure.
+  template <class M, class Body>
+  static void reply_with(const answer_ref& answer, M&& message, const Body& body) {
+    try {
+      answer->reply(rpc::encode(body(std::move(message))));
+    } catch (...) {
+      answer->fail(current_error());
+    }
+  }
+  template <class M, class Body>
+  static std::unique_ptr<rpc::incoming> on(const rpc::envelope& e, const answer_ref& answer, Body body) {
+    return rpc::receive<M>(e, [answer, body](M&& m) { reply_with(answer, std::move(m), body); });
+  }
+  // A message that may be large, or follow one: read, and taken care of, in the order in which its client sent them, by
+  // threads that have the time. One that cannot be read closes its connection, as one that is read on arrival does.
+  template <class M, class Body>
+  std::unique_ptr<rpc::incoming> in_turn(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from,
+                                         Body body) {
+    const auto held = hold_unread(e, from);
+    return rpc::receive_sealed<M>(e, [this, answer, from, held, body](rpc::sealed<M>&& unread) {
+      auto letter = std::make_shared<rpc::sealed<M>>(std::move(unread));
+      builders_.add(from->channel, [answer, held, body, letter] {
+        std::optional<M> message;
+        try {
+          message = letter->open();
+        } catch (...) {
+          return answer->hang_up(current_error());
+        }
+        *letter = {};
+        body(std::move(*message));
+      });
+    });
+  }
+  // Counts what a client has sent and nobody has read yet, until what it returns goes. Throws, which closes the
+  // connection, for one that sends without end.
+  std::shared_ptr<void> hold_unread(const rpc::envelope& e, const rpc::guest_ref& from);
+  // A call that may wait for other tasks: begun in turn, then beside the others.
+  template <class M, class Body>
+  std::unique_ptr<rpc::incoming> waiting(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from,
+                                         Body body) {
+    return in_turn<M>(e, answer, from, [this, answer, body](M&& m) {
+      auto held = std::make_shared<M>(std::move(m));
+      calls_.begin([answer, body, held] { reply_with(answer, std::move(*held), body); });
+    });
+  }
+
+  void run(run_request&& r, const rpc::guest_ref& from, const answer_ref& answer);
+  patience until(std::uint64_t ms) const;
+
+  static rpc::awaitable<void> sweep(server_core* self, std::shared_ptr<rpc::timer> timer,
+                                    std::shared_ptr<bool> stopped);
+
+  // Work begins calls, and calls make work; when the master has stopped neither goes on for long.
+  bool end_calls(time_point until);
+  void complain(const std::string& still_runs) const;
+  // For a remote shutdown: somebody must wait until everything has ended, and the network's thread may not.
+  void stop_beside();
+  void ask_to_stop();
+
+  const std::shared_ptr<rpc::network> net_;
+  const std::string job_;
+  const rpc::identity me_;
+  const std::shared_ptr<rpc::traffic> traffic_ = std::make_shared<rpc::traffic>();
+  std::unique_ptr<rpc::listener> listener_;
+  const std::string address_;
+  runtime::task task_;
+  peers peers_;
+  exchange exchange_;
+  worker worker_;
+  const std::chrono::milliseconds stop_timeout_;
+  builders builders_;   // what they still do uses all of the above
+  thread_pool alarms_;  // likewise
+  calls calls_;
+  std::shared_ptr<master> master_;
+  const std::shared_ptr<rpc::server> door_;
+  const std::shared_ptr<rpc::timer> sweeper_ = net_->make_timer();
+  const std::shared_ptr<bool> swept_ = std::make_shared<bool>(false);            // of the network's thread
+  std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;                 // by guest; of the network's thread
+  std::map<std::uint64_t, std::shared_ptr<std::atomic<std::uint64_t>>> unread_;  // likewise: bytes
+
+  countdown asked_;
+  std::atomic<bool> asked_once_{false};
+  std::thread stopper_;  // made in the network's thread while it serves, joined by the destructor
+  std::mutex stopping_;
+  bool stopped_ = false, all_ended_ = true;
+};
+
+}  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/server/server_core.ipp>
+#endif

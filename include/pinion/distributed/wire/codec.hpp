@@ -1,0 +1,8 @@
+// What Cereal needs to ship graphs, steps and values, and the checks on what comes in.
+#pragma once
+
+#include <pinion/distributed/wire/graph.hpp>
+#include <pinion/distributed/wire/program.hpp>
+#include <pinion/distributed/wire/step.hpp>
+#include <pinion/distributed/wire/subgraph.hpp>
+#include <pinion/distributed/wire/values.hpp>

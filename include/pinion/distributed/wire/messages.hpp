@@ -1,0 +1,230 @@
+// What tasks say to each other, as types: one struct a message, its method beside it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/distributed/wire/graph.hpp>
+#include <pinion/distributed/wire/step.hpp>
+#include <pinion/distributed/wire/subgraph.hpp>
+#include <pinion/rpc/failure.hpp>
+#include <pinion/rpc/typed.hpp>
+
+namespace pinion::inline v0::distributed {
+
+using rpc::method;
+using rpc::nothing;
+
+#define PINION_MESSAGE(number, ...)                   \
+  static constexpr rpc::method method = number;       \
+  template <class Archive>                            \
+  void serialize([[maybe_unused]] Archive& archive) { \
+    archive(__VA_ARGS__);                             \
+  }
+
+// ---- to any task
+
+struct status_request {
+  std::uint8_t unused = 0;
+  PINION_MESSAGE(1, unused)
+};
+struct status_reply {
+  std::vector<device_info> devices;
+  PINION_MESSAGE(1, devices)
+};
+
+// Stops the task.
+struct shutdown_request {
+  std::uint8_t unused = 0;
+  PINION_MESSAGE(2, unused)
+};
+
+// ---- from a master to a worker
+
+// A part of a graph and what to compute of it, kept under (session, step) until the session ends.
+struct register_step {
+  std::uint64_t session = 0, step = 0;
+  subgraph part;
+  std::vector<std::pair<std::string, std::uint64_t>> peers;  // the other tasks of the step, each with its incarnation
+  bool soft = false;                                         // may a request in a body that cannot be met be loosened?
+  PINION_MESSAGE(10, session, step, part, peers, soft)
+};
+// Answered when the run has ended here.
+struct run_step {
+  std::uint64_t session = 0, step = 0, run = 0;
+  bool trace = false;
+  PINION_MESSAGE(11, session, step, run, trace)
+};
+struct part_ended {
+  std::vector<std::string> notices;  // for the people behind the session
+  step_trace trace = {};             // empty unless it was asked for
+  PINION_MESSAGE(11, notices, trace)
+};
+struct cancel_run {
+  std::uint64_t run = 0;
+  error why = error(errc::cancelled, "");
+  PINION_MESSAGE(12, run, why)
+};
+struct forget_session {
+  std::uint64_t session = 0;
+  PINION_MESSAGE(13, session)
+};
+struct reset_containers {
+  std::vector<std::string> containers;  // none: all
+  PINION_MESSAGE(14, containers)
+};
+
+// ---- between workers
+
+// A value, sent because it fits the credit. A control edge is a value without a tensor.
+struct push_value {
+  std::uint64_t run = 0;
+  std::string key;
+  any_tensor value;
+  PINION_MESSAGE(20, run, key, value)
+};
+// A value that waits at the sender until it is pulled.
+struct announce_value {
+  std::uint64_t run = 0;
+  std::string key;
+  PINION_MESSAGE(21, run, key)
+};
+struct pull_value {
+  std::uint64_t run = 0;
+  std::string key;
+  PINION_MESSAGE(22, run, key)
+};
+struct pulled_value {
+  any_tensor value;
+  PINION_MESSAGE(22, value)
+};
+// Bytes that were pushed and have been taken.
+struct return_credit {
+  std::uint64_t bytes = 0;
+  PINION_MESSAGE(23, bytes)
+};
+
+// ---- from a client to a master
+
+struct open_session {
+  bool soft = false;
+  std::vector<std::string> filters;
+  bool optimize = true;
+  PINION_MESSAGE(30, soft, filters, optimize)
+};
+struct opened_session {
+  std::uint64_t session = 0;
+  PINION_MESSAGE(30, session)
+};
+struct extend_graph {
+  std::uint64_t session = 0;
+  graph_delta delta;
+  PINION_MESSAGE(37, session, delta)
+};
+struct prepare_step {
+  std::uint64_t session = 0;
+  std::uint64_t patience_ms = 0;  // 0: no limit
+  runtime::step_signature signature;
+  bool lines = false;  // is a line wanted for each node that was placed?
+  PINION_MESSAGE(31, session, patience_ms, signature, lines)
+};
+struct prepared_reply {
+  std::uint64_t step = 0;
+  std::vector<std::string> placed;  // a line for each node that was placed, if wanted
+  PINION_MESSAGE(31, step, placed)
+};
+struct plan_step {
+  std::uint64_t session = 0;
+  std::uint64_t patience_ms = 0;
+  runtime::step_signature signature;
+  PINION_MESSAGE(32, session, patience_ms, signature)
+};
+struct plan_reply {
+  pinion::plan plan;
+  PINION_MESSAGE(32, plan)
+};
+struct run_request {
+  std::uint64_t session = 0, step = 0;
+  std::uint64_t patience_ms = 0;
+  std::vector<any_tensor> feeds;
+  bool trace = false;
+  PINION_MESSAGE(33, session, step, patience_ms, feeds, trace)
+};
+struct run_reply {
+  std::vector<any_tensor> fetches;
+  std::vector<std::string> notices;
+  step_trace trace = {};
+  PINION_MESSAGE(33, fetches, notices, trace)
+};
+struct list_request {
+  std::uint64_t session = 0, patience_ms = 0;
+  PINION_MESSAGE(34, session, patience_ms)
+};
+struct list_reply {
+  std::vector<device_info> devices;
+  PINION_MESSAGE(34, devices)
+};
+struct close_session {
+  std::uint64_t session = 0;
+  PINION_MESSAGE(35, session)
+};
+// Cancels what runs of a session, which goes on.
+struct cancel_runs {
+  std::uint64_t session = 0;
+  error why = error(errc::cancelled, "");
+  PINION_MESSAGE(38, session, why)
+};
+// Forgets state on every task, and closes the sessions of this master.
+struct reset_request {
+  std::vector<std::string> containers;
+  PINION_MESSAGE(36, containers)
+};
+
+#undef PINION_MESSAGE
+
+}  // namespace pinion::inline v0::distributed
+
+// The library holds the code that writes and reads them.
+#define PINION_EACH_MESSAGE(X) \
+  X(status_request)            \
+  X(status_reply)              \
+  X(shutdown_request)          \
+  X(register_step)             \
+  X(run_step)                  \
+  X(part_ended)                \
+  X(cancel_run)                \
+  X(forget_session)            \
+  X(reset_containers)          \
+  X(push_value)                \
+  X(announce_value)            \
+  X(pull_value)                \
+  X(pulled_value)              \
+  X(return_credit)             \
+  X(open_session)              \
+  X(opened_session)            \
+  X(extend_graph)              \
+  X(prepare_step)              \
+  X(prepared_reply)            \
+  X(plan_step)                 \
+  X(plan_reply)                \
+  X(run_request)               \
+  X(run_reply)                 \
+  X(list_request)              \
+  X(list_reply)                \
+  X(close_session)             \
+  X(cancel_runs)               \
+  X(reset_request)
+#if PINION_HEADER_ONLY
+#define PINION_HELD_MESSAGE(M)
+#else
+#define PINION_HELD_MESSAGE(M)                                 \
+  extern template message encode(const distributed::M& value); \
+  extern template void read_all(reader& in, distributed::M& value);
+#endif
+namespace pinion::inline v0::rpc {
+PINION_EACH_MESSAGE(PINION_HELD_MESSAGE)
+}
+#undef PINION_HELD_MESSAGE

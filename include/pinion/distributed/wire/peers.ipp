@@ -1,0 +1,39 @@
+// Bodies of <pinion/distributed/wire/peers.hpp>.
+#pragma once
+
+#include <utility>
+
+#include <pinion/distributed/wire/peers.hpp>
+#include <pinion/distributed/wire/task_name.hpp>
+
+namespace pinion::inline v0::distributed {
+
+PINION_DECL peers::peers(rpc::network& net, const cluster_spec& cluster, rpc::channel_options options)
+    : net_(net), options_(std::move(options)) {
+  for (const auto& job : cluster.jobs())
+    for (int task : cluster.task_indices(job)) {
+      names_.push_back(task_name(job, task));
+      addresses_.emplace(names_.back(), cluster.address(job, task));
+    }
+}
+
+PINION_DECL const std::string& peers::address(std::string_view task) const {
+  const auto at = addresses_.find(task);
+  if (at == addresses_.end()) throw error(errc::not_found, "the cluster has no task " + std::string(task));
+  return at->second;
+}
+
+PINION_DECL std::shared_ptr<rpc::channel> peers::way_to(std::string_view task) {
+  const std::string& where = address(task);
+  std::lock_guard hold(mutex_);
+  auto& way = ways_[std::string(task)];
+  if (!way) way = std::make_shared<rpc::channel>(net_, where, std::string(task), options_);
+  return way;
+}
+
+PINION_DECL void peers::close(const error& why) {
+  std::lock_guard hold(mutex_);
+  for (const auto& [task, way] : ways_) way->close(why);
+}
+
+}  // namespace pinion::inline v0::distributed

@@ -1,0 +1,80 @@
+// The wire form of steps: what is asked for, the plan, and the partitions.
+#pragma once
+
+#include <pinion/base/config.hpp>
+#include <pinion/distributed/wire/graph.hpp>
+#include <pinion/distributed/wire/values.hpp>
+#include <pinion/placement/plan/plan.hpp>
+#include <pinion/runtime/step/partition.hpp>
+#include <pinion/runtime/step/signature.hpp>
+#include <pinion/runtime/step/step_trace.hpp>
+
+namespace pinion::inline v0 {
+
+template <class A>
+void serialize(A& a, device_info& d) {
+  a(d.spec, d.name, d.memory_limit, d.memory_is_limited, d.description, d.speed.flops, d.speed.memory_bandwidth,
+    d.speed.launch, d.lacks);
+}
+template <class A>
+void serialize(A& a, placed_node& n) {
+  a(n.id, n.name, n.op, n.requested, n.device, n.device_index, n.reason, n.refused, n.fallback, n.location, n.bytes_in,
+    n.bytes_out, n.state, n.starts, n.ends);
+}
+template <class A>
+void serialize(A& a, device_total& t) {
+  a(t.nodes, t.variables, t.seconds, t.peak);
+}
+template <class A>
+void serialize(A& a, planned_transfer& t) {
+  a(t.value, t.from, t.to, t.bytes);
+}
+template <class A>
+void serialize(A& a, planned_edge& e) {
+  a(e.from, e.to, e.bytes, e.control);
+}
+void save(rpc::writer& a, const plan& p);
+void load(rpc::reader& a, plan& p);
+
+namespace detail {
+template <class A, class Event>
+void event_fields(A& a, Event& e) {
+  a(e.node, e.op, e.device, e.key, e.start, e.duration, e.bytes);
+}
+}  // namespace detail
+
+void save(rpc::writer& a, const trace_event& e);
+void load(rpc::reader& a, trace_event& e);
+template <class A>
+void serialize(A& a, step_trace& t) {
+  a(t.events, t.left_out);
+}
+
+namespace runtime {
+
+template <class A>
+void serialize(A& a, step_signature& s) {
+  a(s.feeds, s.fetches, s.targets);
+}
+
+namespace detail {
+template <class A, class Item>
+void item_fields(A& a, Item& it) {
+  a(it.node, it.index, it.key, it.peer, it.inputs, it.after, it.outputs);
+}
+}  // namespace detail
+
+void save(rpc::writer& a, const part_item& it);
+void load(rpc::reader& a, part_item& it);
+template <class A>
+void serialize(A& a, partition& part) {
+  a(part.device, part.items);
+}
+
+}  // namespace runtime
+
+}  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/wire/step.ipp>
+#endif

@@ -1,0 +1,60 @@
+// Bodies of <pinion/distributed/wire/step.hpp>.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/distributed/wire/step.hpp>
+
+namespace pinion::inline v0 {
+
+PINION_DECL void save(rpc::writer& a, const plan& p) {
+  const plan_figures& f = p.figures();
+  a(p.devices(), p.nodes(), f.soft, f.totals, f.transfers, f.edges, f.makespan, f.notes);
+}
+
+PINION_DECL void load(rpc::reader& a, plan& p) {
+  std::vector<device_info> devices;
+  std::vector<placed_node> nodes;
+  plan_figures f;
+  a(devices, nodes, f.soft, f.totals, f.transfers, f.edges, f.makespan, f.notes);
+  const auto device = [&](int d) { return d >= 0 && static_cast<std::size_t>(d) < devices.size(); };
+  for (const auto& t : f.transfers)
+    if (!device(t.from) || !device(t.to)) throw error(errc::data_loss, "a plan's transfer leads to no device of it");
+  for (const auto& e : f.edges)
+    if (e.from >= nodes.size() || e.to >= nodes.size())
+      throw error(errc::data_loss, "a plan's edge leads to no node of it");
+  p = plan(std::move(devices), std::move(nodes), std::move(f));
+}
+
+PINION_DECL void save(rpc::writer& a, const trace_event& e) {
+  rpc::save_choice(a, e.kind);
+  detail::event_fields(a, e);
+}
+
+PINION_DECL void load(rpc::reader& a, trace_event& e) {
+  e.kind = rpc::load_choice(a, trace_event::receive, "kind of event");
+  detail::event_fields(a, e);
+  constexpr std::int64_t most = std::int64_t{1} << 61;  // so that sums do not overflow
+  if (e.start < 0 || e.start > most || e.duration < 0 || e.duration > most)
+    rpc::reader::refuse("a message holds an event of " + std::to_string(e.duration) + " ns at " +
+                        std::to_string(e.start));
+}
+
+}  // namespace pinion::inline v0
+
+namespace pinion::inline v0::runtime {
+
+PINION_DECL void save(rpc::writer& a, const part_item& it) {
+  rpc::save_choice(a, it.kind);
+  detail::item_fields(a, it);
+}
+
+PINION_DECL void load(rpc::reader& a, part_item& it) {
+  it.kind = rpc::load_choice(a, part_item::receive, "kind of item");
+  detail::item_fields(a, it);
+}
+
+}  // namespace pinion::inline v0::runtime

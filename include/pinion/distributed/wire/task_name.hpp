@@ -1,0 +1,18 @@
+// What tasks are called.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <pinion/base/config.hpp>
+
+namespace pinion::inline v0::distributed {
+
+// "/job:ps/replica:0/task:0".
+std::string task_name(std::string_view job, int task);
+
+}  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/wire/task_name.ipp>
+#endif

@@ -1,0 +1,48 @@
+// The wire form of values: dtypes, shapes, tensors, names of devices and source locations.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/dtype.hpp>
+#include <pinion/base/source_location.hpp>
+#include <pinion/rpc/archive.hpp>
+#include <pinion/spec/device_spec.hpp>
+#include <pinion/tensor/shape.hpp>
+#include <pinion/tensor/tensor.hpp>
+
+CEREAL_SPECIALIZE_FOR_ARCHIVE(pinion::rpc::writer, pinion::dtype, cereal::specialization::non_member_load_save)
+CEREAL_SPECIALIZE_FOR_ARCHIVE(pinion::rpc::reader, pinion::dtype, cereal::specialization::non_member_load_save)
+
+namespace pinion::inline v0 {
+
+namespace distributed {
+
+// A file name that lives as long as the program, as a source_location wants it. A peer can fill the table, but not the
+// memory: then all further names are one. Thread-safe.
+const char* lasting_name(std::string_view name);
+
+}  // namespace distributed
+
+void save(rpc::writer& a, const dtype& type);
+void load(rpc::reader& a, dtype& type);
+
+void save(rpc::writer& a, const shape& s);
+void load(rpc::reader& a, shape& s);
+
+// Is there a value? Its dtype and shape; then strings, or bytes of the payload. Requires: host memory.
+void save(rpc::writer& a, const any_tensor& t);
+void load(rpc::reader& a, any_tensor& t);
+
+void save(rpc::writer& a, const device_spec& spec);
+void load(rpc::reader& a, device_spec& spec);
+
+void save(rpc::writer& a, const source_location& where);
+void load(rpc::reader& a, source_location& where);
+
+}  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/wire/values.ipp>
+#endif

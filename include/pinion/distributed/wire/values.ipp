@@ -1,0 +1,141 @@
+// Bodies of <pinion/distributed/wire/values.hpp>.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+
+#include <pinion/device/cpu.hpp>
+#include <pinion/distributed/wire/values.hpp>
+
+namespace pinion::inline v0::distributed {
+
+// Where decoded tensors live: the pool of the host's devices.
+inline allocator& host_memory() {
+  static devices::cpu_device host{device_spec{}};
+  return host.memory();
+}
+
+PINION_DECL const char* lasting_name(std::string_view name) {
+  constexpr std::size_t most = 4096, longest = 1024;
+  static std::mutex mutex;
+  static auto& names = *new std::set<std::string, std::less<>>;
+  if (name.size() > longest) return "(a long name)";
+  std::lock_guard hold(mutex);
+  const auto found = names.find(name);
+  if (found != names.end()) return found->c_str();
+  return names.size() < most ? names.emplace(name).first->c_str() : "(one name too many)";
+}
+
+}  // namespace pinion::inline v0::distributed
+
+namespace pinion::inline v0 {
+
+PINION_DECL void save(rpc::writer& a, const dtype& type) {
+  rpc::save_choice(a, type);
+}
+
+PINION_DECL void load(rpc::reader& a, dtype& type) {
+  type = rpc::load_choice(a, dtype::half, "dtype");
+}
+
+PINION_DECL void save(rpc::writer& a, const shape& s) {
+  a(static_cast<std::int8_t>(s.rank()));
+  for (const std::int64_t extent : s.dims()) a(extent);
+}
+
+PINION_DECL void load(rpc::reader& a, shape& s) {
+  std::int8_t rank;
+  a(rank);
+  if (rank < -1 || rank > shape::max_rank)
+    rpc::reader::refuse("a message holds a shape of " + std::to_string(rank) + " dimensions");
+  s = rank < 0 ? shape::any() : shape{};
+  for (int i = 0; i < rank; ++i) {
+    std::int64_t extent;
+    a(extent);
+    if (extent < unknown) rpc::reader::refuse("a message holds a dimension of " + std::to_string(extent));
+    s.push_back(extent);
+  }
+  if (!countable(s))
+    rpc::reader::refuse("a message holds the shape " + to_string(s) + ", which has more elements than there can be");
+}
+
+}  // namespace pinion::inline v0
+
+namespace pinion::inline v0::detail {
+
+inline void save_text(rpc::writer& a, const any_tensor& t) {
+  a.put_count(static_cast<std::uint64_t>(t.count()));
+  for (const std::string& one : std::span(t.data<std::string>(), static_cast<std::size_t>(t.count()))) a(one);
+}
+
+inline any_tensor load_text(rpc::reader& a, const shape& extent) {
+  const std::size_t count = a.take_count(sizeof(std::uint32_t));  // what an empty string takes
+  if (extent.count() != static_cast<std::int64_t>(count))
+    rpc::reader::refuse("a tensor of shape " + to_string(extent) + " came with " + std::to_string(count) + " strings");
+  any_tensor t(dtype::string, extent);
+  for (std::string& one : std::span(t.data<std::string>(), count)) a(one);
+  return t;
+}
+
+inline any_tensor load_plain(rpc::reader& a, dtype type, const shape& extent) {
+  if (!dtypes::plain.has(type))
+    rpc::reader::refuse("a message holds a tensor of " + std::string(to_string(type)) + ", which is not sent");
+  a.claim(static_cast<std::uint64_t>(extent.count()) * size_of(type));
+  any_tensor t(type, extent, distributed::host_memory());
+  a.room({t.byte_data(), t.bytes()});
+  return t;
+}
+
+}  // namespace pinion::inline v0::detail
+
+namespace pinion::inline v0 {
+
+PINION_DECL void save(rpc::writer& a, const any_tensor& t) {
+  a(!t.empty());
+  if (t.empty()) return;
+  if (!t.on_host()) throw error(errc::internal, "a tensor was put into a message before it was copied to the host");
+  a(t.dtype(), t.shape());
+  if (t.dtype() == dtype::string)
+    detail::save_text(a, t);
+  else
+    a.attach(t.raw(), t.bytes(), std::make_shared<const any_tensor>(t));
+}
+
+PINION_DECL void load(rpc::reader& a, any_tensor& t) {
+  bool there;
+  a(there);
+  t = {};
+  if (!there) return;
+  dtype type;
+  shape extent;
+  a(type, extent);
+  if (!extent.known()) rpc::reader::refuse("a message holds a tensor of shape " + to_string(extent));
+  t = type == dtype::string ? detail::load_text(a, extent) : detail::load_plain(a, type, extent);
+}
+
+PINION_DECL void save(rpc::writer& a, const device_spec& spec) {
+  a(to_string(spec));
+}
+
+PINION_DECL void load(rpc::reader& a, device_spec& spec) {
+  std::string text;
+  a(text);
+  spec = parse_device(text);
+}
+
+PINION_DECL void save(rpc::writer& a, const source_location& where) {
+  a(std::string(where.file), where.line);
+}
+
+PINION_DECL void load(rpc::reader& a, source_location& where) {
+  std::string file;
+  a(file, where.line);
+  where.file = distributed::lasting_name(file);
+}
+
+}  // namespace pinion::inline v0

@@ -1,0 +1,84 @@
+// Blocking a thread until another task has answered.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <pinion/base/config.hpp>
+#include <pinion/rpc/typed.hpp>
+
+namespace pinion::inline v0::distributed {
+
+using patience = std::optional<time_point>;  // none: no limit
+
+// Whom a wait is for, and what may end it early.
+struct wait_options {
+  std::string what;                     // "waiting for /job:ps/replica:0/task:0 at 127.0.0.1:2221"
+  patience until{};                     // then deadline_exceeded
+  std::function<void()> check = [] {};  // throws when there is nothing to wait for any more
+};
+
+// Blocks until what `begin` began calls back with (result, null) or ({}, error), which is thrown. Says for whom it
+// waits after a second. Never called by the network's thread; the callback may come when nobody waits any more.
+template <class Result, class Begin>
+Result wait_for(rpc::network& net, const wait_options& how, const Begin& begin) {
+  struct box {
+    countdown ready;
+    std::mutex mutex;
+    Result value;
+    std::optional<error> failed;
+  };
+  const auto shared = std::make_shared<box>();
+  begin([shared](Result value, const error* failed) {
+    {
+      std::lock_guard hold(shared->mutex);
+      shared->value = std::move(value);
+      if (failed) shared->failed = *failed;
+    }
+    shared->ready.count_down();
+  });
+  const auto began = net.now();
+  bool said = false;
+  while (!net.wait(shared->ready, net.now() + std::chrono::milliseconds(100))) {
+    how.check();
+    if (how.until && net.now() > *how.until)
+      throw error(errc::deadline_exceeded, how.what + " took longer than the session's operation_timeout");
+    if (net.now() - began > std::chrono::seconds(1) && !std::exchange(said, true))
+      std::fprintf(stderr, "pinion: %s\n", how.what.c_str());
+  }
+  std::lock_guard hold(shared->mutex);
+  if (shared->failed) throw *shared->failed;
+  return std::move(shared->value);
+}
+
+// Connects, or waits until the way is up.
+void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, wait_options how);
+
+// Connects with a task that ought to be there: when it does not answer soon, it is unavailable.
+void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& way, rpc::duration soon, std::string_view task = {},
+           wait_options how = {});
+
+template <class Reply, class Request>
+Reply ask_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, const Request& request,
+                   wait_options how = {}, rpc::lane by = rpc::lane::data) {
+  how.what = "waiting for an answer of " + way->title();
+  using answer = rpc::reply_to_read<Reply>;  // read in this thread, which may take its time
+  return wait_for<answer>(net, how,
+                          [&](auto done) {
+                            rpc::call_at_leisure<Reply>(*way, by, request,
+                                                        std::function<void(answer, const error*)>(done));
+                          })
+      .take();
+}
+
+}  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/wire/waiting.ipp>
+#endif

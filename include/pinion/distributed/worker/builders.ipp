@@ -1,0 +1,49 @@
+// Bodies of <pinion/distributed/worker/builders.hpp>.
+#pragma once
+
+#include <utility>
+
+#include <pinion/distributed/worker/builders.hpp>
+
+namespace pinion::inline v0::distributed {
+
+PINION_DECL void builders::add(std::uint64_t key, work what) {
+  if (pool_.threads() == 0) return what();
+  {
+    std::lock_guard hold(mutex_);
+    auto& line = lines_[key];
+    line.push_back(std::move(what));
+    if (line.size() > 1) return;  // whoever works for the key takes it along
+  }
+  pool_.schedule([this, key] { take_turn(key); });
+}
+
+PINION_DECL bool builders::wait_until_idle(time_point until) {
+  std::unique_lock hold(mutex_);
+  return idle_.wait_until(hold, until, [this] { return lines_.empty(); });
+}
+
+PINION_DECL void builders::take_turn(std::uint64_t key) {
+  thread_local const bool modest = let_others_first();
+  static_cast<void>(modest);
+  work next;
+  {
+    std::lock_guard hold(mutex_);
+    next = std::move(lines_.find(key)->second.front());
+  }
+  next();
+  next = nullptr;
+  {
+    std::lock_guard hold(mutex_);
+    const auto line = lines_.find(key);
+    line->second.pop_front();
+    if (line->second.empty()) {
+      lines_.erase(line);
+      if (lines_.empty()) idle_.notify_all();
+      return;
+    }
+  }
+  pool_.schedule([this, key] { take_turn(key); });
+}
+
+}  // namespace pinion::inline v0::distributed

@@ -1,0 +1,124 @@
+// The steps that a worker keeps, and whose they are.
+//
+// Invariants
+//   1. A session belongs to whoever registered its first step, until it is forgotten: nobody else registers, runs,
+//      cancels or forgets anything of it. [S4]
+//   2. Nothing is checked, compiled, compared or let go under the lock of the table.
+//   3. What was compiled before a reset is compiled again before it runs: its variables are gone.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/distributed/wire/subgraph.hpp>
+#include <pinion/distributed/worker/exchange.hpp>
+#include <pinion/distributed/wire/messages.hpp>
+#include <pinion/distributed/worker/party.hpp>
+#include <pinion/runtime/compiled_step.hpp>
+
+namespace pinion::inline v0::distributed {
+
+// A subgraph under its number.
+struct kept_step {
+  std::uint64_t session = 0, number = 0;
+  incarnations peers;
+  subgraph part;
+  bool soft = false;
+  std::shared_ptr<const pinion::graph> graph = {};
+  ends needs = {};
+  std::map<std::pair<std::string, std::string>, node_id> variables = {};  // by container and name
+
+  // Guarded by the table.
+  std::shared_ptr<runtime::compiled_step> compiled = {};
+  std::uint64_t life = 0;  // of the task's state, when it was compiled
+};
+
+struct kept_session {
+  party owner;
+  std::shared_ptr<runtime::session_kernels> kernels = std::make_shared<runtime::session_kernels>();
+  std::map<std::uint64_t, std::shared_ptr<kept_step>> steps = {};
+  std::vector<std::string> notices = {};
+  int registering = 0;  // calls that will add a step
+};
+
+// Owned by a worker. Thread-safe. What compiles takes its time in the calling thread, which must not be the network's.
+class kept_steps {
+ public:
+  using session_ref = std::shared_ptr<kept_session>;
+  using step_ref = std::shared_ptr<kept_step>;
+
+  kept_steps(std::string task_name, runtime::task& on) : name_(std::move(task_name)), task_(on) {}
+
+  // ---- registering: claim(), then build() and give_up(), or give_up() only
+
+  // Throws permission_denied for a session of somebody else.
+  session_ref claim(std::uint64_t session, const party& by);
+  // Makes the graph, compiles it and puts it where runs find it. Throws what is wrong with it; cancelled where the
+  // session was forgotten meanwhile.
+  void build(const session_ref& session, const step_ref& step);
+  // A session without steps, and without calls that will add one, is nobody's.
+  void give_up(std::uint64_t number, const session_ref& session);
+
+  // ---- running
+
+  struct found {
+    session_ref session;
+    step_ref step;
+    std::shared_ptr<runtime::compiled_step> compiled;  // null: to be compiled again
+  };
+  found find(const run_step& r, const party& by) const;
+  std::shared_ptr<runtime::compiled_step> compile(const kept_session& session, kept_step& step);
+
+  // ---- whose
+
+  bool owns(const party& by, std::uint64_t session) const;
+  // Returns the session, to be let go where there is time for that; null if there is none, or it is somebody else's.
+  session_ref forget(std::uint64_t session, const party& by);
+  // Those that belong to a connection.
+  std::vector<std::pair<std::uint64_t, session_ref>> forget_all_of(std::uint64_t channel);
+
+  // ---- all of them
+
+  // To be called when state has been cleared.
+  void renew();
+  void stop();
+  // Tells what happened to the state that a session uses and its people should know. Each is told once.
+  std::vector<std::string> take_notices(std::uint64_t session);
+
+ private:
+  static constexpr std::size_t most_notices = 32;  // that nobody has taken: a peer can make many
+
+  void expect_running() const;
+  void expect_owner(const kept_session& s, std::uint64_t number, const party& by) const;
+  error unknown() const;
+
+  void expect_sound(const kept_step& step, const party& by) const;
+
+  // ---- two sessions that mean different variables by one name
+
+  static void list_variables(kept_step& step);
+  // A variable that this step means to be something else than the session that has it: that session is told too. The
+  // step itself fails when its kernels look the variable up.
+  void warn_of_clashes(const kept_step& step);
+  std::vector<std::pair<session_ref, step_ref>> of_others(std::uint64_t session) const;
+  void warn_of_clash(const node& mine, const node& theirs, kept_session& whose);
+
+  const std::string name_;
+  runtime::task& task_;
+
+  mutable std::mutex mutex_;
+  bool stopped_ = false;
+  std::uint64_t life_ = 1;
+  std::map<std::uint64_t, session_ref> sessions_;
+};
+
+}  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/worker/kept_steps.ipp>
+#endif

@@ -1,0 +1,84 @@
+// The rendezvous of one run in one task of a cluster: values meet their receivers, from here and from other tasks.
+//
+// Invariants
+//   1. Under one key there is at most one of a value, an announcement and a receiver, and each is used once; a second
+//      receiver is refused.
+//   2. A value that was pushed holds its sender's credit until it is taken or dropped.
+//   3. After abort() nothing waits and nothing is kept; whatever comes later is dropped, and whoever asks is told why.
+//   4. Callbacks run without the lock; those for values from other tasks in a thread that may compute.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <pinion/base/config.hpp>
+#include <pinion/opkit/services.hpp>
+
+namespace pinion::inline v0::distributed {
+
+// What a rendezvous needs of the task it stands in.
+class value_carrier {
+ public:
+  using fetched = std::function<void(any_tensor, const error*)>;
+  virtual ~value_carrier() = default;
+  virtual void carry(std::uint64_t run, const std::string& key, std::string_view to_task, any_tensor value) = 0;
+  virtual void fetch(std::uint64_t run, const std::string& key, std::string_view from_task, fetched done) = 0;
+  virtual void compute(std::function<void()> body) = 0;  // in a thread that may
+};
+
+// A value from another task, and what it holds of its sender's credit.
+struct arrival {
+  any_tensor value;
+  std::shared_ptr<void> credit;
+};
+
+// Shared by the run and by messages on their way. Thread-safe.
+class remote_rendezvous final : public rendezvous, public std::enable_shared_from_this<remote_rendezvous> {
+ public:
+  remote_rendezvous(std::uint64_t run, std::string task, value_carrier& carrier)
+      : run_(run), task_(std::move(task)), carrier_(carrier) {}
+
+  std::uint64_t run() const { return run_; }
+
+  void send(const std::string& key, handed_over value) override;
+
+  void receive(const std::string& key, receiver done) override;
+
+  void abort(const error& why) override;
+
+  // ---- from other tasks
+
+  void arrive(const std::string& key, arrival a);
+  void announce(const std::string& key, const std::string& by);
+
+  // A key that is waited for, or "".
+  std::string missing() const;
+
+ private:
+  // With the lock.
+  receiver take_receiver(const std::string& key);
+  bool take_value(const std::string& key, handed_over& value);
+
+  void fetch(const std::string& key, const std::string& from);
+
+  const std::uint64_t run_;
+  const std::string task_;
+  value_carrier& carrier_;
+  mutable std::mutex mutex_;
+  std::optional<error> failure_;
+  std::unordered_map<std::string, handed_over> local_;
+  std::unordered_map<std::string, arrival> arrived_;
+  std::unordered_map<std::string, std::string> announced_;
+  std::unordered_map<std::string, receiver> receivers_;
+};
+
+}  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/worker/remote_rendezvous.ipp>
+#endif

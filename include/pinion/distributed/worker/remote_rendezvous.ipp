@@ -1,0 +1,121 @@
+// Bodies of <pinion/distributed/worker/remote_rendezvous.hpp>.
+#pragma once
+
+#include <pinion/distributed/worker/remote_rendezvous.hpp>
+#include <pinion/runtime/step/transfer_key.hpp>
+
+namespace pinion::inline v0::distributed {
+
+PINION_DECL void remote_rendezvous::send(const std::string& key, handed_over value) {
+  const auto to = task_of_device(runtime::destination_of(key));
+  if (to != task_) return carrier_.carry(run_, key, to, std::move(value.value));
+  receiver waiting;
+  {
+    std::lock_guard hold(mutex_);
+    if (failure_) return;
+    waiting = take_receiver(key);
+    if (!waiting) local_.emplace(key, std::move(value));
+  }
+  if (waiting) waiting(std::move(value), nullptr);
+}
+
+PINION_DECL void remote_rendezvous::receive(const std::string& key, receiver done) {
+  std::optional<error> failure;
+  handed_over value;
+  std::string announced_by;
+  {
+    std::lock_guard hold(mutex_);
+    failure = failure_;
+    if (!failure && !take_value(key, value)) {
+      if (receivers_.try_emplace(key, std::move(done)).second) {
+        const auto at = announced_.find(key);
+        if (at == announced_.end()) return;
+        announced_by = std::move(at->second);
+        announced_.erase(at);
+      } else {
+        failure = received_twice(key);  // and done is still here
+      }
+    }
+  }
+  if (!announced_by.empty()) return fetch(key, announced_by);
+  done(std::move(value), failure ? &*failure : nullptr);
+}
+
+PINION_DECL void remote_rendezvous::abort(const error& why) {
+  std::unordered_map<std::string, receiver> waiting;
+  {
+    std::lock_guard hold(mutex_);
+    if (failure_) return;
+    failure_ = why;
+    waiting.swap(receivers_);
+    local_.clear();
+    arrived_.clear();
+    announced_.clear();
+  }
+  for (auto& [key, done] : waiting) done({}, &why);
+}
+
+PINION_DECL void remote_rendezvous::arrive(const std::string& key, arrival a) {
+  receiver waiting;
+  {
+    std::lock_guard hold(mutex_);
+    if (failure_) return;
+    waiting = take_receiver(key);
+    if (!waiting) arrived_.emplace(key, std::move(a));
+  }
+  if (waiting)
+    carrier_.compute([waiting = std::move(waiting), value = std::move(a.value)] { waiting({value}, nullptr); });
+}
+
+PINION_DECL void remote_rendezvous::announce(const std::string& key, const std::string& by) {
+  {
+    std::lock_guard hold(mutex_);
+    if (failure_) return;
+    if (receivers_.count(key) == 0) {
+      announced_.emplace(key, by);
+      return;
+    }
+  }
+  fetch(key, by);
+}
+
+PINION_DECL std::string remote_rendezvous::missing() const {
+  std::lock_guard hold(mutex_);
+  return receivers_.empty() ? std::string() : receivers_.begin()->first;
+}
+
+PINION_DECL rendezvous::receiver remote_rendezvous::take_receiver(const std::string& key) {
+  const auto at = receivers_.find(key);
+  if (at == receivers_.end()) return nullptr;
+  auto taken = std::move(at->second);
+  receivers_.erase(at);
+  return taken;
+}
+
+PINION_DECL bool remote_rendezvous::take_value(const std::string& key, handed_over& value) {
+  if (const auto at = local_.find(key); at != local_.end()) {
+    value = std::move(at->second);
+    local_.erase(at);
+    return true;
+  }
+  if (const auto at = arrived_.find(key); at != arrived_.end()) {
+    value = {std::move(at->second.value)};
+    arrived_.erase(at);
+    return true;
+  }
+  return false;
+}
+
+PINION_DECL void remote_rendezvous::fetch(const std::string& key, const std::string& from) {
+  carrier_.fetch(run_, key, from, [self = shared_from_this(), key](any_tensor value, const error* failed) {
+    if (!failed) return self->arrive(key, {std::move(value), {}});
+    receiver waiting;
+    {
+      std::lock_guard hold(self->mutex_);
+      waiting = self->take_receiver(key);
+    }
+    if (waiting) waiting({}, failed);
+  });
+}
+
+}  // namespace pinion::inline v0::distributed

@@ -1,0 +1,21 @@
+// What a run brings back.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include <pinion/base/error.hpp>
+#include <pinion/runtime/step/step_trace.hpp>
+#include <pinion/tensor/tensor.hpp>
+
+namespace pinion::inline v0::distributed {
+
+struct run_result {
+  std::vector<any_tensor> fetches = {};
+  step_trace trace = {};  // empty unless it was asked for
+};
+
+// Called once, in any thread, with a result or an error.
+using run_ended = std::function<void(run_result, const error*)>;
+
+}  // namespace pinion::inline v0::distributed

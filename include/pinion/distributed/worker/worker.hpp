@@ -1,0 +1,129 @@
+// The part of a server that computes: it keeps subgraphs, and runs them when a master asks.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/distributed/worker/builders.hpp>
+#include <pinion/distributed/worker/kept_steps.hpp>
+#include <pinion/distributed/worker/run_result.hpp>
+
+namespace pinion::inline v0::distributed {
+
+// Owned by a server. Thread-safe. Callbacks come once, in any thread. A lock of this is held for moments only: what is
+// compiled, or waits, holds none.
+class worker {
+ public:
+  using registered = std::function<void(const error*)>;
+  enum class begin_in { this_thread, pool };
+
+  // Steps are made ready by `slow`; runs are failed by `alarms`, which never compute: what a failure wakes has to be
+  // accounted for, item by item.
+  worker(rpc::network& net, std::string name, runtime::task& on, exchange& values, builders& slow, thread_pool& alarms);
+
+  std::vector<device_info> devices() const { return task_.device_infos(); }
+
+  // Connects with the peers of the step, then compiles it.
+  void register_step(const party& by, distributed::register_step r, registered done);
+
+  // Computes what was registered; `fetches` many values come back.
+  void run(const run_step& r, const party& by, std::vector<any_tensor> feeds, std::size_t fetches, begin_in where,
+           run_ended done);
+
+  std::vector<std::string> take_notices(std::uint64_t session) { return steps_.take_notices(session); }
+
+  // Ignored for a run of somebody else. A cancellation may come before its run.
+  void cancel(std::uint64_t run, const error& why, const party& by = {});
+  // What this task is waiting for in a run, for people; "" if nothing.
+  std::string waits_for(std::uint64_t run) const;
+
+  // Ignored for a session of somebody else.
+  void forget_session(std::uint64_t session, const party& by = {}) { let_go(session, steps_.forget(session, by)); }
+  // A master that is gone takes its runs and sessions along.
+  void forget_owner(std::uint64_t channel, const error& why);
+  // Steps compiled before are compiled again when they are next run.
+  void reset(const std::vector<std::string>& containers);
+
+  // Fails what runs, and waits until it has ended. What has not by then, for people; "" if nothing.
+  std::string stop(const error& why, time_point until);
+
+ private:
+  struct active_run {
+    active_run(std::shared_ptr<remote_rendezvous> r, kept_steps::found&& what, party who);
+    std::shared_ptr<remote_rendezvous> meet;
+    std::shared_ptr<runtime::compiled_step> step;  // as it was when the run began: a reset compiles another
+    std::shared_ptr<const kept_step> registered;
+    party owner;
+    std::optional<step_tracer> tracer;
+    runtime::step_state state;
+    run_ended done;
+    std::atomic<bool> started{false};
+  };
+  // A run that was asked for, until it has begun.
+  struct ordered_run {
+    run_step what;
+    party by;
+    std::vector<any_tensor> feeds;
+    std::size_t fetches;
+    begin_in where;
+    run_ended done;
+  };
+  static std::uint64_t session_of(std::uint64_t run) { return run >> 32; }
+
+  // ---- registering
+
+  void meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration patience, registered done);
+
+  void build(const kept_steps::session_ref& session, const kept_steps::step_ref& step, const registered& done);
+  void let_go(std::uint64_t session, kept_steps::session_ref kept);
+
+  // ---- running
+
+  void refuse(const ordered_run& order, error why);
+  void begin(ordered_run& order, kept_steps::found what);
+  std::shared_ptr<active_run> enter(ordered_run& order, kept_steps::found&& what);
+  static void expect_room(const ordered_run& order, const ends& needs);
+  bool peers_are_up(const kept_step& step);
+  // One that has not started yet ends at once.
+  void fail(const std::shared_ptr<active_run>& a, const error& why);
+  void start(const std::shared_ptr<active_run>& a);
+  void finish(const std::shared_ptr<active_run>& a);
+  std::shared_ptr<active_run> find_run(std::uint64_t run) const;
+  template <class Which>
+  std::vector<std::shared_ptr<active_run>> runs_if(const Which& which) const {
+    std::vector<std::shared_ptr<active_run>> all;
+    std::lock_guard hold(mutex_);
+    for (const auto& [run, a] : active_)
+      if (which(*a)) all.push_back(a);
+    return all;
+  }
+  // Up to three of them, the last ones, since those before have often ended.
+  static std::string nodes_of(const kept_step& step);
+
+  rpc::network& net_;
+  const std::string name_;
+  runtime::task& task_;
+  exchange& exchange_;
+  builders& builders_;
+  thread_pool& alarms_;
+  kept_steps steps_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable idle_;
+  bool stopped_ = false;
+  std::map<std::uint64_t, std::shared_ptr<active_run>> active_;
+};
+
+}  // namespace pinion::inline v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/worker/worker.ipp>
+#endif

@@ -1,0 +1,250 @@
+// Bodies of <pinion/distributed/worker/worker.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include <pinion/distributed/worker/worker.hpp>
+
+namespace pinion::inline v0::distributed {
+
+PINION_DECL worker::worker(rpc::network& net, std::string name, runtime::task& on, exchange& values, builders& slow,
+                           thread_pool& alarms)
+    : net_(net),
+      name_(std::move(name)),
+      task_(on),
+      exchange_(values),
+      builders_(slow),
+      alarms_(alarms),
+      steps_(name_, on) {}
+
+PINION_DECL void worker::register_step(const party& by, distributed::register_step r, registered done) {
+  kept_steps::session_ref session;
+  try {
+    session = steps_.claim(r.session, by);
+  } catch (...) {
+    const error failed = current_error().in_task(name_);
+    return done(&failed);
+  }
+  auto step = std::make_shared<kept_step>(kept_step{.session = r.session,
+                                                    .number = r.step,
+                                                    .peers = incarnations(r.peers.begin(), r.peers.end()),
+                                                    .part = std::move(r.part),
+                                                    .soft = r.soft});
+  const std::uint64_t line = by.is_own_master() ? step->session : by.channel;
+  meet_peers(step, std::chrono::seconds(2), [this, session, step, line, done = std::move(done)](const error* failed) {
+    if (!failed) return builders_.add(line, [this, session, step, done] { build(session, step, done); });
+    steps_.give_up(step->session, session);
+    done(failed);
+  });
+}
+
+PINION_DECL void worker::run(const run_step& r, const party& by, std::vector<any_tensor> feeds, std::size_t fetches,
+                             begin_in where, run_ended done) {
+  const auto order =
+      std::make_shared<ordered_run>(ordered_run{r, by, std::move(feeds), fetches, where, std::move(done)});
+  try {
+    auto what = steps_.find(r, by);
+    if (what.compiled || where == begin_in::this_thread) return begin(*order, std::move(what));
+    builders_.add(r.run, [this, order, what] { begin(*order, what); });
+  } catch (...) {
+    refuse(*order, current_error());
+  }
+}
+
+PINION_DECL void worker::cancel(std::uint64_t run, const error& why, const party& by) {
+  const auto a = find_run(run);
+  const bool may = by.is_own_master() || (a ? are_one(a->owner, by) : steps_.owns(by, session_of(run)));
+  if (!may) return;
+  alarms_.schedule([this, a, run, why] {
+    if (a) fail(a, why);
+    exchange_.forget(run);
+  });
+}
+
+PINION_DECL std::string worker::waits_for(std::uint64_t run) const {
+  const auto a = find_run(run);
+  return a ? a->meet->missing() : std::string();
+}
+
+PINION_DECL void worker::forget_owner(std::uint64_t channel, const error& why) {
+  for (const auto& a : runs_if([&](const active_run& r) { return r.owner.channel == channel; }))
+    alarms_.schedule([this, a, why] { fail(a, why); });
+  for (auto& [session, kept] : steps_.forget_all_of(channel)) let_go(session, std::move(kept));
+}
+
+PINION_DECL void worker::reset(const std::vector<std::string>& containers) {
+  if (containers.empty()) task_.resources.clear();
+  for (const auto& c : containers) task_.resources.clear(c);
+  steps_.renew();
+}
+
+PINION_DECL std::string worker::stop(const error& why, time_point until) {
+  steps_.stop();
+  std::unique_lock hold(mutex_);
+  stopped_ = true;
+  hold.unlock();
+  for (const auto& a : runs_if([](const active_run&) { return true; })) fail(a, why);
+  hold.lock();
+  if (idle_.wait_until(hold, until, [this] { return active_.empty(); })) return "";
+  const auto& first = *active_.begin()->second->registered;
+  return std::to_string(active_.size()) + " run(s) of step " + std::to_string(first.number) + " of session " +
+         std::to_string(first.session) + " (" + nodes_of(first) + ")";
+}
+
+PINION_DECL worker::active_run::active_run(std::shared_ptr<remote_rendezvous> r, kept_steps::found&& what, party who)
+    : meet(std::move(r)),
+      step(std::move(what.compiled)),
+      registered(std::move(what.step)),
+      owner(std::move(who)),
+      state(*meet, static_cast<std::int64_t>(meet->run())) {}
+
+PINION_DECL void worker::meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration patience,
+                                    registered done) {
+  struct meeting {
+    std::mutex mutex;
+    std::size_t left = 0;
+    std::optional<error> failed;
+  };
+  auto all = std::make_shared<meeting>();
+  all->left = step->peers.size();
+  if (all->left == 0) return done(nullptr);
+  const auto limit = net_.now() + patience;  // short: the master has met them all just now
+  for (const auto& [task, incarnation] : step->peers) {
+    const auto way = exchange_.way_to(task);
+    way->connect(limit, [all, way, incarnation = incarnation, done](const error* failed) {
+      {
+        std::lock_guard hold(all->mutex);
+        if (failed && !all->failed) {
+          const bool late = failed->code() == errc::deadline_exceeded;
+          all->failed = error(late ? errc::unavailable : failed->code(), failed->sentence()).in_task(way->peer());
+        }
+        if (!failed && way->incarnation() != incarnation && !all->failed)
+          all->failed = error(errc::aborted, way->title() + " was restarted").in_task(way->peer());
+        if (--all->left > 0) return;
+      }
+      done(all->failed ? &*all->failed : nullptr);
+    });
+  }
+}
+
+PINION_DECL void worker::build(const kept_steps::session_ref& session, const kept_steps::step_ref& step,
+                               const registered& done) {
+  std::optional<error> failed;
+  try {
+    steps_.build(session, step);
+  } catch (...) {
+    failed = current_error().in_task(name_);
+  }
+  steps_.give_up(step->session, session);
+  done(failed ? &*failed : nullptr);
+}
+
+PINION_DECL void worker::let_go(std::uint64_t session, kept_steps::session_ref kept) {
+  if (!kept) return;
+  exchange_.forget_session(session);
+  builders_.add(session, [kept = std::move(kept)]() mutable { kept = nullptr; });
+}
+
+PINION_DECL void worker::refuse(const ordered_run& order, error why) {
+  why.in_task(name_);
+  order.done({}, &why);
+}
+
+PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
+  std::shared_ptr<active_run> a;
+  try {
+    if (!what.compiled) what.compiled = steps_.compile(*what.session, *what.step);
+    a = enter(order, std::move(what));
+  } catch (...) {
+    return refuse(order, current_error());
+  }
+  if (!peers_are_up(*a->registered))  // they may have lost each other since the last run, and found each other again
+    meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const error* failed) {
+      if (failed) a->state.fail(*failed);
+      task_.inter_op.schedule([this, a] { start(a); });
+    });
+  else if (order.where == begin_in::pool)
+    task_.inter_op.schedule([this, a] { start(a); });
+  else
+    start(a);
+}
+
+PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order, kept_steps::found&& what) {
+  const run_step& r = order.what;
+  expect_room(order, what.step->needs);
+  auto hook = std::make_shared<std::weak_ptr<active_run>>();
+  auto meet = exchange_.begin(r.run, what.step->peers, [this, hook](const error& why) {
+    const auto a = hook->lock();
+    if (a) alarms_.schedule([a, why] { a->state.fail(why); });
+  });
+  auto a = std::make_shared<active_run>(std::move(meet), std::move(what), order.by);
+  *hook = a;
+  a->state.feeds = std::move(order.feeds);
+  a->state.fetches.resize(order.fetches);
+  if (r.trace) a->state.tracer = &a->tracer.emplace();
+  std::unique_lock hold(mutex_);
+  if (!stopped_) {
+    a->done = std::move(order.done);
+    return active_[r.run] = a;
+  }
+  hold.unlock();
+  exchange_.end(r.run);
+  throw error(errc::unavailable, name_ + " is being stopped");
+}
+
+PINION_DECL void worker::expect_room(const ordered_run& order, const ends& needs) {
+  if (session_of(order.what.run) != order.what.session)
+    throw error(errc::invalid_argument,
+                "run " + std::to_string(order.what.run) + " is none of session " + std::to_string(order.what.session));
+  if (needs.feeds > order.feeds.size() || needs.fetches > order.fetches)
+    throw error(errc::invalid_argument, "the step takes " + std::to_string(needs.feeds) + " feeds and yields " +
+                                            std::to_string(needs.fetches) + " fetches, where the run has " +
+                                            std::to_string(order.feeds.size()) + " and " +
+                                            std::to_string(order.fetches));
+}
+
+PINION_DECL bool worker::peers_are_up(const kept_step& step) {
+  return std::all_of(step.peers.begin(), step.peers.end(),
+                     [&](const auto& p) { return exchange_.way_to(p.first)->up(); });
+}
+
+PINION_DECL void worker::fail(const std::shared_ptr<active_run>& a, const error& why) {
+  a->state.fail(why);
+  start(a);
+}
+
+PINION_DECL void worker::start(const std::shared_ptr<active_run>& a) {
+  if (a->started.exchange(true)) return;
+  a->step->start(a->state, [this, a] { finish(a); });
+}
+
+PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
+  exchange_.end(a->meet->run());
+  auto failed = a->state.failure();
+  if (failed) failed->in_task(name_);
+  const auto done = std::move(a->done);
+  run_result result{std::move(a->state.fetches), a->tracer && !failed ? a->tracer->take() : step_trace{}};
+  done(std::move(result), failed ? &*failed : nullptr);
+  std::lock_guard hold(mutex_);
+  active_.erase(a->meet->run());
+  idle_.notify_all();
+}
+
+PINION_DECL std::shared_ptr<worker::active_run> worker::find_run(std::uint64_t run) const {
+  std::lock_guard hold(mutex_);
+  const auto at = active_.find(run);
+  return at == active_.end() ? nullptr : at->second;
+}
+
+PINION_DECL std::string worker::nodes_of(const kept_step& step) {
+  std::string names;
+  int left = 3;
+  for (const auto& part : step.part.parts)
+    for (auto it = part.items.rbegin(); it != part.items.rend() && left > 0; ++it)
+      if (it->kind == runtime::part_item::compute && left-- > 0)
+        names += (names.empty() ? "'" : ", '") + step.graph->peek(it->node).name + "'";
+  return names.empty() ? "of no nodes" : "it computes " + names;
+}
+
+}  // namespace pinion::inline v0::distributed

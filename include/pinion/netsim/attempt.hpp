@@ -1,0 +1,39 @@
+// An attempt to connect over the simulated network.
+#pragma once
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/countdown.hpp>
+#include <pinion/base/error.hpp>
+#include <pinion/rpc/network.hpp>
+#include <pinion/netsim/sleeper.hpp>
+
+namespace pinion::inline v0::netsim {
+
+struct attempt : std::enable_shared_from_this<attempt> {
+  attempt(world_ptr w, const host_ptr& from, std::string to)
+      : world(std::move(w)), host(from), waiter(*world, from), address(std::move(to)), target(address) {}
+
+  bool over() const { return stream || failure; }
+  void set_out();
+  void arrive();
+  void fail(error why);
+  void finish();
+
+  const world_ptr world;
+  const host_ptr host;
+  sleeper waiter;
+  const std::string address;
+  const endpoint target;
+  event arrival, limit;  // no arrival while a way is cut
+  std::unique_ptr<byte_stream> stream;
+  std::optional<error> failure;
+};
+
+awaitable<std::unique_ptr<byte_stream>> connect(world_ptr world, host_ptr host, std::string address,
+                                                time_point deadline);
+
+}  // namespace pinion::inline v0::netsim
+
+#if PINION_HEADER_ONLY
+#include <pinion/netsim/attempt.ipp>
+#endif

@@ -1,0 +1,66 @@
+// A connection of the simulated network: what travels on it, and how it breaks.
+#pragma once
+
+#include <array>
+#include <deque>
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/error.hpp>
+#include <pinion/netsim/sleeper.hpp>
+
+namespace pinion::inline v0::netsim {
+
+struct chunk {
+  enum kind { data, fin, rst } what;
+  time_point arrives;
+  std::vector<std::byte> bytes;
+};
+
+// One end of a connection: what it has sent that travels, and what it has received.
+struct half {
+  half(world& world, const host_ptr& at) : host(at), reader(world, at), writer(world, at) {}
+
+  host_ptr host;
+  sleeper reader, writer;
+  std::deque<chunk> line;  // on the way to the peer
+  event due;               // when the first of them arrives; none while the way is cut
+  time_point sent, last;   // when all is sent, and when the last chunk arrives
+  std::size_t unread = 0;  // bytes sent that the peer has not read
+  std::deque<std::vector<std::byte>> arrived;
+  std::size_t taken = 0;                                // of the first of them
+  bool closed = false, finished = false, told = false;  // by its user; by the peer; the peer that bytes are in vain
+  std::string broken;                                   // why nothing goes any more, or ""
+};
+
+struct connection : std::enable_shared_from_this<connection> {
+  connection(world_ptr w, std::string called, const host_ptr& from, const host_ptr& to)
+      : world(std::move(w)), name(std::move(called)), ends{half(*world, from), half(*world, to)} {}
+
+  error failure(int side) const;
+  bool is_cut(int side) const { return world->is_cut(ends[side].host->name, ends[1 - side].host->name); }
+
+  std::size_t put(int side, const std::byte* from, std::size_t size);
+  std::size_t take(int side, std::span<std::byte> into);
+  // Closing on bytes that were not read breaks the peer, as in TCP.
+  void close(int side);
+  void kill(int side);
+  void reset();
+  void resume(int side, duration after = {});
+
+  void fail(int side, const std::string& why);
+  void lose_line(int side);
+  void tell(int side);
+  void send(int side, chunk::kind what, std::vector<std::byte> bytes = {});
+  void deliver(int side);
+  void arrive(int side, chunk chunk);
+
+  const world_ptr world;
+  const std::string name;
+  std::array<half, 2> ends;  // the end that connected, the end that was accepted
+};
+
+}  // namespace pinion::inline v0::netsim
+
+#if PINION_HEADER_ONLY
+#include <pinion/netsim/connection.ipp>
+#endif

@@ -1,0 +1,40 @@
+// Where a simulated host takes connections.
+#pragma once
+
+#include <deque>
+
+#include <pinion/base/config.hpp>
+#include <pinion/netsim/sleeper.hpp>
+
+namespace pinion::inline v0::netsim {
+
+struct door {
+  world_ptr world;
+  host_ptr host;
+  std::string address;
+  sleeper waiter;
+  std::deque<std::unique_ptr<byte_stream>> backlog = {};
+  bool closed = false;
+
+  void close();
+};
+
+class listener final : public rpc::listener {
+ public:
+  explicit listener(std::shared_ptr<door> state) : state_(std::move(state)) {}
+  ~listener() override { close(); }
+  awaitable<std::unique_ptr<byte_stream>> accept() override { return accepting(state_); }
+  const std::string& address() const override { return state_->address; }
+  void close() noexcept override { state_->close(); }
+
+ private:
+  static awaitable<std::unique_ptr<byte_stream>> accepting(std::shared_ptr<door> state);
+
+  std::shared_ptr<door> state_;
+};
+
+}  // namespace pinion::inline v0::netsim
+
+#if PINION_HEADER_ONLY
+#include <pinion/netsim/listener.ipp>
+#endif

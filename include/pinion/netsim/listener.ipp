@@ -1,0 +1,25 @@
+// Bodies of <pinion/netsim/listener.hpp>.
+#pragma once
+
+#include <pinion/base/error.hpp>
+#include <pinion/rpc/asio_io.hpp>
+#include <pinion/netsim/listener.hpp>
+
+namespace pinion::inline v0::netsim {
+
+PINION_DECL void door::close() {
+  if (std::exchange(closed, true)) return;
+  backlog.clear();
+  waiter.wake();
+  world->listeners.erase(address);
+}
+
+PINION_DECL awaitable<std::unique_ptr<byte_stream>> listener::accepting(std::shared_ptr<door> state) {
+  while (state->backlog.empty() && !state->closed) co_await state->waiter.sleep();
+  if (state->closed) throw error(errc::cancelled, "the listener on " + state->address + " was closed");
+  auto stream = std::move(state->backlog.front());
+  state->backlog.pop_front();
+  co_return stream;
+}
+
+}  // namespace pinion::inline v0::netsim

@@ -1,0 +1,31 @@
+// One end of a simulated connection, for who uses it.
+#pragma once
+
+#include <pinion/base/config.hpp>
+#include <pinion/netsim/connection.hpp>
+
+namespace pinion::inline v0::netsim {
+
+// Operations hold the connection: the stream may be gone when they wake.
+class stream final : public rpc::byte_stream {
+ public:
+  stream(std::shared_ptr<connection> of, int side) : connection_(std::move(of)), side_(side) {}
+  ~stream() override { close(); }
+  awaitable<std::size_t> read_some(std::span<std::byte> into) override { return reading(connection_, side_, into); }
+  awaitable<void> write(std::span<const asio::const_buffer> parts) override;
+  std::size_t write_now(std::span<const asio::const_buffer> parts) override;
+  void close() noexcept override { connection_->close(side_); }
+
+ private:
+  static awaitable<std::size_t> reading(std::shared_ptr<connection> of, int side, std::span<std::byte> into);
+  static awaitable<void> writing(std::shared_ptr<connection> of, int side, std::span<const asio::const_buffer> parts);
+
+  std::shared_ptr<connection> connection_;
+  int side_;
+};
+
+}  // namespace pinion::inline v0::netsim
+
+#if PINION_HEADER_ONLY
+#include <pinion/netsim/stream.ipp>
+#endif

@@ -1,0 +1,99 @@
+// The world of a simulated network: time, chance, what will happen, who is where, and the log of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <pinion/base/config.hpp>
+#include <pinion/rpc/asio_io.hpp>
+#include <pinion/netsim/options.hpp>
+
+namespace pinion::inline v0::netsim {
+
+// One incarnation of a host.
+struct host {
+  std::string name;
+  bool frozen = false, dead = false;
+  std::vector<std::function<void()>> late = {};  // what resumes its coroutines at thaw()
+};
+
+struct handlers : asio::io_context {
+  void end() { shutdown(); }
+};
+
+using event = std::optional<std::pair<time_point, std::uint64_t>>;  // when, and a number that breaks ties
+
+struct connection;
+struct attempt;
+struct door;
+
+// Time, chance, what will happen and who is where. Outlives all that refers to it.
+struct world {
+  explicit world(const sim_options& how) : options(how), chance(how.seed) {}
+
+  // SplitMix64: the same numbers with every standard library.
+  std::uint64_t below(std::uint64_t bound);
+  duration latency();
+  bool is_cut(const std::string& from, const std::string& to) const { return cuts.count({from, to}) > 0; }
+
+  event at(time_point when, std::function<void()> what);
+  void drop(event& event);
+  std::uint64_t sleep(std::function<void()> resume);
+  void wake(std::uint64_t sleeper, host& host);
+  void wake_late(host& host);
+
+  enum class ending { done, idle, late };
+  ending pump(const std::function<bool()>& done, std::optional<time_point> deadline);
+
+  // All handlers lie in the world, so that every suspended coroutine is destroyed here, while what its destructors call
+  // is still there.
+  void end();
+
+  template <class... Parts>
+  void note(const Parts&... parts) {
+    if (!options.keep_log) return;
+    log.push_back(std::to_string((now - start).count()) + " ");
+    (log.back().append(parts), ...);
+  }
+
+  // Those still there, in the order in which they were made.
+  template <class T>
+  static std::vector<std::shared_ptr<T>> alive(const std::vector<std::weak_ptr<T>>& all) {
+    std::vector<std::shared_ptr<T>> result;
+    for (const auto& each : all)
+      if (auto held = each.lock()) result.push_back(std::move(held));
+    return result;
+  }
+  template <class T>
+  static void add(std::vector<std::weak_ptr<T>>& all, const std::shared_ptr<T>& made) {
+    std::erase_if(all, [](const auto& each) { return each.expired(); });
+    all.push_back(made);
+  }
+
+  const sim_options options;
+  handlers context;
+  const time_point start = time_point() + std::chrono::hours(1);
+  time_point now = start;
+  std::uint64_t chance, numbered = 0, connected = 0;
+  bool ended = false, pumping = false;
+  unsigned next_port = 49152;
+  std::map<std::pair<time_point, std::uint64_t>, std::function<void()>> events;
+  std::map<std::uint64_t, std::function<void()>> asleep;
+  std::map<std::string, std::shared_ptr<host>> hosts;
+  std::map<std::string, std::shared_ptr<door>> listeners;  // by address
+  std::set<std::pair<std::string, std::string>> cuts;      // from, to
+  std::vector<std::weak_ptr<connection>> connections;
+  std::vector<std::weak_ptr<attempt>> attempts;
+  std::vector<std::string> log;
+};
+
+using world_ptr = std::shared_ptr<world>;
+using host_ptr = std::shared_ptr<host>;
+
+}  // namespace pinion::inline v0::netsim
+
+#if PINION_HEADER_ONLY
+#include <pinion/netsim/world.ipp>
+#endif

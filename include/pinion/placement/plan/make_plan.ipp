@@ -1,0 +1,25 @@
+// Bodies of <pinion/placement/plan/make_plan.hpp>.
+#pragma once
+
+#include <utility>
+
+#include <pinion/graph/traverse.hpp>
+#include <pinion/placement/plan/make_plan.hpp>
+
+namespace pinion::inline v0::detail {
+
+PINION_DECL plan plan_with(const any_placer& place, const graph& g, std::vector<device_info> devices,
+                           std::initializer_list<operation> fetches, const plan_options& options) {
+  std::vector<node_id> targets;
+  for (const operation& f : fetches) targets.push_back(f.id());
+  const placement_problem problem{.graph = g,
+                                  .nodes = ancestors(g, {}, targets),
+                                  .devices = std::move(devices),
+                                  .home = options.home,
+                                  .soft = options.allow_soft_placement};
+  plan made = explain(problem, place(problem), options.costs);
+  note_doubts(made, g);
+  return made;
+}
+
+}  // namespace pinion::inline v0::detail

@@ -1,0 +1,19 @@
+// What is done to a placed step before it is cut: constants folded, common nodes shared, transpositions and maps folded
+// into their consumers, and what then is dead dropped.
+#pragma once
+
+#include <pinion/base/config.hpp>
+#include <pinion/runtime/optimize/draft.hpp>
+
+namespace pinion::inline v0::runtime {
+
+inline constexpr std::int64_t largest_folded_constant = 1 << 20;  // bytes
+
+// Of a step's copy; the graph stays as it is. Every fetch yields what it did, up to rounding.
+optimized_step optimize(const graph& g, const placement& placed, const step_signature& signature);
+
+}  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/optimize/optimize.ipp>
+#endif

@@ -1,0 +1,23 @@
+// Bodies of <pinion/runtime/optimize/optimize.hpp>.
+#pragma once
+
+#include <pinion/runtime/optimize/optimize.hpp>
+#include <pinion/runtime/optimize/compose_maps.hpp>
+#include <pinion/runtime/optimize/fold_constants.hpp>
+#include <pinion/runtime/optimize/fold_transposes.hpp>
+#include <pinion/runtime/optimize/share_common.hpp>
+
+namespace pinion::inline v0::runtime {
+
+PINION_DECL optimized_step optimize(const graph& g, const placement& placed, const step_signature& signature) {
+  draft d(g, placed, signature);
+  fold_constants(d, largest_folded_constant);
+  fold_transposes(d);
+  share_common(d);
+  d.drop_dead();
+  d.count_uses();
+  if (compose_maps(d) > 0) d.drop_dead();
+  return d.finished();
+}
+
+}  // namespace pinion::inline v0::runtime

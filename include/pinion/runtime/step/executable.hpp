@@ -1,0 +1,59 @@
+// A partition made ready to run: kernels, slots and counters laid out once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/device/device.hpp>
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/runtime/step/partition.hpp>
+
+namespace pinion::inline v0::runtime {
+
+// Makes the kernel of a node, or finds one that a session keeps: stateful kernels are shared by its steps.
+using kernel_source = std::function<std::shared_ptr<kernel>(const kernel_setup&)>;
+
+// Slots hold the outputs of items during one run, all in one array. Immutable once made.
+struct executable {
+  struct input_slot {
+    int slot = -1;
+    bool last_in_order = false;  // nobody needs it after this, when items run in order
+  };
+  struct item {
+    part_item::kind_t kind;
+    std::shared_ptr<pinion::kernel> kernel;  // of a computation, a send or a receive
+    std::vector<input_slot> inputs;
+    int first_output = 0, outputs = 0;
+    std::vector<unsigned char> wanted;  // per output: does anybody read it?
+    std::vector<int> successors;        // items that wait for this one, once per edge
+    int predecessors = 0;
+    int index = 0;  // which feed or fetch
+    bool blocking = false;
+    bool expensive() const { return kernel && kernel->expensive(); }
+    node_id node = no_node;
+    std::string key = {};  // of a send or a receive
+  };
+
+  devices::device* device = nullptr;
+  const pinion::graph* graph = nullptr;
+  std::vector<item> items;
+  int slots = 0;
+  std::vector<int> readers;  // per slot: how many inputs read it
+  bool waits = false;        // does any item receive or block?
+
+  executable(partition part, const pinion::graph& g, devices::device& on, task_services& services,
+             const std::shared_ptr<body_compiler>& bodies, const kernel_source& kernels);
+
+ private:
+  void add(part_item& from, task_services& services, const std::shared_ptr<body_compiler>& bodies,
+           const kernel_source& kernels);
+};
+
+}  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/step/executable.ipp>
+#endif

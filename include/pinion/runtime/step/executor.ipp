@@ -1,0 +1,261 @@
+// Bodies of <pinion/runtime/step/executor.hpp>.
+#pragma once
+
+#include <utility>
+
+#include <pinion/runtime/step/executor.hpp>
+
+namespace pinion::inline v0::runtime {
+
+PINION_DECL void step_state::check_deadline() {
+  if (deadline && std::chrono::steady_clock::now() > *deadline) fail(too_late());
+}
+
+PINION_DECL error step_state::too_late() {
+  return error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout");
+}
+
+PINION_DECL void step_state::fail(const error& why) {
+  {
+    std::lock_guard hold(mutex_);
+    if (failure_) return;
+    failure_ = why;
+    failed_.store(true, std::memory_order_release);
+  }
+  rendezvous->abort(why);
+  cancellation.cancel();
+}
+
+PINION_DECL std::optional<error> step_state::failure() const {
+  std::lock_guard hold(mutex_);
+  return failure_;
+}
+
+PINION_DECL void executor::run_in_order() {
+  for (std::size_t i = 0; i < e_.items.size() && !step_.failed(); ++i) {
+    step_.check_deadline();
+    const auto& it = e_.items[i];
+    inputs_.clear();
+    for (const auto& in : it.inputs) {
+      auto& slot = m_.slots[static_cast<std::size_t>(in.slot)];
+      if (in.last_in_order)
+        inputs_.push_back(std::move(slot));
+      else
+        inputs_.push_back(slot);
+    }
+    run_item(it, inputs_);
+  }
+  clear();
+}
+
+PINION_DECL void executor::start(finished done) {
+  done_ = std::move(done);
+  remaining_.store(static_cast<int>(e_.items.size()), std::memory_order_relaxed);
+  for (std::size_t s = 0; s < m_.readers.size(); ++s) m_.readers[s].store(e_.readers[s], std::memory_order_relaxed);
+  ready_items ready;
+  for (std::size_t i = 0; i < e_.items.size(); ++i) {
+    m_.pending[i].store(e_.items[i].predecessors, std::memory_order_relaxed);
+    if (e_.items[i].predecessors == 0) ready.push(static_cast<int>(i));
+  }
+  if (e_.items.empty()) return finish();
+  const auto self = shared_from_this();
+  process(std::move(ready));
+}
+
+PINION_DECL void executor::process(ready_items ready) {
+  while (!ready.empty()) {
+    const int i = ready.top();
+    ready.pop();
+    share_expensive(ready);
+    begin(i, &ready);
+  }
+}
+
+PINION_DECL void executor::share_expensive(ready_items& ready) {
+  if (!pool_ || pool_->threads() == 0 || ready.empty()) return;
+  if (!e_.items[static_cast<std::size_t>(ready.top())].expensive()) return;
+  const int other = ready.top();
+  ready.pop();
+  pool_->schedule([self = shared_from_this(), other] {
+    ready_items one;
+    one.push(other);
+    self->process(std::move(one));
+  });
+}
+
+PINION_DECL void executor::begin(int i, ready_items* ready) {
+  step_.check_deadline();
+  const auto& it = e_.items[static_cast<std::size_t>(i)];
+  if (!step_.failed() && it.blocking) return wait(i);
+  if (!step_.failed()) {
+    std::vector<any_tensor> inputs = take_inputs(it);
+    run_item(it, inputs);
+  }
+  complete(i, ready);
+}
+
+PINION_DECL std::vector<any_tensor> executor::take_inputs(const executable::item& it) {
+  std::vector<any_tensor> inputs;
+  inputs.reserve(it.inputs.size());
+  for (const auto& in : it.inputs) {
+    auto& slot = m_.slots[static_cast<std::size_t>(in.slot)];
+    // A copy first: another reader may hold the slot until it has counted itself out.
+    any_tensor value = slot;
+    if (m_.readers[static_cast<std::size_t>(in.slot)].fetch_sub(1, std::memory_order_acq_rel) == 1) slot = {};
+    inputs.push_back(std::move(value));
+  }
+  return inputs;
+}
+
+PINION_DECL kernel_context executor::context(const executable::item& it, std::vector<any_tensor>& inputs) {
+  kernel_context c;
+  c.node = &(*e_.graph)[it.node];
+  c.device = e_.device;
+  c.watch = &step_;
+  c.services = &services_;
+  c.rendezvous = step_.rendezvous;
+  c.cancellation = &step_.cancellation;
+  c.step = step_.step;
+  c.inputs = inputs;
+  c.outputs = {m_.slots.data() + it.first_output, static_cast<std::size_t>(it.outputs)};
+  c.wanted = it.wanted;
+  c.tracer = step_.tracer;
+  return c;
+}
+
+PINION_DECL void executor::run_item(const executable::item& it, std::vector<any_tensor>& inputs) {
+  try {
+    switch (it.kind) {
+      case part_item::feed:
+        // Each feed has one item; so what it fed is free for whoever takes it last.
+        m_.slots[static_cast<std::size_t>(it.first_output)] =
+            std::move(step_.feeds[static_cast<std::size_t>(it.index)]);
+        break;
+      case part_item::fetch: step_.fetches[static_cast<std::size_t>(it.index)] = std::move(inputs[0]); break;
+      default: {
+        kernel_context c = context(it, inputs);
+        if (step_.tracer)
+          run_traced(it, c);
+        else
+          it.kernel->run(c);
+        drop_unwanted(it);
+      }
+    }
+  } catch (...) {
+    blame(it, current_error());
+  }
+}
+
+PINION_DECL void executor::run_traced(const executable::item& it, kernel_context& c) {
+  const traced_item time = begin_trace(it, c.inputs);
+  it.kernel->run(c);
+  time.end(bytes_of(c.outputs));
+}
+
+PINION_DECL traced_item executor::begin_trace(const executable::item& it, std::span<const any_tensor> inputs) const {
+  const node& n = (*e_.graph)[it.node];
+  trace_event e{.node = n.name, .op = n.op, .device = e_.device->name(), .key = it.key};
+  if (it.kind == part_item::receive) e.kind = trace_event::receive;
+  if (it.kind == part_item::send) {
+    e.kind = trace_event::send;
+    e.bytes = bytes_of(inputs);
+  }
+  return {*step_.tracer, *e_.device, std::move(e)};
+}
+
+PINION_DECL std::int64_t executor::bytes_of(std::span<const any_tensor> values) {
+  std::size_t sum = 0;
+  for (const any_tensor& v : values)
+    if (!v.empty()) sum += v.bytes();
+  return static_cast<std::int64_t>(sum);
+}
+
+PINION_DECL void executor::blame(const executable::item& it, error e) {
+  const node& n = (*e_.graph)[it.node];
+  step_.fail(e.at_node(n.name, n.op, to_string(n.where)).on_device(e_.device->name()));
+}
+
+PINION_DECL void executor::wait(int i) {
+  struct waiting {
+    std::vector<any_tensor> inputs;
+    kernel_context context;
+    std::optional<traced_item> time;
+    std::atomic<bool> ended{false};
+  };
+  const auto& it = e_.items[static_cast<std::size_t>(i)];
+  auto held = std::make_shared<waiting>();
+  held->inputs = take_inputs(it);
+  held->context = context(it, held->inputs);
+  if (step_.tracer) held->time = begin_trace(it, held->inputs);
+  const auto ended = [self = shared_from_this(), i, held](const error* failed) {
+    if (held->ended.exchange(true, std::memory_order_acq_rel)) return;
+    if (!failed && held->time) held->time->end(bytes_of(held->context.outputs));
+    if (failed)
+      self->blame(self->e_.items[static_cast<std::size_t>(i)], *failed);
+    else
+      self->drop_unwanted(self->e_.items[static_cast<std::size_t>(i)]);
+    self->resume(i);
+  };
+  try {
+    it.kernel->start(held->context, ended);
+  } catch (...) {
+    const error e = current_error();
+    ended(&e);
+  }
+}
+
+PINION_DECL void executor::drop_unwanted(const executable::item& it) {
+  for (int o = 0; o < it.outputs; ++o)
+    if (!it.wanted[static_cast<std::size_t>(o)]) m_.slots[static_cast<std::size_t>(it.first_output + o)] = {};
+}
+
+PINION_DECL void executor::resume(int i) {
+  thread_local int depth = 0;
+  thread_local std::vector<std::pair<std::shared_ptr<executor>, int>> late;
+  if (depth == deepest) return late.emplace_back(shared_from_this(), i), void();
+  struct deeper {
+    deeper() { ++depth; }
+    ~deeper() { --depth; }
+  } const here;
+  go_on_behind(i);
+  while (depth == 1 && !late.empty()) {
+    const auto [other, item] = std::move(late.back());
+    late.pop_back();
+    other->go_on_behind(item);
+  }
+}
+
+PINION_DECL void executor::go_on_behind(int i) {
+  ready_items ready;
+  complete(i, &ready);
+  process(std::move(ready));
+}
+
+PINION_DECL void executor::complete(int i, ready_items* ready) {
+  for (int next : e_.items[static_cast<std::size_t>(i)].successors)
+    if (m_.pending[static_cast<std::size_t>(next)].fetch_sub(1, std::memory_order_acq_rel) == 1) ready->push(next);
+  if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) finish();
+}
+
+PINION_DECL void executor::finish() {
+  if (auto* stream = e_.device->stream()) {
+    stream->when_reached([self = shared_from_this()](const error* failed) {
+      if (failed) self->step_.fail(error(*failed).on_device(self->e_.device->name()));
+      self->close();
+    });
+  } else {
+    close();
+  }
+}
+
+PINION_DECL void executor::close() {
+  clear();
+  auto done = std::move(done_);
+  if (done) done();
+}
+
+PINION_DECL void executor::clear() {
+  for (auto& slot : m_.slots) slot = {};
+}
+
+}  // namespace pinion::inline v0::runtime

@@ -1,0 +1,145 @@
+// Bodies of <pinion/runtime/step/partition.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include <pinion/runtime/step/partition.hpp>
+#include <pinion/runtime/step/transfer_key.hpp>
+
+namespace pinion::inline v0::runtime {
+
+namespace detail {
+
+class partitioner {
+ public:
+  partitioner(const graph& g, const placement& p, const step_signature& s, int home)
+      : g_(g), placed_(p), s_(s), home_(home), parts_(p.devices().size()), where_(static_cast<std::size_t>(g.size())) {}
+
+  std::vector<partition> run() {
+    for (std::size_t i = 0; i < s_.feeds.size(); ++i) {
+      part_item item{.kind = part_item::feed, .node = s_.feeds[i].node, .index = static_cast<int>(i), .outputs = 1};
+      const int device = device_of_feed(i);
+      const place at{device, add(device, std::move(item))};
+      fed_[{s_.feeds[i].node, s_.feeds[i].index}] = at;
+      where(s_.feeds[i].node) = at;  // for control edges, if the node itself does not run
+    }
+    for (std::size_t i = 0; i < placed_.nodes().size(); ++i) add_node(placed_.nodes()[i], placed_.device_index(i));
+    for (std::size_t i = 0; i < s_.fetches.size(); ++i) {
+      part_item item{.kind = part_item::fetch, .node = s_.fetches[i].node, .index = static_cast<int>(i)};
+      item.inputs.push_back(value_on(home_, s_.fetches[i]));
+      add(home_, std::move(item));
+    }
+    std::vector<partition> result;
+    for (auto& part : parts_)
+      if (!part.items.empty()) result.push_back(std::move(part));
+    return result;
+  }
+
+ private:
+  static constexpr int done = -1;  // instead of an output: that the node is done
+  struct place {
+    int device = -1, item = -1;
+  };
+  // A value on a device that is not its own.
+  struct guest {
+    int device;
+    node_id node;
+    int output;
+    friend bool operator==(const guest&, const guest&) = default;
+  };
+  struct hash_guest {
+    std::size_t operator()(const guest& v) const {
+      const auto a = static_cast<std::uint64_t>(v.device) << 32 | static_cast<std::uint32_t>(v.node);
+      return static_cast<std::size_t>((a ^ static_cast<std::uint64_t>(v.output + 1) << 56) * 0x9E3779B97F4A7C15u >> 8);
+    }
+  };
+
+  int add(int device, part_item item) {
+    partition& part = parts_[static_cast<std::size_t>(device)];
+    part.device = device;
+    part.items.push_back(std::move(item));
+    return static_cast<int>(part.items.size()) - 1;
+  }
+  int device_of_feed(std::size_t i) const {
+    if (s_.feed_devices.empty() || s_.feed_devices[i].empty()) return home_;
+    const auto& all = placed_.devices();
+    const auto at = std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.name == s_.feed_devices[i]; });
+    if (at == all.end()) throw error(errc::internal, "a feed lies on " + s_.feed_devices[i] + ", which is not there");
+    return static_cast<int>(at - all.begin());
+  }
+  place& where(node_id id) { return where_[static_cast<std::size_t>(id)]; }
+
+  void add_node(node_id id, int device) {
+    const node& n = g_[id];
+    part_item item{.kind = part_item::compute, .node = id, .outputs = static_cast<int>(n.outputs.size())};
+    item.inputs.reserve(n.inputs.size());
+    for (const output& in : n.inputs) item.inputs.push_back(value_on(device, in));
+    for (node_id before : n.control_inputs) item.after.push_back(done_on(device, before));
+    const int index = add(device, std::move(item));  // first: it may move the items of others
+    where(id) = {device, index};
+  }
+
+  // Where a device of this step finds a value, received if it was made elsewhere.
+  std::pair<int, int> value_on(int device, output o) {
+    const auto fed = fed_.empty() ? fed_.end() : fed_.find({o.node, o.index});
+    const bool is_fed = fed != fed_.end();
+    const int from = is_fed ? fed->second.device : where(o.node).device;
+    const std::pair<int, int> source = is_fed ? std::pair(fed->second.item, 0) : std::pair(where(o.node).item, o.index);
+    if (from == device) return source;
+    const auto [at, fresh] = guests_.try_emplace({device, o.node, o.index});
+    if (fresh) at->second = transfer(from, device, o, source, {});
+    return {at->second, 0};
+  }
+
+  // The item of a device after which a node is known to be done.
+  int done_on(int device, node_id id) {
+    const place from = where(id);
+    if (from.device == device) return from.item;
+    const auto [at, fresh] = guests_.try_emplace({device, id, done});
+    if (fresh) at->second = transfer(from.device, device, {id, done}, {-1, 0}, {from.item});
+    return at->second;
+  }
+
+  int transfer(int from, int to, output of, std::pair<int, int> source, std::vector<int> after) {
+    const std::string what = of.index == done ? "done" : std::to_string(of.index);
+    std::string key = transfer_key(g_[of.node].name, what, name_of(from), name_of(to));
+    part_item send{.kind = part_item::send, .node = of.node, .key = key, .after = std::move(after)};
+    if (source.first >= 0) {
+      send.inputs.push_back(source);
+      send.peer = are_peers(from, to);
+    }
+    add(from, std::move(send));
+    return add(to,
+               {.kind = part_item::receive, .node = of.node, .index = of.index, .key = std::move(key), .outputs = 1});
+  }
+  const device_info& info(int device) const { return placed_.devices()[static_cast<std::size_t>(device)]; }
+  const std::string& name_of(int device) const { return info(device).name; }
+
+  // Two accelerators of one task copy from each other without a way over the host.
+  bool are_peers(int a, int b) const {
+    const device_spec &x = info(a).spec, &y = info(b).spec;
+    return x.type() != "CPU" && x.type() == y.type() && in_one_task(x, y);
+  }
+
+  const graph& g_;
+  const placement& placed_;
+  const step_signature& s_;
+  int home_;
+  std::vector<partition> parts_;  // by device
+  std::vector<place> where_;      // by node
+  std::map<std::pair<node_id, int>, place> fed_;
+  std::unordered_map<guest, int, hash_guest> guests_;
+};
+
+}  // namespace detail
+
+PINION_DECL std::vector<partition> cut_by_device(const graph& g, const placement& placed, const step_signature& s,
+                                                 int home) {
+  return detail::partitioner(g, placed, s, home).run();
+}
+
+}  // namespace pinion::inline v0::runtime

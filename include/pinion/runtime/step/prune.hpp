@@ -1,0 +1,15 @@
+// The part of a graph that a step needs.
+#pragma once
+
+#include <vector>
+
+#include <pinion/graph/traverse.hpp>
+#include <pinion/runtime/step/signature.hpp>
+
+namespace pinion::inline v0::runtime {
+
+inline std::vector<node_id> prune(const graph& g, const step_signature& s) {
+  return ancestors(g, s.fetches, s.targets, s.feeds);
+}
+
+}  // namespace pinion::inline v0::runtime

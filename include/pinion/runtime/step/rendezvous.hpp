@@ -1,0 +1,35 @@
+// The rendezvous of one step inside one task.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include <pinion/base/config.hpp>
+#include <pinion/opkit/services.hpp>
+
+namespace pinion::inline v0::runtime {
+
+// Invariants: under one key at most one of a value and a receiver waits, and a second receiver is refused; callbacks
+// run without the lock; after abort() nothing waits, and whoever comes later is told the error at once.
+class local_rendezvous final : public rendezvous {
+ public:
+  void send(const std::string& key, handed_over value) override;
+
+  void receive(const std::string& key, receiver done) override;
+
+  void abort(const error& why) override;
+
+ private:
+  std::mutex mutex_;
+  std::optional<error> failure_;
+  std::unordered_map<std::string, handed_over> values_;
+  std::unordered_map<std::string, receiver> receivers_;
+};
+
+}  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/step/rendezvous.ipp>
+#endif

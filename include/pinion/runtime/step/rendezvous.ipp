@@ -1,0 +1,57 @@
+// Bodies of <pinion/runtime/step/rendezvous.hpp>.
+#pragma once
+
+#include <utility>
+
+#include <pinion/runtime/step/rendezvous.hpp>
+
+namespace pinion::inline v0::runtime {
+
+PINION_DECL void local_rendezvous::send(const std::string& key, handed_over value) {
+  receiver waiting;
+  {
+    std::lock_guard hold(mutex_);
+    if (failure_) return;
+    const auto at = receivers_.find(key);
+    if (at == receivers_.end()) {
+      values_.emplace(key, std::move(value));
+      return;
+    }
+    waiting = std::move(at->second);
+    receivers_.erase(at);
+  }
+  waiting(std::move(value), nullptr);
+}
+
+PINION_DECL void local_rendezvous::receive(const std::string& key, receiver done) {
+  std::optional<error> failure;
+  handed_over value;
+  {
+    std::lock_guard hold(mutex_);
+    const auto at = values_.find(key);
+    if (failure_) {
+      failure = failure_;
+    } else if (at == values_.end()) {
+      if (receivers_.try_emplace(key, std::move(done)).second) return;
+      failure = received_twice(key);  // and done is still here
+    } else {
+      value = std::move(at->second);
+      values_.erase(at);
+    }
+  }
+  done(std::move(value), failure ? &*failure : nullptr);
+}
+
+PINION_DECL void local_rendezvous::abort(const error& why) {
+  std::unordered_map<std::string, receiver> waiting;
+  {
+    std::lock_guard hold(mutex_);
+    if (failure_) return;
+    failure_ = why;
+    waiting.swap(receivers_);
+    values_.clear();
+  }
+  for (auto& [key, done] : waiting) done({}, &why);
+}
+
+}  // namespace pinion::inline v0::runtime

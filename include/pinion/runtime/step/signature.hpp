@@ -1,0 +1,28 @@
+// What a step is asked for: the key under which it is compiled and kept.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/graph/node.hpp>
+
+namespace pinion::inline v0::runtime {
+
+struct step_signature {
+  std::vector<output> feeds;
+  std::vector<output> fetches;
+  std::vector<node_id> targets;
+  std::vector<std::string> feed_devices = {};  // on which device each feed lies; "", or none at all: on the host
+  friend bool operator==(const step_signature&, const step_signature&) = default;
+};
+
+struct signature_hash {
+  std::size_t operator()(const step_signature& s) const;
+};
+
+}  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/step/signature.ipp>
+#endif

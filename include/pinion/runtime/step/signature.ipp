@@ -1,0 +1,23 @@
+// Bodies of <pinion/runtime/step/signature.hpp>.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include <pinion/runtime/step/signature.hpp>
+
+namespace pinion::inline v0::runtime {
+
+PINION_DECL std::size_t signature_hash::operator()(const step_signature& s) const {
+  std::uint64_t h = 14695981039346656037ull;
+  const auto mix = [&h](std::uint64_t v) { h = (h ^ v) * 1099511628211ull; };
+  for (const auto& o : s.feeds) mix(std::uint64_t(std::uint32_t(o.node)) << 8 | std::uint64_t(o.index));
+  mix(0xfeed);
+  for (const auto& o : s.fetches) mix(std::uint64_t(std::uint32_t(o.node)) << 8 | std::uint64_t(o.index));
+  mix(0xfe7c4);
+  for (node_id t : s.targets) mix(std::uint64_t(std::uint32_t(t)));
+  for (const auto& d : s.feed_devices) mix(std::hash<std::string>()(d));
+  return static_cast<std::size_t>(h);
+}
+
+}  // namespace pinion::inline v0::runtime

@@ -1,0 +1,59 @@
+// Writing down what a step does, while it runs.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+
+#include <pinion/base/config.hpp>
+#include <pinion/device/device.hpp>
+#include <pinion/runtime/step/step_trace.hpp>
+
+namespace pinion::inline v0 {
+
+// Made for one run of a step in one task, and outlives it. Thread-safe.
+class step_tracer {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  void add(trace_event e);
+  step_trace take();
+  // Nanoseconds since 1970; steady, whatever happens to the clock on the wall meanwhile.
+  std::int64_t time_of(clock::time_point t) const { return began_on_the_wall_ + nanoseconds(t - began_); }
+  std::int64_t now() const { return time_of(clock::now()); }
+
+ private:
+  template <class D>
+  static std::int64_t nanoseconds(D d) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count();
+  }
+
+  const clock::time_point began_ = clock::now();
+  const std::int64_t began_on_the_wall_ = nanoseconds(std::chrono::system_clock::now().time_since_epoch());
+  std::mutex mutex_;
+  step_trace trace_;
+};
+
+namespace runtime {
+
+// From the making of this to end(): the time of one item. On a device with a stream both count when the stream gets
+// there; one that fails is not told of. Requires: the tracer outlives what the stream has been given so far.
+class traced_item {
+ public:
+  traced_item(step_tracer& into, devices::device& on, trace_event what);
+  // `bytes` more than it began with.
+  void end(std::int64_t bytes) const;
+
+ private:
+  step_tracer* into_;
+  devices::stream* stream_;
+  std::shared_ptr<trace_event> event_;
+};
+
+}  // namespace runtime
+
+}  // namespace pinion::inline v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/step/step_tracer.ipp>
+#endif

@@ -1,0 +1,32 @@
+// What a value is called on its way from one device to another, and what its name says.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <pinion/base/config.hpp>
+
+namespace pinion::inline v0::runtime {
+
+// "W/read:0;/job:ps/…/device:CPU:0;/job:worker/…/device:CPU:0": what, from where, to where. `what` is an output's
+// number, or "done" for a control edge.
+std::string transfer_key(std::string_view node, std::string_view what, std::string_view from, std::string_view to);
+
+// Requires of all: a key.
+constexpr std::string_view destination_of(std::string_view key) {
+  return key.substr(key.rfind(';') + 1);
+}
+constexpr std::string_view source_of(std::string_view key) {
+  key = key.substr(0, key.rfind(';'));
+  return key.substr(key.rfind(';') + 1);
+}
+constexpr std::string_view value_of(std::string_view key) {
+  key = key.substr(0, key.rfind(';'));
+  return key.substr(0, key.rfind(';'));
+}
+
+}  // namespace pinion::inline v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/step/transfer_key.ipp>
+#endif
