@@ -40,9 +40,12 @@ struct sim_cluster::inside {
   void start(const std::string& task) {
     const device_spec s = parse_device(task);
     tasks.erase(task);
+    const auto net = host(host_of(task));
+    // Everything happens in the thread that waits; a listener of its own needs no key, whatever its host is called.
     tasks[task] = std::make_unique<distributed::server_core>(
-        host(host_of(task)), spec,
-        pinion::server_options{.job = std::string(s.job()), .task = s.task(), .security = {}, .config = config});
+        net, spec,
+        pinion::server_options{.job = std::string(s.job()), .task = s.task(), .security = {}, .config = config},
+        net->listen(address_of(task)), distributed::server_threads{});
   }
 
   static inline inside* here = nullptr;  // that of sessions made now
@@ -63,7 +66,7 @@ sim_cluster::sim_cluster(std::optional<weather> how, int pss, int workers, const
   for (int i = 0; i < workers; ++i) start(worker_task(i));
   runtime::remote_sessions().make_session = [](const session_options& o, graph& g) {
     return std::unique_ptr<runtime::session_backend>(
-        std::make_unique<distributed::remote_session>(o, g, inside::here->lives.front()));
+        std::make_unique<distributed::remote_session>(o, g, inside::here->lives.front(), 0ms));
   };
 }
 sim_cluster::~sim_cluster() = default;

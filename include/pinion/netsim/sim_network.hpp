@@ -55,7 +55,6 @@ class sim_network final : public rpc::network {
   std::unique_ptr<rpc::listener> listen(const std::string& address) override;  // on its own name only
   // Throws internal when it is waited for what can never happen.
   bool wait(countdown& event, const std::optional<time_point>& deadline) override;
-  bool single_threaded() const override { return true; }
 
  private:
   sim_network(std::shared_ptr<netsim::world> world, std::shared_ptr<netsim::host> host)

@@ -64,8 +64,6 @@ class network {
   virtual std::unique_ptr<rpc::listener> listen(const std::string& address) = 0;
   // Blocks a thread of the caller's until it is done, or until the deadline: false. Never called by the network's own.
   virtual bool wait(countdown& event, const std::optional<time_point>& deadline) = 0;
-  // May a wait be in vain because everything happens in the waiting thread? Then who uses it must start no threads.
-  virtual bool single_threaded() const { return false; }
 
   void post(std::function<void()> body);
   void spawn(awaitable<void> coroutine);

@@ -116,7 +116,7 @@ class wire_port final : public session_port {
 
 class remote_session final : public runtime::session_backend {
  public:
-  // close() waits so long for calls under way.
+  // close() waits so long for calls under way; 0: it does not wait.
   remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net,
                  std::chrono::milliseconds patience_of_close = std::chrono::seconds(10));
   ~remote_session() override { close({}); }

@@ -219,7 +219,7 @@ PINION_DECL void remote_session::close(source_location where) {
     open = std::exchange(port_, nullptr);
   }
   if (open) open->close();
-  if (net_->single_threaded()) return;  // what is under way waits for this thread
+  if (patience_of_close_.count() == 0) return;
   if (!calls_->wait_until_none(std::chrono::steady_clock::now() + patience_of_close_))
     std::fprintf(stderr, "pinion: a session at %s was closed, and a call of it has not ended; it is left to itself\n",
                  address_.c_str());

@@ -31,10 +31,16 @@ class bound_listener final : public bound_address {
   std::unique_ptr<rpc::listener> listener;
 };
 
+// Threads of a server beside the network's. On a network that runs in whatever thread waits there are none.
+struct server_threads {
+  int builders = 0, alarms = 0;
+  int inter_op = 0, intra_op = 0;  // helpers
+};
+
 class server_core final : public task_server {
  public:
   server_core(std::shared_ptr<rpc::network> net, const cluster_spec& cluster, const server_options& options,
-              std::unique_ptr<rpc::listener> bound = nullptr);
+              std::unique_ptr<rpc::listener> bound = nullptr, std::optional<server_threads> threads = {});
   // Waits, however long, for what stop() did not see the end of.
   ~server_core() override;
 
@@ -54,7 +60,8 @@ class server_core final : public task_server {
 
   static std::string job_of(const cluster_spec& cluster, const server_options& options);
   std::unique_ptr<rpc::listener> listen(const cluster_spec& cluster, const server_options& options);
-  runtime::task_options task_of(const cluster_spec& cluster, const server_options& options) const;
+  server_threads threads_of(const cluster_spec& cluster, const server_options& options) const;
+  runtime::task_options task_of(const server_options& options) const;
   // How many tasks of the cluster share this machine, as far as their addresses tell.
   int tasks_here(const cluster_spec& cluster, const server_options& options) const;
   rpc::channel_options ways_of(const server_options& options) const;
@@ -140,6 +147,7 @@ class server_core final : public task_server {
   const std::shared_ptr<rpc::traffic> traffic_ = std::make_shared<rpc::traffic>();
   std::unique_ptr<rpc::listener> listener_;
   const std::string address_;
+  const server_threads threads_;
   runtime::task task_;
   peers peers_;
   exchange exchange_;

@@ -15,26 +15,28 @@
 namespace pinion::inline v0::distributed {
 
 PINION_DECL server_core::server_core(std::shared_ptr<rpc::network> net, const cluster_spec& cluster,
-                                     const server_options& options, std::unique_ptr<rpc::listener> bound)
+                                     const server_options& options, std::unique_ptr<rpc::listener> bound,
+                                     std::optional<server_threads> threads)
     : net_(std::move(net)),
       job_(job_of(cluster, options)),
       me_{task_name(job_, options.task), rpc::random_number(), options.security.key},
       listener_(bound ? std::move(bound) : listen(cluster, options)),
       address_(listener_->address()),
-      task_(task_of(cluster, options)),
+      threads_(threads ? *threads : threads_of(cluster, options)),
+      task_(task_of(options)),
       peers_(*net_, cluster, ways_of(options)),
       exchange_(*net_, me_.name, peers_, task_.inter_op, {.credit = options.config.credit}),
       worker_(*net_, me_.name, task_, exchange_, builders_, alarms_),
       stop_timeout_(options.config.stop_timeout),
-      builders_(net_->single_threaded() ? 0 : std::max(2, task_.inter_op.threads())),
-      alarms_(net_->single_threaded() ? 0 : 1),
+      builders_(threads_.builders),
+      alarms_(threads_.alarms),
       master_(std::make_shared<master>(
           master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_, options.config.placer})),
       door_(std::make_shared<rpc::server>(*net_, std::move(listener_), door_options(options), service())) {
   local_masters::instance().add(address_, me_.key, master_);
   door_->start();
   net_->spawn(sweep(this, sweeper_, swept_));
-  if (!net_->single_threaded()) start_libraries();
+  start_libraries();
 }
 
 PINION_DECL server_core::~server_core() {
@@ -90,22 +92,25 @@ PINION_DECL std::string server_core::job_of(const cluster_spec& cluster, const s
 PINION_DECL std::unique_ptr<rpc::listener> server_core::listen(const cluster_spec& cluster,
                                                                const server_options& options) {
   const std::string& where = cluster.address(job_, options.task);
-  if (!rpc::endpoint(where).is_loopback() && options.security.key.empty() && !net_->single_threaded())
+  if (!rpc::endpoint(where).is_loopback() && options.security.key.empty())
     throw error(errc::failed_precondition, "others can reach " + where + ": a server there needs a key (.security)");
   return net_->listen(where);
 }
 
-PINION_DECL runtime::task_options server_core::task_of(const cluster_spec& cluster,
-                                                       const server_options& options) const {
+PINION_DECL server_threads server_core::threads_of(const cluster_spec& cluster, const server_options& options) const {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / tasks_here(cluster, options));
   const auto threads = [&](int wanted) { return wanted > 0 ? wanted : cores; };
   // The network's thread does not compute, so the pool needs a thread at least.
-  const bool single = net_->single_threaded();
+  const int inter_op = threads(options.config.inter_op_threads), intra_op = threads(options.config.intra_op_threads) - 1;
+  return {.builders = std::max(2, inter_op), .alarms = 1, .inter_op = inter_op, .intra_op = intra_op};
+}
+
+PINION_DECL runtime::task_options server_core::task_of(const server_options& options) const {
   return {.name = parse_device(me_.name),
           .cpu_devices = options.config.cpu_devices,
           .simulated = options.config.simulated,
-          .inter_op_helpers = single ? 0 : threads(options.config.inter_op_threads),
-          .intra_op_helpers = single ? 0 : threads(options.config.intra_op_threads) - 1};
+          .inter_op_helpers = threads_.inter_op,
+          .intra_op_helpers = threads_.intra_op};
 }
 
 PINION_DECL int server_core::tasks_here(const cluster_spec& cluster, const server_options& options) const {
