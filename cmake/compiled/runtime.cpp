@@ -9,6 +9,7 @@
 #include <pinion/runtime/optimize/fold_transposes.ipp>
 #include <pinion/runtime/optimize/optimize.ipp>
 #include <pinion/runtime/optimize/share_common.ipp>
+#include <pinion/runtime/fetches.ipp>
 #include <pinion/runtime/options.ipp>
 #include <pinion/runtime/resource_manager.ipp>
 #include <pinion/runtime/session.ipp>

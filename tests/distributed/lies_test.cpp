@@ -95,7 +95,7 @@ struct honest {
                .step;
   }
   float run() {
-    const auto reply = client.ask<distributed::run_reply>(distributed::run_request{session, step, 0, {}, false});
+    const auto reply = client.ask<distributed::run_reply>(distributed::run_prepared{session, step, 0, {}, false});
     return reply.fetches.at(0).data<float>()[0];
   }
 };
@@ -172,7 +172,7 @@ TEST_CASE("S4: a session at a master is known to the client that opened it only"
   const auto as_liar = [&](auto reply, const auto& request) {
     return caught([&] { client.ask<decltype(reply)>(request); }).code();
   };
-  CHECK(as_liar(distributed::run_reply{}, distributed::run_request{good.session, good.step, 0, {}, false}) ==
+  CHECK(as_liar(distributed::run_reply{}, distributed::run_prepared{good.session, good.step, 0, {}, false}) ==
         errc::aborted);
   CHECK(as_liar(nothing{}, distributed::extend_graph{good.session, {}}) == errc::aborted);
   CHECK(as_liar(distributed::list_reply{}, distributed::list_request{good.session, 0}) == errc::aborted);

@@ -18,6 +18,7 @@
 #include <pinion/placement/device_info.hpp>
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/fed_value.hpp>
+#include <pinion/runtime/fetches.hpp>
 #include <pinion/tensor/take_tuple.hpp>
 
 namespace pinion::inline v0 {
@@ -85,15 +86,15 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class device_tensor {
   value_on_device there_;
 };
 
-namespace dsl {
-// Is V nothing that could be fed to an expression of T?
+namespace runtime {
+// Is V nothing that could be fed to an dsl::expression of T?
 template <class V, class T>
 concept misfit = !std::is_convertible_v<const V&, fed_value<T>> && !std::is_same_v<V, device_tensor<T>> &&
                  !std::is_same_v<V, any_tensor>;
 
 template <class>
-using braced_for = braced;
-}  // namespace dsl
+using braced_for = dsl::braced;
+}  // namespace runtime
 
 // One value for one output of the graph: {X, batch}. The dtype is checked by the compiler, the shape when it runs.
 struct feed {
@@ -107,7 +108,7 @@ struct feed {
   template <dsl::graph_operand E>
   feed(const E& x, const device_tensor<dsl::value_of<E>>& v) : feed(end_of(x), v.there_) {}
   template <dsl::graph_operand E, class V>
-  requires dsl::misfit<V, dsl::value_of<E>> PINION_REFUSED_CONSTRUCTOR(
+  requires runtime::misfit<V, dsl::value_of<E>> PINION_REFUSED_CONSTRUCTOR(
       "a feed has the dtype of what it is fed to: a pn::tensor, vector, span or nested braces of it, or a scalar")
   feed(const E&, const V&);
   PINION_REFUSED_CONSTRUCTOR("these braces hold what does not convert to the dtype of what they are fed to")
@@ -132,67 +133,6 @@ struct run_request {
   std::vector<operation> targets = {};
   step_trace* trace = nullptr;  // where the step is written down, if it is to be
 };
-
-namespace dsl {
-
-struct variable_parts;
-
-// What run() takes to fetch: an expression or variable, whose value comes back, or an operation, which yields nothing.
-template <class F>
-concept fetchable = graph_operand<F> || std::is_same_v<std::remove_cvref_t<F>, operation>;
-
-// One of these, by reference, until the step is asked for.
-class fetch_end {
- public:
-  fetch_end(const any_expr& e) : expression_(&e) {}
-  fetch_end(const any_variable& v) : variable_(&v) {}
-  fetch_end(const operation& o) : operation_(&o) {}
-  template <partitioned P>
-  fetch_end(const P& p) : parts_(&p.untyped()) {}
-
-  // Adds it to what a step of that graph is asked for. Throws invalid_argument for one of another graph, or of none.
-  void add_to(runtime::step_signature& s, const graph* of) const;
-  void add_to(run_request& r) const;
-
- private:
-  void check_owner(const graph* of) const;
-  any_expr value() const;  // of what is no operation
-
-  const any_expr* expression_ = nullptr;
-  const any_variable* variable_ = nullptr;
-  const operation* operation_ = nullptr;
-  const variable_parts* parts_ = nullptr;
-};
-
-template <class F>
-struct fetched {
-  using type = std::tuple<>;
-};
-template <graph_operand F>
-struct fetched<F> {
-  using type = std::tuple<tensor<value_of<F>>>;
-};
-template <class... F>
-using fetched_tuple = decltype(std::tuple_cat(std::declval<typename fetched<F>::type>()...));
-
-// operations yield nothing; one fetch comes bare, several as a tuple
-template <class Tuple>
-auto bare(Tuple&& all) {
-  if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 0)
-    return;
-  else if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 1)
-    return std::get<0>(std::move(all));
-  else
-    return std::move(all);
-}
-
-// The values of some fetches, as run() yields them.
-template <fetchable... F>
-auto taken(std::vector<any_tensor> values) {
-  return bare(take_tuple<fetched_tuple<F...>>(values));
-}
-
-}  // namespace dsl
 
 // The ends of a callable, made by pn::feeds, pn::fetches and pn::targets.
 template <class... T>
@@ -235,24 +175,24 @@ class session {
   ~session();
 
   // Runs what is fetched and what that needs. Expressions yield their values as tensors, operations yield nothing.
-  template <dsl::fetchable... F>
+  template <runtime::fetchable... F>
   auto run(const F&... fetches) {
     return run(std::initializer_list<feed>{}, fetches...);
   }
   // The same with values for placeholders, or for any other expression, whose producer then does not run.
-  template <dsl::fetchable... F>
+  template <runtime::fetchable... F>
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
-    return dsl::taken<F...>(run_ends(nullptr, feeds, {fetches...}));
+    return runtime::taken<F...>(run_ends(nullptr, feeds, {fetches...}));
   }
   // The same, and writes down what ran where and when. That costs some time; `trace` is what it was where the step
   // fails.
-  template <dsl::fetchable... F>
+  template <runtime::fetchable... F>
   auto run(step_trace& trace, const F&... fetches) {
-    return dsl::taken<F...>(run_ends(&trace, {}, {fetches...}));
+    return runtime::taken<F...>(run_ends(&trace, {}, {fetches...}));
   }
-  template <dsl::fetchable... F>
+  template <runtime::fetchable... F>
   auto run(step_trace& trace, std::initializer_list<feed> feeds, const F&... fetches) {
-    return dsl::taken<F...>(run_ends(&trace, feeds, {fetches...}));
+    return runtime::taken<F...>(run_ends(&trace, feeds, {fetches...}));
   }
   // The same, untyped: yields what is fetched, in order.
   std::vector<any_tensor> run(const run_request& request);
@@ -279,7 +219,7 @@ class session {
   }
 
   // Where each node would go, and why, without running anything.
-  template <dsl::fetchable... F>
+  template <runtime::fetchable... F>
   pinion::plan plan(const F&... fetches) {
     return plan_of({fetches...});
   }
@@ -306,8 +246,8 @@ class session {
 
   runtime::session_backend& backend() const;
   std::vector<any_tensor> run_ends(step_trace* trace, std::initializer_list<feed> feeds,
-                                   std::initializer_list<dsl::fetch_end> fetches);
-  pinion::plan plan_of(std::initializer_list<dsl::fetch_end> fetches);
+                                   std::initializer_list<runtime::fetch_end> fetches);
+  pinion::plan plan_of(std::initializer_list<runtime::fetch_end> fetches);
   std::vector<any_tensor> add_feeds(runtime::step_signature& s, std::span<const feed> feeds) const;
   std::vector<any_tensor> run_step(const runtime::step_signature& s, std::span<const any_tensor> values,
                                    step_trace* trace);
@@ -365,7 +305,7 @@ class callable<feed_list<X...>, fetch_list<F...>> {
   // Braces are of no type that the one above could have: a template, so that the one that runs is preferred.
   template <class = void>
   PINION_REFUSED("a callable takes one value for each of its feeds, and these braces hold what does not convert to it")
-  operator()(const dsl::braced_for<X>&...) const PINION_REFUSAL;
+  operator()(const runtime::braced_for<X>&...) const PINION_REFUSAL;
 
  private:
   runtime::prepared_call call_;

@@ -36,17 +36,6 @@ inline std::unique_ptr<runtime::session_backend> make_backend(const session_opti
   return runtime::remote_scheme_of(options.target).make_session(options, g);
 }
 
-// E is an expression, a variable or an operation.
-template <class E>
-void check_owner(const E& e, const graph* mine) {
-  if (e.empty())
-    throw error(errc::invalid_argument, "an expression or operation that was never assigned was given to run()");
-  const node& n = e.owner()[e.id()];
-  if (&e.owner() != mine)
-    throw error(errc::invalid_argument, "'" + n.name + "' belongs to another graph than the session's")
-        .at_node(n.name, n.op, to_string(n.where));
-}
-
 inline void check_feed(const any_expr& to, const any_tensor& value) {
   if (to.empty()) throw error(errc::invalid_argument, "a feed for an expression that was never assigned");
   const auto refuse = [&](const std::string& sentence) {
@@ -61,39 +50,6 @@ inline void check_feed(const any_expr& to, const any_tensor& value) {
 }
 
 }  // namespace detail
-
-namespace dsl {
-
-PINION_DECL void fetch_end::check_owner(const graph* of) const {
-  using pinion::detail::check_owner;
-  if (operation_) return check_owner(*operation_, of);
-  if (variable_) return check_owner(*variable_, of);
-  if (!parts_) return check_owner(*expression_, of);
-  check_owner(parts_->graph.empty() ? any_expr() : any_expr(*parts_->graph, {parts_->read, 0}), of);
-}
-
-PINION_DECL any_expr fetch_end::value() const {
-  if (variable_) return endpoint_of(*variable_);
-  if (!parts_) return endpoint_of(*expression_);
-  return parts_->graph.empty() ? endpoint_of(any_variable()) : endpoint_of(read_parts(*parts_, {}));
-}
-
-PINION_DECL void fetch_end::add_to(runtime::step_signature& s, const graph* of) const {
-  check_owner(of);
-  if (operation_)
-    s.targets.push_back(operation_->id());
-  else
-    s.fetches.push_back(value().endpoint());
-}
-
-PINION_DECL void fetch_end::add_to(run_request& r) const {
-  if (operation_)
-    r.targets.push_back(*operation_);
-  else
-    r.fetches.push_back(value());
-}
-
-}  // namespace dsl
 
 PINION_DECL session::session() : session(session_options{}) {}
 PINION_DECL session::session(const session_options& options)
@@ -115,18 +71,18 @@ PINION_DECL std::vector<any_tensor> session::run(const run_request& request) {
   runtime::step_signature signature;
   const auto values = add_feeds(signature, request.feeds);
   for (const any_expr& f : request.fetches) {
-    detail::check_owner(f, graph_.get());
+    runtime::check_owner(f, graph_.get());
     signature.fetches.push_back(f.endpoint());
   }
-  for (const operation& t : request.targets) dsl::fetch_end(t).add_to(signature, graph_.get());
+  for (const operation& t : request.targets) runtime::fetch_end(t).add_to(signature, graph_.get());
   return run_step(signature, values, request.trace);
 }
 
 PINION_DECL std::vector<any_tensor> session::run_ends(step_trace* trace, std::initializer_list<feed> feeds,
-                                                      std::initializer_list<dsl::fetch_end> fetches) {
+                                                      std::initializer_list<runtime::fetch_end> fetches) {
   runtime::step_signature signature;
   const auto values = add_feeds(signature, feeds);
-  for (const dsl::fetch_end& f : fetches) f.add_to(signature, graph_.get());
+  for (const runtime::fetch_end& f : fetches) f.add_to(signature, graph_.get());
   return run_step(signature, values, trace);
 }
 
@@ -134,7 +90,7 @@ PINION_DECL std::vector<any_tensor> session::add_feeds(runtime::step_signature& 
   std::vector<any_tensor> values;
   for (const feed& f : feeds) {
     detail::check_feed(f.to, f.value);
-    detail::check_owner(f.to, graph_.get());
+    runtime::check_owner(f.to, graph_.get());
     s.feeds.push_back(f.to.endpoint());
     values.push_back(f.value);
     if (f.device.empty()) continue;
@@ -149,9 +105,9 @@ PINION_DECL std::vector<any_tensor> session::add_feeds(runtime::step_signature& 
   return values;
 }
 
-PINION_DECL plan session::plan_of(std::initializer_list<dsl::fetch_end> fetches) {
+PINION_DECL plan session::plan_of(std::initializer_list<runtime::fetch_end> fetches) {
   runtime::step_signature signature;
-  for (const dsl::fetch_end& f : fetches) f.add_to(signature, graph_.get());
+  for (const runtime::fetch_end& f : fetches) f.add_to(signature, graph_.get());
   pinion::plan made = backend().plan(checked(signature));
   note_doubts(made, *graph_);
   return made;
@@ -206,7 +162,7 @@ PINION_DECL const runtime::step_signature& session::checked(const runtime::step_
 
 PINION_DECL void session_link::run(const operation& target) const {
   const auto backend = expect("'" + target.name() + "'");
-  detail::check_owner(target, graph_.get());
+  runtime::check_owner(target, graph_.get());
   const auto step = backend->prepare({.feeds = {}, .fetches = {}, .targets = {target.id()}});
   backend->run(*step, {}, {}, nullptr);
 }
@@ -220,9 +176,9 @@ PINION_DECL prepared_call::prepared_call(const session& s, std::span<const any_e
                                          source_location where)
     : session_(s), feeds_(feeds.begin(), feeds.end()), where_(where) {
   const graph* const of = s.graph_.get();
-  for (const any_expr& e : feeds) pinion::detail::check_owner(e, of);
-  for (const any_expr& e : fetches) pinion::detail::check_owner(e, of);
-  for (const operation& e : targets) pinion::detail::check_owner(e, of);
+  for (const any_expr& e : feeds) runtime::check_owner(e, of);
+  for (const any_expr& e : fetches) runtime::check_owner(e, of);
+  for (const operation& e : targets) runtime::check_owner(e, of);
   for (const any_expr& e : feeds) signature_.feeds.push_back(e.endpoint());
   for (const any_expr& e : fetches) signature_.fetches.push_back(e.endpoint());
   for (const operation& e : targets) signature_.targets.push_back(e.id());

@@ -91,7 +91,7 @@ PINION_DECL std::vector<device_info> wire_port::devices(patience until) {
 }
 
 PINION_DECL run_result wire_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
-  auto reply = ask<run_reply>(run_request{session_, step, left(until), std::move(feeds), trace}, until);
+  auto reply = ask<run_reply>(run_prepared{session_, step, left(until), std::move(feeds), trace}, until);
   warn(reply.notices);
   return {std::move(reply.fetches), std::move(reply.trace)};
 }

@@ -128,7 +128,7 @@ class server_core final : public task_server {
     });
   }
 
-  void run(run_request&& r, const rpc::guest_ref& from, const answer_ref& answer);
+  void run(run_prepared&& r, const rpc::guest_ref& from, const answer_ref& answer);
   patience until(std::uint64_t ms) const;
 
   static rpc::awaitable<void> sweep(server_core* self, std::shared_ptr<rpc::timer> timer,

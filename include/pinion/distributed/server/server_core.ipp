@@ -198,11 +198,11 @@ PINION_DECL std::unique_ptr<rpc::incoming> server_core::request(const rpc::envel
         master_->reset(r.containers);
         return nothing{};
       });
-    case run_request::method:
+    case run_prepared::method:
       if (e.control.size() > rpc::long_control)
-        return in_turn<run_request>(e, answer, from,
-                                    [this, answer, from](run_request&& r) { run(std::move(r), from, answer); });
-      return rpc::receive<run_request>(e, [this, answer, from](run_request&& r) { run(std::move(r), from, answer); });
+        return in_turn<run_prepared>(e, answer, from,
+                                    [this, answer, from](run_prepared&& r) { run(std::move(r), from, answer); });
+      return rpc::receive<run_prepared>(e, [this, answer, from](run_prepared&& r) { run(std::move(r), from, answer); });
     default:
       answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(e.method)));
       return nullptr;
@@ -273,10 +273,10 @@ PINION_DECL std::shared_ptr<void> server_core::hold_unread(const rpc::envelope& 
   return std::shared_ptr<void>(nullptr, [all = all, size](void*) { all->fetch_sub(size, std::memory_order_relaxed); });
 }
 
-PINION_DECL void server_core::run(run_request&& r, const rpc::guest_ref& from, const answer_ref& answer) {
+PINION_DECL void server_core::run(run_prepared&& r, const rpc::guest_ref& from, const answer_ref& answer) {
   try {
     const auto session = master_->find(r.session, from->channel);
-    auto held = std::make_shared<run_request>(std::move(r));
+    auto held = std::make_shared<run_prepared>(std::move(r));
     const auto go = [this, session, held, answer] {
       session->run(held->step, std::move(held->feeds), held->trace, until(held->patience_ms), worker::begin_in::pool,
                    [answer, session](run_result result, const error* failed) {

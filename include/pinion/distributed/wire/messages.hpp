@@ -146,7 +146,7 @@ struct plan_reply {
   pinion::plan plan;
   PINION_MESSAGE(32, plan)
 };
-struct run_request {
+struct run_prepared {
   std::uint64_t session = 0, step = 0;
   std::uint64_t patience_ms = 0;
   std::vector<any_tensor> feeds;
@@ -210,7 +210,7 @@ struct reset_request {
   X(prepared_reply)            \
   X(plan_step)                 \
   X(plan_reply)                \
-  X(run_request)               \
+  X(run_prepared)               \
   X(run_reply)                 \
   X(list_request)              \
   X(list_reply)                \

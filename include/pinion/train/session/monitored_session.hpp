@@ -50,14 +50,14 @@ class monitored_training_session {
 
   // As session::run, with hooks around it. A step that meets the end of its input (out_of_range) ends training; one
   // that fetches nothing then returns, one that fetches throws that error. failed_precondition: should_stop() is true.
-  template <dsl::fetchable... F>
+  template <runtime::fetchable... F>
   auto run(const F&... fetches) {
     return run(std::initializer_list<feed>{}, fetches...);
   }
-  template <dsl::fetchable... F>
+  template <runtime::fetchable... F>
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
-    constexpr bool fetches_nothing = std::tuple_size_v<dsl::fetched_tuple<F...>> == 0;
-    return dsl::taken<F...>(step(request_of(feeds, fetches...), fetches_nothing));
+    constexpr bool fetches_nothing = std::tuple_size_v<runtime::fetched_tuple<F...>> == 0;
+    return runtime::taken<F...>(step(request_of(feeds, fetches...), fetches_nothing));
   }
   std::vector<any_tensor> run(const run_request& request) { return step(request, false); }
 
@@ -67,13 +67,13 @@ class monitored_training_session {
     // Without hooks.
     pinion::session& session() const { return *of_.session_; }
     // As run(), but that what fails is thrown: the whole function is called again.
-    template <dsl::fetchable... F>
+    template <runtime::fetchable... F>
     auto run_with_hooks(const F&... fetches) const {
       return run_with_hooks(std::initializer_list<feed>{}, fetches...);
     }
-    template <dsl::fetchable... F>
+    template <runtime::fetchable... F>
     auto run_with_hooks(std::initializer_list<feed> feeds, const F&... fetches) const {
-      return dsl::taken<F...>(of_.run_with_hooks(request_of(feeds, fetches...)));
+      return runtime::taken<F...>(of_.run_with_hooks(request_of(feeds, fetches...)));
     }
     std::vector<any_tensor> run_with_hooks(const run_request& request) const { return of_.run_with_hooks(request); }
     // The session should_stop() once the function has returned.
@@ -114,7 +114,7 @@ class monitored_training_session {
   static run_request request_of(std::initializer_list<feed> feeds, const F&... fetches) {
     return request_of_ends(feeds, {fetches...});
   }
-  static run_request request_of_ends(std::initializer_list<feed> feeds, std::initializer_list<dsl::fetch_end> fetches);
+  static run_request request_of_ends(std::initializer_list<feed> feeds, std::initializer_list<runtime::fetch_end> fetches);
   static bool is_recoverable(const error& e) { return e.code() == errc::aborted || e.code() == errc::unavailable; }
   // What a step fails with when the threads of the coordinator are stopped, since they close the queues that they fill;
   // and a thread when another program does.

@@ -244,9 +244,9 @@ PINION_DECL void monitored_training_session::attempt(const std::function<void()>
 }
 
 PINION_DECL run_request monitored_training_session::request_of_ends(std::initializer_list<feed> feeds,
-                                                                    std::initializer_list<dsl::fetch_end> fetches) {
+                                                                    std::initializer_list<runtime::fetch_end> fetches) {
   run_request request{.feeds = feeds};
-  for (const dsl::fetch_end& f : fetches) f.add_to(request);
+  for (const runtime::fetch_end& f : fetches) f.add_to(request);
   return request;
 }
 
