@@ -55,8 +55,14 @@ inline headers read(const std::filesystem::path& root, const names& kinds = {".h
   return result;
 }
 
-// "op" of "op/map/cpu.hpp"; an umbrella header directly in include/pinion has none.
+// The room of a file is its folder: "op/reduce" of "op/reduce/cpu.hpp". An umbrella header directly in include/pinion
+// has none.
 inline std::string room(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+// The wing of a file is the outermost of its folders: "op" of "op/reduce/cpu.hpp".
+inline std::string wing(const std::string& path) {
   const auto slash = path.find('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
@@ -103,16 +109,6 @@ inline std::string read_too_early(const headers& all, const std::string& from) {
   };
   visit(from);
   return result;
-}
-
-// "op/map" of "op/map/cpu.hpp". Files of a room that bring its folders (the catalogue of op/, the simulated network)
-// count as a folder of their own: they stand on those folders, which stand on the rest of the room.
-inline std::string folder(const headers& all, const std::string& path) {
-  const std::string place = path.substr(0, std::min(path.rfind('/'), path.size()));
-  if (place != room(path)) return place == path ? "" : place;
-  const names brought = closure(all, path);
-  const auto deeper = [&](const std::string& name) { return room(name) == place && name.rfind('/') > place.size(); };
-  return std::any_of(brought.begin(), brought.end(), deeper) ? place + "/(catalogue)" : place;
 }
 
 }  // namespace house

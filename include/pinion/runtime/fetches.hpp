@@ -15,7 +15,6 @@
 
 namespace pinion::inline v0 {
 
-struct run_request;
 namespace dsl {
 struct variable_parts;
 }
@@ -42,7 +41,7 @@ class fetch_end {
 
   // Adds it to what a step of that graph is asked for. Throws invalid_argument for one of another graph, or of none.
   void add_to(step_signature& s, const graph* of) const;
-  void add_to(run_request& r) const;
+  void add_to(std::vector<any_expr>& fetches, std::vector<operation>& targets) const;
 
  private:
   void check_owner(const graph* of) const;

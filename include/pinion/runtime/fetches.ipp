@@ -3,7 +3,6 @@
 
 #include <pinion/nn/partitioned_variable.hpp>
 #include <pinion/runtime/fetches.hpp>
-#include <pinion/runtime/session.hpp>
 
 namespace pinion::inline v0::runtime {
 
@@ -54,11 +53,11 @@ PINION_DECL void fetch_end::add_to(step_signature& s, const graph* of) const {
     s.fetches.push_back(value().endpoint());
 }
 
-PINION_DECL void fetch_end::add_to(run_request& r) const {
+PINION_DECL void fetch_end::add_to(std::vector<any_expr>& fetches, std::vector<operation>& targets) const {
   if (operation_)
-    r.targets.push_back(*operation_);
+    targets.push_back(*operation_);
   else
-    r.fetches.push_back(value());
+    fetches.push_back(value());
 }
 
 }  // namespace pinion::inline v0::runtime

@@ -246,7 +246,7 @@ PINION_DECL void monitored_training_session::attempt(const std::function<void()>
 PINION_DECL run_request monitored_training_session::request_of_ends(std::initializer_list<feed> feeds,
                                                                     std::initializer_list<runtime::fetch_end> fetches) {
   run_request request{.feeds = feeds};
-  for (const runtime::fetch_end& f : fetches) f.add_to(request);
+  for (const runtime::fetch_end& f : fetches) f.add_to(request.fetches, request.targets);
   return request;
 }
 
