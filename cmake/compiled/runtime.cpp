@@ -3,13 +3,13 @@
 #include <pinion/runtime/compiled_step.ipp>
 #include <pinion/runtime/cost_recorder.ipp>
 #include <pinion/runtime/direct_session.ipp>
+#include <pinion/runtime/fetches.ipp>
 #include <pinion/runtime/optimize/compose_maps.ipp>
 #include <pinion/runtime/optimize/draft.ipp>
 #include <pinion/runtime/optimize/fold_constants.ipp>
 #include <pinion/runtime/optimize/fold_transposes.ipp>
 #include <pinion/runtime/optimize/optimize.ipp>
 #include <pinion/runtime/optimize/share_common.ipp>
-#include <pinion/runtime/fetches.ipp>
 #include <pinion/runtime/options.ipp>
 #include <pinion/runtime/resource_manager.ipp>
 #include <pinion/runtime/session.ipp>

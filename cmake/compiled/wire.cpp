@@ -15,7 +15,7 @@
 #define PINION_HOLD_MESSAGE(M)                          \
   template message encode(const distributed::M& value); \
   template void read_all(reader& in, distributed::M& value);
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 PINION_EACH_MESSAGE(PINION_HOLD_MESSAGE)
-}
+}}}  // namespace pinion::v0::rpc
 #endif

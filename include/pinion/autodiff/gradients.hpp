@@ -9,7 +9,7 @@
 #include <pinion/graph/graph.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 
-namespace pinion::inline v0::autodiff {
+namespace pinion { inline namespace v0 { namespace autodiff {
 
 // The gradients of the sum of `ys` by each of `xs`; none where no y depends on x. Adds nodes under the name scope
 // "gradients", each on the device that its forward node asks for. Throws unimplemented where the way from an x to a y
@@ -23,7 +23,7 @@ std::vector<std::optional<gradient_value>> differentiate(const gradient_context:
 // A sparse gradient made dense; `like` has its shape.
 output to_dense(graph& g, const gradient_value& gradient, output like);
 
-}  // namespace pinion::inline v0::autodiff
+}}}  // namespace pinion::v0::autodiff
 
 #if PINION_HEADER_ONLY
 #include <pinion/autodiff/gradients.ipp>

@@ -10,14 +10,14 @@
 #include <pinion/graph/beside.hpp>
 #include <pinion/graph/body.hpp>
 #include <pinion/graph/scopes.hpp>
-#include <pinion/opkit/build.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/source/op.hpp>
+#include <pinion/opkit/build.hpp>
 #include <pinion/state/state_key.hpp>
 
-namespace pinion::inline v0::autodiff {
+namespace pinion { inline namespace v0 { namespace autodiff {
 
 namespace detail {
 
@@ -207,4 +207,4 @@ PINION_DECL output to_dense(graph& g, const gradient_value& gradient, output lik
       0};
 }
 
-}  // namespace pinion::inline v0::autodiff
+}}}  // namespace pinion::v0::autodiff

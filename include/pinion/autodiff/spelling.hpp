@@ -9,7 +9,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/dsl/expr.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 // Where the gradient by an operand is taken: a variable's state, whoever reads it, or an expression's value.
@@ -45,4 +45,4 @@ std::tuple<expr<dsl::value_of<X>>...> gradients(const Y& y, const X&... xs) {
   return std::tuple<expr<dsl::value_of<X>>...>{expr<dsl::value_of<X>>(g, take(xs))...};
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

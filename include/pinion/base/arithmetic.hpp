@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // The type to compute T in: unsigned for integers, and no narrower than int, to which C++ would widen it.
 template <class T>
@@ -36,4 +36,4 @@ constexpr std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -9,7 +9,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // One per step. Thread-safe. Callbacks run once, in the thread that cancels, without a lock held; a callback that was
 // unsubscribed in time never runs.
@@ -31,7 +31,7 @@ class cancellation {
   std::map<std::uint64_t, std::function<void()>> callbacks_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/base/cancellation.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/base/cancellation.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void cancellation::cancel() {
   std::map<std::uint64_t, std::function<void()>> waiting;
@@ -30,4 +30,4 @@ PINION_DECL bool cancellation::unsubscribe(std::uint64_t id) {
   return callbacks_.erase(id) > 0;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

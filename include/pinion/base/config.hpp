@@ -39,9 +39,9 @@ extern __thread char pinion_units_of_header_only_and_compiled_mode_do_not_link; 
 #endif
 }
 #if defined(PINION_COMPILED)
-namespace pinion::inline v0::detail {
+namespace pinion { inline namespace v0 { namespace detail {
 [[gnu::used]] inline char* build_mode() {
   return &pinion_units_of_header_only_and_compiled_mode_do_not_link;
 }
-}  // namespace pinion::inline v0::detail
+}}}  // namespace pinion::v0::detail
 #endif

@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 using time_point = std::chrono::steady_clock::time_point;
 
@@ -42,4 +42,4 @@ class countdown {
   std::atomic<int> left_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

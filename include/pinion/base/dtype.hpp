@@ -7,7 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 enum class dtype : std::uint8_t { invalid, float32, float64, int32, int64, uint8, boolean, string, bfloat16, half };
 
@@ -112,4 +112,4 @@ constexpr decltype(auto) visit_plain(dtype type, F&& f) {
   }
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

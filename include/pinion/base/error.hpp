@@ -9,7 +9,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // What went wrong, for a program to decide on. The sentence in error::what() is for a person.
 enum class errc : std::uint8_t {
@@ -87,7 +87,7 @@ std::string thrown_type();
 // handled.
 error current_error();
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/base/error.ipp>

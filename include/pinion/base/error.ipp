@@ -10,7 +10,7 @@
 
 #include <pinion/base/error.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL error& error::at_node(std::string_view name, std::string_view op, std::string_view location) & {
   if (node_.empty()) {
@@ -53,9 +53,9 @@ PINION_DECL error as_error(const std::exception& e) {
   return error(errc::unknown, e.what());
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
-namespace pinion::inline v0::detail {
+namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL std::string thrown_type() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
@@ -66,9 +66,9 @@ PINION_DECL std::string thrown_type() {
   return plain ? plain.get() : type->name();
 }
 
-}  // namespace pinion::inline v0::detail
+}}}  // namespace pinion::v0::detail
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL error current_error() {
   try {
@@ -84,4 +84,4 @@ PINION_DECL error current_error() {
   }
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -8,7 +8,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A text, a std::filesystem::path, or an entry of a folder; where a file is opened, a path is made of it: so a header
 // that takes one does not bring <filesystem>. A value.
@@ -29,4 +29,4 @@ class file_path {
   std::string text_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 template <std::size_t N>
 struct fixed_string {
@@ -32,4 +32,4 @@ constexpr auto as_chars() {
   (std::make_index_sequence<sizeof(S.s) - 1>{});
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <thread>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Work in a thread of its own, once in a process. It must be of a kind that who needs it later finds done, waits for,
 // or does itself. What it throws is dropped, and a thread that cannot be made is done without. Thread-safe.
@@ -71,4 +71,4 @@ class head_start {
   std::thread thread_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A JSON string; "<" is escaped too, so that it may stand in a page. Requires: UTF-8.
 inline std::string json_quoted(std::string_view text) {
@@ -31,4 +31,4 @@ std::string json_list(const Items& items, const Write& write) {
   return s + (s.size() > 1 ? "\n ]" : "]");
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

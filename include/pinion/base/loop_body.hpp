@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Refers to a callable of an index, during a call.
 class loop_body {
@@ -20,4 +20,4 @@ class loop_body {
   void (*call_)(void*, std::int64_t);
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

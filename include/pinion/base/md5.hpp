@@ -7,7 +7,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -18,7 +18,7 @@ void md5_block(std::array<std::uint32_t, 4>& state, const unsigned char* block);
 // The 16 bytes, the most significant of the usual text form first.
 std::array<unsigned char, 16> md5(std::string_view text);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/base/md5.ipp>

@@ -8,7 +8,7 @@
 
 #include <pinion/base/md5.hpp>
 
-namespace pinion::inline v0::detail {
+namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL void md5_block(std::array<std::uint32_t, 4>& state, const unsigned char* block) {
   static constexpr int turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
@@ -37,9 +37,9 @@ PINION_DECL void md5_block(std::array<std::uint32_t, 4>& state, const unsigned c
   state[3] += d;
 }
 
-}  // namespace pinion::inline v0::detail
+}}}  // namespace pinion::v0::detail
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::array<unsigned char, 16> md5(std::string_view text) {
   std::string padded(text);
@@ -55,4 +55,4 @@ PINION_DECL std::array<unsigned char, 16> md5(std::string_view text) {
   return digest;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

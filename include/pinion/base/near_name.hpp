@@ -8,7 +8,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // How many characters to insert, remove, replace, or swap with their neighbours, to make one text of the other. Case
 // counts for nothing. Time grows with the product of their sizes.
@@ -40,7 +40,7 @@ std::string did_you_mean(std::string_view wanted, const Names& names) {
   return name.empty() ? name : "; did you mean '" + name + "'?";
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/base/near_name.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/base/near_name.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Rows of the table of distances between the beginnings of both; a swap looks back two of them.
 PINION_DECL std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -30,4 +30,4 @@ PINION_DECL std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -19,9 +19,9 @@
 // PINION_REFUSED for constructors, which yield nothing. To a concept, g++ still has such a constructor.
 #define PINION_REFUSED_CONSTRUCTOR(sentence) __attribute__((unavailable(sentence)))
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 template <fixed_string Sentence>
 struct nothing_because {};
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

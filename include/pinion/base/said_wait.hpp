@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-namespace pinion::inline v0::detail {
+namespace pinion { inline namespace v0 { namespace detail {
 
 inline std::atomic<std::chrono::milliseconds> said_wait_interval{std::chrono::seconds(10)};
 
@@ -16,4 +16,4 @@ void wait_and_say(const Ended& ended_within, const Whom& whom) {
   while (!ended_within(said_wait_interval.load())) std::fprintf(stderr, "pinion: %s\n", std::string(whom()).c_str());
 }
 
-}  // namespace pinion::inline v0::detail
+}}}  // namespace pinion::v0::detail

@@ -5,7 +5,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A value; refers to string literals only. As std::source_location, which clang 14 does not have.
 struct source_location {
@@ -20,7 +20,7 @@ struct source_location {
 
 std::string to_string(source_location where);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/base/source_location.ipp>

@@ -3,10 +3,10 @@
 
 #include <pinion/base/source_location.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::string to_string(source_location where) {
   return where.known() ? std::string(where.file) + ":" + std::to_string(where.line) : std::string();
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -6,7 +6,7 @@
 
 #include <pinion/base/fixed_string.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Text in a constant expression. Too long a text is cut.
 struct static_text {
@@ -39,4 +39,4 @@ constexpr auto as_fixed_string() {
 template <fixed_string Sentence>
 inline constexpr bool refused = false;
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -20,7 +20,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Those who save have to be done before those who serve are told.
 enum class stop_turn { saves, serves };
@@ -100,7 +100,7 @@ inline int stop_signal_so_far() {
 
 std::string_view name_of_stop_signal(int signal);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/base/stop_signal.ipp>

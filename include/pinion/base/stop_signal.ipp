@@ -12,7 +12,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/base/stop_signal.hpp>
 
-namespace pinion::inline v0::detail {
+namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL stop_signals& stop_signals::of_this_process() {
   static auto* const one = new stop_signals;
@@ -143,12 +143,12 @@ PINION_DECL void stop_signals::tell(stop_turn turn) {
   }
 }
 
-}  // namespace pinion::inline v0::detail
+}}}  // namespace pinion::v0::detail
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::string_view name_of_stop_signal(int signal) {
   return signal == SIGINT ? "SIGINT" : "SIGTERM";
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

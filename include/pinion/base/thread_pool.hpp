@@ -15,7 +15,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/loop_body.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A fixed number of threads and one queue. Thread-safe. Its destructor runs what is queued and joins its threads, so it
 // must not be destroyed by one of them. A closure must not throw.
@@ -63,7 +63,7 @@ class thread_pool {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/base/thread_pool.ipp>

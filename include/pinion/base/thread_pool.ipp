@@ -6,7 +6,7 @@
 
 #include <pinion/base/thread_pool.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL thread_pool::thread_pool(int threads) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
@@ -92,4 +92,4 @@ PINION_DECL void thread_pool::work() {
   }
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -1,7 +1,7 @@
 // Types as a list to build tables from.
 #pragma once
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 template <class... T>
 struct type_list {
@@ -14,4 +14,4 @@ constexpr void for_each_type(type_list<T...>, F&& f) {
   (f.template operator()<T>(), ...);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -35,4 +35,4 @@ constexpr bool is_utf8(std::string_view text) {
   return true;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -9,7 +9,7 @@
 #include <pinion/data/forward.hpp>
 #include <pinion/data/pass.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 inline constexpr std::int64_t forever = -1;
 
@@ -50,7 +50,7 @@ class any_dataset {
   std::shared_ptr<shared> shared_;
 };
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/any_dataset.ipp>

@@ -15,7 +15,7 @@
 #include <pinion/data/shuffle.hpp>
 #include <pinion/data/threads.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 struct any_dataset::shared {
   explicit shared(stage_ptr s) : last(std::move(s)) {}
@@ -123,4 +123,4 @@ PINION_DECL const stage_ptr& any_dataset::last() const {
   return shared_->last;
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

@@ -11,7 +11,7 @@
 #include <pinion/data/element.hpp>
 #include <pinion/tensor/take_tuple.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 // A function that takes an element's tensors and gives an element.
 template <class F, class... Ts>
@@ -56,7 +56,7 @@ any_function filtering(F keep) {
           }};
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/apply.ipp>

@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/data/cursor.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 // Makes `to` elements of equal shapes along a new first dimension. Requires: at least one. Errors: shapes that differ,
 // invalid_argument.
@@ -32,7 +32,7 @@ class batch_cursor final : public cursor {
   std::vector<std::int64_t> numbers_;
 };
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/batch.ipp>

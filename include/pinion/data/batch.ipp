@@ -10,7 +10,7 @@
 #include <pinion/data/table.hpp>
 #include <pinion/tensor/copy.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 namespace detail {
 
@@ -70,4 +70,4 @@ PINION_DECL bool batch_cursor::next_of_elements(any_element& to) {
   return true;
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

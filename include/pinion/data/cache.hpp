@@ -11,7 +11,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/data/cursor.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 // What a pass has kept, once one has come to its end. Thread-safe.
 class kept_elements {
@@ -59,7 +59,7 @@ class cache_stage final : public stage {
   std::shared_ptr<kept_elements> kept_ = std::make_shared<kept_elements>();
 };
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/cache.ipp>

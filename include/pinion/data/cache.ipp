@@ -3,7 +3,7 @@
 
 #include <pinion/data/cache.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 PINION_DECL std::shared_ptr<const kept_elements::list> kept_elements::get() const {
   std::lock_guard hold(mutex_);
@@ -36,4 +36,4 @@ PINION_DECL cursor_ptr cache_stage::open(const pass_options& pass) const {
   return std::make_unique<caching_cursor>(from_->open({0, pass.stop}), kept_, pass.stop);
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

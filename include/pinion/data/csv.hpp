@@ -10,7 +10,7 @@
 #include <pinion/data/dataset.hpp>
 #include <pinion/files/csv.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 namespace detail {
 
@@ -26,7 +26,7 @@ dataset<Ts...> csv(const file_path& path, files::csv_options options = {}) {
   return dataset<Ts...>(detail::csv_rows(path, std::move(options), {dtype_of<Ts>...}));
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/csv.ipp>

@@ -8,7 +8,7 @@
 #include <pinion/data/csv.hpp>
 #include <pinion/data/cursor.hpp>
 
-namespace pinion::inline v0::data::detail {
+namespace pinion { inline namespace v0 { namespace data { namespace detail {
 
 class csv_cursor final : public cursor {
  public:
@@ -37,4 +37,4 @@ PINION_DECL stage_ptr csv_rows(const file_path& path, files::csv_options options
       });
 }
 
-}  // namespace pinion::inline v0::data::detail
+}}}}  // namespace pinion::v0::data::detail

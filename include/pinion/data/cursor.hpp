@@ -12,7 +12,7 @@
 #include <pinion/data/element.hpp>
 #include <pinion/data/forward.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 // Elements that can be had by number. Immutable; thread-safe.
 class rows {
@@ -83,7 +83,7 @@ stage_ptr make_stage(Open open) {
   return std::make_shared<opening_stage<Open>>(std::move(open));
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/cursor.ipp>

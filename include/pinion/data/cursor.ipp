@@ -3,7 +3,7 @@
 
 #include <pinion/data/cursor.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 PINION_DECL bool numbered_cursor::next(any_element& to) {
   if (!table_) return next_element(to);
@@ -13,4 +13,4 @@ PINION_DECL bool numbered_cursor::next(any_element& to) {
   return true;
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

@@ -15,7 +15,7 @@
 #include <pinion/data/apply.hpp>
 #include <pinion/data/pass.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 // The description of a sequence of elements, each a tuple of tensors; a value, cheap to copy. Nothing runs until a pass
 // is opened, by iterate() or a loop. The members make new datasets and leave this one as it is.
@@ -106,4 +106,4 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
   any_dataset all_;
 };
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

@@ -8,7 +8,7 @@
 
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 // One tensor for each component. Copies share memory until one is written to.
 template <element... Ts>
@@ -80,4 +80,4 @@ void assign(any_element& to, const R& value) {
     std::apply([&](const auto&... parts) { (detail::add(to, parts), ...); }, value);
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

@@ -3,11 +3,11 @@
 
 #include <memory>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 class cursor;
 class stage;
 using cursor_ptr = std::unique_ptr<cursor>;
 using stage_ptr = std::shared_ptr<const stage>;
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

@@ -11,7 +11,7 @@
 #include <pinion/data/apply.hpp>
 #include <pinion/data/forward.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 // A generator gives a std::optional of an element. It may take a stop token, to end a long wait early.
 template <class F>
@@ -50,7 +50,7 @@ any_generator generating(F f) {
 
 stage_ptr generate(any_generator from);
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/generator.ipp>

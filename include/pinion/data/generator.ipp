@@ -4,7 +4,7 @@
 #include <pinion/data/cursor.hpp>
 #include <pinion/data/generator.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 namespace detail {
 
@@ -28,4 +28,4 @@ PINION_DECL stage_ptr generate(any_generator from) {
   });
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

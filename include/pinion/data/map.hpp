@@ -8,7 +8,7 @@
 #include <pinion/data/apply.hpp>
 #include <pinion/data/cursor.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 class map_cursor final : public cursor {
  public:
@@ -32,7 +32,7 @@ class filter_cursor final : public cursor {
   std::stop_token stop_;
 };
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/map.ipp>

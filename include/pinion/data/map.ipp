@@ -3,7 +3,7 @@
 
 #include <pinion/data/map.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 PINION_DECL bool filter_cursor::next(any_element& to) {
   while (!stop_.stop_requested()) {
@@ -13,4 +13,4 @@ PINION_DECL bool filter_cursor::next(any_element& to) {
   return false;
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

@@ -10,7 +10,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/data/cursor.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 // Of every `of` elements from number `first` on the first one, up to `most`: take is (0, 1, n), skip (n, 1, all), a
 // shard (i, n, all).
@@ -48,7 +48,7 @@ class repeat_cursor final : public numbered_cursor {
   bool some_ = false;  // has this pass had an element?
 };
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/order.ipp>

@@ -7,7 +7,7 @@
 #include <pinion/data/order.hpp>
 #include <pinion/data/random.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 PINION_DECL stride_cursor::stride_cursor(cursor_ptr from, std::int64_t first, std::int64_t of, std::int64_t most,
                                          std::stop_token stop)
@@ -94,4 +94,4 @@ PINION_DECL void repeat_cursor::go_on() {
   now_ = of_->open({mix(pass_.number ^ mix(static_cast<std::uint64_t>(done_))), pass_.stop});
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

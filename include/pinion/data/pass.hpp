@@ -11,7 +11,7 @@
 #include <pinion/data/forward.hpp>
 #include <pinion/tensor/take_tuple.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 // A pass whose elements have no types; see pass.
 class any_pass {
@@ -77,7 +77,7 @@ class pass {
   any_pass from_;
 };
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/pass.ipp>

@@ -4,7 +4,7 @@
 #include <pinion/data/cursor.hpp>
 #include <pinion/data/pass.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 PINION_DECL any_pass::any_pass(cursor_ptr from) : from_(std::move(from)) {}
 PINION_DECL any_pass::any_pass(any_pass&&) noexcept = default;
@@ -23,4 +23,4 @@ PINION_DECL any_element* any_pass::next() {
   return nullptr;
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

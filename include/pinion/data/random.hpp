@@ -5,7 +5,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 // Well-mixed bits of a number. Source: Steele, Lea, Flood 2014, with Stafford's constants.
 constexpr std::uint64_t mix(std::uint64_t z) {
@@ -28,7 +28,7 @@ class random_indices {
   std::uint64_t state_;
 };
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/random.ipp>

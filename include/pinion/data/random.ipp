@@ -3,7 +3,7 @@
 
 #include <pinion/data/random.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 PINION_DECL std::uint64_t random_indices::below(std::uint64_t n) {
   __extension__ using wide = unsigned __int128;
@@ -14,4 +14,4 @@ PINION_DECL std::uint64_t random_indices::below(std::uint64_t n) {
   return static_cast<std::uint64_t>(product >> 64);
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

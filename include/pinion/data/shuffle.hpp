@@ -12,7 +12,7 @@
 #include <pinion/data/cursor.hpp>
 #include <pinion/data/random.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 class shuffle_cursor final : public numbered_cursor {
  public:
@@ -36,7 +36,7 @@ class shuffle_cursor final : public numbered_cursor {
   std::vector<any_element> elements_;          // or these
 };
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/shuffle.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/data/shuffle.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 PINION_DECL shuffle_cursor::shuffle_cursor(cursor_ptr from, std::int64_t buffer, std::uint64_t seed,
                                            const pass_options& pass)
@@ -66,4 +66,4 @@ PINION_DECL void shuffle_cursor::take() {
   if (!ended_) elements_.push_back(std::move(element));
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

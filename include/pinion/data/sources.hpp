@@ -9,7 +9,7 @@
 #include <pinion/data/dataset.hpp>
 #include <pinion/data/generator.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 namespace detail {
 
@@ -68,7 +68,7 @@ auto zip(const A& a, const B& b, const C& c, const More&... more) {
   return zip(zip(a, b), c, more...);
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/sources.ipp>

@@ -9,7 +9,7 @@
 #include <pinion/data/sources.hpp>
 #include <pinion/data/table.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 namespace detail {
 
@@ -58,4 +58,4 @@ PINION_DECL dataset<std::int64_t> range(std::int64_t first, std::int64_t end, st
       detail::all_rows(std::make_shared<const number_rows>(first, step), static_cast<std::int64_t>(count)));
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

@@ -11,7 +11,7 @@
 #include <pinion/data/cursor.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 // `count` elements of one shape along a new first dimension; not yet filled.
 any_tensor room_for(dtype type, std::int64_t count, const shape& of_one);
@@ -58,7 +58,7 @@ class table_cursor final : public numbered_cursor {
   std::int64_t at_ = 0, count_;
 };
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/table.ipp>

@@ -8,7 +8,7 @@
 #include <pinion/data/table.hpp>
 #include <pinion/tensor/copy.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 PINION_DECL any_tensor room_for(dtype type, std::int64_t count, const shape& of_one) {
   if (of_one.rank() == shape::max_rank)
@@ -96,4 +96,4 @@ PINION_DECL std::size_t table_cursor::next_numbers(std::span<std::int64_t> numbe
   return n;
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

@@ -21,7 +21,7 @@
 #include <pinion/data/apply.hpp>
 #include <pinion/data/cursor.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 // Stops when it is asked to, and when the stage after it is.
 class linked_stop {
@@ -116,7 +116,7 @@ class parallel_map_cursor final : public cursor {
   workers threads_;  // last: first to go
 };
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data
 
 #if PINION_HEADER_ONLY
 #include <pinion/data/threads.ipp>

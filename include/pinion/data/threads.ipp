@@ -8,7 +8,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/data/threads.hpp>
 
-namespace pinion::inline v0::data {
+namespace pinion { inline namespace v0 { namespace data {
 
 PINION_DECL ordered_queue::place* ordered_queue::reserve(const std::stop_token& stop) {
   std::unique_lock hold(mutex_);
@@ -106,4 +106,4 @@ PINION_DECL bool parallel_map_cursor::pull(any_element& to, ordered_queue::place
   return !ended_;
 }
 
-}  // namespace pinion::inline v0::data
+}}}  // namespace pinion::v0::data

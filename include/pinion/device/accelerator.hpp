@@ -6,7 +6,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0::sim {
+namespace pinion { inline namespace v0 { namespace sim {
 
 // pn::sim::gpu() in a session's options makes one; what it does is in sim.hpp.
 struct accelerator {
@@ -16,7 +16,7 @@ struct accelerator {
 };
 accelerator gpu(std::int64_t memory_limit = std::int64_t{1} << 30);
 
-}  // namespace pinion::inline v0::sim
+}}}  // namespace pinion::v0::sim
 
 #if PINION_HEADER_ONLY
 #include <pinion/device/accelerator.ipp>

@@ -3,10 +3,10 @@
 
 #include <pinion/device/accelerator.hpp>
 
-namespace pinion::inline v0::sim {
+namespace pinion { inline namespace v0 { namespace sim {
 
 PINION_DECL accelerator gpu(std::int64_t memory_limit) {
   return {"GPU", memory_limit, 0};
 }
 
-}  // namespace pinion::inline v0::sim
+}}}  // namespace pinion::v0::sim

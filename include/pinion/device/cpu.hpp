@@ -11,7 +11,7 @@
 
 #include <pinion/device/device.hpp>
 
-namespace pinion::inline v0::devices {
+namespace pinion { inline namespace v0 { namespace devices {
 
 // Host memory that keeps what comes back, by size class, so that a steady state asks the system for nothing. The
 // classes are powers of two and the halves between them. Thread-safe: a lock per class.
@@ -103,4 +103,4 @@ class cpu_device final : public device {
   }
 };
 
-}  // namespace pinion::inline v0::devices
+}}}  // namespace pinion::v0::devices

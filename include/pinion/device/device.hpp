@@ -11,7 +11,7 @@
 #include <pinion/spec/device_spec.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::devices {
+namespace pinion { inline namespace v0 { namespace devices {
 
 // A point of one stream that another can wait for. Shared by both; reached at most once.
 class event {
@@ -67,7 +67,7 @@ class device {
   std::string description_;
 };
 
-}  // namespace pinion::inline v0::devices
+}}}  // namespace pinion::v0::devices
 
 #if PINION_HEADER_ONLY
 #include <pinion/device/device.ipp>

@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/device/accelerator.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct gpu_options {
   double per_process_memory_fraction = 0;  // of the memory of each GPU; 0: as much as there is
@@ -27,7 +27,7 @@ std::vector<std::size_t> visible_numbers(std::string_view list, std::size_t coun
 std::vector<accelerator> visible(const std::vector<accelerator>& machine, const gpu_options& o);
 
 }  // namespace sim
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/device/gpu_options.ipp>

@@ -7,7 +7,7 @@
 
 #include <pinion/device/gpu_options.hpp>
 
-namespace pinion::inline v0::sim {
+namespace pinion { inline namespace v0 { namespace sim {
 
 PINION_DECL std::vector<std::size_t> visible_numbers(std::string_view list, std::size_t count) {
   const auto refuse = [&](std::string_view entry, const std::string& why) {
@@ -48,4 +48,4 @@ PINION_DECL std::vector<accelerator> visible(const std::vector<accelerator>& mac
   return seen;
 }
 
-}  // namespace pinion::inline v0::sim
+}}}  // namespace pinion::v0::sim

@@ -14,9 +14,7 @@
 #include <pinion/device/accelerator.hpp>
 #include <pinion/device/device.hpp>
 
-namespace pinion::inline v0 {
-
-namespace devices {
+namespace pinion { inline namespace v0 { namespace devices {
 
 class sim_event final : public event {
  public:
@@ -115,8 +113,7 @@ class sim_device final : public device {
   std::shared_ptr<sim_allocator> memory_;
 };
 
-}  // namespace devices
-}  // namespace pinion::inline v0
+}}}  // namespace pinion::v0::devices
 
 #if PINION_HEADER_ONLY
 #include <pinion/device/sim.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/device/sim.hpp>
 
-namespace pinion::inline v0::devices {
+namespace pinion { inline namespace v0 { namespace devices {
 
 PINION_DECL void sim_event::reach(const std::optional<error>& failure) {
   std::lock_guard hold(mutex_);
@@ -190,4 +190,4 @@ PINION_DECL void sim_device::to_host(const any_tensor& value, std::function<void
   stream_->when_reached([copy, done = std::move(done)](const error* failed) { done(copy, failed); });
 }
 
-}  // namespace pinion::inline v0::devices
+}}}  // namespace pinion::v0::devices

@@ -10,7 +10,7 @@
 #include <pinion/graph/operation.hpp>
 #include <pinion/graph/scope_state.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace op {
 struct placeholder;  // defined in op/source/op.hpp
@@ -114,7 +114,7 @@ graph& graph_of(const A&... operands) {
 }
 
 }  // namespace dsl
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/dsl/expr.ipp>

@@ -4,7 +4,7 @@
 #include <pinion/dsl/expr.hpp>
 #include <pinion/dsl/trace.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL const node& any_expr::node() const {
   return (*graph_)[output_.node];
@@ -25,9 +25,9 @@ PINION_DECL const shape& any_expr::shape() const {
   return graph_->type_of(output_).shape;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 namespace detail {
 
@@ -59,4 +59,4 @@ PINION_DECL void join_graph(graph*& all, const any_expr& a) {
   detail::join_graph_of(all, a.owner(), a);
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl

@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/expr.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 // A node of an op over inputs of the graph in use; without a name it is called after its op.
 output make_node(graph& g, std::string_view op, std::string_view name, source_location where, attributes attrs,
@@ -22,7 +22,7 @@ expr<T, made_by<Op>> node_call(std::string_view name, source_location where, att
   return {g, make_node(g, Op::name, name, where, std::move(attrs), {endpoint_of(operands, where).endpoint()...})};
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl
 
 #if PINION_HEADER_ONLY
 #include <pinion/dsl/node_call.ipp>

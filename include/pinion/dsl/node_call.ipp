@@ -7,7 +7,7 @@
 #include <pinion/dsl/node_call.hpp>
 #include <pinion/opkit/build.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 PINION_DECL output make_node(graph& g, std::string_view op, std::string_view name, source_location where,
                              attributes attrs, std::initializer_list<output> inputs) {
@@ -19,4 +19,4 @@ PINION_DECL output make_node(graph& g, std::string_view op, std::string_view nam
           0};
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl

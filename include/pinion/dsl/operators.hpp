@@ -9,7 +9,7 @@
 #include <pinion/base/source_location.hpp>
 #include <pinion/spec/place.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace op {  // defined in op/elementwise/op.hpp
 struct add;
@@ -126,4 +126,4 @@ struct operators {
 };
 
 }  // namespace dsl
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

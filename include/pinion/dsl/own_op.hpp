@@ -11,7 +11,7 @@
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/registry.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 
@@ -165,4 +165,4 @@ expr<T> output_of(const any_expr& made, int index) {
   return {made.owner(), {made.id(), index}};
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -10,7 +10,7 @@
 #include <pinion/graph/body.hpp>
 #include <pinion/graph/scope_state.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 // An output and its graph.
 struct endpoint {
@@ -76,7 +76,7 @@ graph* graph_in_use(graph& owner);
 // An output as that graph has it.
 endpoint drawn_in(graph& owner, output o);
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl
 
 #if PINION_HEADER_ONLY
 #include <pinion/dsl/trace.ipp>

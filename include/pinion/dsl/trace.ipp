@@ -5,7 +5,7 @@
 #include <pinion/opkit/build.hpp>
 #include <pinion/state/state_key.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 PINION_DECL graph* graph_in_use(graph& owner) {
   body_trace* const t = body_trace::current();
@@ -96,4 +96,4 @@ PINION_DECL output body_trace::name_again(const node& state) {
           0};
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl

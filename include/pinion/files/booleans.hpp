@@ -7,7 +7,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 // A bool of any other value is undefined behaviour, so a tensor that holds one is data_loss; `what` begins the
 // sentence.
@@ -18,4 +18,4 @@ inline void check_booleans(const any_tensor& t, const std::string& what) {
     if (bytes[i] > 1) throw error(errc::data_loss, what + " has a boolean of " + std::to_string(bytes[i]));
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

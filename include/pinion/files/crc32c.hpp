@@ -9,7 +9,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 namespace detail {
 
@@ -56,7 +56,7 @@ constexpr std::uint32_t unmasked(std::uint32_t masked_crc) {
   return std::rotl(masked_crc - 0xa282ead8u, 15);
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files
 
 #if PINION_HEADER_ONLY
 #include <pinion/files/crc32c.ipp>

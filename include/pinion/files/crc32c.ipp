@@ -5,7 +5,7 @@
 
 #include <pinion/files/crc32c.hpp>
 
-namespace pinion::inline v0::files::detail {
+namespace pinion { inline namespace v0 { namespace files { namespace detail {
 
 PINION_DECL std::uint64_t eight_bytes(const unsigned char* p) {
   std::uint64_t word = 0;
@@ -41,4 +41,4 @@ PINION_DECL std::uint32_t crc32c_update(std::uint32_t state, const unsigned char
   return crc32c_by_table(state, p, bytes);
 }
 
-}  // namespace pinion::inline v0::files::detail
+}}}}  // namespace pinion::v0::files::detail

@@ -17,7 +17,7 @@
 #include <pinion/tensor/take_tuple.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 struct csv_options {
   bool header = false;  // the first row names the columns
@@ -116,7 +116,7 @@ tensor<T> read_csv_matrix(const file_path& path, csv_options options = {}) {
   return tensor<T>(detail::read_csv_matrix(path, std::move(options), dtype_of<T>));
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files
 
 #if PINION_HEADER_ONLY
 #include <pinion/files/csv.ipp>

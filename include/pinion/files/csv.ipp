@@ -8,7 +8,7 @@
 #include <pinion/files/csv.hpp>
 #include <pinion/tensor/copy.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL csv_reader::csv_reader(const file_path& path, csv_options options)
     : file_(path), options_(std::move(options)) {
@@ -233,4 +233,4 @@ PINION_DECL any_tensor read_csv_matrix(const file_path& path, csv_options option
 
 }  // namespace detail
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

@@ -11,7 +11,7 @@
 #include <pinion/base/dtype.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 // How a file stores an element. A value.
 struct stored_element {
@@ -64,7 +64,7 @@ void load_elements(const std::byte* from, bool big_endian, T* to, std::int64_t c
 any_tensor decode_elements(const stored_element& e, const shape& extent, const std::byte* from,
                            const std::string& what);
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files
 
 #if PINION_HEADER_ONLY
 #include <pinion/files/elements.ipp>

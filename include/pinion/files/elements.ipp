@@ -4,7 +4,7 @@
 #include <pinion/files/booleans.hpp>
 #include <pinion/files/elements.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL any_tensor decode_elements(const stored_element& e, const shape& extent, const std::byte* from,
                                        const std::string& what) {
@@ -39,4 +39,4 @@ PINION_DECL any_tensor decode_elements(const stored_element& e, const shape& ext
   return t;
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

@@ -8,7 +8,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/base/file_path.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 constexpr errc code_of_errno(int number) {
   switch (number) {
@@ -39,4 +39,4 @@ inline error io_failure(const std::string& doing, const file_path& path, int num
                "cannot " + doing + " " + path.text() + ": " + std::generic_category().message(number));
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

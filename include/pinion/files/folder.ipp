@@ -6,7 +6,7 @@
 #include <pinion/files/failure.hpp>
 #include <pinion/files/folder.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL void make_folder(const std::filesystem::path& folder) {
   std::error_code trouble;
@@ -20,4 +20,4 @@ PINION_DECL void remove_file(const std::filesystem::path& file) {
   if (trouble) throw io_failure("remove", file, trouble.value());
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

@@ -17,7 +17,7 @@
 #if PINION_HAS_ZLIB
 #include <zlib.h>
 #endif
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 namespace detail {
 
@@ -140,4 +140,4 @@ PINION_DECL any_tensor read_idx(const file_path& path) {
   return decode_elements(h.element, h.extent, bytes.data() + h.bytes, name);
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/file_path.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 // An open regular file. Owns its descriptor. Reading is thread-safe: it has no position. A file that is not there, or
 // may not be read, is an error that names it; so is one that shrinks while it is read (data_loss).
@@ -35,7 +35,7 @@ class input_file {
   std::uint64_t size_ = 0;
 };
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files
 
 #if PINION_HEADER_ONLY
 #include <pinion/files/input_file.ipp>

@@ -8,7 +8,7 @@
 #include <pinion/files/failure.hpp>
 #include <pinion/files/input_file.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL input_file::input_file(const file_path& path) : path_(path.text()) {
   do {  // a pipe that nobody writes to would block without O_NONBLOCK
@@ -56,4 +56,4 @@ PINION_DECL std::size_t input_file::read_some(std::uint64_t offset, void* to, st
   return done;
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

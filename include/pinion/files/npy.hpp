@@ -12,7 +12,7 @@
 #include <pinion/files/elements.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 namespace detail {
 
@@ -69,7 +69,7 @@ any_tensor read_npy(const file_path& path);
 // not, are invalid_argument.
 void write_npy(const file_path& path, const any_tensor& t);
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files
 
 #if PINION_HEADER_ONLY
 #include <pinion/files/npy.ipp>

@@ -5,7 +5,7 @@
 #include <pinion/files/npy.hpp>
 #include <pinion/files/output_file.hpp>
 
-namespace pinion::inline v0::files::detail {
+namespace pinion { inline namespace v0 { namespace files { namespace detail {
 
 PINION_DECL npy_header npy_header_parser::parse() {
   npy_header h;
@@ -145,9 +145,9 @@ PINION_DECL std::vector<std::byte> to_row_major(const std::vector<std::byte>& fr
   return to;
 }
 
-}  // namespace pinion::inline v0::files::detail
+}}}}  // namespace pinion::v0::files::detail
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL any_tensor read_npy(const file_path& path) {
   const input_file file(path);
@@ -204,4 +204,4 @@ PINION_DECL void write_npy(const file_path& path, const any_tensor& t) {
   file.commit();
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

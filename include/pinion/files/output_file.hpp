@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/file_path.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 // Writes to a temporary name in the folder of the final one (".pinion-PID-N.tmp"; a killed program leaves it behind).
 // commit() brings the bytes to the disk, then gives them the name; without it the destructor removes them, and what had
@@ -44,7 +44,7 @@ class output_file {
 // A file of that text. Errors: see output_file.
 void write_file(const file_path& path, std::string_view text);
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files
 
 #if PINION_HEADER_ONLY
 #include <pinion/files/output_file.ipp>

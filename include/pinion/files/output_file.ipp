@@ -11,7 +11,7 @@
 #include <pinion/files/failure.hpp>
 #include <pinion/files/output_file.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL output_file::output_file(const file_path& path) : path_(path.text()) {
   struct stat about {};  // or the rename would replace a device, say, by a file
@@ -73,4 +73,4 @@ PINION_DECL void write_file(const file_path& path, std::string_view text) {
   file.commit();
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

@@ -14,7 +14,7 @@
 #include <pinion/files/safetensors_writer.hpp>
 #include <pinion/files/shard_index.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 namespace detail {
 
@@ -62,7 +62,7 @@ class sharded_safetensors_reader {
   std::map<std::string, safetensors_reader> shards_;
 };
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files
 
 #if PINION_HEADER_ONLY
 #include <pinion/files/safetensors.ipp>

@@ -6,7 +6,7 @@
 #include <pinion/base/near_name.hpp>
 #include <pinion/files/safetensors.hpp>
 
-namespace pinion::inline v0::files::detail {
+namespace pinion { inline namespace v0 { namespace files { namespace detail {
 
 PINION_DECL std::vector<tensor_outline> outlines_of(const std::map<std::string, any_tensor>& tensors) {
   std::vector<tensor_outline> outlines;
@@ -30,9 +30,9 @@ PINION_DECL std::vector<std::map<std::string, any_tensor>> cut(const std::map<st
   return shards;
 }
 
-}  // namespace pinion::inline v0::files::detail
+}}}}  // namespace pinion::v0::files::detail
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL void write_safetensors(const file_path& path, const std::map<std::string, any_tensor>& tensors,
                                    safetensors_options options) {
@@ -109,4 +109,4 @@ PINION_DECL void sharded_safetensors_reader::disagree(const std::filesystem::pat
   throw error(errc::data_loss, path.string() + " " + how + "; is it older than its files?");
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

@@ -18,7 +18,7 @@
 #include <pinion/base/dtype.hpp>
 #include <pinion/tensor/shape.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 // One tensor of a file. A value.
 struct stored_tensor {
@@ -57,7 +57,7 @@ std::uint32_t checksum_of(const safetensors_header& header);
 // Headers above it are refused by every reader.
 inline constexpr std::uint64_t longest_safetensors_header = 100'000'000;
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files
 
 #if PINION_HEADER_ONLY
 #include <pinion/files/safetensors_header.ipp>

@@ -14,7 +14,7 @@
 #if PINION_HAS_JSON
 #include <nlohmann/json.hpp>
 #endif
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL std::uint32_t checksum_of(const safetensors_header& header) {
   std::uint32_t crc = 0;
@@ -322,4 +322,4 @@ PINION_DECL std::string to_json(const safetensors_header&) {
 }
 #endif
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

@@ -14,7 +14,7 @@
 #include <pinion/files/safetensors_header.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 // An open file whose header has been checked. Memory is taken only for what is read, and only once the file is known to
 // hold it. Reading is thread-safe. Errors: no such file not_found; a file that is damaged, cut short or no safetensors
@@ -42,7 +42,7 @@ class safetensors_reader {
   std::uint64_t data_ = 0;  // where the elements begin
 };
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files
 
 #if PINION_HEADER_ONLY
 #include <pinion/files/safetensors_reader.ipp>

@@ -8,7 +8,7 @@
 #include <pinion/files/crc32c.hpp>
 #include <pinion/files/safetensors_reader.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL safetensors_reader::safetensors_reader(const file_path& path) : file_(path) {
   static_assert(std::endian::native == std::endian::little, "elements are stored little-endian");
@@ -63,4 +63,4 @@ PINION_DECL std::map<std::string, any_tensor> safetensors_reader::read_all() con
   return all;
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

@@ -13,7 +13,7 @@
 #include <pinion/files/safetensors_header.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 struct safetensors_options {
   // Texts by name. Names that begin with "crc32c:" are refused. "format" is "pt" unless it is here, since Hugging
@@ -61,7 +61,7 @@ class safetensors_writer {
   std::uint64_t data_ = 0;  // where the elements begin
 };
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files
 
 #if PINION_HEADER_ONLY
 #include <pinion/files/safetensors_writer.ipp>

@@ -10,7 +10,7 @@
 #include <pinion/files/crc32c.hpp>
 #include <pinion/files/safetensors_writer.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL safetensors_writer::safetensors_writer(const file_path& path, std::vector<tensor_outline> outlines,
                                                    safetensors_options options)
@@ -129,4 +129,4 @@ PINION_DECL void safetensors_writer::write_header(const std::string& json) {
   file_.write_at(8, json.data(), json.size());
 }
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

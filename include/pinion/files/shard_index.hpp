@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/file_path.hpp>
 
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 // A value.
 struct shard_index {
@@ -31,7 +31,7 @@ shard_index read_shard_index(const file_path& path);
 // Appears whole or not at all. A path that leaves the folder, or a name that is not UTF-8, is invalid_argument.
 void write_shard_index(const file_path& path, const shard_index& index);
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files
 
 #if PINION_HEADER_ONLY
 #include <pinion/files/shard_index.ipp>

@@ -18,7 +18,7 @@
 
 #include <nlohmann/json.hpp>
 #endif
-namespace pinion::inline v0::files {
+namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL std::string safetensors_name(const std::string& stem) {
   return stem + ".safetensors";
@@ -112,4 +112,4 @@ PINION_DECL void write_shard_index(const file_path& path, const shard_index&) {
 }
 #endif
 
-}  // namespace pinion::inline v0::files
+}}}  // namespace pinion::v0::files

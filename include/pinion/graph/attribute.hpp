@@ -17,7 +17,7 @@
 #include <pinion/tensor/shape.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct attribute_value;  // in attribute_value.hpp
 struct body;
@@ -106,7 +106,7 @@ class attributes {
   std::vector<entry> items_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/attribute.ipp>

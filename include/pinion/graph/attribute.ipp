@@ -7,7 +7,7 @@
 #include <pinion/graph/attribute.hpp>
 #include <pinion/graph/attribute_value.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL attribute::attribute(attribute_value value)
     : value_(std::make_shared<const attribute_value>(std::move(value))) {}
@@ -85,4 +85,4 @@ template const std::shared_ptr<const scalar::program>* attribute::get_if() const
 template const std::shared_ptr<const body>* attribute::get_if() const;
 #endif
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

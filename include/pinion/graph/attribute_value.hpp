@@ -12,7 +12,7 @@
 #include <pinion/tensor/shape.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct body;
 
@@ -24,4 +24,4 @@ struct attribute_value {
   attribute_variant held;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/scope_state.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // While it lives, nodes ask for the device that a node asks for, and for no other; plans say that they stand with
 // `who`: "forward op MatMul", "node W". Made and destroyed in one thread, in stack order.
@@ -23,7 +23,7 @@ class [[nodiscard]] beside {
   std::shared_ptr<const device_scope> saved_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/beside.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/graph/beside.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL beside::beside(const node& n, const std::string& who) : saved_(std::move(scope_state::current().device)) {
   scope_state::current().device =
@@ -14,4 +14,4 @@ PINION_DECL beside::beside(const node& n, const std::string& who) : saved_(std::
 
 PINION_DECL beside::beside(const graph& g, node_id id) : beside(g[id], "node " + g[id].name) {}
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

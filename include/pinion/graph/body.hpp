@@ -7,7 +7,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Held by the attributes of its node, and never changed once it is there. An argument may be any output: its producer
 // then does not run.
@@ -23,7 +23,7 @@ using shared_body = std::shared_ptr<const body>;
 // A copy with the same ids, to be added to. Without control edges: what changes a state is not run again.
 std::shared_ptr<body> copy_of(const body& from);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/body.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/graph/body.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::shared_ptr<body> copy_of(const body& from) {
   auto copy = std::make_shared<body>();
@@ -24,4 +24,4 @@ PINION_DECL std::shared_ptr<body> copy_of(const body& from) {
   return copy;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -4,7 +4,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/scope_state.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // While it lives, nodes of this thread are made at this line: a public function that makes nodes by calling others, or
 // by operators, opens one with its own `where`, so that what a layer or a loss is made of stands where the user wrote
@@ -19,7 +19,7 @@ class [[nodiscard]] called_from {
   source_location saved_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/called_from.ipp>

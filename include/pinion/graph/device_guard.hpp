@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/scope_state.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A placement policy: a user's type that says, for each node, where it should go. Its answer, a spec or a device
 // string, replaces what the guards inside it gathered (op.device() tells that). It may have state; it is called once
@@ -86,7 +86,7 @@ class [[nodiscard]] device {
   static void open(device_scope entry);
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/device_guard.ipp>

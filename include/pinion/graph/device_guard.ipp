@@ -3,7 +3,7 @@
 
 #include <pinion/graph/device_guard.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL device::device(const device_spec& spec, source_location where) {
   device_scope entry{.kind = device_scope::spec, .own = spec, .where = where};
@@ -29,4 +29,4 @@ PINION_DECL void device::open(device_scope entry) {
   state.device = std::make_shared<const device_scope>(std::move(entry));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

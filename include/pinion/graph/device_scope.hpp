@@ -10,7 +10,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A guard, or the policy that it holds, and what became of it: one that never had a say in a request is worth a word.
 struct guard_use {
@@ -36,7 +36,7 @@ struct device_scope {
 // a null guard ends the walk. Writes down which guards had a say, and in which fields where they are several.
 void resolve_request(node& n);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/device_scope.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/graph/device_scope.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -99,4 +99,4 @@ PINION_DECL void resolve_request(node& n) {
   if (!gathered.empty()) n.request_reason = origins.text(gathered);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -20,7 +20,7 @@
 #include <pinion/graph/device_scope.hpp>
 #include <pinion/graph/node.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 class default_scope;
 
@@ -116,7 +116,7 @@ class graph {
   const std::unique_ptr<records> records_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/graph.ipp>

@@ -12,7 +12,7 @@
 
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 inline std::string lower_case(std::string text) {
@@ -253,4 +253,4 @@ PINION_DECL void graph::records::settle_all() {
   if (thrown) throw error(*thrown);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A value of two pointers. Made empty, it refers to nothing.
 class graph_ref {
@@ -27,7 +27,7 @@ class graph_ref {
   std::shared_ptr<const graph::life> life_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/graph_ref.ipp>

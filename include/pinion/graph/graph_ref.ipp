@@ -3,7 +3,7 @@
 
 #include <pinion/graph/graph_ref.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL graph& graph_ref::operator*() const {
   if (!life_)
@@ -14,4 +14,4 @@ PINION_DECL graph& graph_ref::operator*() const {
               "reset_default_graph() replaced it; keep the graph as long as what was built in it");
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

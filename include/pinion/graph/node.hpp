@@ -12,7 +12,7 @@
 #include <pinion/graph/attribute.hpp>
 #include <pinion/spec/device_spec.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 using node_id = std::int32_t;
 inline constexpr node_id no_node = -1;
@@ -86,7 +86,7 @@ class node_view {
   device_spec device_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/node.ipp>

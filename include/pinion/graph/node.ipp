@@ -3,10 +3,10 @@
 
 #include <pinion/graph/node.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::string output_name(const node& n, int index) {
   return index == 0 ? n.name : n.name + ":" + std::to_string(index);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

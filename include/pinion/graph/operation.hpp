@@ -5,7 +5,7 @@
 
 #include <pinion/graph/graph_ref.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Refers to a node of a graph that must outlive it. A value, as small as a pointer and an id; made empty, it stands for
 // nothing until assigned.
@@ -30,4 +30,4 @@ class operation {
   node_id id_ = no_node;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // One level of control dependencies. Nodes made since it opened are those with ids from `first` on.
 struct control_scope {
@@ -55,7 +55,7 @@ class [[nodiscard]] default_scope {
   scope_state saved_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/scope_state.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/graph/scope_state.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL scope_state& scope_state::current() {
   thread_local scope_state state = first_state();
@@ -40,4 +40,4 @@ PINION_DECL default_scope graph::as_default() {
   return default_scope(*this);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

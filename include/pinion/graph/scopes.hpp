@@ -10,7 +10,7 @@
 #include <pinion/graph/operation.hpp>
 #include <pinion/graph/scope_state.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Nodes made while it lives are called "scope/...". A scope opened twice by the same name gets a new one ("scope_1"),
 // unless the name ends in '/', which enters exactly that scope again; "" returns to the root.
@@ -78,7 +78,7 @@ class [[nodiscard]] colocate_with {
   std::shared_ptr<const device_scope> saved_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/scopes.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/graph/scopes.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL name_scope::name_scope(std::string_view name) {
   check(name);
@@ -102,4 +102,4 @@ PINION_DECL colocate_with::~colocate_with() {
   state.colocation.pop_back();
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -23,7 +23,7 @@ std::string to_text(const graph& g, node_id id);
 // All nodes, in order, a line each.
 std::string to_text(const graph& g);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/text.ipp>

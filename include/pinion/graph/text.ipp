@@ -3,7 +3,7 @@
 
 #include <pinion/graph/text.hpp>
 
-namespace pinion::inline v0::detail {
+namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL std::string text_of(const std::string& name, const attribute& value) {
   if (const auto* flag = value.get_if<bool>()) return *flag && name != "named" ? " " + name : "";
@@ -21,9 +21,9 @@ PINION_DECL std::string text_of(const output_type& type) {
   return std::string(to_string(type.dtype)) + (type.reference ? "& " : " ") + to_string(type.shape);
 }
 
-}  // namespace pinion::inline v0::detail
+}}}  // namespace pinion::v0::detail
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::string to_text(const graph& g, node_id id) {
   const node& n = g[id];
@@ -46,4 +46,4 @@ PINION_DECL std::string to_text(const graph& g) {
   return all;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -6,13 +6,13 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // What the fetches and targets need by data and control edges, ascending by id. A fed output cuts its producer off.
 std::vector<node_id> ancestors(const graph& g, const std::vector<output>& fetches, const std::vector<node_id>& targets,
                                const std::vector<output>& feeds = {});
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/graph/traverse.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/graph/traverse.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::vector<node_id> ancestors(const graph& g, const std::vector<output>& fetches,
                                            const std::vector<node_id>& targets, const std::vector<output>& feeds) {
@@ -34,4 +34,4 @@ PINION_DECL std::vector<node_id> ancestors(const graph& g, const std::vector<out
   return result;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

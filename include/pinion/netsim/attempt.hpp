@@ -4,10 +4,10 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
 #include <pinion/base/error.hpp>
-#include <pinion/rpc/network.hpp>
 #include <pinion/netsim/sleeper.hpp>
+#include <pinion/rpc/network.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 struct attempt : std::enable_shared_from_this<attempt> {
   attempt(world_ptr w, const host_ptr& from, std::string to)
@@ -32,7 +32,7 @@ struct attempt : std::enable_shared_from_this<attempt> {
 awaitable<std::unique_ptr<byte_stream>> connect(world_ptr world, host_ptr host, std::string address,
                                                 time_point deadline);
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim
 
 #if PINION_HEADER_ONLY
 #include <pinion/netsim/attempt.ipp>

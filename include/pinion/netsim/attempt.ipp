@@ -1,12 +1,12 @@
 // Bodies of <pinion/netsim/attempt.hpp>.
 #pragma once
 
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/netsim/attempt.hpp>
 #include <pinion/netsim/listener.hpp>
 #include <pinion/netsim/stream.hpp>
+#include <pinion/rpc/asio_io.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 PINION_DECL void attempt::set_out() {
   arrival =
@@ -55,4 +55,4 @@ PINION_DECL awaitable<std::unique_ptr<byte_stream>> connect(world_ptr world, hos
   co_return std::move(attempt->stream);
 }
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim

@@ -8,7 +8,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/netsim/sleeper.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 struct chunk {
   enum kind { data, fin, rst } what;
@@ -59,7 +59,7 @@ struct connection : std::enable_shared_from_this<connection> {
   std::array<half, 2> ends;  // the end that connected, the end that was accepted
 };
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim
 
 #if PINION_HEADER_ONLY
 #include <pinion/netsim/connection.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/netsim/connection.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 PINION_DECL error connection::failure(int side) const {
   return {errc::unavailable, "the stream " + name + " broke: " + ends[side].broken};
@@ -126,4 +126,4 @@ PINION_DECL void connection::arrive(int side, chunk chunk) {
   lose_line(side);
 }
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim

@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/netsim/sleeper.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 struct door {
   world_ptr world;
@@ -33,7 +33,7 @@ class listener final : public rpc::listener {
   std::shared_ptr<door> state_;
 };
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim
 
 #if PINION_HEADER_ONLY
 #include <pinion/netsim/listener.ipp>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <pinion/base/error.hpp>
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/netsim/listener.hpp>
+#include <pinion/rpc/asio_io.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 PINION_DECL void door::close() {
   if (std::exchange(closed, true)) return;
@@ -22,4 +22,4 @@ PINION_DECL awaitable<std::unique_ptr<byte_stream>> listener::accepting(std::sha
   co_return stream;
 }
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim

@@ -7,7 +7,7 @@
 
 #include <pinion/rpc/network.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 using rpc::awaitable, rpc::byte_stream, rpc::duration, rpc::endpoint;
 
@@ -22,4 +22,4 @@ struct sim_options {
   bool keep_log = false;
 };
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim

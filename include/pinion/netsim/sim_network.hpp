@@ -25,7 +25,7 @@
 #include <pinion/netsim/options.hpp>
 #include <pinion/netsim/world.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 // The network as one host sees it: the host "client", others by host(). Hosts are names; where it matters, give them
 // loopback addresses ("127.0.0.2"). Coroutines may own host()s, but not the first sim_network, which ends them.
@@ -64,7 +64,7 @@ class sim_network final : public rpc::network {
   bool first_ = false;
 };
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim
 
 #if PINION_HEADER_ONLY
 #include <pinion/netsim/sim_network.ipp>

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <charconv>
 
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/netsim/attempt.hpp>
 #include <pinion/netsim/connection.hpp>
 #include <pinion/netsim/listener.hpp>
-#include <pinion/netsim/timer.hpp>
 #include <pinion/netsim/sim_network.hpp>
+#include <pinion/netsim/timer.hpp>
+#include <pinion/rpc/asio_io.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 PINION_DECL sim_network::sim_network(sim_options options)
     : world_(std::make_shared<netsim::world>(options)), first_(true) {
@@ -127,7 +127,8 @@ PINION_DECL std::unique_ptr<rpc::listener> sim_network::listen(const std::string
   const auto named = [&own](unsigned number) { return own.host + ":" + std::to_string(number); };
   for (const bool any = port == 0; port == 0 || (any && world_->listeners.count(named(port)) > 0);)
     port = world_->next_port++;
-  const auto made = std::make_shared<netsim::door>(netsim::door{world_, host_, named(port), netsim::sleeper(*world_, host_)});
+  const auto made =
+      std::make_shared<netsim::door>(netsim::door{world_, host_, named(port), netsim::sleeper(*world_, host_)});
   if (!world_->listeners.emplace(made->address, made).second)
     throw error(errc::already_exists, "the address " + made->address + " is taken");
   world_->note("listen ", made->address);
@@ -148,4 +149,4 @@ PINION_DECL bool sim_network::wait(countdown& event, const std::optional<time_po
   return false;
 }
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim

@@ -4,7 +4,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/netsim/world.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 // Where one coroutine of a host at a time sleeps until it is woken, which may be for nothing: look again.
 class sleeper {
@@ -19,7 +19,7 @@ class sleeper {
   std::uint64_t number_ = 0;
 };
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim
 
 #if PINION_HEADER_ONLY
 #include <pinion/netsim/sleeper.ipp>

@@ -3,10 +3,10 @@
 
 #include <cassert>
 
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/netsim/sleeper.hpp>
+#include <pinion/rpc/asio_io.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 PINION_DECL awaitable<void> sleeper::sleep() {
   const auto initiate = [this](auto handler) {
@@ -21,4 +21,4 @@ PINION_DECL void sleeper::wake() {
   if (number_ != 0) world_->wake(std::exchange(number_, 0), *host_);
 }
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim

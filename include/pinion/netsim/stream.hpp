@@ -4,7 +4,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/netsim/connection.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 // Operations hold the connection: the stream may be gone when they wake.
 class stream final : public rpc::byte_stream {
@@ -24,7 +24,7 @@ class stream final : public rpc::byte_stream {
   int side_;
 };
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim
 
 #if PINION_HEADER_ONLY
 #include <pinion/netsim/stream.ipp>

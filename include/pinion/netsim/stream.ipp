@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/netsim/stream.hpp>
+#include <pinion/rpc/asio_io.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 PINION_DECL awaitable<void> stream::write(std::span<const asio::const_buffer> parts) {
   return writing(connection_, side_, parts);
@@ -50,4 +50,4 @@ PINION_DECL awaitable<void> stream::writing(std::shared_ptr<connection> of, int 
   }
 }
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim

@@ -4,7 +4,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/netsim/sleeper.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 class timer final : public rpc::timer {
  public:
@@ -26,7 +26,7 @@ class timer final : public rpc::timer {
   std::shared_ptr<state> state_;
 };
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim
 
 #if PINION_HEADER_ONLY
 #include <pinion/netsim/timer.ipp>

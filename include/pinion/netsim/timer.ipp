@@ -1,10 +1,10 @@
 // Bodies of <pinion/netsim/timer.hpp>.
 #pragma once
 
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/netsim/timer.hpp>
+#include <pinion/rpc/asio_io.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 PINION_DECL timer::timer(const world_ptr& world, const host_ptr& host)
     : state_(std::make_shared<state>(state{world, host, sleeper(*world, host), {}, false})) {}
@@ -26,4 +26,4 @@ PINION_DECL awaitable<bool> timer::waiting(std::shared_ptr<state> s, time_point 
   co_return s->fired;
 }
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim

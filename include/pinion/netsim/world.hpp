@@ -7,10 +7,10 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/netsim/options.hpp>
+#include <pinion/rpc/asio_io.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 // One incarnation of a host.
 struct host {
@@ -92,7 +92,7 @@ struct world {
 using world_ptr = std::shared_ptr<world>;
 using host_ptr = std::shared_ptr<host>;
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim
 
 #if PINION_HEADER_ONLY
 #include <pinion/netsim/world.ipp>

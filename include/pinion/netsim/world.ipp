@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include <pinion/base/error.hpp>
-#include <pinion/rpc/asio_io.hpp>
 #include <pinion/netsim/world.hpp>
+#include <pinion/rpc/asio_io.hpp>
 
-namespace pinion::inline v0::netsim {
+namespace pinion { inline namespace v0 { namespace netsim {
 
 PINION_DECL std::uint64_t world::below(std::uint64_t bound) {
   std::uint64_t z = chance += 0x9e3779b97f4a7c15;
@@ -75,4 +75,4 @@ PINION_DECL void world::end() {
   context.end();
 }
 
-}  // namespace pinion::inline v0::netsim
+}}}  // namespace pinion::v0::netsim

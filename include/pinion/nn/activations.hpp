@@ -6,7 +6,7 @@
 #include <pinion/op/elementwise/spelling.hpp>
 #include <pinion/op/nn/spelling.hpp>
 
-namespace pinion::inline v0::nn {
+namespace pinion { inline namespace v0 { namespace nn {
 
 // To be passed on; any function of an expression does as well, and nullptr is none.
 using pinion::elu;
@@ -38,4 +38,4 @@ expr<dsl::value_of<Y>> activated(Y&& y, Activation activation) {
     return activation(std::forward<Y>(y));
 }
 
-}  // namespace pinion::inline v0::nn
+}}}  // namespace pinion::v0::nn

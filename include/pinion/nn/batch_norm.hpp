@@ -6,14 +6,14 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/matmul/spelling.hpp>
-#include <pinion/op/reduce/spelling.hpp>
-#include <pinion/op/nn/spelling.hpp>
-#include <pinion/nn/training_flag.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
+#include <pinion/nn/training_flag.hpp>
+#include <pinion/op/matmul/spelling.hpp>
+#include <pinion/op/nn/spelling.hpp>
+#include <pinion/op/reduce/spelling.hpp>
 
-namespace pinion::inline v0::nn {
+namespace pinion { inline namespace v0 { namespace nn {
 
 struct batch_norm_options {
   training_flag training = false;
@@ -103,7 +103,7 @@ expr<dsl::value_of<A>> dropout(A&& operand, const dropout_layer_options& o = {},
   return o.training.choose(dropped, [&]() -> expr<dsl::value_of<A>> { return x; });
 }
 
-}  // namespace pinion::inline v0::nn
+}}}  // namespace pinion::v0::nn
 
 #if PINION_HEADER_ONLY
 #include <pinion/nn/batch_norm.ipp>

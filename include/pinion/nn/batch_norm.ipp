@@ -5,7 +5,7 @@
 
 #include <pinion/nn/batch_norm.hpp>
 
-namespace pinion::inline v0::nn {
+namespace pinion { inline namespace v0 { namespace nn {
 
 PINION_DECL operation update_ops(std::string_view name, source_location where) {
   graph& g = default_graph();
@@ -14,4 +14,4 @@ PINION_DECL operation update_ops(std::string_view name, source_location where) {
   return {g, build(g, std::move(request))};
 }
 
-}  // namespace pinion::inline v0::nn
+}}}  // namespace pinion::v0::nn

@@ -6,14 +6,14 @@
 #include <string_view>
 #include <utility>
 
+#include <pinion/graph/scopes.hpp>
 #include <pinion/nn/initializers.hpp>
+#include <pinion/nn/partitioned_variable.hpp>
 #include <pinion/op/gather/spelling.hpp>
 #include <pinion/op/layout/spelling.hpp>
 #include <pinion/op/slice/spelling.hpp>
-#include <pinion/nn/partitioned_variable.hpp>
-#include <pinion/graph/scopes.hpp>
 
-namespace pinion::inline v0::nn {
+namespace pinion { inline namespace v0 { namespace nn {
 
 struct embedding_options {
   std::int64_t seed = 0;
@@ -42,4 +42,4 @@ expr<T> embedding(I&& numbers, std::int64_t rows, std::int64_t width, const embe
   return gather(table, std::forward<I>(numbers), {}, where);
 }
 
-}  // namespace pinion::inline v0::nn
+}}}  // namespace pinion::v0::nn

@@ -7,7 +7,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/op/random/spelling.hpp>
 
-namespace pinion::inline v0::nn {
+namespace pinion { inline namespace v0 { namespace nn {
 
 // How many values come into a weight's unit, how many go out: of a matrix its rows and columns; of filters
 // [.., in, out] those times the size of the window. (TensorFlow 1.15, init_ops.py, _compute_fans.)
@@ -106,7 +106,7 @@ inline initializer he_uniform_initializer(std::int64_t seed = 0) {
   return initializer({.scale = 2, .distribution = distribution::uniform, .seed = seed});
 }
 
-}  // namespace pinion::inline v0::nn
+}}}  // namespace pinion::v0::nn
 
 #if PINION_HEADER_ONLY
 #include <pinion/nn/initializers.ipp>

@@ -7,7 +7,7 @@
 
 #include <pinion/nn/initializers.hpp>
 
-namespace pinion::inline v0::nn {
+namespace pinion { inline namespace v0 { namespace nn {
 
 PINION_DECL fans fans_of(const shape& extent) {
   const int rank = extent.rank();
@@ -75,4 +75,4 @@ PINION_DECL initializer::initializer(const variance_scaling_options& o) : o_(o) 
     throw error(errc::invalid_argument, "an initializer of scale " + std::to_string(o.scale) + "; it must be positive");
 }
 
-}  // namespace pinion::inline v0::nn
+}}}  // namespace pinion::v0::nn

@@ -7,15 +7,15 @@
 #include <string_view>
 #include <utility>
 
-#include <pinion/nn/activations.hpp>
-#include <pinion/op/conv/spelling.hpp>
-#include <pinion/nn/initializers.hpp>
-#include <pinion/op/matmul/spelling.hpp>
-#include <pinion/op/reduce/spelling.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
+#include <pinion/nn/activations.hpp>
+#include <pinion/nn/initializers.hpp>
+#include <pinion/op/conv/spelling.hpp>
+#include <pinion/op/matmul/spelling.hpp>
+#include <pinion/op/reduce/spelling.hpp>
 
-namespace pinion::inline v0::nn {
+namespace pinion { inline namespace v0 { namespace nn {
 
 struct dense_options {
   bool use_bias = true;
@@ -127,4 +127,4 @@ expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array
   return nn::conv2d(std::forward<A>(images), filters, window, nullptr, options, where);
 }
 
-}  // namespace pinion::inline v0::nn
+}}}  // namespace pinion::v0::nn

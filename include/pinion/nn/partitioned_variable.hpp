@@ -13,15 +13,15 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/graph/scopes.hpp>
 #include <pinion/nn/initializers.hpp>
+#include <pinion/nn/partitioners.hpp>
 #include <pinion/op/gather/spelling.hpp>
 #include <pinion/op/layout/spelling.hpp>
 #include <pinion/op/slice/spelling.hpp>
-#include <pinion/nn/partitioners.hpp>
 #include <pinion/op/variable/slices.hpp>
-#include <pinion/graph/scopes.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct partitioned_variable_options {
   std::string name = "PartitionedVariable";
@@ -167,7 +167,7 @@ expr<T> gather(const partitioned_variable<T>& table, I&& indices, const gather_o
   return gather(all, output_of_cut(rows.size()), options, where);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/nn/partitioned_variable.ipp>

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/nn/partitioned_variable.hpp>
 #include <pinion/dsl/trace.hpp>
 #include <pinion/graph/scope_state.hpp>
+#include <pinion/nn/partitioned_variable.hpp>
 #include <pinion/opkit/build.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 namespace detail {
 
@@ -108,4 +108,4 @@ PINION_DECL std::string text_of(const variable_parts& all) {
   return text;
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl

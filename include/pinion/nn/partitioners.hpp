@@ -9,7 +9,7 @@
 #include <pinion/base/dtype.hpp>
 #include <pinion/tensor/shape.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A callable from the shape and the dtype of a variable to the number of its parts; one's own is as good as those
 // below, which are values. Called once, when the variable is made, with a known shape of at least one row. Sources:
@@ -57,7 +57,7 @@ struct row_range {
 // invalid_argument unless each gets one.
 std::vector<row_range> cut_rows(std::int64_t rows, int parts);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/nn/partitioners.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/nn/partitioners.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL int variable_axis_size_partitioner::operator()(const shape& extent, dtype type) const {
   if (max_shard_bytes < 1 || max_shards < 0)
@@ -50,4 +50,4 @@ PINION_DECL std::vector<row_range> cut_rows(std::int64_t rows, int parts) {
   return all;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

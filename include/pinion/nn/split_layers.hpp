@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
+#include <pinion/graph/called_from.hpp>
+#include <pinion/graph/device_guard.hpp>
 #include <pinion/nn/layers.hpp>
 #include <pinion/op/gather/spelling.hpp>
 #include <pinion/op/layout/spelling.hpp>
 #include <pinion/op/slice/spelling.hpp>
-#include <pinion/graph/called_from.hpp>
-#include <pinion/graph/device_guard.hpp>
 
-namespace pinion::inline v0::nn {
+namespace pinion { inline namespace v0 { namespace nn {
 
 // The columns of a matrix whose parts are given side by side. Throws invalid_argument unless each is a matrix of a
 // known number of columns.
@@ -98,4 +98,4 @@ std::vector<expr<T>> split_dense(const std::vector<expr<T>>& x, std::int64_t uni
   return split_dense(x, units, devices, by_name<T>(activation), options, where);
 }
 
-}  // namespace pinion::inline v0::nn
+}}}  // namespace pinion::v0::nn

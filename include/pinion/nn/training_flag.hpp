@@ -5,7 +5,7 @@
 
 #include <pinion/op/control/spelling.hpp>
 
-namespace pinion::inline v0::nn {
+namespace pinion { inline namespace v0 { namespace nn {
 
 // true, false, or a bool expression with one element. A value.
 class training_flag {
@@ -32,4 +32,4 @@ class training_flag {
   expr<bool> each_step_;
 };
 
-}  // namespace pinion::inline v0::nn
+}}}  // namespace pinion::v0::nn

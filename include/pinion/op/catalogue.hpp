@@ -8,9 +8,9 @@
 #include <pinion/base/type_list.hpp>
 #include <pinion/op/control/op.hpp>
 #include <pinion/op/conv/op.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/gather/op.hpp>
 #include <pinion/op/layout/op.hpp>
-#include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/matmul/op.hpp>
 #include <pinion/op/nn/op.hpp>
 #include <pinion/op/queue/op.hpp>
@@ -22,7 +22,7 @@
 #include <pinion/op/sync/op.hpp>
 #include <pinion/op/variable/op.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace op {
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) , tag
@@ -53,7 +53,7 @@ namespace detail {
 const std::unordered_map<std::string_view, definition>& definitions();
 }  // namespace detail
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/catalogue.ipp>

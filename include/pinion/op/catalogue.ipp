@@ -9,7 +9,7 @@
 #include <pinion/op/catalogue.hpp>
 #include <pinion/opkit/registry.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 PINION_DECL const std::unordered_map<std::string_view, definition>& definitions() {
@@ -39,4 +39,4 @@ PINION_DECL bool is_library_op(std::string_view op) {
   return detail::definitions().count(op) == 1;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

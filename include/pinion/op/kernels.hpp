@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/kernel.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // The kernel of a node on its device; unimplemented where the op declares none there for its dtype.
 std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup);
@@ -17,7 +17,7 @@ std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup);
 void start_libraries(const graph& g, node_id from = 0);
 void start_libraries();
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/kernels.ipp>

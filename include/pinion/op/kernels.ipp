@@ -7,23 +7,23 @@
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/control/cpu.hpp>
 #include <pinion/op/conv/cpu.hpp>
+#include <pinion/op/elementwise/cpu.hpp>
 #include <pinion/op/gather/cpu.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/op/layout/cpu.hpp>
-#include <pinion/op/elementwise/cpu.hpp>
 #include <pinion/op/matmul/cpu.hpp>
 #include <pinion/op/nn/cpu.hpp>
 #include <pinion/op/queue/cpu.hpp>
 #include <pinion/op/random/cpu.hpp>
 #include <pinion/op/reduce/cpu.hpp>
-#include <pinion/opkit/registry.hpp>
 #include <pinion/op/slice/cpu.hpp>
 #include <pinion/op/source/cpu.hpp>
 #include <pinion/op/summary/cpu.hpp>
 #include <pinion/op/sync/cpu.hpp>
 #include <pinion/op/variable/cpu.hpp>
+#include <pinion/opkit/registry.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 inline const std::unordered_map<std::string_view, kernel_maker>& kernel_makers() {
@@ -75,4 +75,4 @@ PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
   return at != detail::kernel_makers().end() ? at->second(setup) : find_registered(setup.node.op)->make(setup);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

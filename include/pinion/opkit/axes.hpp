@@ -5,7 +5,7 @@
 
 #include <pinion/base/error.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // An axis counted from the front. Throws invalid_argument where a tensor of that rank has no such axis.
 inline int checked_axis(std::int64_t axis, int rank) {
@@ -16,4 +16,4 @@ inline int checked_axis(std::int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -6,7 +6,7 @@
 
 #include <pinion/graph/attribute.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Names axes of a tensor: {0}, {0, -1}. Left out, it names all of them.
 struct axis_list {
@@ -17,4 +17,4 @@ struct axis_list {
   axis_list(std::initializer_list<std::int64_t> some) : all(false), axes(some) {}
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -9,7 +9,7 @@
 #include <pinion/graph/graph.hpp>
 #include <pinion/opkit/definition.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Is it one of the library's ops, those of op/catalogue.hpp?
 bool is_library_op(std::string_view op);
@@ -31,7 +31,7 @@ struct node_request {
 // function refuses the inputs, naming the node and the line; the graph is then as it was.
 node_id build(graph& g, node_request request);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/opkit/build.ipp>

@@ -8,7 +8,7 @@
 #include <pinion/opkit/build.hpp>
 #include <pinion/opkit/shape_context.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -94,4 +94,4 @@ PINION_DECL node_id build(graph& g, node_request request) {
   return g.add(std::move(n), request.may_be_absorbed);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

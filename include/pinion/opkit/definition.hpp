@@ -24,7 +24,7 @@
 #include <pinion/graph/node.hpp>
 #include <pinion/opkit/kernel_set.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 class shape_context;
 class gradient_context;
@@ -96,7 +96,7 @@ constexpr definition define() {
   return d;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/opkit/definition.ipp>

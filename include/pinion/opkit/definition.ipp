@@ -6,7 +6,7 @@
 
 #include <pinion/opkit/definition.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void check_input_count(const definition& def, const node& n) {
   input_count takes = def.inputs;
@@ -28,4 +28,4 @@ PINION_DECL int states_of(const definition& def, const node& n) {
   return static_cast<int>(given);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -9,7 +9,7 @@
 #include <pinion/graph/attribute.hpp>
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // The gradient of a value: dense, or the rows of it that are not zero (row i belongs to index indices[i]; an index
 // may stand more than once, and its rows add up).
@@ -71,7 +71,7 @@ class gradient_context {
   std::vector<std::optional<gradient_value>> of_input;  // the result, read by autodiff
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/opkit/gradient_context.ipp>

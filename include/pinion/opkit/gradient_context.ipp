@@ -6,7 +6,7 @@
 #include <pinion/opkit/build.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL gradient_context::gradient_context(graph& g, node_id of,
                                                std::vector<std::optional<gradient_value>> output_gradients,
@@ -54,4 +54,4 @@ PINION_DECL void gradient_context::fail(const std::string& sentence) const {
   throw error(errc::unimplemented, sentence);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

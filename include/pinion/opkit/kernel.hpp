@@ -14,7 +14,7 @@
 #include <pinion/graph/graph.hpp>
 #include <pinion/opkit/services.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 class cancellation;
 
@@ -136,7 +136,7 @@ std::unique_ptr<kernel> make_waiting_kernel(F body) {
 
 using kernel_maker = std::unique_ptr<kernel> (*)(const kernel_setup&);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/opkit/kernel.ipp>

@@ -6,7 +6,7 @@
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/opkit/kernel.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL any_tensor& kernel_context::allocate(int i, dtype type, const shape& extent) {
   return outputs[static_cast<std::size_t>(i)] = any_tensor(type, extent, device->memory());
@@ -46,4 +46,4 @@ PINION_DECL void kernel::start(kernel_context& context, ended done) {
   done(nullptr);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

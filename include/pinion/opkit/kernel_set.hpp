@@ -7,7 +7,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/dtype.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct kernel_set {
   dtype_set cpu{};
@@ -24,7 +24,7 @@ std::string to_string(const kernel_set& set);
 // Why there is none, and what would do: "VariableV2 has no int32 kernel on GPU; there is one on CPU".
 std::string no_kernel(std::string_view op, const kernel_set& set, dtype type, std::string_view device_type);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/opkit/kernel_set.ipp>

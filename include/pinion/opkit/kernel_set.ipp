@@ -3,7 +3,7 @@
 
 #include <pinion/opkit/kernel_set.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::string to_string(const kernel_set& set) {
   std::string text;
@@ -31,4 +31,4 @@ PINION_DECL std::string no_kernel(std::string_view op, const kernel_set& set, dt
   return text + "; there are kernels " + to_string(set);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

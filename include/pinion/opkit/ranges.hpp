@@ -6,7 +6,7 @@
 
 #include <pinion/opkit/kernel.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Refers to a callable of (first, last), so that the loop below is one function whatever is looped over.
 class range_body {
@@ -29,4 +29,4 @@ inline void in_ranges(task_services& services, std::int64_t items, std::int64_t 
                             [&](std::int64_t i) { body(i * grain, std::min(items, (i + 1) * grain)); });
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

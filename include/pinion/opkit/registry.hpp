@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/definition.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 class kernel;
 struct kernel_setup;
@@ -30,7 +30,7 @@ const registered_op* find_registered(std::string_view name);
 // may come again.
 void add_registered(registered_op& op);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/opkit/registry.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/opkit/registry.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL const registered_op* find_registered(std::string_view name) {
   for (auto* op = registered_ops.load(std::memory_order_acquire); op; op = op->next)
@@ -24,4 +24,4 @@ PINION_DECL void add_registered(registered_op& op) {
   } while (!registered_ops.compare_exchange_weak(op.next, &op, std::memory_order_acq_rel));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -10,7 +10,7 @@
 #include <pinion/device/device.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 class thread_pool;
 
@@ -82,7 +82,7 @@ struct task_services {
   thread_pool* intra_op = nullptr;  // loops inside one kernel are split over it
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/opkit/services.ipp>

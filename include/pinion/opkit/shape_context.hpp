@@ -7,7 +7,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Valid during one call of a shape function, which reads inputs and attributes, checks them, and calls output() once
 // per output in order. It fails by fail(sentence); the builder adds the node and the line.
@@ -36,7 +36,7 @@ class shape_context {
   node& node_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/opkit/shape_context.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/opkit/shape_context.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void shape_context::output(pinion::dtype type, const pinion::shape& extent, bool reference) {
   node_.outputs.push_back({type, extent, reference});
@@ -24,4 +24,4 @@ PINION_DECL void shape_context::expect_rank(int i, int rank, std::string_view wh
          to_string(shape(i)));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // The sizes around a node, where unknown dimensions count as some extent. Valid during one call.
 class work_context {
@@ -33,7 +33,7 @@ class work_context {
   std::int64_t unknown_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/opkit/work_context.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/opkit/work_context.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL double work_context::extent(const shape& s, int axis) const {
   const bool known = s.has_rank() && axis < s.rank() && s[axis] >= 0;
@@ -24,4 +24,4 @@ PINION_DECL double work_context::elements() const {
   return sum;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -4,10 +4,10 @@
 #include <pinion/base/static_text.hpp>
 #include <pinion/op/elementwise/map.hpp>
 #include <pinion/op/source/spelling.hpp>
-#include <pinion/op/variable/spelling.hpp>
 #include <pinion/op/variable/op.hpp>
+#include <pinion/op/variable/spelling.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 
@@ -125,4 +125,4 @@ auto place(const variable_handle<T>& v, source_location where = source_location:
   return place<S>(v.read(where), where);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

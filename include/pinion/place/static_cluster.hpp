@@ -6,7 +6,7 @@
 #include <pinion/place/place.hpp>
 #include <pinion/spec/static_jobs.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A type without state:
 //
@@ -32,4 +32,4 @@ struct static_cluster : static_jobs<Jobs...> {
   }
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -10,7 +10,7 @@
 #include <pinion/placement/placement.hpp>
 #include <pinion/placement/problem.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A placer: a function object from a problem to a placement; class placing is what it works with.
 template <class P>
@@ -32,7 +32,7 @@ class any_placer {
   std::function<placement(const placement_problem&)> place_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/any_placer.ipp>

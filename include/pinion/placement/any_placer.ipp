@@ -4,7 +4,7 @@
 #include <pinion/placement/any_placer.hpp>
 #include <pinion/placement/simple_placer.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL placement any_placer::operator()(const placement_problem& p) const {
   if (!place_) return simple_placer{}(p);
@@ -18,4 +18,4 @@ PINION_DECL placement any_placer::operator()(const placement_problem& p) const {
   }
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -11,7 +11,7 @@
 #include <pinion/placement/group_tables.hpp>
 #include <pinion/placement/groups.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // One answer, shared by the groups that ask for the same.
 struct candidate_list {
@@ -52,7 +52,7 @@ class placement_candidates {
   const candidate_list* last_ = nullptr;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/candidates.ipp>

@@ -7,7 +7,7 @@
 
 #include <pinion/placement/candidates.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL const candidate_list& placement_candidates::of(placement_groups::group g) {
   const group_demand& d = groups_.demand(g);
@@ -90,4 +90,4 @@ inline std::vector<int> placement_candidates::matching(const device_spec& reques
   return devices;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -7,7 +7,7 @@
 
 #include <pinion/spec/device_spec.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // How fast a device is, for estimates. Zeros: what is usual for its type.
 struct device_speed {
@@ -28,4 +28,4 @@ struct device_info {
   bool memory_is_limited = true;        // false: memory_limit is a nominal figure, as of a CPU
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -12,7 +12,7 @@
 #include <pinion/placement/problem.hpp>
 #include <pinion/placement/request_pool.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // The demand of a group is what its members have in common. Devices are numbers of a request_pool, kernels of a
 // kernel_pool.
@@ -57,4 +57,4 @@ struct group_tables {
   std::vector<position> begin, members;  // those of group g are members[begin[g]] up to members[begin[g + 1]]
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

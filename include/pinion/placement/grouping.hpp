@@ -14,9 +14,7 @@
 
 #include <pinion/placement/group_tables.hpp>
 
-namespace pinion::inline v0 {
-
-namespace detail {
+namespace pinion { inline namespace v0 { namespace detail {
 
 // Fills the groups of a problem, once.
 class grouping {
@@ -344,6 +342,4 @@ inline void grouping::number() {
   for (position i = 0; i < n; ++i) r_.members[next[r_.group_of[i]]++] = i;
 }
 
-}  // namespace detail
-
-}  // namespace pinion::inline v0
+}}}  // namespace pinion::v0::detail

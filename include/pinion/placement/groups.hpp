@@ -10,7 +10,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/placement/problem.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 class kernel_pool;
 class request_pool;
@@ -52,7 +52,7 @@ class placement_groups {
   const std::unique_ptr<group_tables> tables_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/groups.ipp>

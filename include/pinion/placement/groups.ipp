@@ -5,7 +5,7 @@
 #include <pinion/placement/grouping.hpp>
 #include <pinion/placement/groups.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -76,4 +76,4 @@ PINION_DECL const kernel_pool& placement_groups::kernels() const {
   return tables_->kernels;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -12,7 +12,7 @@
 #include <pinion/placement/device_info.hpp>
 #include <pinion/placement/op_knowledge.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // TensorFlow's order of device types: accelerators, then CPUs, then those that compile for them.
 int rank_of_type(std::string_view type);
@@ -57,7 +57,7 @@ class kernel_pool {
   std::unordered_map<std::uint64_t, id> common_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/kernel_pool.ipp>

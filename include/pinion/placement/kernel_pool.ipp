@@ -5,7 +5,7 @@
 
 #include <pinion/placement/kernel_pool.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL int rank_of_type(std::string_view type) {
   if (type == "GPU") return 210;
@@ -82,4 +82,4 @@ PINION_DECL bool kernel_pool::same_order(const list& a, const list& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](auto& x, auto& y) { return x.type == y.type; });
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

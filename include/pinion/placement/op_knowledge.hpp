@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/work_context.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A device type on which an op has a kernel. Kernels of a higher priority are taken first, whatever the type.
 struct kernel_on {
@@ -40,7 +40,7 @@ class op_knowledge {
 // The ops of op/catalogue.hpp, and those that the program registered.
 const op_knowledge& library_ops();
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/op_knowledge.ipp>

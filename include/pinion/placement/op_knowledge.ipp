@@ -8,7 +8,7 @@
 #include <pinion/op/catalogue.hpp>
 #include <pinion/placement/op_knowledge.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::string op_knowledge::missing(const node& n, std::string_view device_type) const {
   std::string text = n.op + " has no kernel on " + std::string(device_type), where;
@@ -80,4 +80,4 @@ PINION_DECL const op_knowledge& library_ops() {
   return all;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

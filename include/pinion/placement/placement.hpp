@@ -14,7 +14,7 @@
 #include <pinion/graph/graph.hpp>
 #include <pinion/placement/device_info.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct placement_tables;
 
@@ -53,7 +53,7 @@ std::vector<std::size_t> keep(const placement& placed, std::unordered_map<node_i
 std::vector<std::string> placement_lines(const graph& g, const placement& placed,
                                          const std::vector<std::size_t>& fresh);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/placement.ipp>

@@ -6,7 +6,7 @@
 #include <pinion/placement/placement.hpp>
 #include <pinion/placement/placement_tables.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 inline std::shared_ptr<const placement_tables> no_placement() {
@@ -74,4 +74,4 @@ PINION_DECL std::vector<std::string> placement_lines(const graph& g, const place
   return lines;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -9,7 +9,7 @@
 #include <pinion/graph/node.hpp>
 #include <pinion/placement/device_info.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Each node has a place in `devices` and one in `reasons`.
 struct placement_tables {
@@ -21,4 +21,4 @@ struct placement_tables {
   std::vector<std::pair<node_id, std::string>> dropped;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

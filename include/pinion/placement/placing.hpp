@@ -12,7 +12,7 @@
 #include <pinion/placement/placement.hpp>
 #include <pinion/placement/problem.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // The groups of a problem, the devices that may hold each, and which it was given. A placer gives every group one of
 // its candidates and takes the result:
@@ -67,7 +67,7 @@ class placing {
   const std::unique_ptr<records> records_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/placing.ipp>

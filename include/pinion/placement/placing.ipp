@@ -11,7 +11,7 @@
 #include <pinion/placement/placement_tables.hpp>
 #include <pinion/placement/placing.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct placing::records {
   explicit records(const placement_problem& of)
@@ -206,4 +206,4 @@ PINION_DECL void placing::refuse(group g) const {
   throw error(errc::invalid_argument, sentence).at_node(n.name, n.op, to_string(n.where)).on_device(to_string(request));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -8,7 +8,7 @@
 #include <pinion/placement/device_info.hpp>
 #include <pinion/placement/op_knowledge.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Refers to a graph and to what is known of its ops; valid during one placement.
 struct placement_problem {
@@ -24,4 +24,4 @@ struct placement_problem {
   device_spec first = {};  // a device that goes before all others: of a function's caller, for the body
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

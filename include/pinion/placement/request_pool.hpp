@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/spec/device_spec.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Specs, each kept once, and what comes of merging two, computed once. Grows; for one thread.
 class request_pool {
@@ -49,7 +49,7 @@ class request_pool {
   std::unordered_map<pair, std::optional<id>, hash_pair> merged_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/request_pool.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/placement/request_pool.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL request_pool::id request_pool::add(const device_spec& spec) {
   if (!specs_.empty() && spec == specs_[last_]) return last_;
@@ -51,4 +51,4 @@ PINION_DECL std::size_t request_pool::hash_pair::operator()(const pair& p) const
   return std::hash<std::uint64_t>()((std::uint64_t{p.a} << 33 | std::uint64_t{p.b} << 1) + p.soft);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -5,7 +5,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/placement/placing.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A function object from a problem to a placement; without state. Throws invalid_argument, naming the node and its
 // line, where no device can hold a node. Time and memory grow with nodes and edges. Source: TensorFlow 1.15, placer.cc.
@@ -16,7 +16,7 @@ class simple_placer {
   void fill(placing& work) const;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/simple_placer.ipp>

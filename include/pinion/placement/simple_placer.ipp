@@ -5,7 +5,7 @@
 
 #include <pinion/placement/simple_placer.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -81,4 +81,4 @@ PINION_DECL void simple_placer::fill(placing& work) const {
     if (consumers.waits(i)) place(i, consumers.of(i), "with its consumers");
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -25,13 +25,13 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 class writer;
 class reader;
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 CEREAL_SETUP_ARCHIVE_TRAITS(pinion::rpc::reader, pinion::rpc::writer)
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 static_assert(std::endian::native == std::endian::little, "what goes over the wire is little-endian");
 
@@ -217,7 +217,7 @@ void load(reader& a, std::optional<T>& maybe) {
   if (there) a(maybe.emplace());
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/archive.ipp>

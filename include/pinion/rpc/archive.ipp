@@ -4,7 +4,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/rpc/archive.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL void writer::put_count(std::uint64_t count) {
   const auto narrow = static_cast<std::uint32_t>(count);
@@ -70,4 +70,4 @@ PINION_DECL void save(writer& a, const std::string& text) {
   a.put(text.data(), text.size());
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

@@ -17,6 +17,6 @@
 #include <asio/awaitable.hpp>
 #include <asio/buffer.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 using asio::awaitable;
-}
+}}}  // namespace pinion::v0::rpc

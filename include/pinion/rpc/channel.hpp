@@ -21,7 +21,7 @@
 #include <pinion/rpc/handshake.hpp>
 #include <pinion/rpc/message.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 inline constexpr method ping_method = 0;
 
@@ -135,7 +135,7 @@ class channel : public std::enable_shared_from_this<channel> {
   std::map<std::uint64_t, std::function<void(const error&)>> observers_;
 };
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/channel.ipp>

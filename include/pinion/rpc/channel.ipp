@@ -8,7 +8,7 @@
 #include <pinion/rpc/fuse.hpp>
 #include <pinion/rpc/security.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL std::string channel::peer() const {
   std::lock_guard hold(mutex_);
@@ -277,4 +277,4 @@ PINION_DECL void channel::go_down(const error& why) {
   for (const auto& [id, down] : observers) down(why);
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

@@ -27,7 +27,7 @@
 #include <pinion/rpc/network.hpp>
 #include <pinion/rpc/traffic.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 // A message on its way in: opened when its control part is there, its rooms filled with the payload, then delivered.
 class incoming {
@@ -177,7 +177,7 @@ class connection : public std::enable_shared_from_this<connection> {
   std::optional<error> closed_;
 };
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/connection.ipp>

@@ -7,7 +7,7 @@
 #include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/failure.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL responder& responder::operator=(responder&& o) noexcept {
   std::swap(to_, o.to_);
@@ -290,4 +290,4 @@ PINION_DECL void responder::hang_up(const error& why) {
   if (const auto c = to_.lock()) c->close(why);
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

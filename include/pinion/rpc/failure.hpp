@@ -7,7 +7,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/rpc/message.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A code that this program does not know comes out as `unknown`.
 void save(rpc::writer& a, const error& e);
@@ -23,7 +23,7 @@ inline message encode_failure(const error& e) {
 error decode_failure(std::string_view control);
 
 }  // namespace rpc
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/failure.ipp>

@@ -7,7 +7,7 @@
 
 #include <pinion/rpc/failure.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void save(rpc::writer& a, const error& e) {
   a(static_cast<std::uint8_t>(e.code()), e.sentence(), e.node(), e.op(), e.device(), e.task(), e.location());
@@ -29,9 +29,9 @@ PINION_DECL void load(rpc::reader& a, std::optional<error>& maybe) {
   if (there) a(maybe.emplace(errc::unknown, ""));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL error decode_failure(std::string_view control) {
   error e(errc::unknown, "");
@@ -41,4 +41,4 @@ PINION_DECL error decode_failure(std::string_view control) {
   return e;
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 enum class frame_kind : std::uint8_t {
   hello,    // of the handshake
@@ -53,7 +53,7 @@ void check(const frame_header& h, const limits& allowed);
 // Why a message is not sent: its peer would close the connection, at the cost of everybody who uses it.
 std::optional<error> too_large_to_send(std::uint64_t control, std::uint64_t payload);
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/frame.ipp>

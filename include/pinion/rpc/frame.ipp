@@ -5,7 +5,7 @@
 
 #include <pinion/rpc/frame.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL std::optional<excess> excess_of(std::uint64_t control, std::uint64_t payload, const limits& allowed) {
   if (control > allowed.control) return excess{"control", control, allowed.control};
@@ -31,4 +31,4 @@ PINION_DECL std::optional<error> too_large_to_send(std::uint64_t control, std::u
                                              " that a task takes at once; a smaller step, or graph, passes");
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/rpc/network.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 // Closes the stream at that time, unless it goes before. Used by the network's thread; the stream outlives it.
 class fuse {
@@ -25,7 +25,7 @@ class fuse {
   std::shared_ptr<state> state_;
 };
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/fuse.ipp>

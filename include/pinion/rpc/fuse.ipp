@@ -4,7 +4,7 @@
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/fuse.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL fuse::fuse(network& net, byte_stream& stream, time_point when) : state_(std::make_shared<state>()) {
   state_->timer = net.make_timer();
@@ -24,4 +24,4 @@ PINION_DECL awaitable<void> fuse::burn(std::shared_ptr<state> s, time_point when
   s->stream->close();
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

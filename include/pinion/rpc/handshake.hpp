@@ -21,7 +21,7 @@
 #include <pinion/rpc/message.hpp>
 #include <pinion/rpc/network.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 inline constexpr std::uint32_t protocol_version = 1;
 
@@ -73,7 +73,7 @@ awaitable<welcome> greet(byte_stream& stream, hello mine, std::string key, std::
 // Throws after it has told the client why.
 awaitable<hello> receive_guest(byte_stream& stream, identity me);
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/handshake.ipp>

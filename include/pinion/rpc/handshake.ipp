@@ -8,7 +8,7 @@
 #include <pinion/rpc/handshake.hpp>
 #include <pinion/rpc/security.hpp>
 
-namespace pinion::inline v0::rpc::detail {
+namespace pinion { inline namespace v0 { namespace rpc { namespace detail {
 
 inline constexpr limits handshake_limits{.control = 4096, .payload = 0};
 
@@ -51,9 +51,9 @@ PINION_DECL void check_nonce(const std::string& theirs, const std::string& who) 
                                      std::to_string(nonce_size));
 }
 
-}  // namespace pinion::inline v0::rpc::detail
+}}}}  // namespace pinion::v0::rpc::detail
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL awaitable<welcome> greet(byte_stream& stream, hello mine, std::string key, std::string address) {
   mine.nonce = nonce();
@@ -68,9 +68,9 @@ PINION_DECL awaitable<welcome> greet(byte_stream& stream, hello mine, std::strin
   co_return theirs;
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 
-namespace pinion::inline v0::rpc::detail {
+namespace pinion { inline namespace v0 { namespace rpc { namespace detail {
 
 inline void check_hello(const hello& h, const identity& me) {
   if (h.version != protocol_version)
@@ -83,9 +83,9 @@ inline void check_hello(const hello& h, const identity& me) {
   check_nonce(h.nonce, h.from);
 }
 
-}  // namespace pinion::inline v0::rpc::detail
+}}}}  // namespace pinion::v0::rpc::detail
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL awaitable<hello> receive_guest(byte_stream& stream, identity me) {
   std::optional<error> refused;
@@ -112,4 +112,4 @@ PINION_DECL awaitable<hello> receive_guest(byte_stream& stream, identity me) {
   co_return theirs;
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

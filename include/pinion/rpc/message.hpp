@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/rpc/archive.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 // Owns its control part, and shares what owns its payload.
 struct message {
@@ -39,7 +39,7 @@ M decode(std::string_view control) {
   return value;
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/message.ipp>

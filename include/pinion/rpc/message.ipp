@@ -3,7 +3,7 @@
 
 #include <pinion/rpc/message.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL std::uint64_t message::payload_bytes() const {
   std::uint64_t sum = 0;
@@ -11,4 +11,4 @@ PINION_DECL std::uint64_t message::payload_bytes() const {
   return sum;
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

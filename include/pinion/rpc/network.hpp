@@ -13,7 +13,7 @@
 #include <pinion/base/countdown.hpp>
 #include <pinion/rpc/asio.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 using duration = std::chrono::steady_clock::duration;
 
@@ -79,7 +79,7 @@ struct endpoint {
   bool is_loopback() const;
 };
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/network.ipp>

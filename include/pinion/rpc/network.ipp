@@ -8,7 +8,7 @@
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/network.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL void network::post(std::function<void()> body) {
   asio::post(context(), std::move(body));
@@ -42,4 +42,4 @@ PINION_DECL bool endpoint::is_loopback() const {
   return host == "localhost" || (!no_number && number.is_loopback());
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

@@ -14,7 +14,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 inline constexpr std::size_t nonce_size = 16, proof_size = 32;
 
@@ -36,7 +36,7 @@ inline bool same_proof(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/security.ipp>

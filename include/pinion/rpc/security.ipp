@@ -6,7 +6,7 @@
 
 #include <pinion/rpc/security.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL std::uint64_t random_number() {
   std::uint64_t n = 0;
@@ -42,4 +42,4 @@ PINION_DECL error wrong_key(const std::string& task, bool has, bool given) {
                                                      : " has another key than is given here"));
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

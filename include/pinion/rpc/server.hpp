@@ -13,7 +13,7 @@
 #include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/handshake.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 // A client as its server sees it: both lanes of one channel.
 struct guest {
@@ -83,7 +83,7 @@ class server : public std::enable_shared_from_this<server> {
   bool stopped_ = false;
 };
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/server.ipp>

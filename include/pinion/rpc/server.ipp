@@ -9,7 +9,7 @@
 #include <pinion/rpc/fuse.hpp>
 #include <pinion/rpc/server.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL void server::start() {
   net_.post([self = shared_from_this()] {
@@ -124,4 +124,4 @@ PINION_DECL void server::stop_here(const error& why) {
   service_ = {};
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

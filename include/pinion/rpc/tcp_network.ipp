@@ -13,7 +13,7 @@
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 namespace detail {
 
@@ -233,4 +233,4 @@ PINION_DECL std::shared_ptr<network> tcp_network_of_this_process() {
   return found;
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

@@ -6,7 +6,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 // Written by the connections of a server or session; read by anybody.
 struct traffic {
@@ -18,7 +18,7 @@ struct traffic {
   static void add(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1);
 };
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
 #include <pinion/rpc/traffic.ipp>

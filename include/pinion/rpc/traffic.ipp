@@ -3,10 +3,10 @@
 
 #include <pinion/rpc/traffic.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL void traffic::add(std::atomic<std::uint64_t>& counter, std::uint64_t n) {
   counter.fetch_add(n, std::memory_order_relaxed);
 }
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

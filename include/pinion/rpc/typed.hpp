@@ -13,7 +13,7 @@
 
 #include <pinion/rpc/channel.hpp>
 
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 
 namespace detail {
 
@@ -141,4 +141,4 @@ struct nothing {
   void serialize(A&) {}
 };
 
-}  // namespace pinion::inline v0::rpc
+}}}  // namespace pinion::v0::rpc

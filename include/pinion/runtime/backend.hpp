@@ -15,7 +15,7 @@
 #include <pinion/runtime/step/step_trace.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 // A step made ready; kept by callables. Belongs to the backend that made it.
 class prepared_step {
@@ -55,7 +55,7 @@ remote_scheme& remote_sessions();
 // The same for a target, whose form it checks.
 const remote_scheme& remote_scheme_of(const std::string& target);
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/backend.ipp>

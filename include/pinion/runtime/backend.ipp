@@ -3,7 +3,7 @@
 
 #include <pinion/runtime/backend.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL remote_scheme& remote_sessions() {
   static remote_scheme scheme;
@@ -19,4 +19,4 @@ PINION_DECL const remote_scheme& remote_scheme_of(const std::string& target) {
   return remote_sessions();
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

@@ -10,7 +10,7 @@
 #include <pinion/runtime/step/executor.hpp>
 #include <pinion/runtime/task.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 // Immutable but for the memory that its runs use again; any number of runs may be under way at once. Refers to its task
 // and graph, which outlive it; kernels are kept by the session.
@@ -45,7 +45,7 @@ class compiled_step {
   std::vector<std::unique_ptr<step_memory>> idle_;
 };
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/compiled_step.ipp>

@@ -7,7 +7,7 @@
 #include <pinion/base/countdown.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL compiled_step::compiled_step(std::vector<partition> parts, const graph& g, runtime::task& on,
                                          session_kernels& kernels, const std::shared_ptr<body_compiler>& bodies)
@@ -79,4 +79,4 @@ PINION_DECL void compiled_step::release(std::unique_ptr<step_memory> m) {
   idle_.push_back(std::move(m));
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

@@ -13,7 +13,7 @@
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/placement/cost/measured_costs.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 // Thread-safe. Outlives the kernels that report to it, and what they have put into streams.
 class cost_recorder {
@@ -43,7 +43,7 @@ class timed_kernel final : public kernel {
   std::shared_ptr<cost_recorder> into_;
 };
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/cost_recorder.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/runtime/cost_recorder.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL void cost_recorder::add(const std::string& node, std::string_view device_type,
                                     std::chrono::steady_clock::duration took) {
@@ -31,4 +31,4 @@ PINION_DECL void timed_kernel::run(kernel_context& c) {
     tell();
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

@@ -18,7 +18,7 @@
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/session_bodies.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 class direct_session final : public session_backend {
  public:
@@ -132,7 +132,7 @@ class direct_session final : public session_backend {
   std::unordered_map<step_signature, std::shared_ptr<kept_step>, signature_hash> steps_;
 };
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/direct_session.ipp>

@@ -11,7 +11,7 @@
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/step/prune.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL direct_session::direct_session(const session_options& options, graph& g)
     : options_(options), graph_(g), task_(task_of(options)) {
@@ -258,4 +258,4 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::ready(co
   return std::make_shared<ready_step>(cut_by_device(g, placed, signature, 0), g, task_, *kernels_, bodies_);
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

@@ -7,7 +7,7 @@
 
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Made in passing, by a feed or by the call of a callable: from a tensor of T, a vector, span or array of T and these
 // nested, nested braces, or a scalar that converts. A tensor is shared; all others are copied. Throws invalid_argument
@@ -30,4 +30,4 @@ class fed_value {
   any_tensor value_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

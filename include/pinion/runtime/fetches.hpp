@@ -13,7 +13,7 @@
 #include <pinion/tensor/take_tuple.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 struct variable_parts;
@@ -82,7 +82,7 @@ auto taken(std::vector<any_tensor> values) {
 }
 
 }  // namespace runtime
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/fetches.ipp>

@@ -4,7 +4,7 @@
 #include <pinion/nn/partitioned_variable.hpp>
 #include <pinion/runtime/fetches.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 namespace detail {
 
@@ -60,4 +60,4 @@ PINION_DECL void fetch_end::add_to(std::vector<any_expr>& fetches, std::vector<o
     fetches.push_back(value());
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

@@ -14,7 +14,7 @@
 #include <pinion/graph/graph.hpp>
 #include <pinion/placement/any_placer.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Where lines of text go: a stream, which must outlive it, or a function.
 class text_sink {
@@ -64,7 +64,7 @@ void log_placement(const session_options& options, const std::string& line);
 // "host:port" of "pinion://host:port"; throws invalid_argument for a target of another form.
 std::string address_of_target(const std::string& target);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/options.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/runtime/options.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL text_sink::text_sink(std::ostream& stream)
     : write_([&stream](std::string_view line) { stream << line << '\n'; }) {}
@@ -26,4 +26,4 @@ PINION_DECL std::string address_of_target(const std::string& target) {
   return target.substr(scheme.size());
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

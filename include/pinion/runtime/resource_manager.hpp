@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/services.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 class local_resource_manager final : public resource_manager {
  public:
@@ -31,7 +31,7 @@ class local_resource_manager final : public resource_manager {
   std::map<std::pair<std::string, std::string>, std::shared_ptr<kept_resource>> resources_;
 };
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/resource_manager.ipp>

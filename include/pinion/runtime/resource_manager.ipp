@@ -3,7 +3,7 @@
 
 #include <pinion/runtime/resource_manager.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL std::shared_ptr<resource> local_resource_manager::find_or_create(
     const std::string& container, const std::string& name, const std::function<std::shared_ptr<resource>()>& make) {
@@ -31,4 +31,4 @@ PINION_DECL std::shared_ptr<local_resource_manager::kept_resource> local_resourc
   return one;
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

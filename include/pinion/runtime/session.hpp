@@ -21,7 +21,7 @@
 #include <pinion/runtime/fetches.hpp>
 #include <pinion/tensor/take_tuple.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace runtime {
 // Makes the session of this process.
@@ -311,7 +311,7 @@ class callable<feed_list<X...>, fetch_list<F...>> {
   runtime::prepared_call call_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/session.ipp>

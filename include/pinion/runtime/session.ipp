@@ -6,7 +6,7 @@
 #include <pinion/runtime/direct_session.hpp>
 #include <pinion/runtime/session.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::shared_ptr<runtime::session_backend> session_link::expect(const std::string& who,
                                                                            const std::string& where) const {
@@ -167,9 +167,9 @@ PINION_DECL void session_link::run(const operation& target) const {
   backend->run(*step, {}, {}, nullptr);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL prepared_call::prepared_call(const session& s, std::span<const any_expr> feeds,
                                          std::span<const any_expr> fetches, std::span<const operation> targets,
@@ -199,4 +199,4 @@ PINION_DECL std::unique_ptr<session_backend> make_direct_session(const session_o
   return std::make_unique<direct_session>(options, g);
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

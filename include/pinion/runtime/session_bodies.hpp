@@ -11,7 +11,7 @@
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/step/rendezvous.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 // Places bodies by the simple placer on the devices of one task, where they prefer that of their node; kernels of
 // stateful ops are the session's. Refers to the task. Thread-safe.
@@ -31,7 +31,7 @@ class session_bodies final : public body_compiler, public std::enable_shared_fro
   const bool soft_;
 };
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/session_bodies.ipp>

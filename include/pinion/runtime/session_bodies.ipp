@@ -5,11 +5,11 @@
 
 #include <pinion/graph/traverse.hpp>
 #include <pinion/op/variable/op.hpp>
-#include <pinion/state/variable.hpp>
 #include <pinion/placement/simple_placer.hpp>
 #include <pinion/runtime/session_bodies.hpp>
+#include <pinion/state/variable.hpp>
 
-namespace pinion::inline v0::runtime::detail {
+namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
 // A compiled body. What it is fed lies on the device of its caller.
 class body_step final : public nested_step {
@@ -54,9 +54,9 @@ class body_step final : public nested_step {
   const std::size_t results_;
 };
 
-}  // namespace pinion::inline v0::runtime::detail
+}}}}  // namespace pinion::v0::runtime::detail
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL std::shared_ptr<nested_step> session_bodies::compile(const body& b, const std::vector<output>& results,
                                                                  const node& caller, const devices::device& on) {
@@ -89,4 +89,4 @@ PINION_DECL placement session_bodies::place(const body& b, const step_signature&
   }
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

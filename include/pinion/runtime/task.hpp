@@ -14,7 +14,7 @@
 #include <pinion/runtime/cost_recorder.hpp>
 #include <pinion/runtime/resource_manager.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 struct task_options {
   device_spec name = parse_device("/job:localhost/replica:0/task:0");
@@ -60,7 +60,7 @@ class session_kernels {
   std::unordered_map<std::string, std::shared_ptr<kept_kernel>> kept_;
 };
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/task.ipp>

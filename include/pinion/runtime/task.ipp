@@ -6,11 +6,11 @@
 
 #include <pinion/device/cpu.hpp>
 #include <pinion/device/sim.hpp>
-#include <pinion/opkit/build.hpp>
 #include <pinion/op/kernels.hpp>
+#include <pinion/opkit/build.hpp>
 #include <pinion/runtime/task.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL task::task(const task_options& o) : inter_op(o.inter_op_helpers), intra_op(o.intra_op_helpers) {
   for (int i = 0; i < std::max(1, o.cpu_devices); ++i)
@@ -56,4 +56,4 @@ PINION_DECL std::shared_ptr<kernel> session_kernels::timed(std::shared_ptr<kerne
   return recorder_ ? std::make_shared<timed_kernel>(std::move(k), recorder_) : k;
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

@@ -14,7 +14,7 @@
 #include <pinion/scalar/simd.hpp>
 #include <pinion/scalar/strip.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 using kernel_table = entry_table<const strip*>;
 
@@ -226,7 +226,7 @@ struct compile_program {
   static inline const added_kernel* const kernel = add();
 };
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar
 
 #if PINION_HEADER_ONLY
 #include <pinion/scalar/compiled.ipp>

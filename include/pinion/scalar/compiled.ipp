@@ -7,7 +7,7 @@
 #include <pinion/scalar/compiled.hpp>
 
 #if !PINION_HEADER_ONLY
-namespace pinion::inline v0::scalar::detail {
+namespace pinion { inline namespace v0 { namespace scalar { namespace detail {
 
 inline bool is_before(const compiled_kernel* k, std::uint64_t fingerprint) {
   return k->fingerprint < fingerprint;
@@ -27,10 +27,10 @@ inline const std::vector<const compiled_kernel*>& held_by_fingerprint() {
   return all;
 }
 
-}  // namespace pinion::inline v0::scalar::detail
+}}}}  // namespace pinion::v0::scalar::detail
 #endif
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 PINION_DECL const compiled_kernel* find_compiled(const program& p) {
   const auto wanted = fingerprint(p);
@@ -48,4 +48,4 @@ PINION_DECL const compiled_kernel* find_compiled(const program& p) {
   return nullptr;
 }
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

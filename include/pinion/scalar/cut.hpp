@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/scalar/program.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 // A part of a program: its inputs are those of the whole, or values of pieces before it.
 struct piece {
@@ -28,7 +28,7 @@ struct piece {
 std::vector<piece> cut(const program& whole, const std::vector<value_id>& beside = {},
                        const program_bounds& bounds = {});
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar
 
 #if PINION_HEADER_ONLY
 #include <pinion/scalar/cut.ipp>

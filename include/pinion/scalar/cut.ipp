@@ -7,7 +7,7 @@
 
 #include <pinion/scalar/cut.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace detail {
 
@@ -153,4 +153,4 @@ PINION_DECL std::vector<piece> cut(const program& whole, const std::vector<value
   return detail::cutter(whole, beside, bounds).run();
 }
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

@@ -10,7 +10,7 @@
 #include <pinion/scalar/program.hpp>
 #include <pinion/scalar/symbol.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace detail {
 
@@ -151,4 +151,4 @@ constexpr Program derive(const Program& p) {
   return without_dead_values(d);
 }
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

@@ -5,7 +5,7 @@
 #include <pinion/scalar/derive_by.hpp>
 #include <pinion/scalar/simplify.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace detail {
 
@@ -98,4 +98,4 @@ PINION_DECL program derive_by(const program& p, const std::vector<value_id>& wan
   return detail::derivation(p, wanted, given).run();
 }
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

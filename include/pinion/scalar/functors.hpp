@@ -7,9 +7,7 @@
 
 #include <pinion/base/type_list.hpp>
 
-namespace pinion::inline v0::scalar {
-
-namespace functor {
+namespace pinion { inline namespace v0 { namespace scalar { namespace functor {
 
 #define PINION_BINARY(name, expression)     \
   struct name {                             \
@@ -189,5 +187,4 @@ using of_two_reals = type_list<add, subtract, multiply, divide, minimum, maximum
 using comparing = type_list<less, less_equal, greater, greater_equal, equal, not_equal>;
 using of_two_masks = type_list<logical_and, logical_or, masks_equal, masks_differ>;
 
-}  // namespace functor
-}  // namespace pinion::inline v0::scalar
+}}}}  // namespace pinion::v0::scalar::functor

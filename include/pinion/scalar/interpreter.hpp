@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/scalar/compiled.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace detail {
 
@@ -186,4 +186,4 @@ class interpreted {
   std::size_t rows_ = 0;
 };
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

@@ -28,7 +28,7 @@
 // reference would keep each temporary in memory, and g++ busy for minutes. Integers wrap here; nothing is left to find.
 #define PINION_VECTOR PINION_INLINE __attribute__((no_sanitize("undefined")))
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace isa {
 
@@ -130,9 +130,10 @@ struct enter<isa::avx512> {
 };
 #endif
 
-// Is this unit optimized? One that is not makes no kernels of programs, which take longer to compile and to run than the
-// interpreter does, and compiles a body for the baseline alone. A binary may have units of both kinds, which share
-// templates: whichever copy is linked, all units agree on the size of tables, and find the kernels of the optimized ones.
+// Is this unit optimized? One that is not makes no kernels of programs, which take longer to compile and to run than
+// the interpreter does, and compiles a body for the baseline alone. A binary may have units of both kinds, which share
+// templates: whichever copy is linked, all units agree on the size of tables, and find the kernels of the optimized
+// ones.
 #if defined(__OPTIMIZE__)
 inline constexpr bool compiles_kernels = true;
 #else
@@ -166,7 +167,7 @@ void dispatch(A... a) {
   entries<Body, A...>[isa::best()](a...);
 }
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar
 
 #if PINION_HEADER_ONLY
 #include <pinion/scalar/isa.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/scalar/isa.hpp>
 
-namespace pinion::inline v0::scalar::isa {
+namespace pinion { inline namespace v0 { namespace scalar { namespace isa {
 
 PINION_DECL bool avx2::supported() {
   __builtin_cpu_init();
@@ -30,9 +30,9 @@ PINION_DECL int bytes(int index) {
   return found;
 }
 
-}  // namespace pinion::inline v0::scalar::isa
+}}}}  // namespace pinion::v0::scalar::isa
 
-namespace pinion::inline v0::scalar::isa::detail {
+namespace pinion { inline namespace v0 { namespace scalar { namespace isa { namespace detail {
 
 PINION_DECL int choose(std::string_view limit) {
   int best = 0;
@@ -44,9 +44,9 @@ PINION_DECL int choose(std::string_view limit) {
   return best;
 }
 
-}  // namespace pinion::inline v0::scalar::isa::detail
+}}}}}  // namespace pinion::v0::scalar::isa::detail
 
-namespace pinion::inline v0::scalar::isa {
+namespace pinion { inline namespace v0 { namespace scalar { namespace isa {
 
 PINION_DECL int best() {
   static const int chosen = [] {
@@ -56,4 +56,4 @@ PINION_DECL int best() {
   return chosen;
 }
 
-}  // namespace pinion::inline v0::scalar::isa
+}}}}  // namespace pinion::v0::scalar::isa

@@ -13,7 +13,7 @@
 
 #include <pinion/scalar/simd.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace detail {
 
@@ -425,4 +425,4 @@ PINION_VECTOR simd<float, Isa> erfc(simd<float, Isa> x) {
   return detail::in_double<detail::erfc_of_float>(x, x);
 }
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

@@ -7,7 +7,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/scalar/isa.hpp>
 
-namespace pinion::inline v0::scalar::detail {
+namespace pinion { inline namespace v0 { namespace scalar { namespace detail {
 
 // The natural type, aligned to its size: an under-aligned or may_alias typedef makes g++ 12 scalarise selects.
 template <class T, int N>
@@ -115,4 +115,4 @@ struct native<isa::avx512> : nothing_native {
 #undef PINION_AVX512
 #endif
 
-}  // namespace pinion::inline v0::scalar::detail
+}}}}  // namespace pinion::v0::scalar::detail

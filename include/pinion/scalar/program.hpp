@@ -24,7 +24,7 @@
 #include <pinion/base/dtype.hpp>
 #include <pinion/base/error.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 // The functions of one real number, which integers have none of. A new one is named here, and then needs its maths
 // (maths.hpp) and its derivative (derive.hpp).
@@ -363,7 +363,7 @@ constexpr int operation_count(const Program& p) {
 // "%0 = input 0\n%1 = literal 2\n%2 = mul %0 %1\nreturn %2:float".
 std::string to_string(const program& p);
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar
 
 #if PINION_HEADER_ONLY
 #include <pinion/scalar/program.ipp>

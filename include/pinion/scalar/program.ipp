@@ -3,7 +3,7 @@
 
 #include <pinion/scalar/program.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 PINION_DECL bool within(const program& p, const program_bounds& bounds) {
   return p.code.size() <= bounds.instructions && p.inputs <= bounds.inputs && p.results.size() <= bounds.results;
@@ -35,4 +35,4 @@ PINION_DECL std::string to_string(const program& p) {
   return text;
 }
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

@@ -4,7 +4,7 @@
 #include <pinion/scalar/program.hpp>
 #include <pinion/scalar/symbol.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 // Does the functor take bools? (Only the first operand of a functor of three.)
 template <class Functor>
@@ -73,4 +73,4 @@ constexpr Program compose(const Program& outer, const std::array<operand<Program
   return compose(outer, operands.data(), N);
 }
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

@@ -26,7 +26,7 @@
 #include <pinion/scalar/isa.hpp>
 #include <pinion/scalar/native.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 template <class T, class Isa>
 inline constexpr int natural_lanes = Isa::bytes / (sizeof(T) < 4 ? 4 : static_cast<int>(sizeof(T)));
@@ -458,4 +458,4 @@ PINION_VECTOR simd<T, Isa> sqrt(simd<T, Isa> x) {
   return simd<T, Isa>(root);
 }
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

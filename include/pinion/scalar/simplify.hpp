@@ -7,13 +7,13 @@
 #include <pinion/base/config.hpp>
 #include <pinion/scalar/program.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 // Equal values are computed once, factors of 1 and what no result needs are gone. Inputs stay, since they are
 // positional; equal literals become one.
 program simplified(const program& p);
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar
 
 #if PINION_HEADER_ONLY
 #include <pinion/scalar/simplify.ipp>

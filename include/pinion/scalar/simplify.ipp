@@ -8,7 +8,7 @@
 
 #include <pinion/scalar/simplify.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace detail {
 
@@ -85,4 +85,4 @@ PINION_DECL program simplified(const program& p) {
   return detail::simplifier(p).run();
 }
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

@@ -5,7 +5,7 @@
 
 #include <pinion/scalar/program.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 // What becomes of a result along a strip.
 enum class sink : std::uint8_t {
@@ -28,4 +28,4 @@ struct strip {
   sink how[max_results];
 };
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

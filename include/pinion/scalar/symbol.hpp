@@ -3,7 +3,7 @@
 
 #include <pinion/scalar/program.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 // A value, or a mask, of a program being written. Refers to the program; used within one recording.
 template <class Program>
@@ -108,4 +108,4 @@ constexpr symbol_mask<Program> operator!(symbol_mask<Program> x) {
   return {x.p, x.p->emit(opcode::logical_not, x.id)};
 }
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

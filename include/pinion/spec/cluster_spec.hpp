@@ -11,7 +11,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/spec/names.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // What stands for a text in a braced cluster: a literal, a std::string, a string_view.
 template <class T>
@@ -111,7 +111,7 @@ std::string task_name(std::string_view job, int task);
 
 std::string to_string(const cluster_spec& cluster);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/spec/cluster_spec.ipp>

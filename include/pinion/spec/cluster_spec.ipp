@@ -6,7 +6,7 @@
 #include <pinion/spec/cluster_spec.hpp>
 #include <pinion/spec/host_port.hpp>
 
-namespace pinion::inline v0::detail {
+namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL std::string or_none(std::string list) {
   return list.empty() ? "none" : list;
@@ -20,9 +20,9 @@ PINION_DECL void refuse_cluster(const std::string& sentence) {
   throw error(errc::invalid_argument, sentence);
 }
 
-}  // namespace pinion::inline v0::detail
+}}}  // namespace pinion::v0::detail
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL cluster_spec::job_entry::job_entry(std::string_view job, std::initializer_list<task_entry> all)
     : name(job), tasks(all) {}
@@ -133,4 +133,4 @@ PINION_DECL std::string to_string(const cluster_spec& cluster) {
   return "{" + detail::joined(cluster.jobs(), job_text) + "}";
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -9,7 +9,7 @@
 #include <pinion/base/source_location.hpp>
 #include <pinion/spec/names.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A short text that lives in its own bytes, so that a type made of it is a literal one; the rest of them are zeros.
 template <std::size_t Capacity>
@@ -102,7 +102,7 @@ constexpr int checked(int number) {
 
 }  // namespace device_field
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/spec/device_field.ipp>

@@ -7,7 +7,7 @@
 #include <pinion/base/near_name.hpp>
 #include <pinion/spec/device_field.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void bad_device::unknown_field(culprit at, sentence why) {
   constexpr std::string_view keys[] = {"job", "replica", "task", "device"};
@@ -26,4 +26,4 @@ PINION_DECL void bad_device::refuse(int number, sentence why) {
   refuse({.text = {}, .segment = found, .found = found}, why);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

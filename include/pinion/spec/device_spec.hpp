@@ -9,7 +9,7 @@
 #include <pinion/spec/device_field.hpp>
 #include <pinion/spec/names.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A full or partial name of a device: "/job:worker/task:1/device:GPU:0", or only some of these fields.
 // A value that owns its characters; distinct objects may be used from distinct threads. Setters throw (in a constant
@@ -219,7 +219,7 @@ constexpr device_spec parse_device(std::string_view text, source_location where)
   return detail::device_reader(text, where).read();
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/spec/device_spec.ipp>

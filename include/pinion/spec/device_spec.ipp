@@ -3,7 +3,7 @@
 
 #include <pinion/spec/device_spec.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::string to_string(const device_spec& spec) {
   std::string text;
@@ -15,4 +15,4 @@ PINION_DECL std::string to_string(const device_spec& spec) {
   return text;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -8,7 +8,7 @@
 
 #include <pinion/spec/names.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -56,4 +56,4 @@ struct host_port {
   }
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

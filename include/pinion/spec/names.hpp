@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 inline constexpr std::size_t max_job_name = 63;
 inline constexpr std::size_t max_device_type = 31;
@@ -97,4 +97,4 @@ constexpr bool natural_less(std::string_view a, std::string_view b) {
   return x.empty() == y.empty() ? a < b : x.empty();
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -8,7 +8,7 @@
 #include <pinion/base/fixed_string.hpp>
 #include <pinion/spec/device_spec.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A spec spelled in template arguments, which are integers and character packs (nvcc 13 mishandles arrays there).
 // Job and Type are chars<...>, empty when unset. Empty and stateless: copy and share freely. Never fails: a bad string
@@ -69,4 +69,4 @@ template <place_tag_type Outer, place_tag_type Inner>
 using merge_t =
     decltype(detail::make_place_tag<detail::merged_place<std::remove_cvref_t<Outer>, std::remove_cvref_t<Inner>>>());
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

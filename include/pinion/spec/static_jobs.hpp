@@ -8,7 +8,7 @@
 #include <pinion/spec/cluster_spec.hpp>
 #include <pinion/spec/place.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A job and how many tasks it has: 0 to Tasks - 1.
 template <fixed_string Name, int Tasks>
@@ -118,4 +118,4 @@ struct static_jobs {
   }
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

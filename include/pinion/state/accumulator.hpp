@@ -12,7 +12,7 @@
 
 #include <pinion/opkit/kernel.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // What a replica contributes: a dense gradient, or rows at indices.
 struct contribution {
@@ -64,4 +64,4 @@ class accumulator_state final : public resource {
   std::map<std::pair<std::int64_t, std::int64_t>, contribution> kept_;
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

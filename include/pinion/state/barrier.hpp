@@ -23,7 +23,7 @@
 #include <pinion/state/members.hpp>
 #include <pinion/state/waiter.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 struct barrier_counters {
   std::int64_t accepted = 0, dropped = 0, rounds = 0;
@@ -239,4 +239,4 @@ class barrier_state final : public resource, public std::enable_shared_from_this
   barrier_counters counters_;
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

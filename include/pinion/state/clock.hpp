@@ -17,7 +17,7 @@
 #include <pinion/state/members.hpp>
 #include <pinion/state/waiter.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 struct clock_counters {
   std::int64_t steps = 0, waits = 0;  // of all replicas; how many of the steps had to wait for others
@@ -149,4 +149,4 @@ class clock_state final : public resource, public std::enable_shared_from_this<c
   clock_counters counters_;
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -9,7 +9,7 @@
 #include <pinion/opkit/services.hpp>
 #include <pinion/state/state_key.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Found under the node's container and shared name or name; made by make(name) on first use. Throws invalid_argument
 // where the name is that of something else than `what` ("a queue").
@@ -24,4 +24,4 @@ std::shared_ptr<State> find_state(task_services& services, const node& n, std::s
   return state;
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -7,7 +7,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // A value. The last count is of so many steps or more.
 struct lag_counts {
@@ -18,7 +18,7 @@ struct lag_counts {
   void add(std::int64_t steps, std::int64_t how_often = 1);
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/state/lag_counts.ipp>

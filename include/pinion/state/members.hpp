@@ -9,7 +9,7 @@
 
 #include <pinion/base/error.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Replicas 0, 1, ... For one thread at a time: its owner locks.
 class replica_members {
@@ -66,4 +66,4 @@ class replica_members {
   std::set<std::int64_t> gone_, entered_;
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -17,12 +17,12 @@
 
 #include <pinion/base/cancellation.hpp>
 #include <pinion/base/thread_pool.hpp>
-#include <pinion/state/find_state.hpp>
 #include <pinion/opkit/kernel.hpp>
+#include <pinion/state/find_state.hpp>
 #include <pinion/state/queue_components.hpp>
 #include <pinion/state/queue_store.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Of a shuffle queue; 0 of others.
 inline std::int64_t min_after_dequeue_of(const node& n) {
@@ -265,4 +265,4 @@ inline std::shared_ptr<queue_state> find_queue(task_services& services, const no
   return state;
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

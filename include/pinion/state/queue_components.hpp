@@ -8,7 +8,7 @@
 #include <pinion/base/dtype.hpp>
 #include <pinion/graph/attribute.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // The dtypes and shapes of a queue's components. A shape may be unknown: then such components are not put together to
 // batches.
@@ -28,7 +28,7 @@ std::string to_string(const queue_components& all);
 void set_components(attributes& attrs, const queue_components& all);
 queue_components components_of(const attributes& attrs);
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/state/queue_components.ipp>

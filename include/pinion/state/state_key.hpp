@@ -6,7 +6,7 @@
 
 #include <pinion/graph/node.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Where the state that a node names is found: its container, and its shared name or name.
 inline std::pair<std::string, std::string> state_key(const node& n) {
@@ -14,4 +14,4 @@ inline std::pair<std::string, std::string> state_key(const node& n) {
   return {n.attrs.get_or<std::string>("container", ""), shared.empty() ? n.name : shared};
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

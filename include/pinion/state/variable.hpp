@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include <pinion/state/find_state.hpp>
 #include <pinion/opkit/kernel.hpp>
+#include <pinion/state/find_state.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe: a read takes a share of the buffer;
 // an update holds the lock for its whole write, in place if no reader holds the buffer, otherwise into a second one
@@ -120,4 +120,4 @@ inline std::shared_ptr<variable_state> find_variable(task_services& services, co
   return state;
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -12,7 +12,7 @@
 #include <pinion/base/cancellation.hpp>
 #include <pinion/base/error.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // A list of those who wait for a result, guarded by its owner's lock. Each is told once, outside that lock: what ends
 // them collects calls, which whoever held the lock makes after letting it go.
@@ -88,4 +88,4 @@ class waiters {
   std::list<std::shared_ptr<waiter>> list_;
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -8,7 +8,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 class buffer;
 
@@ -70,7 +70,7 @@ class heap_allocator final : public allocator {
 // Host memory that holds std::string elements, which need construction and destruction.
 buffer_ref make_text_buffer(std::size_t count);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/tensor/buffer.ipp>

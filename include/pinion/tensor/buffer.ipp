@@ -7,7 +7,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/tensor/buffer.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void buffer::hand_out(std::shared_ptr<allocator> home) {
   home_ = std::move(home);
@@ -52,4 +52,4 @@ PINION_DECL void heap_allocator::recycle(buffer* idle) noexcept {
   delete idle;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

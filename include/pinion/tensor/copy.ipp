@@ -8,7 +8,7 @@
 
 #include <pinion/tensor/copy.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void* copy_elements(dtype type, const void* from, std::int64_t count, void* to) {
   if (type == dtype::string)
@@ -18,4 +18,4 @@ PINION_DECL void* copy_elements(dtype type, const void* from, std::int64_t count
   return static_cast<std::byte*>(to) + bytes;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -9,7 +9,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/tensor/shape.hpp>
 
-namespace pinion::inline v0::rows {
+namespace pinion { inline namespace v0 { namespace rows {
 
 template <class R>
 struct contents {};
@@ -76,4 +76,4 @@ T* copy(const R& range, const shape& extent, int axis, T* to) {
   return to;
 }
 
-}  // namespace pinion::inline v0::rows
+}}}  // namespace pinion::v0::rows

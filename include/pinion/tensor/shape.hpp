@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A dimension whose extent is found only when the graph runs.
 inline constexpr std::int64_t unknown = -1;
@@ -124,7 +124,7 @@ constexpr bool broadcast(const shape& a, const shape& b, shape& result) {
   return true;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/tensor/shape.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/tensor/shape.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::string to_string(const shape& s) {
   if (!s.has_rank()) return "<any shape>";
@@ -19,4 +19,4 @@ PINION_DECL void shape::too_large() const {
   throw error(errc::resource_exhausted, "no memory holds a tensor of shape " + to_string(*this));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

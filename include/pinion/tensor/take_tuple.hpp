@@ -7,7 +7,7 @@
 
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A std::tuple of tensor<T>... of the first of some any_tensors: taken out of the list, or shared where it is const.
 // Throws invalid_argument for one of another dtype. Requires: there are as many.
@@ -19,4 +19,4 @@ Tuple take_tuple([[maybe_unused]] List& values) {
   (std::make_index_sequence<std::tuple_size_v<Tuple>>{});
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -16,7 +16,7 @@
 #include <pinion/tensor/rows.hpp>
 #include <pinion/tensor/shape.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A tensor of any dtype, in the memory of any device. Copies share the buffer; the bytes are written only by whoever
 // holds the single reference, so values are immutable once shared. Distinct objects may be used from distinct threads.
@@ -238,7 +238,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
   any_tensor value_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/tensor/tensor.ipp>

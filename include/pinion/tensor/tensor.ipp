@@ -3,7 +3,7 @@
 
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL any_tensor::any_tensor(pinion::dtype type, const pinion::shape& extent, allocator& from)
     : type_(type), shape_(extent) {
@@ -41,4 +41,4 @@ PINION_DECL buffer_ref make_text_buffer(std::size_t count) {
   return buffer_ref(text->allocate(count));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

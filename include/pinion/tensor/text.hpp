@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -26,7 +26,7 @@ std::string to_string(const tensor<T>& t) {
   return to_string(t.untyped());
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 template <pinion::element T>
 struct fmt::formatter<pinion::tensor<T>> : fmt::formatter<fmt::string_view> {

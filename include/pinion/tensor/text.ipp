@@ -3,7 +3,7 @@
 
 #include <pinion/tensor/text.hpp>
 
-namespace pinion::inline v0::detail {
+namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL std::string element_text(const any_tensor& t, std::int64_t at) {
   if (t.dtype() == dtype::string) return '"' + t.data<std::string>()[at] + '"';
@@ -33,9 +33,9 @@ PINION_DECL void write_axis(std::string& out, const any_tensor& t, int axis, std
   out += "]";
 }
 
-}  // namespace pinion::inline v0::detail
+}}}  // namespace pinion::v0::detail
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::string to_string(const any_tensor& t) {
   if (t.empty()) return "<empty>";
@@ -45,4 +45,4 @@ PINION_DECL std::string to_string(const any_tensor& t) {
   return out;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

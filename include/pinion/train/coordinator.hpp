@@ -17,7 +17,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct join_options {
   std::chrono::milliseconds stop_grace_period = std::chrono::seconds(120);  // for threads to end after the stop
@@ -88,7 +88,7 @@ class coordinator {
   std::list<launched> threads_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/coordinator.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/train/coordinator.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL coordinator::~coordinator() {
   request_stop();
@@ -98,4 +98,4 @@ PINION_DECL std::string coordinator::live() const {
   return names;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

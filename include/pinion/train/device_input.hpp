@@ -19,7 +19,7 @@
 #include <pinion/data/dataset.hpp>
 #include <pinion/runtime/session.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct to_device_options {
   int ahead = 1;  // elements that are on their way, or there, beside the one that next() has given
@@ -84,4 +84,4 @@ device_pass<Ts...> to_device(const data::dataset<Ts...>& from, session& on, std:
   return {from.iterate(), on, parse_device(where), o};
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -6,12 +6,12 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
-#include <pinion/opkit/build.hpp>
 #include <pinion/op/elementwise/op.hpp>
+#include <pinion/opkit/build.hpp>
 #include <pinion/scalar/symbol.hpp>
 #include <pinion/train/scalar_value.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // What a formula is written over: + - * / min max pow sqrt exp cos floor ceil, comparisons, select.
 using formula_value = scalar::symbol<scalar::program>;
@@ -45,7 +45,7 @@ any_expr formula_node(graph& g, const std::string& name, const std::array<scalar
   return builder.finish(formula(values));
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/formula.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/train/formula.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL any_expr as_dtype(const any_expr& x, dtype type, source_location where) {
   if (x.dtype() == type) return x;
@@ -45,4 +45,4 @@ PINION_DECL any_expr formula_builder::finish(const formula_value& result) {
   return {g_, {build(g_, std::move(request_)), 0}};
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

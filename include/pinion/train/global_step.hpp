@@ -5,12 +5,12 @@
 #include <pinion/base/source_location.hpp>
 #include <pinion/dsl/expr.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // The global step of the default graph, int64 and not trainable, made on first use.
 variable_handle<std::int64_t> get_or_create_global_step(source_location where = source_location::current());
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/global_step.ipp>

@@ -6,7 +6,7 @@
 #include <pinion/train/global_step.hpp>
 #include <pinion/train/handle.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL variable_handle<std::int64_t> get_or_create_global_step(source_location where) {
   graph& g = default_graph();
@@ -17,4 +17,4 @@ PINION_DECL variable_handle<std::int64_t> get_or_create_global_step(source_locat
   return step;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

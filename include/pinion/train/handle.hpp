@@ -4,7 +4,7 @@
 #include <pinion/base/dtype.hpp>
 #include <pinion/dsl/expr.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Requires: v is a VariableV2 node of g, made by variable(), of element type T.
 template <element T>
@@ -13,4 +13,4 @@ variable_handle<T> handle_of(graph& g, node_id v) {
   return {g, v, g.id_of(name + "/Assign"), g.id_of(name + "/read")};
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

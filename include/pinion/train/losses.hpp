@@ -9,15 +9,15 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/matmul/spelling.hpp>
-#include <pinion/op/reduce/spelling.hpp>
-#include <pinion/op/elementwise/spelling.hpp>
-#include <pinion/op/nn/spelling.hpp>
 #include <pinion/graph/called_from.hpp>
+#include <pinion/op/elementwise/spelling.hpp>
+#include <pinion/op/matmul/spelling.hpp>
+#include <pinion/op/nn/spelling.hpp>
+#include <pinion/op/reduce/spelling.hpp>
 #include <pinion/train/formula.hpp>
 #include <pinion/train/number_or_expression.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 enum class reduction {
   none,                    // a loss for each element, or for each row of a cross entropy of classes
@@ -218,7 +218,7 @@ expr<T> get_total_loss(bool add_regularization_losses = true, source_location wh
   return identity(total, "total_loss");
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/losses.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/train/losses.hpp>
 
-namespace pinion::inline v0::train::detail {
+namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
 PINION_DECL void expect_same_shape(const char* loss, const any_expr& labels, const any_expr& predictions) {
   if (!fits(labels.shape(), predictions.shape()))
@@ -12,4 +12,4 @@ PINION_DECL void expect_same_shape(const char* loss, const any_expr& labels, con
                                             "' " + to_string(predictions.shape()));
 }
 
-}  // namespace pinion::inline v0::train::detail
+}}}}  // namespace pinion::v0::train::detail

@@ -15,7 +15,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/train/losses.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct metric {
   expr<double> value;   // so far
@@ -90,7 +90,7 @@ metric auc(const L& labels, const P& predictions, const auc_options& o = {},
   return detail::auc_of(y, p, thresholds);
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/metrics.ipp>

@@ -8,7 +8,7 @@
 #include <pinion/op/slice/spelling.hpp>
 #include <pinion/train/metrics.hpp>
 
-namespace pinion::inline v0::train::detail {
+namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
 inline variable_handle<double> local_counter(const char* name, const shape& extent = {}) {
   return variable(tensor<double>(extent), {.name = name, .trainable = false, .local = true});
@@ -60,4 +60,4 @@ PINION_DECL metric auc_of(const expr<double>& labels, const expr<double>& predic
           area_under_roc(now_tp, now_fp, now_positive, now_negative, n)};
 }
 
-}  // namespace pinion::inline v0::train::detail
+}}}}  // namespace pinion::v0::train::detail

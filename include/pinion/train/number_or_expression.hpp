@@ -5,7 +5,7 @@
 
 #include <pinion/dsl/expr.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // A value; an expression refers to its graph.
 class number_or_expression {
@@ -27,4 +27,4 @@ class number_or_expression {
   any_expr expression_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -11,7 +11,7 @@
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // A queue and the operations that fill it. A value: copies are the same runner. Its threads belong to the coordinator
 // that they were started with; where the session goes before them, that is what stops them.
@@ -38,7 +38,7 @@ void add_queue_runner(const queue_runner& runner);
 // Starts every runner that was added to the session's graph.
 void start_queue_runners(session& on, coordinator& with);
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/queue_runner.ipp>

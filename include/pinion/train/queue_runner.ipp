@@ -8,7 +8,7 @@
 
 #include <pinion/train/queue_runner.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct queue_runner::state {
   std::string name;
@@ -85,4 +85,4 @@ PINION_DECL void queue_runner::state::fill(const operation& enqueue, const sessi
   }
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/train/number_or_expression.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // A number, or an expression of the graph with one element: .learning_rate = .01, or
 // .learning_rate = exponential_decay(.1, step).
@@ -22,7 +22,7 @@ class scalar_value : public number_or_expression {
   explicit scalar_value(const any_expr& e);
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/scalar_value.ipp>

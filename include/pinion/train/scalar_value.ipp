@@ -3,7 +3,7 @@
 
 #include <pinion/train/scalar_value.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL scalar_value::scalar_value(const any_expr& e) : number_or_expression(e) {
   if (!fits(e.shape(), {}))
@@ -12,4 +12,4 @@ PINION_DECL scalar_value::scalar_value(const any_expr& e) : number_or_expression
         .at_node(e.name(), e.op(), to_string(e.node().where));
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -15,11 +15,11 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
-#include <pinion/distributed/wire/graph.hpp>
 #include <pinion/distributed/master/master.hpp>
+#include <pinion/distributed/wire/graph.hpp>
 #include <pinion/runtime/backend.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // A channel of a client that is no task; closed, and no longer running, when it goes.
 struct client_way {
@@ -187,7 +187,7 @@ void stop_remote(const std::shared_ptr<rpc::network>& net, const std::string& ad
 void reset_remote(const std::shared_ptr<rpc::network>& net, const std::string& address,
                   const std::vector<std::string>& containers, const security_options& security);
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/client/remote_session.ipp>

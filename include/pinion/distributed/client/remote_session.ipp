@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/distributed/client/remote_session.hpp>
+#include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/rpc/security.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL client_way::client_way(const std::shared_ptr<rpc::network>& n, const std::string& address,
                                    const std::string& task, const security_options& security)
@@ -308,4 +308,4 @@ PINION_DECL void reset_remote(const std::shared_ptr<rpc::network>& net, const st
   ask_and_wait<nothing>(*net, to.way, reset_request{containers}, {.what = {}, .until = until});
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

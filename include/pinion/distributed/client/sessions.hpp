@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/backend.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // Makes a session at another task, or at a server of this process.
 std::unique_ptr<runtime::session_backend> make_remote_session(const session_options& options, graph& g);
@@ -19,7 +19,7 @@ void reset_cluster(const std::string& target, const std::vector<std::string>& co
 [[gnu::used]] inline const bool sessions_are_known =
     (runtime::remote_sessions() = {&make_remote_session, &reset_cluster}, true);
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/client/sessions.ipp>

@@ -5,7 +5,7 @@
 #include <pinion/distributed/client/sessions.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void reset_cluster(const std::string& target, const std::vector<std::string>& containers,
                                const security_options& security) {
@@ -16,4 +16,4 @@ PINION_DECL std::unique_ptr<runtime::session_backend> make_remote_session(const 
   return std::make_unique<remote_session>(options, g, rpc::tcp_network_of_this_process());
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

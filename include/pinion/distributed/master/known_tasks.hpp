@@ -12,7 +12,7 @@
 #include <pinion/distributed/master/master_services.hpp>
 #include <pinion/distributed/wire/waiting.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // Owned by a session. Thread-safe. What waits blocks the calling thread; `check` throws when there is no use in waiting
 // any more.
@@ -60,7 +60,7 @@ class known_tasks {
   std::map<std::string, info> known_;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/master/known_tasks.ipp>

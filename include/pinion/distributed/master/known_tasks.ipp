@@ -6,7 +6,7 @@
 
 #include <pinion/distributed/master/known_tasks.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL std::vector<std::string> known_tasks::all() const {
   std::vector<std::string> result;
@@ -91,4 +91,4 @@ PINION_DECL bool known_tasks::knows(const std::string& task) const {
   return known_.count(task) > 0;
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/master/master.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // The masters of this process, by address: a session that targets one of them calls it directly. It must know the key
 // all the same.
@@ -30,7 +30,7 @@ class local_masters {
   std::map<std::string, guarded> masters_;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/master/local_masters.ipp>

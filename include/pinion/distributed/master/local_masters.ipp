@@ -6,7 +6,7 @@
 #include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/rpc/security.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL local_masters& local_masters::instance() {
   static local_masters all;
@@ -32,4 +32,4 @@ PINION_DECL std::shared_ptr<master> local_masters::find(const std::string& addre
   return at->second.who.lock();
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

@@ -11,7 +11,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/master/master_session.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // The sessions of a server. Thread-safe.
 class master {
@@ -46,7 +46,7 @@ class master {
   std::map<std::uint64_t, std::shared_ptr<master_session>> sessions_;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/master/master.ipp>

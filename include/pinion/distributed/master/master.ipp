@@ -4,7 +4,7 @@
 #include <pinion/distributed/master/master.hpp>
 #include <pinion/rpc/security.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL master::~master() {
   stop(error(errc::unavailable, "the server was stopped"), time_point::max());
@@ -102,4 +102,4 @@ PINION_DECL error master::stopping() const {
   return error(errc::unavailable, services_.name + " is being stopped");
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

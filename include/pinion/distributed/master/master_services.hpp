@@ -5,13 +5,13 @@
 #include <memory>
 #include <string>
 
-#include <pinion/distributed/worker/exchange.hpp>
-#include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/master/users.hpp>
+#include <pinion/distributed/wire/peers.hpp>
+#include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/distributed/worker/worker.hpp>
 #include <pinion/placement/any_placer.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 struct master_services {
   rpc::network& net;
@@ -25,4 +25,4 @@ struct master_services {
   std::shared_ptr<users> in_use = std::make_shared<users>();
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

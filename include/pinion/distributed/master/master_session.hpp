@@ -15,7 +15,7 @@
 #include <pinion/distributed/master/session_run.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 struct session_settings {
   bool soft = false;
@@ -127,7 +127,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   known_tasks tasks_;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/master/master_session.ipp>

@@ -9,7 +9,7 @@
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/step/prune.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL master_session::master_session(master_services& services, std::uint64_t handle, std::uint64_t client,
                                            session_settings settings)
@@ -250,4 +250,4 @@ PINION_DECL void master_session::check_feeds(const session_step& s, const std::v
   }
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

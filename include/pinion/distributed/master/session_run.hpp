@@ -19,7 +19,7 @@
 #include <pinion/distributed/master/session_step.hpp>
 #include <pinion/distributed/wire/waiting.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // Shared by its session and by the answers that are under way. Thread-safe.
 class session_run : public std::enable_shared_from_this<session_run> {
@@ -66,7 +66,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
   std::optional<error> failure_;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/master/session_run.ipp>

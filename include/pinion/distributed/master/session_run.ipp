@@ -7,7 +7,7 @@
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL session_run::session_run(master_services& services, std::shared_ptr<const session_step> what,
                                      std::uint64_t number, std::function<void()> leave, noticed tell, run_ended done)
@@ -131,4 +131,4 @@ PINION_DECL std::string session_run::heard(const std::string& task) const {
   return " (last heard " + std::to_string(ms) + " ms ago)";
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

@@ -11,7 +11,7 @@
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/placement/placement.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 struct step_part {
   std::string task;
@@ -35,7 +35,7 @@ session_step cut_by_task(const graph& g, const placement& placed, const runtime:
                          const std::string& home, std::uint64_t session, std::uint64_t number,
                          const std::function<std::uint64_t(const std::string&)>& incarnation_of, bool soft);
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/master/session_step.ipp>

@@ -7,7 +7,7 @@
 
 #include <pinion/distributed/master/session_step.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL const step_part* session_step::part_of(std::string_view task) const {
   const auto at = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.task == task; });
@@ -48,4 +48,4 @@ PINION_DECL session_step cut_by_task(const graph& g, const placement& placed, co
   return made;
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

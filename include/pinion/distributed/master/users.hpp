@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // Counts them, so that whoever stops it can wait for them, but not for ever. Shared by all of them. Thread-safe.
 class users {
@@ -33,7 +33,7 @@ class users {
   int count_ = 0;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/master/users.ipp>

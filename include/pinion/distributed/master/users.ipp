@@ -5,7 +5,7 @@
 
 #include <pinion/distributed/master/users.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL users::one::one(std::shared_ptr<users> of) : of_(std::move(of)) {
   std::lock_guard hold(of_->mutex_);
@@ -22,4 +22,4 @@ PINION_DECL bool users::wait_until_none(time_point until) {
   return none_.wait_until(hold, until, [this] { return count_ == 0; });
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

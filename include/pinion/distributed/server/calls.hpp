@@ -10,7 +10,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // One thread a call, since each may wait long and for another; they are rare. Joined here: ended ones at the next call,
 // all by join() and by the destructor, which waits for them as long as it takes. Thread-safe.
@@ -34,7 +34,7 @@ class calls {
   std::list<one> under_way_;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/server/calls.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/distributed/server/calls.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void calls::begin(std::function<void()> call) {
   std::lock_guard hold(mutex_);
@@ -44,4 +44,4 @@ PINION_DECL bool calls::none_runs() const {
   return true;
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

@@ -10,7 +10,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/server/server.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Servers on free ports of the loopback: `local_cluster local{{{"ps", 1}, {"worker", 3}}};`. They speak to each other
 // through sockets, as they would over a network. Owns them; stops them when it goes. Thread-safe as servers are.
@@ -34,7 +34,7 @@ class local_cluster {
   std::map<std::pair<std::string, int>, pinion::server> servers_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/server/local_cluster.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/distributed/server/local_cluster.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL local_cluster::local_cluster(std::initializer_list<job> jobs, const server_config& config,
                                          const security_options& security) {
@@ -35,4 +35,4 @@ PINION_DECL void local_cluster::stop() {
   for (auto& [name, s] : servers_) s.stop();
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -9,7 +9,7 @@
 #include <pinion/runtime/options.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace distributed {
 
@@ -56,7 +56,7 @@ void shutdown(const std::string& target, const security_options& security = {});
 // Stops every task of a cluster; tries all of them, then throws the first error there was.
 void shutdown(const cluster_spec& cluster, const security_options& security = {});
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/server/server.ipp>

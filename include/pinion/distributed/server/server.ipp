@@ -9,7 +9,7 @@
 #include <pinion/distributed/wire/task_name.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL server::server(const cluster_spec& cluster, const server_options& options)
     : server(cluster, options, nullptr) {}
@@ -53,9 +53,9 @@ PINION_DECL void shutdown(const cluster_spec& cluster, const security_options& s
   if (first) throw error(*first);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL std::unique_ptr<task_server> make_task_server(const cluster_spec& cluster, const server_options& options,
                                                           std::unique_ptr<bound_address> bound) {
@@ -72,4 +72,4 @@ PINION_DECL void shut_down_task(const std::string& address, const std::string& t
   stop_remote(rpc::tcp_network_of_this_process(), address, task, security);
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

@@ -14,13 +14,13 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/thread_pool.hpp>
-#include <pinion/distributed/worker/builders.hpp>
-#include <pinion/distributed/server/calls.hpp>
-#include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/distributed/master/master.hpp>
+#include <pinion/distributed/server/calls.hpp>
 #include <pinion/distributed/server/task_server.hpp>
+#include <pinion/distributed/worker/builders.hpp>
+#include <pinion/distributed/worker/exchange.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 class bound_listener final : public bound_address {
  public:
@@ -170,7 +170,7 @@ class server_core final : public task_server {
   bool stopped_ = false, all_ended_ = true;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/server/server_core.ipp>

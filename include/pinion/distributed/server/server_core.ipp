@@ -12,7 +12,7 @@
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/security.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL server_core::server_core(std::shared_ptr<rpc::network> net, const cluster_spec& cluster,
                                      const server_options& options, std::unique_ptr<rpc::listener> bound,
@@ -101,7 +101,8 @@ PINION_DECL server_threads server_core::threads_of(const cluster_spec& cluster, 
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / tasks_here(cluster, options));
   const auto threads = [&](int wanted) { return wanted > 0 ? wanted : cores; };
   // The network's thread does not compute, so the pool needs a thread at least.
-  const int inter_op = threads(options.config.inter_op_threads), intra_op = threads(options.config.intra_op_threads) - 1;
+  const int inter_op = threads(options.config.inter_op_threads),
+            intra_op = threads(options.config.intra_op_threads) - 1;
   return {.builders = std::max(2, inter_op), .alarms = 1, .inter_op = inter_op, .intra_op = intra_op};
 }
 
@@ -201,7 +202,7 @@ PINION_DECL std::unique_ptr<rpc::incoming> server_core::request(const rpc::envel
     case run_prepared::method:
       if (e.control.size() > rpc::long_control)
         return in_turn<run_prepared>(e, answer, from,
-                                    [this, answer, from](run_prepared&& r) { run(std::move(r), from, answer); });
+                                     [this, answer, from](run_prepared&& r) { run(std::move(r), from, answer); });
       return rpc::receive<run_prepared>(e, [this, answer, from](run_prepared&& r) { run(std::move(r), from, answer); });
     default:
       answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(e.method)));
@@ -333,4 +334,4 @@ PINION_DECL void server_core::ask_to_stop() {
   if (!asked_once_.exchange(true)) asked_.count_down();
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

@@ -10,7 +10,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/options.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct server_config {
   int cpu_devices = 1;
@@ -59,7 +59,7 @@ class bound_address {
 };
 
 }  // namespace distributed
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/server/task_server.ipp>

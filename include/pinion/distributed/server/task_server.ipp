@@ -6,7 +6,7 @@
 
 #include <pinion/distributed/server/task_server.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void leave_to_itself(std::unique_ptr<task_server> still_used) {
   static std::mutex mutex;
@@ -15,4 +15,4 @@ PINION_DECL void leave_to_itself(std::unique_ptr<task_server> still_used) {
   all.push_back(std::move(still_used));
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

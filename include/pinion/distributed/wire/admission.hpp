@@ -9,7 +9,7 @@
 #include <pinion/graph/graph.hpp>
 #include <pinion/opkit/definition.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // Throws an error that names the node, unless it may be appended to the graph. Its outputs are then those that its own
 // op infers.
@@ -34,7 +34,7 @@ void naming(const node& n, Check&& check) {
 
 }  // namespace detail
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/wire/admission.ipp>

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include <pinion/distributed/wire/admission.hpp>
-#include <pinion/opkit/build.hpp>
 #include <pinion/op/elementwise/op.hpp>
-#include <pinion/opkit/shape_context.hpp>
 #include <pinion/op/source/op.hpp>
+#include <pinion/opkit/build.hpp>
+#include <pinion/opkit/shape_context.hpp>
 
-namespace pinion::inline v0::distributed::detail {
+namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
 
 PINION_DECL void expect(bool holds, const std::string& otherwise) {
   if (!holds) throw error(errc::invalid_argument, otherwise);
@@ -90,9 +90,9 @@ inline void check_outputs(const node& n, const std::vector<output_type>& declare
          "it declares other outputs than " + n.op + " has");
 }
 
-}  // namespace pinion::inline v0::distributed::detail
+}}}}  // namespace pinion::v0::distributed::detail
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void admit(const graph& g, node& n) {
   detail::naming(n, [&] {
@@ -122,4 +122,4 @@ PINION_DECL void admit_stub(const graph& g, node& n) {
   });
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

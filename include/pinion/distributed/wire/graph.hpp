@@ -11,7 +11,7 @@
 #include <pinion/graph/body.hpp>
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace distributed {
 
@@ -78,7 +78,7 @@ void load(rpc::reader& a, graph_delta& delta);
 void save(rpc::writer& a, const shared_body& b);
 void load(rpc::reader& a, shared_body& b);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/wire/graph.ipp>

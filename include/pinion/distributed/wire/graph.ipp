@@ -16,7 +16,7 @@
 #include <pinion/distributed/wire/graph.hpp>
 #include <pinion/graph/attribute_value.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void shipped::add(const graph_delta& delta) {
   for (const auto& n : delta.nodes) there.push_back(n.has_value());
@@ -33,9 +33,9 @@ PINION_DECL graph_delta delta_since(const graph& g, const shipped& before) {
   return delta;
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -95,9 +95,9 @@ PINION_DECL void load(rpc::reader& a, node& n) {
   n.settled = true;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void save(rpc::writer& a, const graph_delta& delta) {
   a(delta.from, delta.nodes, delta.gone);
@@ -116,9 +116,9 @@ PINION_DECL void load(rpc::reader& a, graph_delta& delta) {
   a(delta.gone);
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
-namespace pinion::inline v0::distributed::detail {
+namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
 
 // Later ones first, since they may be all that consumed the earlier ones.
 inline void forget(graph& replica, std::vector<node_id> gone) {
@@ -130,9 +130,9 @@ inline void forget(graph& replica, std::vector<node_id> gone) {
   }
 }
 
-}  // namespace pinion::inline v0::distributed::detail
+}}}}  // namespace pinion::v0::distributed::detail
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void apply(graph& replica, graph_delta&& delta, node_id limit) {
   detail::expect(delta.from == replica.size(), "a graph of " + std::to_string(replica.size()) +
@@ -146,9 +146,9 @@ PINION_DECL void apply(graph& replica, graph_delta&& delta, node_id limit) {
   }
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void save(rpc::writer& a, const shared_body& b) {
   a(distributed::delta_since(b->graph), b->arguments, b->results, b->targets);
@@ -173,4 +173,4 @@ PINION_DECL void load(rpc::reader& a, shared_body& b) {
   b = std::move(fresh);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -13,7 +13,7 @@
 #include <pinion/rpc/failure.hpp>
 #include <pinion/rpc/typed.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 using rpc::method;
 using rpc::nothing;
@@ -185,7 +185,7 @@ struct reset_request {
 
 #undef PINION_MESSAGE
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 // The library holds the code that writes and reads them.
 #define PINION_EACH_MESSAGE(X) \
@@ -210,7 +210,7 @@ struct reset_request {
   X(prepared_reply)            \
   X(plan_step)                 \
   X(plan_reply)                \
-  X(run_prepared)               \
+  X(run_prepared)              \
   X(run_reply)                 \
   X(list_request)              \
   X(list_reply)                \
@@ -224,7 +224,7 @@ struct reset_request {
   extern template message encode(const distributed::M& value); \
   extern template void read_all(reader& in, distributed::M& value);
 #endif
-namespace pinion::inline v0::rpc {
+namespace pinion { inline namespace v0 { namespace rpc {
 PINION_EACH_MESSAGE(PINION_HELD_MESSAGE)
-}
+}}}  // namespace pinion::v0::rpc
 #undef PINION_HELD_MESSAGE

@@ -12,7 +12,7 @@
 #include <pinion/rpc/channel.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // Owned by a server. Thread-safe. Ways are made when they are first needed, and kept.
 class peers {
@@ -34,7 +34,7 @@ class peers {
   std::map<std::string, std::shared_ptr<rpc::channel>> ways_;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/wire/peers.ipp>

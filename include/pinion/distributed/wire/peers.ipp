@@ -6,7 +6,7 @@
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/wire/task_name.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL peers::peers(rpc::network& net, const cluster_spec& cluster, rpc::channel_options options)
     : net_(net), options_(std::move(options)) {
@@ -36,4 +36,4 @@ PINION_DECL void peers::close(const error& why) {
   for (const auto& [task, way] : ways_) way->close(why);
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

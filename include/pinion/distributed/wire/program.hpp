@@ -10,7 +10,7 @@
 #include <pinion/rpc/archive.hpp>
 #include <pinion/scalar/program.hpp>
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 template <class A>
 void serialize(A& a, number& n) {
@@ -30,7 +30,7 @@ void load(rpc::reader& a, program& p);
 void save(rpc::writer& a, const std::shared_ptr<const program>& p);
 void load(rpc::reader& a, std::shared_ptr<const program>& p);
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/wire/program.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/distributed/wire/program.hpp>
 
-namespace pinion::inline v0::scalar::detail {
+namespace pinion { inline namespace v0 { namespace scalar { namespace detail {
 
 // Holds a program that came over the wire to the invariants on which its users stand.
 class program_check {
@@ -58,9 +58,9 @@ class program_check {
   int inputs_ = 0;
 };
 
-}  // namespace pinion::inline v0::scalar::detail
+}}}}  // namespace pinion::v0::scalar::detail
 
-namespace pinion::inline v0::scalar {
+namespace pinion { inline namespace v0 { namespace scalar {
 
 PINION_DECL void save(rpc::writer& a, const instruction& in) {
   rpc::save_choice(a, in.op);
@@ -91,4 +91,4 @@ PINION_DECL void load(rpc::reader& a, std::shared_ptr<const program>& p) {
   p = std::move(fresh);
 }
 
-}  // namespace pinion::inline v0::scalar
+}}}  // namespace pinion::v0::scalar

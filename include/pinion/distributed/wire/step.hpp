@@ -9,7 +9,7 @@
 #include <pinion/runtime/step/signature.hpp>
 #include <pinion/runtime/step/step_trace.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 template <class A>
 void serialize(A& a, device_info& d) {
@@ -73,7 +73,7 @@ void serialize(A& a, partition& part) {
 
 }  // namespace runtime
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/wire/step.ipp>

@@ -8,7 +8,7 @@
 
 #include <pinion/distributed/wire/step.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void save(rpc::writer& a, const plan& p) {
   const plan_figures& f = p.figures();
@@ -43,9 +43,9 @@ PINION_DECL void load(rpc::reader& a, trace_event& e) {
                         std::to_string(e.start));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL void save(rpc::writer& a, const part_item& it) {
   rpc::save_choice(a, it.kind);
@@ -57,4 +57,4 @@ PINION_DECL void load(rpc::reader& a, part_item& it) {
   detail::item_fields(a, it);
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

@@ -14,7 +14,7 @@
 #include <pinion/distributed/wire/step.hpp>
 #include <pinion/distributed/wire/values.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // Nodes under ids of their own, dense and in the order of the graph; the items of the parts name them by these. Of a
 // stub, which is computed elsewhere, only name, op, outputs and location are there.
@@ -57,7 +57,7 @@ void expect_transfers(const graph& g, const std::vector<runtime::partition>& par
 // it. Throws invalid_argument where one feed is taken for two outputs.
 std::map<int, output> fed_outputs(const graph& g, const runtime::partition& part);
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/wire/subgraph.ipp>

@@ -8,7 +8,7 @@
 #include <pinion/distributed/wire/subgraph.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 
-namespace pinion::inline v0::distributed::detail {
+namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
 
 inline node stub_of(const node& n) {
   node stub;
@@ -166,9 +166,9 @@ class part_check {
   const runtime::partition& part_;
 };
 
-}  // namespace pinion::inline v0::distributed::detail
+}}}}  // namespace pinion::v0::distributed::detail
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL subgraph cut(const graph& g, std::vector<runtime::partition> parts) {
   const detail::cutting places(g, parts);
@@ -270,4 +270,4 @@ PINION_DECL void expect_transfers(const graph& g, const std::vector<runtime::par
     }
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

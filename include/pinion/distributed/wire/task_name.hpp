@@ -6,12 +6,12 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // "/job:ps/replica:0/task:0".
 std::string task_name(std::string_view job, int task);
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/wire/task_name.ipp>

@@ -3,10 +3,10 @@
 
 #include <pinion/distributed/wire/task_name.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL std::string task_name(std::string_view job, int task) {
   return "/job:" + std::string(job) + "/replica:0/task:" + std::to_string(task);
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

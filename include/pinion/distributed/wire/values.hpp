@@ -15,7 +15,7 @@
 CEREAL_SPECIALIZE_FOR_ARCHIVE(pinion::rpc::writer, pinion::dtype, cereal::specialization::non_member_load_save)
 CEREAL_SPECIALIZE_FOR_ARCHIVE(pinion::rpc::reader, pinion::dtype, cereal::specialization::non_member_load_save)
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace distributed {
 
@@ -41,7 +41,7 @@ void load(rpc::reader& a, device_spec& spec);
 void save(rpc::writer& a, const source_location& where);
 void load(rpc::reader& a, source_location& where);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/wire/values.ipp>

@@ -12,7 +12,7 @@
 #include <pinion/device/cpu.hpp>
 #include <pinion/distributed/wire/values.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // Where decoded tensors live: the pool of the host's devices.
 inline allocator& host_memory() {
@@ -31,9 +31,9 @@ PINION_DECL const char* lasting_name(std::string_view name) {
   return names.size() < most ? names.emplace(name).first->c_str() : "(one name too many)";
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void save(rpc::writer& a, const dtype& type) {
   rpc::save_choice(a, type);
@@ -64,9 +64,9 @@ PINION_DECL void load(rpc::reader& a, shape& s) {
     rpc::reader::refuse("a message holds the shape " + to_string(s) + ", which has more elements than there can be");
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
-namespace pinion::inline v0::detail {
+namespace pinion { inline namespace v0 { namespace detail {
 
 inline void save_text(rpc::writer& a, const any_tensor& t) {
   a.put_count(static_cast<std::uint64_t>(t.count()));
@@ -91,9 +91,9 @@ inline any_tensor load_plain(rpc::reader& a, dtype type, const shape& extent) {
   return t;
 }
 
-}  // namespace pinion::inline v0::detail
+}}}  // namespace pinion::v0::detail
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void save(rpc::writer& a, const any_tensor& t) {
   a(!t.empty());
@@ -138,4 +138,4 @@ PINION_DECL void load(rpc::reader& a, source_location& where) {
   where.file = distributed::lasting_name(file);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -13,7 +13,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/rpc/typed.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 using patience = std::optional<time_point>;  // none: no limit
 
@@ -77,7 +77,7 @@ Reply ask_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, 
       .take();
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/wire/waiting.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/distributed/wire/waiting.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, wait_options how) {
   if (way->up()) return;
@@ -25,4 +25,4 @@ PINION_DECL void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& w
   }
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

@@ -19,7 +19,7 @@
 #include <pinion/base/countdown.hpp>
 #include <pinion/base/thread_pool.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // Owned by a server. Thread-safe. With no threads, add() works in its caller. Work must not throw. The destructor does
 // what was added.
@@ -47,7 +47,7 @@ class builders {
   thread_pool pool_;  // joined before the rest goes
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/worker/builders.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/distributed/worker/builders.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void builders::add(std::uint64_t key, work what) {
   if (pool_.threads() == 0) return what();
@@ -46,4 +46,4 @@ PINION_DECL void builders::take_turn(std::uint64_t key) {
   pool_.schedule([this, key] { take_turn(key); });
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

@@ -24,7 +24,7 @@
 #include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/server.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 struct exchange_options {
   std::uint64_t credit = std::uint64_t{4} << 20;      // bytes on the way to one peer
@@ -132,7 +132,7 @@ class exchange final : public value_carrier {
   std::unordered_set<std::uint64_t> buried_;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/worker/exchange.ipp>

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <vector>
 
-#include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/distributed/wire/messages.hpp>
+#include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL std::shared_ptr<remote_rendezvous> exchange::begin(std::uint64_t run, incarnations of_peers,
                                                                std::function<void(const error&)> failed) {
@@ -231,4 +231,4 @@ PINION_DECL std::shared_ptr<exchange::account> exchange::account_of(const rpc::g
   return found;
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/wire/subgraph.hpp>
 #include <pinion/distributed/worker/exchange.hpp>
-#include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/worker/party.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // A subgraph under its number.
 struct kept_step {
@@ -117,7 +117,7 @@ class kept_steps {
   std::map<std::uint64_t, session_ref> sessions_;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/worker/kept_steps.ipp>

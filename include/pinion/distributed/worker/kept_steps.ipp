@@ -5,10 +5,10 @@
 
 #include <pinion/distributed/worker/kept_steps.hpp>
 #include <pinion/op/variable/op.hpp>
-#include <pinion/state/variable.hpp>
 #include <pinion/runtime/session_bodies.hpp>
+#include <pinion/state/variable.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL kept_steps::session_ref kept_steps::claim(std::uint64_t session, const party& by) {
   std::lock_guard hold(mutex_);
@@ -184,4 +184,4 @@ PINION_DECL void kept_steps::warn_of_clash(const node& mine, const node& theirs,
   if (told.size() < most_notices && std::find(told.begin(), told.end(), notice) == told.end()) told.push_back(notice);
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

@@ -6,7 +6,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // The master of the worker's own task, or a peer over a connection.
 struct party {
@@ -21,7 +21,7 @@ struct party {
 // only, and nobody who comes over one is the own master.
 bool are_one(const party& a, const party& b);
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/worker/party.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/distributed/worker/party.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL bool are_one(const party& a, const party& b) {
   if (a.channel == b.channel) return true;
@@ -11,4 +11,4 @@ PINION_DECL bool are_one(const party& a, const party& b) {
   return tasks && a.name == b.name && a.incarnation == b.incarnation;
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

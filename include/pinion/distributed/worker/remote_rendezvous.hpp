@@ -19,7 +19,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/services.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // What a rendezvous needs of the task it stands in.
 class value_carrier {
@@ -77,7 +77,7 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
   std::unordered_map<std::string, receiver> receivers_;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/worker/remote_rendezvous.ipp>

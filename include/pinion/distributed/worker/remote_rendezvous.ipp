@@ -4,7 +4,7 @@
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void remote_rendezvous::send(const std::string& key, handed_over value) {
   const auto to = task_of_device(runtime::destination_of(key));
@@ -118,4 +118,4 @@ PINION_DECL void remote_rendezvous::fetch(const std::string& key, const std::str
   });
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

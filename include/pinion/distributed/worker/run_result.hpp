@@ -8,7 +8,7 @@
 #include <pinion/runtime/step/step_trace.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 struct run_result {
   std::vector<any_tensor> fetches = {};
@@ -18,4 +18,4 @@ struct run_result {
 // Called once, in any thread, with a result or an error.
 using run_ended = std::function<void(run_result, const error*)>;
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

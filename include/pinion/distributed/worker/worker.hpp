@@ -16,7 +16,7 @@
 #include <pinion/distributed/worker/kept_steps.hpp>
 #include <pinion/distributed/worker/run_result.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 // Owned by a server. Thread-safe. Callbacks come once, in any thread. A lock of this is held for moments only: what is
 // compiled, or waits, holds none.
@@ -122,7 +122,7 @@ class worker {
   std::map<std::uint64_t, std::shared_ptr<active_run>> active_;
 };
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/worker/worker.ipp>

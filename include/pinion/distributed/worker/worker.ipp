@@ -6,7 +6,7 @@
 
 #include <pinion/distributed/worker/worker.hpp>
 
-namespace pinion::inline v0::distributed {
+namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL worker::worker(rpc::network& net, std::string name, runtime::task& on, exchange& values, builders& slow,
                            thread_pool& alarms)
@@ -247,4 +247,4 @@ PINION_DECL std::string worker::nodes_of(const kept_step& step) {
   return names.empty() ? "of no nodes" : "it computes " + names;
 }
 
-}  // namespace pinion::inline v0::distributed
+}}}  // namespace pinion::v0::distributed

@@ -10,7 +10,7 @@
 #include <pinion/graph/traverse.hpp>
 #include <pinion/opkit/build.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 bool is_repeatable(const graph& g, const node& n);
 
@@ -62,7 +62,7 @@ std::vector<node_id> nodes_of(const std::vector<output>& outputs);
 // What fits both shapes.
 shape common_shape(const shape& a, const shape& b);
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/control/bodies.ipp>

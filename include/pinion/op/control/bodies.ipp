@@ -7,7 +7,7 @@
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/state/state_key.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL bool is_repeatable(const body& b) {
   for (const node_id id : nodes_of(b))
@@ -68,4 +68,4 @@ PINION_DECL shape common_shape(const shape& a, const shape& b) {
   return y;
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -12,10 +12,10 @@
 #include <pinion/graph/body.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/op/control/op.hpp>
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/slice/cpu.hpp>
+#include <pinion/opkit/kernel.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -304,4 +304,4 @@ inline std::unique_ptr<kernel> make_kernel(loop, const kernel_setup& setup) {
   return std::make_unique<detail::loop_kernel>(setup);
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

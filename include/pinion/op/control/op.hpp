@@ -11,7 +11,7 @@
 #include <pinion/opkit/build.hpp>
 #include <pinion/opkit/definition.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 struct control_flow {
   static constexpr dtype_set any = dtypes::all | dtype_set{dtype::invalid};
@@ -51,7 +51,7 @@ struct loop : control_flow {
 node_id make_conditional(graph& g, node_request request, std::shared_ptr<body> then, std::shared_ptr<body> otherwise);
 node_id make_loop(graph& g, node_request request, shared_body cond, std::shared_ptr<body> turn);
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/control/op.ipp>

@@ -10,7 +10,7 @@
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void expect_arguments(const shape_context& c, const body& b, int first, std::string_view which) {
   if (c.inputs() - first != static_cast<int>(b.arguments.size()))
@@ -24,9 +24,9 @@ PINION_DECL void expect_arguments(const shape_context& c, const body& b, int fir
   }
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void conditional::infer(shape_context& c) {
   const body &then = *c.attrs().get<shared_body>("then"), &otherwise = *c.attrs().get<shared_body>("else");
@@ -326,4 +326,4 @@ PINION_DECL node_id make_loop(graph& g, node_request request, shared_body cond, 
   return build(g, std::move(request));
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

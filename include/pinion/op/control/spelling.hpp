@@ -12,11 +12,11 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/graph/called_from.hpp>
 #include <pinion/op/source/spelling.hpp>
 #include <pinion/op/variable/spelling.hpp>
-#include <pinion/graph/called_from.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 
@@ -217,7 +217,7 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
 }
 
 }  // namespace dsl
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/control/spelling.ipp>

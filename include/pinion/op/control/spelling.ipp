@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/op/control/spelling.hpp>
-#include <pinion/opkit/build.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/op/control/op.hpp>
+#include <pinion/op/control/spelling.hpp>
+#include <pinion/opkit/build.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 PINION_DECL void add_arguments(body_trace& t, const std::vector<output_type>& types, source_location where) {
   const called_from line(where);
@@ -106,4 +106,4 @@ PINION_DECL node_id end_loop(control_site site, const while_options& o, traced_b
       condition.made, turn.made);
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl

@@ -11,11 +11,11 @@
 #include <pinion/op/conv/geometry.hpp>
 #include <pinion/op/conv/library.hpp>
 #include <pinion/op/conv/op.hpp>
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/matmul/gemm.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -351,4 +351,4 @@ inline std::unique_ptr<kernel> make_kernel(avg_pool_grad, const kernel_setup& se
       setup, []<class T>(kernel_context& c, const attributes& a) { detail::run_avg_pool_grad<T>(c, a); });
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

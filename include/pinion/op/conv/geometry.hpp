@@ -4,7 +4,7 @@
 #include <pinion/op/conv/window.hpp>
 #include <pinion/tensor/shape.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 enum class conv_pass { forward, by_images, by_filters };
 
@@ -43,4 +43,4 @@ void for_each_place(const image_geometry& g, std::int64_t i, std::int64_t j, F&&
   }
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail

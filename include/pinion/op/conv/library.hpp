@@ -11,7 +11,7 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 using onednn_desc = dnnl::memory::desc;
 
@@ -186,5 +186,5 @@ inline std::shared_ptr<const onednn_call> make_pooling(bool mean, const image_ge
   return made;
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 #endif

@@ -8,7 +8,7 @@
 #include <pinion/op/conv/window.hpp>
 #include <pinion/opkit/definition.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -107,7 +107,7 @@ struct avg_pool_grad : pooling {
   static void gradient(gradient_context& g);
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/conv/op.ipp>

@@ -8,7 +8,7 @@
 #include <pinion/opkit/shape_context.hpp>
 #include <pinion/opkit/work_context.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void expect_images(const shape_context& c, int i, std::string_view what) {
   if (!dtypes::floating.has(c.dtype(i)))
@@ -45,9 +45,9 @@ PINION_DECL double convolution_work(const work_context& c, const shape& windows,
   return 2 * c.count(windows) * c.extent(filters, 0) * c.extent(filters, 1) * c.extent(filters, 2);
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void conv2d::infer(shape_context& c) {
   detail::expect_images(c, 0, "the images");
@@ -163,4 +163,4 @@ PINION_DECL void avg_pool_grad::gradient(gradient_context& g) {
   g.set(1, g.make(avg_pool::name, {g.output_gradient(0)}, detail::window_of(g.attrs())));
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -9,7 +9,7 @@
 #include <pinion/dsl/node_call.hpp>
 #include <pinion/op/conv/op.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct conv2d_options {
   std::array<std::int64_t, 2> strides = {1, 1};
@@ -56,7 +56,7 @@ auto avg_pool(A&& images, const pool_options& options = {}, source_location wher
   return dsl::pool<op::avg_pool>(std::forward<A>(images), options, where);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/conv/spelling.ipp>

@@ -5,11 +5,11 @@
 
 #include <pinion/op/conv/spelling.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 PINION_DECL attributes window_attributes(const std::array<std::int64_t, 2>& strides, padding around) {
   return {{"strides", integers(strides.begin(), strides.end())},
           {"padding", std::string(around == padding::same ? "SAME" : "VALID")}};
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl

@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/attribute.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // What lies around an image: `valid` nothing, so that windows lie inside; `same` as much that there are
 // ceil(extent / stride) windows, the odd element at the end. As in TensorFlow.
@@ -40,7 +40,7 @@ struct window {
 };
 
 }  // namespace op
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/conv/window.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/op/conv/window.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL std::int64_t window_axis::outputs(std::int64_t image) const {
   if (image < 0) return unknown;
@@ -47,4 +47,4 @@ PINION_DECL shape window::over(const shape& images, std::int64_t outputs) const 
   return {images[0], height.outputs(images[1]), width.outputs(images[2]), outputs};
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

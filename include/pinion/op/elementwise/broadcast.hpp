@@ -7,7 +7,7 @@
 
 #include <pinion/tensor/shape.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Dimensions, outermost first, after neighbours that every operand walks alike were merged into one. strides[operand]
 // are in elements, 0 along an axis over which the operand is repeated. Row-major operands have stride 1 or 0 inside.
@@ -88,4 +88,4 @@ struct broadcast_walk {
   }
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

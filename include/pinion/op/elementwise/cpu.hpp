@@ -7,7 +7,7 @@
 #include <pinion/op/elementwise/launch.hpp>
 #include <pinion/op/elementwise/op.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Kernel of every elementwise op. The result takes the memory of an input that nobody else holds.
 class map_kernel final : public kernel {
@@ -94,4 +94,4 @@ inline std::unique_ptr<kernel> make_kernel(map_gradient, const kernel_setup& set
   return std::make_unique<map_gradient_kernel>(setup);
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

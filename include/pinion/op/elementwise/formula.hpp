@@ -9,7 +9,7 @@
 #include <pinion/scalar/program.hpp>
 #include <pinion/scalar/symbol.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // One node that computes a formula over outputs of one floating dtype, broadcast. `op` is the op the formula ends with.
 template <class Formula, class... Output>
@@ -28,4 +28,4 @@ Value number(double n, Value beside) {
   return {beside.p, beside.p->emit_constant(n)};
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

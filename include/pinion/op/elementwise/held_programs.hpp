@@ -11,7 +11,7 @@
 #include <pinion/op/elementwise/program.hpp>
 #include <pinion/scalar/functors.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 template <class P>
 struct holds {};
@@ -181,4 +181,4 @@ template <class F, element A, element R, class... O>
 inline constexpr bool held_by_library<mapped<F, A, R, O...>> = detail::is_held<A, mapped<F, A, R, O...>>();
 #endif
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/elementwise/broadcast.hpp>
 #include <pinion/op/elementwise/runner.hpp>
+#include <pinion/opkit/kernel.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // What is decided by the shapes of the operands alone, and kept while these stay the same. Inputs stand first, then
 // results. Immutable.
@@ -160,4 +160,4 @@ class map_launch {
   std::size_t operands_ = 0;
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

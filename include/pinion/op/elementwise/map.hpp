@@ -16,7 +16,7 @@
 #include <pinion/opkit/build.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 template <class E>
 using program_of = typename expr_facts<std::remove_cvref_t<E>>::program;
@@ -221,7 +221,7 @@ auto map_compare(std::string_view name, source_location where, A&&... operands) 
   }
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/elementwise/map.ipp>

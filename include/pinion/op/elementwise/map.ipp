@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/op/elementwise/map.hpp>
 #include <pinion/graph/scopes.hpp>
+#include <pinion/op/elementwise/map.hpp>
 #include <pinion/opkit/build.hpp>
 #include <pinion/scalar/record.hpp>
 
-namespace pinion::inline v0::dsl::detail {
+namespace pinion { inline namespace v0 { namespace dsl { namespace detail {
 
 // May the node of a temporary vanish into its consumer? Nobody else uses it, and it was made under the same scopes.
 inline bool can_absorb(const graph& g, const any_expr& e) {
@@ -60,4 +60,4 @@ PINION_DECL output make_map(graph& g, const map_request& request, std::span<cons
           0};
 }
 
-}  // namespace pinion::inline v0::dsl::detail
+}}}}  // namespace pinion::v0::dsl::detail

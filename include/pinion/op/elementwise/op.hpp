@@ -10,7 +10,7 @@
 #include <pinion/scalar/functors.hpp>
 #include <pinion/scalar/program.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 using shared_program = std::shared_ptr<const scalar::program>;
 
@@ -131,7 +131,7 @@ struct select_text {
 PINION_MAP_OPS(PINION_MAP_TAG)
 #undef PINION_MAP_TAG
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/elementwise/op.ipp>

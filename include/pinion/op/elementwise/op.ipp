@@ -4,23 +4,23 @@
 #include <string>
 #include <utility>
 
-#include <pinion/opkit/gradient_context.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/program_size.hpp>
+#include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/work_context.hpp>
 #include <pinion/scalar/cut.hpp>
 #include <pinion/scalar/derive.hpp>
 #include <pinion/scalar/derive_by.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL const scalar::program& program_of(const attributes& attrs) {
   return *attrs.get<shared_program>("program");
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL double program_work(const work_context& c) {
   return c.elements() * static_cast<double>(program_of(c.attrs()).code.size());
@@ -53,9 +53,9 @@ PINION_DECL void check_program_inputs(const shape_context& c, const scalar::prog
   }
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void map_gradient::infer(shape_context& c) {
   const auto& p = program_of(c.attrs());
@@ -78,9 +78,9 @@ PINION_DECL double any_map::work(const work_context& c) {
   return detail::program_work(c);
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 // Nothing flows where a derivative is the constant 0: a step function, fused or not, is no way to an input.
 inline bool is_zero(const scalar::program& p, std::size_t result) {
@@ -145,9 +145,9 @@ PINION_DECL output cast_back(gradient_context& g, dtype from, dtype to) {
   return g.make("Cast", {g.output_gradient(0)}, {{"program", shared_program(back)}});
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void any_map::gradient(gradient_context& g) {
   scalar::program p = program_of(g.attrs());
@@ -173,4 +173,4 @@ PINION_DECL void select_text::infer(shape_context& c) {
   c.output(dtype::string, detail::broadcast_of_inputs(c, 3));
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

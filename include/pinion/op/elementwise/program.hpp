@@ -7,7 +7,7 @@
 #include <pinion/scalar/derive.hpp>
 #include <pinion/scalar/record.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 // What stands at an operand of a mapped program: another node's output, or a scalar literal.
 struct number_argument {};
@@ -135,4 +135,4 @@ inline constexpr bool joins = false;
 template <class F, class A, class R, class... O>
 inline constexpr bool joins<mapped<F, A, R, O...>, A> = std::is_same_v<R, A> || std::is_same_v<R, bool>;
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl

@@ -7,7 +7,7 @@
 #include <pinion/op/elementwise/program.hpp>
 #include <pinion/scalar/compiled.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 // Puts the kernels of a program, forward and backward, into this binary, unless pinion::compiled holds them.
 template <class P>
@@ -40,4 +40,4 @@ template <class... P, class... Q, class... More>
 struct kernel_table<program_list<P...>, program_list<Q...>, More...> : kernel_table<program_list<P..., Q...>, More...> {
 };
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl

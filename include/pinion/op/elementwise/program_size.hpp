@@ -6,7 +6,7 @@
 #include <pinion/opkit/shape_context.hpp>
 #include <pinion/scalar/program.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 // Kernels have room for so much, and no more.
 inline void check_program_size(const shape_context& c, const scalar::program& p) {
@@ -18,4 +18,4 @@ inline void check_program_size(const shape_context& c, const scalar::program& p)
            std::to_string(most.results) + " at most");
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail

@@ -10,7 +10,7 @@
 
 #include <pinion/scalar/interpreter.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Immutable once made; shared by the launches of a kernel, and used by any thread. A compiled kernel takes whole
 // vectors: the elements that are left over at the end of a strip are computed in a padded copy, by the same
@@ -104,4 +104,4 @@ class program_runner {
   std::vector<std::byte> literals_;
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

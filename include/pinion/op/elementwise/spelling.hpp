@@ -1,10 +1,10 @@
 // The elementwise functions.
 #pragma once
 
-#include <pinion/op/elementwise/map.hpp>
 #include <pinion/dsl/node_call.hpp>
+#include <pinion/op/elementwise/map.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 
@@ -207,4 +207,4 @@ template <class U, dsl::graph_operand A>
 requires(!element<U>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 cast(A&&, std::string_view = {}) PINION_REFUSAL;
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

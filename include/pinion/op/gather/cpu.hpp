@@ -10,12 +10,12 @@
 #include <vector>
 
 #include <pinion/op/gather/op.hpp>
-#include <pinion/opkit/kernel.hpp>
-#include <pinion/opkit/ranges.hpp>
 #include <pinion/op/reduce/cpu.hpp>
 #include <pinion/op/slice/cpu.hpp>
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/opkit/ranges.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -183,4 +183,4 @@ inline std::unique_ptr<kernel> make_kernel(one_hot, const kernel_setup& setup) {
   });
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include <pinion/opkit/axes.hpp>
 #include <pinion/op/gather/op.hpp>
+#include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void expect_row_index(const shape_context& c, int i) {
   if (c.dtype(i) != dtype::int32 && c.dtype(i) != dtype::int64)
@@ -27,9 +27,9 @@ PINION_DECL std::int64_t axis_of(const attributes& attrs) {
   return attrs.get_or<std::int64_t>("axis", 0);
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void gather::infer(shape_context& c) {
   detail::expect_row_index(c, 1);
@@ -96,4 +96,4 @@ PINION_DECL void one_hot::infer(shape_context& c) {
   c.output(c.attrs().get<dtype>("dtype"), y);
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -8,7 +8,7 @@
 #include <pinion/dsl/node_call.hpp>
 #include <pinion/op/gather/op.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct gather_options {
   std::int64_t axis = 0;
@@ -38,4 +38,4 @@ template <class T, dsl::graph_operand I>
 requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 one_hot(I&&, std::int64_t, std::string_view = {}) PINION_REFUSAL;
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -6,11 +6,11 @@
 #include <memory>
 #include <vector>
 
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/layout/op.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 inline std::unique_ptr<kernel> make_kernel(reshape, const kernel_setup& setup) {
   return make_function_kernel([target = setup.attrs().get<shape>("shape")](kernel_context& c) {
@@ -139,4 +139,4 @@ inline std::unique_ptr<kernel> make_kernel(transpose, const kernel_setup& setup)
   }
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

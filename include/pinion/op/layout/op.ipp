@@ -3,12 +3,12 @@
 
 #include <string>
 
+#include <pinion/op/layout/op.hpp>
 #include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/gradient_context.hpp>
-#include <pinion/op/layout/op.hpp>
 #include <pinion/opkit/shape_context.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL shape reshaped(const shape& target, const shape& from) {
   if (!countable(target))
@@ -33,9 +33,9 @@ PINION_DECL shape reshaped(const shape& target, const shape& from) {
   return y;
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void reshape::infer(shape_context& c) {
   c.output(c.dtype(0), detail::reshaped(c.attrs().get<shape>("shape"), c.shape(0)));
@@ -166,4 +166,4 @@ PINION_DECL integers transpose::permutation(const attributes& attrs, int rank) {
                                           " axes of a tensor: each stands in it once");
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

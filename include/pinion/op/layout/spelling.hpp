@@ -8,7 +8,7 @@
 #include <pinion/op/layout/op.hpp>
 #include <pinion/opkit/axis_list.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // The same elements in another shape; one extent may be -1, and is found from the rest.
 template <dsl::graph_operand A>
@@ -35,4 +35,4 @@ auto transpose(A&& x, const integers& permutation, std::string_view name = {},
                source_location where = source_location::current()) {
   return dsl::node_call<op::transpose, dsl::value_of<A>>(name, where, {{"perm", permutation}}, std::forward<A>(x));
 }
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -5,11 +5,11 @@
 #include <memory>
 
 #include <pinion/base/head_start.hpp>
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/matmul/gemm.hpp>
 #include <pinion/op/matmul/op.hpp>
+#include <pinion/opkit/kernel.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 class matmul_kernel final : public kernel {
  public:
@@ -72,4 +72,4 @@ inline std::unique_ptr<kernel> make_kernel(matmul, const kernel_setup& setup) {
   return std::make_unique<matmul_kernel>(setup);
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -18,7 +18,7 @@ extern "C" void omp_set_num_threads(int);
 #include <cblas.h>
 #endif
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Row-major [m, k] x [k, n]; `a` is stored [k, m] when transposed, `b` [n, k].
 template <class T>
@@ -116,4 +116,4 @@ inline void start_products() {
 #endif
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -4,7 +4,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/definition.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // [m, k] x [k, n] -> [m, n]. Attributes "transpose_a", "transpose_b".
 struct matmul {
@@ -19,7 +19,7 @@ struct matmul {
   static void gradient(gradient_context& g);
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/matmul/op.ipp>

@@ -1,12 +1,12 @@
 // Bodies of <pinion/op/matmul/op.hpp>.
 #pragma once
 
-#include <pinion/opkit/gradient_context.hpp>
 #include <pinion/op/matmul/op.hpp>
+#include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
 #include <pinion/opkit/work_context.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void matmul::infer(shape_context& c) {
   if (c.dtype(0) != c.dtype(1))
@@ -40,4 +40,4 @@ PINION_DECL void matmul::gradient(gradient_context& g) {
   g.set(1, tb ? product(dc, true, a, ta) : product(a, !ta, dc, false));
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

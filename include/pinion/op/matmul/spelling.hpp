@@ -7,7 +7,7 @@
 #include <pinion/dsl/node_call.hpp>
 #include <pinion/op/matmul/op.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct matmul_options {
   bool transpose_a = false;
@@ -26,4 +26,4 @@ auto matmul(A&& a, B&& b, const matmul_options& options = {}, source_location wh
                                        std::forward<A>(a), std::forward<B>(b));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -7,13 +7,13 @@
 #include <memory>
 #include <string>
 
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/nn/loops.hpp>
 #include <pinion/op/nn/op.hpp>
-#include <pinion/opkit/ranges.hpp>
 #include <pinion/op/reduce/cpu.hpp>
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/opkit/ranges.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -186,4 +186,4 @@ inline std::unique_ptr<kernel> make_kernel(in_top_k, const kernel_setup& setup) 
   });
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

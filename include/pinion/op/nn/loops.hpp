@@ -10,7 +10,7 @@
 #include <pinion/op/reduce/loops.hpp>
 #include <pinion/scalar/maths.hpp>
 
-namespace pinion::inline v0::loops {
+namespace pinion { inline namespace v0 { namespace loops {
 
 template <class V>
 PINION_VECTOR void store_some(V x, typename V::value_type* p, std::int64_t n, std::int64_t room) {
@@ -133,4 +133,4 @@ struct scaled_rows {
   }
 };
 
-}  // namespace pinion::inline v0::loops
+}}}  // namespace pinion::v0::loops

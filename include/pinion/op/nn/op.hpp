@@ -4,7 +4,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/definition.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -97,7 +97,7 @@ struct in_top_k {
   static void infer(shape_context& c);
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/nn/op.ipp>

@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include <pinion/opkit/gradient_context.hpp>
 #include <pinion/op/elementwise/formula.hpp>
 #include <pinion/op/nn/op.hpp>
+#include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
 #include <pinion/opkit/work_context.hpp>
 #include <pinion/scalar/functors.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void expect_floating(const shape_context& c, int i, std::string_view what) {
   if (!dtypes::floating.has(c.dtype(i)))
@@ -44,9 +44,9 @@ PINION_DECL output row_sum(gradient_context& g, output x) {
   return g.make("Sum", {x}, {{"axes", integers{-1}}, {"keep_dims", true}});
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void softmax_like::infer(shape_context& c) {
   detail::infer_softmax(c);
@@ -88,9 +88,9 @@ PINION_DECL void scale_rows::gradient(gradient_context& g) {
   g.set(1, g.make("Sum", {each}, {{"axes", integers{1}}, {"keep_dims", false}}));
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL output sum_of(gradient_context& g, output a, output b) {
   return elementwise(
@@ -108,9 +108,9 @@ PINION_DECL output gradient_by_logits(gradient_context& g) {
   return sum_of(g, first, second);
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void softmax_cross_entropy::infer(shape_context& c) {
   detail::expect_floating(c, 1, "the logits");
@@ -160,4 +160,4 @@ PINION_DECL void in_top_k::infer(shape_context& c) {
   c.output(dtype::boolean, {detail::common_rows(c, 0, 1)});
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

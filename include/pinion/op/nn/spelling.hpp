@@ -4,15 +4,15 @@
 #include <string_view>
 #include <utility>
 
-#include <pinion/op/elementwise/spelling.hpp>
 #include <pinion/dsl/node_call.hpp>
-#include <pinion/op/random/spelling.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
+#include <pinion/op/elementwise/spelling.hpp>
 #include <pinion/op/nn/op.hpp>
 #include <pinion/op/random/op.hpp>
+#include <pinion/op/random/spelling.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 // Along the last axis: e^x / sum(e^x), and its logarithm.
@@ -86,4 +86,4 @@ expr<dsl::value_of<A>> dropout(A&& x, const dropout_options& options = {},
   return select(drawn >= static_cast<T>(options.rate), kept * static_cast<T>(1 / (1 - options.rate)), T(0), {}, where);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/queue/op.hpp>
-#include <pinion/state/queue.hpp>
 #include <pinion/op/slice/cpu.hpp>
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/state/queue.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 template <class Self>
 std::unique_ptr<kernel> make_kernel(const queue<Self>&, const kernel_setup& setup) {
@@ -156,4 +156,4 @@ inline std::unique_ptr<kernel> make_kernel(queue_close, const kernel_setup& setu
   });
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -6,7 +6,7 @@
 #include <pinion/opkit/definition.hpp>
 #include <pinion/state/queue_components.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -121,7 +121,7 @@ struct queue_close : queue_op<queue_close> {
   static void infer(shape_context& c);
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/queue/op.ipp>

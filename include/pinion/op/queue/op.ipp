@@ -6,7 +6,7 @@
 #include <pinion/op/queue/op.hpp>
 #include <pinion/opkit/shape_context.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void infer_queue(shape_context& c) {
   const queue_components all = components_of(c.attrs());
@@ -59,9 +59,9 @@ PINION_DECL std::int64_t expect_count(const shape_context& c) {
   return n;
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void random_shuffle_queue::infer(shape_context& c) {
   const auto capacity = c.attrs().get<std::int64_t>("capacity"),
@@ -134,4 +134,4 @@ PINION_DECL void queue_close::infer(shape_context& c) {
   detail::queue_at_input(c);
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/op/control/spelling.hpp>
-#include <pinion/op/queue/spelling.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
+#include <pinion/op/control/spelling.hpp>
+#include <pinion/op/queue/spelling.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 // A number below `count`; another one fails the step.
@@ -101,7 +101,7 @@ auto queue_from_list(const expr<std::int32_t>& index, std::initializer_list<Q> q
   return queue_from_list(index, std::move(all), where);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/queue/queue_list.ipp>

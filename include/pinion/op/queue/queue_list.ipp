@@ -3,13 +3,13 @@
 
 #include <numeric>
 
+#include <pinion/op/elementwise/map.hpp>
 #include <pinion/op/gather/spelling.hpp>
 #include <pinion/op/layout/spelling.hpp>
-#include <pinion/op/slice/spelling.hpp>
-#include <pinion/op/elementwise/map.hpp>
 #include <pinion/op/queue/queue_list.hpp>
+#include <pinion/op/slice/spelling.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 PINION_DECL expr<std::int32_t> checked_choice(const expr<std::int32_t>& index, std::size_t count,
                                               source_location where) {
@@ -22,4 +22,4 @@ PINION_DECL expr<bool> is_choice(const expr<std::int32_t>& index, std::size_t nu
   return index == static_cast<std::int32_t>(number);
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl

@@ -14,7 +14,7 @@
 #include <pinion/op/control/spelling.hpp>
 #include <pinion/op/queue/op.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 template <class...>
@@ -238,7 +238,7 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class priority_queue 
                                   where) {}
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/queue/spelling.ipp>

@@ -8,7 +8,7 @@
 #include <pinion/op/queue/spelling.hpp>
 #include <pinion/opkit/build.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 PINION_DECL op::queue_components components_of(std::initializer_list<dtype> types, const std::vector<shape>& shapes) {
   op::queue_components all{types, shapes};
@@ -25,9 +25,9 @@ PINION_DECL std::vector<shape> with_priority(const std::vector<shape>& shapes, s
   return all;
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL const std::string& any_queue::name() const {
   return (*graph_)[queue_].name;
@@ -75,4 +75,4 @@ PINION_DECL operation any_queue::close(const close_options& o, source_location w
   return {drawn(), node_of(op::queue_close::name, "close", {}, attrs, where)};
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -12,12 +12,12 @@
 #include <random>
 #include <type_traits>
 
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/random/op.hpp>
 #include <pinion/op/random/philox.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -223,4 +223,4 @@ inline std::unique_ptr<kernel> make_kernel(truncated_normal, const kernel_setup&
   return detail::make_normal<detail::truncated_elements>(setup.attrs());
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

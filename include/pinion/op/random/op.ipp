@@ -6,7 +6,7 @@
 #include <pinion/op/random/op.hpp>
 #include <pinion/opkit/shape_context.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void infer_random(shape_context& c, dtype_set types) {
   const auto type = c.attrs().get<dtype>("dtype");
@@ -19,9 +19,9 @@ PINION_DECL void infer_random(shape_context& c, dtype_set types) {
   c.output(type, extent);
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void random_op::infer(shape_context& c) {
   detail::infer_random(c, dtypes::floating);
@@ -34,4 +34,4 @@ PINION_DECL void random_uniform::infer(shape_context& c) {
   if (!some) c.fail("there is no number in [" + std::to_string(low) + ", " + std::to_string(high) + ")");
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

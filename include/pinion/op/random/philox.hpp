@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 using philox_words = std::array<std::uint32_t, 4>;
 using philox_key = std::array<std::uint32_t, 2>;
@@ -32,4 +32,4 @@ static_assert(philox({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}) == philox_words{0x408f276
 static_assert(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
               philox_words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -4,11 +4,11 @@
 #include <string_view>
 
 #include <pinion/base/config.hpp>
+#include <pinion/op/random/op.hpp>
 #include <pinion/op/source/spelling.hpp>
 #include <pinion/op/variable/spelling.hpp>
-#include <pinion/op/random/op.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct uniform_options {
   double minval = 0, maxval = 1;  // in [minval, maxval)
@@ -71,7 +71,7 @@ template <class T>
 requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 truncated_normal(const shape&, const normal_options& = {}) PINION_REFUSAL;
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/random/spelling.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/op/random/spelling.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 PINION_DECL attributes random_attributes(const uniform_options& o) {
   attributes attrs{{"minval", o.minval}, {"maxval", o.maxval}, {"seed", o.seed}};
@@ -17,4 +17,4 @@ PINION_DECL attributes random_attributes(const normal_options& o) {
   return attrs;
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl

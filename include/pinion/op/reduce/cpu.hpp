@@ -13,14 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/opkit/axes.hpp>
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/elementwise/broadcast.hpp>
-#include <pinion/opkit/ranges.hpp>
 #include <pinion/op/reduce/loops.hpp>
 #include <pinion/op/reduce/op.hpp>
+#include <pinion/opkit/axes.hpp>
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/opkit/ranges.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -401,4 +401,4 @@ inline std::unique_ptr<kernel> make_kernel(argmax, const kernel_setup& setup) {
   });
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

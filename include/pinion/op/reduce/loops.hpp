@@ -11,7 +11,7 @@
 #include <pinion/scalar/isa.hpp>
 #include <pinion/scalar/simd.hpp>
 
-namespace pinion::inline v0::loops {
+namespace pinion { inline namespace v0 { namespace loops {
 
 // ---- what folds two values into one -------------------------------------------------------------------------------
 
@@ -223,4 +223,4 @@ struct add_row {
   }
 };
 
-}  // namespace pinion::inline v0::loops
+}}}  // namespace pinion::v0::loops

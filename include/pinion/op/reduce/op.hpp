@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/definition.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -123,7 +123,7 @@ struct argmax {
   static void gradient(gradient_context&) {}  // a step function: nothing flows
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/reduce/op.ipp>

@@ -3,15 +3,15 @@
 
 #include <string>
 
-#include <pinion/opkit/axes.hpp>
-#include <pinion/opkit/gradient_context.hpp>
 #include <pinion/op/elementwise/formula.hpp>
 #include <pinion/op/reduce/op.hpp>
+#include <pinion/opkit/axes.hpp>
+#include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
 #include <pinion/opkit/work_context.hpp>
 #include <pinion/scalar/functors.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL axis_set reduced_axes(const attributes& attrs, int rank) {
   if (!attrs.has("axes")) return {(1u << rank) - 1};
@@ -83,9 +83,9 @@ PINION_DECL void share_gradient(gradient_context& g) {
                spread(g.output_gradient(0))));
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void reduction::infer(shape_context& c) {
   detail::expect_number(c, dtypes::numbers);
@@ -174,4 +174,4 @@ PINION_DECL void argmax::infer(shape_context& c) {
   c.output(dtype::int64, detail::without_axes(x, {1u << axis}, false));
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

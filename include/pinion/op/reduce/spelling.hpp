@@ -7,10 +7,10 @@
 #include <utility>
 
 #include <pinion/dsl/node_call.hpp>
-#include <pinion/opkit/axis_list.hpp>
 #include <pinion/op/reduce/op.hpp>
+#include <pinion/opkit/axis_list.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct reduce_options {
   axis_list axes = {};
@@ -59,4 +59,4 @@ auto argmax(A&& x, std::int64_t axis = 0, std::string_view name = {},
   return dsl::node_call<op::argmax, std::int64_t>(name, where, {{"axis", axis}}, std::forward<A>(x));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

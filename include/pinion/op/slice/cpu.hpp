@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include <pinion/op/slice/op.hpp>
 #include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
-#include <pinion/op/slice/op.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -269,4 +269,4 @@ inline std::unique_ptr<kernel> make_kernel(tile_grad, const kernel_setup& setup)
   });
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

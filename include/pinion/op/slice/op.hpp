@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/definition.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 struct slicing {
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
@@ -116,7 +116,7 @@ struct tile_grad {
   static void gradient(gradient_context& g);
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/slice/op.ipp>

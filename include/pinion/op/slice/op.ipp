@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include <pinion/op/slice/op.hpp>
 #include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
-#include <pinion/op/slice/op.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void expect_one_dtype(const shape_context& c, int first) {
   for (int i = first + 1; i < c.inputs(); ++i)
@@ -95,9 +95,9 @@ PINION_DECL shape tiled(const shape& x, const integers& multiples) {
   return y;
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void concat::infer(shape_context& c) {
   detail::expect_one_dtype(c);
@@ -227,4 +227,4 @@ PINION_DECL void tile_grad::gradient(gradient_context& g) {
   g.set(0, g.make(tile::name, {g.output_gradient(0)}, {{"multiples", g.attrs().get<integers>("multiples")}}));
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

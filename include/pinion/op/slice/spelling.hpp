@@ -12,7 +12,7 @@
 #include <pinion/dsl/node_call.hpp>
 #include <pinion/op/slice/op.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 // Both throw invalid_argument where there are no parts.
@@ -85,7 +85,7 @@ auto tile(A&& x, const integers& multiples, std::string_view name = {},
   return dsl::node_call<op::tile, dsl::value_of<A>>(name, where, {{"multiples", multiples}}, std::forward<A>(x));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/slice/spelling.ipp>

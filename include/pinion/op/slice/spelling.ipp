@@ -8,7 +8,7 @@
 #include <pinion/op/slice/spelling.hpp>
 #include <pinion/opkit/build.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 
@@ -58,4 +58,4 @@ PINION_DECL any_expr stacked(const std::vector<any_expr>& parts, std::int64_t ax
 PINION_EACH_ELEMENT(PINION_LIST)
 #undef PINION_LIST
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -7,11 +7,11 @@
 #include <type_traits>
 
 #include <pinion/base/arithmetic.hpp>
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/source/op.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/state/variable.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // The value is put into the device's memory once.
 inline std::unique_ptr<kernel> make_kernel(constant, const kernel_setup& setup) {
@@ -89,4 +89,4 @@ inline std::unique_ptr<kernel> make_kernel(shape_of, const kernel_setup&) {
   });
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -4,7 +4,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/definition.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Attribute "value": the tensor.
 struct constant {
@@ -85,7 +85,7 @@ struct no_op {
   static constexpr std::string_view no_gradient = "it yields no value";
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/source/op.ipp>

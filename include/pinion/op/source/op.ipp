@@ -5,11 +5,11 @@
 #include <cmath>
 #include <string>
 
+#include <pinion/op/source/op.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
-#include <pinion/op/source/op.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void constant::infer(shape_context& c) {
   const auto& value = c.attrs().get<any_tensor>("value");
@@ -64,4 +64,4 @@ PINION_DECL void shape_of::infer(shape_context& c) {
   c.output(dtype::int32, {c.shape(0).has_rank() ? std::int64_t{c.shape(0).rank()} : unknown});
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -15,7 +15,7 @@
 #include <pinion/opkit/build.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 using pinion::is_tensor;
@@ -218,7 +218,7 @@ auto shape_of(A&& x, std::string_view name = {}, source_location where = source_
   return dsl::node_call<op::shape_of, std::int32_t>(name, where, {}, std::forward<A>(x));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/source/spelling.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/op/source/spelling.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 PINION_DECL node_request constant_request(any_tensor value, std::string_view name, source_location where) {
   return {.op = op::constant::name,
@@ -18,9 +18,9 @@ PINION_DECL output make_constant(any_tensor value, const std::string& exact_name
   return {build(default_graph(), std::move(request)), 0};
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL operation group(std::initializer_list<operation> ops, std::string_view name, source_location where) {
   graph& g = ops.size() ? ops.begin()->owner() : default_graph();
@@ -34,4 +34,4 @@ PINION_DECL operation group(std::initializer_list<operation> ops, std::string_vi
   return {g, build(g, std::move(request))};
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/summary/message.hpp>
 #include <pinion/op/summary/op.hpp>
+#include <pinion/opkit/kernel.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -146,4 +146,4 @@ inline std::unique_ptr<kernel> make_kernel(merge_summary, const kernel_setup&) {
   });
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

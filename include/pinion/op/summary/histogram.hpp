@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Bucket i counts the numbers in [limit i-1, limit i); the first begins at the lowest double. A value.
 class histogram {
@@ -64,4 +64,4 @@ class histogram {
   }
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

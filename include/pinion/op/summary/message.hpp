@@ -10,7 +10,7 @@
 #include <pinion/op/summary/png.hpp>
 #include <pinion/tensor/tensor.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Throws unimplemented in a build without protozero, as all of these then do.
 void check_messages_can_be_made();
@@ -27,7 +27,7 @@ std::string plugin_message(std::string_view tag, std::string_view plugin, std::s
 // One with the values of all. Throws invalid_argument where one is no summary, or a tag is there twice.
 std::string merged_message(std::span<const std::string_view> summaries);
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/summary/message.ipp>

@@ -11,7 +11,7 @@
 #include <protozero/pbf_builder.hpp>
 #include <protozero/pbf_message.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -180,11 +180,11 @@ PINION_DECL std::string merged_message(std::span<const std::string_view> summari
   return merged;
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #else
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void check_messages_can_be_made() {
   throw error(errc::unimplemented,
@@ -210,5 +210,5 @@ PINION_DECL std::string merged_message(std::span<const std::string_view>) {
   return check_messages_can_be_made(), "";
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 #endif

@@ -4,11 +4,11 @@
 #include <string>
 
 #include <pinion/base/utf8.hpp>
-#include <pinion/opkit/shape_context.hpp>
 #include <pinion/op/summary/op.hpp>
+#include <pinion/opkit/shape_context.hpp>
 #include <pinion/opkit/work_context.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void infer_summary(shape_context& c, dtype_set types) {
   const auto& tag = c.attrs().get<std::string>("tag");
@@ -19,9 +19,9 @@ PINION_DECL void infer_summary(shape_context& c, dtype_set types) {
   c.output(dtype::string, {});
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void scalar_summary::infer(shape_context& c) {
   detail::infer_summary(c, dtypes::numbers);
@@ -64,4 +64,4 @@ PINION_DECL void merge_summary::infer(shape_context& c) {
   c.output(dtype::string, {});
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -15,7 +15,7 @@
 #include <zlib.h>
 #endif
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Rows of pixels of 1 (grey), 3 (RGB) or 4 (RGBA) channels.
 struct picture {
@@ -121,4 +121,4 @@ inline std::string encode_png(const picture& p) {
   return file;
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/state/find_state.hpp>
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/op/slice/cpu.hpp>
+#include <pinion/op/sync/op.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/state/accumulator.hpp>
 #include <pinion/state/barrier.hpp>
 #include <pinion/state/clock.hpp>
-#include <pinion/op/sync/op.hpp>
+#include <pinion/state/find_state.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -286,4 +286,4 @@ inline std::unique_ptr<kernel> make_kernel(clock_counts, const kernel_setup& set
   });
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -9,7 +9,7 @@
 #include <pinion/opkit/shape_context.hpp>
 #include <pinion/state/lag_counts.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
@@ -220,7 +220,7 @@ struct clock_counts : detail::on_counting<replica_clock, 3> {
   static constexpr std::string_view name = "ClockCounts";
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/sync/op.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/op/sync/op.hpp>
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void expect_int64(const shape_context& c, int i, std::string_view what, int rank) {
   if (c.dtype(i) != dtype::int64) c.fail(std::string(what) + " is int64, not " + std::string(to_string(c.dtype(i))));
@@ -17,9 +17,9 @@ PINION_DECL void expect_resource(const shape_context& c, std::string_view op, st
   if (c.maker(0).op != op) c.fail("its input is a " + c.maker(0).op + ", not " + std::string(what));
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void gradient_accumulator::infer(shape_context& c) {
   const auto type = c.attrs().get<dtype>("dtype");
@@ -28,9 +28,9 @@ PINION_DECL void gradient_accumulator::infer(shape_context& c) {
   c.handle();
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void on_accumulator::expect(const shape_context& c, bool step) {
   expect_resource(c, gradient_accumulator::name, "an accumulator");
@@ -51,9 +51,9 @@ PINION_DECL void on_accumulator::expect_gradient(const shape_context& c, int i) 
            std::string(to_string(type_at(c))));
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void accumulator_apply::infer(shape_context& c) {
   expect(c, true);
@@ -137,4 +137,4 @@ PINION_DECL void clock_tick::infer(shape_context& c) {
   c.output(dtype::int64, {});
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

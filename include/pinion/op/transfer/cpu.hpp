@@ -7,7 +7,7 @@
 
 #include <pinion/opkit/kernel.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Hands its input, or a bare signal when it has none, to the step's rendezvous.
 class send_kernel final : public kernel {
@@ -87,4 +87,4 @@ class receive_kernel final : public kernel {
   std::optional<output_type> expected_;
 };
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

@@ -14,7 +14,7 @@
 #include <pinion/op/variable/rules.hpp>
 #include <pinion/state/variable.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Yields nothing that moves: consumers found the state when they were set up.
 inline std::unique_ptr<kernel> make_kernel(variable, const kernel_setup& setup) {
@@ -269,4 +269,4 @@ std::unique_ptr<kernel> make_kernel(const sparse_update<Self>&, const kernel_set
   return std::make_unique<detail::sparse_update_kernel>(setup);
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

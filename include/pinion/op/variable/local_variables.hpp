@@ -5,13 +5,13 @@
 #include <pinion/base/source_location.hpp>
 #include <pinion/graph/operation.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Runs the initialisers of all local variables of the default graph made so far: those made with {.local = true}.
 operation local_variables_initializer(std::string_view name = "init_local",
                                       source_location where = source_location::current());
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/variable/local_variables.ipp>

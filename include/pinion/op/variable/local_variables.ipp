@@ -1,12 +1,12 @@
 // Bodies of <pinion/op/variable/local_variables.hpp>.
 #pragma once
 
-#include <pinion/op/variable/local_variables.hpp>
 #include <pinion/graph/scope_state.hpp>
-#include <pinion/opkit/build.hpp>
 #include <pinion/op/source/op.hpp>
+#include <pinion/op/variable/local_variables.hpp>
+#include <pinion/opkit/build.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL operation local_variables_initializer(std::string_view name, source_location where) {
   graph& g = default_graph();
@@ -15,4 +15,4 @@ PINION_DECL operation local_variables_initializer(std::string_view name, source_
   return {g, build(g, std::move(request))};
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -9,7 +9,7 @@
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // As in TensorFlow, int32 variables live on the CPU alone.
 inline constexpr kernel_set variable_kernels{.cpu = dtypes::all,
@@ -125,7 +125,7 @@ struct sparse_update {
 PINION_UPDATE_OPS(PINION_UPDATE_TAG)
 #undef PINION_UPDATE_TAG
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/variable/op.ipp>

@@ -6,15 +6,15 @@
 #include <pinion/op/elementwise/program_size.hpp>
 #include <pinion/op/variable/op.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL void variable::infer(shape_context& c) {
   c.output(c.attrs().get<dtype>("dtype"), c.attrs().get<shape>("shape"), true);
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op
 
-namespace pinion::inline v0::op::detail {
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void infer_assignment(shape_context& c) {
   if (!c.type(0).reference) c.fail(c.op() + " writes a variable; its first input is a value");
@@ -69,4 +69,4 @@ PINION_DECL int expect_update(const shape_context& c, int values) {
   return states;
 }
 
-}  // namespace pinion::inline v0::op::detail
+}}}}  // namespace pinion::v0::op::detail

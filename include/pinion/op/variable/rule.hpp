@@ -15,7 +15,7 @@
 #include <pinion/scalar/program.hpp>
 #include <pinion/scalar/symbol.hpp>
 
-namespace pinion::inline v0::op {
+namespace pinion { inline namespace v0 { namespace op {
 
 // Where the first number of a rule, the rate, comes from: it is one of its program's literals, or an input behind the
 // gradient. The other numbers are literals, so that one kernel serves them all.
@@ -81,4 +81,4 @@ void instantiate_rule() {
     for_each_program_of<Rule>([]<class P>() { (void)scalar::compile_program<P>::kernel; });
 }
 
-}  // namespace pinion::inline v0::op
+}}}  // namespace pinion::v0::op

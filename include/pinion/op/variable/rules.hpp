@@ -7,7 +7,7 @@
 #include <pinion/base/type_list.hpp>
 
 // Not in op, whose sqrt and rsqrt are ops.
-namespace pinion::inline v0::rules {
+namespace pinion { inline namespace v0 { namespace rules {
 
 // w -= rate g
 struct gradient_descent {
@@ -125,4 +125,4 @@ template <class Rule>
 inline constexpr bool is_of_library =
     []<class... R>(type_list<R...>) { return (std::is_same_v<R, Rule> || ...); }(all{});
 
-}  // namespace pinion::inline v0::rules
+}}}  // namespace pinion::v0::rules

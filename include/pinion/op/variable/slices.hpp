@@ -7,7 +7,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // The rows from `first` on of a whole of that name and shape. How many: see the variable's shape.
 struct variable_slice {
@@ -20,7 +20,7 @@ struct variable_slice {
 const variable_slice* slice_of(graph& g, node_id variable);
 void note_slice(graph& g, node_id variable, variable_slice slice);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/variable/slices.ipp>

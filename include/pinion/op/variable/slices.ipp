@@ -6,7 +6,7 @@
 
 #include <pinion/op/variable/slices.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace dsl {
 struct variable_slices {
@@ -24,4 +24,4 @@ PINION_DECL const variable_slice* slice_of(graph& g, node_id variable) {
   return at == known.end() ? nullptr : &at->second;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

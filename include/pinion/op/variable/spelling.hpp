@@ -11,7 +11,7 @@
 #include <pinion/op/variable/op.hpp>
 #include <pinion/op/variable/variable.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct variable_options {
   std::string name = "Variable";
@@ -88,7 +88,7 @@ expr<T> assign_sub(const variable_handle<T>& v, V&& amount, source_location wher
 operation global_variables_initializer(std::string_view name = "init",
                                        source_location where = source_location::current());
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/variable/spelling.ipp>

@@ -5,7 +5,7 @@
 #include <pinion/op/variable/spelling.hpp>
 #include <pinion/opkit/build.hpp>
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 PINION_DECL std::string variable_name(const std::string& name) {
   name_scope::check(name);
@@ -40,9 +40,9 @@ PINION_DECL any_variable make_variable(any_tensor initial, const variable_option
   return make_variable(type, constant, name, options, where);
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL operation global_variables_initializer(std::string_view name, source_location where) {
   graph& g = default_graph();
@@ -51,4 +51,4 @@ PINION_DECL operation global_variables_initializer(std::string_view name, source
   return {g, build(g, std::move(request))};
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

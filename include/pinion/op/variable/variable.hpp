@@ -7,7 +7,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/dsl/expr.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 class any_variable;
 
@@ -80,7 +80,7 @@ any_expr endpoint_of(const A& a, source_location where = {}) {
 }
 
 }  // namespace dsl
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/op/variable/variable.ipp>

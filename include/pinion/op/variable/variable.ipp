@@ -7,7 +7,7 @@
 #include <pinion/op/variable/variable.hpp>
 #include <pinion/opkit/build.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL const std::string& any_variable::name() const {
   return (*graph_)[variable_].name;
@@ -35,9 +35,9 @@ PINION_DECL any_expr any_variable::read(source_location where) const {
   return {*variable.of, {made, 0}};
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
-namespace pinion::inline v0::dsl {
+namespace pinion { inline namespace v0 { namespace dsl {
 
 PINION_DECL any_expr endpoint_of(const any_variable& v, source_location where) {
   if (v.empty()) throw error(errc::invalid_argument, "a variable_handle that was never assigned is used as an operand");
@@ -49,4 +49,4 @@ PINION_DECL void join_graph(graph*& all, const any_variable& v) {
   join_graph(all, any_expr(v.owner(), v.reference()));
 }
 
-}  // namespace pinion::inline v0::dsl
+}}}  // namespace pinion::v0::dsl

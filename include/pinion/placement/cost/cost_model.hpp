@@ -8,7 +8,7 @@
 #include <pinion/placement/cost/measured_costs.hpp>
 #include <pinion/placement/device_info.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A way between two devices.
 struct link_speed {
@@ -31,7 +31,7 @@ struct cost_model {
 // Declared, or what is usual: one core of a server, one accelerator of 2020.
 device_speed speed_of(const device_info& d);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/cost/cost_model.ipp>

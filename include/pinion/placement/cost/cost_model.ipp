@@ -3,7 +3,7 @@
 
 #include <pinion/placement/cost/cost_model.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL device_speed speed_of(const device_info& d) {
   device_speed usual = d.spec.type() == "CPU" ? device_speed{5e10, 2e10, 1e-6} : device_speed{1e13, 1e12, 5e-6};
@@ -13,4 +13,4 @@ PINION_DECL device_speed speed_of(const device_info& d) {
   return usual;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -8,7 +8,7 @@
 #include <pinion/placement/placement.hpp>
 #include <pinion/placement/problem.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A function object from a problem to a placement of short makespan under a cost model. Source: TensorFlow's white
 // paper (Abadi et al., 2015), section 3.2.1, which leaves open, and here is so:
@@ -30,7 +30,7 @@ struct cost_placer {
   placement operator()(const placement_problem& p) const;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/cost/cost_placer.ipp>

@@ -16,7 +16,7 @@
 #include <pinion/placement/cost/simulate.hpp>
 #include <pinion/placement/simple_placer.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -163,4 +163,4 @@ PINION_DECL placement cost_placer::operator()(const placement_problem& p) const 
   return search.result(small);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

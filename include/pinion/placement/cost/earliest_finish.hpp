@@ -13,7 +13,7 @@
 #include <pinion/placement/cost/step_costs.hpp>
 #include <pinion/placement/placing.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // In which order nodes are taken, and whether one may fill a gap before others that were taken earlier.
 enum class list_order {
@@ -64,7 +64,7 @@ class earliest_finish {
   std::unordered_map<const int*, std::vector<idle_heap>> idle_;  // by candidate list, then by class
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/cost/earliest_finish.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/placement/cost/earliest_finish.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 // Candidate lists longer than this are not looked at one by one.
@@ -207,4 +207,4 @@ inline void earliest_finish::release_inputs(position i) {
       used_[static_cast<std::size_t>(work_.device_of_node(e.node))] -= static_cast<double>(costs_.bytes_out(e.node));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

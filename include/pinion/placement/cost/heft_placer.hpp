@@ -5,7 +5,7 @@
 #include <pinion/placement/cost/cost_model.hpp>
 #include <pinion/placement/placement.hpp>
 #include <pinion/placement/problem.hpp>
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A function object from a problem to a placement. Throws as class placing does. Source: Topcuoglu, Hariri, Wu,
 // "Performance-effective and low-complexity task scheduling for heterogeneous computing", IEEE TPDS 13(3), 2002; here
@@ -16,7 +16,7 @@ struct heft_placer {
   placement operator()(const placement_problem& p) const;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/cost/heft_placer.ipp>

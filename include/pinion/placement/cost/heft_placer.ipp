@@ -4,7 +4,7 @@
 #include <pinion/placement/cost/earliest_finish.hpp>
 #include <pinion/placement/cost/heft_placer.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL placement heft_placer::operator()(const placement_problem& p) const {
   placing work(p);
@@ -13,4 +13,4 @@ PINION_DECL placement heft_placer::operator()(const placement_problem& p) const 
   return work.result();
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -9,7 +9,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Mean seconds of each node on each device type, by the node's name. A value, whose special members stand out of line
 // so that cost models are cheap to compile.
@@ -48,7 +48,7 @@ class measured_costs {
   std::map<std::pair<std::string, std::string>, entry> entries_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/cost/measured_costs.ipp>

@@ -11,7 +11,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/placement/cost/measured_costs.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL measured_costs::measured_costs() = default;
 PINION_DECL measured_costs::measured_costs(const measured_costs&) = default;
@@ -87,4 +87,4 @@ PINION_DECL measured_costs measured_costs::load(const std::string& path) {
   return costs;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -4,7 +4,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/placement/placing.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Every group on one device where it may stand there, else on its first candidate.
 struct one_device_placer {
@@ -21,7 +21,7 @@ struct round_robin_placer {
   void fill(placing& work) const;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/cost/plain_placers.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/placement/cost/plain_placers.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL placement one_device_placer::operator()(const placement_problem& p) const {
   placing work(p);
@@ -31,4 +31,4 @@ PINION_DECL void round_robin_placer::fill(placing& work) const {
   }
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -10,7 +10,7 @@
 #include <pinion/placement/cost/cost_model.hpp>
 #include <pinion/placement/device_info.hpp>
 
-namespace pinion::inline v0::sim {
+namespace pinion { inline namespace v0 { namespace sim {
 
 // Devices of one kind in one task.
 struct planned_device {
@@ -44,7 +44,7 @@ class machine {
   cost_model costs_;
 };
 
-}  // namespace pinion::inline v0::sim
+}}}  // namespace pinion::v0::sim
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/cost/sim_machine.ipp>

@@ -4,7 +4,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/placement/cost/sim_machine.hpp>
 
-namespace pinion::inline v0::sim {
+namespace pinion { inline namespace v0 { namespace sim {
 
 PINION_DECL machine::machine(link_speed within_task, link_speed between_tasks) {
   costs_.within_task = within_task;
@@ -35,4 +35,4 @@ PINION_DECL machine& machine::add(std::string_view task, const planned_device& l
   return *this;
 }
 
-}  // namespace pinion::inline v0::sim
+}}}  // namespace pinion::v0::sim

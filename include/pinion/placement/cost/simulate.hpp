@@ -10,7 +10,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/placement/cost/step_costs.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A value that crosses between devices, once for each device that needs it.
 struct simulated_transfer {
@@ -79,7 +79,7 @@ class makespan_simulator {
   std::vector<std::pair<double, step_costs::position>> heap_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/cost/simulate.ipp>

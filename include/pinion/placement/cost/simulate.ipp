@@ -5,7 +5,7 @@
 
 #include <pinion/placement/cost/simulate.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL makespan_simulator::makespan_simulator(const step_costs& costs)
     : costs_(costs),
@@ -88,4 +88,4 @@ PINION_DECL simulated_step simulate(const step_costs& costs, std::span<const std
   return s;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

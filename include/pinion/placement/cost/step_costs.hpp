@@ -9,7 +9,7 @@
 #include <pinion/placement/cost/cost_model.hpp>
 #include <pinion/placement/groups.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Refers to the problem and its groups; read by any thread. Memory grows with nodes and edges, and with the square of
 // how many tasks differ in their links, not of the devices.
@@ -76,7 +76,7 @@ class step_costs {
   std::vector<edge> in_, out_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/cost/step_costs.ipp>

@@ -9,7 +9,7 @@
 #include <pinion/base/arithmetic.hpp>
 #include <pinion/placement/cost/step_costs.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::span<const step_costs::edge> step_costs::inputs(position i) const {
   return {in_.data() + in_begin_[i], in_begin_[i + 1] - in_begin_[i]};
@@ -166,4 +166,4 @@ inline void step_costs::know_measurements() {
         measured_[i * speeds_.size() + c] = e->seconds;
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

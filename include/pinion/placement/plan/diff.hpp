@@ -7,7 +7,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/placement/plan/plan.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A value. Nodes are told by their names.
 struct plan_diff {
@@ -28,7 +28,7 @@ plan_diff diff(const plan& first, const plan& second);
 // A line for each difference: "mul: /…/device:CPU:0 -> /…/device:GPU:0 (first device)", "- gone", "+ new".
 std::string to_string(const plan_diff& d);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 template <>
 struct fmt::formatter<pinion::plan_diff> : fmt::formatter<fmt::string_view> {

@@ -5,7 +5,7 @@
 
 #include <pinion/placement/plan/diff.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL plan_diff diff(const plan& first, const plan& second) {
   plan_diff d;
@@ -37,4 +37,4 @@ PINION_DECL std::string to_string(const plan_diff& d) {
                             d.makespan_first * 1e6);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

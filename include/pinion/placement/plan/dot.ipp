@@ -8,7 +8,7 @@
 
 #include <pinion/placement/plan/plan.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -55,4 +55,4 @@ PINION_DECL std::string plan::to_dot() const {
   return text + "}\n";
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -7,7 +7,7 @@
 #include <pinion/placement/plan/plan.hpp>
 #include <pinion/placement/problem.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Requires: the placement is one of this problem. Estimates are those of the cost model.
 plan explain(const placement_problem& problem, const placement& placed, const cost_model& costs = {});
@@ -16,7 +16,7 @@ plan explain(const placement_problem& problem, const placement& placed, const co
 // asked about 7 nodes and changed none"; guards that placed nothing; variables of the plan whose names were taken.
 void note_doubts(plan& p, const graph& g);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/plan/explain.ipp>

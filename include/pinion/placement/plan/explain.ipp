@@ -10,7 +10,7 @@
 #include <pinion/placement/placing.hpp>
 #include <pinion/placement/plan/explain.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -190,4 +190,4 @@ PINION_DECL void note_doubts(plan& p, const graph& g) {
   detail::note_taken_names(p, g);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

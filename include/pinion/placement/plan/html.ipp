@@ -6,7 +6,7 @@
 
 #include <pinion/placement/plan/plan.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 
@@ -90,4 +90,4 @@ PINION_DECL std::string plan::to_html() const {
   return std::string(detail::plan_page_head) + to_json() + std::string(detail::plan_page_tail);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

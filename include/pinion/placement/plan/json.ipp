@@ -6,7 +6,7 @@
 #include <pinion/base/json_text.hpp>
 #include <pinion/placement/plan/plan.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL std::string plan::to_json() const {
   const auto text = [](const std::string& s) { return json_quoted(s); };
@@ -42,4 +42,4 @@ PINION_DECL std::string plan::to_json() const {
       json_list(transfers(), transfer), json_list(notes(), text));
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

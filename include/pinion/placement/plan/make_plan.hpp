@@ -10,7 +10,7 @@
 #include <pinion/placement/any_placer.hpp>
 #include <pinion/placement/plan/explain.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct plan_options {
   bool allow_soft_placement = false;  // fallback mode; else strict
@@ -31,7 +31,7 @@ plan make_plan(const graph& g, std::vector<device_info> devices, const P& place,
   return detail::plan_with(ask, g, std::move(devices), fetches, options);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/plan/make_plan.ipp>

@@ -6,7 +6,7 @@
 #include <pinion/graph/traverse.hpp>
 #include <pinion/placement/plan/make_plan.hpp>
 
-namespace pinion::inline v0::detail {
+namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL plan plan_with(const any_placer& place, const graph& g, std::vector<device_info> devices,
                            std::initializer_list<operation> fetches, const plan_options& options) {
@@ -22,4 +22,4 @@ PINION_DECL plan plan_with(const any_placer& place, const graph& g, std::vector<
   return made;
 }
 
-}  // namespace pinion::inline v0::detail
+}}}  // namespace pinion::v0::detail

@@ -13,7 +13,7 @@
 #include <pinion/graph/node.hpp>
 #include <pinion/placement/device_info.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // One node of a plan. Times are estimates of a cost model, in seconds after the step begins.
 struct placed_node {
@@ -115,7 +115,7 @@ std::string to_string(const plan& p);
 // What a step would take, as an aligned table: a line for each device, then what crosses.
 std::string totals_table(const plan& p);
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 template <>
 struct fmt::formatter<pinion::plan> : fmt::formatter<fmt::string_view> {

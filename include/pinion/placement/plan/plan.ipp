@@ -7,7 +7,7 @@
 #include <pinion/base/near_name.hpp>
 #include <pinion/placement/plan/plan.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL plan::plan() = default;
 PINION_DECL plan::plan(const plan&) = default;
@@ -94,4 +94,4 @@ PINION_DECL std::string totals_table(const plan& p) {
                                              p.makespan() * 1e6);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

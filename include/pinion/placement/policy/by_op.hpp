@@ -7,7 +7,7 @@
 #include <pinion/graph/node.hpp>
 #include <pinion/spec/place.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A row of by_op: nodes of this op go there. A place of a device type on which the op has no kernel at all does not
 // compile.
@@ -35,4 +35,4 @@ struct by_op {
   }
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -7,7 +7,7 @@
 
 #include <pinion/graph/device_guard.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A placement policy made of others: first_of{variables_on{"/job:ps"}, my_policy{}}. The first whose answer changes
 // what guards inside gathered decides; the later ones are not asked. Owns the others.
@@ -35,4 +35,4 @@ class first_of {
   std::tuple<Policies...> policies_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

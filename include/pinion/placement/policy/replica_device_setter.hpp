@@ -13,7 +13,7 @@
 #include <pinion/spec/cluster_spec.hpp>
 #include <pinion/spec/device_spec.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 struct replica_device_setter_options {
   int ps_tasks = 0;  // how many; with a cluster, the tasks of ps_device's job there
@@ -75,7 +75,7 @@ class replica_device_setter {
   Strategy strategy_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/policy/replica_device_setter.ipp>

@@ -8,7 +8,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/placement/policy/replica_device_setter.hpp>
 
-namespace pinion::inline v0::detail {
+namespace pinion { inline namespace v0 { namespace detail {
 
 inline std::vector<std::string> usual_ps_ops() {
   return {"Variable",
@@ -47,4 +47,4 @@ PINION_DECL bool device_setter_rules::asks_strategy(const node_view& op) const {
   return !ps_.job().empty() && (job.empty() || job == ps_.job());
 }
 
-}  // namespace pinion::inline v0::detail
+}}}  // namespace pinion::v0::detail

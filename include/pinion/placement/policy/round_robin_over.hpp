@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A placement policy with state: each node that has no device type yet goes to the next of some devices; one that has
 // takes no turn. Fields that guards inside it set win over its own. For one thread at a time. Making it throws
@@ -29,7 +29,7 @@ class round_robin_over {
   std::size_t next_ = 0;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/policy/round_robin_over.ipp>

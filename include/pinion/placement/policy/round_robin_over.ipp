@@ -3,7 +3,7 @@
 
 #include <pinion/placement/policy/round_robin_over.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL round_robin_over::round_robin_over(std::initializer_list<std::string_view> devices) {
   for (const std::string_view text : devices) devices_.push_back(parse_device(text));
@@ -19,4 +19,4 @@ PINION_DECL void round_robin_over::expect_some() const {
   if (devices_.empty()) throw error(errc::invalid_argument, "round_robin_over has no devices to deal nodes out to");
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A ps strategy: a function object from an op and the number of ps tasks to a task. Called once for each op that goes
 // to a ps task, in the order in which they are made. Sources: TensorFlow 1.15, device_setter.py and
@@ -40,7 +40,7 @@ struct hashed {
   int operator()(const node_view& op, int tasks) const;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/policy/strategies.ipp>

@@ -7,7 +7,7 @@
 #include <pinion/base/md5.hpp>
 #include <pinion/placement/policy/strategies.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace detail {
 inline double bytes_of(const node_view& op) {
@@ -29,4 +29,4 @@ PINION_DECL int hashed::operator()(const node_view& op, int tasks) const {
   return static_cast<int>(rest);
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

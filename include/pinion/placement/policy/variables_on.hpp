@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // A placement policy without state: variables go to a device, where guards inside do not say otherwise. A bad device
 // string throws invalid_argument when it is made.
@@ -24,7 +24,7 @@ class variables_on {
   device_spec device_;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/placement/policy/variables_on.ipp>

@@ -4,10 +4,10 @@
 #include <pinion/op/variable/op.hpp>
 #include <pinion/placement/policy/variables_on.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL device_spec variables_on::operator()(const node_view& op) const {
   return op.is<op::variable>() ? merge(device_, op.device()) : op.device();
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

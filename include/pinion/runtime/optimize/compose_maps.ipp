@@ -8,7 +8,7 @@
 #include <pinion/runtime/optimize/compose_maps.hpp>
 #include <pinion/scalar/compiled.hpp>
 
-namespace pinion::inline v0::runtime::detail {
+namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
 // The program of a consumer with that of a producer put in at one input; inputs from left to right.
 inline scalar::program put_in(const scalar::program& consumer, std::size_t at, const scalar::program& producer) {
@@ -43,9 +43,9 @@ inline const scalar::program* map_program(const node& n) {
   return program && (*program)->results.size() == 1 ? program->get() : nullptr;
 }
 
-}  // namespace pinion::inline v0::runtime::detail
+}}}}  // namespace pinion::v0::runtime::detail
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL int compose_maps(draft& d) {
   constexpr std::size_t most_instructions = 128, most_inputs = 12;
@@ -83,4 +83,4 @@ PINION_DECL int compose_maps(draft& d) {
   return composed;
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

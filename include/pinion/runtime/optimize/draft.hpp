@@ -14,7 +14,7 @@
 #include <pinion/placement/placement.hpp>
 #include <pinion/runtime/step/signature.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 // What is cut and run: a graph of its own, under ids of its own.
 struct optimized_step {
@@ -71,7 +71,7 @@ class draft {
   std::vector<int> uses_;
 };
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/optimize/draft.ipp>

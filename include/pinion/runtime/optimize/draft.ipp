@@ -7,7 +7,7 @@
 
 #include <pinion/runtime/optimize/draft.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL draft::draft(const graph& g, const placement& placed, const step_signature& s) : placed_(placed) {
   std::vector<std::pair<node_id, int>> all;
@@ -122,4 +122,4 @@ PINION_DECL node_id draft::present(node_id i) const {
   return by == no_node ? i : by;
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

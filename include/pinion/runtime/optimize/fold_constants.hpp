@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 // In all, milliseconds of work: no deadline stops it.
 inline constexpr double most_folded_operations = 1 << 23;
@@ -15,7 +15,7 @@ inline constexpr double most_folded_operations = 1 << 23;
 // takes long.
 int fold_constants(draft& d, std::int64_t limit);
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/optimize/fold_constants.ipp>

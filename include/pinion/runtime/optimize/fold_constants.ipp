@@ -8,7 +8,7 @@
 #include <pinion/opkit/work_context.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
 
-namespace pinion::inline v0::runtime::detail {
+namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
 // A node and the constants that it takes, as a graph of their own; the node comes last.
 struct lone_node {
@@ -63,9 +63,9 @@ inline any_tensor known_shape(const draft& d, const node& n) {
   return value;
 }
 
-}  // namespace pinion::inline v0::runtime::detail
+}}}}  // namespace pinion::v0::runtime::detail
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL int fold_constants(draft& d, std::int64_t limit) {
   int folded = 0;
@@ -102,4 +102,4 @@ PINION_DECL int fold_constants(draft& d, std::int64_t limit) {
   return folded;
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

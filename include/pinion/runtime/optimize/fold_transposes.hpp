@@ -4,11 +4,11 @@
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 int fold_transposes(draft& d);
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/optimize/fold_transposes.ipp>

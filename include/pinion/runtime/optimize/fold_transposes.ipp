@@ -3,7 +3,7 @@
 
 #include <pinion/runtime/optimize/fold_transposes.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL int fold_transposes(draft& d) {
   const auto turns_a_matrix = [&](const node& n) {
@@ -26,4 +26,4 @@ PINION_DECL int fold_transposes(draft& d) {
   return folded;
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

@@ -5,14 +5,14 @@
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 inline constexpr std::int64_t largest_folded_constant = 1 << 20;  // bytes
 
 // Of a step's copy; the graph stays as it is. Every fetch yields what it did, up to rounding.
 optimized_step optimize(const graph& g, const placement& placed, const step_signature& signature);
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/optimize/optimize.ipp>

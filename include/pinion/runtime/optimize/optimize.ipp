@@ -1,13 +1,13 @@
 // Bodies of <pinion/runtime/optimize/optimize.hpp>.
 #pragma once
 
-#include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/optimize/compose_maps.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
 #include <pinion/runtime/optimize/fold_transposes.hpp>
+#include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/optimize/share_common.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL optimized_step optimize(const graph& g, const placement& placed, const step_signature& signature) {
   draft d(g, placed, signature);
@@ -20,4 +20,4 @@ PINION_DECL optimized_step optimize(const graph& g, const placement& placed, con
   return d.finished();
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

@@ -14,7 +14,7 @@
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/runtime/optimize/share_common.hpp>
 
-namespace pinion::inline v0::runtime::detail {
+namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
 // Tensors are compared up to a size: two large constants are rarely the same.
 inline bool same_tensor(const any_tensor& a, const any_tensor& b) {
@@ -60,9 +60,9 @@ inline std::size_t hash_of(const draft::item& it) {
   return h;
 }
 
-}  // namespace pinion::inline v0::runtime::detail
+}}}}  // namespace pinion::v0::runtime::detail
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL int share_common(draft& d) {
   std::unordered_multimap<std::size_t, node_id> seen;
@@ -89,4 +89,4 @@ PINION_DECL int share_common(draft& d) {
   return shared;
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

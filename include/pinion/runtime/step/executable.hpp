@@ -11,7 +11,7 @@
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/runtime/step/partition.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 // Makes the kernel of a node, or finds one that a session keeps: stateful kernels are shared by its steps.
 using kernel_source = std::function<std::shared_ptr<kernel>(const kernel_setup&)>;
@@ -52,7 +52,7 @@ struct executable {
            const kernel_source& kernels);
 };
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/step/executable.ipp>

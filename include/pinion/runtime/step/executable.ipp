@@ -7,7 +7,7 @@
 #include <pinion/op/transfer/cpu.hpp>
 #include <pinion/runtime/step/executable.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL executable::executable(partition part, const pinion::graph& g, devices::device& on, task_services& services,
                                    const std::shared_ptr<body_compiler>& bodies, const kernel_source& kernels)
@@ -77,4 +77,4 @@ PINION_DECL void executable::add(part_item& from, task_services& services, const
   items.push_back(std::move(it));
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

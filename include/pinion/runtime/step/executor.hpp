@@ -24,7 +24,7 @@
 #include <pinion/runtime/step/executable.hpp>
 #include <pinion/runtime/step/step_tracer.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 // What the runs of one step share. The first failure wins and stops the others.
 class step_state final : public step_watch {
@@ -128,7 +128,7 @@ class executor : public std::enable_shared_from_this<executor> {
   finished done_;
 };
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/step/executor.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/runtime/step/executor.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL void step_state::check_deadline() {
   if (deadline && std::chrono::steady_clock::now() > *deadline) fail(too_late());
@@ -258,4 +258,4 @@ PINION_DECL void executor::clear() {
   for (auto& slot : m_.slots) slot = {};
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

@@ -10,7 +10,7 @@
 #include <pinion/placement/placement.hpp>
 #include <pinion/runtime/step/signature.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 // An item of a partition: a node to compute, or one of the ends of what comes in and goes out.
 struct part_item {
@@ -34,7 +34,7 @@ struct partition {
 // memory grow with nodes, edges and what crosses.
 std::vector<partition> cut_by_device(const graph& g, const placement& placed, const step_signature& s, int home);
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/step/partition.ipp>

@@ -10,7 +10,7 @@
 #include <pinion/runtime/step/partition.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 namespace detail {
 
@@ -142,4 +142,4 @@ PINION_DECL std::vector<partition> cut_by_device(const graph& g, const placement
   return detail::partitioner(g, placed, s, home).run();
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

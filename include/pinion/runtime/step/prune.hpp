@@ -6,10 +6,10 @@
 #include <pinion/graph/traverse.hpp>
 #include <pinion/runtime/step/signature.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 inline std::vector<node_id> prune(const graph& g, const step_signature& s) {
   return ancestors(g, s.fetches, s.targets, s.feeds);
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

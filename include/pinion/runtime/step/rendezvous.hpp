@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/services.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 // Invariants: under one key at most one of a value and a receiver waits, and a second receiver is refused; callbacks
 // run without the lock; after abort() nothing waits, and whoever comes later is told the error at once.
@@ -28,7 +28,7 @@ class local_rendezvous final : public rendezvous {
   std::unordered_map<std::string, receiver> receivers_;
 };
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/step/rendezvous.ipp>

@@ -5,7 +5,7 @@
 
 #include <pinion/runtime/step/rendezvous.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL void local_rendezvous::send(const std::string& key, handed_over value) {
   receiver waiting;
@@ -54,4 +54,4 @@ PINION_DECL void local_rendezvous::abort(const error& why) {
   for (auto& [key, done] : waiting) done({}, &why);
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

@@ -7,7 +7,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/node.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 struct step_signature {
   std::vector<output> feeds;
@@ -21,7 +21,7 @@ struct signature_hash {
   std::size_t operator()(const step_signature& s) const;
 };
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/step/signature.ipp>

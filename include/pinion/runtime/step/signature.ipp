@@ -6,7 +6,7 @@
 
 #include <pinion/runtime/step/signature.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL std::size_t signature_hash::operator()(const step_signature& s) const {
   std::uint64_t h = 14695981039346656037ull;
@@ -20,4 +20,4 @@ PINION_DECL std::size_t signature_hash::operator()(const step_signature& s) cons
   return static_cast<std::size_t>(h);
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

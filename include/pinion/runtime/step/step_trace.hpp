@@ -13,7 +13,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/file_path.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // One node on its device, or one end of a transfer. On a device with a stream the times are those of the stream. A
 // receive lasts from when its device was ready for the value until the value was there.
@@ -50,7 +50,7 @@ struct step_trace {
   friend bool operator==(const step_trace&, const step_trace&) = default;
 };
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/step/step_trace.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/runtime/step/step_trace.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void step_trace::merge(step_trace part, std::int64_t begin, std::int64_t end) {
   left_out += part.left_out;
@@ -23,4 +23,4 @@ PINION_DECL void step_trace::merge(step_trace part, std::int64_t begin, std::int
   }
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

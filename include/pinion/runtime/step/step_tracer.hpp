@@ -9,7 +9,7 @@
 #include <pinion/device/device.hpp>
 #include <pinion/runtime/step/step_trace.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 // Made for one run of a step in one task, and outlives it. Thread-safe.
 class step_tracer {
@@ -52,7 +52,7 @@ class traced_item {
 
 }  // namespace runtime
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/step/step_tracer.ipp>

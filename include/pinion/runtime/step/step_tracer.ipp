@@ -5,7 +5,7 @@
 
 #include <pinion/runtime/step/step_tracer.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 PINION_DECL void step_tracer::add(trace_event e) {
   std::lock_guard hold(mutex_);
@@ -20,9 +20,9 @@ PINION_DECL step_trace step_tracer::take() {
   return std::exchange(trace_, {});
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL traced_item::traced_item(step_tracer& into, devices::device& on, trace_event what)
     : into_(&into), stream_(on.stream()), event_(std::make_shared<trace_event>(std::move(what))) {
@@ -42,4 +42,4 @@ PINION_DECL void traced_item::end(std::int64_t bytes) const {
     tell();
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

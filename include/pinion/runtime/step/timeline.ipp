@@ -17,7 +17,7 @@
 #include <pinion/runtime/step/transfer_key.hpp>
 #include <pinion/spec/device_spec.hpp>
 
-namespace pinion::inline v0 {
+namespace pinion { inline namespace v0 {
 
 namespace runtime::detail {
 
@@ -197,4 +197,4 @@ PINION_DECL void step_trace::save(const file_path& path) const {
   files::write_file(path.text(), to_json());
 }
 
-}  // namespace pinion::inline v0
+}}  // namespace pinion::v0

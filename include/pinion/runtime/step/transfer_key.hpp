@@ -6,7 +6,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 // "W/read:0;/job:ps/…/device:CPU:0;/job:worker/…/device:CPU:0": what, from where, to where. `what` is an output's
 // number, or "done" for a control edge.
@@ -25,7 +25,7 @@ constexpr std::string_view value_of(std::string_view key) {
   return key.substr(0, key.rfind(';'));
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/step/transfer_key.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/runtime/step/transfer_key.hpp>
 
-namespace pinion::inline v0::runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL std::string transfer_key(std::string_view node, std::string_view what, std::string_view from,
                                      std::string_view to) {
@@ -13,4 +13,4 @@ PINION_DECL std::string transfer_key(std::string_view node, std::string_view wha
   return key;
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

@@ -11,7 +11,7 @@
 #include <pinion/tensor/tensor.hpp>
 #include <pinion/train/checkpoint/checkpoint_files.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // A tensor as rows that follow one another; one piece where it is not cut.
 struct saved_tensor {
@@ -58,7 +58,7 @@ void write_shards(const checkpoint_contents& c, const checkpoint_files& to, bool
 // whole; of one that does not become whole nothing stays. Errors of the disk are those of files::output_file.
 void write_checkpoint(const checkpoint_contents& c);
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/checkpoint/checkpoint_contents.ipp>

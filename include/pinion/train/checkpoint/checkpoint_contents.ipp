@@ -8,7 +8,7 @@
 #include <pinion/files/safetensors_writer.hpp>
 #include <pinion/train/checkpoint/checkpoint_contents.hpp>
 
-namespace pinion::inline v0::train::detail {
+namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
 PINION_DECL void write_shard(const std::filesystem::path& path, const checkpoint_contents::shard& s,
                              const std::map<std::string, std::string>& notes) {
@@ -46,9 +46,9 @@ PINION_DECL void write_shards(const checkpoint_contents& c, const checkpoint_fil
   files::write_shard_index(to.index(), index);
 }
 
-}  // namespace pinion::inline v0::train::detail
+}}}}  // namespace pinion::v0::train::detail
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL void write_checkpoint(const checkpoint_contents& c) {
   files::make_folder(std::filesystem::path(c.prefix).parent_path());
@@ -64,4 +64,4 @@ PINION_DECL void write_checkpoint(const checkpoint_contents& c) {
   for (const auto& shard : before) files::remove_file(shard);
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

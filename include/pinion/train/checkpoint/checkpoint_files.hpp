@@ -12,7 +12,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/files/shard_index.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // A value: names, whether the files are there or not.
 class checkpoint_files {
@@ -33,7 +33,7 @@ class checkpoint_files {
   std::filesystem::path whole_, index_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/checkpoint/checkpoint_files.ipp>

@@ -4,7 +4,7 @@
 #include <pinion/files/folder.hpp>
 #include <pinion/train/checkpoint/checkpoint_files.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL std::set<std::filesystem::path> checkpoint_files::shards() const {
   std::set<std::filesystem::path> all;
@@ -21,4 +21,4 @@ PINION_DECL void checkpoint_files::remove() const {
   files::remove_file(whole_);
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -9,7 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/files/safetensors.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // The files of a checkpoint, opened and checked when it is made: not_found, there are none; data_loss, one is damaged,
 // or they do not belong together. May be read by several threads.
@@ -26,7 +26,7 @@ class checkpoint_reader {
   std::optional<files::safetensors_reader> whole_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/checkpoint/checkpoint_reader.ipp>

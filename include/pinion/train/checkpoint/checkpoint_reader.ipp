@@ -4,7 +4,7 @@
 #include <pinion/train/checkpoint/checkpoint_files.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL checkpoint_reader::checkpoint_reader(const std::string& prefix) {
   if (prefix.empty()) throw error(errc::not_found, "there is no checkpoint to restore: its path is empty");
@@ -22,4 +22,4 @@ PINION_DECL const files::stored_tensor* checkpoint_reader::find(const std::strin
   return shards_ ? shards_->find(name) : whole_->find(name);
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

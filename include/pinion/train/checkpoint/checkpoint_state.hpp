@@ -12,7 +12,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // A checkpoint that was written, by its prefix: the path without ".safetensors".
 struct checkpoint_entry {
@@ -44,7 +44,7 @@ void write_checkpoint_state(const std::filesystem::path& folder, const checkpoin
 // The prefix of the newest checkpoint of a folder that is there, to be restored; empty where there is none.
 std::string latest_checkpoint(const std::filesystem::path& folder);
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/checkpoint/checkpoint_state.ipp>

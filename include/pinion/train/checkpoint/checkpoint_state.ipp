@@ -9,7 +9,7 @@
 #include <pinion/train/checkpoint/checkpoint_files.hpp>
 #include <pinion/train/checkpoint/checkpoint_state.hpp>
 
-namespace pinion::inline v0::train::detail {
+namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
 PINION_DECL std::string quoted(const std::string& text) {
   std::string result = "\"";
@@ -31,9 +31,9 @@ PINION_DECL std::string unquoted(std::string_view text) {
   return result;
 }
 
-}  // namespace pinion::inline v0::train::detail
+}}}}  // namespace pinion::v0::train::detail
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL checkpoint_state read_checkpoint_state(const std::filesystem::path& folder) {
   checkpoint_state state;
@@ -70,4 +70,4 @@ PINION_DECL std::string latest_checkpoint(const std::filesystem::path& folder) {
   return {};
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -21,7 +21,7 @@
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/checkpoint/checkpoint_state.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct checkpoint_contents;
 struct saved_tensor;
@@ -127,7 +127,7 @@ any_tensor rows_of(const any_tensor& whole, std::int64_t first, const shape& ext
 
 }  // namespace detail
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/checkpoint/saver.ipp>

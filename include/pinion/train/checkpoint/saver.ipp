@@ -11,7 +11,7 @@
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL std::string saver::save(session& from, const std::string& path, const variable_handle<std::int64_t>& step) {
   wait();
@@ -129,9 +129,9 @@ PINION_DECL double saver::now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
-namespace pinion::inline v0::train::detail {
+namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
 PINION_DECL any_tensor rows_of(const any_tensor& whole, std::int64_t first, const shape& extent) {
   any_tensor rows(whole.dtype(), extent);
@@ -140,9 +140,9 @@ PINION_DECL any_tensor rows_of(const any_tensor& whole, std::int64_t first, cons
   return rows;
 }
 
-}  // namespace pinion::inline v0::train::detail
+}}}}  // namespace pinion::v0::train::detail
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL std::vector<saver::saved_variable> saver::variables() const {
   std::vector<saved_variable> all;
@@ -295,4 +295,4 @@ PINION_DECL void saver::assign(session& to, const std::vector<saved_variable>& f
   }
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

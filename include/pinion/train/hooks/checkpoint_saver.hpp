@@ -16,7 +16,7 @@
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/step_timer.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Told of each checkpoint; any of the functions may be empty.
 struct checkpoint_listener {
@@ -84,7 +84,7 @@ class checkpoint_saver {
 };
 PINION_HELD_HOOK(checkpoint_saver)
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/checkpoint_saver.ipp>

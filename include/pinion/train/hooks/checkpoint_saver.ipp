@@ -15,7 +15,7 @@
 #include <pinion/train/hooks/checkpoint_saver.hpp>
 #include <pinion/train/summary/graph_text.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_HOLD_HOOK(checkpoint_saver)
 
@@ -135,4 +135,4 @@ PINION_DECL void checkpoint_saver::insist(session& s, std::int64_t step) {
   tell_listeners(s, step);
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

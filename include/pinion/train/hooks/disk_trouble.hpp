@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/options.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Can it be mended while training goes on (a full disk, a folder without rights), or would it fail for ever?
 bool may_pass(const error& e);
@@ -42,7 +42,7 @@ class disk_trouble {
   bool has_worked_, told_ = false;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/disk_trouble.ipp>

@@ -8,7 +8,7 @@
 
 #include <pinion/train/hooks/disk_trouble.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL bool may_pass(const error& e) {
   switch (e.code()) {
@@ -32,4 +32,4 @@ PINION_DECL void disk_trouble::tell_or_throw(const error& caught) {
   if (!std::exchange(told_, true)) tell(warn_, fmt::format("{}; training goes on without {}", caught.what(), what_));
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

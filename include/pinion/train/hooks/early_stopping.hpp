@@ -15,7 +15,7 @@
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/step_timer.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct early_stopping_options {
   std::function<double(session&)> metric = {};  // of the model as it is, on a validation split, say
@@ -58,7 +58,7 @@ class early_stopping {
 };
 PINION_HELD_HOOK(early_stopping)
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/early_stopping.ipp>

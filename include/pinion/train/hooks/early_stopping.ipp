@@ -5,7 +5,7 @@
 
 #include <pinion/train/hooks/early_stopping.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_HOLD_HOOK(early_stopping)
 
@@ -55,4 +55,4 @@ PINION_DECL bool early_stopping::state::is_better(double value) const {
   return o.smaller_is_better ? value < best - o.min_delta : value > best + o.min_delta;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

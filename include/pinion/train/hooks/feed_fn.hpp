@@ -7,7 +7,7 @@
 
 #include <pinion/train/hooks/hook.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // An out_of_range that the function throws is the end of the input.
 class feed_fn {
@@ -19,4 +19,4 @@ class feed_fn {
   std::function<std::vector<feed>()> next_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -8,7 +8,7 @@
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/hooks/hook.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Runs a request at the end and keeps its values. Copies share them.
 class final_ops {
@@ -27,7 +27,7 @@ class final_ops {
 };
 PINION_HELD_HOOK(final_ops)
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/final_ops.ipp>

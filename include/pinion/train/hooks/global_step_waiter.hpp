@@ -7,7 +7,7 @@
 #include <pinion/train/hooks/global_step_watch.hpp>
 #include <pinion/train/hooks/hook.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // The first step waits until the global step has reached a value, looked at twice a second; a stop ends the wait.
 class global_step_waiter {
@@ -25,7 +25,7 @@ class global_step_waiter {
 };
 PINION_HELD_HOOK(global_step_waiter)
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/global_step_waiter.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/train/hooks/global_step_waiter.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_HOLD_HOOK(global_step_waiter)
 
@@ -18,4 +18,4 @@ PINION_DECL void global_step_waiter::before_run(run_context& c) {
   }
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

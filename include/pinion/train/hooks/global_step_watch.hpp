@@ -10,7 +10,7 @@
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/step_timer.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Fetched with every run, first among what the hook fetches. A value; refers to the graph whose step it watches.
 class global_step_watch {
@@ -37,7 +37,7 @@ class global_step_watch {
   variable_handle<std::int64_t> step_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/global_step_watch.ipp>

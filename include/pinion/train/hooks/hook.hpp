@@ -19,7 +19,7 @@
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/coordinator.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // A step, as hooks see it. Valid during the call.
 class run_context {
@@ -133,4 +133,4 @@ requires(detail::hook_type<H> && !std::is_same_v<H, any_hook>) any_hook::any_hoo
 #define PINION_HOLD_HOOK(h) template any_hook::any_hook(h);
 #endif
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

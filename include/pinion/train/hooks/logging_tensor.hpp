@@ -14,7 +14,7 @@
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/step_timer.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 using tagged_tensors = std::vector<std::pair<std::string, any_expr>>;
 
@@ -46,7 +46,7 @@ class logging_tensor {
 };
 PINION_HELD_HOOK(logging_tensor)
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/logging_tensor.ipp>

@@ -6,7 +6,7 @@
 #include <pinion/tensor/text.hpp>
 #include <pinion/train/hooks/logging_tensor.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_HOLD_HOOK(logging_tensor)
 
@@ -50,4 +50,4 @@ PINION_DECL void logging_tensor::log(std::span<const any_tensor> values) {
   o_.log ? o_.log(line) : fmt::print("{}\n", line);
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/train/hooks/hook.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct nan_tensor_options {
   bool fail_on_nan_loss = true;  // otherwise training stops, without an error
@@ -25,7 +25,7 @@ class nan_tensor {
 };
 PINION_HELD_HOOK(nan_tensor)
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/nan_tensor.ipp>

@@ -6,7 +6,7 @@
 
 #include <pinion/train/hooks/nan_tensor.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_HOLD_HOOK(nan_tensor)
 
@@ -28,4 +28,4 @@ PINION_DECL void nan_tensor::after_run(run_context& c, std::span<const any_tenso
       .at_node(loss_.name(), loss_.op(), to_string(loss_.node().where));
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -12,7 +12,7 @@
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/hooks/step_timer.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct profiler_options {
   std::optional<std::int64_t> save_steps = {};
@@ -47,7 +47,7 @@ class profiler {
 };
 PINION_HELD_HOOK(profiler)
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/profiler.ipp>

@@ -7,7 +7,7 @@
 #include <pinion/files/folder.hpp>
 #include <pinion/train/hooks/profiler.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_HOLD_HOOK(profiler)
 
@@ -41,4 +41,4 @@ PINION_DECL void profiler::save(std::int64_t step) {
   trace_ = {};
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

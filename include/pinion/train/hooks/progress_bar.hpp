@@ -15,7 +15,7 @@
 #include <pinion/train/hooks/global_step_watch.hpp>
 #include <pinion/train/hooks/hook.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct progress_bar_options {
   std::int64_t total_steps = 0;  // 0: not known
@@ -52,7 +52,7 @@ class progress_bar {
 };
 PINION_HELD_HOOK(progress_bar)
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/progress_bar.ipp>

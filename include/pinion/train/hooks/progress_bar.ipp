@@ -8,7 +8,7 @@
 
 #include <pinion/train/hooks/progress_bar.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_HOLD_HOOK(progress_bar)
 
@@ -49,4 +49,4 @@ PINION_DECL std::string progress_bar::text() const {
   return line;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

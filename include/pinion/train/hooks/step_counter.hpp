@@ -14,7 +14,7 @@
 #include <pinion/train/hooks/step_timer.hpp>
 #include <pinion/train/summary/summary_writer.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct step_counter_options {
   std::optional<std::int64_t> every_n_steps = {};  // 100 where no seconds are given either
@@ -48,7 +48,7 @@ class step_counter {
 };
 PINION_HELD_HOOK(step_counter)
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/step_counter.ipp>

@@ -9,7 +9,7 @@
 
 #include <pinion/train/hooks/step_counter.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_HOLD_HOOK(step_counter)
 
@@ -46,4 +46,4 @@ PINION_DECL void step_counter::say(std::int64_t step, double rate) {
   o_.log(fmt::format("step {}, {:.4g} steps/s", step, rate));
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

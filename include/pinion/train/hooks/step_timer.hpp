@@ -8,7 +8,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Due at first, never twice for one step, and then every so many steps or seconds since it was last. For one thread.
 class step_timer {
@@ -35,7 +35,7 @@ class step_timer {
   clock::time_point last_time_{};
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/step_timer.ipp>

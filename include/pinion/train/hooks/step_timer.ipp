@@ -4,7 +4,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/train/hooks/step_timer.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL step_timer::step_timer(std::optional<std::int64_t> every_steps, std::optional<double> every_secs,
                                    const std::string& whose)
@@ -32,4 +32,4 @@ PINION_DECL std::optional<step_timer::since> step_timer::done(std::int64_t step)
   return passed;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -9,7 +9,7 @@
 #include <pinion/train/hooks/global_step_watch.hpp>
 #include <pinion/train/hooks/hook.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct stop_at_step_options {
   std::optional<std::int64_t> num_steps = {};  // so many more than when the first session is made
@@ -32,7 +32,7 @@ class stop_at_step {
 };
 PINION_HELD_HOOK(stop_at_step)
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/stop_at_step.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/train/hooks/stop_at_step.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_HOLD_HOOK(stop_at_step)
 
@@ -21,4 +21,4 @@ PINION_DECL void stop_at_step::after_run(run_context& c, std::span<const any_ten
   if (step_.read_if([this](std::int64_t step) { return step >= *last_step_; }, c, values)) c.request_stop();
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -14,7 +14,7 @@
 #include <pinion/train/hooks/step_timer.hpp>
 #include <pinion/train/summary/summary_writer.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct summary_saver_options {
   std::optional<std::int64_t> save_steps = {};
@@ -45,7 +45,7 @@ class summary_saver {
 };
 PINION_HELD_HOOK(summary_saver)
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/hooks/summary_saver.ipp>

@@ -7,7 +7,7 @@
 #include <pinion/train/hooks/summary_saver.hpp>
 #include <pinion/train/summary/summary.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_HOLD_HOOK(summary_saver)
 
@@ -55,4 +55,4 @@ PINION_DECL void summary_saver::end(session&) {
   file_.survive([&] { o_.writer->flush(); });
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -5,7 +5,7 @@
 #include <pinion/train/optimizers/optimizer.hpp>
 #include <pinion/train/scalar_value.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct adagrad_options {
   scalar_value learning_rate = .01;
@@ -29,7 +29,7 @@ class adagrad : public optimizer<adagrad> {
   options o_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/optimizers/adagrad.ipp>

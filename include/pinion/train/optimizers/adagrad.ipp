@@ -3,7 +3,7 @@
 
 #include <pinion/train/optimizers/adagrad.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL adagrad::adagrad(const options& o) : o_(o) {
   if (!(o.initial_accumulator_value > 0))
@@ -18,4 +18,4 @@ PINION_DECL operation adagrad::apply_one(graph& g, node_id variable, const gradi
                                      {rate});
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -9,7 +9,7 @@
 #include <pinion/train/optimizers/adam.hpp>
 #include <pinion/train/optimizers/slot_table.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL adam::adam(const options& o) : o_(o) {
   for (const double beta : {o.beta1, o.beta2})
@@ -65,4 +65,4 @@ PINION_DECL gradient_value adam::dense(graph& g, node_id variable, const gradien
   return {autodiff::to_dense(g, gradient, {g.id_of(g[variable].name + "/read"), 0}), {}, {}};
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

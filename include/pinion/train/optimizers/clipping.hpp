@@ -8,13 +8,13 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/graph/called_from.hpp>
+#include <pinion/op/elementwise/spelling.hpp>
 #include <pinion/op/matmul/spelling.hpp>
 #include <pinion/op/reduce/spelling.hpp>
-#include <pinion/op/elementwise/spelling.hpp>
-#include <pinion/graph/called_from.hpp>
 #include <pinion/train/optimizers/gradient_of_variable.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 void expect_positive(const char* function, double norm);
@@ -115,7 +115,7 @@ struct clipped_gradients {
 clipped_gradients clip_by_global_norm(const std::vector<gradient_of_variable>& gradients, double clip_norm,
                                       source_location where = source_location::current());
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/optimizers/clipping.ipp>

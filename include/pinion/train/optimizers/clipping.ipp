@@ -3,7 +3,7 @@
 
 #include <pinion/train/optimizers/clipping.hpp>
 
-namespace pinion::inline v0::train::detail {
+namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
 PINION_DECL void expect_positive(const char* function, double norm) {
   if (!(norm > 0))
@@ -11,9 +11,9 @@ PINION_DECL void expect_positive(const char* function, double norm) {
                 std::string(function) + " to " + std::to_string(norm) + "; a norm to clip to must be positive");
 }
 
-}  // namespace pinion::inline v0::train::detail
+}}}}  // namespace pinion::v0::train::detail
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL std::vector<gradient_of_variable> clip_by_value(const std::vector<gradient_of_variable>& gradients,
                                                             double low, double high, source_location where) {
@@ -60,4 +60,4 @@ PINION_DECL clipped_gradients clip_by_global_norm(const std::vector<gradient_of_
           norm};
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

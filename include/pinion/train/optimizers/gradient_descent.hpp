@@ -5,7 +5,7 @@
 #include <pinion/train/optimizers/optimizer.hpp>
 #include <pinion/train/scalar_value.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct gradient_descent_options {
   scalar_value learning_rate = .01;
@@ -26,7 +26,7 @@ class gradient_descent : public optimizer<gradient_descent> {
   options o_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/optimizers/gradient_descent.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/train/optimizers/gradient_descent.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL operation gradient_descent::apply_one(graph& g, node_id variable, const gradient_value& gradient,
                                                   const scalar_value& rate) const {
@@ -11,4 +11,4 @@ PINION_DECL operation gradient_descent::apply_one(graph& g, node_id variable, co
                                               {variable}, gradient, {rate});
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -8,7 +8,7 @@
 #include <pinion/graph/beside.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // A variable and the gradient of the loss by it: dense, or some rows. One that holds neither is none, and is passed
 // over when gradients are applied.
@@ -43,7 +43,7 @@ std::vector<gradient_of_variable> change_gradients(const std::vector<gradient_of
   return changed;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/optimizers/gradient_of_variable.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/train/optimizers/gradient_of_variable.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL gradient_of_variable gradient_of_variable::with_values(output values) const {
   gradient_of_variable other = *this;
@@ -11,4 +11,4 @@ PINION_DECL gradient_of_variable gradient_of_variable::with_values(output values
   return other;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -5,7 +5,7 @@
 #include <pinion/train/optimizers/optimizer.hpp>
 #include <pinion/train/scalar_value.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct momentum_options {
   scalar_value learning_rate = .01;
@@ -30,7 +30,7 @@ class momentum : public optimizer<momentum> {
   options o_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/optimizers/momentum.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/train/optimizers/momentum.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL operation momentum::apply_one(graph& g, node_id variable, const gradient_value& gradient,
                                           const scalar_value& rate) const {
@@ -13,4 +13,4 @@ PINION_DECL operation momentum::apply_one(graph& g, node_id variable, const grad
   return make_update<rules::momentum>(g, ops, states, gradient, {rate, o_.momentum});
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

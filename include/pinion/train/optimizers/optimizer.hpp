@@ -11,15 +11,15 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/op/source/spelling.hpp>
-#include <pinion/op/variable/spelling.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
+#include <pinion/op/variable/spelling.hpp>
 #include <pinion/train/handle.hpp>
 #include <pinion/train/optimizers/gradient_of_variable.hpp>
 #include <pinion/train/optimizers/slots.hpp>
 #include <pinion/train/scalar_value.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct minimize_options {
   variable_handle<std::int64_t> global_step = {};  // counted up once the variables are updated
@@ -188,7 +188,7 @@ class optimizer {
   std::shared_ptr<slot_table> made_ = make_slot_table();
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/optimizers/optimizer.ipp>

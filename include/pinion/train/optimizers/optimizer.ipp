@@ -10,7 +10,7 @@
 #include <pinion/train/formula.hpp>
 #include <pinion/train/optimizers/optimizer.hpp>
 
-namespace pinion::inline v0::train::detail {
+namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
 // A rate as the updates of one apply_gradients want it: a number, or an expression of the variable's dtype, made once.
 class shared_rate {
@@ -141,4 +141,4 @@ PINION_DECL in_graph::in_graph(graph& g) {
 }
 PINION_DECL in_graph::~in_graph() = default;
 
-}  // namespace pinion::inline v0::train::detail
+}}}}  // namespace pinion::v0::train::detail

@@ -4,7 +4,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/train/optimizers/optimizer.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct rmsprop_options {
   scalar_value learning_rate = .001;
@@ -32,7 +32,7 @@ class rmsprop : public optimizer<rmsprop> {
   options o_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/optimizers/rmsprop.ipp>

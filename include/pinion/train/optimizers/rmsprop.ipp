@@ -3,7 +3,7 @@
 
 #include <pinion/train/optimizers/rmsprop.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL operation rmsprop::apply_one(graph& g, node_id variable, const gradient_value& gradient,
                                          const scalar_value& rate) const {
@@ -18,4 +18,4 @@ PINION_DECL operation rmsprop::apply_one(graph& g, node_id variable, const gradi
                                      gradient, numbers);
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

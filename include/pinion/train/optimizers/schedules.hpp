@@ -12,7 +12,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/train/formula.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 void expect_steps(const char* schedule, double steps);
@@ -79,7 +79,7 @@ expr<double> linear_warmup(const scalar_value& rate, const expr<std::int64_t>& s
 expr<double> piecewise_constant(const expr<std::int64_t>& step, const std::vector<std::int64_t>& boundaries,
                                 const std::vector<double>& values, source_location where = source_location::current());
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/optimizers/schedules.ipp>

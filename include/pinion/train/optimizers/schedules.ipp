@@ -5,7 +5,7 @@
 
 #include <pinion/train/optimizers/schedules.hpp>
 
-namespace pinion::inline v0::train::detail {
+namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
 PINION_DECL void expect_steps(const char* schedule, double steps) {
   if (!(steps > 0))
@@ -18,9 +18,9 @@ PINION_DECL formula_value passed(const formula_value& step, double steps, bool s
   return staircase ? floor(p) : p;
 }
 
-}  // namespace pinion::inline v0::train::detail
+}}}}  // namespace pinion::v0::train::detail
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL expr<double> exponential_decay(const scalar_value& rate, const expr<std::int64_t>& step,
                                            const decay_options& o, source_location where) {
@@ -121,4 +121,4 @@ PINION_DECL expr<double> piecewise_constant(const expr<std::int64_t>& step, cons
       where);
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -10,7 +10,7 @@
 
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // The variables that an optimizer made, by the variable that each belongs to (no_node: to all of them) and by name.
 // Thread-safe. A graph that is gone is forgotten with it.
@@ -41,4 +41,4 @@ class slot_table {
   std::map<key_type, node_id> made_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 class slot_table;  // in slot_table.hpp; of an optimizer and its copies
 std::shared_ptr<slot_table> make_slot_table();
@@ -23,7 +23,7 @@ node_id find_or_make_slot(slot_table& made, graph& g, node_id variable, std::str
 // variable are the parts of WHOLE/OWNER. Throws invalid_argument where the shape is not known.
 node_id make_slot(graph& g, node_id variable, const std::string& owner, double value);
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/optimizers/slots.ipp>

@@ -3,14 +3,14 @@
 
 #include <utility>
 
-#include <pinion/op/source/spelling.hpp>
-#include <pinion/op/variable/spelling.hpp>
-#include <pinion/op/variable/slices.hpp>
 #include <pinion/graph/scopes.hpp>
+#include <pinion/op/source/spelling.hpp>
+#include <pinion/op/variable/slices.hpp>
+#include <pinion/op/variable/spelling.hpp>
 #include <pinion/train/optimizers/slot_table.hpp>
 #include <pinion/train/optimizers/slots.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL std::shared_ptr<slot_table> make_slot_table() {
   return std::make_shared<slot_table>();
@@ -49,4 +49,4 @@ PINION_DECL node_id make_slot(graph& g, node_id variable, const std::string& own
   return slot;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/train/summary/summary.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // What one resource has counted, and under which names it is shown.
 struct replica_counts {
@@ -23,7 +23,7 @@ struct replica_counts {
 std::vector<expr<std::string>> summaries_of(const replica_counts& c, const summary::options& o,
                                             source_location where = source_location::current());
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/replicas/replica_summaries.ipp>

@@ -3,15 +3,15 @@
 
 #include <optional>
 
-#include <pinion/op/gather/spelling.hpp>
-#include <pinion/op/layout/spelling.hpp>
-#include <pinion/op/slice/spelling.hpp>
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/device_guard.hpp>
 #include <pinion/graph/scopes.hpp>
+#include <pinion/op/gather/spelling.hpp>
+#include <pinion/op/layout/spelling.hpp>
+#include <pinion/op/slice/spelling.hpp>
 #include <pinion/train/replicas/replica_summaries.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL std::vector<expr<std::string>> summaries_of(const replica_counts& c, const summary::options& o,
                                                         source_location where) {
@@ -29,4 +29,4 @@ PINION_DECL std::vector<expr<std::string>> summaries_of(const replica_counts& c,
   return all;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -14,7 +14,7 @@
 #include <pinion/graph/scopes.hpp>
 #include <pinion/placement/policy/replica_device_setter.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // What build(0), build(1), ... return: each is called under the name scope "replica_I" and a replica_device_setter
 // whose worker is the I-th device; one strategy deals the variables of all replicas out to the ps tasks. Without ps
@@ -45,4 +45,4 @@ auto replicate(const std::vector<std::string>& workers, replica_device_setter_op
   return towers;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -6,7 +6,7 @@
 
 #include <pinion/train/coordinator.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Calls step(0), step(1), ..., each again and again in a thread of its own, until it returns false; returns when all
 // have. One that throws stops all, after the calls that are under way, and is thrown here; the end of the input
@@ -23,4 +23,4 @@ void run_in_threads(int threads, const Step& step) {
   all.join({.stop_grace_period = std::chrono::hours(24)});
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -13,7 +13,7 @@
 #include <pinion/train/optimizers/optimizer.hpp>
 #include <pinion/train/replicas/replica_summaries.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct ssp_options {
   std::int64_t staleness = 3;  // steps that a replica may be ahead of the slowest; 0: they keep step
@@ -121,7 +121,7 @@ class ssp {
   std::shared_ptr<detail::ssp_nodes> nodes_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/replicas/ssp.ipp>

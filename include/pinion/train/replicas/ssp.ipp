@@ -7,11 +7,11 @@
 
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
-#include <pinion/opkit/build.hpp>
 #include <pinion/op/sync/op.hpp>
+#include <pinion/opkit/build.hpp>
 #include <pinion/train/replicas/ssp.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL void ssp_hook::after_create_session(session& on, coordinator& with) {
   replica_ = std::int64_t(on.run({{nodes_->wanted, replica_}}, nodes_->replica, nodes_->enter));
@@ -25,9 +25,9 @@ PINION_DECL void ssp_hook::end(session& on) {
   on.run(nodes_->leave);
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
-namespace pinion::inline v0::train::detail {
+namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
 PINION_DECL void check_ssp_step(const minimize_options& options) {
   if (options.global_step.empty())
@@ -76,4 +76,4 @@ PINION_DECL std::shared_ptr<ssp_nodes> make_ssp_nodes(const ssp_options& o, cons
   return made;
 }
 
-}  // namespace pinion::inline v0::train::detail
+}}}}  // namespace pinion::v0::train::detail

@@ -19,7 +19,7 @@
 #include <pinion/train/optimizers/optimizer.hpp>
 #include <pinion/train/replicas/replica_summaries.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct sync_replicas_options {
   std::int64_t replicas_to_aggregate = 1;
@@ -167,7 +167,7 @@ operation sync_replicas<Optimizer>::apply_gradients(const std::vector<gradient_o
   return nodes_->train;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/replicas/sync_replicas.ipp>

@@ -7,11 +7,11 @@
 
 #include <pinion/graph/called_from.hpp>
 #include <pinion/graph/scopes.hpp>
-#include <pinion/opkit/build.hpp>
 #include <pinion/op/sync/op.hpp>
+#include <pinion/opkit/build.hpp>
 #include <pinion/train/replicas/sync_replicas.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 
@@ -91,9 +91,9 @@ PINION_DECL void sync_replicas_hook::enter(session& on, const coordinator& with)
   }
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
-namespace pinion::inline v0::train::detail {
+namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
 PINION_DECL sync_builder::sync_builder(const sync_replicas_options& o, const variable_handle<std::int64_t>& global_step,
                                        source_location where)
@@ -272,4 +272,4 @@ PINION_DECL std::shared_ptr<sync_nodes> sync_nodes_in_the_making::finish(const o
   return std::move(s.made);
 }
 
-}  // namespace pinion::inline v0::train::detail
+}}}}  // namespace pinion::v0::train::detail

@@ -18,7 +18,7 @@
 #include <pinion/train/session/chief_sign.hpp>
 #include <pinion/train/session/options.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // For one thread. Refers to the options; `sign` is empty where variables do not outlive a session, or nothing tells
 // whose they are: then none are kept.
@@ -55,7 +55,7 @@ class beginning {
   std::string name_;  // of the chief's task
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/session/beginning.ipp>

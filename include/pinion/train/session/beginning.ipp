@@ -11,7 +11,7 @@
 #include <pinion/train/handle.hpp>
 #include <pinion/train/session/beginning.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 
@@ -133,4 +133,4 @@ PINION_DECL void beginning::end(session& s) {
   sign_->put(s, {.training = training_, .beat = chief_note::ended, .name = name_});
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -12,7 +12,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/session.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // The text of the sign, taken apart. A value.
 struct chief_note {
@@ -45,7 +45,7 @@ class chief_sign {
   operation here_;  // asks for no device
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/session/chief_sign.ipp>

@@ -8,7 +8,7 @@
 #include <pinion/graph/scopes.hpp>
 #include <pinion/train/session/chief_sign.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL chief_sign::chief_sign(graph& g) {
   const auto& made = g.collection("chief_sign");
@@ -72,4 +72,4 @@ PINION_DECL std::optional<chief_note> chief_sign::look(session& on) const {
   return note;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/train/session/chief_sign.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Judges by the chief's sign, which its owner looks at now and then. A value, for one thread.
 class chief_watch {
@@ -38,7 +38,7 @@ class chief_watch {
   bool is_lost_ = false;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/session/chief_watch.ipp>

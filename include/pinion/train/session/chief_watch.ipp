@@ -5,7 +5,7 @@
 
 #include <pinion/train/session/chief_watch.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL chief_watch::change chief_watch::see(const std::optional<chief_note>& sign, time now) {
   if (!sign) return change::none;
@@ -24,4 +24,4 @@ PINION_DECL void chief_watch::could_not_look(time now) {
   if (!is_lost_) alive_ = now;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

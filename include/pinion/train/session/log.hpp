@@ -6,7 +6,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/options.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // For .log = tr::silent: lines go nowhere.
 struct silent_t {
@@ -17,7 +17,7 @@ inline constexpr silent_t silent{};
 // Makes a sink safe for several threads, whose lines come one after another; standard error where it is empty.
 text_sink one_at_a_time(text_sink to);
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/session/log.ipp>

@@ -11,7 +11,7 @@
 
 #include <pinion/train/session/log.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL text_sink one_at_a_time(text_sink to) {
   return [to = std::move(to), lock = std::make_shared<std::mutex>()](std::string_view line) {
@@ -20,4 +20,4 @@ PINION_DECL text_sink one_at_a_time(text_sink to) {
   };
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -23,7 +23,7 @@
 #include <pinion/train/session/signal_stop.hpp>
 #include <pinion/train/session/task_probe.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Owns its session, the threads of its queue runners and copies of its hooks. The default graph when it is made is its
 // graph, which it finalizes until it is gone. A step that fails because a task died or restarted (unavailable, aborted)
@@ -114,7 +114,8 @@ class monitored_training_session {
   static run_request request_of(std::initializer_list<feed> feeds, const F&... fetches) {
     return request_of_ends(feeds, {fetches...});
   }
-  static run_request request_of_ends(std::initializer_list<feed> feeds, std::initializer_list<runtime::fetch_end> fetches);
+  static run_request request_of_ends(std::initializer_list<feed> feeds,
+                                     std::initializer_list<runtime::fetch_end> fetches);
   static bool is_recoverable(const error& e) { return e.code() == errc::aborted || e.code() == errc::unavailable; }
   // What a step fails with when the threads of the coordinator are stopped, since they close the queues that they fill;
   // and a thread when another program does.
@@ -177,7 +178,7 @@ class monitored_training_session {
   std::optional<std::int64_t> step_;                           // the last that was seen
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/session/monitored_session.ipp>

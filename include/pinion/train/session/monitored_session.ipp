@@ -18,7 +18,7 @@
 #include <pinion/train/session/monitored_session.hpp>
 #include <pinion/train/session/patience.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL monitored_training_session::~monitored_training_session() {
   try {
@@ -458,4 +458,4 @@ PINION_DECL void monitored_training_session::throw_if_given_up() {
   throw why;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -11,7 +11,7 @@
 #include <pinion/train/session/log.hpp>
 #include <pinion/train/session/scaffold.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 struct monitored_session_options {
   std::string master = {};          // "" this process, or "pinion://host:port"
@@ -40,4 +40,4 @@ struct monitored_session_options {
   std::chrono::milliseconds heartbeat = std::chrono::seconds(1);
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // One wait, from when it is made on. A value, for one thread.
 class patience {
@@ -48,4 +48,4 @@ class patience {
   std::chrono::milliseconds pause_ = 50 * ms;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -12,7 +12,7 @@
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Operations that begin a session. Those that are empty are taken from the graph's collection of that name, or made,
 // when the graph is finalized. A value. Rules: TensorFlow 1.15, monitored_session.py, Scaffold.
@@ -45,7 +45,7 @@ struct scaffold {
   static operation reads_of(graph& g, const std::string& name, const std::vector<std::string>& collections);
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/session/scaffold.ipp>

@@ -4,7 +4,7 @@
 #include <pinion/graph/called_from.hpp>
 #include <pinion/train/session/scaffold.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL void scaffold::finalize(source_location where) {
   const called_from line(where);
@@ -32,4 +32,4 @@ PINION_DECL operation scaffold::reads_of(graph& g, const std::string& name,
   return group_of(g, name, reads);
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

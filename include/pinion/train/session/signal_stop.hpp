@@ -11,7 +11,7 @@
 #include <pinion/base/stop_signal.hpp>
 #include <pinion/runtime/session.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Belongs to a session and to its thread, which says what it is about; the signal comes in another one, which ends
 // waits that do not end by themselves and keeps the servers of this process serving until the session is closed.
@@ -77,7 +77,7 @@ class signal_stop {
   std::optional<stop_listener> listener_;  // last, since it calls what uses the others
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/session/signal_stop.ipp>

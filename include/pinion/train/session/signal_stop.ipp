@@ -5,7 +5,7 @@
 
 #include <pinion/train/session/signal_stop.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL signal_stop::signal_stop(bool listens, const patience& p) : patience_(p) {
   if (!listens) return;
@@ -73,4 +73,4 @@ PINION_DECL void signal_stop::cancel() {
     session_->cancel_steps(stopped());
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

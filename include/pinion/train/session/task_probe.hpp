@@ -12,7 +12,7 @@
 #include <pinion/graph/operation.hpp>
 #include <pinion/runtime/options.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 class task_probe {
  public:
@@ -31,7 +31,7 @@ class task_probe {
 // Is it the error of a task that died, restarted or does not answer, and may come back?
 bool may_come_back(const error& e);
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/session/task_probe.ipp>

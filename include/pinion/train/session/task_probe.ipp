@@ -8,7 +8,7 @@
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/session/task_probe.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL bool may_come_back(const error& e) {
   return e.code() == errc::aborted || e.code() == errc::unavailable || e.code() == errc::deadline_exceeded;
@@ -40,4 +40,4 @@ PINION_DECL void task_probe::run(session_options how, std::chrono::milliseconds 
   }
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

@@ -10,7 +10,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // What an entry holds; the number of its field.
 enum class event_kind : std::uint32_t {
@@ -67,7 +67,7 @@ struct hyperparameter {
 };
 std::string hyperparameters_message(const std::vector<hyperparameter>& all, double start_time);
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/summary/event.ipp>

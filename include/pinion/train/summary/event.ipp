@@ -11,7 +11,7 @@
 #include <protozero/pbf_builder.hpp>
 #include <protozero/pbf_message.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 
@@ -161,11 +161,11 @@ PINION_DECL std::string hyperparameters_message(const std::vector<hyperparameter
   return bytes;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #else
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL std::string encode(const event&) {
   return op::check_messages_can_be_made(), "";
@@ -183,5 +183,5 @@ PINION_DECL std::string hyperparameters_message(const std::vector<hyperparameter
   return op::check_messages_can_be_made(), "";
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 #endif

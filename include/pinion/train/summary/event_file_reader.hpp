@@ -11,7 +11,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/train/summary/event.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Owns its place in the file. One thread at a time.
 class event_file_reader {
@@ -38,7 +38,7 @@ class event_file_reader {
 // The event files of a directory, in the order in which readers take them: by name.
 std::vector<std::filesystem::path> event_files(const std::filesystem::path& dir);
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/summary/event_file_reader.ipp>

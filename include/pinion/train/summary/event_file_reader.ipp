@@ -7,7 +7,7 @@
 #include <pinion/train/summary/event_file_reader.hpp>
 #include <pinion/train/summary/record.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL event_file_reader::event_file_reader(const std::filesystem::path& file)
     : path_(file), in_(file, std::ios::binary) {
@@ -70,4 +70,4 @@ PINION_DECL std::vector<std::filesystem::path> event_files(const std::filesystem
   return found;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

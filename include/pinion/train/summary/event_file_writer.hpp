@@ -17,7 +17,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/train/summary/event.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // What std::time tells, as a fraction.
 inline double seconds_since_1970() {
@@ -68,7 +68,7 @@ class event_file_writer {
   double written_at_ = 0;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/summary/event_file_writer.ipp>

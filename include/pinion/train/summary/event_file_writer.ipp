@@ -15,7 +15,7 @@
 #include <pinion/train/summary/event_file_writer.hpp>
 #include <pinion/train/summary/record.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 
@@ -112,4 +112,4 @@ PINION_DECL void event_file_writer::close() {
   ::close(std::exchange(file_, -1));
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

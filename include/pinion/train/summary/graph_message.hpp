@@ -10,7 +10,7 @@
 #include <pinion/graph/graph.hpp>
 #include <pinion/placement/plan/plan.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Every node with its inputs, attributes and the shapes of its outputs, on the device that `device` names, or on none.
 // Of a tensor of more than 1024 bytes, and of text as long, only dtype and shape are told: weights are not for looking
@@ -28,7 +28,7 @@ std::string graph_message_of_requests(const graph& g);
 // that meets the request (what stands with a node of the plan on that node's), so that a device has one name only.
 std::string graph_message(const graph& g, const plan& p);
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/summary/graph_message.ipp>

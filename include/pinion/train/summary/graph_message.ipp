@@ -9,20 +9,20 @@
 #include <pinion/graph/body.hpp>
 #include <pinion/train/summary/graph_message.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL std::string graph_message(const graph& g) {
   return graph_message(g, [](const node& n) { return to_string(n.requested); });
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HAS_PROTOZERO
 #include <map>
 
 #include <protozero/pbf_builder.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 
@@ -181,19 +181,19 @@ PINION_DECL std::string graph_message(const graph& g, const std::function<std::s
   return bytes;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #else
 #include <pinion/op/summary/message.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 PINION_DECL std::string graph_message(const graph&, const std::function<std::string(const node&)>&) {
   return op::check_messages_can_be_made(), "";
 }
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 #endif
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 
@@ -274,4 +274,4 @@ PINION_DECL std::string graph_message(const graph& g, const plan& p) {
   return graph_message(g, [&devices](const node& n) { return devices.of(n); });
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

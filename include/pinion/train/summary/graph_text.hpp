@@ -8,7 +8,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // Of a message that graph_message made: a field a line, as protobuf prints it.
 std::string graph_text(std::string_view graph_message);
@@ -17,7 +17,7 @@ std::string graph_text(std::string_view graph_message);
 // is not there. Errors of the file are those of files::output_file; unimplemented in a build without protozero.
 void write_graph(const graph& g, const std::filesystem::path& dir, std::string_view name = "graph.pbtxt");
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/summary/graph_text.ipp>

@@ -6,7 +6,7 @@
 #include <pinion/train/summary/graph_message.hpp>
 #include <pinion/train/summary/graph_text.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL void write_graph(const graph& g, const std::filesystem::path& dir, std::string_view name) {
   const std::string text = graph_text(graph_message(g));
@@ -14,7 +14,7 @@ PINION_DECL void write_graph(const graph& g, const std::filesystem::path& dir, s
   files::write_file(dir / name, text);
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HAS_PROTOZERO
 #include <span>
@@ -22,7 +22,7 @@ PINION_DECL void write_graph(const graph& g, const std::filesystem::path& dir, s
 #include <fmt/format.h>
 #include <protozero/pbf_reader.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 
@@ -137,12 +137,12 @@ PINION_DECL std::string graph_text(std::string_view graph_message) {
   return text;
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #else
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 PINION_DECL std::string graph_text(std::string_view) {
   return op::check_messages_can_be_made(), "";
 }
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 #endif

@@ -8,7 +8,7 @@
 
 #include <pinion/files/crc32c.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 inline constexpr std::size_t record_head = 12, record_tail = 4;
 
@@ -39,4 +39,4 @@ inline void append_record(std::string& to, std::string_view payload) {
   detail::append_little_endian(to, masked_crc32c(payload));
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train

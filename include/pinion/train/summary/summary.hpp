@@ -18,7 +18,7 @@
 #include <pinion/dsl/node_call.hpp>
 #include <pinion/op/summary/op.hpp>
 
-namespace pinion::inline v0::train::summary {
+namespace pinion { inline namespace v0 { namespace train { namespace summary {
 
 // The collection that summaries are in, unless others are asked for.
 inline constexpr std::string_view all = "summaries";
@@ -116,7 +116,7 @@ expr<std::string> merge(const std::vector<expr<std::string>>& summaries, std::st
 // than give nothing, which nobody could run.
 expr<std::string> merge_all(std::string_view collection = all, source_location where = source_location::current());
 
-}  // namespace pinion::inline v0::train::summary
+}}}}  // namespace pinion::v0::train::summary
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/summary/summary.ipp>

@@ -6,7 +6,7 @@
 #include <pinion/opkit/build.hpp>
 #include <pinion/train/summary/summary.hpp>
 
-namespace pinion::inline v0::train::summary::detail {
+namespace pinion { inline namespace v0 { namespace train { namespace summary { namespace detail {
 
 PINION_DECL std::string unique_tag(const graph& g, const std::string& wanted) {
   const auto taken = [&](const std::string& tag) {
@@ -30,9 +30,9 @@ PINION_DECL std::string node_name_of(std::string_view tag) {
   return name;
 }
 
-}  // namespace pinion::inline v0::train::summary::detail
+}}}}}  // namespace pinion::v0::train::summary::detail
 
-namespace pinion::inline v0::train::summary {
+namespace pinion { inline namespace v0 { namespace train { namespace summary {
 
 PINION_DECL expr<std::string> merge(const std::vector<expr<std::string>>& summaries, std::string_view name,
                                     source_location where) {
@@ -59,4 +59,4 @@ PINION_DECL expr<std::string> merge_all(std::string_view collection, source_loca
   return merge(found, {}, where);
 }
 
-}  // namespace pinion::inline v0::train::summary
+}}}}  // namespace pinion::v0::train::summary

@@ -16,7 +16,7 @@
 #include <pinion/train/summary/event_file_writer.hpp>
 #include <pinion/train/summary/graph_message.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 // A directory is a run: two processes that write the same tags need one each. Owns its file. Thread-safe. Errors of the
 // file are those of event_file_writer; a build without protozero throws unimplemented when one is made. The destructor
@@ -56,7 +56,7 @@ class summary_writer {
   event_file_writer file_;
 };
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
 
 #if PINION_HEADER_ONLY
 #include <pinion/train/summary/summary_writer.ipp>

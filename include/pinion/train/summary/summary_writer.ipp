@@ -5,7 +5,7 @@
 #include <pinion/op/summary/message.hpp>
 #include <pinion/train/summary/summary_writer.hpp>
 
-namespace pinion::inline v0::train {
+namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL void summary_writer::add_graph(const graph& g, const std::vector<device_info>& devices) {
   file_.add(event_kind::graph, graph_message(g, devices));
@@ -52,4 +52,4 @@ PINION_DECL void summary_writer::add_hparams(const std::vector<hyperparameter>& 
             op::plugin_message("_hparams_/session_start_info", "hparams", hyperparameters_message(all, file_.now())));
 }
 
-}  // namespace pinion::inline v0::train
+}}}  // namespace pinion::v0::train
