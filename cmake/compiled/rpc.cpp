@@ -11,7 +11,7 @@
 #include <pinion/rpc/message.ipp>
 #include <pinion/rpc/network.ipp>
 #include <pinion/rpc/security.ipp>
-#include <pinion/rpc/server.ipp>
+#include <pinion/rpc/acceptor.ipp>
 #include <pinion/rpc/tcp_network.ipp>
 #include <pinion/rpc/traffic.ipp>
 #endif

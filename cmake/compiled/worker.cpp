@@ -4,7 +4,6 @@
 #include <pinion/distributed/server/calls.ipp>
 #include <pinion/distributed/server/local_cluster.ipp>
 #include <pinion/distributed/server/server.ipp>
-#include <pinion/distributed/server/server_core.ipp>
 #include <pinion/distributed/server/task_server.ipp>
 #include <pinion/distributed/worker/builders.ipp>
 #include <pinion/distributed/worker/exchange.ipp>

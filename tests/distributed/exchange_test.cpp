@@ -7,7 +7,7 @@
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/rpc/security.hpp>
-#include <pinion/rpc/server.hpp>
+#include <pinion/rpc/acceptor.hpp>
 #include <pinion/netsim/sim_network.hpp>
 
 #include <distributed/sim_cluster.hpp>
@@ -28,15 +28,15 @@ struct trader {
   peers others;
   thread_pool pool{0};
   distributed::exchange values;
-  std::shared_ptr<rpc::server> door;
+  std::shared_ptr<rpc::acceptor> door;
 
   trader(std::shared_ptr<sim_network> host, const std::string& task, const cluster_spec& spec, exchange_options how)
       : net(std::move(host)),
         name(task),
         others(*net, spec, {.me = me, .allowed = {}}),
         values(*net, name, others, pool, how),
-        door(std::make_shared<rpc::server>(*net, net->listen(host_of(task) + ":2222"),
-                                           rpc::server_options{.me = me, .allowed = {}}, service())) {
+        door(std::make_shared<rpc::acceptor>(*net, net->listen(host_of(task) + ":2222"),
+                                           rpc::acceptor_options{.me = me, .allowed = {}}, service())) {
     door->start();
   }
   ~trader() {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <pinion/distributed/client/remote_session.hpp>
-#include <pinion/distributed/server/server_core.hpp>
+#include <pinion/distributed/server/task_server.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
 #include <support/caught.hpp>

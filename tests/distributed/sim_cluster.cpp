@@ -4,7 +4,7 @@
 
 #include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/distributed/client/remote_session.hpp>
-#include <pinion/distributed/server/server_core.hpp>
+#include <pinion/distributed/server/task_server.hpp>
 #include <pinion/netsim/sim_network.hpp>
 
 #include <rpc/coroutines.hpp>
@@ -42,7 +42,7 @@ struct sim_cluster::inside {
     tasks.erase(task);
     const auto net = host(host_of(task));
     // Everything happens in the thread that waits; a listener of its own needs no key, whatever its host is called.
-    tasks[task] = std::make_unique<distributed::server_core>(
+    tasks[task] = std::make_unique<distributed::task_server>(
         net, spec,
         pinion::server_options{.job = std::string(s.job()), .task = s.task(), .security = {}, .config = config},
         net->listen(address_of(task)), distributed::server_threads{});
@@ -53,7 +53,7 @@ struct sim_cluster::inside {
   const server_config config;
   cluster_spec spec;
   std::vector<std::shared_ptr<netsim::sim_network>> lives{world.host("client")};  // coroutines refer to them to the end
-  std::map<std::string, std::unique_ptr<distributed::server_core>> tasks;
+  std::map<std::string, std::unique_ptr<distributed::task_server>> tasks;
   const runtime::remote_scheme before = runtime::remote_sessions();
 };
 

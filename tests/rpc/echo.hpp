@@ -10,7 +10,7 @@
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/security.hpp>
-#include <pinion/rpc/server.hpp>
+#include <pinion/rpc/acceptor.hpp>
 #include <pinion/netsim/sim_network.hpp>
 
 #include <rpc/coroutines.hpp>
@@ -66,12 +66,12 @@ struct echo_task {
   std::vector<responder> kept;
   int notices = 0, begun = 0;
   std::vector<std::string> gone;  // why each client went
-  std::shared_ptr<server> door;
+  std::shared_ptr<acceptor> door;
 
   explicit echo_task(std::shared_ptr<sim_network> host, std::string key = "", limits allowed = {})
       : net(std::move(host)),
-        door(std::make_shared<server>(*net, net->listen(ps_at),
-                                      server_options{.me = {ps_name, incarnation, std::move(key)}, .allowed = allowed},
+        door(std::make_shared<acceptor>(*net, net->listen(ps_at),
+                                      acceptor_options{.me = {ps_name, incarnation, std::move(key)}, .allowed = allowed},
                                       service())) {
     door->start();
   }

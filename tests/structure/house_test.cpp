@@ -196,7 +196,7 @@ TEST_CASE("an umbrella header brings no more than promised") {
   const std::string declared = network + "|" + archives + "|" + nvcc + "|" + files + "|" + tables + "|" + engine;
   CHECK(brought("graph.hpp", declared + "|" + threads) == "");
   CHECK(brought("session.hpp", declared + "|" + threads) == "");
-  const std::string bodies = "rpc/.*|distributed/(wire|master|worker)/.*|.*/server_core.hpp|<asio.*|" + archives;
+  const std::string bodies = "rpc/.*|distributed/(wire|master|worker)/.*|.*/task_server.hpp|<asio.*|" + archives;
   CHECK(brought("train.hpp", network + "|" + nvcc + "|" + tables + "|" + engine + "|" + bodies) == "");
   CHECK(brought("pinion.hpp", nvcc + "|" + tables + "|" + engine + "|" + bodies) == "");
   CHECK(brought("cuda.hpp", network) == "");

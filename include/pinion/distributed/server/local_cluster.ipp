@@ -5,16 +5,18 @@
 #include <vector>
 
 #include <pinion/distributed/server/local_cluster.hpp>
+#include <pinion/rpc/tcp_network.hpp>
 
 namespace pinion { inline namespace v0 {
 
 PINION_DECL local_cluster::local_cluster(std::initializer_list<job> jobs, const server_config& config,
                                          const security_options& security) {
-  std::vector<std::unique_ptr<distributed::bound_address>> ports;
+  const auto network = rpc::tcp_network_of_this_process();
+  std::vector<std::unique_ptr<rpc::listener>> ports;
   for (const job& j : jobs) {
     if (!spec_.has(j.name)) spec_.add_job(j.name);
     for (int task = 0; task < j.tasks; ++task) {
-      ports.push_back(distributed::bind_address("127.0.0.1:0"));
+      ports.push_back(network->listen("127.0.0.1:0"));
       spec_.add_task(j.name, task, ports.back()->address());
     }
   }

@@ -5,20 +5,18 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
-#include <pinion/distributed/server/task_server.hpp>
+#include <pinion/distributed/server/options.hpp>
 #include <pinion/runtime/options.hpp>
 #include <pinion/spec/cluster_spec.hpp>
 
 namespace pinion { inline namespace v0 {
 
+namespace rpc {
+class listener;
+}
 namespace distributed {
-
-std::unique_ptr<task_server> make_task_server(const cluster_spec& cluster, const server_options& options,
-                                              std::unique_ptr<bound_address> bound);
-std::unique_ptr<bound_address> bind_address(const std::string& address);
-void shut_down_task(const std::string& address, const std::string& task, const security_options& security);
-
-}  // namespace distributed
+class task_server;
+}
 
 // One task of a cluster: it keeps variables, computes parts of steps for any session, and is the master of sessions
 // that target it. Serves from its construction on, in threads of its own. Owns its devices and state; sessions do not
@@ -44,7 +42,7 @@ class server {
 
  private:
   friend class local_cluster;
-  server(const cluster_spec& cluster, const server_options& options, std::unique_ptr<distributed::bound_address> bound);
+  server(const cluster_spec& cluster, const server_options& options, std::unique_ptr<rpc::listener> bound);
 
   std::unique_ptr<distributed::task_server> task_;
 };

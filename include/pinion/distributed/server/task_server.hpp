@@ -1,65 +1,170 @@
-// The options of a server, and what stands behind it.
+// The services of one task of a cluster behind one port: what a server is made of.
 #pragma once
 
+#include <atomic>
 #include <chrono>
-#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
-#include <vector>
+#include <thread>
+#include <utility>
 
 #include <pinion/base/config.hpp>
-#include <pinion/runtime/options.hpp>
+#include <pinion/base/thread_pool.hpp>
+#include <pinion/distributed/master/master.hpp>
+#include <pinion/distributed/server/calls.hpp>
+#include <pinion/distributed/server/options.hpp>
+#include <pinion/distributed/worker/builders.hpp>
+#include <pinion/distributed/worker/exchange.hpp>
 
-namespace pinion { inline namespace v0 {
+namespace pinion { inline namespace v0 { namespace distributed {
 
-struct server_config {
-  int cpu_devices = 1;
-  int inter_op_threads = 0;  // for nodes beside each other; 0: the cores of this machine shared by its tasks
-  int intra_op_threads = 0;  // for loops inside a node; likewise
-  any_placer placer = {};    // of the sessions that target this task
-  std::vector<sim::accelerator> simulated = {};   // pretend accelerators: /gpu:0, /gpu:1, ...
-  std::chrono::milliseconds heartbeat{1000};      // a peer that is silent for two is dead
-  std::uint64_t credit = std::uint64_t{4} << 20;  // bytes that may be on the way to one peer
-  std::chrono::milliseconds stop_timeout{10000};  // of stop(): what runs longer is named, and left to itself
+// Threads of a server beside the network's. On a network that runs in whatever thread waits there are none.
+struct server_threads {
+  int builders = 0, alarms = 0;
+  int inter_op = 0, intra_op = 0;  // helpers
 };
 
-struct server_options {
-  std::string job = {};  // may be left out where the cluster has one job
-  int task = 0;
-  security_options security = {};
-  server_config config = {};
-};
-
-// Counts since the start of a server, over all its connections.
-struct traffic_counts {
-  std::uint64_t bytes_sent = 0, bytes_received = 0, messages_sent = 0, messages_received = 0, requests = 0, writes = 0;
-};
-
-namespace distributed {
-
-// A task_server answers the requests that reach a server's port, for one task of the cluster.
 class task_server {
  public:
-  virtual ~task_server() = default;
-  virtual const std::string& address() const = 0;
-  virtual void join() = 0;
-  // False where something has not ended in time: it still uses this, which then must not be destroyed.
-  virtual bool stop() = 0;
-  virtual traffic_counts traffic() const = 0;
+  task_server(std::shared_ptr<rpc::network> net, const cluster_spec& cluster, const server_options& options,
+              std::unique_ptr<rpc::listener> bound = nullptr, std::optional<server_threads> threads = {});
+  // Waits, however long, for what stop() did not see the end of.
+  ~task_server();
+
+  const std::string& address() const { return address_; }
+  const std::shared_ptr<master>& masters() const { return master_; }
+  rpc::network& network() { return *net_; }
+  const exchange& values() const { return exchange_; }
+
+  void join();
+
+  bool stop();
+
+  traffic_counts traffic() const;
+
+ private:
+  // ---- being made
+
+  static std::string job_of(const cluster_spec& cluster, const server_options& options);
+  std::unique_ptr<rpc::listener> listen(const cluster_spec& cluster, const server_options& options);
+  server_threads threads_of(const cluster_spec& cluster, const server_options& options) const;
+  runtime::task_options task_of(const server_options& options) const;
+  // How many tasks of the cluster share this machine, as far as their addresses tell.
+  int tasks_here(const cluster_spec& cluster, const server_options& options) const;
+  rpc::channel_options ways_of(const server_options& options) const;
+
+  rpc::acceptor_options door_options(const server_options& options) const;
+
+  // ---- serving; in the network's thread
+
+  rpc::service service();
+
+  using answer_ref = std::shared_ptr<rpc::responder>;
+
+  std::unique_ptr<rpc::incoming> request(const rpc::envelope& e, rpc::responder to, const rpc::guest_ref& from);
+  std::unique_ptr<rpc::incoming> notice(const rpc::envelope& e, const rpc::guest_ref& from);
+  void gone(const rpc::guest_ref& who, const error& why);
+  void let_go(std::shared_ptr<master_session> closed);
+  bool is_of(const rpc::guest_ref& who, std::uint64_t session) const;
+  static party party_of(const rpc::guest_ref& who) { return {who->channel, who->name, who->incarnation}; }
+
+  static void settle(const answer_ref& answer, const error* failed);
+  // What a body returns is the reply, what it throws the failure.
+  template <class M, class Body>
+  static void reply_with(const answer_ref& answer, M&& message, const Body& body) {
+    try {
+      answer->reply(rpc::encode(body(std::move(message))));
+    } catch (...) {
+      answer->fail(current_error());
+    }
+  }
+  template <class M, class Body>
+  static std::unique_ptr<rpc::incoming> on(const rpc::envelope& e, const answer_ref& answer, Body body) {
+    return rpc::receive<M>(e, [answer, body](M&& m) { reply_with(answer, std::move(m), body); });
+  }
+  // A message that may be large, or follow one: read, and taken care of, in the order in which its client sent them, by
+  // threads that have the time. One that cannot be read closes its connection, as one that is read on arrival does.
+  template <class M, class Body>
+  std::unique_ptr<rpc::incoming> in_turn(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from,
+                                         Body body) {
+    const auto held = hold_unread(e, from);
+    return rpc::receive_sealed<M>(e, [this, answer, from, held, body](rpc::sealed<M>&& unread) {
+      auto letter = std::make_shared<rpc::sealed<M>>(std::move(unread));
+      builders_.add(from->channel, [answer, held, body, letter] {
+        std::optional<M> message;
+        try {
+          message = letter->open();
+        } catch (...) {
+          return answer->hang_up(current_error());
+        }
+        *letter = {};
+        body(std::move(*message));
+      });
+    });
+  }
+  // Counts what a client has sent and nobody has read yet, until what it returns goes. Throws, which closes the
+  // connection, for one that sends without end.
+  std::shared_ptr<void> hold_unread(const rpc::envelope& e, const rpc::guest_ref& from);
+  // A call that may wait for other tasks: begun in turn, then beside the others.
+  template <class M, class Body>
+  std::unique_ptr<rpc::incoming> waiting(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from,
+                                         Body body) {
+    return in_turn<M>(e, answer, from, [this, answer, body](M&& m) {
+      auto held = std::make_shared<M>(std::move(m));
+      calls_.begin([answer, body, held] { reply_with(answer, std::move(*held), body); });
+    });
+  }
+
+  void run(run_prepared&& r, const rpc::guest_ref& from, const answer_ref& answer);
+  patience until(std::uint64_t ms) const;
+
+  static rpc::awaitable<void> sweep(task_server* self, std::shared_ptr<rpc::timer> timer,
+                                    std::shared_ptr<bool> stopped);
+
+  // Work begins calls, and calls make work; when the master has stopped neither goes on for long.
+  bool end_calls(time_point until);
+  void complain(const std::string& still_runs) const;
+  // For a remote shutdown: somebody must wait until everything has ended, and the network's thread may not.
+  void stop_beside();
+  void ask_to_stop();
+
+  const std::shared_ptr<rpc::network> net_;
+  const std::string job_;
+  const rpc::identity me_;
+  const std::shared_ptr<rpc::traffic> traffic_ = std::make_shared<rpc::traffic>();
+  std::unique_ptr<rpc::listener> listener_;
+  const std::string address_;
+  const server_threads threads_;
+  runtime::task task_;
+  peers peers_;
+  exchange exchange_;
+  worker worker_;
+  const std::chrono::milliseconds stop_timeout_;
+  builders builders_;   // what they still do uses all of the above
+  thread_pool alarms_;  // likewise
+  calls calls_;
+  std::shared_ptr<master> master_;
+  const std::shared_ptr<rpc::acceptor> door_;
+  const std::shared_ptr<rpc::timer> sweeper_ = net_->make_timer();
+  const std::shared_ptr<bool> swept_ = std::make_shared<bool>(false);            // of the network's thread
+  std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;                 // by guest; of the network's thread
+  std::map<std::uint64_t, std::shared_ptr<std::atomic<std::uint64_t>>> unread_;  // likewise: bytes
+
+  countdown asked_;
+  std::atomic<bool> asked_once_{false};
+  std::thread stopper_;  // made in the network's thread while it serves, joined by the destructor
+  std::mutex stopping_;
+  bool stopped_ = false, all_ended_ = true;
 };
 
 // Keeps what could not be stopped in time: what still runs uses it, to the end of the process.
 void leave_to_itself(std::unique_ptr<task_server> still_used);
 
-// A socket that listens already, for those who must know their ports before their cluster spec is complete.
-class bound_address {
- public:
-  virtual ~bound_address() = default;
-  virtual const std::string& address() const = 0;
-};
-
-}  // namespace distributed
-}}  // namespace pinion::v0
+}}}  // namespace pinion::v0::distributed
 
 #if PINION_HEADER_ONLY
 #include <pinion/distributed/server/task_server.ipp>

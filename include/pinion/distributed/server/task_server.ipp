@@ -1,12 +1,338 @@
 // Bodies of <pinion/distributed/server/task_server.hpp>.
 #pragma once
 
-#include <mutex>
-#include <utility>
+#include <algorithm>
+#include <cstdio>
 
+#include <pinion/base/stop_signal.hpp>
+#include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/distributed/server/task_server.hpp>
+#include <pinion/distributed/wire/task_name.hpp>
+#include <pinion/op/kernels.hpp>
+#include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/security.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
+
+PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cluster_spec& cluster,
+                                     const server_options& options, std::unique_ptr<rpc::listener> bound,
+                                     std::optional<server_threads> threads)
+    : net_(std::move(net)),
+      job_(job_of(cluster, options)),
+      me_{task_name(job_, options.task), rpc::random_number(), options.security.key},
+      listener_(bound ? std::move(bound) : listen(cluster, options)),
+      address_(listener_->address()),
+      threads_(threads ? *threads : threads_of(cluster, options)),
+      task_(task_of(options)),
+      peers_(*net_, cluster, ways_of(options)),
+      exchange_(*net_, me_.name, peers_, task_.inter_op, {.credit = options.config.credit}),
+      worker_(*net_, me_.name, task_, exchange_, builders_, alarms_),
+      stop_timeout_(options.config.stop_timeout),
+      builders_(threads_.builders),
+      alarms_(threads_.alarms),
+      master_(std::make_shared<master>(
+          master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_, options.config.placer})),
+      door_(std::make_shared<rpc::acceptor>(*net_, std::move(listener_), door_options(options), service())) {
+  local_masters::instance().add(address_, me_.key, master_);
+  door_->start();
+  net_->spawn(sweep(this, sweeper_, swept_));
+  start_libraries();
+}
+
+PINION_DECL task_server::~task_server() {
+  stop();
+  end_calls(time_point::max());
+  if (stopper_.joinable()) stopper_.join();
+}
+
+PINION_DECL void task_server::join() {
+  {
+    const stop_listener signals(stop_turn::serves, [this](int) { ask_to_stop(); });
+    net_->wait(asked_, {});
+  }
+  stop();
+}
+
+PINION_DECL bool task_server::stop() {
+  ask_to_stop();
+  std::lock_guard one_at_a_time(stopping_);
+  if (std::exchange(stopped_, true)) return all_ended_;
+  const error why = error(errc::unavailable, me_.name + " was stopped").in_task(me_.name);
+  const time_point until = std::chrono::steady_clock::now() + stop_timeout_;
+  local_masters::instance().remove(address_);
+  const bool unused = master_->stop(why, until);
+  const std::string still_runs = worker_.stop(why, until);
+  const bool answered = end_calls(until);
+  door_->stop(why, [&] {
+    peers_.close(why);
+    *swept_ = true;
+    sweeper_->cancel();
+  });
+  rpc::settle(*net_);  // then nothing of the network refers to this any more
+  all_ended_ = end_calls(until) && answered && unused && still_runs.empty();  // also those that came in between
+  if (!all_ended_) complain(still_runs);
+  return all_ended_;
+}
+
+PINION_DECL traffic_counts task_server::traffic() const {
+  return {traffic_->bytes_sent,        traffic_->bytes_received, traffic_->messages_sent,
+          traffic_->messages_received, traffic_->requests,       traffic_->writes};
+}
+
+PINION_DECL std::string task_server::job_of(const cluster_spec& cluster, const server_options& options) {
+  const auto jobs = cluster.jobs();
+  if (options.job.empty() && jobs.size() != 1)
+    throw error(errc::invalid_argument,
+                "the cluster has " + std::to_string(jobs.size()) + " jobs; a server must say of which it is a task");
+  const std::string job = options.job.empty() ? jobs[0] : options.job;
+  cluster.address(job, options.task);  // throws not_found, and says what there is
+  return job;
+}
+
+PINION_DECL std::unique_ptr<rpc::listener> task_server::listen(const cluster_spec& cluster,
+                                                               const server_options& options) {
+  const std::string& where = cluster.address(job_, options.task);
+  if (!rpc::endpoint(where).is_loopback() && options.security.key.empty())
+    throw error(errc::failed_precondition, "others can reach " + where + ": a server there needs a key (.security)");
+  return net_->listen(where);
+}
+
+PINION_DECL server_threads task_server::threads_of(const cluster_spec& cluster, const server_options& options) const {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / tasks_here(cluster, options));
+  const auto threads = [&](int wanted) { return wanted > 0 ? wanted : cores; };
+  // The network's thread does not compute, so the pool needs a thread at least.
+  const int inter_op = threads(options.config.inter_op_threads),
+            intra_op = threads(options.config.intra_op_threads) - 1;
+  return {.builders = std::max(2, inter_op), .alarms = 1, .inter_op = inter_op, .intra_op = intra_op};
+}
+
+PINION_DECL runtime::task_options task_server::task_of(const server_options& options) const {
+  return {.name = parse_device(me_.name),
+          .cpu_devices = options.config.cpu_devices,
+          .simulated = options.config.simulated,
+          .inter_op_helpers = threads_.inter_op,
+          .intra_op_helpers = threads_.intra_op};
+}
+
+PINION_DECL int task_server::tasks_here(const cluster_spec& cluster, const server_options& options) const {
+  const std::string host = rpc::endpoint(cluster.address(job_, options.task)).host;
+  int n = 0;
+  for (const auto& job : cluster.jobs())
+    for (int task : cluster.task_indices(job)) n += rpc::endpoint(cluster.address(job, task)).host == host;
+  return n;
+}
+
+PINION_DECL rpc::channel_options task_server::ways_of(const server_options& options) const {
+  return {.me = me_, .heartbeat = options.config.heartbeat, .allowed = {}, .traffic = traffic_};
+}
+
+PINION_DECL rpc::acceptor_options task_server::door_options(const server_options& options) const {
+  const auto silence = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat);
+  return {.me = me_, .silence = silence, .allowed = {}, .traffic = traffic_};
+}
+
+PINION_DECL rpc::service task_server::service() {
+  return {.request = [this](const rpc::envelope& e, rpc::responder answer,
+                            const rpc::guest_ref& from) { return request(e, std::move(answer), from); },
+          .notice = [this](const rpc::envelope& e, const rpc::guest_ref& from) { return notice(e, from); },
+          .gone = [this](const rpc::guest_ref& who, const error& why) { gone(who, why); }};
+}
+
+PINION_DECL std::unique_ptr<rpc::incoming> task_server::request(const rpc::envelope& e, rpc::responder to,
+                                                                const rpc::guest_ref& from) {
+  const auto answer = std::make_shared<rpc::responder>(std::move(to));
+  switch (e.method) {
+    case status_request::method:
+      return on<status_request>(e, answer, [this](auto&&) { return status_reply{worker_.devices()}; });
+    case shutdown_request::method:
+      return on<shutdown_request>(e, answer, [this](auto&&) {
+        net_->post([this] { stop_beside(); });
+        return nothing{};
+      });
+    case register_step::method:
+      return in_turn<register_step>(e, answer, from, [this, answer, from](register_step&& r) {
+        worker_.register_step(party_of(from), std::move(r), [answer](const error* failed) { settle(answer, failed); });
+      });
+    case run_step::method:
+      return rpc::receive<run_step>(e, [this, answer, from](run_step&& r) {
+        worker_.run(r, party_of(from), {}, 0, worker::begin_in::pool,
+                    [this, answer, session = r.session](run_result result, const error* failed) {
+                      if (failed)
+                        answer->fail(*failed);
+                      else
+                        answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(result.trace)}));
+                    });
+      });
+    case reset_containers::method:
+      return on<reset_containers>(e, answer, [this](reset_containers&& r) {
+        worker_.reset(r.containers);
+        return nothing{};
+      });
+    case pull_value::method: return exchange_.pulled(e, answer);
+    case open_session::method:
+      return on<open_session>(e, answer, [this, from](open_session&& o) {
+        const auto session = master_->open({o.soft, std::move(o.filters), o.optimize}, from->channel);
+        sessions_of_[from->channel].insert(session->handle());
+        return opened_session{session->handle()};
+      });
+    case extend_graph::method:
+      return in_turn<extend_graph>(e, answer, from, [this, answer, from](extend_graph&& x) {
+        reply_with(answer, std::move(x), [this, from](extend_graph&& more) {
+          master_->find(more.session, from->channel)->extend(std::move(more.delta));
+          return nothing{};
+        });
+      });
+    case prepare_step::method:
+      return waiting<prepare_step>(e, answer, from, [this, from](prepare_step&& p) {
+        return master_->find(p.session, from->channel)->prepare(p.signature, until(p.patience_ms), p.lines);
+      });
+    case plan_step::method:
+      return waiting<plan_step>(e, answer, from, [this, from](plan_step&& p) {
+        return plan_reply{master_->find(p.session, from->channel)->plan(p.signature, until(p.patience_ms))};
+      });
+    case list_request::method:
+      return waiting<list_request>(e, answer, from, [this, from](list_request&& l) {
+        return list_reply{master_->find(l.session, from->channel)->devices(until(l.patience_ms))};
+      });
+    case reset_request::method:
+      return waiting<reset_request>(e, answer, from, [this](reset_request&& r) {
+        master_->reset(r.containers);
+        return nothing{};
+      });
+    case run_prepared::method:
+      if (e.control.size() > rpc::long_control)
+        return in_turn<run_prepared>(e, answer, from,
+                                     [this, answer, from](run_prepared&& r) { run(std::move(r), from, answer); });
+      return rpc::receive<run_prepared>(e, [this, answer, from](run_prepared&& r) { run(std::move(r), from, answer); });
+    default:
+      answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(e.method)));
+      return nullptr;
+  }
+}
+
+PINION_DECL std::unique_ptr<rpc::incoming> task_server::notice(const rpc::envelope& e, const rpc::guest_ref& from) {
+  switch (e.method) {
+    case push_value::method: return exchange_.pushed(e, from);
+    case announce_value::method: return exchange_.announced(e, from);
+    case return_credit::method: return exchange_.credited(e, from);
+    case cancel_run::method:
+      return rpc::receive<cancel_run>(e,
+                                      [this, from](cancel_run&& c) { worker_.cancel(c.run, c.why, party_of(from)); });
+    case forget_session::method:
+      return rpc::receive<forget_session>(
+          e, [this, from](forget_session&& f) { worker_.forget_session(f.session, party_of(from)); });
+    case cancel_runs::method:
+      return rpc::receive<cancel_runs>(e, [this, from](cancel_runs&& c) {
+        if (is_of(from, c.session)) master_->cancel_steps(c.session, c.why);
+      });
+    case close_session::method:
+      return rpc::receive<close_session>(e, [this, from](close_session&& c) {
+        if (!is_of(from, c.session)) return;
+        let_go(master_->close(c.session, error(errc::cancelled, "the session was closed while the step ran")));
+      });
+    default: throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(e.method));
+  }
+}
+
+PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) {
+  exchange_.gone(who);
+  unread_.erase(who->channel);
+  const error lost(errc::cancelled, "its client is gone: " + why.sentence());
+  worker_.forget_owner(who->channel, lost);
+  const auto at = sessions_of_.find(who->channel);
+  if (at == sessions_of_.end()) return;
+  for (const auto handle : at->second) let_go(master_->close(handle, lost));
+  sessions_of_.erase(at);
+}
+
+PINION_DECL void task_server::let_go(std::shared_ptr<master_session> closed) {
+  if (!closed) return;
+  const auto line = closed->handle();
+  builders_.add(line, [closed = std::move(closed)] { closed->let_go(); });
+}
+
+PINION_DECL bool task_server::is_of(const rpc::guest_ref& who, std::uint64_t session) const {
+  const auto at = sessions_of_.find(who->channel);
+  return at != sessions_of_.end() && at->second.count(session) > 0;
+}
+
+PINION_DECL void task_server::settle(const answer_ref& answer, const error* failed) {
+  if (failed)
+    answer->fail(*failed);
+  else
+    answer->reply(rpc::message());
+}
+
+PINION_DECL std::shared_ptr<void> task_server::hold_unread(const rpc::envelope& e, const rpc::guest_ref& from) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;
+  auto& all = unread_[from->channel];
+  if (!all) all = std::make_shared<std::atomic<std::uint64_t>>(0);
+  const std::uint64_t size = e.control.size() + e.payload, held = all->load(std::memory_order_relaxed);
+  if (held > 0 && held + size > most)
+    throw error(errc::resource_exhausted, "more than " + std::to_string(most) + " bytes wait to be read here");
+  all->fetch_add(size, std::memory_order_relaxed);
+  return std::shared_ptr<void>(nullptr, [all = all, size](void*) { all->fetch_sub(size, std::memory_order_relaxed); });
+}
+
+PINION_DECL void task_server::run(run_prepared&& r, const rpc::guest_ref& from, const answer_ref& answer) {
+  try {
+    const auto session = master_->find(r.session, from->channel);
+    auto held = std::make_shared<run_prepared>(std::move(r));
+    const auto go = [this, session, held, answer] {
+      session->run(held->step, std::move(held->feeds), held->trace, until(held->patience_ms), worker::begin_in::pool,
+                   [answer, session](run_result result, const error* failed) {
+                     if (failed)
+                       answer->fail(*failed);
+                     else
+                       answer->reply(rpc::encode(
+                           run_reply{std::move(result.fetches), session->take_notices(), std::move(result.trace)}));
+                   });
+    };
+    if (session->is_fresh(held->step)) return go();
+    calls_.begin([this, session, held, answer, go] {
+      try {
+        session->refresh(held->step, until(held->patience_ms));
+        go();
+      } catch (...) {
+        answer->fail(current_error());
+      }
+    });
+  } catch (...) {
+    answer->fail(current_error());
+  }
+}
+
+PINION_DECL patience task_server::until(std::uint64_t ms) const {
+  if (ms == 0) return std::nullopt;
+  return net_->now() + std::chrono::milliseconds(std::min<std::uint64_t>(ms, 1'000'000'000));
+}
+
+PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shared_ptr<rpc::timer> timer,
+                                                    std::shared_ptr<bool> stopped) {
+  for (bool on = true; on;) {
+    on = co_await timer->wait_until(self->net_->now() + std::chrono::seconds(10));
+    if (*stopped) co_return;  // and self may be gone
+    if (on) self->exchange_.sweep();
+  }
+}
+
+PINION_DECL bool task_server::end_calls(time_point until) {
+  return builders_.wait_until_idle(until) && calls_.join(until) && builders_.wait_until_idle(until);
+}
+
+PINION_DECL void task_server::complain(const std::string& still_runs) const {
+  const auto seconds = std::chrono::duration<double>(stop_timeout_).count();
+  std::fprintf(stderr, "pinion: %s was stopped, but %s has not ended after %.1f s; it is left to itself\n",
+               me_.name.c_str(), still_runs.empty() ? "a call that makes a step ready" : still_runs.c_str(), seconds);
+}
+
+PINION_DECL void task_server::stop_beside() {
+  if (!stopper_.joinable()) stopper_ = std::thread([this] { stop(); });
+}
+
+PINION_DECL void task_server::ask_to_stop() {
+  if (!asked_once_.exchange(true)) asked_.count_down();
+}
 
 PINION_DECL void leave_to_itself(std::unique_ptr<task_server> still_used) {
   static std::mutex mutex;

@@ -22,7 +22,7 @@
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
 #include <pinion/rpc/channel.hpp>
-#include <pinion/rpc/server.hpp>
+#include <pinion/rpc/acceptor.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 

@@ -15,7 +15,7 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-// A client as its server sees it: both lanes of one channel.
+// A client as a server sees it: both lanes of one channel.
 struct guest {
   std::uint64_t channel = 0;
   std::string name;               // "" for a client that is no task
@@ -23,14 +23,14 @@ struct guest {
 };
 using guest_ref = std::shared_ptr<const guest>;
 
-// What a server does with what arrives; all in the network's thread.
+// A service answers what arrives; an acceptor calls it in the network's thread.
 struct service {
   std::function<std::unique_ptr<incoming>(const envelope&, responder, const guest_ref&)> request;
   std::function<std::unique_ptr<incoming>(const envelope&, const guest_ref&)> notice;
   std::function<void(const guest_ref&, const error&)> gone;  // once for each client
 };
 
-struct server_options {
+struct acceptor_options {
   identity me;
   duration handshake = std::chrono::seconds(5);  // the most that one may take
   duration silence = std::chrono::seconds(10);   // a client that does not even ping is gone
@@ -39,9 +39,9 @@ struct server_options {
 };
 
 // Shared by its owner and its coroutines.
-class server : public std::enable_shared_from_this<server> {
+class acceptor : public std::enable_shared_from_this<acceptor> {
  public:
-  server(network& net, std::unique_ptr<listener> where, server_options options, rpc::service what)
+  acceptor(network& net, std::unique_ptr<listener> where, acceptor_options options, rpc::service what)
       : net_(net), listener_(std::move(where)), options_(std::move(options)), service_(std::move(what)) {}
 
   const std::string& address() const { return listener_->address(); }
@@ -56,10 +56,10 @@ class server : public std::enable_shared_from_this<server> {
     std::shared_ptr<connection> lanes[2];
   };
 
-  awaitable<void> accept(std::shared_ptr<server> self);
+  awaitable<void> accept(std::shared_ptr<acceptor> self);
   awaitable<void> pause();
 
-  awaitable<void> receive(std::shared_ptr<server> self, std::unique_ptr<byte_stream> stream);
+  awaitable<void> receive(std::shared_ptr<acceptor> self, std::unique_ptr<byte_stream> stream);
 
   void admit(const hello& theirs, std::unique_ptr<byte_stream> stream);
   std::unique_ptr<incoming> request(const envelope& e, responder answer, const guest_ref& who);
@@ -68,14 +68,14 @@ class server : public std::enable_shared_from_this<server> {
   void drop(std::uint64_t id, const error& why);
 
   // Clients whose host vanished without a word.
-  awaitable<void> sweep(std::shared_ptr<server> self);
+  awaitable<void> sweep(std::shared_ptr<acceptor> self);
   void drop_silent();
 
   void stop_here(const error& why);
 
   network& net_;
   const std::unique_ptr<listener> listener_;
-  const server_options options_;
+  const acceptor_options options_;
   rpc::service service_;
   std::map<std::uint64_t, client> clients_;
   std::set<byte_stream*> shaking_;
@@ -86,5 +86,5 @@ class server : public std::enable_shared_from_this<server> {
 }}}  // namespace pinion::v0::rpc
 
 #if PINION_HEADER_ONLY
-#include <pinion/rpc/server.ipp>
+#include <pinion/rpc/acceptor.ipp>
 #endif

@@ -1,4 +1,4 @@
-// Bodies of <pinion/rpc/server.hpp>.
+// Bodies of <pinion/rpc/acceptor.hpp>.
 #pragma once
 
 #include <algorithm>
@@ -7,25 +7,25 @@
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/fuse.hpp>
-#include <pinion/rpc/server.hpp>
+#include <pinion/rpc/acceptor.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-PINION_DECL void server::start() {
+PINION_DECL void acceptor::start() {
   net_.post([self = shared_from_this()] {
     self->net_.spawn(self->accept(self));
     self->net_.spawn(self->sweep(self));
   });
 }
 
-PINION_DECL void server::stop(const error& why, std::function<void()> stopped) {
+PINION_DECL void acceptor::stop(const error& why, std::function<void()> stopped) {
   net_.post([self = shared_from_this(), why, stopped = std::move(stopped)] {
     self->stop_here(why);
     if (stopped) stopped();
   });
 }
 
-PINION_DECL awaitable<void> server::accept(std::shared_ptr<server> self) {
+PINION_DECL awaitable<void> acceptor::accept(std::shared_ptr<acceptor> self) {
   while (!stopped_) {
     std::unique_ptr<byte_stream> stream;
     bool closed = false;
@@ -42,12 +42,12 @@ PINION_DECL awaitable<void> server::accept(std::shared_ptr<server> self) {
   }
 }
 
-PINION_DECL awaitable<void> server::pause() {
+PINION_DECL awaitable<void> acceptor::pause() {
   const auto timer = net_.make_timer();
   co_await timer->wait_until(net_.now() + std::chrono::milliseconds(100));
 }
 
-PINION_DECL awaitable<void> server::receive([[maybe_unused]] std::shared_ptr<server> self,
+PINION_DECL awaitable<void> acceptor::receive([[maybe_unused]] std::shared_ptr<acceptor> self,
                                             std::unique_ptr<byte_stream> stream) {
   hello theirs;
   try {
@@ -61,7 +61,7 @@ PINION_DECL awaitable<void> server::receive([[maybe_unused]] std::shared_ptr<ser
   if (theirs.channel != 0 && !stopped_) admit(theirs, std::move(stream));
 }
 
-PINION_DECL void server::admit(const hello& theirs, std::unique_ptr<byte_stream> stream) {
+PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_stream> stream) {
   auto& c = clients_[theirs.channel];
   if (!c.who) c.who = std::make_shared<const guest>(guest{theirs.channel, theirs.from, theirs.incarnation});
   auto& lane = c.lanes[theirs.lane == lane::control ? 1 : 0];
@@ -74,13 +74,13 @@ PINION_DECL void server::admit(const hello& theirs, std::unique_ptr<byte_stream>
                .closed = [self = shared_from_this(), id = theirs.channel](const error& why) { self->drop(id, why); }});
 }
 
-PINION_DECL std::unique_ptr<incoming> server::request(const envelope& e, responder answer, const guest_ref& who) {
+PINION_DECL std::unique_ptr<incoming> acceptor::request(const envelope& e, responder answer, const guest_ref& who) {
   if (e.method != ping_method) return service_.request(e, std::move(answer), who);
   answer.reply(message());
   return nullptr;
 }
 
-PINION_DECL void server::drop(std::uint64_t id, const error& why) {
+PINION_DECL void acceptor::drop(std::uint64_t id, const error& why) {
   const auto at = clients_.find(id);
   if (at == clients_.end()) return;
   const client gone = std::move(at->second);
@@ -90,7 +90,7 @@ PINION_DECL void server::drop(std::uint64_t id, const error& why) {
   if (service_.gone) service_.gone(gone.who, why);
 }
 
-PINION_DECL awaitable<void> server::sweep([[maybe_unused]] std::shared_ptr<server> self) {
+PINION_DECL awaitable<void> acceptor::sweep([[maybe_unused]] std::shared_ptr<acceptor> self) {
   sweeper_ = net_.make_timer();
   auto wake = net_.now();
   while (!stopped_) {
@@ -100,7 +100,7 @@ PINION_DECL awaitable<void> server::sweep([[maybe_unused]] std::shared_ptr<serve
   }
 }
 
-PINION_DECL void server::drop_silent() {
+PINION_DECL void acceptor::drop_silent() {
   std::vector<std::uint64_t> silent;
   for (const auto& [id, c] : clients_) {
     time_point heard{};
@@ -111,7 +111,7 @@ PINION_DECL void server::drop_silent() {
   for (const auto id : silent) drop(id, error(errc::unavailable, "the client has been silent too long"));
 }
 
-PINION_DECL void server::stop_here(const error& why) {
+PINION_DECL void acceptor::stop_here(const error& why) {
   if (std::exchange(stopped_, true)) return;
   listener_->close();
   if (sweeper_) sweeper_->cancel();
