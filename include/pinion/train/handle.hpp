@@ -2,15 +2,14 @@
 #pragma once
 
 #include <pinion/base/dtype.hpp>
-#include <pinion/dsl/expr.hpp>
+#include <pinion/op/variable/variable.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Requires: v is a VariableV2 node of g, made by variable(), of element type T.
+// Requires: v is of element type T. Throws as variable_of.
 template <element T>
 variable_handle<T> handle_of(graph& g, node_id v) {
-  const std::string& name = g[v].name;
-  return {g, v, g.id_of(name + "/Assign"), g.id_of(name + "/read")};
+  return variable_handle<T>(variable_of(g, v));
 }
 
 }}}  // namespace pinion::v0::train

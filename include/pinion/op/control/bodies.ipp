@@ -5,6 +5,7 @@
 
 #include <pinion/graph/scope_state.hpp>
 #include <pinion/op/control/bodies.hpp>
+#include <pinion/op/source/op.hpp>
 #include <pinion/state/state_key.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -38,7 +39,7 @@ PINION_DECL bool reads_state(const body& b, const std::pair<std::string, std::st
   for (const node_id id : nodes_of(b)) {
     const node& n = b.graph.peek(id);
     for (const output& in : n.inputs)
-      if (n.op == "Identity" && b.graph.type_of(in).reference && state_key(b.graph.peek(in.node)) == key) return true;
+      if (n.op == identity::name && b.graph.type_of(in).reference && state_key(b.graph.peek(in.node)) == key) return true;
     if (any_body(n, [&](const body& inner) { return reads_state(inner, key); })) return true;
   }
   return false;
@@ -46,7 +47,7 @@ PINION_DECL bool reads_state(const body& b, const std::pair<std::string, std::st
 
 PINION_DECL output add_argument(body& b, const output_type& type, std::string_view base_name, source_location where) {
   const auto use = b.graph.as_default();
-  b.arguments.push_back({build(b.graph, {.op = "Placeholder",
+  b.arguments.push_back({build(b.graph, {.op = placeholder::name,
                                          .base_name = std::string(base_name),
                                          .attrs = {{"dtype", type.dtype}, {"shape", type.shape}},
                                          .where = where}),

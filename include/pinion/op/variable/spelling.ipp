@@ -30,7 +30,9 @@ PINION_DECL any_variable make_variable(dtype type, output initial, const std::st
   g.add_to_collection(options.local ? "local_variables" : "variables", v);
   g.add_to_collection(options.local ? "local_initializers" : "initializers", assign);
   if (options.trainable) g.add_to_collection("trainable_variables", v);
-  return {g, v, assign, read};
+  const any_variable made(g, v, assign, read);
+  keep_variable(made);
+  return made;
 }
 
 PINION_DECL any_variable make_variable(any_tensor initial, const variable_options& options, source_location where) {

@@ -63,7 +63,14 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class variable_handle : 
   operator expr<T>() const { return read({}); }
 };
 
+// The variable of a VariableV2 node, whose assign and read the graph keeps beside it. Throws not_found for a node that
+// variable() did not make.
+any_variable variable_of(graph& g, node_id state);
+
 namespace dsl {
+
+// To be called once for each variable, by who makes it.
+void keep_variable(const any_variable& v);
 
 void join_graph(graph*& all, const any_variable& v);
 template <partitioned A>

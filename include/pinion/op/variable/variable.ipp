@@ -1,6 +1,9 @@
 // Bodies of <pinion/op/variable/variable.hpp>.
 #pragma once
 
+#include <unordered_map>
+#include <utility>
+
 #include <pinion/dsl/trace.hpp>
 #include <pinion/graph/scope_state.hpp>
 #include <pinion/op/source/op.hpp>
@@ -35,9 +38,29 @@ PINION_DECL any_expr any_variable::read(source_location where) const {
   return {*variable.of, {made, 0}};
 }
 
+namespace detail {
+// The assign and the read of each variable, by the node of its state; attached to its graph.
+struct kept_variables {
+  std::unordered_map<node_id, std::pair<node_id, node_id>> ends;
+};
+}  // namespace detail
+
+PINION_DECL any_variable variable_of(graph& g, node_id state) {
+  const auto& kept = g.attached<detail::kept_variables>().ends;
+  const auto at = kept.find(state);
+  if (at == kept.end())
+    throw error(errc::not_found, "no variable was made of this node, whose assign and read could be told")
+        .at_node(g[state].name, g[state].op, to_string(g[state].where));
+  return {g, state, at->second.first, at->second.second};
+}
+
 }}  // namespace pinion::v0
 
 namespace pinion { inline namespace v0 { namespace dsl {
+
+PINION_DECL void keep_variable(const any_variable& v) {
+  v.owner().attached<pinion::detail::kept_variables>().ends[v.id()] = {v.initializer().id(), v.read_id()};
+}
 
 PINION_DECL any_expr endpoint_of(const any_variable& v, source_location where) {
   if (v.empty()) throw error(errc::invalid_argument, "a variable_handle that was never assigned is used as an operand");

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <pinion/op/source/op.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -47,7 +48,7 @@ PINION_DECL bool draft::is_fed(node_id i) const {
 
 PINION_DECL bool draft::is_repeatable(node_id i) const {
   const node& n = node_at(i);
-  return n.op != "Placeholder" && !is_fed(i) &&
+  return n.op != op::placeholder::name && !is_fed(i) &&
          op::is_repeatable(n, [this](const output& in) -> const output_type& { return type_of(in); });
 }
 

@@ -5,6 +5,7 @@
 
 #include <pinion/device/cpu.hpp>
 #include <pinion/op/kernels.hpp>
+#include <pinion/op/source/op.hpp>
 #include <pinion/opkit/work_context.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
 
@@ -73,19 +74,19 @@ PINION_DECL int fold_constants(draft& d, std::int64_t limit) {
   std::vector<bool> pure;  // is nothing that it needs more than a value?
   for (node_id i = 0; i < d.size(); ++i) {
     const node& n = d.node_at(i);
-    pure.push_back(n.control_inputs.empty() && (d.is_repeatable(i) || n.op == "Placeholder" || d.is_fed(i)) &&
+    pure.push_back(n.control_inputs.empty() && (d.is_repeatable(i) || n.op == op::placeholder::name || d.is_fed(i)) &&
                    std::all_of(n.inputs.begin(), n.inputs.end(),
                                [&](const output& in) { return pure[static_cast<std::size_t>(in.node)]; }));
-    if (!d.runs(i) || n.op == "Const" || n.inputs.empty() || n.outputs.size() != 1 || !n.control_inputs.empty())
+    if (!d.runs(i) || n.op == op::constant::name || n.inputs.empty() || n.outputs.size() != 1 || !n.control_inputs.empty())
       continue;
     const bool of_constants = std::all_of(n.inputs.begin(), n.inputs.end(), [&](const output& in) {
-      return d.node_at(in.node).op == "Const" && !d.is_fed(in.node) && d.node_at(in.node).control_inputs.empty();
+      return d.node_at(in.node).op == op::constant::name && !d.is_fed(in.node) && d.node_at(in.node).control_inputs.empty();
     });
-    const bool of_known_shape = n.op == "Shape" && pure.back();
+    const bool of_known_shape = n.op == op::shape_of::name && pure.back();
     if ((!of_constants && !of_known_shape) || !d.is_repeatable(i) || !is_library_op(n.op)) continue;
     if (!n.outputs[0].shape.known() || n.outputs[0].bytes() > limit) continue;
     any_tensor value;
-    if (n.op == "Shape") {
+    if (n.op == op::shape_of::name) {
       value = detail::known_shape(d, n);
     } else if (detail::lone_node alone(d, n); alone.work() <= budget) {
       budget -= alone.work();
@@ -93,7 +94,7 @@ PINION_DECL int fold_constants(draft& d, std::int64_t limit) {
     }
     if (value.empty()) continue;
     node& constant = d.change(i);
-    constant.op = "Const";
+    constant.op = op::constant::name;
     constant.inputs.clear();
     constant.attrs = {{"value", value}};
     constant.outputs = {{value.dtype(), value.shape()}};

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include <pinion/base/near_name.hpp>
+#include <pinion/op/variable/variable.hpp>
 #include <pinion/train/checkpoint/checkpoint_contents.hpp>
 #include <pinion/train/checkpoint/checkpoint_reader.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
@@ -122,7 +123,7 @@ PINION_DECL bool saver::is_listed(const std::string& prefix) {
 }
 
 PINION_DECL any_expr saver::read_of(const saved_variable& v) const {
-  return {*graph_, {graph_->id_of((*graph_)[v.variable].name + "/read"), 0}};
+  return {*graph_, {variable_of(*graph_, v.variable).read_id(), 0}};
 }
 
 PINION_DECL double saver::now() {
@@ -281,7 +282,7 @@ PINION_DECL void saver::assign(session& to, const std::vector<saved_variable>& f
   for (std::size_t left = found.size(); left > 0;) {
     run_request turn;
     for (std::size_t i = 0; i < found.size(); ++i) {
-      const node_id assign = graph_->id_of((*graph_)[found[i].variable].name + "/Assign");
+      const node_id assign = variable_of(*graph_, found[i].variable).initializer().id();
       const output initial = (*graph_)[assign].inputs[1];
       const bool taken =
           std::any_of(turn.feeds.begin(), turn.feeds.end(), [&](const feed& f) { return f.to.endpoint() == initial; });

@@ -5,6 +5,7 @@
 
 #include <pinion/autodiff/gradients.hpp>
 #include <pinion/graph/scopes.hpp>
+#include <pinion/op/variable/variable.hpp>
 #include <pinion/train/formula.hpp>
 #include <pinion/train/optimizers/adam.hpp>
 #include <pinion/train/optimizers/slot_table.hpp>
@@ -62,7 +63,7 @@ PINION_DECL variable_handle<double> adam::power(graph& g, node_id first, const s
 PINION_DECL gradient_value adam::dense(graph& g, node_id variable, const gradient_value& gradient) {
   if (!gradient.is_sparse()) return gradient;
   const colocate_with near(operation(g, variable));
-  return {autodiff::to_dense(g, gradient, {g.id_of(g[variable].name + "/read"), 0}), {}, {}};
+  return {autodiff::to_dense(g, gradient, {variable_of(g, variable).read_id(), 0}), {}, {}};
 }
 
 }}}  // namespace pinion::v0::train

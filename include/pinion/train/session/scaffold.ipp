@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/graph/called_from.hpp>
+#include <pinion/op/variable/variable.hpp>
 #include <pinion/train/session/scaffold.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -28,7 +29,7 @@ PINION_DECL operation scaffold::reads_of(graph& g, const std::string& name,
                                          const std::vector<std::string>& collections) {
   std::vector<node_id> reads;
   for (const std::string& c : collections)
-    for (const node_id v : g.collection(c)) reads.push_back(g.id_of(g[v].name + "/read"));
+    for (const node_id v : g.collection(c)) reads.push_back(variable_of(g, v).read_id());
   return group_of(g, name, reads);
 }
 
