@@ -15,6 +15,7 @@
 #include <pinion/train/global_step.hpp>
 #include <pinion/train/optimizers/adam.hpp>
 #include <pinion/train/optimizers/gradient_descent.hpp>
+#include <pinion/train/optimizers/momentum.hpp>
 
 namespace wire {
 

@@ -56,6 +56,7 @@ struct node {
   int consumers = 0;
   bool settled = false;
   bool absorbed = false;
+  bool named = false;    // by its user: it never vanishes into a consumer
   bool pinned = false;   // to a place of its own
   bool on_host = false;  // of a request only the task counts, and which CPU: it computes on no accelerator
 };

@@ -6,7 +6,7 @@
 namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL std::string text_of(const std::string& name, const attribute& value) {
-  if (const auto* flag = value.get_if<bool>()) return *flag && name != "named" ? " " + name : "";
+  if (const auto* flag = value.get_if<bool>()) return *flag ? " " + name : "";
   const auto* program = value.get_if<std::shared_ptr<const scalar::program>>();
   if (!program || !*program) return "";
   std::string ops;

@@ -72,6 +72,7 @@ PINION_DECL node_id build(graph& g, node_request request) {
       n.control_inputs.push_back(id);
   n.scope = state.device;
   n.on_host = def.on_host;
+  n.named = request.named;
   if (request.exact_name.empty()) {
     name_scope::check(request.base_name);
     n.base_name = state.name_prefix + request.base_name;

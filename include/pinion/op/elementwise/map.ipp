@@ -19,7 +19,7 @@ inline bool can_absorb(const graph& g, const any_expr& e) {
   const scope_state& state = scope_state::current();
   if (&e.owner() != &g || n.consumers > 0 || n.pinned || n.scope != state.device || !n.attrs.has("program"))
     return false;
-  if (n.attrs.get_or("named", false) || !state.colocation.empty() || !n.colocation.empty()) return false;
+  if (n.named || !state.colocation.empty() || !n.colocation.empty()) return false;
   if (n.base_name.substr(0, n.base_name.rfind('/') + 1) != state.name_prefix) return false;
   return n.control_inputs == current_control_inputs(n.inputs);
 }
@@ -49,14 +49,13 @@ PINION_DECL output make_map(graph& g, const map_request& request, std::span<cons
       scalar::compose(scalar::convert_program<scalar::program>(request.own), parts.data(), parts.size()));
   std::sort(absorbed.rbegin(), absorbed.rend());
   for (const node_id id : absorbed) g.absorb(id);
-  attributes attrs{{"program", op::shared_program(std::move(program))}};
-  if (!request.name.empty()) attrs.set("named", true);
   return {build(g, {.op = std::string(request.op),
                     .base_name = std::string(request.name.empty() ? request.base_name : request.name),
                     .inputs = std::move(inputs),
-                    .attrs = std::move(attrs),
+                    .attrs = {{"program", op::shared_program(std::move(program))}},
                     .where = where,
-                    .may_be_absorbed = true}),
+                    .may_be_absorbed = true,
+                    .named = !request.name.empty()}),
           0};
 }
 
