@@ -33,7 +33,7 @@ struct settings {
   double pause = 20;
 };
 
-// ---- the tasks -----------------------------------------------------------------------------------------------------
+// ---- the tasks
 
 void say(const std::string& line) {
   fmt::print("{}\n", line);
@@ -76,7 +76,7 @@ void work(const member& me, const settings& s, const std::string& dir) {
   say(fmt::format("test accuracy {:.4f}", mnist::test(sess.raw_session(), m, digits.test)));
 }
 
-// ---- who kills them ------------------------------------------------------------------------------------------------
+// ---- who kills them
 
 class killer {
  public:

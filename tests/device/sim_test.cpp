@@ -33,7 +33,7 @@ struct simulated {
 
 unsigned byte_of(const any_tensor& t, std::size_t at = 0) { return std::to_integer<unsigned>(t.byte_data()[at]); }
 
-// ---- the address space -----------------------------------------------------------------------------------------------
+// ---- the address space
 
 TEST_CASE("a simulated GPU tells what it is") {
   simulated d(sim::gpu(4096));
@@ -80,7 +80,7 @@ TEST_CASE("text stays on the host") {
         "invalid_argument: text stays in host memory; it cannot go to " + name);
 }
 
-// ---- memory ----------------------------------------------------------------------------------------------------------
+// ---- memory
 
 TEST_CASE("beyond its limit it says how much is in use, and where") {
   simulated d(sim::gpu(1024));
@@ -148,7 +148,7 @@ TEST_CASE("a device may go while its stream holds the last reference to a tensor
   }
 }
 
-// ---- the stream --------------------------------------------------------------------------------------------------------
+// ---- the stream
 
 TEST_CASE("bodies and callbacks run one after the other, in order, in a thread of the stream") {
   simulated d;

@@ -17,7 +17,6 @@ two_and_two& any_cluster() {
 }
 
 // ---- placement
-// -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("ops pinned to tasks run there, whichever task is the target") {
   auto& cluster = any_cluster();
@@ -172,7 +171,6 @@ TEST_CASE("a plan runs nothing") {
 }
 
 // ---- steps
-// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a graph may grow between runs") {
   auto& cluster = any_cluster();
@@ -270,7 +268,6 @@ TEST_CASE("a fed value stands for its producer on another task") {
 }
 
 // ---- values
-// ----------------------------------------------------------------------------------------------------------
 
 template <class T>
 tensor<T> sample(const shape& extent) {

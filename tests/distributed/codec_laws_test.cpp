@@ -169,7 +169,7 @@ TEST_CASE("whatever bytes are changed, reading ends well or with an error") {
   });
 }
 
-// ---- messages that are well formed, and lie ----------------------------------------------------------------------------
+// ---- messages that are well formed, and lie
 
 // Changes one thing about one node of a graph.
 class liar {

@@ -22,7 +22,7 @@ std::string refused(const wire::letter& w, std::uint64_t payload) {
   });
 }
 
-// ---- values ----------------------------------------------------------------------------------------------------------
+// ---- values
 
 TEST_CASE("dtypes and shapes come out as they went in") {
   for (int i = 0; i <= static_cast<int>(dtype::half); ++i)
@@ -116,7 +116,7 @@ TEST_CASE("an error comes out with its story; a code from the future is unknown"
   }
 }
 
-// ---- scalar programs -------------------------------------------------------------------------------------------------
+// ---- scalar programs
 
 using scalar::opcode;
 
@@ -185,7 +185,7 @@ TEST_CASE("a program that would lead its users astray is refused") {
   CHECK_THAT(refused<program>(w, 0), Catch::Contains("scalar operation number 77"));
 }
 
-// ---- attributes ------------------------------------------------------------------------------------------------------
+// ---- attributes
 
 TEST_CASE("attributes of every type come out as they went in") {
   wire::model inner;
@@ -225,7 +225,7 @@ TEST_CASE("attributes stand in order, each once, and of a known type") {
   CHECK_THAT(refused<attributes>(future, 0), Catch::Contains("attribute type number 10"));
 }
 
-// ---- graphs ----------------------------------------------------------------------------------------------------------
+// ---- graphs
 
 TEST_CASE("a replica of a training graph says what the original says") {
   const wire::model m;
@@ -415,7 +415,7 @@ TEST_CASE("bodies nest to a depth of 16") {
   CHECK_THAT(outcome([&] { again(nested(17)); }), Catch::Contains("nested more than 16 levels"));
 }
 
-// ---- steps -----------------------------------------------------------------------------------------------------------
+// ---- steps
 
 TEST_CASE("plans and signatures come out as they went in") {
   const placed_node n{.id = 3,

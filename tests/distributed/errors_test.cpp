@@ -174,7 +174,6 @@ TEST_CASE(
 }
 
 // ---- whom a session waits for
-// --------------------------------------------------------------------------------------------
 
 TEST_CASE("nobody listens at the target: the first call waits until the operation_timeout, and names it") {
   fresh f;

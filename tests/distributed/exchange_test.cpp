@@ -280,7 +280,6 @@ TEST_CASE("C2, V2: who pushes far more than its credit is thrown out") {
 }
 
 // ---- through whole steps
-// ----------------------------------------------------------------------------------------------
 
 TEST_CASE("R1, V2: steps are right in any weather, with any credit, and leave nothing behind") {
   const std::uint64_t seed = GENERATE(range(1u, 51u));

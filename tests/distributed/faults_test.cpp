@@ -57,7 +57,6 @@ void strike(running& r, const fault& f, std::uint64_t seed, const std::string& v
 }
 
 // ---- one task fails in the middle of a step
-// ---------------------------------------------------------------------------------
 
 TEST_CASE(
     "F1, R1: a ps that freezes, or is cut off or lost, in the middle of a step fails it within two heartbeats, by "
@@ -162,7 +161,6 @@ TEST_CASE("F1: a task that is killed in the middle of a step fails it with its n
 }
 
 // ---- ends of runs
-// ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("R5: a step that ends late says which value from which task it waited for") {
   running r(1, ps_task(0), worker_task(0), 500ms);
@@ -256,7 +254,6 @@ TEST_CASE("S1: two sessions share the state of tasks, and the end of one leaves 
 }
 
 // ---- masters and clients that are gone
-// ------------------------------------------------------------------------------------
 
 TEST_CASE("R4: a run whose master is killed or vanishes is cancelled by its workers") {
   const bool cut = GENERATE(true, false);
@@ -284,7 +281,6 @@ TEST_CASE("F4: a client that is gone takes its sessions along") {
 }
 
 // ---- everything at once
-// -----------------------------------------------------------------------------------------------------
 
 TEST_CASE(
     "F1, R1: whatever happens to a cluster, each step ends rightly or with an error in time, and all is well "

@@ -101,7 +101,6 @@ struct honest {
 };
 
 // ---- feeds and fetches
-// ---------------------------------------------------------------------------------------------------
 
 TEST_CASE("S4: a part from a peer that has a feed or a fetch is refused, and the server goes on") {
   local_cluster local{{{"worker", 1}}};
@@ -121,7 +120,6 @@ TEST_CASE("S4: a part from a peer that has a feed or a fetch is refused, and the
 }
 
 // ---- whose step it is
-// ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("S4: a step of a local master's session cannot be registered over, run, cancelled or forgotten by a peer") {
   local_cluster local{{{"worker", 1}}};
@@ -194,7 +192,6 @@ TEST_CASE("S4: the number of a run is one of its session, and begins once") {
 }
 
 // ---- transfers
-// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("V1: two receives, or two sends, of one key in a registration are refused, in one part or two") {
   local_cluster local({{"worker", 1}}, {.cpu_devices = 2});

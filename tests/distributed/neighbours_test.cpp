@@ -75,7 +75,6 @@ class beside {
 constexpr errc nothing_thrown = errc::internal;  // what caught() says of a call that ends well
 
 // ---- making steps
-// -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("while a step is compiled on a task, steps of others are made and run there, and of its own session run") {
   barrier = std::make_shared<gate>();
@@ -136,7 +135,6 @@ TEST_CASE("while a step waits for a task that does not answer, other steps of it
 }
 
 // ---- stopping
-// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a server with a kernel that does not return stops in its time, and leaves it to itself") {
   barrier = std::make_shared<gate>();

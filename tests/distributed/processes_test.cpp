@@ -142,7 +142,6 @@ TEST_CASE("a restarted target is aborted or unavailable for the session that kne
 }
 
 // ---- coming late
-// ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a ps that comes up late is waited for") {
   fresh f;
@@ -196,7 +195,6 @@ TEST_CASE("a session that waits for a ps can be closed") {
 }
 
 // ---- ending
-// --------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("SIGTERM and SIGINT end a task with 0, and its port is free") {
   const auto spec = free_addresses({{"local", 1}});

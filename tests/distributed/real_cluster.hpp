@@ -51,7 +51,6 @@ class stopwatch {
 };
 
 // ---- processes
-// -------------------------------------------------------------------------------------------------------
 
 // A program that was started; killed, if it is still there, when this goes. It shares no descriptor with this process
 // but the standard ones.
@@ -172,7 +171,6 @@ inline cluster_spec free_addresses(std::initializer_list<local_cluster::job> job
 }
 
 // ---- what a test runs on
-// ---------------------------------------------------------------------------------------------
 
 enum class where { same_process, own_processes };
 

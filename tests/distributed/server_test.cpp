@@ -12,7 +12,6 @@ using namespace real;
 const cluster_spec one_task{{"local", {"127.0.0.1:0"}}};
 
 // ---- what is refused
-// -----------------------------------------------------------------------------------------------------
 
 std::string refusal(const cluster_spec& cluster, const server_options& options = {}) {
   return outcome([&] { server refused(cluster, options); });
@@ -66,7 +65,6 @@ TEST_CASE("a host name that nobody knows is refused") {
 }
 
 // ---- what works
-// ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a server of a cluster with one job needs no options, and its port is its own") {
   fresh f;
@@ -119,7 +117,6 @@ TEST_CASE("a local cluster names its servers, and says what it has not") {
 }
 
 // ---- being stopped
-// -------------------------------------------------------------------------------------------------------
 
 // Is the port free? A server takes it, then lets go.
 bool is_free(const std::string& target) {
@@ -244,7 +241,6 @@ TEST_CASE("sessions may outlive their server") {
 }
 
 // ---- leaving nothing behind
-// ----------------------------------------------------------------------------------------------
 
 void start_run_and_stop(const cluster_spec& spec) {
   fresh f;

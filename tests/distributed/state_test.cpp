@@ -17,7 +17,6 @@ two_and_two& any_cluster() {
 }
 
 // ---- between sessions
-// --------------------------------------------------------------------------------------------------
 
 TEST_CASE("what one session assigns, another one at the same server sees; under another name scope it is another") {
   auto& cluster = any_cluster();
@@ -97,7 +96,6 @@ TEST_CASE("sessions that disagree about a variable's shape or dtype are told so,
 }
 
 // ---- at once
-// -------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a session used by four threads at once counts exactly") {
   auto& cluster = any_cluster();
@@ -178,7 +176,6 @@ TEST_CASE("clients of other processes share the variables too") {
 }
 
 // ---- the same as in one process
-// ------------------------------------------------------------------------------------------
 
 // Trains a small network by momentum; what its weights come to.
 std::vector<tensor<float>> trained(const session_options& options, bool spread) {

@@ -61,7 +61,6 @@ T again(const T& value) {
 }
 
 // ---- text
-// ------------------------------------------------------------------------------------------------------------
 
 // All that a value says of itself: the control part, and the payload.
 template <class T>
@@ -96,7 +95,6 @@ inline std::string text(const graph& g) {
 }
 
 // ---- a graph that has something of everything
-// ------------------------------------------------------------------------
 
 struct model {
   graph g;

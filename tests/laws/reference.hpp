@@ -14,7 +14,7 @@ inline std::optional<expectation> reference(const call& c) {
   return r->reference(c, x);
 }
 
-// ---- comparison ---------------------------------------------------------------------------------------------------
+// ---- comparison
 
 // Is a computed number one that the expectation admits? Integers are compared as their dtype holds them.
 inline bool admits(const ranged& want, double got, dtype type) {

@@ -131,7 +131,7 @@ struct row {
   bool takes_anything = false;  // then it refuses nothing
 };
 
-// ---- what rows are written with -----------------------------------------------------------------------------------
+// ---- what rows are written with
 
 inline std::vector<ranged> exactly(const std::vector<double>& values) {
   std::vector<ranged> all;
@@ -154,7 +154,7 @@ inline attributes axes(integers which, bool keep = false) {
   return {{"axes", std::move(which)}, {"keep_dims", keep}};
 }
 
-// ---- values -------------------------------------------------------------------------------------------------------
+// ---- values
 
 // The dtype of an input, by the dtype that selects the kernel.
 inline dtype type_of(const sample& s, const input& i, dtype key) {
@@ -199,7 +199,7 @@ inline std::vector<double> numbers(const any_tensor& t) {
   return visit_plain(t.dtype(), [&]<class T>() { return std::vector<double>(t.data<T>(), t.data<T>() + t.count()); });
 }
 
-// ---- tensors to be refused ----------------------------------------------------------------------------------------
+// ---- tensors to be refused
 
 inline any_tensor of(dtype d, const shape& s) { return random_value({}, {s, d == dtype::int32 ? role::index32 : role::number, 0, 1}, d, 1); }
 inline any_tensor f(const shape& s) { return of(dtype::float32, s); }

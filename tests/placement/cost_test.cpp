@@ -33,7 +33,7 @@ expr<float> product(expr<float> x, const std::string& name, std::int64_t width =
   return matmul(x, W);
 }
 
-// ---- estimates -----------------------------------------------------------------------------------------------------------
+// ---- estimates
 
 TEST_CASE("a matrix product takes two operations for each of m x k x n, a map its program for each element") {
   graph g;
@@ -70,7 +70,7 @@ TEST_CASE("a node takes its launch and the longer of computing and moving bytes,
   CHECK(measured.seconds(1, 0) == Approx(1e-6 + 2e9 / 5e10));  // not on this type
 }
 
-// ---- measurements --------------------------------------------------------------------------------------------------------
+// ---- measurements
 
 TEST_CASE("a cost file comes back as it went out") {
   temporary_file file;
@@ -99,7 +99,7 @@ TEST_CASE("what is no cost file is refused with its line") {
   CHECK_THAT(outcome([] { measured_costs{}.save("/nowhere/at/all"); }), Catch::StartsWith("unavailable: cannot write"));
 }
 
-// ---- simulated steps -----------------------------------------------------------------------------------------------------
+// ---- simulated steps
 
 TEST_CASE("a device runs one node at a time, and a value crosses once to each other device") {
   graph g;
@@ -123,7 +123,7 @@ TEST_CASE("a device runs one node at a time, and a value crosses once to each ot
   CHECK(s.peak[1] == 8000000);
 }
 
-// ---- placers -------------------------------------------------------------------------------------------------------------
+// ---- placers
 
 TEST_CASE("independent work is spread, dependent work is not") {
   graph g;
@@ -218,7 +218,7 @@ TEST_CASE("a placer that thinks gives one answer, and never a worse one than tho
   }
 }
 
-// ---- users' own ----------------------------------------------------------------------------------------------------------
+// ---- users' own
 
 TEST_CASE("a placer may put a group only where it may stand, and must put every group somewhere") {
   graph g;

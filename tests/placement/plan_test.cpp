@@ -108,7 +108,7 @@ TEST_CASE("the nodes of a gradient say that they go with their forward op, in ev
   CHECK_THAT(p.find("product")->reason, Catch::StartsWith("pinned by guard at "));
 }
 
-// ---- what a person should know -------------------------------------------------------------------------------------------
+// ---- what a person should know
 
 std::vector<std::string> notes_of(const world& w, const operation& fetched) {
   auto p = w.plan({fetched});

@@ -17,7 +17,7 @@ std::string request(const operation& op) {
   return to_string(default_graph()[op.id()].requested);
 }
 
-// ---- by the compiler ---------------------------------------------------------------------------------------------------
+// ---- by the compiler
 
 struct answers_a_spec {
   device_spec operator()(const node_view&) const { return {}; }
@@ -45,7 +45,7 @@ static_assert(placement_policy<first_of<variables_on, answers_a_string>>);
 static_assert(placement_policy<by_op<when<op::variable, "/job:ps">>>);
 static_assert(ps_strategy<round_robin> && ps_strategy<greedy_load_balancing> && ps_strategy<hashed>);
 
-// ---- the shipped ones ----------------------------------------------------------------------------------------------------
+// ---- the shipped ones
 
 TEST_CASE("variables_on sends variables there, and nothing else; guards inside win") {
   graph g;
@@ -130,7 +130,7 @@ TEST_CASE("a policy's null pointer and a setter's negative number are errors") {
   CHECK_THAT(outcome([] { no_op("n"); }), Contains("answered with a null pointer"));
 }
 
-// ---- reported in the plan ------------------------------------------------------------------------------------------------
+// ---- reported in the plan
 
 TEST_CASE("a policy that never changed anything is named in the plan") {
   world w{"cpu:0"};
@@ -157,7 +157,7 @@ TEST_CASE("the reason says which field came from which guard or policy") {
   CHECK_THAT(reason, Catch::EndsWith(here(policy) + " (/job:ps)"));
 }
 
-// ---- digests -------------------------------------------------------------------------------------------------------------
+// ---- digests
 
 std::string hex(std::string_view text) {
   std::string s;

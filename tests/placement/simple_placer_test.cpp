@@ -13,7 +13,7 @@ using Catch::Contains;
 const std::string localhost = "/job:localhost/replica:0/task:0/device:";
 const literal<float> unit{{1}};
 
-// ---- requests ----------------------------------------------------------------------------------------------------------
+// ---- requests
 
 TEST_CASE("a request is met, and the plan says which line asked") {
   world w{"cpu:0", "cpu:1"};
@@ -97,7 +97,7 @@ TEST_CASE("without devices nothing is placed") {
   CHECK(outcome([&] { w.plan({constant(1.f)}); }) == "failed_precondition: there is no device to place nodes on");
 }
 
-// ---- preferences ---------------------------------------------------------------------------------------------------------
+// ---- preferences
 
 TEST_CASE("a node that asks for nothing goes to the first GPU, else the first CPU") {
   for (bool gpu : {false, true}) {
@@ -172,7 +172,7 @@ TEST_CASE("a constant with a request of its own does not follow") {
   CHECK(where(w.plan({matmul(a, a)})) == "a CPU:0, MatMul CPU:1");
 }
 
-// ---- groups --------------------------------------------------------------------------------------------------------------
+// ---- groups
 
 TEST_CASE("what takes a reference stands with the variable") {
   world w{"cpu:0", "cpu:1"};
@@ -237,7 +237,7 @@ TEST_CASE("a fresh read inside control_dependencies ties no groups") {
   CHECK(p.device_of("b") == localhost + "CPU:1");
 }
 
-// ---- queues: resources that guards around their ops have a say in ---------------------------------------------------------
+// ---- queues: resources that guards around their ops have a say in
 
 TEST_CASE("a queue that asks for nothing goes where the first guard around its ops says") {
   world w{"cpu:0", "cpu:1", "cpu:2"};
@@ -319,7 +319,7 @@ TEST_CASE("an op that works on a variable gives up its own request for the varia
         "fallback from /device:CPU:0: its request /device:CPU:0 was dropped: it works on 'v', which asks for /device:CPU:1");
 }
 
-// ---- kernels -------------------------------------------------------------------------------------------------------------
+// ---- kernels
 
 TEST_CASE("an int32 variable on a GPU is refused, and the sentence says where a kernel exists") {
   world w{"cpu:0", "gpu:0"};
@@ -364,7 +364,7 @@ TEST_CASE("a group goes where all of it has kernels") {
   CHECK(where(w.plan({matmul(i, i), v})) == "v CPU:0, i CPU:0, MatMul CPU:0");
 }
 
-// ---- soft placement --------------------------------------------------------------------------------------------------------
+// ---- soft placement
 
 TEST_CASE("soft placement moves an int32 variable with all that stands with it, and tells of each") {
   world w{"cpu:0", "gpu:0"};
@@ -412,7 +412,7 @@ TEST_CASE("soft placement changes nothing that can be met") {
   CHECK(p.fallbacks().empty());
 }
 
-// ---- what was placed before ----------------------------------------------------------------------------------------------
+// ---- what was placed before
 
 TEST_CASE("a node that was placed before keeps its device") {
   world w{"cpu:0", "cpu:1"};
@@ -510,7 +510,7 @@ TEST_CASE("many pairs that history put apart are united in one more pass") {
   for (std::size_t i = 0; i < placed.nodes().size(); ++i) CHECK(placed.device(i).name == localhost + "CPU:0");
 }
 
-// ---- what was given up -----------------------------------------------------------------------------------------------------
+// ---- what was given up
 
 TEST_CASE("a request that its group does not share is noted on the node that made it") {
   world w{"cpu:0", "gpu:0", "gpu:1"};
@@ -539,7 +539,7 @@ TEST_CASE("soft placement is offered only where it would help") {
   CHECK_THAT(caught([&] { w.plan({constant(1.f, "a")}); }).sentence(), !Contains("soft placement"));
 }
 
-// ---- the plan as a value ---------------------------------------------------------------------------------------------------
+// ---- the plan as a value
 
 TEST_CASE("a plan prints as an aligned table") {
   world w{"cpu:0", "gpu:0"};

@@ -71,7 +71,7 @@ T again(const T& value) {
 // A count that may well lie, before some bytes.
 std::string announced(std::uint32_t count, std::string bytes = {}) { return encoded(count) + bytes; }
 
-// ---- round trips -----------------------------------------------------------------------------------------------------
+// ---- round trips
 
 TEST_CASE("numbers come out as they went in, in their own width") {
   CHECK(encoded(std::int8_t{-1}, std::uint16_t{0x0102}) == std::string("\xff\x02\x01"));
@@ -105,7 +105,7 @@ TEST_CASE("a value is replaced, not added to") {
   CHECK_FALSE(maybe);
 }
 
-// ---- what is attached -------------------------------------------------------------------------------------------------
+// ---- what is attached
 
 TEST_CASE("attached bytes are not copied, and kept by their owner") {
   auto bytes = std::make_shared<std::vector<int>>(100, 1);
@@ -138,7 +138,7 @@ TEST_CASE("a tensor claims its bytes before it is made, and says where they go")
   CHECK(r.rooms[0].data() == room.data());
 }
 
-// ---- what does not hold together --------------------------------------------------------------------------------------
+// ---- what does not hold together
 
 TEST_CASE("a message that ends early, or late, says so") {
   CHECK(outcome([] { decoded<std::int64_t>("abc"); }) == "data_loss: a message ends early: 8 bytes wanted, 3 left");

@@ -10,7 +10,6 @@ namespace {
 using namespace pinion_tests;
 
 // ---- coming up
-// --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("connecting is tried again until somebody listens") {
   echo_world w;
@@ -76,7 +75,6 @@ TEST_CASE("F3: a restarted task has another incarnation, and a channel that come
 }
 
 // ---- being up
-// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("C4: a peer that freezes is noticed within two heartbeats and not before one, and everybody is told once") {
   const int ms = GENERATE(range(0, 2000, 90));
@@ -217,7 +215,6 @@ TEST_CASE("what observers and answers do may use the channel again") {
 }
 
 // ---- ending
-// ---------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("Q3: a server that stops fails what it has begun with unavailable and its name, and frees its port") {
   std::set<std::string> sentences;
@@ -280,7 +277,6 @@ TEST_CASE("a server may be stopped by what it serves, and twice") {
 }
 
 // ---- everything at once
-// -----------------------------------------------------------------------------------------------------
 
 TEST_CASE("Q1: whatever happens to a server and its clients, each request is answered once, and rightly") {
   const std::uint64_t seed = GENERATE(range(1u, 41u));

@@ -23,7 +23,6 @@ sim_options slow() {
 }
 
 // ---- requests
-// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("C3, Q1: many requests in flight are answered once each, to the right callers, whatever the weather") {
   const std::uint64_t seed = GENERATE(range(1u, 13u));
@@ -131,7 +130,6 @@ TEST_CASE("Q1: a request on a way that is down fails at once and says why") {
 }
 
 // ---- what cannot be read
-// --------------------------------------------------------------------------------------------------
 
 struct wrong {
   const char* what;
@@ -198,7 +196,6 @@ TEST_CASE("C1, C2: garbage before the handshake closes its connection, and distu
 }
 
 // ---- servers that cannot be read
-// ---------------------------------------------------------------------------------------------
 
 TEST_CASE("C2, Q1: an answer that cannot be read fails its request once, and closes the connection") {
   const auto& text =

@@ -190,7 +190,6 @@ inline std::string pattern(std::size_t size, std::size_t salt = 0) {
 }
 
 // ---- frames by hand
-// --------------------------------------------------------------------------------------------------
 
 inline std::string frame(frame_header h, const std::string& control = {}, const std::string& payload = {}) {
   if (h.control == 0) h.control = control.size();

@@ -156,7 +156,6 @@ TEST_CASE("C1: a number used once has its size, or the handshake ends") {
 }
 
 // ---- broken off
-// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("C1: a handshake that stalls is given up by the server after its five seconds") {
   std::string heard;

@@ -26,7 +26,7 @@ sim_options in_pieces(std::uint64_t seed = 1) {
   return result;
 }
 
-// ---- coroutines -----------------------------------------------------------------------------------------------------
+// ---- coroutines
 
 awaitable<void> write_text(byte_stream& to, std::string text) {
   const asio::const_buffer part = asio::buffer(text);
@@ -81,7 +81,7 @@ std::string pattern(std::size_t size) {
   return result;
 }
 
-// ---- a world with two hosts and a stream between them ---------------------------------------------------------------
+// ---- a world with two hosts and a stream between them
 
 struct pair_of_hosts {
   sim_network world;
@@ -107,7 +107,7 @@ struct pair_of_hosts {
   }
 };
 
-// ---- streams --------------------------------------------------------------------------------------------------------
+// ---- streams
 
 TEST_CASE("what is sent over the simulated network comes back from an echo, in order, whatever the chunks") {
   const std::uint64_t seed = GENERATE(1u, 2u, 3u);
@@ -227,7 +227,7 @@ TEST_CASE("write_now takes nothing, or a part where that is asked for") {
   CHECK(got == sent);
 }
 
-// ---- connecting -----------------------------------------------------------------------------------------------------
+// ---- connecting
 
 TEST_CASE("connecting to an address on which nobody listens is refused, after a while") {
   sim_network world(options());
@@ -280,7 +280,7 @@ TEST_CASE("a closed listener's accept is cancelled, pending or later, and its un
   }
 }
 
-// ---- faults ---------------------------------------------------------------------------------------------------------
+// ---- faults
 
 TEST_CASE("over a cut nothing arrives and nobody is told; after heal it does") {
   pair_of_hosts hosts(in_pieces());
@@ -483,7 +483,7 @@ TEST_CASE("a reset breaks the streams between two hosts at both ends, and no oth
   run(hosts.world, connect_into(*hosts.a, "b:1", never, hosts.here));
 }
 
-// ---- time -----------------------------------------------------------------------------------------------------------
+// ---- time
 
 awaitable<void> wait_on(timer& which, time_point when, std::string name, std::string& heard) {
   heard += name + (co_await which.wait_until(when) ? "! " : "? ");
@@ -554,7 +554,7 @@ TEST_CASE("waiting for what can never happen is an error, and so is waiting with
   CHECK(world.wait(something, {}));
 }
 
-// ---- the same again -------------------------------------------------------------------------------------------------
+// ---- the same again
 
 awaitable<void> keep_asking(network& net, std::string address, int times, int& answered) {
   for (int i = 0; i < times; ++i) {
@@ -664,7 +664,7 @@ TEST_CASE("whatever happens to three hosts, what arrives is right, and everythin
   CHECK(answered > 1000);
 }
 
-// ---- the end --------------------------------------------------------------------------------------------------------
+// ---- the end
 
 // Its frame owns all that a protocol's may, and never ends.
 awaitable<void> hold_everything(std::shared_ptr<network> net, std::string own, int& alive) {

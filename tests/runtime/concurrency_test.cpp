@@ -41,7 +41,7 @@ expr<float> long_chain(int links, std::int64_t n) {
   return y;
 }
 
-// ---- steps that are cancelled ----------------------------------------------------------------------------------------
+// ---- steps that are cancelled
 
 TEST_CASE("steps that are cancelled fail with what they were cancelled with, and the session goes on") {
   fresh f;
@@ -54,7 +54,7 @@ TEST_CASE("steps that are cancelled fail with what they were cancelled with, and
   CHECK(int(sess.run(step.size)) == 1);
 }
 
-// ---- concurrent steps ------------------------------------------------------------------------------------------------------
+// ---- concurrent steps
 
 TEST_CASE("four threads count exactly") {
   for (const char* where : {"/cpu:0", "/gpu:0"}) {
@@ -166,7 +166,7 @@ TEST_CASE("a step that fails on a stream does not disturb those beside it") {
   CHECK(wrong == 0);
 }
 
-// ---- the same everywhere ---------------------------------------------------------------------------------------------------
+// ---- the same everywhere
 
 // A diamond of products whose nodes go round the given devices.
 tensor<float> computed(std::vector<std::string> places, const session_options& options) {
@@ -224,7 +224,7 @@ TEST_CASE("the way to and fro may be as long as the graph") {
   CHECK(float(sess.run({{x, 3.f}}, y)) == 3);
 }
 
-// ---- every wait ends -------------------------------------------------------------------------------------------------------
+// ---- every wait ends
 
 TEST_CASE("a step that takes too long is stopped, on one thread or several, and the session goes on") {
   for (int threads : {1, 2}) {

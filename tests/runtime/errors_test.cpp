@@ -217,7 +217,7 @@ TEST_CASE("effects before a failure stay, and the session goes on") {
   CHECK(float(sess.run(v)) == so_far + 1);
 }
 
-// ---- on a simulated GPU --------------------------------------------------------------------------------------------------
+// ---- on a simulated GPU
 
 TEST_CASE("a full device is named, with the node") {
   fresh f;

@@ -23,7 +23,7 @@ struct fresh {
   default_scope use = g.as_default();
 };
 
-// ---- pruning ---------------------------------------------------------------------------------------------------------
+// ---- pruning
 
 std::string pruned(const graph& g, const runtime::step_signature& s) {
   std::string names;
@@ -55,7 +55,7 @@ TEST_CASE("a feed cuts off what made it, unless something else needs that") {
   CHECK(pruned(f.g, {{b.endpoint()}, {b.endpoint()}, {b.id()}}) == "a b ");
 }
 
-// ---- cutting by device -----------------------------------------------------------------------------------------------
+// ---- cutting by device
 
 std::string text(const graph& g, const std::vector<runtime::partition>& parts) {
   static const char* kinds[] = {"compute", "feed", "fetch", "send", "receive"};
@@ -158,7 +158,7 @@ TEST_CASE("a fed value is sent from where feeds live, though its producer runs e
         "  4 send z:0 <3:0\n");
 }
 
-// ---- the rendezvous ----------------------------------------------------------------------------------------------------
+// ---- the rendezvous
 
 // Notes what a receiver is told.
 struct listener {
@@ -209,7 +209,7 @@ TEST_CASE("a receiver may use the rendezvous that calls it") {
   CHECK(l.told == "b=1 d=aborted ");
 }
 
-// ---- the executor --------------------------------------------------------------------------------------------------------
+// ---- the executor
 
 // A partition made by hand, on a CPU.
 struct by_hand {
@@ -310,7 +310,7 @@ TEST_CASE("of two failures the first is kept") {
   CHECK(state.failure()->code() == errc::aborted);
 }
 
-// ---- resources -----------------------------------------------------------------------------------------------------------
+// ---- resources
 
 TEST_CASE("a resource is found by container and name, and made once") {
   runtime::local_resource_manager all;

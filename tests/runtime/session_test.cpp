@@ -18,7 +18,7 @@ struct fresh {
 };
 const auto square = tensor<float>::of({{1, 2}, {3, 4}});
 
-// ---- what must work ------------------------------------------------------------------------------------------------------
+// ---- what must work
 
 TEST_CASE("two variables and their product, with a log line for each node") {
   fresh f;
@@ -78,7 +78,7 @@ TEST_CASE("layers are made in a loop of storable expressions") {
   CHECK(sess.run({{X, tensor<float>::of({{1, 0}})}}, h) == tensor<float>::of({{37, 54}}));
 }
 
-// ---- fetching --------------------------------------------------------------------------------------------------------------
+// ---- fetching
 
 TEST_CASE("operations yield nothing, one fetch comes bare, several as a tuple in their order") {
   fresh f;
@@ -138,7 +138,7 @@ TEST_CASE("a session has variables of its own") {
   CHECK(float(other.run(v)) == 1);
 }
 
-// ---- feeding ---------------------------------------------------------------------------------------------------------------
+// ---- feeding
 
 TEST_CASE("values are fed as tensors, scalars or braces") {
   fresh f;
@@ -219,7 +219,7 @@ TEST_CASE("a tensor that was fetched does not change with the variable") {
   CHECK(sess.run(v)(0, 0) == 3);
 }
 
-// ---- order of effects --------------------------------------------------------------------------------------------------------
+// ---- order of effects
 
 TEST_CASE("a read inside control_dependencies sees the assignment") {
   fresh f;
@@ -272,7 +272,7 @@ TEST_CASE("a group runs all its operations") {
   CHECK(float(sess.run(w)) == 2);
 }
 
-// ---- callables ---------------------------------------------------------------------------------------------------------------
+// ---- callables
 
 TEST_CASE("a callable gives a tuple, runs its targets, and takes its feeds in order") {
   fresh f;
@@ -304,7 +304,7 @@ TEST_CASE("a callable without fetches gives an empty tuple, and checks shapes") 
   CHECK(e.node() == "x");
 }
 
-// ---- devices, plans, sharing ---------------------------------------------------------------------------------------------------
+// ---- devices, plans, sharing
 
 TEST_CASE("a session lists its devices") {
   fresh f;
@@ -346,7 +346,7 @@ TEST_CASE("containers keep variables of one name apart") {
   CHECK(caught([&] { sess.run(b); }).code() == errc::failed_precondition);
 }
 
-// ---- random values ---------------------------------------------------------------------------------------------------------------
+// ---- random values
 
 TEST_CASE("a seed gives the same values in every session, and goes on from run to run") {
   fresh f;

@@ -180,7 +180,7 @@ TEST_CASE("integers shift and mask as words", "[simd]") {
   check_against_scalar<bits>(values<std::int64_t>());
 }
 
-// ---- memory -------------------------------------------------------------------------------------------------------
+// ---- memory
 
 template <class T>
 struct copy_tail {
@@ -260,7 +260,7 @@ TEST_CASE("a mask is a byte of 0 or 1 for each lane", "[simd]") {
   check_mask_bytes<std::uint8_t>();
 }
 
-// ---- conversions and reductions -----------------------------------------------------------------------------------
+// ---- conversions and reductions
 
 template <class U>
 struct convert_lanes {

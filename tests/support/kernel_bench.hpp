@@ -189,7 +189,7 @@ inline std::vector<any_tensor> run(std::string_view op, const std::vector<any_te
   return g.values(g.add(op, in, std::move(attrs)).node);
 }
 
-// ---- tensors ------------------------------------------------------------------------------------------------------
+// ---- tensors
 
 template <class T>
 any_tensor of(const shape& extent, const std::vector<T>& elements) {
@@ -222,7 +222,7 @@ inline bool same_bits(const any_tensor& a, const any_tensor& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
-// ---- gradients ----------------------------------------------------------------------------------------------------
+// ---- gradients
 
 // The greatest difference between the gradient of sum(w y) by one input, w random and y the op's first output, and
 // central differences of it; relative to 1 or to the gradient, if that is greater. Requires: double inputs.

@@ -9,7 +9,7 @@ namespace {
 
 using namespace pinion;
 
-// ---- the broadcast table -------------------------------------------------------------------------------------------
+// ---- the broadcast table
 
 constexpr bool gives(const shape& a, const shape& b, const shape& wanted) {
   shape one, other;
@@ -40,7 +40,7 @@ static_assert(clash({2, 3}, {2}));     // aligned at the last axis
 static_assert(clash({0}, {2}));        // no elements are not one element
 static_assert(clash({unknown, 2}, {3}));
 
-// ---- fitting ---------------------------------------------------------------------------------------------------------
+// ---- fitting
 
 static_assert(fits({2, 3}, {2, 3}));
 static_assert(fits({2, 3}, {unknown, 3}));
@@ -52,7 +52,7 @@ static_assert(!fits({2, 3}, {2, 4}));
 static_assert(!fits({2, 3}, {6}));     // a rank is not bent
 static_assert(!fits({}, {1}));         // a scalar is not a vector of one
 
-// ---- what a shape tells --------------------------------------------------------------------------------------------
+// ---- what a shape tells
 
 static_assert(shape{}.count() == 1 && shape{}.rank() == 0 && shape{}.known());
 static_assert(shape{2, 3}.count() == 6 && shape{2, 0}.count() == 0);

@@ -10,7 +10,7 @@ namespace {
 
 using namespace pinion;
 
-// ---- buffers -------------------------------------------------------------------------------------------------------
+// ---- buffers
 
 // Counts what is lent and what came back.
 struct counting_allocator final : allocator {
@@ -70,7 +70,7 @@ TEST_CASE("an untyped tensor of an unknown shape is refused") {
   CHECK(outcome([] { any_tensor(dtype::float32, {unknown, 3}); }) == "invalid_argument: a tensor needs a known shape, not [?, 3]");
 }
 
-// ---- copy on write ---------------------------------------------------------------------------------------------------
+// ---- copy on write
 
 TEST_CASE("copies share memory until one is written to") {
   tensor<float> a({3});
@@ -103,7 +103,7 @@ TEST_CASE("two fresh tensors share nothing, zeros neither") {
   CHECK(int(b) == 0);
 }
 
-// ---- elements --------------------------------------------------------------------------------------------------------
+// ---- elements
 
 TEST_CASE("a new tensor holds zeros") {
   const tensor<double> t({2, 3});
@@ -177,7 +177,7 @@ TEST_CASE("tensors are equal by dtype, shape and elements") {
   CHECK(any_tensor() == any_tensor());
 }
 
-// ---- literals ----------------------------------------------------------------------------------------------------------
+// ---- literals
 
 TEST_CASE("nested braces give the shape") {
   CHECK(literal<float>(3).shape() == shape{});

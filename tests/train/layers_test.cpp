@@ -27,7 +27,7 @@ moments of(const tensor<double>& x) {
 
 }  // namespace
 
-// ---- batch normalisation ------------------------------------------------------------------------------------------------
+// ---- batch normalisation
 
 TEST_CASE_METHOD(own_session, "batch_norm has mean 0 and variance 1 by channel in training, and gradients of it") {
   const expr<double> x = constant<double>({{1, 10}, {2, 30}, {6, -10}}, "x");
@@ -93,7 +93,7 @@ TEST_CASE_METHOD(own_session, "a network with batch_norm and dropout trains, its
   CHECK(float(sess.run({{training, false}}, loss)) < .1f);
 }
 
-// ---- dropout ------------------------------------------------------------------------------------------------------------
+// ---- dropout
 
 TEST_CASE_METHOD(own_session, "dropout drops in training alone") {
   const expr<float> x = ones<float>({1000});
@@ -110,7 +110,7 @@ TEST_CASE_METHOD(own_session, "dropout drops in training alone") {
   CHECK(float(sess.run(reduce_min(nn::dropout(x, {.training = true, .seed = 1})))) == 0);
 }
 
-// ---- convolution --------------------------------------------------------------------------------------------------------
+// ---- convolution
 
 TEST_CASE_METHOD(own_session, "a conv2d layer is the convolution by its kernel, with bias and activation") {
   const auto x = placeholder<float>({unknown, 3, 3, 2}, "x");
@@ -127,7 +127,7 @@ TEST_CASE_METHOD(own_session, "a conv2d layer is the convolution by its kernel, 
         "invalid_argument: a conv2d layer of 4 filters of 2 x 2 on 'open' of shape [?, 3, 3, ?]: it takes images [n, h, w, channels] of a known number of channels");
 }
 
-// ---- embeddings ---------------------------------------------------------------------------------------------------------
+// ---- embeddings
 
 TEST_CASE_METHOD(own_session, "an embedding yields rows for numbers of any shape, and trains those alone") {
   const auto numbers = placeholder<std::int64_t>({2, 1}, "numbers");
@@ -143,7 +143,7 @@ TEST_CASE_METHOD(own_session, "an embedding yields rows for numbers of any shape
   CHECK(outcome([&] { nn::embedding(numbers, 0, 3); }) == "invalid_argument: an embedding of 0 rows of 3; both are positive");
 }
 
-// ---- initialisers -------------------------------------------------------------------------------------------------------
+// ---- initialisers
 
 TEST_CASE_METHOD(own_session, "initialisers have the variance that they promise, whatever the distribution") {
   const auto variance = [&](const nn::initializer& i, const shape& s = {100, 300}) {

@@ -49,7 +49,7 @@ tensor<double> trained(const Optimizer& o, const session_options& options = {}) 
   return sess.run(m.w);
 }
 
-// ---- the rules -------------------------------------------------------------------------------------------------------------
+// ---- the rules
 
 TEST_CASE("gradient descent goes where a plain reference goes") {
   const auto wanted = by_hand([](double& w, double&, double g) { w -= double(.05f) * g; });
@@ -73,7 +73,7 @@ TEST_CASE("training on other devices gives the same, bit for bit") {
   CHECK(trained(o, {.simulated = {sim::gpu()}}) == trained(o));
 }
 
-// ---- the global step -------------------------------------------------------------------------------------------------------
+// ---- the global step
 
 TEST_CASE("the global step counts updates") {
   linear m;
@@ -107,7 +107,7 @@ TEST_CASE("the step is counted once the variables are updated") {
   CHECK(m.g[updates.control_inputs[0]].op == "ApplyGradientDescent");
 }
 
-// ---- which variables ---------------------------------------------------------------------------------------------------------
+// ---- which variables
 
 TEST_CASE("only the variables asked for are trained") {
   linear m;
@@ -146,7 +146,7 @@ TEST_CASE("without a trainable variable there is nothing to minimize, and the se
   CHECK(caught([&] { tr::gradient_descent{{}}.apply_gradients({}); }).code() == errc::invalid_argument);
 }
 
-// ---- where slots stand ---------------------------------------------------------------------------------------------------------
+// ---- where slots stand
 
 TEST_CASE("a slot stands with its variable, wherever minimize was called") {
   for (const char* where : {"/cpu:1", "/gpu:0"}) {
@@ -198,7 +198,7 @@ TEST_CASE("minimize is built under the guards that are open") {
 
 }  // namespace
 
-// ---- sparse gradients --------------------------------------------------------------------------------------------------
+// ---- sparse gradients
 
 namespace {
 

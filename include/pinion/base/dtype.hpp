@@ -97,6 +97,9 @@ inline constexpr dtype_set integers{dtype::int32, dtype::int64, dtype::uint8};
 inline constexpr dtype_set numbers = floating | integers;
 inline constexpr dtype_set plain = numbers | dtype_set{dtype::boolean};
 inline constexpr dtype_set all = plain | dtype_set{dtype::string};
+// A node that yields no value, or a handle of a state, selects its kernel by no dtype.
+inline constexpr dtype_set no_value{dtype::invalid};
+inline constexpr dtype_set any = all | no_value;
 }  // namespace dtypes
 
 // Calls f.template operator()<T>() for the C++ type of a dtype; f must accept every plain element type.

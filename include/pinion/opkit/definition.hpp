@@ -71,7 +71,7 @@ int states_of(const definition& def, const node& n);
 
 namespace detail {
 inline dtype key_of_first_output(const node& n) {
-  return n.outputs.empty() ? dtype::invalid : n.outputs[0].dtype;
+  return n.outputs.empty() || n.outputs[0].resource ? dtype::invalid : n.outputs[0].dtype;
 }
 }  // namespace detail
 

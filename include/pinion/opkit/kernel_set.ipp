@@ -11,9 +11,10 @@ PINION_DECL std::string to_string(const kernel_set& set) {
     if (types.empty()) return;
     text += std::string(text.empty() ? "on " : "; on ") + std::string(device_type) + " for ";
     bool first = true;
-    for (unsigned d = 1; d <= unsigned(dtype::half); ++d) {
-      if (!types.has(static_cast<dtype>(d))) continue;
-      text += std::string(first ? "" : ", ") + std::string(to_string(static_cast<dtype>(d)));
+    for (unsigned d = 0; d <= unsigned(dtype::half); ++d) {
+      const auto type = static_cast<dtype>(d);
+      if (!types.has(type)) continue;
+      text += std::string(first ? "" : ", ") + (type == dtype::invalid ? "no value" : std::string(to_string(type)));
       first = false;
     }
   };
@@ -24,8 +25,8 @@ PINION_DECL std::string to_string(const kernel_set& set) {
 
 PINION_DECL std::string no_kernel(std::string_view op, const kernel_set& set, dtype type,
                                   std::string_view device_type) {
-  std::string text =
-      std::string(op) + " has no " + std::string(to_string(type)) + " kernel on " + std::string(device_type);
+  const std::string of_type = type == dtype::invalid ? "" : std::string(to_string(type)) + " ";
+  const std::string text = std::string(op) + " has no " + of_type + "kernel on " + std::string(device_type);
   if (set.cpu.has(type)) return text + "; there is one on CPU";
   if (set.gpu.has(type)) return text + "; there is one on GPU";
   return text + "; there are kernels " + to_string(set);

@@ -17,7 +17,7 @@ namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace detail {
 
-// ---- constants of a floating-point type ---------------------------------------------------------------------------
+// ---- constants of a floating-point type
 
 template <class T>
 struct real;
@@ -91,7 +91,7 @@ PINION_VECTOR simd<T, Isa> scale(simd<T, Isa> x, simd<T, Isa> n) {
   }
 }
 
-// ---- the exponential family ---------------------------------------------------------------------------------------
+// ---- the exponential family
 
 // x = n ln 2 + r with |r| <= ln 2 / 2.
 template <class V>
@@ -154,7 +154,7 @@ PINION_VECTOR simd<T, Isa> tanh(simd<T, Isa> x) {
   return or_sign(abs(m / (m + T(2))), x);
 }
 
-// ---- logarithms ---------------------------------------------------------------------------------------------------
+// ---- logarithms
 
 namespace detail {
 
@@ -237,7 +237,7 @@ PINION_VECTOR simd<T, Isa> rsqrt(simd<T, Isa> x) {
   return T(1) / sqrt(x);
 }
 
-// ---- help from elsewhere: the C library lane by lane, and double for float ----------------------------------------
+// ---- help from elsewhere: the C library lane by lane, and double for float
 
 namespace detail {
 
@@ -271,7 +271,7 @@ struct library_pow {
   static double of(double x, double y) { return __builtin_pow(x, y); }
 };
 
-// ---- sine and cosine ----------------------------------------------------------------------------------------------
+// ---- sine and cosine
 
 // sin(r) and cos(r) for |r| <= pi/4, off by 2^-58 and 2^-64.
 template <class V>

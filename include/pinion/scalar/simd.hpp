@@ -228,7 +228,7 @@ struct simd {
   PINION_VECTOR wrapping_vector w() const { return (wrapping_vector)raw(); }
 };
 
-// ---- bits ---------------------------------------------------------------------------------------------------------
+// ---- bits
 
 // The same bits as elements of another type of the same size.
 template <class U, class T, class Isa, int N>
@@ -271,7 +271,7 @@ PINION_VECTOR simd<T, Isa, N> or_sign(simd<T, Isa, N> magnitude, simd<T, Isa, N>
   return bit_cast<T>(bit_cast<detail::signed_of<T>>(magnitude) | sign_bit(sign));
 }
 
-// ---- conversions --------------------------------------------------------------------------------------------------
+// ---- conversions
 
 // Each lane as C converts it; the number of lanes is kept. Out of range, a floating-point number becomes an
 // unspecified integer, and an integer is cut to its low bits.
@@ -290,7 +290,7 @@ PINION_VECTOR simd<U, Isa, N> convert(mask<T, Isa, N> m) {
   return simd<U, Isa, N>(__builtin_convertvector(-m.raw(), detail::vector<U, N>));
 }
 
-// ---- halves -------------------------------------------------------------------------------------------------------
+// ---- halves
 
 namespace detail {
 template <int From, class V, int... I>
@@ -345,7 +345,7 @@ PINION_VECTOR bool all(mask<T, Isa, N> m) {
   return !any(!m);
 }
 
-// ---- reductions ---------------------------------------------------------------------------------------------------
+// ---- reductions
 
 namespace detail {
 struct plus_lanes {
@@ -392,7 +392,7 @@ PINION_VECTOR T horizontal_max(simd<T, Isa, N> x) {
   return detail::fold(x, detail::max_lanes{});
 }
 
-// ---- abs, sign, rounding, sqrt ------------------------------------------------------------------------------------
+// ---- abs, sign, rounding, sqrt
 
 template <class T, class Isa, int N>
 PINION_VECTOR simd<T, Isa, N> abs(simd<T, Isa, N> x) {

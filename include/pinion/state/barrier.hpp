@@ -164,7 +164,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     for (const auto& call : later) call();
   }
 
-  // ---- with the lock held -------------------------------------------------------------------------------------------
+  // ---- with the lock held
 
   void wait(std::int64_t replica, bool accepted, cancellation* stop, committed done, calls& later) {
     auto& w = waiting_[replica];

@@ -111,7 +111,7 @@ class clock_state final : public resource, public std::enable_shared_from_this<c
     for (const auto& call : later) call();
   }
 
-  // ---- with the lock held -------------------------------------------------------------------------------------------
+  // ---- with the lock held
 
   std::int64_t& at(std::int64_t replica) { return clocks_[static_cast<std::size_t>(replica)]; }
   // Of those that have not left; the clock of the furthest where none is left.

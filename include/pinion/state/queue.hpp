@@ -140,7 +140,7 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
     for (const auto& a : ended) a->done(*a);
   }
 
-  // ---- with the lock held -------------------------------------------------------------------------------------------
+  // ---- with the lock held
 
   void end(const std::shared_ptr<attempt>& a, attempts& ended) {
     a->ended = true;

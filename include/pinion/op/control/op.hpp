@@ -14,8 +14,7 @@
 namespace pinion { inline namespace v0 { namespace op {
 
 struct control_flow {
-  static constexpr dtype_set any = dtypes::all | dtype_set{dtype::invalid};
-  static constexpr kernel_set kernels{.cpu = any};
+  static constexpr kernel_set kernels{.cpu = dtypes::any};
   static constexpr bool on_host = true;
 };
 

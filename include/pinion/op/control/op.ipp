@@ -95,7 +95,7 @@ PINION_DECL void loop::infer(shape_context& c) {
   }
 }
 
-// ---- gradients ----------------------------------------------------------------------------------------------------
+// ---- gradients
 
 namespace detail {
 

@@ -19,7 +19,7 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// ---- windows as a matrix: [h' w', p q c] of one image ---------------------------------------------------------------
+// ---- windows as a matrix: [h' w', p q c] of one image
 
 template <class T>
 void lay_out_windows(const image_geometry& g, const T* image, T* rows) {
@@ -76,7 +76,7 @@ void convolve_by_products(conv_pass pass, const image_geometry& g, const T* a, c
   }
 }
 
-// ---- convolution ----------------------------------------------------------------------------------------------------
+// ---- convolution
 
 // The library's primitives for the shapes of the last run. Thread-safe.
 class convolver {
@@ -170,7 +170,7 @@ class convolution_kernel final : public kernel {
   std::shared_ptr<convolver> convolver_;
 };
 
-// ---- pooling --------------------------------------------------------------------------------------------------------
+// ---- pooling
 
 inline image_geometry pooling_geometry(const attributes& attrs, const shape& images) {
   return {images, shape{}, pooling::pooled(attrs, images), pooling::window_of(attrs)};

@@ -10,8 +10,6 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-inline constexpr dtype_set nothing{dtype::invalid};
-
 void infer_queue(shape_context& c);
 
 // The components of the queue at input 0.
@@ -29,12 +27,12 @@ std::int64_t expect_count(const shape_context& c);
 
 }  // namespace detail
 
-// ---- queues: attributes "capacity" (negative: any number) and the components; an output that stays where it is ------
+// ---- queues: attributes "capacity" (negative: any number) and the components; an output that stays where it is
 
 template <class Self>
 struct queue {
   static constexpr input_count inputs = 0;
-  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::string}};
+  static constexpr kernel_set kernels{.cpu = dtypes::no_value};
   static constexpr bool stateful = true;
   static constexpr bool on_host = true;
   static void infer(shape_context& c) { detail::infer_queue(c); }
@@ -62,12 +60,11 @@ struct priority_queue : queue<priority_queue> {
 };
 
 // ---- what works on them: the queue is input 0
-// ------------------------------------------------------------------------
 
 template <class Self>
 struct queue_op {
   static constexpr input_count inputs = 1;
-  static constexpr kernel_set kernels{.cpu = detail::nothing};
+  static constexpr kernel_set kernels{.cpu = dtypes::no_value};
   static constexpr int states = 1;
   static constexpr bool stateful = true;
   static constexpr bool on_host = true;

@@ -24,7 +24,7 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// ---- the chain ----------------------------------------------------------------------------------------------------
+// ---- the chain
 
 // The extents of a shape, neighbours that are both reduced or both kept merged into one, ones left out.
 struct stretch {
@@ -188,7 +188,7 @@ inline std::unique_ptr<kernel> make_kernel(reduce_any, const kernel_setup& setup
   return detail::make_reduction<loops::fold_any>(setup);
 }
 
-// ---- gradients ----------------------------------------------------------------------------------------------------
+// ---- gradients
 
 namespace detail {
 
@@ -345,7 +345,7 @@ void run_prod_grad(kernel_context& c, const attributes& attrs) {
   });
 }
 
-// ---- argmax -------------------------------------------------------------------------------------------------------
+// ---- argmax
 
 // The index of the greatest of n elements, `stride` apart.
 template <class T>

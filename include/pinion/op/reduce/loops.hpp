@@ -13,7 +13,7 @@
 
 namespace pinion { inline namespace v0 { namespace loops {
 
-// ---- what folds two values into one -------------------------------------------------------------------------------
+// ---- what folds two values into one
 
 // Integers wrap; each works on numbers and on vectors of them.
 struct fold_sum {
@@ -90,7 +90,7 @@ struct fold_any {
   }
 };
 
-// ---- one pass -----------------------------------------------------------------------------------------------------
+// ---- one pass
 
 // [outer, n, inner] -> [outer, blocks, inner], row-major. Its units of work are (outer, block, strip of columns).
 struct fold_pass {

@@ -79,8 +79,7 @@ struct shape_of {
 struct no_op {
   static constexpr std::string_view name = "NoOp";
   static constexpr input_count inputs = 0;
-  static constexpr dtype_set any = dtypes::all | dtype_set{dtype::invalid};
-  static constexpr kernel_set kernels{.cpu = any, .gpu = any};
+  static constexpr kernel_set kernels{.cpu = dtypes::any, .gpu = dtypes::any};
   static void infer(shape_context&) {}
   static constexpr std::string_view no_gradient = "it yields no value";
 };

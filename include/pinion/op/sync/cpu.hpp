@@ -137,7 +137,7 @@ inline void join_rows(kernel_context& c, const std::vector<contribution>& all, d
 
 }  // namespace detail
 
-// ---- accumulators ---------------------------------------------------------------------------------------------------
+// ---- accumulators
 
 inline std::unique_ptr<kernel> make_kernel(gradient_accumulator, const kernel_setup& setup) {
   return make_function_kernel([state = detail::find_accumulator(setup, setup.node)](kernel_context&) {});
@@ -182,7 +182,7 @@ inline std::unique_ptr<kernel> make_kernel(accumulator_set_step, const kernel_se
   });
 }
 
-// ---- what a barrier and a clock have in common ----------------------------------------------------------------------
+// ---- what a barrier and a clock have in common
 
 namespace detail {
 // A kernel that is given the barrier or clock and its node's attributes.
@@ -205,7 +205,7 @@ std::unique_ptr<kernel> make_kernel(detail::on_expiry<Kind>, const kernel_setup&
   });
 }
 
-// ---- barriers -------------------------------------------------------------------------------------------------------
+// ---- barriers
 
 inline std::unique_ptr<kernel> make_kernel(replica_barrier, const kernel_setup& setup) {
   return make_function_kernel([state = detail::find_meeting(replica_barrier{}, setup, setup.node)](kernel_context&) {});
@@ -259,7 +259,7 @@ inline std::unique_ptr<kernel> make_kernel(barrier_counts, const kernel_setup& s
   });
 }
 
-// ---- clocks ---------------------------------------------------------------------------------------------------------
+// ---- clocks
 
 inline std::unique_ptr<kernel> make_kernel(replica_clock, const kernel_setup& setup) {
   return make_function_kernel([state = detail::find_meeting(replica_clock{}, setup, setup.node)](kernel_context&) {});

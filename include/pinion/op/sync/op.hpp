@@ -14,14 +14,13 @@ namespace pinion { inline namespace v0 { namespace op {
 namespace detail {
 
 struct sync_op {
-  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::invalid}};
+  static constexpr kernel_set kernels{.cpu = dtypes::no_value};
   static constexpr bool stateful = true;
   static constexpr bool on_host = true;
   static void gradient(gradient_context&) {}
 };
 struct sync_resource : sync_op {
   static constexpr input_count inputs = 0;
-  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::string}};
 };
 // Works on the resource at input 0.
 struct on_resource : sync_op {
@@ -32,7 +31,7 @@ void expect_int64(const shape_context& c, int i, std::string_view what, int rank
 void expect_resource(const shape_context& c, std::string_view op, std::string_view what);
 }  // namespace detail
 
-// ---- accumulators ---------------------------------------------------------------------------------------------------
+// ---- accumulators
 
 // Attributes "dtype" and "shape", those of a variable; an output that stays where it is.
 struct gradient_accumulator : detail::sync_resource {
@@ -83,7 +82,7 @@ struct accumulator_set_step : detail::on_accumulator {
   static void infer(shape_context& c);
 };
 
-// ---- what a barrier and a clock have in common ----------------------------------------------------------------------
+// ---- what a barrier and a clock have in common
 
 namespace detail {
 
@@ -135,7 +134,7 @@ struct on_counting : on_kind<Kind> {
 
 }  // namespace detail
 
-// ---- the barrier of synchronous training ----------------------------------------------------------------------------
+// ---- the barrier of synchronous training
 
 // Attributes "replicas_to_aggregate", "total_num_replicas".
 struct replica_barrier : detail::sync_resource {
@@ -189,7 +188,7 @@ struct barrier_counts : detail::on_counting<replica_barrier, 4> {
   static constexpr std::string_view name = "BarrierCounts";
 };
 
-// ---- the clocks of bounded staleness --------------------------------------------------------------------------------
+// ---- the clocks of bounded staleness
 
 // Attribute "total_num_replicas".
 struct replica_clock : detail::sync_resource {

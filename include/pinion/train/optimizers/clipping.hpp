@@ -92,7 +92,7 @@ clipped_list<T> clip_by_global_norm(const std::vector<expr<T>>& list, double cli
   return clipped;
 }
 
-// ---- gradients of the default graph ------------------------------------------------------------------------------
+// ---- gradients of the default graph
 // Templates only so that who does not clip does not compile kernels for it.
 
 // As clip_by_value of each.

@@ -131,7 +131,7 @@ class monitored_training_session {
   error because(const error& failed);
   std::optional<std::size_t> fetch_step(run_request& all) const;
 
-  // ---- sessions -----------------------------------------------------------------------------------------------------
+  // ---- sessions
 
   void begin();
   void recover(const error& why);
@@ -140,7 +140,7 @@ class monitored_training_session {
   std::optional<error> create_session(bool recovers);
   std::optional<error> join_chief(bool recovers);
 
-  // ---- the chief and the others -------------------------------------------------------------------------------------
+  // ---- the chief and the others
 
   void launch_beats();
   void launch_watch();
