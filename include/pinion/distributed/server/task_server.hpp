@@ -67,6 +67,32 @@ class task_server {
 
   std::unique_ptr<rpc::incoming> request(const rpc::envelope& e, rpc::responder to, const rpc::guest_ref& from);
   std::unique_ptr<rpc::incoming> notice(const rpc::envelope& e, const rpc::guest_ref& from);
+
+  using opened = std::unique_ptr<rpc::incoming>;
+  using request_handler = opened (task_server::*)(const rpc::envelope&, const answer_ref&, const rpc::guest_ref&);
+  opened tell_status(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+  opened shut_down(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+  opened keep_step(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+  opened run_kept(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+  opened reset_here(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+  opened send_value(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+  opened open(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+  opened extend(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+  opened prepare(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+  opened plan(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+  opened list_devices(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+  opened reset_cluster(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+  opened run(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
+
+  using notice_handler = opened (task_server::*)(const rpc::envelope&, const rpc::guest_ref&);
+  opened take_value(const rpc::envelope& e, const rpc::guest_ref& from);
+  opened hear_of_value(const rpc::envelope& e, const rpc::guest_ref& from);
+  opened take_credit(const rpc::envelope& e, const rpc::guest_ref& from);
+  opened cancel(const rpc::envelope& e, const rpc::guest_ref& from);
+  opened forget(const rpc::envelope& e, const rpc::guest_ref& from);
+  opened cancel_session(const rpc::envelope& e, const rpc::guest_ref& from);
+  opened close(const rpc::envelope& e, const rpc::guest_ref& from);
+
   void gone(const rpc::guest_ref& who, const error& why);
   void let_go(std::shared_ptr<master_session> closed);
   bool is_of(const rpc::guest_ref& who, std::uint64_t session) const;
@@ -119,7 +145,7 @@ class task_server {
     });
   }
 
-  void run(run_prepared&& r, const rpc::guest_ref& from, const answer_ref& answer);
+  void begin_run(run_prepared&& r, const rpc::guest_ref& from, const answer_ref& answer);
   patience until(std::uint64_t ms) const;
 
   static rpc::awaitable<void> sweep(task_server* self, std::shared_ptr<rpc::timer> timer,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include <pinion/base/stop_signal.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
@@ -140,98 +141,181 @@ PINION_DECL rpc::service task_server::service() {
 
 PINION_DECL std::unique_ptr<rpc::incoming> task_server::request(const rpc::envelope& e, rpc::responder to,
                                                                 const rpc::guest_ref& from) {
+  static constexpr std::pair<rpc::method, request_handler> handlers[] = {
+      {status_request::method, &task_server::tell_status},
+      {shutdown_request::method, &task_server::shut_down},
+      {register_step::method, &task_server::keep_step},
+      {run_step::method, &task_server::run_kept},
+      {reset_containers::method, &task_server::reset_here},
+      {pull_value::method, &task_server::send_value},
+      {open_session::method, &task_server::open},
+      {extend_graph::method, &task_server::extend},
+      {prepare_step::method, &task_server::prepare},
+      {plan_step::method, &task_server::plan},
+      {list_request::method, &task_server::list_devices},
+      {reset_request::method, &task_server::reset_cluster},
+      {run_prepared::method, &task_server::run},
+  };
   const auto answer = std::make_shared<rpc::responder>(std::move(to));
-  switch (e.method) {
-    case status_request::method:
-      return on<status_request>(e, answer, [this](auto&&) { return status_reply{worker_.devices()}; });
-    case shutdown_request::method:
-      return on<shutdown_request>(e, answer, [this](auto&&) {
-        net_->post([this] { stop_beside(); });
-        return nothing{};
-      });
-    case register_step::method:
-      return in_turn<register_step>(e, answer, from, [this, answer, from](register_step&& r) {
-        worker_.register_step(party_of(from), std::move(r), [answer](const error* failed) { settle(answer, failed); });
-      });
-    case run_step::method:
-      return rpc::receive<run_step>(e, [this, answer, from](run_step&& r) {
-        worker_.run(r, party_of(from), {}, 0, worker::begin_in::pool,
-                    [this, answer, session = r.session](run_result result, const error* failed) {
-                      if (failed)
-                        answer->fail(*failed);
-                      else
-                        answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(result.trace)}));
-                    });
-      });
-    case reset_containers::method:
-      return on<reset_containers>(e, answer, [this](reset_containers&& r) {
-        worker_.reset(r.containers);
-        return nothing{};
-      });
-    case pull_value::method: return exchange_.pulled(e, answer);
-    case open_session::method:
-      return on<open_session>(e, answer, [this, from](open_session&& o) {
-        const auto session = master_->open({o.soft, std::move(o.filters), o.optimize}, from->channel);
-        sessions_of_[from->channel].insert(session->handle());
-        return opened_session{session->handle()};
-      });
-    case extend_graph::method:
-      return in_turn<extend_graph>(e, answer, from, [this, answer, from](extend_graph&& x) {
-        reply_with(answer, std::move(x), [this, from](extend_graph&& more) {
-          master_->find(more.session, from->channel)->extend(std::move(more.delta));
-          return nothing{};
-        });
-      });
-    case prepare_step::method:
-      return waiting<prepare_step>(e, answer, from, [this, from](prepare_step&& p) {
-        return master_->find(p.session, from->channel)->prepare(p.signature, until(p.patience_ms), p.lines);
-      });
-    case plan_step::method:
-      return waiting<plan_step>(e, answer, from, [this, from](plan_step&& p) {
-        return plan_reply{master_->find(p.session, from->channel)->plan(p.signature, until(p.patience_ms))};
-      });
-    case list_request::method:
-      return waiting<list_request>(e, answer, from, [this, from](list_request&& l) {
-        return list_reply{master_->find(l.session, from->channel)->devices(until(l.patience_ms))};
-      });
-    case reset_request::method:
-      return waiting<reset_request>(e, answer, from, [this](reset_request&& r) {
-        master_->reset(r.containers);
-        return nothing{};
-      });
-    case run_prepared::method:
-      if (e.control.size() > rpc::long_control)
-        return in_turn<run_prepared>(e, answer, from,
-                                     [this, answer, from](run_prepared&& r) { run(std::move(r), from, answer); });
-      return rpc::receive<run_prepared>(e, [this, answer, from](run_prepared&& r) { run(std::move(r), from, answer); });
-    default:
-      answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(e.method)));
-      return nullptr;
-  }
+  for (const auto& [method, handle] : handlers)
+    if (method == e.method) return (this->*handle)(e, answer, from);
+  answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(e.method)));
+  return nullptr;
 }
 
+// ---- requests to the task
+
+PINION_DECL task_server::opened task_server::tell_status(const rpc::envelope& e, const answer_ref& answer,
+                                                         const rpc::guest_ref&) {
+  return on<status_request>(e, answer, [this](auto&&) { return status_reply{worker_.devices()}; });
+}
+
+PINION_DECL task_server::opened task_server::shut_down(const rpc::envelope& e, const answer_ref& answer,
+                                                       const rpc::guest_ref&) {
+  return on<shutdown_request>(e, answer, [this](auto&&) {
+    net_->post([this] { stop_beside(); });
+    return nothing{};
+  });
+}
+
+// ---- requests to the worker
+
+PINION_DECL task_server::opened task_server::keep_step(const rpc::envelope& e, const answer_ref& answer,
+                                                       const rpc::guest_ref& from) {
+  return in_turn<register_step>(e, answer, from, [this, answer, from](register_step&& r) {
+    worker_.register_step(party_of(from), std::move(r), [answer](const error* failed) { settle(answer, failed); });
+  });
+}
+
+PINION_DECL task_server::opened task_server::run_kept(const rpc::envelope& e, const answer_ref& answer,
+                                                      const rpc::guest_ref& from) {
+  return rpc::receive<run_step>(e, [this, answer, from](run_step&& r) {
+    worker_.run(r, party_of(from), {}, 0, worker::begin_in::pool,
+                [this, answer, session = r.session](run_result result, const error* failed) {
+                  if (failed)
+                    answer->fail(*failed);
+                  else
+                    answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(result.trace)}));
+                });
+  });
+}
+
+PINION_DECL task_server::opened task_server::reset_here(const rpc::envelope& e, const answer_ref& answer,
+                                                        const rpc::guest_ref&) {
+  return on<reset_containers>(e, answer, [this](reset_containers&& r) {
+    worker_.reset(r.containers);
+    return nothing{};
+  });
+}
+
+PINION_DECL task_server::opened task_server::send_value(const rpc::envelope& e, const answer_ref& answer,
+                                                        const rpc::guest_ref&) {
+  return exchange_.pulled(e, answer);
+}
+
+// ---- requests to the master
+
+PINION_DECL task_server::opened task_server::open(const rpc::envelope& e, const answer_ref& answer,
+                                                  const rpc::guest_ref& from) {
+  return on<open_session>(e, answer, [this, from](open_session&& o) {
+    const auto session = master_->open({o.soft, std::move(o.filters), o.optimize}, from->channel);
+    sessions_of_[from->channel].insert(session->handle());
+    return opened_session{session->handle()};
+  });
+}
+
+PINION_DECL task_server::opened task_server::extend(const rpc::envelope& e, const answer_ref& answer,
+                                                    const rpc::guest_ref& from) {
+  return in_turn<extend_graph>(e, answer, from, [this, answer, from](extend_graph&& x) {
+    reply_with(answer, std::move(x), [this, from](extend_graph&& more) {
+      master_->find(more.session, from->channel)->extend(std::move(more.delta));
+      return nothing{};
+    });
+  });
+}
+
+PINION_DECL task_server::opened task_server::prepare(const rpc::envelope& e, const answer_ref& answer,
+                                                     const rpc::guest_ref& from) {
+  return waiting<prepare_step>(e, answer, from, [this, from](prepare_step&& p) {
+    return master_->find(p.session, from->channel)->prepare(p.signature, until(p.patience_ms), p.lines);
+  });
+}
+
+PINION_DECL task_server::opened task_server::plan(const rpc::envelope& e, const answer_ref& answer,
+                                                  const rpc::guest_ref& from) {
+  return waiting<plan_step>(e, answer, from, [this, from](plan_step&& p) {
+    return plan_reply{master_->find(p.session, from->channel)->plan(p.signature, until(p.patience_ms))};
+  });
+}
+
+PINION_DECL task_server::opened task_server::list_devices(const rpc::envelope& e, const answer_ref& answer,
+                                                          const rpc::guest_ref& from) {
+  return waiting<list_request>(e, answer, from, [this, from](list_request&& l) {
+    return list_reply{master_->find(l.session, from->channel)->devices(until(l.patience_ms))};
+  });
+}
+
+PINION_DECL task_server::opened task_server::reset_cluster(const rpc::envelope& e, const answer_ref& answer,
+                                                           const rpc::guest_ref& from) {
+  return waiting<reset_request>(e, answer, from, [this](reset_request&& r) {
+    master_->reset(r.containers);
+    return nothing{};
+  });
+}
+
+PINION_DECL task_server::opened task_server::run(const rpc::envelope& e, const answer_ref& answer,
+                                                 const rpc::guest_ref& from) {
+  const auto begin = [this, answer, from](run_prepared&& r) { begin_run(std::move(r), from, answer); };
+  if (e.control.size() > rpc::long_control) return in_turn<run_prepared>(e, answer, from, begin);
+  return rpc::receive<run_prepared>(e, begin);
+}
+
+// ---- notices
+
 PINION_DECL std::unique_ptr<rpc::incoming> task_server::notice(const rpc::envelope& e, const rpc::guest_ref& from) {
-  switch (e.method) {
-    case push_value::method: return exchange_.pushed(e, from);
-    case announce_value::method: return exchange_.announced(e, from);
-    case return_credit::method: return exchange_.credited(e, from);
-    case cancel_run::method:
-      return rpc::receive<cancel_run>(e,
-                                      [this, from](cancel_run&& c) { worker_.cancel(c.run, c.why, party_of(from)); });
-    case forget_session::method:
-      return rpc::receive<forget_session>(
-          e, [this, from](forget_session&& f) { worker_.forget_session(f.session, party_of(from)); });
-    case cancel_runs::method:
-      return rpc::receive<cancel_runs>(e, [this, from](cancel_runs&& c) {
-        if (is_of(from, c.session)) master_->cancel_steps(c.session, c.why);
-      });
-    case close_session::method:
-      return rpc::receive<close_session>(e, [this, from](close_session&& c) {
-        if (!is_of(from, c.session)) return;
-        let_go(master_->close(c.session, error(errc::cancelled, "the session was closed while the step ran")));
-      });
-    default: throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(e.method));
-  }
+  static constexpr std::pair<rpc::method, notice_handler> handlers[] = {
+      {push_value::method, &task_server::take_value},     {announce_value::method, &task_server::hear_of_value},
+      {return_credit::method, &task_server::take_credit}, {cancel_run::method, &task_server::cancel},
+      {forget_session::method, &task_server::forget},     {cancel_runs::method, &task_server::cancel_session},
+      {close_session::method, &task_server::close},
+  };
+  for (const auto& [method, handle] : handlers)
+    if (method == e.method) return (this->*handle)(e, from);
+  throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(e.method));
+}
+
+PINION_DECL task_server::opened task_server::take_value(const rpc::envelope& e, const rpc::guest_ref& from) {
+  return exchange_.pushed(e, from);
+}
+
+PINION_DECL task_server::opened task_server::hear_of_value(const rpc::envelope& e, const rpc::guest_ref& from) {
+  return exchange_.announced(e, from);
+}
+
+PINION_DECL task_server::opened task_server::take_credit(const rpc::envelope& e, const rpc::guest_ref& from) {
+  return exchange_.credited(e, from);
+}
+
+PINION_DECL task_server::opened task_server::cancel(const rpc::envelope& e, const rpc::guest_ref& from) {
+  return rpc::receive<cancel_run>(e, [this, from](cancel_run&& c) { worker_.cancel(c.run, c.why, party_of(from)); });
+}
+
+PINION_DECL task_server::opened task_server::forget(const rpc::envelope& e, const rpc::guest_ref& from) {
+  return rpc::receive<forget_session>(
+      e, [this, from](forget_session&& f) { worker_.forget_session(f.session, party_of(from)); });
+}
+
+PINION_DECL task_server::opened task_server::cancel_session(const rpc::envelope& e, const rpc::guest_ref& from) {
+  return rpc::receive<cancel_runs>(e, [this, from](cancel_runs&& c) {
+    if (is_of(from, c.session)) master_->cancel_steps(c.session, c.why);
+  });
+}
+
+PINION_DECL task_server::opened task_server::close(const rpc::envelope& e, const rpc::guest_ref& from) {
+  return rpc::receive<close_session>(e, [this, from](close_session&& c) {
+    if (!is_of(from, c.session)) return;
+    let_go(master_->close(c.session, error(errc::cancelled, "the session was closed while the step ran")));
+  });
 }
 
 PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) {
@@ -274,7 +358,7 @@ PINION_DECL std::shared_ptr<void> task_server::hold_unread(const rpc::envelope& 
   return std::shared_ptr<void>(nullptr, [all = all, size](void*) { all->fetch_sub(size, std::memory_order_relaxed); });
 }
 
-PINION_DECL void task_server::run(run_prepared&& r, const rpc::guest_ref& from, const answer_ref& answer) {
+PINION_DECL void task_server::begin_run(run_prepared&& r, const rpc::guest_ref& from, const answer_ref& answer) {
   try {
     const auto session = master_->find(r.session, from->channel);
     auto held = std::make_shared<run_prepared>(std::move(r));

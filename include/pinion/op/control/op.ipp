@@ -1,7 +1,10 @@
 // Bodies of <pinion/op/control/op.hpp>.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <pinion/graph/scope_state.hpp>
@@ -49,6 +52,58 @@ PINION_DECL void conditional::infer(shape_context& c) {
       c.output(result_type(*branch, i).dtype, shape::any());
 }
 
+namespace detail {
+
+// A loop goes on while a condition holds, or for each slice of what it scans.
+inline void expect_end(const shape_context& c, std::int64_t scanned) {
+  if (!c.attrs().has("cond")) {
+    if (scanned == 0) c.fail("While without a condition needs something to scan");
+    return;
+  }
+  const body& cond = *c.attrs().get<shared_body>("cond");
+  if (scanned > 0) c.fail("While with a condition scans nothing");
+  expect_arguments(c, cond, 0, "the condition");
+  if (cond.results.size() != 1 || result_type(cond, 0).dtype != dtype::boolean ||
+      !fits(result_type(cond, 0).shape, shape{}))
+    c.fail("the condition of While yields one bool");
+}
+
+// What a turn yields for a variable, and what the loop begins with, are what the body takes.
+inline void expect_variable(const shape_context& c, const body& turn, std::size_t i) {
+  const output_type &said = argument_type(turn, i), &next = result_type(turn, i);
+  const shape& first = c.shape(static_cast<int>(i));
+  const std::string which = "loop variable " + std::to_string(i);
+  if (next.dtype != said.dtype)
+    c.fail(which + " is " + std::string(to_string(said.dtype)) + ", but the body yields " +
+           std::string(to_string(next.dtype)));
+  if (!fits(first, said.shape))
+    c.fail(which + " begins with shape " + to_string(first) + ", which its invariant " + to_string(said.shape) +
+           " does not admit");
+  if (!fits(next.shape, said.shape))
+    c.fail(which + " has shape " + to_string(said.shape) + ", but the body yields " + to_string(next.shape) +
+           "; give it a shape invariant that admits both");
+}
+
+// How many slices the scanned inputs have; unknown where none of them says.
+inline std::int64_t turns_of(const shape_context& c, std::int64_t first, std::int64_t scanned) {
+  std::int64_t turns = unknown;
+  for (std::int64_t i = first; i < first + scanned; ++i) {
+    const shape& slices = c.shape(static_cast<int>(i));
+    if (slices.has_rank() && slices.rank() == 0) c.fail("While scans a scalar, which has no slices");
+    if (slices.has_rank() && turns < 0) turns = slices[0];
+  }
+  return turns;
+}
+
+// The shape of a result of every turn, collected along a new first axis.
+inline shape collected(const shape& each, std::int64_t turns) {
+  shape all = each.has_rank() && each.rank() < shape::max_rank ? shape{turns} : shape::any();
+  for (int k = 0; all.has_rank() && k < each.rank(); ++k) all.push_back(each[k]);
+  return all;
+}
+
+}  // namespace detail
+
 PINION_DECL void loop::infer(shape_context& c) {
   const body& turn = *c.attrs().get<shared_body>("body");
   const auto variables = c.attrs().get<std::int64_t>("variables"), scanned = c.attrs().get<std::int64_t>("scanned");
@@ -57,42 +112,14 @@ PINION_DECL void loop::infer(shape_context& c) {
   if (variables < 0 || scanned < 0 || variables > c.inputs() || scanned > c.inputs() - variables ||
       turn.results.size() < n)
     c.fail("While has fewer inputs or results than variables");
-  if (c.attrs().has("cond")) {
-    const body& cond = *c.attrs().get<shared_body>("cond");
-    if (scanned > 0) c.fail("While with a condition scans nothing");
-    detail::expect_arguments(c, cond, 0, "the condition");
-    if (cond.results.size() != 1 || result_type(cond, 0).dtype != dtype::boolean ||
-        !fits(result_type(cond, 0).shape, shape{}))
-      c.fail("the condition of While yields one bool");
-  } else if (scanned == 0) {
-    c.fail("While without a condition needs something to scan");
-  }
+  detail::expect_end(c, scanned);
   for (std::size_t i = 0; i < n; ++i) {
-    const output_type &said = argument_type(turn, i), &next = result_type(turn, i);
-    const std::string which = "loop variable " + std::to_string(i);
-    if (next.dtype != said.dtype)
-      c.fail(which + " is " + std::string(to_string(said.dtype)) + ", but the body yields " +
-             std::string(to_string(next.dtype)));
-    if (!fits(c.shape(static_cast<int>(i)), said.shape))
-      c.fail(which + " begins with shape " + to_string(c.shape(static_cast<int>(i))) + ", which its invariant " +
-             to_string(said.shape) + " does not admit");
-    if (!fits(next.shape, said.shape))
-      c.fail(which + " has shape " + to_string(said.shape) + ", but the body yields " + to_string(next.shape) +
-             "; give it a shape invariant that admits both");
-    c.output(said.dtype, said.shape);
+    detail::expect_variable(c, turn, i);
+    c.output(argument_type(turn, i).dtype, argument_type(turn, i).shape);
   }
-  std::int64_t turns = unknown;
-  for (std::int64_t i = variables; i < variables + scanned; ++i) {
-    const shape& slices = c.shape(static_cast<int>(i));
-    if (slices.has_rank() && slices.rank() == 0) c.fail("While scans a scalar, which has no slices");
-    if (slices.has_rank() && turns < 0) turns = slices[0];
-  }
-  for (std::size_t i = n; i < turn.results.size(); ++i) {
-    const shape& each = result_type(turn, i).shape;
-    shape all = each.has_rank() && each.rank() < shape::max_rank ? shape{turns} : shape::any();
-    for (int k = 0; all.has_rank() && k < each.rank(); ++k) all.push_back(each[k]);
-    c.output(result_type(turn, i).dtype, all);
-  }
+  const std::int64_t turns = detail::turns_of(c, variables, scanned);
+  for (std::size_t i = n; i < turn.results.size(); ++i)
+    c.output(result_type(turn, i).dtype, detail::collected(result_type(turn, i).shape, turns));
 }
 
 // ---- gradients
@@ -163,143 +190,242 @@ inline std::vector<std::size_t> differentiable(const gradient_context& g, std::s
   return all;
 }
 
-}  // namespace detail
-
 // Both branches are replaced by their gradients. What a branch kept is an argument of its own gradient, and of the
 // other's, which does not look at it.
-inline void conditional::gradient(gradient_context& g) {
-  const body* const branches[] = {g.attrs().get<shared_body>("then").get(), g.attrs().get<shared_body>("else").get()};
-  const auto results = static_cast<std::size_t>(g.attrs().get<std::int64_t>("results"));
-  std::vector<output> from = g.node().inputs;
-  // Gradients may come by what was kept too: from a gradient of this node that is differentiated in turn.
-  std::vector<std::vector<std::size_t>> ys(2, detail::differentiable(g, results));
-  std::vector<std::vector<int>> outputs_of(2);
-  for (std::size_t side = 0, at = results; side < 2; ++side)
-    for (std::size_t i = results; i < branches[side]->results.size(); ++i, ++at)
-      if (g.has_output_gradient(static_cast<int>(at)) && is_floating(result_type(*branches[side], i).dtype)) {
-        ys[side].push_back(i);
-        outputs_of[side].push_back(static_cast<int>(at));
+class conditional_gradient {
+ public:
+  explicit conditional_gradient(gradient_context& g)
+      : g_(g),
+        results_(static_cast<std::size_t>(g.attrs().get<std::int64_t>("results"))),
+        common_(differentiable(g, results_)),
+        from_(g.node().inputs),
+        sides_{side(*this, "then", results_), side(*this, "else", results_ + kept("then"))} {}
+
+  void run() {
+    for (const std::size_t y : common_) from_.push_back(g_.output_gradient(static_cast<int>(y)));
+    for (side& one : sides_) give_own_arguments(one);
+    for (side& one : sides_)
+      for (const side& of : sides_) take_arguments(one, of);
+    yield_gradients();
+    if (!of_input_.empty()) make();
+  }
+
+ private:
+  // One of the branches.
+  struct side {
+    side(conditional_gradient& all, std::string_view branch, std::size_t kept_from)
+        : forward(*all.g_.attrs().get<shared_body>(branch)), first_kept(kept_from), ys(all.common_) {
+      // Gradients may come by what was kept too: from a gradient of this node that is differentiated in turn.
+      for (std::size_t i = all.results_; i < forward.results.size(); ++i) {
+        const int at = static_cast<int>(first_kept + i - all.results_);
+        if (!all.g_.has_output_gradient(at) || !is_floating(result_type(forward, i).dtype)) continue;
+        ys.push_back(i);
+        gradients_of_kept.push_back(at);
       }
-  const std::size_t common = detail::differentiable(g, results).size();
-  detail::backward_body then(g, *branches[0], ys[0]), otherwise(g, *branches[1], ys[1]);
-  detail::backward_body* const backs[] = {&then, &otherwise};
-  for (std::size_t i = 0; i < common; ++i) from.push_back(g.output_gradient(static_cast<int>(ys[0][i])));
-  // Arguments so far: those of the branch, then its weights. The weights that are the branch's own, and what was kept,
-  // stand behind, those of the first branch before those of the second.
-  std::vector<std::vector<output>> own(2);
-  for (std::size_t side = 0, at = results; side < 2; ++side) {
-    auto& arguments = backs[side]->made->arguments;
-    own[side].assign(arguments.end() - static_cast<std::ptrdiff_t>(ys[side].size() - common), arguments.end());
-    arguments.resize(arguments.size() - own[side].size());
-    for (const int o : outputs_of[side]) from.push_back(g.output_gradient(o));
-    for (std::size_t i = results; i < branches[side]->results.size(); ++i, ++at) {
-      own[side].push_back(branches[side]->results[i]);
-      from.push_back(g.output(static_cast<int>(at)));
+      back.emplace(all.g_, forward, ys);
+    }
+
+    const body& forward;
+    const std::size_t first_kept;  // of the node's outputs
+    std::vector<std::size_t> ys;   // the results that have a gradient
+    std::vector<int> gradients_of_kept;
+    std::optional<backward_body> back;
+    std::vector<output> own;  // arguments of its gradient alone
+  };
+
+  std::size_t kept(std::string_view branch) const {
+    return g_.attrs().get<shared_body>(branch)->results.size() - results_;
+  }
+
+  // The arguments so far are those of the branch, then its weights. The weights that are the branch's own, and what was
+  // kept, stand behind, those of the first branch before those of the second.
+  void give_own_arguments(side& one) {
+    auto& arguments = one.back->made->arguments;
+    one.own.assign(arguments.end() - static_cast<std::ptrdiff_t>(one.ys.size() - common_.size()), arguments.end());
+    arguments.resize(arguments.size() - one.own.size());
+    for (const int at : one.gradients_of_kept) from_.push_back(g_.output_gradient(at));
+    for (std::size_t i = results_; i < one.forward.results.size(); ++i) {
+      one.own.push_back(one.forward.results[i]);
+      from_.push_back(g_.output(static_cast<int>(one.first_kept + i - results_)));
     }
   }
-  for (std::size_t side = 0; side < 2; ++side)
-    for (std::size_t of = 0; of < 2; ++of)
-      for (const output& o : own[of]) {
-        if (of == side)
-          backs[side]->made->arguments.push_back(o);
-        else
-          add_argument(*backs[side]->made, backs[of]->made->graph.type_of(o), "unused", g.node().where);
-      }
-  std::vector<int> of_input;
-  std::size_t k = 0;
-  for (std::size_t i = 0; i < branches[0]->arguments.size(); ++i) {
-    if (!is_floating(argument_type(*branches[0], i).dtype)) continue;
-    if (then.any(k) || otherwise.any(k)) {
-      of_input.push_back(static_cast<int>(i) + 1);
-      for (detail::backward_body* back : backs) back->made->results.push_back(back->gradient(k));
+
+  void take_arguments(side& one, const side& of) const {
+    body& made = *one.back->made;
+    for (const output& o : of.own) {
+      if (&of == &one)
+        made.arguments.push_back(o);
+      else
+        add_argument(made, of.back->made->graph.type_of(o), "unused", g_.node().where);
     }
-    ++k;
   }
-  if (of_input.empty()) return;
-  const node_id made = make_conditional(
-      g.owner(), {.base_name = detail::gradient_name(g, name), .inputs = std::move(from), .where = g.node().where},
-      then.made, otherwise.made);
-  for (std::size_t i = 0; i < of_input.size(); ++i) g.set(of_input[i], {made, static_cast<int>(i)});
-}
+
+  void yield_gradients() {
+    const body& first = sides_[0].forward;
+    std::size_t k = 0;  // among the arguments of floating point
+    for (std::size_t i = 0; i < first.arguments.size(); ++i) {
+      if (!is_floating(argument_type(first, i).dtype)) continue;
+      if (sides_[0].back->any(k) || sides_[1].back->any(k)) {
+        of_input_.push_back(static_cast<int>(i) + 1);
+        for (side& one : sides_) one.back->made->results.push_back(one.back->gradient(k));
+      }
+      ++k;
+    }
+  }
+
+  void make() {
+    const node_id made = make_conditional(
+        g_.owner(),
+        {.base_name = gradient_name(g_, conditional::name), .inputs = std::move(from_), .where = g_.node().where},
+        sides_[0].back->made, sides_[1].back->made);
+    for (std::size_t i = 0; i < of_input_.size(); ++i) g_.set(of_input_[i], {made, static_cast<int>(i)});
+  }
+
+  gradient_context& g_;
+  const std::size_t results_;
+  const std::vector<std::size_t> common_;  // the results of the node that have a gradient
+  std::vector<output> from_;               // inputs of the new node
+  side sides_[2];
+  std::vector<int> of_input_;  // by output of the new node
+};
 
 // A loop the other way round over what was kept of each turn. Its variables are the gradients of this one's variables,
 // and the sums of those of its invariants; the gradients of the scanned tensors are collected.
-inline void loop::gradient(gradient_context& g) {
-  const body& forward = *g.attrs().get<shared_body>("body");
-  const auto n = static_cast<std::size_t>(g.attrs().get<std::int64_t>("variables"));
-  const auto scanned = static_cast<std::size_t>(g.attrs().get<std::int64_t>("scanned"));
-  const auto collected = static_cast<std::size_t>(g.attrs().get<std::int64_t>("collected"));
-  std::vector<std::size_t> ys;  // every variable: where a turn gives it no gradient, a later one may
-  for (std::size_t i = 0; i < forward.results.size(); ++i) {
-    const bool real = is_floating(result_type(forward, i).dtype);
-    if (real && (i < n || g.has_output_gradient(static_cast<int>(i)))) ys.push_back(i);
+class loop_gradient {
+ public:
+  explicit loop_gradient(gradient_context& g)
+      : g_(g),
+        forward_(*g.attrs().get<shared_body>("body")),
+        variables_(count("variables")),
+        scanned_(count("scanned")),
+        collected_(count("collected")),
+        ys_(results_with_gradients()),
+        back_(g, forward_, ys_),
+        turn_(*back_.made) {
+    turn_.arguments.clear();
   }
-  detail::backward_body back(g, forward, ys);
-  body& turn = *back.made;
-  const std::vector<output> weights = back.weights;
-  turn.arguments.clear();
-  std::vector<output> variables, slices, invariants;
-  std::vector<std::pair<int, int>> of_input;  // input of this node, output of the new one
-  // Gradients of the variables.
-  for (std::size_t y = 0; y < ys.size() && ys[y] < n; ++y) {
-    turn.arguments.push_back(weights[y]);
-    variables.push_back(g.output_gradient(static_cast<int>(ys[y])));
+
+  void run() {
+    carry_gradients_of_variables();
+    sum_gradients_of_invariants();
+    scan_what_was_kept();
+    collect_gradients_of_slices();
+    pass_invariants();
+    if (!of_input_.empty()) make();
   }
-  const auto position = [&](std::size_t argument) {  // among back.wanted
+
+ private:
+  std::size_t count(std::string_view attribute) const {
+    return static_cast<std::size_t>(g_.attrs().get<std::int64_t>(attribute));
+  }
+  bool is_real(std::size_t argument) const { return is_floating(argument_type(forward_, argument).dtype); }
+  std::size_t first_invariant() const { return variables_ + scanned_; }
+
+  // Every variable has one: where a turn gives it no gradient, a later one may.
+  std::vector<std::size_t> results_with_gradients() const {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < forward_.results.size(); ++i)
+      if (is_floating(result_type(forward_, i).dtype) &&
+          (i < variables_ || g_.has_output_gradient(static_cast<int>(i))))
+        all.push_back(i);
+    return all;
+  }
+  // The place of an argument among those of floating point, by which the body was differentiated.
+  std::size_t place_of(std::size_t argument) const {
     std::size_t k = 0;
-    for (std::size_t i = 0; i < argument; ++i) k += is_floating(argument_type(forward, i).dtype);
+    for (std::size_t i = 0; i < argument; ++i) k += is_real(i);
     return k;
-  };
-  for (std::size_t i = 0; i < n; ++i)
-    if (is_floating(argument_type(forward, i).dtype)) {
-      of_input.emplace_back(static_cast<int>(i), static_cast<int>(turn.results.size()));
-      turn.results.push_back(back.gradient(position(i)));
-    }
-  // Sums of the gradients of the invariants.
-  for (std::size_t i = n + scanned; i < forward.arguments.size(); ++i) {
-    if (!is_floating(argument_type(forward, i).dtype) || !back.any(position(i))) continue;
-    const output sum = add_argument(turn, argument_type(forward, i), "sum", g.node().where);
-    const output more = back.gradient(position(i));
-    variables.push_back(g.make("ZerosLike", {g.input(static_cast<int>(i))}));
-    of_input.emplace_back(static_cast<int>(i), static_cast<int>(turn.results.size()));
-    const auto use = turn.graph.as_default();
-    turn.results.push_back(detail::sum_of(turn.graph, sum, more));
   }
-  const std::size_t count = variables.size();
+  bool has_gradient(std::size_t argument) const { return is_real(argument) && back_.any(place_of(argument)); }
+  output gradient_of(std::size_t argument) { return back_.gradient(place_of(argument)); }
+
+  // A result of the turn is the gradient of an input of the node.
+  void yield(std::size_t input, output gradient) {
+    of_input_.emplace_back(static_cast<int>(input), static_cast<int>(turn_.results.size()));
+    turn_.results.push_back(gradient);
+  }
+  void scan(output argument, output stack) {
+    turn_.arguments.push_back(argument);
+    slices_.push_back(stack);
+  }
+
+  void carry_gradients_of_variables() {
+    for (std::size_t y = 0; y < ys_.size() && ys_[y] < variables_; ++y) {
+      turn_.arguments.push_back(back_.weights[y]);
+      carried_.push_back(g_.output_gradient(static_cast<int>(ys_[y])));
+    }
+    for (std::size_t i = 0; i < variables_; ++i)
+      if (is_real(i)) yield(i, gradient_of(i));
+  }
+
+  void sum_gradients_of_invariants() {
+    for (std::size_t i = first_invariant(); i < forward_.arguments.size(); ++i) {
+      if (!has_gradient(i)) continue;
+      const output sum = add_argument(turn_, argument_type(forward_, i), "sum", g_.node().where);
+      const output more = gradient_of(i);
+      carried_.push_back(g_.make("ZerosLike", {g_.input(static_cast<int>(i))}));
+      const auto use = turn_.graph.as_default();
+      yield(i, sum_of(turn_.graph, sum, more));
+    }
+  }
+
   // Every turn scans what it was given and kept, and the gradients of what it collected.
-  const auto scan = [&](output argument, output stack) {
-    turn.arguments.push_back(argument);
-    slices.push_back(stack);
-  };
-  const std::size_t kept = n + collected;  // the first of the results that stand for the variables before the turn
-  for (std::size_t i = 0; i < n; ++i) scan(forward.arguments[i], g.output(static_cast<int>(kept + i)));
-  for (std::size_t i = 0; i < scanned; ++i) scan(forward.arguments[n + i], g.input(static_cast<int>(n + i)));
-  for (std::size_t i = kept + n; i < forward.results.size(); ++i)
-    scan(forward.results[i], g.output(static_cast<int>(i)));
-  for (std::size_t y = 0; y < ys.size(); ++y)
-    if (ys[y] >= n) scan(weights[y], g.output_gradient(static_cast<int>(ys[y])));
-  for (std::size_t i = n; i < n + scanned; ++i)
-    if (is_floating(argument_type(forward, i).dtype) && back.any(position(i))) {
-      of_input.emplace_back(static_cast<int>(i), static_cast<int>(turn.results.size()));
-      turn.results.push_back(back.gradient(position(i)));
-    }
-  for (std::size_t i = n + scanned; i < forward.arguments.size(); ++i) {
-    turn.arguments.push_back(forward.arguments[i]);
-    invariants.push_back(g.input(static_cast<int>(i)));
+  void scan_what_was_kept() {
+    const std::size_t kept = variables_ + collected_;  // where the variables before each turn stand
+    for (std::size_t i = 0; i < variables_; ++i) scan(forward_.arguments[i], g_.output(static_cast<int>(kept + i)));
+    for (std::size_t i = variables_; i < first_invariant(); ++i)
+      scan(forward_.arguments[i], g_.input(static_cast<int>(i)));
+    for (std::size_t i = kept + variables_; i < forward_.results.size(); ++i)
+      scan(forward_.results[i], g_.output(static_cast<int>(i)));
+    for (std::size_t y = 0; y < ys_.size(); ++y)
+      if (ys_[y] >= variables_) scan(back_.weights[y], g_.output_gradient(static_cast<int>(ys_[y])));
   }
-  std::vector<output> from = variables;
-  from.insert(from.end(), slices.begin(), slices.end());
-  from.insert(from.end(), invariants.begin(), invariants.end());
-  if (of_input.empty()) return;
-  const node_id made = make_loop(g.owner(),
-                                 {.base_name = detail::gradient_name(g, name),
-                                  .inputs = std::move(from),
-                                  .attrs = {{"variables", static_cast<std::int64_t>(count)},
-                                            {"scanned", static_cast<std::int64_t>(slices.size())},
-                                            {"reverse", !g.attrs().get_or("reverse", false)}},
-                                  .where = g.node().where},
-                                 nullptr, back.made);
-  for (const auto& [input, result] : of_input) g.set(input, {made, result});
+
+  void collect_gradients_of_slices() {
+    for (std::size_t i = variables_; i < first_invariant(); ++i)
+      if (has_gradient(i)) yield(i, gradient_of(i));
+  }
+
+  void pass_invariants() {
+    for (std::size_t i = first_invariant(); i < forward_.arguments.size(); ++i) {
+      turn_.arguments.push_back(forward_.arguments[i]);
+      invariants_.push_back(g_.input(static_cast<int>(i)));
+    }
+  }
+
+  void make() {
+    std::vector<output> from = carried_;
+    from.insert(from.end(), slices_.begin(), slices_.end());
+    from.insert(from.end(), invariants_.begin(), invariants_.end());
+    const node_id made = make_loop(g_.owner(),
+                                   {.base_name = gradient_name(g_, loop::name),
+                                    .inputs = std::move(from),
+                                    .attrs = {{"variables", static_cast<std::int64_t>(carried_.size())},
+                                              {"scanned", static_cast<std::int64_t>(slices_.size())},
+                                              {"reverse", !g_.attrs().get_or("reverse", false)}},
+                                    .where = g_.node().where},
+                                   nullptr, back_.made);
+    for (const auto& [input, result] : of_input_) g_.set(input, {made, result});
+  }
+
+  gradient_context& g_;
+  const body& forward_;
+  const std::size_t variables_, scanned_, collected_;
+  const std::vector<std::size_t> ys_;  // the results that have a gradient
+  backward_body back_;
+  body& turn_;
+  std::vector<output> carried_, slices_, invariants_;  // inputs of the new node
+  std::vector<std::pair<int, int>> of_input_;          // input of this node, output of the new one
+};
+
+}  // namespace detail
+
+inline void conditional::gradient(gradient_context& g) {
+  detail::conditional_gradient(g).run();
+}
+
+inline void loop::gradient(gradient_context& g) {
+  detail::loop_gradient(g).run();
 }
 
 PINION_DECL node_id make_conditional(graph& g, node_request request, std::shared_ptr<body> then,
