@@ -46,6 +46,30 @@ struct graph::records {
   void settle_all();
 };
 
+namespace detail {
+// One thread settles the nodes of a graph at a time, and the others wait for their turn, which is short. A thread that
+// has its turn already finds it nested.
+class settling_turn {
+ public:
+  explicit settling_turn(std::atomic<const void*>& of) : of_(of) {
+    thread_local const char here = 0;  // its address names the thread
+    nested_ = of.load(std::memory_order_relaxed) == &here;
+    if (nested_) return;
+    for (const void* nobody = nullptr; !of.compare_exchange_weak(nobody, &here, std::memory_order_acquire);)
+      nobody = nullptr;
+  }
+  settling_turn(const settling_turn&) = delete;
+  ~settling_turn() {
+    if (!nested_) of_.store(nullptr, std::memory_order_release);
+  }
+  bool is_nested() const { return nested_; }
+
+ private:
+  std::atomic<const void*>& of_;
+  bool nested_ = false;
+};
+}  // namespace detail
+
 PINION_DECL graph::graph() : life_(std::make_shared<life>()), records_(std::make_unique<records>()) {
   life_->at.store(this, std::memory_order_release);
 }
@@ -224,13 +248,8 @@ PINION_DECL void graph::records::release_name(const node& n) {
 }
 
 PINION_DECL void graph::records::settle_all() {
-  thread_local const char here = 0;  // its address names the thread
-  const void* const me = &here;
-  if (settling.load(std::memory_order_relaxed) == me) return;  // a policy that is being asked looks at the graph
-  for (const void* nobody = nullptr; !settling.compare_exchange_weak(nobody, me, std::memory_order_acquire);)
-    nobody = nullptr;
-  std::unique_ptr<std::atomic<const void*>, void (*)(std::atomic<const void*>*)> hold(
-      &settling, [](std::atomic<const void*>* lock) { lock->store(nullptr, std::memory_order_release); });
+  const detail::settling_turn turn(settling);
+  if (turn.is_nested()) return;  // a policy that is being asked looks at the graph
   const auto pending = std::exchange(unsettled, {});
   for (const node_id id : pending) {
     node& n = at(id);
@@ -243,13 +262,13 @@ PINION_DECL void graph::records::settle_all() {
     try {
       resolve_request(n);
     } catch (...) {
-      fault = std::make_unique<error>(current_error().at_node(n.name, n.op, to_string(n.where)));
+      // What fails first is told: the rest may follow from it.
+      if (!fault) fault = std::make_unique<error>(current_error().at_node(n.name, n.op, to_string(n.where)));
     }
   }
   const bool throws = fault && std::uncaught_exceptions() == 0 && !closing;
   const auto thrown = throws ? std::move(fault) : nullptr;
   waiting.store(fault != nullptr || !unsettled.empty(), std::memory_order_release);
-  hold.reset();
   if (thrown) throw error(*thrown);
 }
 

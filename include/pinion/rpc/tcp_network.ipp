@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/tcp_network.hpp>
 
@@ -222,14 +223,18 @@ class tcp_network final : public network {
   std::thread thread_;
 };
 
+struct shared_network {
+  std::mutex mutex;
+  std::weak_ptr<network> alive;
+};
+
 }  // namespace detail
 
 PINION_DECL std::shared_ptr<network> tcp_network_of_this_process() {
-  static std::mutex mutex;
-  static std::weak_ptr<network> alive;
-  std::lock_guard hold(mutex);
-  auto found = alive.lock();
-  if (!found) alive = found = std::make_shared<detail::tcp_network>();
+  auto& shared = of_this_process<detail::shared_network>();
+  std::lock_guard hold(shared.mutex);
+  auto found = shared.alive.lock();
+  if (!found) shared.alive = found = std::make_shared<detail::tcp_network>();
   return found;
 }
 

@@ -1,13 +1,13 @@
 // Bodies of <pinion/runtime/backend.hpp>.
 #pragma once
 
+#include <pinion/base/process.hpp>
 #include <pinion/runtime/backend.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL remote_scheme& remote_sessions() {
-  static remote_scheme scheme;
-  return scheme;
+  return of_this_process<remote_scheme>();
 }
 
 PINION_DECL const remote_scheme& remote_scheme_of(const std::string& target) {

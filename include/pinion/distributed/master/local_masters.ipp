@@ -3,14 +3,14 @@
 
 #include <utility>
 
+#include <pinion/base/process.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/rpc/security.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL local_masters& local_masters::instance() {
-  static local_masters all;
-  return all;
+  return of_this_process<local_masters>();
 }
 
 PINION_DECL void local_masters::add(const std::string& address, const std::string& key, std::weak_ptr<master> m) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include <pinion/base/process.hpp>
 #include <pinion/base/stop_signal.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/distributed/server/task_server.hpp>
@@ -418,11 +419,17 @@ PINION_DECL void task_server::ask_to_stop() {
   if (!asked_once_.exchange(true)) asked_.count_down();
 }
 
+namespace detail {
+struct servers_left_to_themselves {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<task_server>> all;
+};
+}  // namespace detail
+
 PINION_DECL void leave_to_itself(std::unique_ptr<task_server> still_used) {
-  static std::mutex mutex;
-  static auto& all = *new std::vector<std::unique_ptr<task_server>>;
-  std::lock_guard hold(mutex);
-  all.push_back(std::move(still_used));
+  auto& left = of_this_process<detail::servers_left_to_themselves>();
+  std::lock_guard hold(left.mutex);
+  left.all.push_back(std::move(still_used));
 }
 
 }}}  // namespace pinion::v0::distributed

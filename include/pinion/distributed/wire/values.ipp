@@ -9,26 +9,33 @@
 #include <set>
 #include <span>
 
+#include <pinion/base/process.hpp>
 #include <pinion/device/cpu.hpp>
 #include <pinion/distributed/wire/values.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Where decoded tensors live: the pool of the host's devices.
+// Decoded tensors live in the pool of the host's devices.
 inline allocator& host_memory() {
-  static devices::cpu_device host{device_spec{}};
-  return host.memory();
+  struct host {
+    devices::cpu_device device{device_spec{}};
+  };
+  return of_this_process<host>().device.memory();
 }
+
+struct lasting_names {
+  std::mutex mutex;
+  std::set<std::string, std::less<>> all;
+};
 
 PINION_DECL const char* lasting_name(std::string_view name) {
   constexpr std::size_t most = 4096, longest = 1024;
-  static std::mutex mutex;
-  static auto& names = *new std::set<std::string, std::less<>>;
+  auto& names = of_this_process<lasting_names>();
   if (name.size() > longest) return "(a long name)";
-  std::lock_guard hold(mutex);
-  const auto found = names.find(name);
-  if (found != names.end()) return found->c_str();
-  return names.size() < most ? names.emplace(name).first->c_str() : "(one name too many)";
+  std::lock_guard hold(names.mutex);
+  const auto found = names.all.find(name);
+  if (found != names.all.end()) return found->c_str();
+  return names.all.size() < most ? names.all.emplace(name).first->c_str() : "(one name too many)";
 }
 
 }}}  // namespace pinion::v0::distributed
