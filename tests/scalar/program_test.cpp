@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <pinion/op/elementwise/program.hpp>
+#include <pinion/scalar/functors.hpp>
 #include <pinion/scalar/record.hpp>
 
 namespace {
