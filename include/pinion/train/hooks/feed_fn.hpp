@@ -1,4 +1,4 @@
-// Feeds that a function gives for each step.
+// The hook that asks a function for the feeds of each step.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,9 @@
 
 namespace pinion::inline v0::train {
 
-// An out_of_range that the function throws is the end of the input.
+// Calls `next` before each step and adds the feeds that it returns to those of the step. A value; it owns the function
+// and calls it in the thread of the session. If the function throws out_of_range, that is the end of the input and ends
+// training.
 class feed_fn {
  public:
   explicit feed_fn(std::function<std::vector<feed>()> next) : next_(std::move(next)) {}

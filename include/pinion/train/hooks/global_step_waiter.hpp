@@ -1,4 +1,4 @@
-// Lets a worker begin later than others.
+// The hook that lets a worker begin later than others.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,9 @@
 
 namespace pinion::inline v0::train {
 
-// The first step waits until the global step has reached a value, looked at twice a second; a stop ends the wait.
+// Holds the first step back until the global step has reached a value; it looks up to twice a second, more often at
+// first. A stop of the coordinator ends the wait. Only the thread of its session uses it. It follows TensorFlow 1.15's
+// GlobalStepWaiterHook.
 class global_step_waiter {
  public:
   explicit global_step_waiter(std::int64_t until) : until_(until) {}

@@ -1,12 +1,15 @@
-// Hooks: what happens around the steps of a monitored session.
+// Hooks: user code around the steps of a monitored session. A hook is any type with one or more of these members.
 //
-//   struct my_hook {                                             // any of these members, or all
+//   struct my_hook {
 //     void begin();                                              // the graph may still be built
 //     void after_create_session(session&, coordinator&);         // also after each recovery
-//     run_request before_run(run_context&);                      // what it wants to see of the step; or void
-//     void after_run(run_context&, std::span<const any_tensor>); // the values of what it fetched
-//     void end(session&);                                        // unless training failed
+//     run_request before_run(run_context&);                      // adds fetches, feeds, targets to the step; or void
+//     void after_run(run_context&, std::span<const any_tensor>); // gets the values that it has fetched
+//     void end(session&);                                        // is not called if training failed
 //   };
+//
+// A monitored session owns copies of its hooks and calls them in its own thread, in the order of the list. An exception
+// of a hook is an error of the step.
 #pragma once
 
 #include <concepts>
@@ -21,14 +24,15 @@
 
 namespace pinion::inline v0::train {
 
-// A step, as hooks see it. Valid during the call.
+// The step that hooks are called for. It refers to the session and the request, and is valid during the call.
 class run_context {
  public:
   run_context(pinion::session& on, const run_request& asked) : session_(on), asked_(asked) {}
-  // Without hooks around it.
+  // The session itself: runs in it call no hooks.
   pinion::session& session() const { return session_; }
+  // The request of the program, without what hooks have added.
   const run_request& original_request() const { return asked_; }
-  // The session should_stop() behind this step.
+  // Ends training after this step: should_stop() of the session becomes true.
   void request_stop() { stop_ = true; }
   bool stop_requested() const { return stop_; }
 
@@ -50,7 +54,8 @@ template <class H> concept sees = requires(H& h, run_context& c, std::span<const
 template <class H> concept ends = requires(H& h, session& s) { h.end(s); };
 template <class H> concept hook_type = begins<H> || joins<H> || asks<H> || looks<H> || sees<H> || ends<H>;
 
-// A member of one of these names that cannot be called as a hook's would never be called.
+// A member with one of these names but another signature would never be called; the compiler refuses it with a
+// sentence.
 template <class H>
 constexpr void check_hook() {
   static_assert(!requires { &H::begin; } || begins<H>, "begin of a hook takes nothing");
@@ -66,12 +71,13 @@ constexpr void check_hook() {
 
 }  // namespace detail
 
-// Any hook. A value; copies are the same hook, which it owns.
+// A hook of any type, as a list holds it. A value; copies are the same hook, which they own together. Its members call
+// those of the hook that exist.
 class any_hook {
  public:
   template <class H>
   requires(detail::hook_type<H> && !std::is_same_v<H, any_hook>) any_hook(H hook);
-  // One that is also used otherwise.
+  // Takes a hook that the program keeps using through its own pointer.
   template <detail::hook_type H>
   any_hook(std::shared_ptr<H> hook) : hook_(std::make_shared<held<H>>(std::move(hook))) {
     detail::check_hook<H>();
@@ -123,8 +129,9 @@ template <class H>
 requires(detail::hook_type<H> && !std::is_same_v<H, any_hook>) any_hook::any_hook(H hook)
     : any_hook(std::make_shared<H>(std::move(hook))) {}
 
-// The library's own hooks are held by code of the library, which a program that gives one to a session does not compile
-// again: behind such a hook stands PINION_HELD_HOOK(h), and in the file of its bodies PINION_HOLD_HOOK(h).
+// The code that holds the library's own hooks is part of the library in compiled mode, so that a program that uses one
+// does not compile it again: PINION_HELD_HOOK(h) stands behind the hook's class, and PINION_HOLD_HOOK(h) in the file of
+// its bodies.
 #if PINION_HEADER_ONLY
 #define PINION_HELD_HOOK(h)
 #define PINION_HOLD_HOOK(h)

@@ -1,4 +1,4 @@
-// Notices that training has diverged.
+// The hook that notices when training has diverged.
 #pragma once
 
 #include <span>
@@ -8,11 +8,15 @@
 
 namespace pinion::inline v0::train {
 
+// The options of nan_tensor.
 struct nan_tensor_options {
-  bool fail_on_nan_loss = true;  // otherwise training stops, without an error
+  // true: a NaN is an error; false: it ends training without one.
+  bool fail_on_nan_loss = true;
 };
 
-// A loss that is NaN at a step is an error, invalid_argument, that names it; or ends training.
+// Fetches a loss with every step and looks for NaN in it. A NaN throws invalid_argument, which names the loss, or ends
+// training. Only the thread of its session uses it. The constructor throws invalid_argument unless the loss is of a
+// floating-point dtype.
 class nan_tensor {
  public:
   explicit nan_tensor(const any_expr& loss, const nan_tensor_options& o = {});
