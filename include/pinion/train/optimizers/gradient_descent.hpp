@@ -1,4 +1,4 @@
-// Gradient descent.
+// The gradient descent optimizer.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -7,11 +7,16 @@
 
 namespace pinion::inline v0::train {
 
+// The options of gradient_descent.
 struct gradient_descent_options {
+  // The rate, a number or a scalar expression such as a schedule.
   scalar_value learning_rate = .01;
 };
 
-// w -= rate g
+// Gradient descent: w -= rate g. It has no slots. A sparse gradient changes the rows that it names; rows of the same
+// index add up.
+//
+//   auto train = tr::gradient_descent{{.learning_rate = .1}}.minimize(loss, {.global_step = step});
 class gradient_descent : public optimizer<gradient_descent> {
  public:
   static constexpr std::string_view name = "GradientDescent";
