@@ -157,7 +157,7 @@ PINION_DECL std::string hyperparameters_message(const std::vector<hyperparameter
       }
     }
     start.add_double(detail::start_field::time, start_time);
-  }  // lengths are put in when a builder goes
+  }  // a builder writes the length of its message when it is destroyed
   return bytes;
 }
 
