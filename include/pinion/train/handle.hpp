@@ -1,4 +1,4 @@
-// From the node of a variable back to its handle.
+// Makes a variable's handle from its node.
 #pragma once
 
 #include <pinion/base/dtype.hpp>
@@ -6,7 +6,8 @@
 
 namespace pinion::inline v0::train {
 
-// Requires: v is a VariableV2 node of g, made by variable(), of element type T.
+// The handle of the variable v, whose initialiser and read node are found by their names. Requires: v is a VariableV2
+// node of g, made by variable(), of element type T.
 template <element T>
 variable_handle<T> handle_of(graph& g, node_id v) {
   const std::string& name = g[v].name;

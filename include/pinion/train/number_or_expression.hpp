@@ -1,4 +1,4 @@
-// A number that is fixed, or computed by the graph from step to step.
+// A number that is fixed, or that the graph computes anew in each step.
 #pragma once
 
 #include <type_traits>
@@ -7,7 +7,8 @@
 
 namespace pinion::inline v0::train {
 
-// A value; an expression refers to its graph.
+// A number, or an expression of numeric dtype. A value; it refers to the graph of its expression, which must outlive
+// it. number() is meaningful only where is_number() is true, and expression() only where it is not.
 class number_or_expression {
  public:
   template <class N>

@@ -1,4 +1,5 @@
-// The optimizers: each one a rule over the elements of a variable, its slots and its gradient.
+// All optimizers. Each is a rule that updates every element of a variable and of its slots by the element of its
+// gradient.
 #pragma once
 
 #include <pinion/train/optimizers/adagrad.hpp>
