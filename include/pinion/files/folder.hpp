@@ -1,4 +1,4 @@
-// Folders that files are written to.
+// Folders and files on the disk: making and removing them.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,11 @@
 
 namespace pinion::inline v0::files {
 
-// With those above it; nothing where it is there, or is the one that the program runs in ("").
+// Makes a folder and those above it. Does nothing where it exists already, or for "", the current folder. Throws an
+// io_failure.
 void make_folder(const std::filesystem::path& folder);
 
-// Nothing where it is not there.
+// Removes a file; does nothing where it does not exist. Throws an io_failure.
 void remove_file(const std::filesystem::path& file);
 
 }  // namespace pinion::inline v0::files
