@@ -1,4 +1,4 @@
-// The types an element may have.
+// The element types of tensors: as values (dtype), as C++ types (element), and as sets (dtype_set).
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,28 @@
 
 namespace pinion::inline v0 {
 
+// The type of an element. `invalid` is no type. Strings are on the host only; bfloat16 and half are dtypes of files and
+// of devices that have them, and have no C++ type here.
 enum class dtype : std::uint8_t { invalid, float32, float64, int32, int64, uint8, boolean, string, bfloat16, half };
 
+// The name of a dtype, such as "float" or "int32".
 constexpr std::string_view to_string(dtype type) {
   constexpr std::string_view names[] = {"invalid", "float", "double", "int32",    "int64",
                                         "uint8",   "bool",  "string", "bfloat16", "half"};
   return names[static_cast<unsigned>(type)];
 }
 
-// Bytes of one element in a buffer.
+// The bytes of one element in a buffer. The characters of a string are not counted.
 constexpr std::size_t size_of(dtype type) {
   constexpr std::size_t sizes[] = {0, 4, 8, 4, 8, 1, 1, sizeof(std::string), 2, 2};
   return sizes[static_cast<unsigned>(type)];
 }
 
+// True for float32, float64, bfloat16 and half.
 constexpr bool is_floating(dtype type) {
   return type == dtype::float32 || type == dtype::float64 || type == dtype::bfloat16 || type == dtype::half;
 }
+// True for int32, int64 and uint8.
 constexpr bool is_integer(dtype type) {
   return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
 }
@@ -52,28 +57,30 @@ constexpr dtype dtype_for() {
 }
 }  // namespace detail
 
+// The dtype of a C++ type; invalid for a type that no element has.
 template <class T>
 inline constexpr dtype dtype_of = detail::dtype_for<T>();
 
-// For the messages of compilers.
+// Lists of the element types: for macros, and as a sentence that compilers print.
 #define PINION_EACH_ELEMENT(X) X(float) X(double) X(std::int32_t) X(std::int64_t) X(std::uint8_t) X(bool) X(std::string)
 #define PINION_ELEMENT_TYPES \
   "the element types are float, double, std::int32_t, std::int64_t, std::uint8_t, bool and std::string"
 
 namespace detail {
-// Compilers quote the call, and so the text, where it is false: in their first lines where it stands in the head of a
-// class template, which `template <element T>` would not bring there.
+// Compilers quote the call, and with it the sentence, where this is false. In the head of a class template they quote
+// it in their first lines, which they do not for `template <element T>`.
 template <class... T>
 constexpr bool are_elements(const char*) {
   return ((dtype_of<T> != dtype::invalid && std::is_same_v<T, std::remove_cvref_t<T>>)&&...);
 }
 }  // namespace detail
 
-// A C++ type that an element of a tensor may have.
+// A C++ type that an element of a tensor may have: float, double, std::int32_t, std::int64_t, std::uint8_t, bool or
+// std::string.
 template <class T>
 concept element = detail::are_elements<T>(PINION_ELEMENT_TYPES);
 
-// A set of dtypes, as kernels declare it.
+// A set of dtypes, by which a kernel declares what it takes. A value.
 struct dtype_set {
   std::uint16_t bits = 0;
 
@@ -90,6 +97,7 @@ struct dtype_set {
   friend constexpr bool operator==(dtype_set, dtype_set) = default;
 };
 
+// The sets that kernels use. `plain` are the dtypes that can be copied byte by byte and have a C++ type.
 namespace dtypes {
 inline constexpr dtype_set none{};
 inline constexpr dtype_set floating{dtype::float32, dtype::float64};
@@ -99,7 +107,8 @@ inline constexpr dtype_set plain = numbers | dtype_set{dtype::boolean};
 inline constexpr dtype_set all = plain | dtype_set{dtype::string};
 }  // namespace dtypes
 
-// Calls f.template operator()<T>() for the C++ type of a dtype; f must accept every plain element type.
+// Calls f.template operator()<T>() for the C++ type of a dtype and returns its result. f must accept every plain
+// element type; a dtype without a plain type is taken for float.
 template <class F>
 constexpr decltype(auto) visit_plain(dtype type, F&& f) {
   switch (type) {

@@ -1,4 +1,4 @@
-// The name of a file or folder, as functions take it.
+// The name of a file or folder, as functions of pinion take it.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace pinion::inline v0 {
 
-// A text, a std::filesystem::path, or an entry of a folder; where a file is opened, a path is made of it: so a header
-// that takes one does not bring <filesystem>. A value.
+// A path as a text. It is made from a text, a std::filesystem::path or an entry of a folder, so that a header that
+// takes one need not include <filesystem>. A value. It does not touch the disk.
 class file_path {
  public:
   file_path(const char* text) : text_(text) {}
