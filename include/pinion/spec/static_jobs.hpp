@@ -1,4 +1,7 @@
-// The jobs of a cluster as a type, so that the compiler knows which tasks there are.
+// The jobs of a cluster as a type, so that the compiler knows which tasks exist.
+//
+//   using cluster = pn::static_cluster<pn::job<"ps", 2>, pn::job<"worker", 3>>;
+//   auto q = cluster::place<"/job:worker/task:3">(x + 1);       // does not compile: job worker has tasks 0..2
 #pragma once
 
 #include <string_view>
@@ -10,7 +13,7 @@
 
 namespace pinion::inline v0 {
 
-// A job and how many tasks it has: 0 to Tasks - 1.
+// A job with its number of tasks, numbered from 0. It has no state.
 template <fixed_string Name, int Tasks>
 struct job {
   static_assert(Tasks >= 0, "a job has no negative number of tasks");
@@ -23,7 +26,7 @@ struct job {
 
 namespace detail {
 
-// What an error shows, beside the sentence: job_has_tasks<chars<'p', 's'>, 0, 1>.
+// Names that an error shows beside its sentence, such as job_has_tasks<chars<'p', 's'>, 0, 1>.
 template <class Job, int First, int Last>
 inline constexpr bool job_has_tasks = false;
 template <class Job>
@@ -40,23 +43,23 @@ constexpr bool are_distinct() {
 
 }  // namespace detail
 
-// Jobs known to the compiler. Without state.
+// The jobs of a cluster that the compiler knows. It has no state.
 template <class... Jobs>
 struct static_jobs {
   static_assert(detail::are_distinct<Jobs...>(), "a job is listed twice");
-  // How many tasks a job has; -1 for one that is not there.
+  // The number of a job's tasks; -1 where there is no such job.
   static constexpr int tasks(std::string_view job) {
     int count = -1;
     ((Jobs::name == job ? void(count = Jobs::tasks) : void()), ...);
     return count;
   }
-  // Is there a task that answers to it?
+  // True if there is a task that meets the spec.
   static constexpr bool has(const device_spec& s) {
     return (((s.job().empty() || s.job() == Jobs::name) && s.task() < Jobs::tasks && Jobs::tasks > 0) || ...) &&
            s.replica() <= 0;
   }
 
-  // Stops the compiler at a place that no task answers to, with a sentence that says which there are.
+  // Stops the compiler at a place that no task meets, with a sentence that tells which tasks exist.
   template <place_tag_type Tag>
   static constexpr void check() {
     constexpr device_spec s = Tag::spec;
@@ -74,7 +77,8 @@ struct static_jobs {
     }
   }
 
-  // Throws invalid_argument where a cluster is not of these jobs and tasks: 0 to N - 1 of each.
+  // Compares a cluster with these jobs. Throws invalid_argument unless each job has just the tasks 0 to N - 1, and
+  // there are no others.
   static void expect(const cluster_spec& cluster) {
     (expect_job<Jobs>(cluster), ...);
     for (const auto& name : cluster.jobs())
