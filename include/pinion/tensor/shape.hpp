@@ -1,4 +1,4 @@
-// The extent of a tensor: its dimensions, some or all of which may be unknown while a graph is built.
+// The shape of a tensor: its dimensions. Some or all of them may be unknown while a graph is built.
 #pragma once
 
 #include <cstdint>
@@ -11,48 +11,60 @@
 
 namespace pinion::inline v0 {
 
-// A dimension whose extent is found only when the graph runs.
+// A dimension whose extent is known only when the graph runs.
 inline constexpr std::int64_t unknown = -1;
 
-// A value without allocation; at most max_rank dimensions, row-major. A dimension may be `unknown`, and so may the
-// rank (`shape::any()`). Tensors always have known shapes.
+// The dimensions of a tensor, row-major, at most max_rank of them. A value that allocates nothing; usable in constant
+// expressions. A dimension may be `unknown`, and so may be the rank (`shape::any()`). The shape of a tensor is always
+// known. Throws invalid_argument for more than 8 dimensions, and for a dimension below -1.
+//
+//   pn::shape s{50, 784};
+//   pn::shape batch{pn::unknown, 784};
 class shape {
  public:
   static constexpr int max_rank = 8;
 
-  constexpr shape() = default;  // a scalar
+  // A scalar.
+  constexpr shape() = default;
   constexpr shape(std::initializer_list<std::int64_t> dims) {
     for (auto d : dims) push_back(d);
   }
   explicit constexpr shape(std::span<const std::int64_t> dims) {
     for (auto d : dims) push_back(d);
   }
+  // A shape of unknown rank.
   static constexpr shape any() {
     shape s;
     s.rank_ = -1;
     return s;
   }
+  // A shape whose rank alone is known.
   static constexpr shape unknown_of_rank(int rank) {
     shape s;
     for (int i = 0; i < rank; ++i) s.push_back(unknown);
     return s;
   }
 
+  // True unless the rank is unknown.
   constexpr bool has_rank() const { return rank_ >= 0; }
-  constexpr int rank() const { return rank_; }  // -1: unknown
+  // The number of dimensions; -1 where it is unknown.
+  constexpr int rank() const { return rank_; }
+  // The extent of an axis; -1 where it is unknown. Requires: axis is in [0, rank).
   constexpr std::int64_t operator[](int axis) const { return dims_[axis]; }
   constexpr void set(int axis, std::int64_t extent) { dims_[axis] = extent; }
+  // All extents; none for a scalar and for an unknown rank.
   constexpr std::span<const std::int64_t> dims() const {
     return {dims_, static_cast<std::size_t>(rank_ < 0 ? 0 : rank_)};
   }
+  // True if the rank and all dimensions are known.
   constexpr bool known() const {
     if (rank_ < 0) return false;
     for (auto d : dims())
       if (d < 0) return false;
     return true;
   }
-  // Elements of a known shape; 1 for a scalar; `unknown` otherwise. Throws resource_exhausted where no number of 64
-  // bits counts them.
+  // The number of elements of a known shape, 1 for a scalar; `unknown` otherwise. Throws resource_exhausted where the
+  // number does not fit into 64 bits.
   constexpr std::int64_t count() const {
     if (!known()) return unknown;
     for (auto d : dims())
@@ -62,7 +74,8 @@ class shape {
       if (__builtin_mul_overflow(n, d, &n)) too_large();
     return n;
   }
-  // Requires: rank below max_rank; throws invalid_argument otherwise.
+  // Adds a dimension behind the others. Throws invalid_argument where there are 8 already, or where the extent is below
+  // -1.
   constexpr void push_back(std::int64_t extent) {
     if (rank_ < 0) rank_ = 0;
     if (rank_ == max_rank) throw error(errc::invalid_argument, "a tensor has at most 8 dimensions");
@@ -83,7 +96,7 @@ class shape {
   int rank_ = 0;
 };
 
-// Do the known extents multiply to what memory could hold, so that no arithmetic on counts and bytes overflows?
+// True if the known extents multiply to at most 2^56, so that arithmetic on counts and bytes does not overflow.
 constexpr bool countable(const shape& s) {
   constexpr std::int64_t most = std::int64_t{1} << 56;
   std::int64_t product = 1;
@@ -95,10 +108,10 @@ constexpr bool countable(const shape& s) {
   return true;
 }
 
-// "[50, 784]", "[?, 784]", "[]" for a scalar, "<any shape>".
+// The shape as text: "[50, 784]", "[?, 784]", "[]" for a scalar, "<any shape>" for an unknown rank.
 std::string to_string(const shape& s);
 
-// Can a tensor of shape `value` stand where `wanted` is declared?
+// True if a tensor of shape `value` may be used where `wanted` is declared: known ranks and extents agree.
 constexpr bool fits(const shape& value, const shape& wanted) {
   if (!value.has_rank() || !wanted.has_rank()) return true;
   if (value.rank() != wanted.rank()) return false;
@@ -107,7 +120,8 @@ constexpr bool fits(const shape& value, const shape& wanted) {
   return true;
 }
 
-// NumPy's rule: align at the last axis; extents agree or one of them is 1. False where they clash.
+// The shape that two shapes broadcast to, by NumPy's rule: aligned at the last axis, extents agree, or one of them is
+// 1. Returns false where they clash.
 constexpr bool broadcast(const shape& a, const shape& b, shape& result) {
   if (!a.has_rank() || !b.has_rank()) {
     result = shape::any();

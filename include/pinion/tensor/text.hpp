@@ -1,4 +1,4 @@
-// Tensors as text: "[[1, 2], [3, 4]]", long axes shortened.
+// Tensors as text: "[[1, 2], [3, 4]]". Long axes are shortened.
 #pragma once
 
 #include <string>
@@ -12,13 +12,16 @@ namespace pinion::inline v0 {
 
 namespace detail {
 
+// The text of one element.
 std::string element_text(const any_tensor& t, std::int64_t at);
 
+// Writes the elements of an axis and of the axes behind it. An axis of more than 12 elements shows its first and last
+// three.
 void write_axis(std::string& out, const any_tensor& t, int axis, std::int64_t& at);
 
 }  // namespace detail
 
-// Requires: on the host. A tensor without a value prints as "<empty>".
+// The elements as nested lists; "<empty>" for a tensor without a value. Requires: it is on the host.
 std::string to_string(const any_tensor& t);
 
 template <element T>
