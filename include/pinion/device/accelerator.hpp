@@ -1,4 +1,4 @@
-// The description of a simulated accelerator.
+// The description of a simulated accelerator, for tests and for planning without hardware.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,17 @@
 
 namespace pinion::inline v0::sim {
 
-// pn::sim::gpu() in a session's options makes one; what it does is in sim.hpp.
+// An accelerator that a session is to simulate, through its option `.simulated`; sim.hpp tells how it behaves. A value.
+//
+//   pn::session sess{{.simulated = {pn::sim::gpu(), pn::sim::gpu()}}};
 struct accelerator {
   std::string type = "GPU";
-  std::int64_t memory_limit = std::int64_t{1} << 30;  // bytes
-  std::int64_t fail_allocation = 0;                   // the n-th allocation fails, once; 0: none does
+  // The size of its memory in bytes; an allocation beyond it throws resource_exhausted.
+  std::int64_t memory_limit = std::int64_t{1} << 30;
+  // The number of the allocation that fails, once; 0: none fails.
+  std::int64_t fail_allocation = 0;
 };
+// A simulated GPU with a memory of so many bytes.
 accelerator gpu(std::int64_t memory_limit = std::int64_t{1} << 30);
 
 }  // namespace pinion::inline v0::sim
