@@ -9,8 +9,14 @@
 
 namespace pinion::inline v0 {
 
-// The type of an element. `invalid` is no type. Strings are on the host only; bfloat16 and half are dtypes of files and
-// of devices that have them, and have no C++ type here.
+// The type of an element, with the C++ type and the bytes of one element:
+//
+//   float32   float          4      int32     std::int32_t   4      boolean   bool          1
+//   float64   double         8      int64     std::int64_t   8      string    std::string   on the host only
+//   bfloat16  -              2      uint8     std::uint8_t   1      invalid   no type
+//   half      -              2
+//
+// bfloat16 and half are dtypes of files and of devices that have them; they have no C++ type here.
 enum class dtype : std::uint8_t { invalid, float32, float64, int32, int64, uint8, boolean, string, bfloat16, half };
 
 // The name of a dtype, such as "float" or "int32".
@@ -57,7 +63,8 @@ constexpr dtype dtype_for() {
 }
 }  // namespace detail
 
-// The dtype of a C++ type; invalid for a type that no element has.
+// The dtype of a C++ type: dtype_of<float> is dtype::float32. It is invalid for a type that no element has. An integer
+// type is judged by its size and sign, so `int` and std::int32_t have one dtype.
 template <class T>
 inline constexpr dtype dtype_of = detail::dtype_for<T>();
 
@@ -80,15 +87,18 @@ constexpr bool are_elements(const char*) {
 template <class T>
 concept element = detail::are_elements<T>(PINION_ELEMENT_TYPES);
 
-// A set of dtypes, by which a kernel declares what it takes. A value.
+// A set of dtypes, by which a kernel declares what it takes: dtype_set{dtype::float32, dtype::int32}. A value, usable
+// in constant expressions.
 struct dtype_set {
   std::uint16_t bits = 0;
 
   constexpr dtype_set() = default;
   template <class... D>
   constexpr explicit dtype_set(D... types) : bits(static_cast<std::uint16_t>((0u | ... | (1u << unsigned(types))))) {}
+  // True if the set has a dtype.
   constexpr bool has(dtype type) const { return bits >> unsigned(type) & 1; }
   constexpr bool empty() const { return bits == 0; }
+  // The union of two sets.
   friend constexpr dtype_set operator|(dtype_set a, dtype_set b) {
     dtype_set r;
     r.bits = static_cast<std::uint16_t>(a.bits | b.bits);
@@ -99,16 +109,24 @@ struct dtype_set {
 
 // The sets that kernels use. `plain` are the dtypes that can be copied byte by byte and have a C++ type.
 namespace dtypes {
+// No dtype at all.
 inline constexpr dtype_set none{};
+// The floating-point dtypes that have a C++ type.
 inline constexpr dtype_set floating{dtype::float32, dtype::float64};
+// The integer dtypes.
 inline constexpr dtype_set integers{dtype::int32, dtype::int64, dtype::uint8};
+// All dtypes that arithmetic is defined for.
 inline constexpr dtype_set numbers = floating | integers;
+// Numbers and bools: dtypes that are copied byte by byte.
 inline constexpr dtype_set plain = numbers | dtype_set{dtype::boolean};
+// Every dtype that has a C++ type.
 inline constexpr dtype_set all = plain | dtype_set{dtype::string};
 }  // namespace dtypes
 
 // Calls f.template operator()<T>() for the C++ type of a dtype and returns its result. f must accept every plain
 // element type; a dtype without a plain type is taken for float.
+//
+//   const double sum = visit_plain(t.dtype(), [&]<class T>() { return add_up(t.data<T>(), t.count()); });
 template <class F>
 constexpr decltype(auto) visit_plain(dtype type, F&& f) {
   switch (type) {

@@ -5,6 +5,10 @@
 //   } catch (const pn::error& e) {
 //     if (e.code() == pn::errc::invalid_argument) std::cerr << e.what();  // the sentence, with node, device and task
 //   }
+//
+// The text of what() ends with the place of the error, as far as it is known:
+//
+//   ... [node 'mul' (Mul), made at train.cpp:12, on /job:ps/replica:0/task:0/device:CPU:0, in task /job:ps/task:0]
 #pragma once
 
 #include <cstdint>
@@ -70,9 +74,10 @@ constexpr std::string_view to_string(errc code) {
 // remote task arrives at the client as the same object, with that task named.
 class error : public std::exception {
  public:
-  // `sentence` is a full sentence with the culprit, what was expected, what was found and what would work.
+  // `sentence` is a full sentence: it tells the culprit, what was expected, what was found, and what would work.
   error(errc code, std::string sentence) : code_(code), sentence_(std::move(sentence)) { render(); }
 
+  // The kind of the error.
   errc code() const { return code_; }
   // The sentence alone: what() without node, device and task.
   const std::string& sentence() const { return sentence_; }
@@ -104,7 +109,9 @@ class error : public std::exception {
   error&& in_task(std::string_view task) && { return std::move(in_task(task)); }
 
  private:
+  // Sets a field, unless it has a text.
   error& fill(std::string& field, std::string_view value);
+  // Builds the text of what().
   void render();
 
   errc code_;

@@ -14,6 +14,7 @@ namespace pinion::inline v0 {
 // takes one need not include <filesystem>. A value. It does not touch the disk.
 class file_path {
  public:
+  // These are implicit, so that each of them can be passed where a file_path is wanted.
   file_path(const char* text) : text_(text) {}
   file_path(std::string text) : text_(std::move(text)) {}
   file_path(std::string_view text) : text_(text) {}
@@ -23,6 +24,7 @@ class file_path {
   requires requires(const Entry& e) { e.path().native(); }
   file_path(const Entry& entry) : text_(entry.path().native()) {}
 
+  // The path as it was given.
   const std::string& text() const { return text_; }
 
  private:

@@ -11,8 +11,10 @@ namespace pinion::inline v0 {
 // does not have. As a default argument, current() names the caller's line.
 struct source_location {
   const char* file = "";
+  // The number of the line, from 1; 0: not known.
   unsigned line = 0;
 
+  // The line of the call. As a default argument, that is the line of the caller.
   static constexpr source_location current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
     return {file, line};
   }

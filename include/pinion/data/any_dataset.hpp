@@ -32,9 +32,11 @@ class any_dataset {
  public:
   explicit any_dataset(stage_ptr last);
 
+  // Opens a pass; see dataset::iterate.
   any_pass iterate() const;
   any_pass iterate(std::uint64_t number) const;
 
+  // The transformations of dataset.
   any_dataset shuffle(std::int64_t buffer, std::uint64_t seed, bool reshuffle_each_iteration) const;
   any_dataset batch(std::int64_t size, batch_options options) const;
   any_dataset repeat(std::int64_t count) const;
@@ -52,6 +54,7 @@ class any_dataset {
  private:
   struct shared;
 
+  // Takes one of every `of` elements from `first` on, `most` of them at most.
   any_dataset stride(std::int64_t first, std::int64_t of, std::int64_t most) const;
 
   std::shared_ptr<shared> shared_;

@@ -2,6 +2,9 @@
 //
 //   auto digits = data::from_tensors(images, labels).shuffle(60000, 1).batch(50).prefetch(2);
 //   for (auto& [x, y] : digits) step(x, y);  // one epoch
+//
+// Sources are in sources.hpp and csv.hpp; tr::to_device copies the elements of a dataset to a device ahead of the
+// steps.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +36,7 @@ namespace pinion::inline v0::data {
 template <class... Ts>
 requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class dataset {
  public:
+  // An element: a tuple with one tensor for each component.
   using value_type = element_of<Ts...>;
 
   explicit dataset(any_dataset all) : all_(std::move(all)) {}
@@ -46,7 +50,9 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
   // An iterator that owns a pass of its own, for a loop: for (auto& [x, y] : dataset).
   class iterator {
    public:
+    // Takes the first element at once.
     explicit iterator(pass<Ts...> all) : pass_(std::move(all)) { ++*this; }
+    // The element; it may be changed or moved out. Requires: the end is not reached.
     value_type& operator*() const { return *now_; }
     iterator& operator++() {
       now_ = pass_.next();
@@ -58,6 +64,7 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
     pass<Ts...> pass_;
     mutable std::optional<value_type> now_;
   };
+  // Opens a pass for a loop.
   iterator begin() const { return iterator(iterate()); }
   std::default_sentinel_t end() const { return {}; }
 
@@ -71,9 +78,12 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
   // Stacks each `size` elements along a new first dimension: elements of shape [a, b] become a batch [size, a, b]. The
   // last batch may be smaller. Elements of one batch have equal shapes; else the pass throws invalid_argument. Throws
   // invalid_argument where size < 1.
+  //
+  //   digits.batch(50)                            // [50, 784] and [50]; the last one has what is left
+  //   digits.batch(50, {.drop_remainder = true})  // every batch has 50 elements
   dataset batch(std::int64_t size, batch_options options = {}) const { return dataset(all_.batch(size, options)); }
-  // Repeats the elements `count` times, or without end. It ends after a repetition that had no elements. Throws
-  // invalid_argument for other negative counts.
+  // Repeats the elements `count` times, or without end. It ends after a repetition that had no elements. A shuffle
+  // before it gives each repetition an order of its own. Throws invalid_argument for other negative counts.
   dataset repeat(std::int64_t count = forever) const { return dataset(all_.repeat(count)); }
   // The first `count` elements, or all where there are fewer. Throws invalid_argument where count < 0.
   dataset take(std::int64_t count) const { return dataset(all_.take(count)); }
@@ -82,6 +92,8 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
   // The elements index, index + shards, index + 2 shards, ...: one worker's share. So that shards do not overlap,
   // shuffle after it, or shuffle before it with one seed in all workers. Throws invalid_argument unless 0 <= index <
   // shards.
+  //
+  //   digits.shard(num_workers, task).shuffle(10000, seed).batch(50)
   dataset shard(std::int64_t shards, std::int64_t index) const { return dataset(all_.shard(shards, index)); }
 
   // Replaces each element by f(tensor, ...): a tensor, a number, or a tuple of these, possibly of other types. With
@@ -97,17 +109,21 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
                   "returns a tensor, an element, or a tuple of them");
     return of(all_.map(mapping<Ts...>(std::move(f)), options), std::type_identity<mapped_element<F, Ts...>>{});
   }
-  // Keeps the elements for which keep(tensor, ...) returns true.
+  // Keeps the elements for which keep(tensor, ...) returns true. It runs in the thread that asks for the element.
+  //
+  //   digits.filter([](const pn::tensor<float>&, const pn::tensor<int>& y) { return int(y) < 5; })
   template <class F>
   dataset filter(F keep) const {
     static_assert(std::is_invocable_r_v<bool, const F&, const tensor<Ts>&...>,
                   "filter takes a function of this dataset's tensors, callable as const, that returns a bool");
     return dataset(all_.filter(filtering<Ts...>(std::move(keep))));
   }
-  // Makes up to `count` elements ahead, in a thread of the pass. Throws invalid_argument where count < 1.
+  // Makes up to `count` elements ahead, in a thread of the pass, so that a step and the making of its input overlap. It
+  // belongs at the end of the chain. Throws invalid_argument where count < 1.
   dataset prefetch(std::int64_t count) const { return dataset(all_.prefetch(count)); }
   // Keeps the elements of the first complete pass in memory, for this dataset and for all that are made from it. The
-  // order of a shuffle before it stays fixed from then on.
+  // order of a shuffle before it stays fixed from then on. It belongs behind transformations that are slow, and before
+  // a shuffle.
   dataset cache() const { return dataset(all_.cache()); }
 
   const stage_ptr& last() const { return all_.last(); }  // the last stage, for a caller that adds another one behind it

@@ -1,4 +1,8 @@
 // The elements of a dataset, and the element that a function's result makes.
+//
+//   element_of<float, int>                        std::tuple<tensor<float>, tensor<int>>
+//   element_from<tensor<float>>                   std::tuple<tensor<float>>
+//   element_from<std::pair<tensor<float>, int>>   std::tuple<tensor<float>, tensor<int>>
 #pragma once
 
 #include <tuple>
@@ -61,6 +65,7 @@ using element_from = typename as_element<R>::type;
 
 namespace detail {
 
+// Adds a component to an element.
 template <element T>
 void add(any_element& to, const tensor<T>& part) {
   to.push_back(part.untyped());

@@ -16,6 +16,7 @@ namespace pinion::inline v0::data {
 // A pass without the types of its elements; its rules are those of pass.
 class any_pass {
  public:
+  // Takes a cursor, which it owns.
   explicit any_pass(cursor_ptr from);
   any_pass(any_pass&&) noexcept;
   any_pass& operator=(any_pass&&) noexcept;
@@ -43,6 +44,7 @@ class any_pass {
 template <element... Ts>
 class pass {
  public:
+  // An element: a tuple with one tensor for each component.
   using value_type = element_of<Ts...>;
 
   explicit pass(any_pass from) : from_(std::move(from)) {}
@@ -64,6 +66,7 @@ class pass {
     using reference = value_type&;
 
     explicit iterator(pass& of) : of_(&of) { ++*this; }
+    // The element; it may be changed or moved out. Requires: the end is not reached.
     reference operator*() const { return *now_; }
     pointer operator->() const { return &*now_; }
     iterator& operator++() {
@@ -77,6 +80,7 @@ class pass {
     pass* of_;
     mutable std::optional<value_type> now_;
   };
+  // An iterator at the next element of this pass.
   iterator begin() { return iterator(*this); }
   std::default_sentinel_t end() const { return {}; }
 

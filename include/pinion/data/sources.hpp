@@ -13,6 +13,7 @@ namespace pinion::inline v0::data {
 
 namespace detail {
 
+// The stage of from_tensors().
 stage_ptr slices(any_element tensors);
 
 }  // namespace detail
@@ -29,6 +30,9 @@ requires(sizeof...(Ts) > 0) dataset<Ts...> from_tensors(tensor<Ts>... tensors) {
 
 // A dataset of the numbers first, first + step, ... below `end`, or above it where step is negative: int64 scalars.
 // Throws invalid_argument where step is 0, or where there would be 2^63 numbers or more.
+//
+//   data::range(0, 10, 3)                       // 0, 3, 6, 9
+//   data::range(3, 0, -1)                       // 3, 2, 1
 dataset<std::int64_t> range(std::int64_t first, std::int64_t end, std::int64_t step = 1);
 // A dataset of the numbers 0, 1, ..., count - 1.
 inline dataset<std::int64_t> range(std::int64_t count) {
@@ -67,7 +71,10 @@ stage_ptr zip(stage_ptr left, stage_ptr right);
 
 }  // namespace detail
 
-// A dataset whose element i has the components of a's element i and then those of b's; it ends with the shorter one.
+// A dataset whose element i has the components of a's element i and then those of b's. It ends with the shorter one. A
+// pass opens the pass of the same number of each.
+//
+//   auto both = data::zip(data::from_tensors(images), data::from_tensors(labels));
 template <element... As, element... Bs>
 dataset<As..., Bs...> zip(const dataset<As...>& a, const dataset<Bs...>& b) {
   return dataset<As..., Bs...>(detail::zip(a.last(), b.last()));

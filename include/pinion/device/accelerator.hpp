@@ -8,10 +8,12 @@
 
 namespace pinion::inline v0::sim {
 
-// An accelerator that a session is to simulate, through its option `.simulated`; sim.hpp tells how it behaves. A value.
+// An accelerator that a session is to simulate, through its option `.simulated`. It has an address space and a stream
+// of its own and the kernel list of a GPU, and computes on the host (sim.hpp). A value.
 //
-//   pn::session sess{{.simulated = {pn::sim::gpu(), pn::sim::gpu()}}};
+//   pn::session sess{{.simulated = {pn::sim::gpu(), pn::sim::gpu()}}};      // /gpu:0 and /gpu:1
 struct accelerator {
+  // The type in its device name, /device:TYPE:N.
   std::string type = "GPU";
   // The size of its memory in bytes; an allocation beyond it throws resource_exhausted.
   std::int64_t memory_limit = std::int64_t{1} << 30;

@@ -11,6 +11,8 @@
 namespace pinion::inline v0 {
 
 // Options of a session about GPUs. A value.
+//
+//   pn::session sess{{.gpu = {.per_process_memory_fraction = .4, .visible_devices = "1,0"}}};
 struct gpu_options {
   // The part of each GPU's memory that the program takes, in [0, 1]; 0: as much as there is.
   double per_process_memory_fraction = 0;

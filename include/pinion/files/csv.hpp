@@ -26,7 +26,7 @@ namespace pinion::inline v0::files {
 struct csv_options {
   // true: the first row names the columns and is not data.
   bool header = false;
-  // The character between two fields.
+  // The character between two fields, such as ',' or '\t'.
   char separator = ',';
   // The names of the columns to read, in this order; they need a header. Empty: all columns.
   std::vector<std::string> columns{};
@@ -45,6 +45,7 @@ struct csv_options {
 //   while (rows.next()) std::cout << rows.row()[0] << pn::files::field_as<float>(rows, 1);
 class csv_reader {
  public:
+  // Opens the file and reads the header, if it has one.
   explicit csv_reader(const file_path& path, csv_options options = {});
 
   // Reads the next row, and returns false at the end of the file.
@@ -56,8 +57,8 @@ class csv_reader {
   // The names of the wanted columns; empty without a header.
   const std::vector<std::string>& names() const { return names_; }
 
-  // An error with the place of a field in its sentence: "data.csv, line 3, column 2 (price): why". `column` counts the
-  // wanted columns from 0.
+  // An error with the place of a field in its sentence: "data.csv, line 3, column 2 (price): why". It has the code
+  // data_loss; the caller throws it. `column` counts the wanted columns from 0.
   error complain(std::size_t column, const std::string& why) const;
 
  private:
@@ -96,13 +97,17 @@ void read_field(const csv_reader& from, std::size_t column, dtype type, void* to
 // Throws data_loss where the rows have another number of columns.
 void need_columns(const csv_reader& rows, std::size_t count);
 
+// The columns of read_csv() and the matrix of read_csv_matrix(), without their types.
 std::vector<any_tensor> read_csv(const file_path& path, csv_options options, std::span<const dtype> types);
 any_tensor read_csv_matrix(const file_path& path, csv_options options, dtype type);
 
 }  // namespace detail
 
 // The value of a field; nothing where the field is no value of the type, or is out of its range. Numbers are in C's
-// notation, without a locale, and may have spaces around them; booleans are true, false, 1 or 0.
+// notation, without a locale, and may have spaces around them; booleans are true, false, 1 or 0. Every field is a text.
+//
+//   parse_field<int>(" 12 ")                    // 12
+//   parse_field<int>("12.5")                    // nothing
 template <element T>
 std::optional<T> parse_field(std::string_view field) {
   T value{};
@@ -120,6 +125,9 @@ T field_as(const csv_reader& from, std::size_t column) {
 
 // Reads a whole file into one tensor [rows] for each column. Errors: those of csv_reader; data_loss, with line and
 // column, where a field is no value of its column's type, or the file has another number of columns.
+//
+//   auto [price, rooms] = pn::files::read_csv<float, int>("homes.csv",
+//                                                         {.header = true, .columns = {"price", "rooms"}});
 template <element... Ts>
 std::tuple<tensor<Ts>...> read_csv(const file_path& path, csv_options options = {}) {
   static_assert(sizeof...(Ts) > 0, "read_csv<float, int, ...> takes the type of each column");

@@ -32,6 +32,8 @@ class npy_header_parser {
  public:
   npy_header_parser(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
+  // Parses the header. Throws data_loss where it is not such a dict, and unimplemented for records and for more than 8
+  // dimensions.
   npy_header parse();
 
  private:

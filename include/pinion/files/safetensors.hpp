@@ -58,7 +58,9 @@ class sharded_safetensors_reader {
   // Opens the index at `path` and the shards beside it.
   explicit sharded_safetensors_reader(const std::filesystem::path& path);
 
+  // The index, as it was read.
   const shard_index& index() const { return index_; }
+  // The open shards, by file name.
   const std::map<std::string, safetensors_reader>& shards() const { return shards_; }
   // The description of a tensor; null where no shard has one of that name.
   const stored_tensor* find(const std::string& name) const;

@@ -21,6 +21,7 @@
 namespace pinion::inline v0::files {
 
 // A tensor of a file. A value.
+// The name of the tensor in the file.
 struct stored_tensor {
   std::string name;
   std::string format;                           // the file's word for the dtype, such as "F32"
@@ -37,7 +38,8 @@ struct safetensors_header {
   std::optional<std::uint32_t> checksum;        // the CRC-32C of the fields above, but for the checksums
 };
 
-// The format's word for a dtype, such as "F32"; "" for text, which the format does not have.
+// The format's word for a dtype, such as "F32"; "" for text, which the format does not have. The words are those of the
+// safetensors format: F32, F64, I32, I64, U8, BOOL, BF16, F16.
 constexpr std::string_view safetensors_format(dtype type) {
   constexpr std::string_view names[] = {"", "F32", "F64", "I32", "I64", "U8", "BOOL", "", "BF16", "F16"};
   return names[static_cast<unsigned>(type)];

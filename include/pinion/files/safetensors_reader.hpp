@@ -1,4 +1,8 @@
 // Reads the tensors of a safetensors file.
+//
+//   pn::files::safetensors_reader file("model.safetensors");
+//   for (const auto& t : file.tensors()) fmt::print("{} {}\n", t.name, pn::to_string(t.extent));
+//   pn::tensor<float> w{file.read("W")};
 #pragma once
 
 #include <cstdint>
@@ -24,8 +28,10 @@ namespace pinion::inline v0::files {
 // be read), or pinion was built without nlohmann-json.
 class safetensors_reader {
  public:
+  // Opens the file, and reads and checks its header.
   explicit safetensors_reader(const file_path& path);
 
+  // The path that it was opened by.
   std::filesystem::path path() const { return file_.path(); }
   // The descriptions of all tensors, in the order of their bytes.
   const std::vector<stored_tensor>& tensors() const { return header_.tensors; }

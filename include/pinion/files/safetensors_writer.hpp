@@ -44,6 +44,7 @@ struct tensor_outline {
 // before all tensors were written; unimplemented, a build without nlohmann-json; those of output_file.
 class safetensors_writer {
  public:
+  // Lays the file out for the announced tensors and writes the header.
   safetensors_writer(const file_path& path, std::vector<tensor_outline> outlines, safetensors_options options = {});
 
   // Writes a tensor. Its dtype and shape are those announced.

@@ -1,4 +1,7 @@
 // The tasks of a cluster, and the address of each.
+//
+//   pn::cluster_spec cluster{{"ps", {"127.0.0.1:2221"}}, {"worker", {"127.0.0.1:2222", "127.0.0.1:2223"}}};
+//   pn::server worker{cluster, {.job = "worker", .task = 0}};
 #pragma once
 
 #include <concepts>
@@ -54,12 +57,14 @@ class cluster_spec {
     std::vector<task_entry> tasks;
   };
 
+  // A cluster without jobs, to be filled by add_job and add_task.
   cluster_spec();
   cluster_spec(const cluster_spec&);
   cluster_spec(cluster_spec&&) noexcept;
   cluster_spec& operator=(const cluster_spec&);
   cluster_spec& operator=(cluster_spec&&) noexcept;
   ~cluster_spec();
+  // A cluster in braces.
   cluster_spec(std::initializer_list<job_entry> jobs);
 
   // Adds a job without tasks.
@@ -80,6 +85,7 @@ class cluster_spec {
   // The address of a task.
   const std::string& address(std::string_view job, int task) const;
 
+  // True if both have the same jobs with the same tasks at the same addresses.
   bool operator==(const cluster_spec& other) const;
 
  private:
@@ -109,10 +115,13 @@ std::string joined(const Values& values, Text text) {
   return list;
 }
 
+// A list for a sentence, or "none".
 std::string or_none(std::string list);
 
+// A task for a sentence, such as "task 1 of job 'worker'".
 std::string task_name(std::string_view job, int task);
 
+// Throws invalid_argument.
 [[noreturn]] void refuse_cluster(const std::string& sentence);
 
 }  // namespace detail

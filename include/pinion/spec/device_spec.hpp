@@ -62,9 +62,12 @@ constexpr device_spec parse_device(std::string_view text);
 // Reads a string from the user's line `where`, which the error names.
 constexpr device_spec parse_device(std::string_view text, source_location where);
 
-// The inner spec laid over the outer one, field by field: the set fields of `inner` win. An index is inherited even
-// where the type changes: inside of "/gpu:3", a plain "/cpu" is "/device:CPU:3". The operation is associative, and {}
-// is neutral.
+// The inner spec laid over the outer one, field by field: the set fields of `inner` win. The operation is associative,
+// and {} is neutral.
+//
+//   merge("/job:ps", "/cpu:0")                  "/job:ps/device:CPU:0"
+//   merge("/job:ps/task:1", "/task:2")          "/job:ps/task:2"
+//   merge("/gpu:3", "/cpu")                     "/device:CPU:3": an index is inherited even where the type changes
 constexpr device_spec merge(const device_spec& outer, const device_spec& inner) {
   device_spec r = inner;
   if (inner.job().empty()) r.job_ = outer.job_;
@@ -154,6 +157,7 @@ class device_reader {
   }
 
  private:
+  // Reads a segment, which is one field.
   constexpr void read_segment(std::string_view segment) {
     at_.segment = at_.found = segment;
     if (std::any_of(segment.begin(), segment.end(), ascii::is_blank))
@@ -174,6 +178,7 @@ class device_reader {
     }
   }
 
+  // Stores the value of a field by its key.
   constexpr void read_field() {
     const std::string_view key = part_[0];
     if (key == "job")
@@ -205,6 +210,7 @@ class device_reader {
       bad_device::index_without_type(at_, "index without a type; write device:TYPE:N, or device:*:* for any");
   }
 
+  // The value behind the key. Refuses a segment of more or fewer than two parts.
   constexpr std::string_view only_value() const {
     expect_parts(2, 2);
     return part_[1];

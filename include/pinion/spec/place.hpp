@@ -26,11 +26,13 @@ struct place_tag {
                                           .with_type(Type::view())
                                           .with_index(Index);
 
+  // The spec of the tag, for functions that take a spec.
   constexpr operator device_spec() const { return spec; }
 };
 
 namespace detail {
 
+// True for the type of a place tag.
 template <class T>
 inline constexpr bool is_place_tag = false;
 template <class Job, int Replica, int Task, class Type, int Index>
@@ -46,6 +48,7 @@ struct merged_place {
   static constexpr device_spec spec = merge(Outer::spec, Inner::spec);
 };
 
+// Spells a spec in template arguments. Each name becomes a pack of its own length.
 template <class Source>
 constexpr auto make_place_tag() {
   const auto spell = []<std::size_t... J, std::size_t... T>(std::index_sequence<J...>, std::index_sequence<T...>) {

@@ -19,8 +19,10 @@ struct job {
   static_assert(Tasks >= 0, "a job has no negative number of tasks");
   static_assert(is_job_name(std::string_view(Name.s, sizeof(Name.s) - 1)),
                 "bad job name; write a letter, then letters, digits, _ or -, at most 63");
+  // The name in characters, as a type.
   static constexpr auto letters = as_chars<Name>();
   static constexpr std::string_view name = letters.view();
+  // The tasks are 0 to tasks - 1.
   static constexpr int tasks = Tasks;
 };
 
@@ -32,6 +34,7 @@ inline constexpr bool job_has_tasks = false;
 template <class Job>
 inline constexpr bool is_no_job_of_the_cluster = false;
 
+// True if no name occurs twice.
 template <class... Jobs>
 constexpr bool are_distinct() {
   const std::string_view names[] = {Jobs::name..., ""};
@@ -87,9 +90,11 @@ struct static_jobs {
   }
 
  private:
+  // The name of a tag's job, as a type.
   template <class Job, int Replica, int Task, class Type, int Index>
   static Job name_of(place_tag<Job, Replica, Task, Type, Index>);
 
+  // A sentence that lists the jobs.
   struct jobs_sentence {
     constexpr static_text operator()() const {
       static_text text;
@@ -98,6 +103,7 @@ struct static_jobs {
       return text;
     }
   };
+  // A sentence that lists the tasks of a tag's job.
   template <class Tag>
   struct tasks_sentence {
     constexpr static_text operator()() const {
@@ -108,6 +114,7 @@ struct static_jobs {
       return text << " has tasks 0.." << count - 1;
     }
   };
+  // Throws invalid_argument unless a cluster's job has just the tasks 0 to N - 1.
   template <class Job>
   static void expect_job(const cluster_spec& cluster) {
     const std::string name(Job::name);

@@ -1,4 +1,7 @@
 // The shape of a tensor: its dimensions. Some or all of them may be unknown while a graph is built.
+//
+//   []          a scalar: one element           [50, 784]      50 rows of 784 columns
+//   [?, 784]    any number of such rows         <any shape>    not even the rank is known
 #pragma once
 
 #include <cstdint>
@@ -22,10 +25,12 @@ inline constexpr std::int64_t unknown = -1;
 //   pn::shape batch{pn::unknown, 784};
 class shape {
  public:
+  // The most dimensions that a tensor has.
   static constexpr int max_rank = 8;
 
   // A scalar.
   constexpr shape() = default;
+  // A shape of these dimensions, the outermost first.
   constexpr shape(std::initializer_list<std::int64_t> dims) {
     for (auto d : dims) push_back(d);
   }
@@ -51,6 +56,7 @@ class shape {
   constexpr int rank() const { return rank_; }
   // The extent of an axis; -1 where it is unknown. Requires: axis is in [0, rank).
   constexpr std::int64_t operator[](int axis) const { return dims_[axis]; }
+  // Changes the extent of an axis. Requires: axis is in [0, rank).
   constexpr void set(int axis, std::int64_t extent) { dims_[axis] = extent; }
   // All extents; none for a scalar and for an unknown rank.
   constexpr std::span<const std::int64_t> dims() const {
@@ -83,6 +89,7 @@ class shape {
     dims_[rank_++] = extent;
   }
 
+  // True if rank and extents are the same; an unknown dimension equals only an unknown one.
   friend constexpr bool operator==(const shape& a, const shape& b) {
     if (a.rank_ != b.rank_) return false;
     for (int i = 0; i < a.rank_; ++i)
@@ -112,6 +119,8 @@ constexpr bool countable(const shape& s) {
 std::string to_string(const shape& s);
 
 // True if a tensor of shape `value` may be used where `wanted` is declared: known ranks and extents agree.
+//
+//   fits([50, 784], [?, 784])    true           fits([784], [?, 784])    false
 constexpr bool fits(const shape& value, const shape& wanted) {
   if (!value.has_rank() || !wanted.has_rank()) return true;
   if (value.rank() != wanted.rank()) return false;
@@ -121,7 +130,10 @@ constexpr bool fits(const shape& value, const shape& wanted) {
 }
 
 // The shape that two shapes broadcast to, by NumPy's rule: aligned at the last axis, extents agree, or one of them is
-// 1. Returns false where they clash.
+// 1. Returns false where they clash. An unknown extent beside one above 1 becomes that one.
+//
+//   [50, 784] and [784]      [50, 784]         [3, 1] and [1, 4]    [3, 4]
+//   [50, 784] and [50]       clash             [?, 4] and [1]       [?, 4]
 constexpr bool broadcast(const shape& a, const shape& b, shape& result) {
   if (!a.has_rank() || !b.has_rank()) {
     result = shape::any();

@@ -29,14 +29,18 @@ namespace pinion::inline v0 {
 // distinct threads. A default-constructed one holds no value.
 class any_tensor {
  public:
+  // Holds no value.
   any_tensor() = default;
+  // A tensor of memory that exists already. Requires: the buffer is large enough for the shape.
   any_tensor(pinion::dtype type, const pinion::shape& extent, buffer_ref bytes)
       : type_(type), shape_(extent), buffer_(std::move(bytes)) {}
   // A tensor whose elements are not set, from an allocator; texts begin as empty strings. Throws invalid_argument for a
   // shape that is not known, and resource_exhausted where there is no memory.
   any_tensor(pinion::dtype type, const pinion::shape& extent, allocator& from = *heap_allocator::instance());
 
+  // The type of the elements.
   pinion::dtype dtype() const { return type_; }
+  // The shape, which is always known.
   const pinion::shape& shape() const { return shape_; }
   // The number of elements.
   std::int64_t count() const { return shape_.count(); }
@@ -44,6 +48,7 @@ class any_tensor {
   std::size_t bytes() const { return static_cast<std::size_t>(shape_.count()) * size_of(type_); }
   // True if it holds no value at all.
   bool empty() const { return !buffer_; }
+  // True if it holds a value.
   explicit operator bool() const { return bool(buffer_); }
   // The reference to the buffer.
   const buffer_ref& storage() const { return buffer_; }
@@ -72,6 +77,7 @@ class any_tensor {
 // True if dtypes, shapes and elements are equal; NaN differs from itself. Requires: both are on the host.
 bool operator==(const any_tensor& a, const any_tensor& b);
 
+// A buffer of `count` empty strings on the host.
 buffer_ref make_text_buffer(std::size_t count);
 
 // The elements of nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, and so on. A value. Throws invalid_argument where a row
@@ -79,9 +85,11 @@ buffer_ref make_text_buffer(std::size_t count);
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class literal {
  public:
+  // A number or text stands for itself.
   template <class U>
   requires std::is_convertible_v<U, T> &&(!std::is_same_v<U, literal>)literal(const U& value)
       : elements_{static_cast<T>(value)} {}
+  // Rows of equal shapes become a literal with one dimension more.
   literal(std::initializer_list<literal> rows) {
     shape_.push_back(static_cast<std::int64_t>(rows.size()));
     const literal* first = rows.begin();
@@ -178,6 +186,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
                                               " was taken for one of " + std::string(to_string(dtype_of<T>)));
   }
 
+  // The shape, which is always known.
   const pinion::shape& shape() const { return value_.shape(); }
   // The number of elements.
   std::int64_t size() const { return value_.count(); }
@@ -187,6 +196,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
     own();
     return value_.template data<T>();
   }
+  // All elements, row-major, for loops and algorithms. The writable form first makes a copy if the memory is shared.
   std::span<const T> span() const { return {data(), static_cast<std::size_t>(size())}; }
   std::span<T> span() { return {data(), static_cast<std::size_t>(size())}; }
 
@@ -209,6 +219,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
   // The tensor without its type; it shares the memory.
   const any_tensor& untyped() const { return value_; }
 
+  // True if shapes and elements are equal; NaN differs from itself.
   friend bool operator==(const tensor& a, const tensor& b) { return a.value_ == b.value_; }
   // Compares the single value with a number. Throws invalid_argument where the tensor has more or fewer elements than
   // one.
@@ -251,12 +262,14 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
 #undef PINION_NO_OPERAND
 
  private:
+  // Makes a copy of its own if the memory is shared.
   void own() {
     if (value_.unique()) return;
     any_tensor copy(dtype_of<T>, shape());
     std::copy_n(std::as_const(*this).data(), size(), copy.template data<T>());
     value_ = std::move(copy);
   }
+  // The place of an element in the row-major order. Throws out_of_range.
   std::size_t offset(std::initializer_list<std::int64_t> index) const {
     if (static_cast<int>(index.size()) != shape().rank())
       throw error(errc::out_of_range,

@@ -1,4 +1,6 @@
-// Tensors as text: "[[1, 2], [3, 4]]". Long axes are shortened.
+// Tensors as text: "[[1, 2], [3, 4]]". An axis of more than 12 elements shows its first and last three.
+//
+//   fmt::print("{}\n", x);                      // {fmt} prints tensor<T> too
 #pragma once
 
 #include <string>
@@ -24,6 +26,7 @@ void write_axis(std::string& out, const any_tensor& t, int axis, std::int64_t& a
 // The elements as nested lists; "<empty>" for a tensor without a value. Requires: it is on the host.
 std::string to_string(const any_tensor& t);
 
+// The same text for a typed tensor.
 template <element T>
 std::string to_string(const tensor<T>& t) {
   return to_string(t.untyped());
@@ -31,6 +34,7 @@ std::string to_string(const tensor<T>& t) {
 
 }  // namespace pinion::inline v0
 
+// Lets {fmt} print a tensor<T>, with the format specification of a string.
 template <pinion::element T>
 struct fmt::formatter<pinion::tensor<T>> : fmt::formatter<fmt::string_view> {
   template <class Context>

@@ -89,13 +89,16 @@ class coordinator {
   void join(const join_options& o = {});
 
  private:
+  // A thread with its name.
   struct launched {
     std::string name;
     bool runs = true;
     std::thread thread;
   };
 
+  // The body of a launched thread.
   void run(launched& t, const std::function<void()>& body);
+  // Asks for the stop, with a reason or without.
   void stop(std::optional<error> why);
   // The quoted names of the threads that run, separated by commas. Requires: the lock is held.
   std::string live() const;

@@ -35,10 +35,11 @@ struct to_device_options {
 // have returned the element it belongs to, after the elements before it.
 template <element... Ts>
 class device_pass {
-  // An element: one device tensor for each component.
  public:
+  // An element: one device tensor for each component.
   using value_type = std::tuple<device_tensor<Ts>...>;
 
+  // Copies nothing yet. Throws invalid_argument for a negative `ahead`.
   device_pass(data::pass<Ts...> from, session& on, const device_spec& where, to_device_options o)
       : from_(std::move(from)), session_(on), where_(where), ahead_(static_cast<std::size_t>(o.ahead)) {
     if (o.ahead < 0)
@@ -72,6 +73,7 @@ class device_pass {
     }
   }
   template <element T>
+  // The copy of a tensor on the device.
   device_tensor<T> there(const tensor<T>& value) {
     return session_.to_device(value, where_);
   }

@@ -2,6 +2,8 @@
 // reduces it to a scalar, and adds it to the graph's collection "losses".
 //
 //   const auto loss = tr::softmax_cross_entropy(labels, logits) + .. ;      // or all of them: tr::get_total_loss()
+//   tr::mean_squared_error(y, x, {.weights = .5});                          // half of it
+//   tr::mean_squared_error(y, x, {.weights = mask, .reduction = tr::reduction::sum});
 //
 // Formulas: TensorFlow 1.15, python/ops/losses/losses_impl.py. Labels and predictions have one dtype, float or double
 // (a compile error otherwise), and one shape (invalid_argument otherwise, as far as the shapes are known when the graph
@@ -35,7 +37,9 @@ using loss_weights = number_or_expression;
 
 // The options that all losses share.
 struct loss_options {
+  // Multiplied with the losses before they are reduced. A weight of 0 leaves a loss out.
   loss_weights weights = 1;
+  // The reduction; by default the mean over the losses whose weights are not 0.
   train::reduction reduction = reduction::sum_by_nonzero_weights;
 };
 
@@ -51,6 +55,7 @@ expr<T> safe_quotient(const expr<T>& sum, const expr<T>& n) {
   return select(equal(n, T(0)), T(0), sum / divisor);
 }
 
+// A tensor of ones with the shape of x.
 template <class T>
 expr<T> ones_like(const expr<T>& x) {
   return dsl::node_call<op::ones_like, T>({}, {}, {}, x);
@@ -95,8 +100,11 @@ expr<T> weighted_by(const expr<T>& losses, const any_expr& weights, reduction ho
 
 }  // namespace detail
 
-// Weights and reduces losses that the caller has computed, and adds the result to the collection "losses". Throws
-// invalid_argument if the weights do not broadcast to the losses.
+// Weights and reduces losses that the caller has computed, and adds the result to the collection "losses". Losses of
+// any shape become a scalar; with reduction::none they keep their shape. Throws invalid_argument if the weights do not
+// broadcast to the losses.
+//
+//   auto loss = tr::compute_weighted_loss<float>(abs(x - y) * abs(x - y), {.weights = w});
 template <element T>
 expr<T> compute_weighted_loss(const expr<T>& losses, const loss_options& o = {},
                               source_location where = source_location::current()) {
@@ -187,7 +195,10 @@ expr<dsl::value_of<P>> softmax_cross_entropy(const L& onehot_labels, const P& lo
   }
   return compute_weighted_loss<T>(softmax_cross_entropy_with_logits(y, x), o);
 }
-// The cross entropy of exclusive classes with labels as class numbers: labels [n] of int32 or int64, logits [n, c].
+// The cross entropy of exclusive classes with labels as class numbers: labels [n] of int32 or int64, logits [n, c] of
+// float or double. There is one loss a row, and weights broadcast to [n].
+//
+//   auto loss = tr::sparse_softmax_cross_entropy(digits, logits);
 template <dsl::graph_operand L, dsl::graph_operand P>
 expr<dsl::value_of<P>> sparse_softmax_cross_entropy(const L& labels, const P& logits, const loss_options& o = {},
                                                     source_location where = source_location::current()) {
@@ -202,7 +213,9 @@ expr<dsl::value_of<P>> sparse_softmax_cross_entropy(const L& labels, const P& lo
 //   auto decay = tr::l2_regularizer{.01};
 //   decay(W);
 struct l2_regularizer {
+  // The factor of the sum of squares.
   double scale;
+  // Adds the loss of a variable to the collection, and returns it.
   template <dsl::graph_operand W>
   expr<dsl::value_of<W>> operator()(const W& w, source_location where = source_location::current()) const {
     using T = dsl::value_of<W>;
@@ -217,6 +230,8 @@ struct l2_regularizer {
 // The sum of all losses in the default graph's collection "losses" and, unless it is told not to, in
 // "regularization_losses": a scalar named "total_loss". Throws invalid_argument if there are no losses, or if one has
 // another dtype than T.
+//
+//   auto train = tr::adam{{.learning_rate = .001}}.minimize(tr::get_total_loss(), {.global_step = step});
 template <element T = float>
 expr<T> get_total_loss(bool add_regularization_losses = true, source_location where = source_location::current()) {
   const called_from line(where);

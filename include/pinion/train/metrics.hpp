@@ -36,6 +36,7 @@ struct metric_options {
 
 namespace detail {
 
+// The values in double, cast where they have another dtype.
 template <dsl::graph_operand A>
 expr<double> as_double(const A& x) {
   if constexpr (std::is_same_v<dsl::value_of<A>, double>)
@@ -52,7 +53,10 @@ metric mean_of(const expr<double>& values, const loss_weights& weights);
 
 }  // namespace detail
 
-// The weighted mean of all elements of `values` seen so far: sum(w x) / sum(w). It is 0 before the first step.
+// The weighted mean of all elements of `values` seen so far: sum(w x) / sum(w). It is 0 before the first step. `values`
+// has any numeric dtype and any shape; the mean is a scalar double.
+//
+//   auto [mean_loss, update] = tr::mean(loss, {.name = "mean_loss"});
 template <dsl::graph_operand V>
 metric mean(const V& values, const metric_options& o = {}, source_location where = source_location::current()) {
   const called_from line(where);
@@ -61,7 +65,9 @@ metric mean(const V& values, const metric_options& o = {}, source_location where
 }
 
 // The part of predictions that equal their labels, in [0, 1]. Both have one dtype and one shape; mostly they are class
-// numbers. Throws invalid_argument where the shapes differ.
+// numbers. Weights count elements more or less. Throws invalid_argument where the shapes differ.
+//
+//   auto [accuracy, update] = tr::accuracy(labels, pn::cast<int>(pn::argmax(logits, 1)));
 template <dsl::graph_operand L, dsl::graph_operand P>
 metric accuracy(const L& labels, const P& predictions, const metric_options& o = {},
                 source_location where = source_location::current()) {
@@ -79,6 +85,7 @@ struct auc_options {
   // The number of thresholds at which the curve is computed. More of them give a closer result and larger counters. At
   // least 2, else invalid_argument.
   int num_thresholds = 200;
+  // The name scope of the metric's nodes; empty: "auc".
   std::string_view name = {};
 };
 
@@ -89,9 +96,10 @@ metric auc_of(const expr<double>& labels, const expr<double>& predictions, std::
 }  // namespace detail
 
 // The area under the ROC curve (recall over the false-positive rate), summed by trapezoids between `num_thresholds`
-// thresholds. The inner thresholds are evenly spaced in (0, 1); the outermost ones lie just outside [0, 1], at -1e-7
-// and 1 + 1e-7. Labels are bools, predictions are numbers in [0, 1] of the same shape, whatever it is. Throws
-// invalid_argument where the shapes differ or there are fewer than two thresholds.
+// thresholds. It is 1 where every positive example scores above every negative one, and .5 for scores at random. The
+// inner thresholds are evenly spaced in (0, 1); the outermost ones lie just outside [0, 1], at -1e-7 and 1 + 1e-7.
+// Labels are bools, predictions are numbers in [0, 1] of the same shape, whatever it is. Throws invalid_argument where
+// the shapes differ or there are fewer than two thresholds.
 template <dsl::graph_operand L, dsl::graph_operand P>
 metric auc(const L& labels, const P& predictions, const auc_options& o = {},
            source_location where = source_location::current()) {

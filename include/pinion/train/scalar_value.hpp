@@ -12,6 +12,7 @@ namespace pinion::inline v0::train {
 // exponential_decay(.1, step). A value; it refers to the graph of its expression.
 class scalar_value : public number_or_expression {
  public:
+  // A number, which becomes part of the formula that uses it.
   template <class N>
   requires std::is_arithmetic_v<N> scalar_value(N number) : number_or_expression(number) {}
   // Throws invalid_argument unless the expression is a scalar, as far as its shape is known.

@@ -14,7 +14,7 @@
 
 namespace pinion::inline v0::train {
 
-// A checkpoint in the list, by its prefix: the path without ".safetensors".
+// A checkpoint in the list, by its prefix: the path without ".safetensors". A value.
 struct checkpoint_entry {
   std::string prefix;     // relative to the folder of the state file, or absolute
   double written_at = 0;  // seconds since 1970; 0: not known
@@ -43,6 +43,9 @@ checkpoint_state read_checkpoint_state(const std::filesystem::path& folder);
 void write_checkpoint_state(const std::filesystem::path& folder, const checkpoint_state& state);
 
 // The prefix of the newest checkpoint in a folder's list whose files exist, for saver::restore; empty if there is none.
+// Checkpoints whose files were deleted by hand are skipped.
+//
+//   if (const auto last = tr::latest_checkpoint("logs"); !last.empty()) saver.restore(sess, last);
 std::string latest_checkpoint(const std::filesystem::path& folder);
 
 }  // namespace pinion::inline v0::train

@@ -63,6 +63,8 @@ struct restore_options {
 // the variable, and changes no variable.
 class saver {
  public:
+  // Refers to the thread's default graph. A bad list of variables is reported by the first save or restore:
+  // invalid_argument for a node that is not a variable, failed_precondition where there are none.
   explicit saver(saver_options options = {}) : o_(std::move(options)), graph_(default_graph()) {}
   saver(const saver&) = delete;
   ~saver() { settle(); }
@@ -82,7 +84,6 @@ class saver {
   // Waits until the files of the last save_in_background are written, and throws the error of the writing, if there was
   // one.
   void wait();
-  // Waits as wait() does, but returns what went wrong. Either tells it once.
   // Waits like wait(), but returns the error instead of throwing it. Each error is told once, by one of the two.
   std::optional<error> outcome();
   // Waits until the files are written, and keeps an error for wait() or outcome().

@@ -1,4 +1,7 @@
-// The hook that saves checkpoints while training goes on.
+// The hook that saves checkpoints while training goes on. A monitored session with a checkpoint_dir makes one for its
+// chief.
+//
+//   tr::checkpoint_saver({.dir = "logs", .save_secs = 600})
 #pragma once
 
 #include <cstdint>
@@ -37,20 +40,21 @@ struct checkpoint_saver_options {
   std::string dir = {};
   // The number of global steps from one save to the next.
   std::optional<std::int64_t> save_steps = {};
-  // The time from one save to the next.
+  // The seconds from one save to the next.
   std::optional<double> save_secs = {};
   // Saves and restores; empty: a saver of all global variables.
   std::shared_ptr<pinion::train::saver> saver = {};
   // The file name in front of the step: "model" gives "model-20.safetensors".
   std::string basename = "model";
+  // Callbacks around each save, in this order.
   std::vector<checkpoint_listener> listeners = {};
   // true: a thread writes the files, from the variables as they were at the step, while training goes on.
   bool in_background = true;
   // Training ends with the error of the last save when this many saves in a row have failed; 0: training goes on.
   int max_failed_saves = 0;
-  // A failed save is tried again after this time, which doubles with each failure up to ten minutes.
+  // A failed save is tried again after this many seconds, a time that doubles with each failure up to ten minutes.
   double retry_secs = 10;
-  // The save at the end is tried again for this time before its error is thrown.
+  // The seconds for which the save at the end is tried again before its error is thrown.
   double last_save_secs = 60;
   // Receives a line for each checkpoint; empty: nothing is written.
   text_sink log = {};
@@ -68,11 +72,17 @@ struct checkpoint_saver_options {
 // constructor throws invalid_argument without a dir, or unless exactly one of save_steps and save_secs is given.
 class checkpoint_saver {
  public:
+  // Throws invalid_argument without a dir, or unless exactly one of save_steps and save_secs is given.
   explicit checkpoint_saver(checkpoint_saver_options o);
+  // Makes the folder and proves that files can be made in it.
   void begin();
+  // Writes the graph page and saves a first checkpoint.
   void after_create_session(session& s, coordinator&);
+  // Fetches the global step.
   run_request before_run(run_context&);
+  // Saves if a save is due, and reports saves that have ended.
   void after_run(run_context& c, std::span<const any_tensor> values);
+  // Saves the last step, if it is not saved yet.
   void end(session& s);
 
  private:
@@ -83,7 +93,9 @@ class checkpoint_saver {
 
   // Saves, and returns true if a listener asks for the end of training.
   bool save(session& s, std::int64_t step);
+  // Calls the listeners' after_save, and returns true if one of them asks for the end of training.
   bool tell_listeners(session& s, std::int64_t step) const;
+  // Fetches the variables and starts the writing.
   void begin_save(session& s, std::int64_t step);
   // Waits for the files of the save that is being written, and returns its error, if it is one that may pass.
   std::optional<error> end_save();

@@ -45,9 +45,12 @@ struct early_stopping_options {
 //   tr::monitored_training_session sess{{.hooks = {stop}}};
 class early_stopping {
  public:
+  // Throws invalid_argument without a metric or with patience below 1.
   explicit early_stopping(early_stopping_options o);
+  // Makes the saver, unless one is given.
   void begin();
   run_request before_run(run_context&) { return state_->step.request(); }
+  // Evaluates if that is due, and asks for the end of training if patience is over.
   void after_run(run_context& c, std::span<const any_tensor> values);
   // Evaluates the last model too, unless it was evaluated at this step, and restores the best one.
   void end(session& on);
@@ -57,8 +60,10 @@ class early_stopping {
   std::int64_t best_step() const { return state_->best_step; }
 
  private:
+  // The state that copies share.
   struct state {
     explicit state(early_stopping_options given);
+    // Measures the model and keeps it if it is the best.
     void evaluate(session& on, std::int64_t now);
     bool is_better(double value) const;
     early_stopping_options o;

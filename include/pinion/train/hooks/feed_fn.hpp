@@ -1,4 +1,6 @@
 // The hook that asks a function for the feeds of each step.
+//
+//   tr::feed_fn([&] { return std::vector<pn::feed>{{X, next_batch()}}; })
 #pragma once
 
 #include <functional>

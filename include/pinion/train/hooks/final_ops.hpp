@@ -1,4 +1,8 @@
 // The hook that runs a request once, at the end of training.
+//
+//   tr::final_ops last{{.fetches = {accuracy}}};
+//   ...                                         // a session with .hooks = {last} trains and is closed
+//   pn::tensor<float> a{last.values()[0]};
 #pragma once
 
 #include <memory>
@@ -14,6 +18,7 @@ namespace pinion::inline v0::train {
 // to read them. One thread at a time. Errors of the request are thrown by the session's close().
 class final_ops {
  public:
+  // Runs nothing yet.
   explicit final_ops(run_request request);
   void end(session& s) { state_->values = s.run(state_->request); }
   // The values of the fetches, in their order; empty before the end.

@@ -1,4 +1,6 @@
 // The hook that lets a worker begin later than others.
+//
+//   tr::global_step_waiter(1000 * task)         // each worker begins a thousand steps after the one before it
 #pragma once
 
 #include <cstdint>
@@ -14,9 +16,11 @@ namespace pinion::inline v0::train {
 // GlobalStepWaiterHook.
 class global_step_waiter {
  public:
+  // `until` is the value of the global step that the first step waits for.
   explicit global_step_waiter(std::int64_t until) : until_(until) {}
   void begin() { step_.begin(); }
   void after_create_session(session&, coordinator& c) { coordinator_ = &c; }
+  // Waits, before the first step only.
   void before_run(run_context& c);
 
  private:

@@ -8,8 +8,20 @@
 //     void end(session&);                                        // is not called if training failed
 //   };
 //
-// A monitored session owns copies of its hooks and calls them in its own thread, in the order of the list. An exception
-// of a hook is an error of the step.
+// For example, a hook that ends training when a loss is small enough:
+//
+//   struct stop_when_small {
+//     pn::any_expr loss;
+//     pn::run_request before_run(tr::run_context&) { return {.fetches = {loss}}; }
+//     void after_run(tr::run_context& c, std::span<const pn::any_tensor> values) {
+//       if (float(pn::tensor<float>(values[0])) < .01f) c.request_stop();
+//     }
+//   };
+//
+// The calls of a session are begin (once), after_create_session, then before_run and after_run for each step, and end.
+// In a recovery a new session is made and after_create_session is called again. A monitored session owns copies of its
+// hooks and calls them in its own thread, in the order of the list. An exception of a hook is an error of the step; a
+// step that fails calls no after_run.
 #pragma once
 
 #include <concepts>
@@ -27,6 +39,7 @@ namespace pinion::inline v0::train {
 // The step that hooks are called for. It refers to the session and the request, and is valid during the call.
 class run_context {
  public:
+  // Made by the session for each step.
   run_context(pinion::session& on, const run_request& asked) : session_(on), asked_(asked) {}
   // The session itself: runs in it call no hooks.
   pinion::session& session() const { return session_; }
@@ -34,6 +47,7 @@ class run_context {
   const run_request& original_request() const { return asked_; }
   // Ends training after this step: should_stop() of the session becomes true.
   void request_stop() { stop_ = true; }
+  // True if a hook has asked for the end.
   bool stop_requested() const { return stop_; }
 
  private:
@@ -45,6 +59,7 @@ class run_context {
 namespace detail {
 
 // clang-format off
+// Each concept tells if a type has one of the members of a hook; hook_type tells if it has any.
 template <class H> concept begins = requires(H& h) { h.begin(); };
 template <class H> concept joins = requires(H& h, session& s, coordinator& c) { h.after_create_session(s, c); };
 template <class H> concept asks =
@@ -75,6 +90,7 @@ constexpr void check_hook() {
 // those of the hook that exist.
 class any_hook {
  public:
+  // Takes a hook of any type by value.
   template <class H>
   requires(detail::hook_type<H> && !std::is_same_v<H, any_hook>) any_hook(H hook);
   // Takes a hook that the program keeps using through its own pointer.
@@ -83,6 +99,7 @@ class any_hook {
     detail::check_hook<H>();
   }
 
+  // The members of the hook; one that it does not have does nothing and asks for nothing.
   void begin() const { hook_->begin(); }
   void after_create_session(session& s, coordinator& c) const { hook_->after_create_session(s, c); }
   run_request before_run(run_context& c) const { return hook_->before_run(c); }
@@ -90,6 +107,7 @@ class any_hook {
   void end(session& s) const { hook_->end(s); }
 
  private:
+  // The hook behind its virtual functions.
   struct base {
     virtual ~base() = default;
     virtual void begin() = 0;

@@ -24,7 +24,7 @@ using tagged_tensors = std::vector<std::pair<std::string, any_expr>>;
 struct logging_tensor_options {
   // The number of this session's own steps from one line to the next.
   std::optional<std::int64_t> every_n_iter = {};
-  // The time from one line to the next.
+  // The seconds from one line to the next.
   std::optional<double> every_n_secs = {};
   // true: one more line at the end of training.
   bool at_end = false;
@@ -42,9 +42,13 @@ struct logging_tensor_options {
 //   tr::logging_tensor({{"loss", loss}}, {.every_n_iter = 100})
 class logging_tensor {
  public:
+  // Throws invalid_argument where the options name no interval, or two.
   explicit logging_tensor(tagged_tensors tensors, logging_tensor_options o = {});
+  // Fetches the expressions, if a line is due.
   run_request before_run(run_context&);
+  // Prints the line.
   void after_run(run_context&, std::span<const any_tensor> values);
+  // Prints the last line, if at_end is true.
   void end(session& s);
 
  private:

@@ -1,4 +1,7 @@
 // The hook that notices when training has diverged.
+//
+//   tr::nan_tensor(loss)                                // an error
+//   tr::nan_tensor(loss, {.fail_on_nan_loss = false})   // the end of training
 #pragma once
 
 #include <span>
@@ -19,7 +22,9 @@ struct nan_tensor_options {
 // floating-point dtype.
 class nan_tensor {
  public:
+  // Throws invalid_argument unless the loss is of a floating-point dtype.
   explicit nan_tensor(const any_expr& loss, const nan_tensor_options& o = {});
+  // Fetches the loss with every step.
   run_request before_run(run_context&) { return {.fetches = {loss_}}; }
   void after_run(run_context& c, std::span<const any_tensor> values);
 

@@ -1,4 +1,6 @@
 // The hook that records a step now and then, for Perfetto or chrome://tracing.
+//
+//   tr::profiler({.save_steps = 1000, .output_dir = "traces"})
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@ namespace pinion::inline v0::train {
 struct profiler_options {
   // The number of global steps from one recorded step to the next.
   std::optional<std::int64_t> save_steps = {};
-  // The time from one recorded step to the next.
+  // The seconds from one recorded step to the next.
   std::optional<double> save_secs = {};
   // The folder of the files; it is made if it does not exist. Empty: the current folder.
   std::string output_dir = {};
@@ -33,10 +35,13 @@ struct profiler_options {
 // one of save_steps and save_secs is given. Rules: TensorFlow 1.15, basic_session_run_hooks.py, ProfilerHook.
 class profiler {
  public:
+  // Throws invalid_argument unless exactly one of save_steps and save_secs is given.
   explicit profiler(profiler_options o);
 
   void begin() { step_.begin(); }
+  // Asks for a trace, if one is due.
   run_request before_run(run_context&);
+  // Writes the trace.
   void after_run(run_context& c, std::span<const any_tensor> values);
 
  private:

@@ -1,4 +1,6 @@
 // The hook that shows how far training is.
+//
+//   tr::progress_bar({.total_steps = 10000, .loss = loss})
 #pragma once
 
 #include <unistd.h>
@@ -36,12 +38,16 @@ class progress_bar {
  public:
   explicit progress_bar(progress_bar_options o) : o_(std::move(o)), redraws_(!o_.log && ::isatty(STDERR_FILENO)) {}
   void begin() { step_.begin(); }
+  // Fetches the global step and the loss.
   run_request before_run(run_context&);
+  // Shows the line, if that is due.
   void after_run(run_context&, std::span<const any_tensor> values);
+  // Shows the last line.
   void end(session&);
 
  private:
   using clock = std::chrono::steady_clock;
+  // The step and the loss at a time.
   struct sight {
     clock::time_point when;
     std::int64_t step = 0;

@@ -1,4 +1,4 @@
-// The hook that measures how fast training goes.
+// The hook that measures how fast training goes. A monitored session makes one for its chief.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace pinion::inline v0::train {
 struct step_counter_options {
   // The number of global steps from one measurement to the next; 100 if no seconds are given either.
   std::optional<std::int64_t> every_n_steps = {};
-  // The time from one measurement to the next.
+  // The seconds from one measurement to the next.
   std::optional<double> every_n_secs = {};
   // Receives the curve "global_step/sec"; empty: no curve.
   std::shared_ptr<summary_writer> writer = {};
@@ -38,9 +38,11 @@ struct step_counter_options {
 // StepCounterHook.
 class step_counter {
  public:
+  // Throws invalid_argument where both intervals are given.
   explicit step_counter(step_counter_options o);
   void begin() { step_.begin(); }
   run_request before_run(run_context&) { return step_.request(); }
+  // Measures, if that is due.
   void after_run(run_context& c, std::span<const any_tensor> values);
 
  private:

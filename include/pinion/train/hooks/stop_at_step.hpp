@@ -26,10 +26,13 @@ struct stop_at_step_options {
 //   tr::stop_at_step({.last_step = 10000})
 class stop_at_step {
  public:
+  // Throws invalid_argument unless exactly one of the options is given.
   explicit stop_at_step(const stop_at_step_options& o);
   void begin() { step_.begin(); }
+  // Finds the last step from the step of the first session, where num_steps is given.
   void after_create_session(session& s, coordinator&);
   run_request before_run(run_context&) { return step_.request(); }
+  // Asks for the end at the last step. It reads the step again after a run that may have reached it.
   void after_run(run_context& c, std::span<const any_tensor> values);
 
  private:

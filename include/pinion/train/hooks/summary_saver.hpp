@@ -1,4 +1,6 @@
-// The hook that writes summaries while training goes on.
+// The hook that writes summaries while training goes on. A monitored session with a folder makes one for its chief.
+//
+//   tr::summary_saver({.save_steps = 100, .dir = "logs"})
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,7 @@ namespace pinion::inline v0::train {
 struct summary_saver_options {
   // The number of global steps from one summary to the next.
   std::optional<std::int64_t> save_steps = {};
-  // The time from one summary to the next.
+  // The seconds from one summary to the next.
   std::optional<double> save_secs = {};
   // The folder of the event file that the hook makes when it has no writer.
   std::string dir = {};
@@ -40,11 +42,17 @@ struct summary_saver_options {
 // SummarySaverHook.
 class summary_saver {
  public:
+  // Throws invalid_argument for options that name no interval, two, or neither dir nor writer.
   explicit summary_saver(summary_saver_options o);
+  // Merges the summaries of the graph and makes the writer, unless they are given.
   void begin();
+  // Writes the mark of a new session, and the graph of the first.
   void after_create_session(session& s, coordinator&);
+  // Fetches the summary, if that is due.
   run_request before_run(run_context&);
+  // Adds the summary to the file.
   void after_run(run_context&, std::span<const any_tensor> values);
+  // Writes the events that wait.
   void end(session&);
 
  private:

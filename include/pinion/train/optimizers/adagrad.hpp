@@ -1,4 +1,4 @@
-// The Adagrad optimizer.
+// The Adagrad optimizer: each element has a rate of its own, which falls as its gradients add up.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -26,6 +26,7 @@ struct adagrad_options {
 //   auto train = tr::adagrad{{.learning_rate = .1}}.minimize(loss);
 class adagrad : public optimizer<adagrad> {
  public:
+  // The name of the optimizer's nodes and slots.
   static constexpr std::string_view name = "Adagrad";
   static constexpr std::array<std::string_view, 1> slots{"accumulator"};
   using options = adagrad_options;
@@ -33,6 +34,7 @@ class adagrad : public optimizer<adagrad> {
   // NaN.
   explicit adagrad(const options& o);
 
+  // The members that the base calls, for each apply_gradients and each variable.
   scalar_value rate(graph&, const std::vector<gradient_of_variable>&) const { return o_.learning_rate; }
   operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const;
 

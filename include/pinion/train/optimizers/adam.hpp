@@ -1,4 +1,4 @@
-// The Adam optimizer.
+// The Adam optimizer: moving means of the gradient and of its square.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -38,6 +38,7 @@ struct adam_options {
 // that are not named keep their values, m and v, and a step costs only as much as the rows that it names.
 class adam : public optimizer<adam> {
  public:
+  // The name of the optimizer's nodes and slots.
   static constexpr std::string_view name = "Adam";
   static constexpr std::array<std::string_view, 2> slots{"m", "v"};
   using options = adam_options;
@@ -47,6 +48,7 @@ class adam : public optimizer<adam> {
   // The rate of a step with the correction for t, as one node.
   scalar_value rate(graph& g, const std::vector<gradient_of_variable>& gradients) const;
 
+  // Updates one variable, with the corrected rate.
   operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const;
 
   // The nodes that multiply the powers once the updates are done.

@@ -21,6 +21,7 @@ namespace pinion::inline v0::train {
 namespace detail {
 // Throws invalid_argument, in the name of a function, unless the norm to clip to is positive.
 void expect_positive(const char* function, double norm);
+// Scales x to the norm over some axes.
 template <class T>
 expr<T> clipped_by_norm(const expr<T>& x, double clip_norm, const axis_list& axes) {
   const expr<T> squares = reduce_sum(square(x), {.axes = axes, .keep_dims = true});
@@ -36,6 +37,8 @@ expr<T> global_scale(const expr<T>& norm, double clip_norm) {
 
 // Limits each element to [low, high]; NaN stays NaN. The result has the shape and dtype of x. Throws invalid_argument
 // where low > high.
+//
+//   auto y = tr::clip_by_value(x, -1.f, 1.f);
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> clip_by_value(const A& x, dsl::value_of<A> low, dsl::value_of<A> high,
                                      source_location where = source_location::current()) {
@@ -47,8 +50,11 @@ expr<dsl::value_of<A>> clip_by_value(const A& x, dsl::value_of<A> low, dsl::valu
 }
 
 // Scales x so that its norm is at most clip_norm: x clip_norm / max(norm, clip_norm), where the norm is the root of the
-// sum of squares over some axes, or over all. A NaN makes all elements NaN; an infinite element becomes NaN, and the
-// elements beside it 0. Throws invalid_argument unless clip_norm is positive.
+// sum of squares over some axes, or over all. The result has the shape and dtype of x, which is float or double. A NaN
+// makes all elements NaN; an infinite element becomes NaN, and the elements beside it 0. Throws invalid_argument unless
+// clip_norm is positive.
+//
+//   auto rows = tr::clip_by_norm(x, 1, {1});    // x [n, c]: each row by its own norm
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> clip_by_norm(const A& x, double clip_norm, const axis_list& axes = {},
                                     source_location where = source_location::current()) {
@@ -79,6 +85,7 @@ expr<T> global_norm(const std::vector<expr<T>>& list, source_location where = so
 // The result of clip_by_global_norm.
 template <element T>
 struct clipped_list {
+  // The scaled tensors, in the order of the list.
   std::vector<expr<T>> list;
   expr<T> norm;  // the global norm before clipping
 };
@@ -116,6 +123,7 @@ expr<double> global_norm(const std::vector<gradient_of_variable>& gradients,
 
 // The result of clip_by_global_norm.
 struct clipped_gradients {
+  // The scaled gradients, each with its variable.
   std::vector<gradient_of_variable> gradients;
   expr<double> norm;  // the global norm before clipping
 };

@@ -14,9 +14,12 @@ namespace pinion::inline v0::train {
 // empty gradient holds neither, and is passed over when gradients are applied. A value; it refers to the graph by node
 // numbers.
 struct gradient_of_variable {
+  // The gradient: an output that computes it, or its rows and their indices.
   gradient_value gradient;
+  // The variable's node.
   node_id variable = no_node;
 
+  // True if it holds no gradient.
   bool empty() const { return !gradient.is_sparse() && gradient.dense.node == no_node; }
   // The output that computes the gradient, or the rows of a sparse one.
   output values() const { return gradient.is_sparse() ? gradient.rows : gradient.dense; }

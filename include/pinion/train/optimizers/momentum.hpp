@@ -1,4 +1,4 @@
-// The momentum optimizer.
+// The momentum optimizer: a step also goes on in the direction of the steps before.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -28,11 +28,13 @@ struct momentum_options {
 //   auto train = tr::momentum{{.learning_rate = .01f, .momentum = .95f}}.minimize(loss, {.global_step = step});
 class momentum : public optimizer<momentum> {
  public:
+  // The name of the optimizer's nodes and slots.
   static constexpr std::string_view name = "Momentum";
   static constexpr std::array<std::string_view, 1> slots{"momentum"};
   using options = momentum_options;
   explicit momentum(const options& o) : o_(o) {}
 
+  // The members that the base calls, for each apply_gradients and each variable.
   scalar_value rate(graph&, const std::vector<gradient_of_variable>&) const { return o_.learning_rate; }
   operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const;
 

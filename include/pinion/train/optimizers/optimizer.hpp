@@ -96,6 +96,7 @@ operation make_update(graph& g, update_request request, op::shared_program progr
 // Makes a graph the default one while it lives.
 class in_graph {
  public:
+  // Opens a scope, unless the graph is the default one.
   explicit in_graph(graph& g);
   in_graph(const in_graph&) = delete;
   ~in_graph();
@@ -136,6 +137,10 @@ operation make_update(graph& g, const update_ops& ops, const std::array<node_id,
 //   operation apply_one(graph&, node_id variable, const gradient_value&, const scalar_value& rate) const;
 //   std::vector<operation> finish(graph&, const std::vector<operation>& updates) const;  // optional: runs after them
 //
+// rate() is given the gradients of one apply_gradients and returns a number or a scalar expression. apply_one() builds
+// the update of one variable, mostly by make_update() with a rule and with slots from slot(). finish() builds
+// operations that run when all updates are done, such as Adam's powers.
+//
 // An optimizer is a value, and its copies share their slots. Applied to a variable twice, an optimizer uses the same
 // slots both times; another optimizer makes its own. Several threads may build graphs with one optimizer, under the
 // same rules as without it. It refers to no graph; the slots that it remembers of a graph are forgotten with that
@@ -168,8 +173,10 @@ class optimizer {
     return detail::minimize_by(*this, loss, options, where);
   }
 
-  // The variable that holds a slot of a trained variable, as in get_slot(W, "momentum"). Throws not_found where the
-  // optimizer has no slot of that name, or has not been applied to that variable.
+  // The variable that holds a slot of a trained variable. It is a variable like others: it can be fetched, saved and
+  // restored. Throws not_found where the optimizer has no slot of that name, or has not been applied to that variable.
+  //
+  //   pn::tensor<float> a = sess.run(o.get_slot(W, "momentum"));
   template <element T>
   variable_handle<T> get_slot(const variable_handle<T>& variable, std::string_view slot) const {
     const node_id found = find_slot(*made_, variable.owner(), variable.id(), slot);
@@ -184,11 +191,13 @@ class optimizer {
   node_id slot(graph& g, node_id variable, std::string_view slot_name, double value) const {
     return find_or_make_slot(*made_, g, variable, slot_name, std::string(Self::name), value);
   }
+  // The table of the slots, for an optimizer that keeps more than one slot a variable.
   slot_table& made() const { return *made_; }
 
  private:
   const Self& self() const { return static_cast<const Self&>(*this); }
 
+  // This optimizer as apply() asks it.
   struct maker final : detail::update_maker {
     explicit maker(const Self& s) : self(s) {}
     scalar_value rate(graph& g, const std::vector<gradient_of_variable>& gradients) const override {

@@ -1,4 +1,4 @@
-// The RMSProp optimizer.
+// The RMSProp optimizer: each element's step is divided by a moving root mean square of its gradients.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -34,11 +34,13 @@ struct rmsprop_options {
 //   auto train = tr::rmsprop{{.learning_rate = .001, .momentum = .9}}.minimize(loss);
 class rmsprop : public optimizer<rmsprop> {
  public:
+  // The name of the optimizer's nodes and slots.
   static constexpr std::string_view name = "RMSProp";
   static constexpr std::array<std::string_view, 3> slots{"rms", "mg", "momentum"};
   using options = rmsprop_options;
   explicit rmsprop(const options& o) : o_(o) {}
 
+  // The members that the base calls, for each apply_gradients and each variable.
   scalar_value rate(graph&, const std::vector<gradient_of_variable>&) const { return o_.learning_rate; }
   operation apply_one(graph& g, node_id variable, const gradient_value& gradient, const scalar_value& rate) const;
 

@@ -22,6 +22,7 @@ namespace detail {
 void expect_steps(const char* schedule, double steps);
 // The number of periods of a decay that have passed: step / steps, rounded down if `staircase` is true.
 formula_value passed(const formula_value& step, double steps, bool staircase);
+// Builds the node of a schedule: formula(operands) in double, of which the step is one operand.
 template <std::size_t N, class Formula>
 expr<double> schedule(const char* name, const expr<std::int64_t>& step, const std::array<scalar_value, N>& operands,
                       Formula formula, source_location where) {
@@ -39,15 +40,18 @@ struct decay_options {
   bool staircase = false;
 };
 
-// rate decay_rate^(step / decay_steps).
+// Decays by a constant factor in each period: rate decay_rate^(step / decay_steps).
+//
+//   exponential_decay(.1, step, {.decay_steps = 1000, .decay_rate = .5})    // .1 at 0, .05 at 1000, .025 at 2000
 expr<double> exponential_decay(const scalar_value& rate, const expr<std::int64_t>& step, const decay_options& o = {},
                                source_location where = source_location::current());
 
-// rate e^(-decay_rate step / decay_steps).
+// Decays by the natural exponential: rate e^(-decay_rate step / decay_steps).
 expr<double> natural_exp_decay(const scalar_value& rate, const expr<std::int64_t>& step, const decay_options& o = {},
                                source_location where = source_location::current());
 
-// rate / (1 + decay_rate step / decay_steps).
+// Decays like the inverse of time: rate / (1 + decay_rate step / decay_steps). With decay_rate 1 it is half the rate
+// after one period and a third after two.
 expr<double> inverse_time_decay(const scalar_value& rate, const expr<std::int64_t>& step, const decay_options& o = {},
                                 source_location where = source_location::current());
 
@@ -63,8 +67,10 @@ struct polynomial_decay_options {
   bool cycle = false;
 };
 
-// (rate - end) (1 - min(step / decay_steps, 1))^power + end. With `cycle`, the first multiple of decay_steps that is
-// not below the step takes the place of decay_steps.
+// Goes from the rate to its end on a polynomial, and stays there: (rate - end) (1 - min(step / decay_steps, 1))^power +
+// end. With `cycle`, the first multiple of decay_steps that is not below the step takes the place of decay_steps.
+//
+//   polynomial_decay(.1, step, {.decay_steps = 1000, .end_learning_rate = 0})    // .1 at 0, .05 at 500, 0 from 1000 on
 expr<double> polynomial_decay(const scalar_value& rate, const expr<std::int64_t>& step,
                               const polynomial_decay_options& o = {},
                               source_location where = source_location::current());
@@ -77,7 +83,8 @@ struct cosine_decay_options {
   double alpha = 0;
 };
 
-// rate ((1 - alpha) (1 + cos(pi min(step / decay_steps, 1))) / 2 + alpha) (Loshchilov and Hutter 2017).
+// Goes down half a wave of the cosine and stays there (Loshchilov and Hutter 2017): rate ((1 - alpha) (1 + cos(pi
+// min(step / decay_steps, 1))) / 2 + alpha).
 expr<double> cosine_decay(const scalar_value& rate, const expr<std::int64_t>& step, const cosine_decay_options& o = {},
                           source_location where = source_location::current());
 
@@ -96,9 +103,11 @@ struct linear_warmup_options {
 expr<double> linear_warmup(const scalar_value& rate, const expr<std::int64_t>& step,
                            const linear_warmup_options& o = {}, source_location where = source_location::current());
 
-// values[0] up to step boundaries[0] included, values[1] up to boundaries[1], and so on; the last value applies after
-// all boundaries. Throws invalid_argument unless the boundaries rise, are at most 60, and have one value more than
-// there are boundaries.
+// A constant for each interval of steps: values[0] up to step boundaries[0] included, values[1] up to boundaries[1],
+// and so on; the last value applies after all boundaries. Throws invalid_argument unless the boundaries rise, are at
+// most 60, and there is one value more than boundaries.
+//
+//   piecewise_constant(step, {1000, 5000}, {.1, .01, .001})    // .1 at 1000, .01 at 1001, .001 at 5001
 expr<double> piecewise_constant(const expr<std::int64_t>& step, const std::vector<std::int64_t>& boundaries,
                                 const std::vector<double>& values, source_location where = source_location::current());
 

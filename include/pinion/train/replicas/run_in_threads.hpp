@@ -1,4 +1,7 @@
 // Client threads: each of them repeats a step of its own, and they end together.
+//
+//   auto train = tr::replicate(workers, {.ps_tasks = 2}, [&](int i) { return build(i); });
+//   tr::run_in_threads(int(train.size()), [&](int i) { sess.run(train[i]); return steps_left(); });
 #pragma once
 
 #include <string>

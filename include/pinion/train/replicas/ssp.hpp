@@ -1,6 +1,10 @@
 // Asynchronous training with bounded staleness (SSP): each replica updates the variables at once, but none gets more
 // than a few steps ahead of the slowest.
 //
+//   worker 0  apply ── tick ─┐
+//   worker 1  apply ── tick ─┼── clock of each replica, beside the global step: a tick waits for the slowest
+//   worker 2  apply ── tick ─┘
+//
 //   tr::ssp rule{tr::momentum{{.learning_rate = .01f}}, {.staleness = 3, .total_num_replicas = 4}};
 //   auto train = rule.minimize(loss, {.global_step = step});
 //   tr::monitored_training_session sess{{.master = server.target(), .is_chief = task == 0,
@@ -44,6 +48,7 @@ struct ssp_counts {
 };
 
 namespace detail {
+// The nodes of a replica.
 struct ssp_nodes {
   operation enter, leave, expire;
   expr<std::int64_t> wanted, replica;  // the number that a replica asks for, which is fed, and the one that it gets
@@ -88,6 +93,7 @@ class ssp_hook {
 template <class Optimizer>
 class ssp {
  public:
+  // Builds nothing yet.
   ssp(Optimizer optimizer, ssp_options options) : optimizer_(std::move(optimizer)), o_(std::move(options)) {}
 
   // The gradients as the wrapped optimizer computes them.

@@ -80,6 +80,7 @@ struct sync_nodes {
 template <class Optimizer>
 class sync_replicas {
  public:
+  // Builds nothing yet.
   sync_replicas(Optimizer optimizer, sync_replicas_options options)
       : optimizer_(std::move(optimizer)), o_(std::move(options)) {
     if (o_.total_num_replicas == 0) o_.total_num_replicas = o_.replicas_to_aggregate;

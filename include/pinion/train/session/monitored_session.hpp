@@ -4,6 +4,9 @@
 //   tr::monitored_training_session sess{{.master = server.target(), .is_chief = task == 0, .checkpoint_dir = dir,
 //                                        .hooks = {tr::stop_at_step({.last_step = 10000})}}};
 //   while (!sess.should_stop()) sess.run({{X, xb}, {y, yb}}, train);
+//
+// Every task of a cluster runs this program; one of them is the chief. The hooks of a chief are, in this order: its
+// own, a step_counter, a summary_saver, those of all tasks, and last a checkpoint_saver.
 #pragma once
 
 #include <atomic>
@@ -47,8 +50,8 @@ namespace pinion::inline v0::train {
 // leaves out the hooks' end().
 //
 // Signals. SIGINT or SIGTERM ends training like the end of the input, after the step under way: should_stop() becomes
-// true, and close() saves. A loop that does not ask should_stop() gets cancelled from its second step on. A second
-// signal ends the process at once.
+// true, and close() saves. A loop that does not ask should_stop() meets the error cancelled from its second step on. A
+// second signal ends the process at once.
 class monitored_training_session {
  public:
   // Makes the session, waits for its tasks, makes the variables ready and calls the hooks' begin() and
@@ -77,6 +80,7 @@ class monitored_training_session {
     constexpr bool fetches_nothing = std::tuple_size_v<dsl::fetched_tuple<F...>> == 0;
     return dsl::taken<F...>(step(request_of(feeds, fetches...), fetches_nothing));
   }
+  // The same without types: the values of the request's fetches, in their order.
   std::vector<any_tensor> run(const run_request& request) { return step(request, false); }
 
   // The argument of the function of run_step_fn(). It refers to the session and is valid during the call.
@@ -106,6 +110,11 @@ class monitored_training_session {
   // Runs a step that consists of several runs: calls a function with a step_context and returns its result. If a task
   // dies meanwhile, the function is called again from its beginning, in a new session. Throws failed_precondition if
   // should_stop() is true.
+  //
+  //   float loss = sess.run_step_fn([&](auto step) {
+  //     step.session().run(prepare);                     // without hooks
+  //     return float(step.run_with_hooks(loss_value));
+  //   });
   template <class Function>
   auto run_step_fn(Function&& function) -> std::invoke_result_t<Function&, step_context> {
     using result = std::invoke_result_t<Function&, step_context>;

@@ -30,13 +30,13 @@ struct monitored_session_options {
   std::vector<any_hook> hooks = {};
   // Hooks that only the chief calls, before those of every task.
   std::vector<any_hook> chief_only_hooks = {};
-  // The time from one checkpoint to the next: 600 if no number of steps is given either; 0: never.
+  // The seconds from one checkpoint to the next: 600 if no number of steps is given either; 0: never.
   std::optional<double> save_checkpoint_secs = {};
   // The number of global steps from one checkpoint to the next; 0: never.
   std::optional<std::int64_t> save_checkpoint_steps = {};
   // The number of global steps from one summary to the next: 100 if no time is given either; 0: never.
   std::optional<std::int64_t> save_summaries_steps = {};
-  // The time from one summary to the next; 0: never.
+  // The seconds from one summary to the next; 0: never.
   std::optional<double> save_summaries_secs = {};
   // The options of the session; target and graph in it are replaced.
   session_options config = {};

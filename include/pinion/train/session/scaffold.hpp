@@ -1,4 +1,8 @@
 // The operations by which a monitored session makes the variables of a graph ready.
+//
+//   tr::scaffold s;
+//   s.init_fn = [&](pn::session& on) { pretrained.restore(on, "base/model-5"); };
+//   tr::monitored_training_session sess{{.scaffold = s}};
 #pragma once
 
 #include <functional>
@@ -49,6 +53,7 @@ struct scaffold {
                                               " operations; a scaffold takes the one that is there");
     op = known.empty() ? make() : operation(g, known[0]);
   }
+  // An operation that runs some nodes.
   static operation group_of(graph& g, const std::string& name, const std::vector<node_id>& all);
   // An operation that fails with failed_precondition while a variable of these collections is not initialised. The
   // values that it reads are dropped.

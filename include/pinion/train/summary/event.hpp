@@ -14,10 +14,15 @@ namespace pinion::inline v0::train {
 
 // The kind of an entry's contents; the number of its field in the message.
 enum class event_kind : std::uint32_t {
+  // An empty entry.
   nothing = 0,
+  // The first entry of a file: "brain.Event:2".
   file_version = 3,
+  // A GraphDef message (graph_message.hpp).
   graph = 4,
+  // A Summary message: the values of a step.
   summary = 5,
+  // A mark in the life of a session.
   session_log = 7,
   run_metadata = 8,
   meta_graph = 9
@@ -26,6 +31,7 @@ enum class event_kind : std::uint32_t {
 // One entry of an event file. A value.
 struct event {
   double wall_time = 0;  // seconds since 1970
+  // The global step that the entry belongs to.
   std::int64_t step = 0;
   event_kind kind = event_kind::nothing;
   std::string body = {};  // the contents of the field: text, or a serialized message
@@ -41,6 +47,7 @@ event decode_event(std::string_view bytes);
 
 // A point of a curve: a tag and its value.
 struct scalar_event {
+  // The name of the curve.
   std::string tag;
   float value = 0;
   friend bool operator==(const scalar_event&, const scalar_event&) = default;
@@ -57,12 +64,14 @@ std::string session_log_message(session_mark mark, std::string_view checkpoint_p
 
 // A hyperparameter of a run: a name and a number, a text or a flag. A value.
 struct hyperparameter {
+  // The type of the value.
   enum class type { number, text, flag };
   std::string name;
   type is = type::number;
   double number = 0;
   std::string text = {};
 
+  // A text, a flag or a number, by the type of the argument.
   hyperparameter(std::string n, std::string v) : name(std::move(n)), is(type::text), text(std::move(v)) {}
   hyperparameter(std::string n, const char* v) : hyperparameter(std::move(n), std::string(v)) {}
   hyperparameter(std::string n, bool v) : name(std::move(n)), is(type::flag), number(v) {}

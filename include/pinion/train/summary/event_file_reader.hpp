@@ -1,4 +1,10 @@
 // Reads an event file record by record, also while it is being written.
+//
+//   for (const auto& path : tr::event_files("logs")) {
+//     tr::event_file_reader file(path);
+//     while (auto e = file.next())
+//       for (const auto& point : tr::scalars_of(*e)) fmt::print("{} {} {}\n", e->step, point.tag, point.value);
+//   }
 #pragma once
 
 #include <cstdint>

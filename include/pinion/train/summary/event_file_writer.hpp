@@ -47,16 +47,21 @@ class event_file_writer {
  public:
   using options = event_file_options;
 
+  // Makes the file and writes the version into it. Throws the errors of the disk, and invalid_argument for a bad
+  // suffix.
   explicit event_file_writer(const std::filesystem::path& dir, const options& o = {});
   event_file_writer(const event_file_writer&) = delete;
   // Writes the events that wait. An error is not reported; close() reports it.
   ~event_file_writer();
 
+  // The path of the file.
   const std::filesystem::path& path() const { return path_; }
+  // The time that the next event would get.
   double now() const { return options_.clock(); }
 
   // Adds an event with the time of now. Throws failed_precondition after close().
   void add(event_kind kind, std::string body, std::int64_t step = 0);
+  // Adds an event with a time of its own.
   void add(const event& e);
   // Writes the events that wait.
   void flush();

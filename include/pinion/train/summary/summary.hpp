@@ -33,6 +33,7 @@ struct options {
 struct image_options {
   // The number of images of a batch that are shown, from the first on.
   std::int64_t max_outputs = 3;
+  // The collections that the summary joins.
   std::vector<std::string> collections = {std::string(all)};
 };
 
@@ -61,6 +62,7 @@ expr<std::string> add(std::string_view name, attributes attrs, const std::vector
   return made;
 }
 
+// Refuses values that are not numbers, with a sentence.
 template <class A>
 constexpr void check_numbers() {
   static_assert(
@@ -70,7 +72,7 @@ constexpr void check_numbers() {
 
 }  // namespace detail
 
-// A number, as a point of the curve `name`.
+// A number, as a point of the curve `name`. The value is a scalar of any numeric dtype.
 template <dsl::graph_operand A>
 expr<std::string> scalar(std::string_view name, A&& value, const options& o = {},
                          source_location where = source_location::current()) {
@@ -78,7 +80,9 @@ expr<std::string> scalar(std::string_view name, A&& value, const options& o = {}
   return detail::add<op::scalar_summary>(name, {}, o.collections, where, std::forward<A>(value));
 }
 
-// The distribution of a tensor's numbers, as a histogram. A NaN or an infinity in it fails the step.
+// The distribution of a tensor's numbers, of any shape, as a histogram. A NaN or an infinity in it fails the step.
+//
+//   tr::summary::histogram("W", W);
 template <dsl::graph_operand A>
 expr<std::string> histogram(std::string_view name, A&& values, const options& o = {},
                             source_location where = source_location::current()) {
@@ -97,6 +101,8 @@ expr<std::string> histogram_of_counts(std::string_view name, A&& counts, const o
 
 // Images [n, height, width, channels] with 1, 3 or 4 channels: uint8, or float or double in [0, 1]. The tags are
 // NAME/image/0, NAME/image/1, ..., or NAME/image where max_outputs is 1.
+//
+//   tr::summary::image("input", pn::reshape(x, {-1, 28, 28, 1}), {.max_outputs = 5});
 template <dsl::graph_operand A>
 expr<std::string> image(std::string_view name, A&& images, const image_options& o = {},
                         source_location where = source_location::current()) {
@@ -108,6 +114,8 @@ expr<std::string> image(std::string_view name, A&& images, const image_options& 
 }
 
 // Text in Markdown: a string, or a table of the strings of a vector or matrix.
+//
+//   tr::summary::text("notes", pn::constant(std::string("**batch size** 50")));
 template <dsl::graph_operand A>
 expr<std::string> text(std::string_view name, A&& strings, const options& o = {},
                        source_location where = source_location::current()) {

@@ -3,6 +3,7 @@
 //   tr::summary_writer writer{"logs/worker0"};
 //   writer.add(sess.run(merged), step);
 //   writer.add_graph(g, sess.plan(train));
+//   writer.add_hparams({{"learning_rate", .01}, {"optimizer", "momentum"}});
 #pragma once
 
 #include <cstdint>
