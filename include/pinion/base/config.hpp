@@ -7,7 +7,7 @@
 // set.
 #define PINION_INLINE inline __attribute__((always_inline))
 
-// 1 where Asio, Cereal and OpenSSL are available. The build tells it; otherwise their headers are looked for here.
+// 1 if Asio, Cereal and OpenSSL are available. The build tells it; otherwise their headers are looked for here.
 #if !defined(PINION_HAS_DISTRIBUTED)
 #if __has_include(<asio/awaitable.hpp>) && __has_include(<cereal/cereal.hpp>) && __has_include(<openssl/hmac.h>)
 #define PINION_HAS_DISTRIBUTED 1

@@ -17,7 +17,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 // A misspelled name may have one wrong character among this many.
 inline constexpr std::size_t characters_per_slip = 3;
 
-// The name that is nearest to a wanted one; the first of several equally near. It is "" where none is near: where more
+// The name that is nearest to a wanted one; the first of several equally near. It is "" if none is near: where more
 // than one in three characters would have to change, or all of them.
 template <class Names>
 std::string nearest_name(std::string_view wanted, const Names& names) {
@@ -33,7 +33,7 @@ std::string nearest_name(std::string_view wanted, const Names& names) {
   return best;
 }
 
-// The end of a sentence, such as "; did you mean 'worker'?", or "" where no name is near.
+// The end of a sentence, such as "; did you mean 'worker'?", or "" if no name is near.
 template <class Names>
 std::string did_you_mean(std::string_view wanted, const Names& names) {
   const std::string name = nearest_name(wanted, names);

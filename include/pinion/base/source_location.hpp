@@ -22,7 +22,7 @@ struct source_location {
   constexpr bool known() const { return line != 0; }
 };
 
-// "file:line", or "" where it is not known.
+// "file:line", or "" if it is not known.
 std::string to_string(source_location where);
 
 }  // namespace pinion::inline v0

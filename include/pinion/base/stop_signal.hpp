@@ -92,7 +92,7 @@ class stop_signals {
 //
 // A signal that the program handles or ignores is left alone; the program must have set that up before. The destructor
 // waits for a call that is running, so it must not be called by the function. Listeners may be made and destroyed in
-// any thread. The constructor throws resource_exhausted where the system gives no pipe or thread.
+// any thread. The constructor throws resource_exhausted if the system gives no pipe or thread.
 class stop_listener {
  public:
   stop_listener(stop_turn turn, std::function<void(int signal)> tell)

@@ -11,7 +11,7 @@
 
 namespace pinion::inline v0::data {
 
-// Stacks elements of equal shapes along a new first dimension, and makes `to` the result. Throws invalid_argument where
+// Stacks elements of equal shapes along a new first dimension, and makes `to` the result. Throws invalid_argument if
 // shapes differ. Requires: there is at least one element.
 void stack(const std::vector<any_element>& elements, any_element& to);
 

@@ -20,7 +20,7 @@ stage_ptr csv_rows(const file_path& path, files::csv_options options, std::vecto
 
 // A dataset with one element for each row of a file: one scalar for each column. Each pass reads the file anew, piece
 // by piece, so the file may be larger than memory. The errors of files::csv_reader and files::read_csv are thrown by
-// the next() of a pass; iterate() throws not_found where there is no such file.
+// the next() of a pass; iterate() throws not_found if there is no such file.
 //
 //   auto people = data::csv<float, std::string>("people.csv", {.header = true}).shuffle(1000, 1).batch(32);
 //   for (auto& [height, name] : people) step(height, name);       // tensor<float> [32], tensor<std::string> [32]

@@ -44,7 +44,7 @@ class cursor {
   virtual ~cursor() = default;
   // Makes `to` the next element, and returns false at the end.
   virtual bool next(any_element& to) = 0;
-  // The table whose rows the elements are; null where they are not rows of a table. It stays the same during the pass.
+  // The table whose rows the elements are; null if they are not rows of a table. It stays the same during the pass.
   virtual std::shared_ptr<const rows> table() const { return nullptr; }
   // Fills `numbers` with those of the next elements, and returns how many there were; fewer only at the end. Requires:
   // table() is not null.

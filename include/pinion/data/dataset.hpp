@@ -71,13 +71,13 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
   // Shuffles: takes a random element out of a buffer of `buffer` elements, then fills its place with the next. The
   // order is uniform where the buffer holds all elements. Each pass, and each repetition in it, has an order of its
   // own, unless reshuffle_each_iteration is false. One seed gives one order on every machine. Throws invalid_argument
-  // where buffer < 1.
+  // if buffer < 1.
   dataset shuffle(std::int64_t buffer, std::uint64_t seed = 0, bool reshuffle_each_iteration = true) const {
     return dataset(all_.shuffle(buffer, seed, reshuffle_each_iteration));
   }
   // Stacks each `size` elements along a new first dimension: elements of shape [a, b] become a batch [size, a, b]. The
   // last batch may be smaller. Elements of one batch have equal shapes; else the pass throws invalid_argument. Throws
-  // invalid_argument where size < 1.
+  // invalid_argument if size < 1.
   //
   //   digits.batch(50)                            // [50, 784] and [50]; the last one has what is left
   //   digits.batch(50, {.drop_remainder = true})  // every batch has 50 elements
@@ -85,9 +85,9 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
   // Repeats the elements `count` times, or without end. It ends after a repetition that had no elements. A shuffle
   // before it gives each repetition an order of its own. Throws invalid_argument for other negative counts.
   dataset repeat(std::int64_t count = forever) const { return dataset(all_.repeat(count)); }
-  // The first `count` elements, or all where there are fewer. Throws invalid_argument where count < 0.
+  // The first `count` elements, or all where there are fewer. Throws invalid_argument if count < 0.
   dataset take(std::int64_t count) const { return dataset(all_.take(count)); }
-  // All elements but the first `count`. Throws invalid_argument where count < 0.
+  // All elements but the first `count`. Throws invalid_argument if count < 0.
   dataset skip(std::int64_t count) const { return dataset(all_.skip(count)); }
   // The elements index, index + shards, index + 2 shards, ...: one worker's share. So that shards do not overlap,
   // shuffle after it, or shuffle before it with one seed in all workers. Throws invalid_argument unless 0 <= index <
@@ -97,7 +97,7 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
   dataset shard(std::int64_t shards, std::int64_t index) const { return dataset(all_.shard(shards, index)); }
 
   // Replaces each element by f(tensor, ...): a tensor, a number, or a tuple of these, possibly of other types. With
-  // parallel > 1, that many threads call f; the order of the elements stays. Throws invalid_argument where parallel <
+  // parallel > 1, that many threads call f; the order of the elements stays. Throws invalid_argument if parallel <
   // 1.
   //
   //   auto scaled = digits.map([](pn::tensor<std::uint8_t> x, pn::tensor<int> y) { return std::tuple{scale(x), y}; },
@@ -119,7 +119,7 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
     return dataset(all_.filter(filtering<Ts...>(std::move(keep))));
   }
   // Makes up to `count` elements ahead, in a thread of the pass, so that a step and the making of its input overlap. It
-  // belongs at the end of the chain. Throws invalid_argument where count < 1.
+  // belongs at the end of the chain. Throws invalid_argument if count < 1.
   dataset prefetch(std::int64_t count) const { return dataset(all_.prefetch(count)); }
   // Keeps the elements of the first complete pass in memory, for this dataset and for all that are made from it. The
   // order of a shuffle before it stays fixed from then on. It belongs behind transformations that are slow, and before

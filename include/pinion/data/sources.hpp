@@ -29,7 +29,7 @@ requires(sizeof...(Ts) > 0) dataset<Ts...> from_tensors(tensor<Ts>... tensors) {
 }
 
 // A dataset of the numbers first, first + step, ... below `end`, or above it where step is negative: int64 scalars.
-// Throws invalid_argument where step is 0, or where there would be 2^63 numbers or more.
+// Throws invalid_argument if step is 0, or if there would be 2^63 numbers or more.
 //
 //   data::range(0, 10, 3)                       // 0, 3, 6, 9
 //   data::range(3, 0, -1)                       // 3, 2, 1

@@ -14,7 +14,7 @@
 namespace pinion::inline v0::data {
 
 // A tensor for `count` elements of one shape, along a new first dimension. Its contents are not set. Throws
-// invalid_argument where the elements have 8 dimensions, the most that a tensor has.
+// invalid_argument if the elements have 8 dimensions, the most that a tensor has.
 any_tensor room_for(dtype type, std::int64_t count, const shape& of_one);
 
 // The slices of some tensors of equal length along dimension 0. It shares their memory. Immutable; thread-safe.

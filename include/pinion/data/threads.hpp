@@ -70,7 +70,7 @@ class ordered_queue {
 };
 
 // Threads that each run `work` until it returns. It owns them; its destructor requests the stop and joins them.
-// Requires: `work` returns once `stop` is requested. Throws resource_exhausted where the system gives no thread.
+// Requires: `work` returns once `stop` is requested. Throws resource_exhausted if the system gives no thread.
 class workers {
  public:
   workers(int threads, linked_stop& stop, const std::function<void()>& work);

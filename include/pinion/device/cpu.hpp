@@ -15,7 +15,7 @@ namespace pinion::inline v0::devices {
 
 // Allocates host memory and keeps returned blocks by size class, so that steps that repeat ask the system for none. The
 // classes are the powers of two and the middles between them. Thread-safe: each class has a lock. Throws
-// resource_exhausted where the system has no memory.
+// resource_exhausted if the system has no memory.
 class pool_allocator final : public allocator {
  public:
   ~pool_allocator() override {

@@ -58,10 +58,10 @@ class device {
 
   // The allocator of the device's memory.
   virtual allocator& memory() = 0;
-  // The stream on which kernels are launched; null where they run in the calling thread.
+  // The stream on which kernels are launched; null if they run in the calling thread.
   virtual devices::stream* stream() { return nullptr; }
   // Copies a host tensor into this device's memory, in the order of the stream. The caller may let go of the host
-  // tensor at once. Throws resource_exhausted where there is no memory.
+  // tensor at once. Throws resource_exhausted if there is no memory.
   virtual any_tensor from_host(const any_tensor& value) = 0;
   // Copies a tensor of another device of this task, without a way over the host. `ready` is the point of that device's
   // stream at which the tensor holds its value. Throws internal on a device that does not support it. Requires: both

@@ -24,7 +24,7 @@ struct gpu_options {
 
 namespace sim {
 
-// The numbers of a list such as "1,0". Throws invalid_argument where an entry is not a number, is not below `count`, or
+// The numbers of a list such as "1,0". Throws invalid_argument if an entry is not a number, is not below `count`, or
 // occurs twice.
 std::vector<std::size_t> visible_numbers(std::string_view list, std::size_t count);
 

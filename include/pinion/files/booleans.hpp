@@ -9,7 +9,7 @@
 
 namespace pinion::inline v0::files {
 
-// Throws data_loss where a tensor of booleans holds another byte than 0 or 1, which would be undefined behaviour.
+// Throws data_loss if a tensor of booleans holds another byte than 0 or 1, which would be undefined behaviour.
 // `what` begins the sentence, as in "tensor 'mask' in model.safetensors".
 inline void check_booleans(const any_tensor& t, const std::string& what) {
   if (t.dtype() != dtype::boolean) return;

@@ -4,7 +4,7 @@
 
 #include <pinion/base/config.hpp>
 
-// True where nlohmann-json, or zlib, is available. The build tells it; otherwise it is found out here. zlib must be
+// True if nlohmann-json, or zlib, is available. The build tells it; otherwise it is found out here. zlib must be
 // linked, so only a build can tell that it is there.
 #if !defined(PINION_HAS_JSON)
 #if __has_include(<nlohmann/json.hpp>)

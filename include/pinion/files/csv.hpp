@@ -88,13 +88,13 @@ class csv_reader {
 
 namespace detail {
 
-// Makes `*to`, an element of that dtype, the value of a field. Returns false where the field has no such value.
+// Makes `*to`, an element of that dtype, the value of a field. Returns false if the field has no such value.
 bool parse_field(std::string_view field, dtype type, void* to);
 
-// Reads the field of a column into `*to`. Throws data_loss where the field is no value of that dtype.
+// Reads the field of a column into `*to`. Throws data_loss if the field is no value of that dtype.
 void read_field(const csv_reader& from, std::size_t column, dtype type, void* to);
 
-// Throws data_loss where the rows have another number of columns.
+// Throws data_loss if the rows have another number of columns.
 void need_columns(const csv_reader& rows, std::size_t count);
 
 // The columns of read_csv() and the matrix of read_csv_matrix(), without their types.
@@ -103,7 +103,7 @@ any_tensor read_csv_matrix(const file_path& path, csv_options options, dtype typ
 
 }  // namespace detail
 
-// The value of a field; nothing where the field is no value of the type, or is out of its range. Numbers are in C's
+// The value of a field; nothing if the field is no value of the type, or is out of its range. Numbers are in C's
 // notation, without a locale, and may have spaces around them; booleans are true, false, 1 or 0. Every field is a text.
 //
 //   parse_field<int>(" 12 ")                    // 12
@@ -115,7 +115,7 @@ std::optional<T> parse_field(std::string_view field) {
   return value;
 }
 
-// The value of a column's field in the current row. Throws data_loss with line and column where it is no T.
+// The value of a column's field in the current row. Throws data_loss with line and column if it is no T.
 template <element T>
 T field_as(const csv_reader& from, std::size_t column) {
   T value{};

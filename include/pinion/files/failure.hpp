@@ -10,7 +10,7 @@
 
 namespace pinion::inline v0::files {
 
-// The code for an errno: not_found where the file does not exist, resource_exhausted where the disk is full, and so on.
+// The code for an errno: not_found if the file does not exist, resource_exhausted if the disk is full, and so on.
 constexpr errc code_of_errno(int number) {
   switch (number) {
     case ENOENT:

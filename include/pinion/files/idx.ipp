@@ -60,7 +60,7 @@ inline idx_header parse_idx_header(const std::vector<std::byte>& b, const std::s
   return h;
 }
 
-// The content of a file, unpacked where it is compressed. Memory grows with the bytes that are there, not with the
+// The content of a file, unpacked if it is compressed. Memory grows with the bytes that are there, not with the
 // number that the header announces.
 class idx_content {
  public:

@@ -12,7 +12,7 @@
 namespace pinion::inline v0::files {
 
 // An open regular file, whose descriptor it owns. Several threads may read at once, since there is no position. The
-// constructor throws not_found, permission_denied or another io_failure that names the file, and invalid_argument where
+// constructor throws not_found, permission_denied or another io_failure that names the file, and invalid_argument if
 // it is not a regular file. A file that shrinks while it is read is data_loss.
 class input_file {
  public:
@@ -26,7 +26,7 @@ class input_file {
   // The size in bytes when the file was opened.
   std::uint64_t size() const { return size_; }
 
-  // Reads exactly `bytes` bytes from `offset` on. Throws data_loss where the file has fewer. Requires: `to` has room
+  // Reads exactly `bytes` bytes from `offset` on. Throws data_loss if the file has fewer. Requires: `to` has room
   // for them.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
   // Reads up to `bytes` bytes from `offset` on, and returns how many there were.

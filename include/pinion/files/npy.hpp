@@ -32,7 +32,7 @@ class npy_header_parser {
  public:
   npy_header_parser(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
-  // Parses the header. Throws data_loss where it is not such a dict, and unimplemented for records and for more than 8
+  // Parses the header. Throws data_loss if it is not such a dict, and unimplemented for records and for more than 8
   // dimensions.
   npy_header parse();
 
@@ -52,13 +52,13 @@ class npy_header_parser {
   std::size_t at_ = 0;
 };
 
-// The stored element of a text such as "<f4" or "|u1". Throws unimplemented where pinion has no such elements.
+// The stored element of a text such as "<f4" or "|u1". Throws unimplemented if pinion has no such elements.
 stored_element parse_descr(const std::string& descr, const std::string& file);
 
 // Puts elements that are stored column-major into row-major order.
 std::vector<std::byte> to_row_major(const std::vector<std::byte>& from, const shape& extent, std::size_t element);
 
-// The text for a dtype, such as "<f4"; "" where NumPy has no such elements.
+// The text for a dtype, such as "<f4"; "" if NumPy has no such elements.
 constexpr std::string_view descr_of(dtype type) {
   constexpr std::string_view names[] = {"", "<f4", "<f8", "<i4", "<i8", "|u1", "|b1", "", "", "<f2"};
   return names[static_cast<unsigned>(type)];

@@ -62,11 +62,11 @@ class sharded_safetensors_reader {
   const shard_index& index() const { return index_; }
   // The open shards, by file name.
   const std::map<std::string, safetensors_reader>& shards() const { return shards_; }
-  // The description of a tensor; null where no shard has one of that name.
+  // The description of a tensor; null if no shard has one of that name.
   const stored_tensor* find(const std::string& name) const;
   // The names of all tensors; they live as long as the reader.
   std::vector<std::string_view> names() const;
-  // Reads a tensor. Throws not_found where the index does not name it, with the nearest name that it has.
+  // Reads a tensor. Throws not_found if the index does not name it, with the nearest name that it has.
   any_tensor read(const std::string& name) const;
 
  private:

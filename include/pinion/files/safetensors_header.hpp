@@ -46,7 +46,7 @@ constexpr std::string_view safetensors_format(dtype type) {
 }
 
 // Parses and checks a header, as far as that needs no elements. Throws data_loss, with a sentence that names `file`,
-// where anything is wrong, and unimplemented for tensors of more than 8 dimensions, and in a build without
+// if anything is wrong, and unimplemented for tensors of more than 8 dimensions, and in a build without
 // nlohmann-json.
 safetensors_header parse_safetensors_header(std::string_view json, std::uint64_t data_bytes, const std::string& file);
 

@@ -235,7 +235,7 @@ class safetensors_events final : public nlohmann::json_sax<nlohmann::json> {
   std::map<std::string, std::string> notes_;
 };
 
-// Throws data_loss where the tensors leave a gap, overlap, or leave bytes at the end.
+// Throws data_loss if the tensors leave a gap, overlap, or leave bytes at the end.
 inline void check_cover(const safetensors_header& header, std::uint64_t data_bytes, const std::string& file) {
   std::uint64_t reached = 0;
   for (const stored_tensor& t : header.tensors) {

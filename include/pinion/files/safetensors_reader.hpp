@@ -37,13 +37,13 @@ class safetensors_reader {
   const std::vector<stored_tensor>& tensors() const { return header_.tensors; }
   // The notes of the file, without the checksums.
   const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
-  // The description of a tensor; null where there is none of that name.
+  // The description of a tensor; null if there is none of that name.
   const stored_tensor* find(const std::string& name) const;
 
   // The names of all tensors; they live as long as the reader.
   std::vector<std::string_view> names() const;
 
-  // Reads a tensor into host memory. Throws not_found where there is none of that name, with the nearest name.
+  // Reads a tensor into host memory. Throws not_found if there is none of that name, with the nearest name.
   any_tensor read(const std::string& name) const;
   // Reads all tensors.
   std::map<std::string, any_tensor> read_all() const;

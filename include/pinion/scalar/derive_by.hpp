@@ -9,7 +9,7 @@
 namespace pinion::inline v0::scalar {
 
 // The derivative of p by the inputs `wanted`, simplified. Its inputs are those of p, then one adjoint for each result
-// that is `given` one. Its results are the adjoints of the wanted inputs in that order; the constant 0 where nothing
+// that is `given` one. Its results are the adjoints of the wanted inputs in that order; the constant 0 if nothing
 // flows. Requires: those of `derive`; wanted inputs are not masks.
 program derive_by(const program& p, const std::vector<value_id>& wanted, const std::vector<bool>& given);
 

@@ -164,7 +164,7 @@ struct softplus {
   }
 };
 
-// 1 where the mask is true, else 0: a bool as a number.
+// 1 if the mask is true, else 0: a bool as a number.
 struct indicator {
   static constexpr int arity = 1;
   static constexpr bool of_masks = true;

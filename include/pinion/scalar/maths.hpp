@@ -190,8 +190,8 @@ PINION_VECTOR simd<float, Isa> log_sum(simd<float, Isa> e, simd<float, Isa> f) {
   const auto tail = fma(square, f * p, fma(e, c::ln2_low, square * -0.5f));
   return fma(e, c::ln2_high, f + tail);
 }
-// In double, as in FreeBSD's e_log.c, by s = f / (2 + f): log(1 + f) = 2 atanh(s) = 2s + s R(s^2), rearranged to f - (h
-// - s (h + R)) with h = f^2 / 2. R has the error 2^-59.
+// The form for double is that of FreeBSD's e_log.c. With s = f / (2 + f), log(1 + f) = 2 atanh(s) = 2s + s R(s^2),
+// which is rearranged to f - (h - s (h + R)) with h = f^2 / 2. R has the error 2^-59.
 template <class Isa>
 PINION_VECTOR simd<double, Isa> log_sum(simd<double, Isa> e, simd<double, Isa> f) {
   using c = real<double>;
@@ -355,7 +355,7 @@ struct cos_in_double {
     return cos(x);
   }
 };
-// e^(y log x) for x >= 0; 1 where x is 1 or y is 0, whatever the other is.
+// e^(y log x) for x >= 0; 1 if x is 1 or y is 0, whatever the other is.
 struct power_of_magnitude {
   template <class V>
   static PINION_VECTOR V of(V x, V y) {

@@ -69,7 +69,7 @@ struct opcode_facts {
   std::string_view name;
   int operands;
   bool yields_mask;
-  bool takes_masks;  // of select, only the first operand is a mask
+  bool takes_masks;  // for select only the first operand is a mask
 };
 
 // The properties of all opcodes. The table stands outside of the function, because a compiler would build it anew for

@@ -217,7 +217,7 @@ struct simd {
  private:
   static constexpr bool native_min =
       detail::native<Isa>::has_min && std::is_floating_point_v<T> && Lanes == natural_lanes<T, Isa>;
-  // b where it is NaN, else y, which is a where either is NaN. It costs nothing where b is a constant.
+  // b where it is NaN, else y, which is a where either is NaN. It costs nothing if b is a constant.
   static PINION_VECTOR simd nan_or(simd b, simd y) {
     if constexpr (std::is_floating_point_v<T>)
       return select(b == b, y, b);
@@ -232,7 +232,7 @@ struct simd {
 
 // ---- bits ---------------------------------------------------------------------------------------------------------
 
-// The same bits, as elements of another type of the same size.
+// Takes the bits for elements of another type of the same size.
 template <class U, class T, class Isa, int N>
 PINION_VECTOR simd<U, Isa, N> bit_cast(simd<T, Isa, N> x) {
   static_assert(sizeof(U) == sizeof(T), "bit_cast keeps the size of an element");
@@ -286,7 +286,7 @@ PINION_VECTOR simd<U, Isa, N> convert(simd<T, Isa, N> x) {
   }
 }
 
-// 1 where the mask is true, else 0.
+// 1 if the mask is true, else 0.
 template <class U, class T, class Isa, int N>
 PINION_VECTOR simd<U, Isa, N> convert(mask<T, Isa, N> m) {
   return simd<U, Isa, N>(__builtin_convertvector(-m.raw(), detail::vector<U, N>));

@@ -29,7 +29,7 @@ concept address_text = std::convertible_to<const T&, std::string_view>;
 // used from distinct threads, and one object by many readers. The constructors and the add functions throw
 // invalid_argument for a bad job name or address, a negative task, and a job, task or address that is given twice; port
 // 0 asks the system for a free port, so it is never the same address. The functions that ask for a job or task throw
-// not_found where it does not exist.
+// not_found if it does not exist.
 class cluster_spec {
  public:
   // A task in braces: an address, whose index is its position in the list, or an index and an address. It is a type of

@@ -50,7 +50,7 @@ constexpr bool are_distinct() {
 template <class... Jobs>
 struct static_jobs {
   static_assert(detail::are_distinct<Jobs...>(), "a job is listed twice");
-  // The number of a job's tasks; -1 where there is no such job.
+  // The number of a job's tasks; -1 if there is no such job.
   static constexpr int tasks(std::string_view job) {
     int count = -1;
     ((Jobs::name == job ? void(count = Jobs::tasks) : void()), ...);

@@ -13,7 +13,7 @@ namespace pinion::inline v0 {
 class buffer;
 
 // Gives memory of one device. Its device owns it through a shared pointer, and every buffer in use keeps it alive.
-// Thread-safe. allocate() throws resource_exhausted where there is no memory left.
+// Thread-safe. allocate() throws resource_exhausted if there is no memory left.
 class allocator : public std::enable_shared_from_this<allocator> {
  public:
   virtual ~allocator() = default;

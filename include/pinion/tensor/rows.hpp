@@ -63,7 +63,7 @@ void add_extents(const R& range, shape& extent) {
     if (std::size(range) != 0) add_extents<T>(*std::begin(range), extent);
 }
 
-// Copies the items one after another, and returns the place behind the last. Throws invalid_argument where a row has
+// Copies the items one after another, and returns the place behind the last. Throws invalid_argument if a row has
 // another length than the first.
 template <class T, class R>
 T* copy(const R& range, const shape& extent, int axis, T* to) {

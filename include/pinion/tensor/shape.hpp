@@ -52,9 +52,9 @@ class shape {
 
   // True unless the rank is unknown.
   constexpr bool has_rank() const { return rank_ >= 0; }
-  // The number of dimensions; -1 where it is unknown.
+  // The number of dimensions; -1 if it is unknown.
   constexpr int rank() const { return rank_; }
-  // The extent of an axis; -1 where it is unknown. Requires: axis is in [0, rank).
+  // The extent of an axis; -1 if it is unknown. Requires: axis is in [0, rank).
   constexpr std::int64_t operator[](int axis) const { return dims_[axis]; }
   // Changes the extent of an axis. Requires: axis is in [0, rank).
   constexpr void set(int axis, std::int64_t extent) { dims_[axis] = extent; }
@@ -69,7 +69,7 @@ class shape {
       if (d < 0) return false;
     return true;
   }
-  // The number of elements of a known shape, 1 for a scalar; `unknown` otherwise. Throws resource_exhausted where the
+  // The number of elements of a known shape, 1 for a scalar; `unknown` otherwise. Throws resource_exhausted if the
   // number does not fit into 64 bits.
   constexpr std::int64_t count() const {
     if (!known()) return unknown;
@@ -80,7 +80,7 @@ class shape {
       if (__builtin_mul_overflow(n, d, &n)) too_large();
     return n;
   }
-  // Adds a dimension behind the others. Throws invalid_argument where there are 8 already, or where the extent is below
+  // Adds a dimension behind the others. Throws invalid_argument if there are 8 already, or if the extent is below
   // -1.
   constexpr void push_back(std::int64_t extent) {
     if (rank_ < 0) rank_ = 0;
@@ -130,7 +130,7 @@ constexpr bool fits(const shape& value, const shape& wanted) {
 }
 
 // The shape that two shapes broadcast to, by NumPy's rule: aligned at the last axis, extents agree, or one of them is
-// 1. Returns false where they clash. An unknown extent beside one above 1 becomes that one.
+// 1. Returns false if they clash. An unknown extent beside one above 1 becomes that one.
 //
 //   [50, 784] and [784]      [50, 784]         [3, 1] and [1, 4]    [3, 4]
 //   [50, 784] and [50]       clash             [?, 4] and [1]       [?, 4]

@@ -9,8 +9,8 @@
 
 namespace pinion::inline v0 {
 
-// Makes a std::tuple of tensor<T>... from the first tensors of a list. They are moved out of it, or shared where the
-// list is const. Throws invalid_argument where a dtype differs. Requires: the list has as many tensors.
+// Makes a std::tuple of tensor<T>... from the first tensors of a list. They are moved out of it, or shared if the
+// list is const. Throws invalid_argument if a dtype differs. Requires: the list has as many tensors.
 template <class Tuple, class List>
 Tuple take_tuple([[maybe_unused]] List& values) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {

@@ -35,7 +35,7 @@ class any_tensor {
   any_tensor(pinion::dtype type, const pinion::shape& extent, buffer_ref bytes)
       : type_(type), shape_(extent), buffer_(std::move(bytes)) {}
   // A tensor whose elements are not set, from an allocator; texts begin as empty strings. Throws invalid_argument for a
-  // shape that is not known, and resource_exhausted where there is no memory.
+  // shape that is not known, and resource_exhausted if there is no memory.
   any_tensor(pinion::dtype type, const pinion::shape& extent, allocator& from = *heap_allocator::instance());
 
   // The type of the elements.
@@ -65,7 +65,7 @@ class any_tensor {
   T* data() const {
     return static_cast<T*>(buffer_->data());
   }
-  // The same elements under another shape. Requires: both shapes have as many elements.
+  // Shares the elements under another shape. Requires: both shapes have as many elements.
   any_tensor reshaped(const pinion::shape& extent) const { return {type_, extent, buffer_}; }
 
  private:
@@ -80,7 +80,7 @@ bool operator==(const any_tensor& a, const any_tensor& b);
 // A buffer of `count` empty strings on the host.
 buffer_ref make_text_buffer(std::size_t count);
 
-// The elements of nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, and so on. A value. Throws invalid_argument where a row
+// The elements of nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, and so on. A value. Throws invalid_argument if a row
 // has another shape than the first.
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class literal {
@@ -141,7 +141,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
   // tensor<int>({50}), which otherwise might be a copy of tensor<int>{50}.
   template <std::size_t N>
   tensor(const std::int64_t (&extent)[N]) : tensor(pinion::shape(std::span<const std::int64_t>(extent))) {}
-  // A tensor with these elements, row-major. Throws invalid_argument where their number is not that of the shape.
+  // A tensor with these elements, row-major. Throws invalid_argument if their number is not that of the shape.
   tensor(const pinion::shape& extent, std::span<const T> elements) : value_(dtype_of<T>, extent) {
     if (static_cast<std::int64_t>(elements.size()) != value_.count())
       throw error(errc::invalid_argument, "a tensor of shape " + to_string(extent) + " holds " +
@@ -149,13 +149,13 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
                                               std::to_string(elements.size()));
     std::copy(elements.begin(), elements.end(), value_.template data<T>());
   }
-  // A tensor of nested braces: tensor<float>::of({{1, 2}, {3, 4}}). Throws invalid_argument where they are ragged.
+  // A tensor of nested braces: tensor<float>::of({{1, 2}, {3, 4}}). Throws invalid_argument if they are ragged.
   static tensor of(const literal<T>& nested) {
     tensor t(any_tensor(dtype_of<T>, nested.shape()));
     std::copy(nested.elements().begin(), nested.elements().end(), t.data());
     return t;
   }
-  // A tensor of a vector, span or array of T, or of such sequences nested. Throws invalid_argument where rows are
+  // A tensor of a vector, span or array of T, or of such sequences nested. Throws invalid_argument if rows are
   // ragged.
   template <rows::of<T> R>
   static tensor of(const R& rows) {
@@ -178,7 +178,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
           "tensor<T>::of({2, 3}) has these elements; tensor<T>({2, 3}) is of that shape, and zero; "
           "tensor<T>(T(2)) is a scalar")
   explicit(sizeof...(More) == 0) tensor(A, More...);
-  // Takes an untyped tensor, and shares its memory. Throws invalid_argument where it has another dtype. Requires: it is
+  // Takes an untyped tensor, and shares its memory. Throws invalid_argument if it has another dtype. Requires: it is
   // on the host.
   explicit tensor(any_tensor value) : value_(std::move(value)) {
     if (value_.dtype() != dtype_of<T>)
@@ -221,7 +221,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
 
   // True if shapes and elements are equal; NaN differs from itself.
   friend bool operator==(const tensor& a, const tensor& b) { return a.value_ == b.value_; }
-  // Compares the single value with a number. Throws invalid_argument where the tensor has more or fewer elements than
+  // Compares the single value with a number. Throws invalid_argument if the tensor has more or fewer elements than
   // one.
   template <class U>
   requires(std::is_arithmetic_v<T>&& std::is_arithmetic_v<U>) friend bool operator==(const tensor& a, const U& number) {

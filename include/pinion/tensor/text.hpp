@@ -26,7 +26,7 @@ void write_axis(std::string& out, const any_tensor& t, int axis, std::int64_t& a
 // The elements as nested lists; "<empty>" for a tensor without a value. Requires: it is on the host.
 std::string to_string(const any_tensor& t);
 
-// The same text for a typed tensor.
+// The text of a typed tensor.
 template <element T>
 std::string to_string(const tensor<T>& t) {
   return to_string(t.untyped());

@@ -27,9 +27,9 @@ namespace pinion::inline v0::train {
 enum class reduction {
   none,                    // no reduction: the weighted loss of each element, or of each row where classes are compared
   sum,                     // the sum of the weighted losses
-  mean,                    // the weighted losses' sum, divided by the sum of w; 0 where that is 0
+  mean,                    // the weighted losses' sum, divided by the sum of w; 0 if that is 0
   sum_over_batch_size,     // the weighted losses' sum, divided by n
-  sum_by_nonzero_weights,  // the weighted losses' sum, divided by how many w are not 0; 0 where none is
+  sum_by_nonzero_weights,  // the weighted losses' sum, divided by how many w are not 0; 0 if none is
 };
 
 // The weight of each loss: a number, or a numeric expression that broadcasts to the losses.
@@ -45,10 +45,10 @@ struct loss_options {
 
 namespace detail {
 
-// Throws invalid_argument, in the name of a loss, where the known parts of the two shapes differ.
+// Throws invalid_argument, in the name of a loss, if the known parts of the two shapes differ.
 void expect_same_shape(const char* loss, const any_expr& labels, const any_expr& predictions);
 
-// sum / n, but 0 where n is 0. The divisor is replaced before the division, so that gradients stay finite too.
+// sum / n, but 0 if n is 0. The divisor is replaced before the division, so that gradients stay finite too.
 template <class T>
 expr<T> safe_quotient(const expr<T>& sum, const expr<T>& n) {
   const expr<T> divisor = select(equal(n, T(0)), T(1), n);
@@ -76,7 +76,7 @@ expr<T> weighted_by_number(const expr<T>& losses, double weight, reduction how) 
   return mean * w;
 }
 
-// Weights the losses by an expression and reduces them. Throws invalid_argument where the weights do not broadcast to
+// Weights the losses by an expression and reduces them. Throws invalid_argument if the weights do not broadcast to
 // the losses.
 template <class T>
 expr<T> weighted_by(const expr<T>& losses, const any_expr& weights, reduction how) {
@@ -122,7 +122,7 @@ void add_loss(const expr<T>& loss) {
   loss.owner().add_to_collection("losses", loss.id());
 }
 
-// Each of these takes labels and predictions of one shape and dtype, and returns the reduced loss: a scalar, or, with
+// The losses below take labels and predictions of one shape and dtype, and return the reduced loss: a scalar, or, with
 // reduction::none, a tensor of their shape.
 #define PINION_LOSS(name, scope_name, formula)                                                   \
   template <dsl::graph_operand L, dsl::graph_operand P>                                          \
@@ -175,7 +175,7 @@ expr<dsl::value_of<P>> huber_loss(const L& labels, const P& predictions, double 
 
 // The cross entropy of exclusive classes. Labels [n, c] are distributions over c classes, logits are [n, c]; there is
 // one loss a row, and weights broadcast to [n]. Label smoothing moves this part of each label to all classes evenly: y
-// (1 - smoothing) + smoothing / c. Throws invalid_argument where smoothing is wanted and the number of classes is not
+// (1 - smoothing) + smoothing / c. Throws invalid_argument if smoothing is wanted and the number of classes is not
 // known.
 template <dsl::graph_operand L, dsl::graph_operand P>
 expr<dsl::value_of<P>> softmax_cross_entropy(const L& onehot_labels, const P& logits, const loss_options& o = {},

@@ -2,7 +2,7 @@
 // variables.
 //
 //   auto [accuracy, update] = tr::accuracy(labels, predictions);
-//   sess.run(pn::local_variables_initializer());                    // begins, and begins anew
+//   sess.run(pn::local_variables_initializer());                    // begins to count, and begins anew
 //   for (...) sess.run({{X, xb}, {y, yb}}, update);                 // yields the value so far
 //   double a = sess.run(accuracy);
 //
@@ -36,7 +36,7 @@ struct metric_options {
 
 namespace detail {
 
-// The values in double, cast where they have another dtype.
+// The values in double, cast if they have another dtype.
 template <dsl::graph_operand A>
 expr<double> as_double(const A& x) {
   if constexpr (std::is_same_v<dsl::value_of<A>, double>)
@@ -65,7 +65,7 @@ metric mean(const V& values, const metric_options& o = {}, source_location where
 }
 
 // The part of predictions that equal their labels, in [0, 1]. Both have one dtype and one shape; mostly they are class
-// numbers. Weights count elements more or less. Throws invalid_argument where the shapes differ.
+// numbers. Weights count elements more or less. Throws invalid_argument if the shapes differ.
 //
 //   auto [accuracy, update] = tr::accuracy(labels, pn::cast<int>(pn::argmax(logits, 1)));
 template <dsl::graph_operand L, dsl::graph_operand P>
@@ -90,15 +90,15 @@ struct auc_options {
 };
 
 namespace detail {
-// The number of thresholds as an integer. Throws invalid_argument where it is less than two.
+// The number of thresholds as an integer. Throws invalid_argument if it is less than two.
 std::int64_t checked_thresholds(const auc_options& o);
 metric auc_of(const expr<double>& labels, const expr<double>& predictions, std::int64_t thresholds);
 }  // namespace detail
 
 // The area under the ROC curve (recall over the false-positive rate), summed by trapezoids between `num_thresholds`
-// thresholds. It is 1 where every positive example scores above every negative one, and .5 for scores at random. The
+// thresholds. It is 1 if every positive example scores above every negative one, and .5 for scores at random. The
 // inner thresholds are evenly spaced in (0, 1); the outermost ones lie just outside [0, 1], at -1e-7 and 1 + 1e-7.
-// Labels are bools, predictions are numbers in [0, 1] of the same shape, whatever it is. Throws invalid_argument where
+// Labels are bools, predictions are numbers in [0, 1] of the same shape, whatever it is. Throws invalid_argument if
 // the shapes differ or there are fewer than two thresholds.
 template <dsl::graph_operand L, dsl::graph_operand P>
 metric auc(const L& labels, const P& predictions, const auc_options& o = {},

@@ -17,7 +17,7 @@ namespace pinion::inline v0::train {
 struct saved_tensor {
   shape extent;
   std::vector<any_tensor> pieces;
-  std::int64_t rows = 0;  // the rows of all pieces together; 0 where the tensor is not cut
+  std::int64_t rows = 0;  // the rows of all pieces together; 0 if the tensor is not cut
 };
 
 // The contents of a checkpoint: the tensors of each file, one file for each task whose variables it holds, and notes

@@ -20,7 +20,7 @@ class checkpoint_reader {
   const files::stored_tensor* find(const std::string& name) const;
   // The names of all tensors; they live as long as the reader.
   std::vector<std::string_view> names() const { return shards_ ? shards_->names() : whole_->names(); }
-  // Reads a tensor into host memory. Throws not_found where there is none of that name.
+  // Reads a tensor into host memory. Throws not_found if there is none of that name.
   any_tensor read(const std::string& name) const { return shards_ ? shards_->read(name) : whole_->read(name); }
 
  private:

@@ -64,7 +64,7 @@ struct restore_options {
 class saver {
  public:
   // Refers to the thread's default graph. A bad list of variables is reported by the first save or restore:
-  // invalid_argument for a node that is not a variable, failed_precondition where there are none.
+  // invalid_argument for a node that is not a variable, failed_precondition if there are none.
   explicit saver(saver_options options = {}) : o_(std::move(options)), graph_(default_graph()) {}
   saver(const saver&) = delete;
   ~saver() { settle(); }

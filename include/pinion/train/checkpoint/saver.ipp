@@ -242,7 +242,7 @@ PINION_DECL void saver::restore(session& to, const std::string& prefix, const re
   for (const saved_variable& v : variables()) {
     const files::stored_tensor* const t = reader.find(v.name);
     if (!t) {
-      const std::string quoted = "'" + v.name + "'";  // once, of however many parts
+      const std::string quoted = "'" + v.name + "'";  // a partitioned variable is named once
       if (options.partial || missing.find(quoted) != std::string::npos) continue;
       const std::string near = nearest_name(v.name, reader.names());
       missing += (missing.empty() ? "" : ", ") + quoted + (near.empty() ? "" : " (it has '" + near + "')");

@@ -36,13 +36,13 @@ struct logging_tensor_options {
 
 // Fetches expressions every so many of this session's own steps or seconds, the first step included, and prints them
 // with the time since the last line: "loss = 0.5, step = 12 (0.103 sec)". Only the thread of its session uses it. It
-// refers to the graph of the expressions. Throws invalid_argument where the options name no interval, or two. It
+// refers to the graph of the expressions. Throws invalid_argument if the options name no interval, or two. It
 // follows TensorFlow 1.15's LoggingTensorHook.
 //
 //   tr::logging_tensor({{"loss", loss}}, {.every_n_iter = 100})
 class logging_tensor {
  public:
-  // Throws invalid_argument where the options name no interval, or two.
+  // Throws invalid_argument if the options name no interval, or two.
   explicit logging_tensor(tagged_tensors tensors, logging_tensor_options o = {});
   // Fetches the expressions, if a line is due.
   run_request before_run(run_context&);

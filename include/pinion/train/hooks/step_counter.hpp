@@ -34,11 +34,11 @@ struct step_counter_options {
 
 // Measures global steps a second, those of all workers together. It warns once when 100 runs in a row have not counted
 // the global step. A disk that fails is reported, and training goes on. Only the thread of its session uses it. It
-// shares its writer. Throws invalid_argument where both intervals are given. It follows TensorFlow 1.15's
+// shares its writer. Throws invalid_argument if both intervals are given. It follows TensorFlow 1.15's
 // StepCounterHook.
 class step_counter {
  public:
-  // Throws invalid_argument where both intervals are given.
+  // Throws invalid_argument if both intervals are given.
   explicit step_counter(step_counter_options o);
   void begin() { step_.begin(); }
   run_request before_run(run_context&) { return step_.request(); }

@@ -27,16 +27,16 @@ expr<T> clipped_by_norm(const expr<T>& x, double clip_norm, const axis_list& axe
   const expr<T> squares = reduce_sum(square(x), {.axes = axes, .keep_dims = true});
   return x * static_cast<T>(clip_norm) / maximum(sqrt(squares), static_cast<T>(clip_norm));
 }
-// The factor that scales values of a global norm down to the clip norm; NaN where the norm is infinite or NaN.
+// The factor that scales values of a global norm down to the clip norm; NaN if the norm is infinite or NaN.
 template <class T>
 expr<T> global_scale(const expr<T>& norm, double clip_norm) {
   const expr<T> scale = static_cast<T>(clip_norm) * minimum(T(1) / norm, static_cast<T>(1 / clip_norm));
-  return scale + (norm - norm);  // this adds 0, or NaN where the norm is infinite or NaN
+  return scale + (norm - norm);  // this adds 0, or NaN if the norm is infinite or NaN
 }
 }  // namespace detail
 
 // Limits each element to [low, high]; NaN stays NaN. The result has the shape and dtype of x. Throws invalid_argument
-// where low > high.
+// if low > high.
 //
 //   auto y = tr::clip_by_value(x, -1.f, 1.f);
 template <dsl::graph_operand A>
@@ -109,7 +109,7 @@ clipped_list<T> clip_by_global_norm(const std::vector<expr<T>>& list, double cli
 // ---- gradients of the default graph ------------------------------------------------------------------------------
 // These are compiled once, in the library, so that a program that does not clip compiles no kernels for it.
 
-// Applies clip_by_value to each gradient. Throws invalid_argument where low > high.
+// Applies clip_by_value to each gradient. Throws invalid_argument if low > high.
 std::vector<gradient_of_variable> clip_by_value(const std::vector<gradient_of_variable>& gradients, double low,
                                                 double high, source_location where = source_location::current());
 // Applies clip_by_norm to each gradient by itself. Throws invalid_argument unless clip_norm is positive.
@@ -117,7 +117,7 @@ std::vector<gradient_of_variable> clip_by_norm(const std::vector<gradient_of_var
                                                source_location where = source_location::current());
 
 // The global norm of all gradients, in double for every dtype. Each gradient's squares are summed up in its own dtype.
-// Empty gradients are passed over. Throws invalid_argument where all are empty.
+// Empty gradients are passed over. Throws invalid_argument if all are empty.
 expr<double> global_norm(const std::vector<gradient_of_variable>& gradients,
                          source_location where = source_location::current());
 

@@ -60,7 +60,7 @@ op::shared_program program_for(dtype type, const std::array<double, Rule::number
 }
 
 // Computes the gradients of a loss by the given variables, or by all trainable variables of its graph. Throws
-// invalid_argument where there are none, or where the loss depends on none of them.
+// invalid_argument if there are none, or if the loss depends on none of them.
 std::vector<gradient_of_variable> gradients_of(graph& g, output loss, const std::string& name,
                                                const std::vector<operation>& variables);
 
@@ -102,7 +102,7 @@ class in_graph {
   ~in_graph();
 
  private:
-  std::shared_ptr<default_scope> use_;  // empty where the graph is the default one already, whose open scopes then hold
+  std::shared_ptr<default_scope> use_;  // empty if the graph is the default one already, whose open scopes then hold
 };
 
 // Runs both steps of an optimizer in the graph of the loss. Scopes that are open in that graph hold for the new nodes.
@@ -116,7 +116,7 @@ operation minimize_by(Optimizer& optimizer, const L& loss, const minimize_option
 
 // Builds a node that updates a variable and its slots by a rule (op/variable/rule.hpp); with a sparse gradient it
 // updates only the rows that the gradient names. `states` are the variable and its slots. The first number, the rate,
-// may be an expression of the variable's dtype; the others are plain numbers. Throws internal where a rule whose rate
+// may be an expression of the variable's dtype; the others are plain numbers. Throws internal if a rule whose rate
 // always varies is given a number.
 template <class Rule>
 operation make_update(graph& g, const update_ops& ops, const std::array<node_id, Rule::states>& states,
@@ -149,7 +149,7 @@ template <class Self>
 class optimizer {
  public:
   // The gradients of a loss by the given variables, or by all trainable variables of its graph. Variables that the loss
-  // does not depend on are left out. Throws invalid_argument where there are no variables, or where the loss depends on
+  // does not depend on are left out. Throws invalid_argument if there are no variables, or if the loss depends on
   // none.
   template <dsl::graph_operand L>
   std::vector<gradient_of_variable> compute_gradients(const L& loss,
@@ -158,9 +158,9 @@ class optimizer {
   }
 
   // Builds one operation that updates every variable by its gradient and then counts the step. It belongs to the graph
-  // of the global step, or else to the default graph. Empty gradients are passed over. Throws invalid_argument where
-  // all are empty, where a gradient is given for something that is not a floating-point variable of that graph, and
-  // where the rate belongs to another graph.
+  // of the global step, or else to the default graph. Empty gradients are passed over. Throws invalid_argument if
+  // all are empty, if a gradient is given for something that is not a floating-point variable of that graph, and
+  // if the rate belongs to another graph.
   operation apply_gradients(const std::vector<gradient_of_variable>& gradients, const minimize_options& options = {},
                             source_location where = source_location::current()) const {
     return detail::apply(maker(self()), Self::name, gradients, options, where);
@@ -174,7 +174,7 @@ class optimizer {
   }
 
   // The variable that holds a slot of a trained variable. It is a variable like others: it can be fetched, saved and
-  // restored. Throws not_found where the optimizer has no slot of that name, or has not been applied to that variable.
+  // restored. Throws not_found if the optimizer has no slot of that name, or has not been applied to that variable.
   //
   //   pn::tensor<float> a = sess.run(o.get_slot(W, "momentum"));
   template <element T>

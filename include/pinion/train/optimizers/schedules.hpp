@@ -6,7 +6,7 @@
 // A schedule is one node that computes a scalar in double from the step, which is int64 and counts from 0. It is placed
 // where it is made. The initial rate is a number or a scalar expression, so a schedule may be the rate of another one.
 // Formulas: TensorFlow 1.15, tf.train and python/keras/optimizer_v2/learning_rate_schedule.py. All of them throw
-// invalid_argument where a number of steps is not positive, and where the rate belongs to another graph than the step.
+// invalid_argument if a number of steps is not positive, and if the rate belongs to another graph than the step.
 #pragma once
 
 #include <cstdint>

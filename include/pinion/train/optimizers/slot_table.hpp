@@ -17,13 +17,13 @@ namespace pinion::inline v0::train {
 // are dropped.
 class slot_table {
  public:
-  // The slot of a variable; no_node where there is none.
+  // The slot of a variable; no_node if there is none.
   node_id find(graph& g, node_id variable, std::string_view name) const {
     std::lock_guard hold(mutex_);
     const auto at = made_.find(key(g, variable, name));
     return at == made_.end() ? no_node : at->second;
   }
-  // The slot of a variable; make() is called, without the lock, where there is none.
+  // The slot of a variable; make() is called, without the lock, if there is none.
   template <class Make>
   node_id find_or_make(graph& g, node_id variable, std::string_view name, Make make) {
     const node_id known = find(g, variable, name);

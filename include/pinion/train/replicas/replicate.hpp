@@ -23,7 +23,7 @@ namespace pinion::inline v0::train {
 //
 // Variables that were made before, and that several of the calls use, are shared. Variables that a call makes belong to
 // its replica, and so do the slots of an optimizer that it makes. options.worker_device is ignored. Throws
-// invalid_argument where there is no worker, and every exception of a call.
+// invalid_argument if there is no worker, and every exception of a call.
 //
 //   auto losses = tr::replicate({"/job:worker/task:0", "/job:worker/task:1"}, {.ps_tasks = 1},
 //                               [&](int i) { return model(inputs[i]); });

@@ -55,7 +55,7 @@ struct ssp_nodes {
   expr<std::int64_t> ahead;
   ssp_counts counts;
 };
-// Throws invalid_argument where the options have no global step.
+// Throws invalid_argument if the options have no global step.
 void check_ssp_step(const minimize_options& options);
 // Makes the nodes of a replica's clock, around the operation `applied` that is its step.
 std::shared_ptr<ssp_nodes> make_ssp_nodes(const ssp_options& o, const operation& applied,

@@ -53,7 +53,7 @@ namespace detail {
 struct sync_nodes {
   operation train, enter, leave;        // run by each replica
   expr<std::int64_t> wanted, replica;   // the number that it asks for, which is fed, and the one that it gets
-  expr<std::int64_t> ended;             // 1 where it has entered a training that is over
+  expr<std::int64_t> ended;             // 1 if it has entered a training that is over
   operation start, update, wake, stop;  // run by the chief
   operation expire;
   sync_replicas_counts counts;

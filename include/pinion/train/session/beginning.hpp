@@ -22,12 +22,12 @@
 namespace pinion::inline v0::train {
 
 // Makes the variables of a session ready. For one thread; it refers to the options and to `sign`. The sign is empty
-// where variables do not outlive a session, or where nothing can tell whose they are; then none are kept.
+// if variables do not outlive a session, or if nothing can tell whose they are; then none are kept.
 class beginning {
  public:
   beginning(const monitored_session_options& o, const std::optional<chief_sign>& sign);
 
-  // The global step in a session; empty where the graph has none, or where it is not initialised.
+  // The global step in a session; empty if the graph has none, or if it is not initialised.
   std::optional<std::int64_t> step_in(session& s) const;
   // Makes the variables ready, and returns a line for the log that says how, and how many steps are lost. In a
   // recovery, `seen` is the last step that this program saw.

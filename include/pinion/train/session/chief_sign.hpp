@@ -27,13 +27,13 @@ struct chief_note {
 // sign is neither initialised nor saved with them. It refers to the graph. Thread-safe.
 class chief_sign {
  public:
-  // Makes the nodes in the default graph, unless it has them. Returns nothing where the graph has no global step, or is
+  // Makes the nodes in the default graph, unless it has them. Returns nothing if the graph has no global step, or is
   // finalized.
   static std::optional<chief_sign> of_default_graph(source_location where = source_location::current());
 
   // Writes the sign.
   void put(session& on, const chief_note& note) const;
-  // Reads the sign; empty where no chief has written one, or where the text cannot be read.
+  // Reads the sign; empty if no chief has written one, or if the text cannot be read.
   std::optional<chief_note> look(session& on) const;
   // The name of the session's own task, such as "/job:worker/replica:0/task:0".
   std::string own_task(session& on) const;

@@ -21,7 +21,7 @@ class chief_watch {
   // heartbeat, and is looked at each quarter, that is at most two heartbeats after it died.
   explicit chief_watch(std::chrono::milliseconds heartbeat) : patience_(heartbeat * 3 / 2) {}
 
-  // Notes the sign as it is now, or nothing where there is none, and tells what has changed.
+  // Notes the sign as it is now, or nothing if there is none, and tells what has changed.
   change see(const std::optional<chief_note>& sign, time now);
   // Notes that the sign could not be read, which does not count as silence of the chief.
   void could_not_look(time now);

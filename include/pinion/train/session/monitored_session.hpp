@@ -56,7 +56,7 @@ class monitored_training_session {
  public:
   // Makes the session, waits for its tasks, makes the variables ready and calls the hooks' begin() and
   // after_create_session(). Throws the errors of the session and of the hooks, deadline_exceeded after max_wait, and
-  // cancelled where a signal has asked the process to stop.
+  // cancelled if a signal has asked the process to stop.
   explicit monitored_training_session(monitored_session_options options,
                                       source_location where = source_location::current());
   monitored_training_session(const monitored_training_session&) = delete;
@@ -80,7 +80,7 @@ class monitored_training_session {
     constexpr bool fetches_nothing = std::tuple_size_v<dsl::fetched_tuple<F...>> == 0;
     return dsl::taken<F...>(step(request_of(feeds, fetches...), fetches_nothing));
   }
-  // The same without types: the values of the request's fetches, in their order.
+  // Runs a request without types, and returns the values of its fetches in their order.
   std::vector<any_tensor> run(const run_request& request) { return step(request, false); }
 
   // The argument of the function of run_step_fn(). It refers to the session and is valid during the call.

@@ -91,7 +91,7 @@ PINION_DECL void monitored_training_session::end_session(bool takes_leave) {
     } catch (const error&) {  // the workers will report the chief as lost
     }
   if (session_) session_->close(closed_at_);
-  coordinator_.reset();  // joins its threads, whose steps have been cancelled
+  coordinator_.reset();  // this joins the threads, whose steps have been cancelled
   session_.reset();
 }
 

@@ -39,7 +39,7 @@ struct scaffold {
   // Fetched by the summary hook; empty: all summaries of the graph.
   expr<std::string> summary_op = {};
 
-  // Completes the scaffold from the default graph. Throws invalid_argument where a collection has more than one
+  // Completes the scaffold from the default graph. Throws invalid_argument if a collection has more than one
   // operation.
   void finalize(source_location where = source_location::current());
 

@@ -38,10 +38,10 @@ struct event {
   friend bool operator==(const event&, const event&) = default;
 };
 
-// The bytes of an event. Throws invalid_argument where the time is not finite, or where the message is 2 GiB or more,
+// The bytes of an event. Throws invalid_argument if the time is not finite, or if the message is 2 GiB or more,
 // which no reader takes; unimplemented in a build without protozero.
 std::string encode(const event& e);
-// The event of some bytes. Fields that it does not know are skipped. Throws data_loss where the bytes are no event;
+// The event of some bytes. Fields that it does not know are skipped. Throws data_loss if the bytes are no event;
 // unimplemented in a build without protozero.
 event decode_event(std::string_view bytes);
 
@@ -53,7 +53,7 @@ struct scalar_event {
   friend bool operator==(const scalar_event&, const scalar_event&) = default;
 };
 // The scalars of a summary event, in either of the two forms that writers use; none for an event of another kind.
-// Throws data_loss where the body is no summary.
+// Throws data_loss if the body is no summary.
 std::vector<scalar_event> scalars_of(const event& e);
 
 // A mark in the life of a session. After a start with a step, TensorBoard drops the earlier points from that step on,

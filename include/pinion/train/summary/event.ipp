@@ -41,7 +41,7 @@ auto decoding(const char* what, F&& f) {
   }
 }
 
-// A tensor of one float, as newer writers put a scalar; nothing of any other.
+// True for a tensor of one float, the form in which newer writers put a scalar; `value` receives it.
 inline bool is_float(protozero::pbf_reader tensor, float& value) {
   bool is_float = false, found = false;
   while (tensor.next()) {

@@ -22,11 +22,11 @@ namespace pinion::inline v0::train {
 // An open event file and the position in it, which it owns. For one thread at a time.
 class event_file_reader {
  public:
-  // Throws not_found where there is no readable file of that name.
+  // Throws not_found if there is no readable file of that name.
   explicit event_file_reader(const std::filesystem::path& file);
 
   // The next event, or nothing at the end. A record that is not complete yet is the end, too; once the file has grown,
-  // the next call returns it. Throws data_loss, naming file and offset, where a checksum is wrong or a record is no
+  // the next call returns it. Throws data_loss, naming file and offset, if a checksum is wrong or a record is no
   // event; what follows is lost then, and the next call throws again.
   std::optional<event> next();
 
@@ -42,7 +42,7 @@ class event_file_reader {
   std::uint64_t offset_ = 0;
 };
 
-// The event files of a directory, by name: the order in which readers take them. Throws not_found where the directory
+// The event files of a directory, by name: the order in which readers take them. Throws not_found if the directory
 // cannot be listed.
 std::vector<std::filesystem::path> event_files(const std::filesystem::path& dir);
 

@@ -45,7 +45,7 @@ PINION_DECL std::optional<event> event_file_reader::next() {
     if (detail::little_endian<std::uint32_t>(std::string_view(rest).substr(n)) != masked_crc32c(payload))
       fail("a wrong checksum");
     const std::uint64_t after = offset_ + record_head + n + record_tail;
-    if (n == 0) {  // an empty event
+    if (n == 0) {  // the record of an empty event is skipped
       offset_ = after;
       continue;
     }

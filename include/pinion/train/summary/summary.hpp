@@ -48,7 +48,7 @@ std::string unique_tag(const graph& g, const std::string& wanted);
 // A node's name for a tag. A tag may be any text; a node's name consists of letters, digits and . _ - /
 std::string node_name_of(std::string_view tag);
 
-// Makes the node of a summary. Throws invalid_argument where the name is empty.
+// Makes the node of a summary. Throws invalid_argument if the name is empty.
 template <class Op, dsl::graph_operand A>
 expr<std::string> add(std::string_view name, attributes attrs, const std::vector<std::string>& collections,
                       source_location where, A&& value) {
@@ -123,11 +123,11 @@ expr<std::string> text(std::string_view name, A&& strings, const options& o = {}
   return detail::add<op::text_summary>(name, {}, o.collections, where, std::forward<A>(strings));
 }
 
-// One summary with the values of all. Throws invalid_argument where the list is empty.
+// One summary with the values of all. Throws invalid_argument if the list is empty.
 expr<std::string> merge(const std::vector<expr<std::string>>& summaries, std::string_view name = {},
                         source_location where = source_location::current());
 
-// One summary of all summaries in a collection of the default graph. Throws failed_precondition where the collection is
+// One summary of all summaries in a collection of the default graph. Throws failed_precondition if the collection is
 // empty.
 expr<std::string> merge_all(std::string_view collection = all, source_location where = source_location::current());
 

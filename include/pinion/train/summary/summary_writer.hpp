@@ -31,15 +31,15 @@ class summary_writer {
   explicit summary_writer(const std::filesystem::path& dir, const options& o = {}) : file_(dir, o) {}
 
   // Adds the value of a summary node: one Summary message, or a tensor of several, which are merged. Values of one tag
-  // are added with rising steps. Throws invalid_argument where a string is no summary.
+  // are added with rising steps. Throws invalid_argument if a string is no summary.
   void add(const tensor<std::string>& serialized, std::int64_t step);
   void add(const std::string& serialized, std::int64_t step);
 
-  // Adds a point of a curve, without a node. Throws invalid_argument where the tag is empty or not UTF-8.
+  // Adds a point of a curve, without a node. Throws invalid_argument if the tag is empty or not UTF-8.
   void add_scalar(std::string_view tag, float value, std::int64_t step);
-  // Adds a text in Markdown, without a node. Throws invalid_argument where the tag is empty or not UTF-8.
+  // Adds a text in Markdown, without a node. Throws invalid_argument if the tag is empty or not UTF-8.
   void add_text(std::string_view tag, const std::string& markdown, std::int64_t step);
-  // Adds the hyperparameters of this run, for a table of them beside those of other runs. Throws invalid_argument where
+  // Adds the hyperparameters of this run, for a table of them beside those of other runs. Throws invalid_argument if
   // a name is empty, or a name or text is not UTF-8.
   void add_hparams(const std::vector<hyperparameter>& all);
 
