@@ -11,8 +11,8 @@
 
 namespace pinion::inline v0 {
 
-// The cancellation of one step. Thread-safe. Callbacks run once, in the thread that cancels, without a lock held. A
-// callback that was unsubscribed in time never runs. The subscribers own what their callbacks refer to.
+// The cancellation of one step. Thread-safe. It owns the callbacks until they run or are unsubscribed. They run once,
+// in the thread that cancels, without a lock held; a callback that was unsubscribed in time never runs.
 class cancellation {
  public:
   // True once cancel() was called.

@@ -24,25 +24,27 @@ namespace pinion::inline v0 {
 // The kind of an error, for a program to decide on; the sentence in error::what() is for a person. These are the codes
 // of gRPC and of TensorFlow.
 enum class errc : std::uint8_t {
-  // A step was cancelled, or a queue was closed with its pending operations.
+  // A step was cancelled, a session or connection was closed while it was used, or a queue was closed with its pending
+  // operations.
   cancelled = 1,
   // An exception of user code, or an error that fits no other code.
   unknown,
-  // The caller gave a wrong value: a bad spec, a misfit feed, a shape or dtype that clashes.
+  // The caller gave a wrong value: a bad spec, a placeholder without a feed, a feed that does not fit, a device that
+  // does not exist, a shape or dtype that clashes.
   invalid_argument,
-  // Time ran out.
+  // Time ran out: the operation_timeout of a session, the max_wait of a monitored one, or the grace period of threads.
   deadline_exceeded,
-  // There is no such file, name or slot.
+  // There is no such file, name, job or slot.
   not_found,
-  // There is a thing of that name already.
+  // There is one of that name, or at that address, already.
   already_exists,
-  // The file system, or a server, does not allow it.
+  // The file system does not allow it, or a server does not allow it to this client.
   permission_denied,
   // Memory, disk, threads or another limited good has run out.
   resource_exhausted,
-  // The state does not allow it now: a variable is not initialised, a session is closed.
+  // The state does not allow it now: a variable is not initialised, a session or writer is closed.
   failed_precondition,
-  // A peer has restarted and has lost the state that the request was about.
+  // A peer has restarted and has lost the state that the request was about; a new session may succeed.
   aborted,
   // The end of the input: a queue is closed and empty, or an index is outside of its range.
   out_of_range,

@@ -22,8 +22,8 @@ stage_ptr csv_rows(const file_path& path, files::csv_options options, std::vecto
 // by piece, so the file may be larger than memory. The errors of files::csv_reader and files::read_csv are thrown by
 // the next() of a pass; iterate() throws not_found if there is no such file.
 //
-//   auto people = data::csv<float, std::string>("people.csv", {.header = true}).shuffle(1000, 1).batch(32);
-//   for (auto& [height, name] : people) step(height, name);       // tensor<float> [32], tensor<std::string> [32]
+//   auto people = data::csv<std::string, float>("people.csv", {.header = true}).shuffle(1000, 1).batch(32);
+//   for (auto& [name, height] : people) step(name, height);       // tensor<std::string> [32], tensor<float> [32]
 template <element... Ts>
 dataset<Ts...> csv(const file_path& path, files::csv_options options = {}) {
   static_assert(sizeof...(Ts) > 0, "csv<float, int, ...> takes the type of each column");

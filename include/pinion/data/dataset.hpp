@@ -5,6 +5,15 @@
 //
 // Sources are in sources.hpp and csv.hpp; tr::to_device copies the elements of a dataset to a device ahead of the
 // steps.
+//
+//   from_tensors(a, b)     rows of tensors              shuffle(n, seed)    a random order out of a buffer of n
+//   range(n)               numbers                      batch(n)            n elements as one
+//   from_generator(f)      what a function returns      repeat(n)           n times, or without end
+//   csv<Ts...>(path)       rows of a file               take(n), skip(n)    the first n, all but the first n
+//   zip(a, b)              two datasets side by side    shard(n, i)         one worker's share
+//                                                       map(f), filter(f)   a function of each element
+//                                                       prefetch(n)         made ahead by a thread
+//                                                       cache()             kept after the first pass
 #pragma once
 
 #include <cstdint>
@@ -69,9 +78,10 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
   std::default_sentinel_t end() const { return {}; }
 
   // Shuffles: takes a random element out of a buffer of `buffer` elements, then fills its place with the next. The
-  // order is uniform where the buffer holds all elements. Each pass, and each repetition in it, has an order of its
-  // own, unless reshuffle_each_iteration is false. One seed gives one order on every machine. Throws invalid_argument
-  // if buffer < 1.
+  // order is uniform if the buffer holds all elements. It keeps that many elements in memory, or only their numbers
+  // where they are rows of a table. Each pass, and each repetition in it, has an order of its own, unless
+  // reshuffle_each_iteration is false. One seed gives one order on every machine. Throws invalid_argument if buffer <
+  // 1.
   dataset shuffle(std::int64_t buffer, std::uint64_t seed = 0, bool reshuffle_each_iteration = true) const {
     return dataset(all_.shuffle(buffer, seed, reshuffle_each_iteration));
   }

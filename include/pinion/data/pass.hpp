@@ -1,4 +1,4 @@
-// A pass over a dataset as its user sees it: next(), or a loop.
+// A pass over a dataset as its user sees it: next(), or a loop. Passes are opened by dataset::iterate().
 #pragma once
 
 #include <cstddef>

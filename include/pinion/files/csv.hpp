@@ -1,7 +1,13 @@
 // Comma-separated values (RFC 4180): rows of texts, and typed columns of a whole file.
 //
-//   auto [height, name] = pn::files::read_csv<float, std::string>("people.csv", {.header = true});
+//   auto [name, height] = pn::files::read_csv<std::string, float>("people.csv", {.header = true});
 //   auto x = pn::files::read_csv_matrix<float>("x.csv");                          // [rows, columns]
+//
+// people.csv might be:
+//
+//   name,height
+//   "Doe, Jane",1.70
+//   "the ""Kid""",1.55
 #pragma once
 
 #include <cstddef>

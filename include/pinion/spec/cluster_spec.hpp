@@ -2,6 +2,9 @@
 //
 //   pn::cluster_spec cluster{{"ps", {"127.0.0.1:2221"}}, {"worker", {"127.0.0.1:2222", "127.0.0.1:2223"}}};
 //   pn::server worker{cluster, {.job = "worker", .task = 0}};
+//
+// A job is a name and a set of numbered tasks; a task is a process with an address. Every process of a cluster is given
+// the same cluster_spec.
 #pragma once
 
 #include <concepts>
@@ -26,10 +29,11 @@ concept address_text = std::convertible_to<const T&, std::string_view>;
 //   cluster_spec sparse{{"ps", {{0, "a:1"}, {5, "b:1"}}}};
 //
 // A value that owns its texts. The order in which jobs and tasks were given does not matter. Distinct objects may be
-// used from distinct threads, and one object by many readers. The constructors and the add functions throw
-// invalid_argument for a bad job name or address, a negative task, and a job, task or address that is given twice; port
-// 0 asks the system for a free port, so it is never the same address. The functions that ask for a job or task throw
-// not_found if it does not exist.
+// used from distinct threads, and one object by many readers.
+//
+// The constructors and the add functions throw invalid_argument for a bad job name or address, a negative task, and a
+// job, task or address that is given twice. Port 0 asks the system for a free port, so it is never the same address.
+// The functions that ask for a job or task throw not_found if it does not exist; the sentence lists those that do.
 class cluster_spec {
  public:
   // A task in braces: an address, whose index is its position in the list, or an index and an address. It is a type of

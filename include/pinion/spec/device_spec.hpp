@@ -52,9 +52,16 @@ struct device_spec {
 };
 
 // Reads a device string such as "/job:ps/task:0/cpu:0", at compile time or at run time. Segments between slashes come
-// in any order, and empty ones are ignored: job:NAME, replica:N, task:N, device:TYPE[:N], and the short forms cpu[:N]
-// and gpu[:N] in any case. "*" as a value leaves the field unset; beside a type of "*" there is no number. Of a
-// repeated job, replica or task the last one counts; a repeated type is refused.
+// in any order, and empty ones are ignored:
+//
+//   job:NAME      a letter, then letters, digits, _ or -; at most 63
+//   replica:N     a number from 0 to 2147483647
+//   task:N        a number, too
+//   device:T[:N]  a letter, then letters, digits or _, at most 31, in any case; and the index of the device
+//   cpu[:N]       short for device:CPU[:N]; gpu[:N] for device:GPU[:N]
+//
+// "*" as a value leaves the field unset; beside a type of "*" there is no number. Of a repeated job, replica or task
+// the last one counts; a repeated type is refused.
 //
 // A bad string throws invalid_argument with a sentence; in a constant expression it does not compile, and the compiler
 // shows that sentence.
@@ -79,7 +86,7 @@ constexpr device_spec merge(const device_spec& outer, const device_spec& inner) 
 }
 
 // True if every field that is set in `less` is set to the same value in `more`, so that laying `less` over `more`
-// changes nothing.
+// changes nothing: "/gpu:0" specifies "/job:worker/task:1/gpu:0".
 constexpr bool is_specification(const device_spec& less, const device_spec& more) {
   return merge(more, less) == more;
 }

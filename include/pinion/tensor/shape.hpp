@@ -2,6 +2,9 @@
 //
 //   []          a scalar: one element           [50, 784]      50 rows of 784 columns
 //   [?, 784]    any number of such rows         <any shape>    not even the rank is known
+//
+// Elements are stored row-major: the last axis is contiguous. A shape with a dimension of 0 has no elements, and is
+// valid.
 #pragma once
 
 #include <cstdint>

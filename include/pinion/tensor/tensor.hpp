@@ -120,9 +120,15 @@ inline constexpr bool is_tensor = false;
 template <class T>
 inline constexpr bool is_tensor<tensor<T>> = true;
 
-// A tensor on the host whose dtype is known. A value: copies share memory until one of them is written to, and then
-// that one gets memory of its own. Distinct objects may be used from distinct threads; one object is written by one
-// thread at a time. Indices outside of the shape throw out_of_range.
+// A tensor on the host whose dtype is known: the type that sessions are fed with and that fetches return. A value:
+// copies share memory until one of them is written to, and then that one gets memory of its own. Distinct objects may
+// be used from distinct threads; one object is written by one thread at a time. Indices outside of the shape throw
+// out_of_range.
+//
+//   pn::tensor<float> x{{50, 784}};             // 50 rows of 784 zeros
+//   pn::tensor<float> one = 1.f;                // a scalar
+//   float f = sess.run(loss);                   // a tensor with one element converts to its value
+//   sess.run({{X, x}}, train);
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
  public:
@@ -155,8 +161,10 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
     std::copy(nested.elements().begin(), nested.elements().end(), t.data());
     return t;
   }
-  // A tensor of a vector, span or array of T, or of such sequences nested. Throws invalid_argument if rows are
-  // ragged.
+  // A tensor of a vector, span or array of T, or of such sequences nested. Throws invalid_argument if rows are ragged.
+  //
+  //   std::vector<std::vector<float>> rows{{1, 2}, {3, 4}};
+  //   auto t = pn::tensor<float>::of(rows);       // [2, 2]
   template <rows::of<T> R>
   static tensor of(const R& rows) {
     pinion::shape extent;
@@ -200,8 +208,8 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
   std::span<const T> span() const { return {data(), static_cast<std::size_t>(size())}; }
   std::span<T> span() { return {data(), static_cast<std::size_t>(size())}; }
 
-  // The element at an index for each axis. Throws out_of_range for an index outside of the shape, or for another number
-  // of indices than axes.
+  // The element at an index for each axis, as in x(i, j). Throws out_of_range for an index outside of the shape, or for
+  // another number of indices than axes. Negative indices are outside. A loop over many elements is faster over span().
   template <class... I>
   const T& operator()(I... index) const {
     return data()[offset({static_cast<std::int64_t>(index)...})];

@@ -33,10 +33,9 @@ struct join_options {
 };
 
 // A coordinator launches threads, tells them when to stop and collects the first failure among them. It owns the
-// threads that it launched. All members may be called from several threads at once, also from the launched ones, except
-// that only one thread may call join() or destroy it. The destructor asks for the stop and waits for the threads
-// without a limit, so every thread has to look at should_stop(), or wait for something that the stop ends. Errors of
-// the threads are of any code; join() throws the first of them.
+// threads that it launched. Thread-safe: members may be called by any thread, and by the launched ones too, except that
+// these must not call join() or the destructor, which wait for them. The destructor asks for the stop and waits for the
+// threads without a limit, so every thread has to look at should_stop(), or wait for something that the stop ends.
 class coordinator {
  public:
   // An error whose code is in `clean_stop` stops the threads, but join() does not throw it: by default the end of the

@@ -6,6 +6,8 @@
 //     auto& [x, y] = *batch;
 //     sess.run({{X, x}, {labels, y}}, train);
 //   }
+//
+// Feeding a device_tensor costs no copy in a step on that device.
 #pragma once
 
 #include <cstddef>

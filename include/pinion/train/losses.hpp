@@ -8,6 +8,11 @@
 // Formulas: TensorFlow 1.15, python/ops/losses/losses_impl.py. Labels and predictions have one dtype, float or double
 // (a compile error otherwise), and one shape (invalid_argument otherwise, as far as the shapes are known when the graph
 // is built).
+//
+//   regression                   mean_squared_error, absolute_difference, huber_loss
+//   yes or no for each element   sigmoid_cross_entropy, hinge_loss (logits); log_loss (probabilities)
+//   one class for each row       softmax_cross_entropy (distributions), sparse_softmax_cross_entropy (class numbers)
+//   small weights                l2_regularizer
 #pragma once
 
 #include <string>
@@ -116,7 +121,8 @@ expr<T> compute_weighted_loss(const expr<T>& losses, const loss_options& o = {},
   return loss;
 }
 
-// Adds a loss of the caller's own to the collection "losses" as it is, for get_total_loss() to count.
+// Adds a loss of the caller's own to the collection "losses" as it is, for get_total_loss() to count. It should be a
+// scalar, since the losses are added up.
 template <element T>
 void add_loss(const expr<T>& loss) {
   loss.owner().add_to_collection("losses", loss.id());
@@ -138,17 +144,19 @@ void add_loss(const expr<T>& loss) {
     detail::expect_same_shape(#name, y, x);                                                      \
     return compute_weighted_loss<T>(formula, o);                                                 \
   }
-// The mean squared error, (x - y)^2 of predictions x and labels y.
+// The squared error (x - y)^2 of predictions x and labels y, by default its mean. It suits regression; its gradient
+// grows with the error.
 PINION_LOSS(mean_squared_error, "mean_squared_error", square(x - y))
-// The absolute difference, |x - y|.
+// The absolute difference |x - y| of predictions x and labels y. An outlier pulls no more than any other error.
 PINION_LOSS(absolute_difference, "absolute_difference", abs(x - y))
-// The hinge loss, max(0, 1 - x (2 y - 1)). Labels y are 0 or 1, predictions x are logits.
+// The hinge loss, max(0, 1 - x (2 y - 1)), of a classifier between two classes. Labels y are 0 or 1, predictions x are
+// logits. An example that is right by a margin of 1 costs nothing.
 PINION_LOSS(hinge_loss, "hinge_loss", relu(T(1) - x * (y * T(2) - T(1))))
-// The cross entropy of independent classes, log(1 + e^x) - x y. This form neither overflows nor loses small terms.
-// Labels y are probabilities, predictions x are logits.
+// The cross entropy of independent classes, log(1 + e^x) - x y, where each element is a yes or no of its own. This form
+// neither overflows nor loses small terms. Labels y are probabilities, predictions x are logits.
 PINION_LOSS(sigmoid_cross_entropy, "sigmoid_cross_entropy_loss", softplus(x) - x * y)
 // The log loss, -y log(x + 1e-7) - (1 - y) log(1 - x + 1e-7). Predictions x are probabilities; the 1e-7 keeps the
-// logarithms finite.
+// logarithms finite. For logits sigmoid_cross_entropy is more exact.
 PINION_LOSS(log_loss, "log_loss",
             -y* log(x + static_cast<T>(1e-7)) - (T(1) - y) * log((T(1) + static_cast<T>(1e-7)) - x))
 #undef PINION_LOSS
@@ -177,6 +185,8 @@ expr<dsl::value_of<P>> huber_loss(const L& labels, const P& predictions, double 
 // one loss a row, and weights broadcast to [n]. Label smoothing moves this part of each label to all classes evenly: y
 // (1 - smoothing) + smoothing / c. Throws invalid_argument if smoothing is wanted and the number of classes is not
 // known.
+//
+//   auto loss = tr::softmax_cross_entropy(pn::one_hot<float>(digits, 10), logits, {}, .1);
 template <dsl::graph_operand L, dsl::graph_operand P>
 expr<dsl::value_of<P>> softmax_cross_entropy(const L& onehot_labels, const P& logits, const loss_options& o = {},
                                              double label_smoothing = 0,

@@ -9,6 +9,10 @@
 // The counters are double, local (collection "local_variables"), and are placed where the metric is made. Semantics:
 // TensorFlow 1.15, python/ops/metrics_impl.py. Updates are not atomic: of two that run at once, each may see half of
 // the other.
+//
+//   mean       of numbers                      sum(w x) / sum(w)
+//   accuracy   of predictions and labels       the part that is equal
+//   auc        of probabilities and bools      the area under the ROC curve
 #pragma once
 
 #include <string_view>

@@ -4,6 +4,8 @@
 //   tr::coordinator coord;
 //   tr::queue_runner runner{q, {put}};                                      // one thread for each operation
 //   runner.start(sess, coord);
+//
+// A monitored session starts the runners of its graph by itself: tr::add_queue_runner(runner) is enough there.
 #pragma once
 
 #include <memory>

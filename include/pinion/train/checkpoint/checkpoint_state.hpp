@@ -3,6 +3,9 @@
 //   model_checkpoint_path: "model-20"
 //   all_model_checkpoint_paths: "model-10"
 //   all_model_checkpoint_paths: "model-20"
+//
+// The first line names the newest checkpoint; the others list all that are kept, oldest first. TensorFlow's lines with
+// the times of the checkpoints follow.
 #pragma once
 
 #include <filesystem>

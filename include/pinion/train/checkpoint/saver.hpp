@@ -10,6 +10,14 @@
 // a slot of one, is saved as one tensor under its own name, in the file of the task that has its first part. A
 // checkpoint does not tell into how many parts a variable was cut: it can be restored to any number of parts, or to a
 // variable that is not cut.
+//
+// A folder after two saves with two ps tasks:
+//
+//   checkpoint                              the list: model-10, model-20
+//   model-10-00001-of-00002.safetensors     the variables of the first task
+//   model-10-00002-of-00002.safetensors     those of the second
+//   model-10.safetensors.index.json         which file holds which variable
+//   model-20-...
 #pragma once
 
 #include <atomic>
@@ -61,6 +69,10 @@ struct restore_options {
 // meanwhile by the saver's own thread: the destructor waits for it, and so does every function that asks about
 // checkpoints. A checkpoint that is damaged, incomplete or does not fit the graph is an error that names the file and
 // the variable, and changes no variable.
+//
+//   tr::saver best{{.variables = {W, b}, .max_to_keep = 1}};
+//   best.save(sess, "best/model", step);
+//   best.restore(sess, "best/model-20", {.partial = true});
 class saver {
  public:
   // Refers to the thread's default graph. A bad list of variables is reported by the first save or restore:

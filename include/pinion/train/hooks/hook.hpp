@@ -22,6 +22,15 @@
 // In a recovery a new session is made and after_create_session is called again. A monitored session owns copies of its
 // hooks and calls them in its own thread, in the order of the list. An exception of a hook is an error of the step; a
 // step that fails calls no after_run.
+//
+// The hooks of the library:
+//
+//   checkpoint_saver     saves now and then           early_stopping       ends without progress, keeps the best
+//   summary_saver        writes summaries             stop_at_step         ends at a step
+//   step_counter         measures steps a second      nan_tensor           notices divergence
+//   logging_tensor       prints values                progress_bar         shows how far training is
+//   profiler             traces a step now and then   global_step_waiter   begins later
+//   feed_fn              feeds each step              final_ops            computes something at the end
 #pragma once
 
 #include <concepts>

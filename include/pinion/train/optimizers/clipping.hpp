@@ -5,6 +5,10 @@
 //
 // Functions of a list of gradients take those of compute_gradients, dense and sparse. The rows of a sparse gradient are
 // clipped as they are; rows with the same index are not added up first, as in TensorFlow.
+//
+//   clip_by_value         each element by itself             the direction of a gradient may change
+//   clip_by_norm          each tensor by its own norm        each direction stays
+//   clip_by_global_norm   all tensors by one common norm     the direction of the whole step stays
 #pragma once
 
 #include <string>
@@ -127,8 +131,8 @@ struct clipped_gradients {
   std::vector<gradient_of_variable> gradients;
   expr<double> norm;  // the global norm before clipping
 };
-// Scales all gradients by one factor, so that their global norm is at most clip_norm; an infinite or NaN norm makes all
-// elements NaN. Throws invalid_argument unless clip_norm is positive.
+// Scales all gradients by one factor, so that their global norm is at most clip_norm; the direction of the step stays.
+// An infinite or NaN norm makes all elements NaN. Throws invalid_argument unless clip_norm is positive.
 clipped_gradients clip_by_global_norm(const std::vector<gradient_of_variable>& gradients, double clip_norm,
                                       source_location where = source_location::current());
 

@@ -10,9 +10,9 @@
 
 namespace pinion::inline v0::train {
 
-// A variable and the gradient of a loss by it, dense or sparse. A sparse gradient is some rows and their indices. An
-// empty gradient holds neither, and is passed over when gradients are applied. A value; it refers to the graph by node
-// numbers.
+// A variable and the gradient of a loss by it, dense or sparse. A sparse gradient, such as that of a look-up in a
+// table, is some rows and their indices. An empty gradient holds neither, and is passed over when gradients are
+// applied. A value; it refers to the graph by node numbers.
 struct gradient_of_variable {
   // The gradient: an output that computes it, or its rows and their indices.
   gradient_value gradient;

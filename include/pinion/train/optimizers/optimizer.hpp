@@ -5,6 +5,10 @@
 //   auto train = o.minimize(loss, {.global_step = step});
 //   auto gradients = o.compute_gradients(loss);                       // or in two calls, to change them in between
 //   auto clipped = o.apply_gradients(tr::clip_by_norm(gradients, 5), {.global_step = step});
+//
+// The nodes that minimize() makes for a variable W and momentum: the gradient by W; the slot variable W/Momentum; the
+// update W/ApplyMomentum, or W/SparseApplyMomentum for a sparse gradient, on the device of W; an operation "Momentum"
+// that runs all updates; and behind it the addition to the global step. An update is atomic for each variable.
 #pragma once
 
 #include <array>
@@ -166,7 +170,8 @@ class optimizer {
     return detail::apply(maker(self()), Self::name, gradients, options, where);
   }
 
-  // Calls compute_gradients and then apply_gradients, in the graph of the loss.
+  // Calls compute_gradients and then apply_gradients, in the graph of the loss. Running the operation makes one step of
+  // training; it yields no value.
   template <dsl::graph_operand L>
   operation minimize(const L& loss, const minimize_options& options = {},
                      source_location where = source_location::current()) const {

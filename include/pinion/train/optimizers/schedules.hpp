@@ -4,9 +4,15 @@
 //   auto train = tr::momentum{{.learning_rate = rate}}.minimize(loss, {.global_step = step});
 //
 // A schedule is one node that computes a scalar in double from the step, which is int64 and counts from 0. It is placed
-// where it is made. The initial rate is a number or a scalar expression, so a schedule may be the rate of another one.
-// Formulas: TensorFlow 1.15, tf.train and python/keras/optimizer_v2/learning_rate_schedule.py. All of them throw
-// invalid_argument if a number of steps is not positive, and if the rate belongs to another graph than the step.
+// where it is made, so a guard around it decides where the rate is computed. The initial rate is a number or a scalar
+// expression, so a schedule may be the rate of another one. Formulas: TensorFlow 1.15, tf.train and
+// python/keras/optimizer_v2/learning_rate_schedule.py. All of them throw invalid_argument if a number of steps is not
+// positive, and if the rate belongs to another graph than the step.
+//
+//   exponential_decay, natural_exp_decay, inverse_time_decay     ever smaller, gradually or in stairs
+//   polynomial_decay, cosine_decay                               down to an end within a number of steps
+//   linear_warmup                                                up from a part of another rate
+//   piecewise_constant                                           a rate for each interval
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,12 @@
 //   auto train = rule.minimize(loss, {.global_step = step});
 //   tr::monitored_training_session sess{{.master = server.target(), .is_chief = task == 0,
 //                                        .hooks = {rule.make_session_run_hook(task == 0)}}};
+//
+// The steps of a replica:
+//   1. It enters: it asks for a number, and its clock begins no further back than that of the slowest.
+//   2. Each of its steps applies the gradients at once, then ticks: the clock goes on by one, and the tick ends when
+//      the replica is at most `staleness` steps ahead of the slowest.
+//   3. It leaves at the end. A thread of each replica looks now and then for others that have fallen silent.
 #pragma once
 
 #include <chrono>

@@ -1,10 +1,20 @@
-// Synchronous training: the gradients of several replicas make one update.
+// Synchronous training: the gradients of several replicas make one update. Backup replicas beyond replicas_to_aggregate
+// keep a slow one from holding up the others: a round takes the first gradients that come.
 //
 //   worker 0  gradients --push--> accumulators, one a variable, on its device
 //   worker 1  gradients --push-->      |  take those that count
 //   ...                                v
 //        commit, wait <--advance-- chief: mean, apply, count the step
 //                      barrier, beside the global step
+//
+// A round, step by step:
+//   1. Each replica draws a ticket, computes its gradients and pushes them to the accumulator of each variable, with
+//      the ticket and the step that it has seen.
+//   2. It commits the ticket at the barrier, and waits there.
+//   3. When enough replicas have committed, the chief takes their tickets from the barrier, and from each accumulator
+//      the mean of the gradients that carry these tickets.
+//   4. The wrapped optimizer applies the means, and the global step is counted.
+//   5. The chief advances the barrier to the new step. That ends the wait of the replicas, which have seen it now.
 #pragma once
 
 #include <chrono>

@@ -8,7 +8,7 @@
 
 namespace pinion::inline v0::train {
 
-// A sink that drops every line, for .log = tr::silent.
+// A sink that drops every line: tr::monitored_training_session sess{{.log = tr::silent}}.
 struct silent_t {
   void operator()(std::string_view) const {}
 };

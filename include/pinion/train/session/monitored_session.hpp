@@ -7,6 +7,14 @@
 //
 // Every task of a cluster runs this program; one of them is the chief. The hooks of a chief are, in this order: its
 // own, a step_counter, a summary_saver, those of all tasks, and last a checkpoint_saver.
+//
+// The life of a session:
+//   1. The hooks' begin() is called; the graph is completed with the operations of the scaffold, and finalized.
+//   2. It waits for the tasks that the graph names.
+//   3. The chief keeps, restores or initialises the variables; the others wait until they are ready.
+//   4. Queue runners start, and the hooks' after_create_session() is called.
+//   5. Each run() calls the hooks around a step. If a task is lost, 2 to 4 happen again, and then the step.
+//   6. close() calls the hooks' end(), stops the threads and closes the session.
 #pragma once
 
 #include <atomic>

@@ -25,7 +25,7 @@ struct scaffold {
   operation init_op = {};
   // Fed to init_op.
   std::vector<feed> init_feeds = {};
-  // Called after init_op, with the session.
+  // Called with the session after init_op: where the variables are initialised, not where a checkpoint is restored.
   std::function<void(session&)> init_fn = {};
   // Succeeds once the local variables may be initialised: while it fails with failed_precondition, a worker waits.
   // Empty: reads all global variables.

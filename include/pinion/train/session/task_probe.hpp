@@ -14,7 +14,7 @@
 
 namespace pinion::inline v0::train {
 
-// One empty node on each task, to be run with a deadline. Copies share the graph. Several threads may call run().
+// An empty node on each task, to be run with a deadline. Copies share the graph. The thread of the session uses it.
 class task_probe {
  public:
   // Makes a node on each task, or set of tasks, that a node of the graph asks for.

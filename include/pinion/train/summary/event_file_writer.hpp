@@ -4,6 +4,9 @@
 //   1. The file holds whole records, but for the end of a write that failed; the next write continues where that one
 //   ended.
 //   2. Earlier bytes never change. No other process writes to the file: its name holds host, process and a number.
+//
+// Every process that writes makes a file of its own, such as events.out.tfevents.1700000000.host.123.0. A reader takes
+// the files of a directory by name, which is by time.
 #pragma once
 
 #include <chrono>
@@ -26,7 +29,7 @@ inline double seconds_since_1970() {
 
 // The options of an event file writer.
 struct event_file_options {
-  // Events wait in memory at most this long: the next event that is added after it is written with all before it.
+  // The next event that is added this many seconds after the last write is written at once, with all events that wait.
   double flush_secs = 120;
   // Events are written once there are this many.
   std::size_t max_queue = 10;

@@ -17,6 +17,8 @@ std::string graph_text(std::string_view graph_message);
 // Writes a graph, with the devices that were asked for, as DIR/NAME, and makes the folder if it does not exist. The
 // file is there whole or not at all. Errors of the disk are those of files::output_file; a build without protozero
 // throws unimplemented.
+//
+//   tr::write_graph(pn::default_graph(), "logs");       // logs/graph.pbtxt
 void write_graph(const graph& g, const std::filesystem::path& dir, std::string_view name = "graph.pbtxt");
 
 }  // namespace pinion::inline v0::train

@@ -6,7 +6,15 @@
 //   writer.add(sess.run(merged), step);
 //
 // Each node yields a serialized Summary message, in a scalar string. It runs on the CPU of the task that a guard asks
-// for. In a build without protozero, running one throws unimplemented.
+// for. In a build without protozero, running one throws unimplemented. A tag is the name behind the name scopes that
+// are open; a tag that the graph has already gets a number, as "loss_1".
+//
+//   scalar                a number of any numeric dtype        a curve
+//   histogram             a tensor of numbers                  how they are distributed, step by step
+//   histogram_of_counts   counts of 0, 1, 2, ...               likewise, of numbers that are counted already
+//   image                 [n, height, width, channels]         pictures
+//   text                  strings                              Markdown, or a table
+//   merge, merge_all      summaries                            one summary of all
 #pragma once
 
 #include <cstdint>
