@@ -80,8 +80,8 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
   // Shuffles: takes a random element out of a buffer of `buffer` elements, then fills its place with the next. The
   // order is uniform if the buffer holds all elements. It keeps that many elements in memory, or only their numbers
   // where they are rows of a table. Each pass, and each repetition in it, has an order of its own, unless
-  // reshuffle_each_iteration is false. One seed gives one order on every machine. Throws invalid_argument if buffer <
-  // 1.
+  // reshuffle_each_iteration is false. One seed gives one order on every machine. Throws invalid_argument for a buffer
+  // below 1.
   dataset shuffle(std::int64_t buffer, std::uint64_t seed = 0, bool reshuffle_each_iteration = true) const {
     return dataset(all_.shuffle(buffer, seed, reshuffle_each_iteration));
   }
@@ -100,15 +100,15 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
   // All elements but the first `count`. Throws invalid_argument if count < 0.
   dataset skip(std::int64_t count) const { return dataset(all_.skip(count)); }
   // The elements index, index + shards, index + 2 shards, ...: one worker's share. So that shards do not overlap,
-  // shuffle after it, or shuffle before it with one seed in all workers. Throws invalid_argument unless 0 <= index <
-  // shards.
+  // shuffle after it, or shuffle before it with one seed in all workers. Throws invalid_argument for an index that is
+  // not in [0, shards).
   //
   //   digits.shard(num_workers, task).shuffle(10000, seed).batch(50)
   dataset shard(std::int64_t shards, std::int64_t index) const { return dataset(all_.shard(shards, index)); }
 
   // Replaces each element by f(tensor, ...): a tensor, a number, or a tuple of these, possibly of other types. With
-  // parallel > 1, that many threads call f; the order of the elements stays. Throws invalid_argument if parallel <
-  // 1.
+  // parallel > 1, that many threads call f; the order of the elements stays. Throws invalid_argument for a number of
+  // threads below 1.
   //
   //   auto scaled = digits.map([](pn::tensor<std::uint8_t> x, pn::tensor<int> y) { return std::tuple{scale(x), y}; },
   //                            {.parallel = 4});

@@ -8,8 +8,10 @@
 
 namespace pinion::inline v0::train {
 
-// A number, or an expression of the graph with one element: .learning_rate = .01, or .learning_rate =
-// exponential_decay(.1, step). A value; it refers to the graph of its expression.
+// A number, or an expression of the graph with one element. A value; it refers to the graph of its expression.
+//
+//   tr::momentum{{.learning_rate = .01}}
+//   tr::momentum{{.learning_rate = tr::exponential_decay(.1, step)}}
 class scalar_value : public number_or_expression {
  public:
   // A number, which becomes part of the formula that uses it.

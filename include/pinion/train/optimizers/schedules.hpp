@@ -73,8 +73,10 @@ struct polynomial_decay_options {
   bool cycle = false;
 };
 
-// Goes from the rate to its end on a polynomial, and stays there: (rate - end) (1 - min(step / decay_steps, 1))^power +
-// end. With `cycle`, the first multiple of decay_steps that is not below the step takes the place of decay_steps.
+// Goes from the rate to its end on a polynomial, and stays there. With `cycle`, the first multiple of decay_steps that
+// is not below the step takes the place of decay_steps.
+//
+//   (rate - end) (1 - min(step / decay_steps, 1))^power + end
 //
 //   polynomial_decay(.1, step, {.decay_steps = 1000, .end_learning_rate = 0})    // .1 at 0, .05 at 500, 0 from 1000 on
 expr<double> polynomial_decay(const scalar_value& rate, const expr<std::int64_t>& step,
