@@ -19,8 +19,8 @@ stage_ptr csv_rows(const file_path& path, files::csv_options options, std::vecto
 }  // namespace detail
 
 // A dataset with one element for each row of a file: one scalar for each column. Each pass reads the file anew, piece
-// by piece, so the file may be larger than memory. The errors of files::csv_reader and files::read_csv are thrown by
-// the next() of a pass; iterate() throws not_found if there is no such file.
+// by piece, so the file may be larger than memory. iterate() opens the file and throws the errors of files::csv_reader
+// for a missing file or a bad header; next() throws those of the rows, with line and column.
 //
 //   auto people = data::csv<std::string, float>("people.csv", {.header = true}).shuffle(1000, 1).batch(32);
 //   for (auto& [name, height] : people) step(name, height);       // tensor<std::string> [32], tensor<float> [32]

@@ -7,11 +7,11 @@
 
 namespace pinion::inline v0::files {
 
-// Makes a folder and those above it. Does nothing if it exists already, or for "", the current folder. Throws an
-// io_failure.
+// Makes a folder and those above it. Does nothing if it exists already, or for "", the current folder. Throws the error
+// that io_failure() makes.
 void make_folder(const std::filesystem::path& folder);
 
-// Removes a file; does nothing if it does not exist. Throws an io_failure.
+// Removes a file; does nothing if it does not exist. Throws the error that io_failure() makes.
 void remove_file(const std::filesystem::path& file);
 
 }  // namespace pinion::inline v0::files

@@ -12,8 +12,8 @@
 namespace pinion::inline v0::files {
 
 // An open regular file, whose descriptor it owns. Several threads may read at once, since there is no position. The
-// constructor throws not_found, permission_denied or another io_failure that names the file, and invalid_argument if
-// it is not a regular file. A file that shrinks while it is read is data_loss.
+// constructor throws not_found, permission_denied or another error of io_failure() that names the file, and
+// invalid_argument if it is not a regular file. A file that shrinks while it is read is data_loss.
 class input_file {
  public:
   explicit input_file(const file_path& path);

@@ -15,8 +15,8 @@ namespace pinion::inline v0::files {
 // brings the bytes to the disk and then gives them the final name. Without commit() the destructor removes the
 // temporary file, and an earlier file of that name stays. It owns its descriptor. For one thread at a time.
 //
-// Errors are those of io_failure and name the file: a full disk or quota is resource_exhausted, a folder that does not
-// exist not_found, one without rights permission_denied. A name that something else than a regular file has is
+// Errors are those of io_failure() and name the file: a full disk or quota is resource_exhausted, a folder that does
+// not exist not_found, one without rights permission_denied. A name that something else than a regular file has is
 // invalid_argument.
 class output_file {
  public:

@@ -26,7 +26,7 @@ namespace pinion::inline v0::train {
 
 // The options of coordinator::join.
 struct join_options {
-  // join() waits this long for the threads to end, counted from the stop.
+  // join() waits this long for the threads to end, counted from the stop, or from its call if that comes later.
   std::chrono::milliseconds stop_grace_period = std::chrono::seconds(120);
   // When the grace period is over, a thread that still runs is an error that names it, unless this is true.
   bool ignore_live_threads = false;
