@@ -1,4 +1,4 @@
-// A request to stop, that waits can subscribe to.
+// A request to stop, to which waits can subscribe.
 #pragma once
 
 #include <atomic>
@@ -11,17 +11,20 @@
 
 namespace pinion { inline namespace v0 {
 
-// One per step. Thread-safe. Callbacks run once, in the thread that cancels, without a lock held; a callback that was
-// unsubscribed in time never runs.
+// The cancellation of one step. Thread-safe. It owns the callbacks until they run or are unsubscribed. They run once,
+// in the thread that cancels, without a lock held; a callback that was unsubscribed in time never runs.
 class cancellation {
  public:
+  // True once cancel() was called.
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
 
+  // Cancels, and runs the callbacks. A second call does nothing.
   void cancel();
 
-  // Returns 0, without keeping the callback, if it is cancelled already.
+  // Keeps a callback for cancel() and returns its id. Returns 0 without keeping it if cancel() was called before; the
+  // caller then cancels by itself.
   std::uint64_t subscribe(std::function<void()> callback);
-  // True if the callback was still waiting, and now will not run.
+  // Removes a callback. Returns true if it had not run, and will not.
   bool unsubscribe(std::uint64_t id);
 
  private:

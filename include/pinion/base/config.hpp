@@ -1,12 +1,13 @@
-// Compiler and build-mode facts, and the few macros of the library.
+// Facts about the compiler and the build mode, and the few macros of the library.
 #pragma once
 
 #define PINION_VERSION "0.1.0"
 
-// Functions that must vanish into a caller compiled for a wider instruction set.
+// Marks a function that must be inlined into its caller, because the caller may be compiled for a wider instruction
+// set.
 #define PINION_INLINE inline __attribute__((always_inline))
 
-// Are Asio, Cereal and OpenSSL there? Answered by the build, or by looking.
+// 1 if Asio, Cereal and OpenSSL are available. The build tells it; otherwise their headers are looked for here.
 #if !defined(PINION_HAS_DISTRIBUTED)
 #if __has_include(<asio/awaitable.hpp>) && __has_include(<cereal/cereal.hpp>) && __has_include(<openssl/hmac.h>)
 #define PINION_HAS_DISTRIBUTED 1
@@ -15,12 +16,14 @@
 #endif
 #endif
 
-// Before a constructor of what counts as long as it lives. On the class alone, the attribute says nothing under g++.
+// Marks the constructor of a guard, an object that has its effect as long as it lives. g++ ignores the attribute on the
+// class alone.
 #define PINION_GUARD [[nodiscard("a guard counts while it lives, and this one is gone at once: give it a name")]]
 
-// Two ways to build, one source: pure headers, or pinion::compiled. A header declares, documents and holds templates;
-// the bodies of everything else stand beside it in a file of the same name, .ipp, which the header includes at its end
-// in the first mode, and one unit of cmake/compiled in the second. begins each definition there.
+// The library is built in one of two modes from one source: as pure headers, or as pinion::compiled. A header declares,
+// documents and holds templates. The bodies of all other functions stand beside it in a file of the same name, .ipp;
+// the header includes it at its end in the first mode, and one unit of cmake/compiled includes it in the second. Each
+// definition there begins with PINION_DECL.
 #if defined(PINION_COMPILED)
 #define PINION_HEADER_ONLY 0
 #define PINION_DECL
@@ -29,7 +32,7 @@
 #define PINION_DECL inline
 #endif
 
-// A build mode must be the same in every unit of a program. The same name is thread-local in one mode and plain in the
+// The build mode must be the same in every unit of a program. The name below is thread-local in one mode and not in the
 // other, and every unit mentions it, so that the linker refuses a mixture and prints the name.
 extern "C" {
 #if defined(PINION_COMPILED)

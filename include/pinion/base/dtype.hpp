@@ -1,4 +1,4 @@
-// The types an element may have.
+// The element types of tensors: as values (dtype), as C++ types (element), and as sets (dtype_set).
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,34 @@
 
 namespace pinion { inline namespace v0 {
 
+// The type of an element, with the C++ type and the bytes of one element:
+//
+//   float32   float          4      int32     std::int32_t   4      boolean   bool          1
+//   float64   double         8      int64     std::int64_t   8      string    std::string   on the host only
+//   bfloat16  -              2      uint8     std::uint8_t   1      invalid   no type
+//   half      -              2
+//
+// bfloat16 and half are dtypes of files and of devices that have them; they have no C++ type here.
 enum class dtype : std::uint8_t { invalid, float32, float64, int32, int64, uint8, boolean, string, bfloat16, half };
 
+// The name of a dtype, such as "float" or "int32".
 constexpr std::string_view to_string(dtype type) {
   constexpr std::string_view names[] = {"invalid", "float", "double", "int32",    "int64",
                                         "uint8",   "bool",  "string", "bfloat16", "half"};
   return names[static_cast<unsigned>(type)];
 }
 
-// Bytes of one element in a buffer.
+// The bytes of one element in a buffer. The characters of a string are not counted.
 constexpr std::size_t size_of(dtype type) {
   constexpr std::size_t sizes[] = {0, 4, 8, 4, 8, 1, 1, sizeof(std::string), 2, 2};
   return sizes[static_cast<unsigned>(type)];
 }
 
+// True for float32, float64, bfloat16 and half.
 constexpr bool is_floating(dtype type) {
   return type == dtype::float32 || type == dtype::float64 || type == dtype::bfloat16 || type == dtype::half;
 }
+// True for int32, int64 and uint8.
 constexpr bool is_integer(dtype type) {
   return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8;
 }
@@ -52,36 +63,42 @@ constexpr dtype dtype_for() {
 }
 }  // namespace detail
 
+// The dtype of a C++ type: dtype_of<float> is dtype::float32. It is invalid for a type that no element has. An integer
+// type is judged by its size and sign, so `int` and std::int32_t have one dtype.
 template <class T>
 inline constexpr dtype dtype_of = detail::dtype_for<T>();
 
-// For the messages of compilers.
+// Lists of the element types: for macros, and as a sentence that compilers print.
 #define PINION_EACH_ELEMENT(X) X(float) X(double) X(std::int32_t) X(std::int64_t) X(std::uint8_t) X(bool) X(std::string)
 #define PINION_ELEMENT_TYPES \
   "the element types are float, double, std::int32_t, std::int64_t, std::uint8_t, bool and std::string"
 
 namespace detail {
-// Compilers quote the call, and so the text, where it is false: in their first lines where it stands in the head of a
-// class template, which `template <element T>` would not bring there.
+// Compilers quote the call, and with it the sentence, where this is false. In the head of a class template they quote
+// it in their first lines, which they do not for `template <element T>`.
 template <class... T>
 constexpr bool are_elements(const char*) {
   return ((dtype_of<T> != dtype::invalid && std::is_same_v<T, std::remove_cvref_t<T>>)&&...);
 }
 }  // namespace detail
 
-// A C++ type that an element of a tensor may have.
+// A C++ type that an element of a tensor may have: float, double, std::int32_t, std::int64_t, std::uint8_t, bool or
+// std::string.
 template <class T>
 concept element = detail::are_elements<T>(PINION_ELEMENT_TYPES);
 
-// A set of dtypes, as kernels declare it.
+// A set of dtypes, by which a kernel declares what it takes: dtype_set{dtype::float32, dtype::int32}. A value, usable
+// in constant expressions.
 struct dtype_set {
   std::uint16_t bits = 0;
 
   constexpr dtype_set() = default;
   template <class... D>
   constexpr explicit dtype_set(D... types) : bits(static_cast<std::uint16_t>((0u | ... | (1u << unsigned(types))))) {}
+  // True if the set has a dtype.
   constexpr bool has(dtype type) const { return bits >> unsigned(type) & 1; }
   constexpr bool empty() const { return bits == 0; }
+  // The union of two sets.
   friend constexpr dtype_set operator|(dtype_set a, dtype_set b) {
     dtype_set r;
     r.bits = static_cast<std::uint16_t>(a.bits | b.bits);
@@ -90,19 +107,29 @@ struct dtype_set {
   friend constexpr bool operator==(dtype_set, dtype_set) = default;
 };
 
+// The sets that kernels use. `plain` are the dtypes that can be copied byte by byte and have a C++ type.
 namespace dtypes {
+// No dtype at all.
 inline constexpr dtype_set none{};
+// The floating-point dtypes that have a C++ type.
 inline constexpr dtype_set floating{dtype::float32, dtype::float64};
+// The integer dtypes.
 inline constexpr dtype_set integers{dtype::int32, dtype::int64, dtype::uint8};
+// All dtypes that arithmetic is defined for.
 inline constexpr dtype_set numbers = floating | integers;
+// Numbers and bools: dtypes that are copied byte by byte.
 inline constexpr dtype_set plain = numbers | dtype_set{dtype::boolean};
+// Every dtype that has a C++ type.
 inline constexpr dtype_set all = plain | dtype_set{dtype::string};
 // A node that yields no value, or a handle of a state, selects its kernel by no dtype.
 inline constexpr dtype_set no_value{dtype::invalid};
 inline constexpr dtype_set any = all | no_value;
 }  // namespace dtypes
 
-// Calls f.template operator()<T>() for the C++ type of a dtype; f must accept every plain element type.
+// Calls f.template operator()<T>() for the C++ type of a dtype and returns its result. f must accept every plain
+// element type; a dtype without a plain type is taken for float.
+//
+//   const double sum = visit_plain(t.dtype(), [&]<class T>() { return add_up(t.data<T>(), t.count()); });
 template <class F>
 constexpr decltype(auto) visit_plain(dtype type, F&& f) {
   switch (type) {

@@ -1,4 +1,4 @@
-// The name of a file or folder, as functions take it.
+// The name of a file or folder, as functions of pinion take it.
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@
 
 namespace pinion { inline namespace v0 {
 
-// A text, a std::filesystem::path, or an entry of a folder; where a file is opened, a path is made of it: so a header
-// that takes one does not bring <filesystem>. A value.
+// A path as a text. It is made from a text, a std::filesystem::path or an entry of a folder, so that a header that
+// takes one need not include <filesystem>. A value. It does not touch the disk.
 class file_path {
  public:
+  // These are implicit, so that each of them can be passed where a file_path is wanted.
   file_path(const char* text) : text_(text) {}
   file_path(std::string text) : text_(std::move(text)) {}
   file_path(std::string_view text) : text_(text) {}
@@ -23,6 +24,7 @@ class file_path {
   requires requires(const Entry& e) { e.path().native(); }
   file_path(const Entry& entry) : text_(entry.path().native()) {}
 
+  // The path as it was given.
   const std::string& text() const { return text_; }
 
  private:

@@ -1,4 +1,4 @@
-// Text as a template argument: a string literal in a signature, a pack of characters in a type.
+// Text as a template argument: a string literal in a signature, and a pack of characters in a type.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 
 namespace pinion { inline namespace v0 {
 
+// A string literal as a template argument.
 template <std::size_t N>
 struct fixed_string {
   char s[N]{};
@@ -15,14 +16,15 @@ struct fixed_string {
   }
 };
 
-// Types hold packs, never arrays: nvcc 13 prints a class-type template argument that holds an array as something it
-// cannot read back.
+// A text as a pack of characters. Types hold packs and never arrays, because nvcc 13 prints a template argument of a
+// class type that holds an array in a form that it cannot read back.
 template <char... C>
 struct chars {
   static constexpr char s[]{C..., '\0'};
   static constexpr std::string_view view() { return {s, sizeof...(C)}; }
 };
 
+// The pack of a string literal's characters.
 template <fixed_string S>
 constexpr auto as_chars() {
   return []<std::size_t... I>(std::index_sequence<I...>) {

@@ -1,4 +1,4 @@
-// Slow work that a process has to do once, begun before it is needed.
+// Slow work that a process does once, started before it is needed.
 #pragma once
 
 #include <pthread.h>
@@ -10,18 +10,21 @@
 
 namespace pinion { inline namespace v0 {
 
-// Work in a thread of its own, once in a process. It must be of a kind that who needs it later finds done, waits for,
-// or does itself. What it throws is dropped, and a thread that cannot be made is done without. Thread-safe.
+// Runs Work in a thread of its own, once in a process. Thread-safe. The code that needs the work later must be able to
+// find it done, wait for it, or do it itself: an exception of Work is dropped, and if no thread can be made the work is
+// not done here.
 //
 // Invariants
 //   1. begin() never waits.
-//   2. The thread that called begin() does not end before the work has. The thread-local objects of the main thread go
-//      before anything static, so that what the work leaves for static destruction is not destroyed while it runs. An
-//      object that is static itself would wait too late: what was registered last goes first.
-//   3. No process is forked while it runs: the child would find locks that nobody is there to release.
+//   2. The thread that called begin() does not end before the work has ended. The thread-local objects of the main
+//      thread are destroyed before all static ones, so that static objects that the work has made are not destroyed
+//      while it runs. A static object would wait too late, since objects are destroyed in the reverse order of their
+//      registration.
+//   3. The process is not forked while the work runs: the child would find locks that no thread releases.
 template <void (*Work)()>
 class head_start {
  public:
+  // Starts the work, unless it was started before.
   static void begin() {
     if (self().begun_.exchange(true)) return;
     std::lock_guard hold(self().mutex_);
@@ -32,8 +35,9 @@ class head_start {
       return;
     }
     thread_local const waits_at_its_end this_thread;
-    static_cast<void>(&this_thread);  // which makes it
+    static_cast<void>(&this_thread);  // this constructs it
   }
+  // True once begin() was called.
   static bool begun() { return self().begun_; }
 
  private:
@@ -51,7 +55,7 @@ class head_start {
   static void run() {
     try {
       Work();
-    } catch (...) {  // those who need it meet that themselves
+    } catch (...) {  // the code that needs the work meets the same error
     }
   }
   static void before_fork() {
@@ -61,7 +65,7 @@ class head_start {
   static void after_fork() { self().mutex_.unlock(); }
 
   head_start() = default;
-  ~head_start() { join(); }  // begun by a thread that is still there when another one ends the process
+  ~head_start() { join(); }  // for a thread that is still running when another one ends the process
   void join() {
     if (thread_.joinable()) thread_.join();
   }

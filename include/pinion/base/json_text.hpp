@@ -1,4 +1,4 @@
-// Pieces of JSON text, for files whose form is fixed, where a library would bring more than it takes away.
+// Pieces of JSON text, for files of a fixed form that do not need a JSON library.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// A JSON string; "<" is escaped too, so that it may stand in a page. Requires: UTF-8.
+// A text as a JSON string. "<" is escaped too, so that the string may be part of a web page. Requires: the text is
+// UTF-8.
 inline std::string json_quoted(std::string_view text) {
   std::string s = "\"";
   for (const char c : text) {
@@ -23,7 +24,7 @@ inline std::string json_quoted(std::string_view text) {
   return s + "\"";
 }
 
-// A list with an item a line; write(item) is its text.
+// A JSON list with one item on each line; write(item) returns the text of an item.
 template <class Items, class Write>
 std::string json_list(const Items& items, const Write& write) {
   std::string s = "[";

@@ -1,4 +1,4 @@
-// The body of a loop as a reference: one function walks whatever is looped over.
+// The body of a loop as a reference, so that one function can run every loop.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// Refers to a callable of an index, during a call.
+// A reference to a callable of an index. It is valid during the call that it is passed to.
 class loop_body {
  public:
   template <class F>

@@ -1,4 +1,5 @@
-// The MD5 digest, for spreading names as others do; not for secrets. Source: RFC 1321.
+// The MD5 digest, by which names are spread in the way that others spread them. It is not for secrets. Source: RFC
+// 1321.
 #pragma once
 
 #include <array>
@@ -11,11 +12,12 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
+// Adds a block of 64 bytes to the state.
 void md5_block(std::array<std::uint32_t, 4>& state, const unsigned char* block);
 
 }  // namespace detail
 
-// The 16 bytes, the most significant of the usual text form first.
+// The 16 bytes of a text's digest, in the order in which its usual text form writes them.
 std::array<unsigned char, 16> md5(std::string_view text);
 
 }}  // namespace pinion::v0

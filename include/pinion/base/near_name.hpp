@@ -1,4 +1,4 @@
-// Which of some names was meant by one that is not among them.
+// Finds the name that a misspelled one was meant to be.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,15 @@
 
 namespace pinion { inline namespace v0 {
 
-// How many characters to insert, remove, replace, or swap with their neighbours, to make one text of the other. Case
-// counts for nothing. Time grows with the product of their sizes.
+// The number of characters to insert, remove, replace or swap with their neighbours that makes one text of the other
+// (the optimal string alignment distance). Case is ignored. The time grows with the product of the lengths.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// Among how many characters of a name one may be wrong, for it to be meant.
+// A misspelled name may have one wrong character among this many.
 inline constexpr std::size_t characters_per_slip = 3;
 
-// The nearest of some names, of equals the first; "" where none is near: it takes more than a slip every third
-// character, or all of it would be another.
+// The name that is nearest to a wanted one; the first of several equally near. It is "" if none is near: where more
+// than one in three characters would have to change, or all of them.
 template <class Names>
 std::string nearest_name(std::string_view wanted, const Names& names) {
   std::string best;
@@ -33,7 +33,7 @@ std::string nearest_name(std::string_view wanted, const Names& names) {
   return best;
 }
 
-// "; did you mean 'worker'?", to stand at the end of a sentence; "" where no name is near.
+// The end of a sentence, such as "; did you mean 'worker'?", or "" if no name is near.
 template <class Names>
 std::string did_you_mean(std::string_view wanted, const Names& names) {
   const std::string name = nearest_name(wanted, names);

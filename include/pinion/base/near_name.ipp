@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// Rows of the table of distances between the beginnings of both; a swap looks back two of them.
+// Computes the table of distances between the beginnings of both texts row by row. A swap needs the last two rows.
 PINION_DECL std::size_t edit_distance(std::string_view a, std::string_view b) {
   const auto same = [](char x, char y) {
     const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };

@@ -1,4 +1,4 @@
-// Waits that have no deadline, because what they wait for uses what would be freed behind them.
+// Waits without a deadline: the thing waited for uses memory that is freed after the wait.
 #pragma once
 
 #include <atomic>
@@ -8,9 +8,11 @@
 
 namespace pinion { inline namespace v0 { namespace detail {
 
+// The time between two lines.
 inline std::atomic<std::chrono::milliseconds> said_wait_interval{std::chrono::seconds(10)};
 
-// Waits until `ended_within(interval)` is true. After each interval a line on standard error says what `whom()` does.
+// Waits until `ended_within(interval)` is true. After each interval it writes a line to standard error, with the text
+// of `whom()`, which tells what it waits for.
 template <class Ended, class Whom>
 void wait_and_say(const Ended& ended_within, const Whom& whom) {
   while (!ended_within(said_wait_interval.load())) std::fprintf(stderr, "pinion: %s\n", std::string(whom()).c_str());

@@ -1,4 +1,5 @@
-// Sentences put together by the compiler, for errors that it shows as a type: refused<{"job worker has tasks 0..2"}>.
+// Sentences that the compiler puts together, for errors that it shows as a type: refused<{"job worker has tasks
+// 0..2"}>.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// Text in a constant expression. Too long a text is cut.
+// A text in a constant expression, of 199 characters at most; the rest is cut off.
 struct static_text {
   char s[200]{};
   std::size_t size = 0;
@@ -25,7 +26,7 @@ struct static_text {
   }
 };
 
-// The text that a function object without captures makes, as a template argument.
+// The text that a function object without captures returns, as a template argument.
 template <class Make>
 constexpr auto as_fixed_string() {
   constexpr static_text text = Make{}();
@@ -34,8 +35,8 @@ constexpr auto as_fixed_string() {
   return fixed_string<text.size + 1>(exact);
 }
 
-// What a static_assert fails with, so that the compiler prints the sentence. (clang 14 prints its characters as
-// numbers; the types around it say the same there.)
+// A static_assert on this fails, and the compiler prints the sentence. (clang 14 prints its characters as numbers; the
+// types around it tell the same there.)
 template <fixed_string Sentence>
 inline constexpr bool refused = false;
 

@@ -1,12 +1,13 @@
-// Being asked by the system to stop: SIGINT and SIGTERM, told to those who listen, outside of the signal's handler.
+// The signals SIGINT and SIGTERM, by which the system asks a process to stop. Listeners are told of them in ordinary
+// threads, outside of the signal's handler.
 //
 // Invariants
-//   1. The handler touches nothing but lock-free atomics and a pipe; all else happens in threads of ours.
-//   2. A signal has our handler only where it had the default one, and only while somebody listens. A second one ends
-//      the process, as the default handler does.
-//   3. A process that was asked once stays asked: who listens later is told at once.
-//   4. Those who serve are told when all who save are done.
-//   5. A child that was forked is on its own: there the signal does what it does without us.
+//   1. The handler touches only lock-free atomics and a pipe; all other work is done in threads.
+//   2. A signal gets this handler only if it had the default one, and only while there is a listener. A second signal
+//      ends the process, as the default handler does.
+//   3. A process that was asked once stays asked: a later listener is told at once.
+//   4. Listeners that serve are told when all listeners that save are done.
+//   5. A forked child is on its own: there a signal does what it does without this handler.
 #pragma once
 
 #include <atomic>
@@ -22,12 +23,12 @@
 
 namespace pinion { inline namespace v0 {
 
-// Those who save have to be done before those who serve are told.
+// The turn in which a listener is told: those that save are done before those that serve are told.
 enum class stop_turn { saves, serves };
 
 namespace detail {
 
-// The one place where signals of this process arrive. Lives as long as the process. Thread-safe.
+// The place where the signals of this process arrive. There is one, which lives as long as the process. Thread-safe.
 class stop_signals {
  public:
   struct told {
@@ -41,33 +42,40 @@ class stop_signals {
   static stop_signals& of_this_process();
 
   place add(stop_turn turn, std::function<void(int)> tell);
+  // The first signal that has come, or 0.
   static int asked() { return asked_; }
   void remove(place at);
 
  private:
   // The state that the handler may touch.
   static inline std::atomic<int> asked_{0};         // the first signal that came
-  static inline std::atomic<bool> heard_{false};    // and whether it has been taken notice of
-  static inline std::atomic<int> wakes_{-1};        // the end of a pipe
-  static inline std::atomic<::pid_t> process_{-1};  // that listens
+  static inline std::atomic<bool> heard_{false};    // the watcher has taken notice of it
+  static inline std::atomic<int> wakes_{-1};        // the end of the pipe that wakes the watcher
+  static inline std::atomic<::pid_t> process_{-1};  // the process that listens
   static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-  // A launcher may pass on what the terminal has sent to all; until the first is heard, it is the same request.
+  // Notes the first signal and wakes the watcher. A launcher may pass on a signal that the terminal has sent to all;
+  // until the first one is heard, another one counts as the same request.
   static void handle(int signal);
   static void wake();
 
-  // Requires: the locks.
+  // Starts to listen. Requires: both locks are held.
   void open();
+  // Throws resource_exhausted.
   [[noreturn]] static void fail();
   void close();
+  // Installs the handler for a signal, if it has the default one.
   static void take(int signal);
+  // Restores the default handler of a signal.
   static void give_back(int signal);
 
+  // Runs in the watcher's thread until the last listener has left.
   void watch();
-  // Requires: the lock. Each in a thread of its own, since one may wait for another.
+  // Tells the listeners of a turn, each in a thread of its own, since one may wait for another. Requires: the lock is
+  // held.
   void tell(stop_turn turn);
 
-  std::mutex listening_;  // held while somebody comes or goes
+  std::mutex listening_;  // held while a listener comes or goes
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<told> all_;
@@ -78,10 +86,13 @@ class stop_signals {
 
 }  // namespace detail
 
-// Calls back once, in a thread of its own, when SIGINT or SIGTERM asks this process to stop, or has asked it before;
-// from then on a second one ends the process. What the callback of one who saves is to be done before is not told to
-// others until it returns. Not where a signal has a handler, or is ignored: that is put in place before. The destructor
-// waits for a callback that runs, so that it must not be called by it. resource_exhausted where the system has no more.
+// Calls a function once, in a thread of its own, when SIGINT or SIGTERM asks this process to stop, or has asked it
+// before. From then on a second signal ends the process. Listeners of the turn `serves` are called when the functions
+// of the turn `saves` have returned.
+//
+// A signal that the program handles or ignores is left alone; the program must have set that up before. The destructor
+// waits for a call that is running, so it must not be called by the function. Listeners may be made and destroyed in
+// any thread. The constructor throws resource_exhausted if the system gives no pipe or thread.
 class stop_listener {
  public:
   stop_listener(stop_turn turn, std::function<void(int signal)> tell)
@@ -93,11 +104,12 @@ class stop_listener {
   detail::stop_signals::place at_;
 };
 
-// The signal that has asked this process to stop, where a listener was there to hear it; 0 where none has.
+// The signal that has asked this process to stop while there was a listener; 0 if none has.
 inline int stop_signal_so_far() {
   return detail::stop_signals::asked();
 }
 
+// "SIGINT" or "SIGTERM".
 std::string_view name_of_stop_signal(int signal);
 
 }}  // namespace pinion::v0

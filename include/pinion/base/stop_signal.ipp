@@ -51,7 +51,7 @@ PINION_DECL void stop_signals::handle(int signal) {
     wake();
   } else if (::getpid() != process_ || heard_) {
     std::signal(signal, SIG_DFL);
-    std::raise(signal);  // comes when this returns
+    std::raise(signal);  // arrives when this function returns
   }
   errno = before;
 }
@@ -66,7 +66,7 @@ PINION_DECL void stop_signals::open() {
   if (wakes_ < 0) {
     if (::pipe2(ends, O_CLOEXEC) != 0) fail();
     listens_ = ends[0];
-    wakes_ = ends[1];  // and stays: a handler may be about to write
+    wakes_ = ends[1];  // it stays open, since a handler may be about to write
   }
   process_ = ::getpid();
   quits_ = false;
@@ -102,7 +102,7 @@ PINION_DECL void stop_signals::take(int signal) {
   if ((is.sa_flags & SA_SIGINFO) || is.sa_handler != SIG_DFL) return;
   is = {};
   is.sa_handler = handle;
-  is.sa_flags = SA_RESTART;  // a program that is not ours to ask need not know of interrupted calls
+  is.sa_flags = SA_RESTART;  // interrupted calls are restarted, since the program may not expect them
   ::sigaction(signal, &is, nullptr);
 }
 

@@ -1,4 +1,4 @@
-// Threads that run closures, and loops split over them.
+// A pool of threads that run closures, and loops that are split over them.
 #pragma once
 
 #include <atomic>
@@ -17,25 +17,27 @@
 
 namespace pinion { inline namespace v0 {
 
-// A fixed number of threads and one queue. Thread-safe. Its destructor runs what is queued and joins its threads, so it
-// must not be destroyed by one of them. A closure must not throw.
+// A fixed number of threads with one queue. Thread-safe. It owns its threads; the destructor runs the closures that are
+// queued and joins the threads, so none of them may destroy the pool. A closure must not throw.
 class thread_pool {
  public:
-  // With no threads, schedule() runs the closure in the caller.
+  // With 0 threads, schedule() runs each closure in the caller.
   explicit thread_pool(int threads);
   thread_pool(const thread_pool&) = delete;
   ~thread_pool();
 
   int threads() const { return static_cast<int>(threads_.size()); }
 
+  // Queues a closure for the next idle thread.
   void schedule(std::function<void()> closure);
 
-  // Runs body(i) for i in [0, chunks), in the caller and in idle threads, and returns when all are done. What a body
-  // computes must not depend on which thread runs it. The first exception is rethrown.
+  // Runs body(i) for each i in [0, chunks), in the caller and in idle threads, and returns when all are done. Rethrows
+  // the first exception. Requires: the results do not depend on the thread that runs a body.
   void for_each_chunk(std::int64_t chunks, loop_body body);
 
  private:
-  // Helpers may come late, when the loop and its caller are gone: they touch nothing but this, and find no chunk left.
+  // A loop that threads share. A helper may come when the loop and its caller are gone: it touches nothing but this
+  // object, and finds no chunk left.
   struct loop {
     loop(std::int64_t n, loop_body b) : chunks(n), body(b) {}
 
@@ -50,7 +52,8 @@ class thread_pool {
     void wait();
   };
 
-  // A sleeping thread takes tens of microseconds to wake, as long as a small kernel runs: look out a while first.
+  // Looks for work for a short time before sleeping, since a sleeping thread takes as long to wake up as a small kernel
+  // runs: tens of microseconds.
   void spin() const;
 
   void work();
@@ -58,7 +61,7 @@ class thread_pool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> queue_;
-  std::atomic<int> queued_{0};  // its length, to look at without the lock
+  std::atomic<int> queued_{0};  // the length of the queue, to be read without the lock
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

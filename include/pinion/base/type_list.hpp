@@ -1,8 +1,9 @@
-// Types as a list to build tables from.
+// A list of types, from which tables are built.
 #pragma once
 
 namespace pinion { inline namespace v0 {
 
+// A list of types, in order. It has no state.
 template <class... T>
 struct type_list {
   static constexpr int size = sizeof...(T);

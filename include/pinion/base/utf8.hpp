@@ -1,4 +1,4 @@
-// Is text UTF-8? What is written into files that others read must be.
+// UTF-8, in which text must be that is written into files for others.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
-// The length of the well-formed sequence that text begins with; 0 where there is none. Source: Unicode 15, table 3-7.
+// The length of the well-formed sequence at the beginning of a text; 0 if there is none. Source: Unicode 15, table 3-7.
 constexpr std::size_t utf8_sequence(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };
@@ -26,6 +26,7 @@ constexpr std::size_t utf8_sequence(std::string_view text) {
 
 }  // namespace detail
 
+// True if a text consists of well-formed UTF-8 sequences.
 constexpr bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t n = detail::utf8_sequence(text);

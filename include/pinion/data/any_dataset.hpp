@@ -1,4 +1,4 @@
-// A dataset whose elements have no types: what stands below the surface of one whose elements have.
+// A dataset without the types of its elements: the implementation below dataset<Ts...>, compiled once for all types.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,32 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
+// The count of repeat() that never ends.
 inline constexpr std::int64_t forever = -1;
 
+// The options of batch().
 struct batch_options {
-  bool drop_remainder = false;  // leave out what does not fill a batch at the end
+  // true: elements at the end that do not fill a batch are left out; false: they make a smaller batch.
+  bool drop_remainder = false;
 };
 
+// The options of map().
 struct map_options {
-  int parallel = 1;  // elements worked on at a time, each on a thread of the pass
+  // The number of threads of the pass that work on elements at the same time; 1: the thread that asks for the element.
+  int parallel = 1;
 };
 
-// The members do what those of dataset do. A value; copies count their passes together. Thread-safe.
+// The description of a sequence of elements, whose members do what those of dataset do. A value; copies share the
+// counter that numbers their passes. Thread-safe. A bad argument throws invalid_argument.
 class any_dataset {
  public:
   explicit any_dataset(stage_ptr last);
 
+  // Opens a pass; see dataset::iterate.
   any_pass iterate() const;
   any_pass iterate(std::uint64_t number) const;
 
+  // The transformations of dataset.
   any_dataset shuffle(std::int64_t buffer, std::uint64_t seed, bool reshuffle_each_iteration) const;
   any_dataset batch(std::int64_t size, batch_options options) const;
   any_dataset repeat(std::int64_t count) const;
@@ -40,11 +48,13 @@ class any_dataset {
   any_dataset prefetch(std::int64_t count) const;
   any_dataset cache() const;
 
+  // The last stage, for a caller that adds another one behind it.
   const stage_ptr& last() const;
 
  private:
   struct shared;
 
+  // Takes one of every `of` elements from `first` on, `most` of them at most.
   any_dataset stride(std::int64_t first, std::int64_t of, std::int64_t most) const;
 
   std::shared_ptr<shared> shared_;

@@ -29,7 +29,7 @@ inline void need(bool given, const std::string& otherwise) {
   if (!given) throw error(errc::invalid_argument, otherwise);
 }
 
-// A stage whose cursor `open` makes of the stage before it.
+// Makes a dataset by a stage whose cursor `open` makes from the stage before it.
 template <class Open>
 any_dataset then(const stage_ptr& from, Open open) {
   return any_dataset(

@@ -1,4 +1,4 @@
-// A function of the user's on elements, its type left behind where the dataset is made.
+// A user's function on elements, kept without its type, so that the stages need no templates.
 #pragma once
 
 #include <concepts>
@@ -13,24 +13,28 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// A function that takes an element's tensors and gives an element.
+// A function that takes the tensors of an element and returns an element. It is called as const.
 template <class F, class... Ts>
 concept element_function = std::invocable<const F&, tensor<Ts>...> &&
     elemental<std::remove_cvref_t<std::invoke_result_t<const F&, tensor<Ts>...>>>;
 
+// The element type that a function's result makes.
 template <class F, class... Ts>
 using mapped_element = element_from<std::remove_cvref_t<std::invoke_result_t<const F&, tensor<Ts>...>>>;
 
-// Copies share the function, which is called as const.
+// A function on elements without its type. A value; copies share the function, which is called as const, possibly by
+// several threads at once.
 struct any_function {
   std::shared_ptr<const void> function;
-  bool (*call)(const void* function, any_element& element);  // a map's changes the element; a filter's says if it stays
+  // Changes the element, and returns true, for map; tells whether the element stays, for filter.
+  bool (*call)(const void* function, any_element& element);
 
   bool operator()(any_element& element) const { return call(function.get(), element); }
 };
 
 namespace detail {
 
+// Owns an object of any type by the function that destroys it.
 std::shared_ptr<void> own(void* object, void (*destroy)(void*));
 
 template <class F>
@@ -40,6 +44,7 @@ std::shared_ptr<void> own(F f) {
 
 }  // namespace detail
 
+// The function of a map: it replaces an element by f(its tensors).
 template <element... Ts, class F>
 any_function mapping(F f) {
   return {detail::own(std::move(f)), [](const void* function, any_element& element) {
@@ -48,6 +53,7 @@ any_function mapping(F f) {
           }};
 }
 
+// The function of a filter: it tells whether an element stays.
 template <element... Ts, class F>
 any_function filtering(F keep) {
   return {detail::own(std::move(keep)), [](const void* function, any_element& element) -> bool {

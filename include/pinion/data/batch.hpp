@@ -1,4 +1,4 @@
-// The stage that makes batches: from a table in one copy, else from elements one by one.
+// The stage that makes batches. It copies a batch of a table's rows in one go, and stacks other elements one by one.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// Makes `to` elements of equal shapes along a new first dimension. Requires: at least one. Errors: shapes that differ,
-// invalid_argument.
+// Stacks elements of equal shapes along a new first dimension, and makes `to` the result. Throws invalid_argument if
+// shapes differ. Requires: there is at least one element.
 void stack(const std::vector<any_element>& elements, any_element& to);
 
+// A cursor over batches of the elements of another cursor. For one thread at a time.
 class batch_cursor final : public cursor {
  public:
   batch_cursor(cursor_ptr from, std::int64_t size, bool drop_remainder);

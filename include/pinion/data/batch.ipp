@@ -44,7 +44,7 @@ PINION_DECL batch_cursor::batch_cursor(cursor_ptr from, std::int64_t size, bool 
       drop_remainder_(drop_remainder) {}
 
 PINION_DECL bool batch_cursor::next_of_table(any_element& to) {
-  constexpr std::size_t piece = 4096;  // a batch may be larger than the table
+  constexpr std::size_t piece = 4096;  // numbers are asked for in pieces, since a batch may be larger than the table
   std::size_t got = 0;
   for (bool more = true; more && got < size_;) {
     const std::size_t wanted = std::min(size_ - got, std::max(piece, got));

@@ -1,4 +1,4 @@
-// The stage that keeps the elements of its first whole pass, and gives them again.
+// The stage that keeps the elements of its first complete pass in memory, and yields them again in later passes.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,13 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// What a pass has kept, once one has come to its end. Thread-safe.
+// The elements of the first pass that has come to its end. Thread-safe.
 class kept_elements {
  public:
   using list = std::vector<any_element>;
+  // The elements; null until a pass has come to its end.
   std::shared_ptr<const list> get() const;
+  // Keeps the elements, unless another pass was faster.
   void offer(list elements);
 
  private:
@@ -25,6 +27,7 @@ class kept_elements {
   std::shared_ptr<const list> list_;
 };
 
+// A cursor over kept elements.
 class cached_cursor final : public cursor {
  public:
   explicit cached_cursor(std::shared_ptr<const kept_elements::list> list) : list_(std::move(list)) {}
@@ -35,6 +38,7 @@ class cached_cursor final : public cursor {
   std::size_t at_ = 0;
 };
 
+// A cursor that passes on the elements of another one, and offers them to be kept when it has come to the end.
 class caching_cursor final : public cursor {
  public:
   caching_cursor(cursor_ptr from, std::shared_ptr<kept_elements> keep, std::stop_token stop)
@@ -48,10 +52,11 @@ class caching_cursor final : public cursor {
   kept_elements::list seen_;
 };
 
+// The stage behind cache(). Immutable but for the kept elements; thread-safe.
 class cache_stage final : public stage {
  public:
   explicit cache_stage(stage_ptr from) : from_(std::move(from)) {}
-  // What is kept is always pass 0, whichever asks first.
+  // The kept pass is always pass 0, whichever pass comes first, so that the elements do not depend on chance.
   cursor_ptr open(const pass_options& pass) const override;
 
  private:

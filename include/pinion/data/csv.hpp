@@ -1,4 +1,4 @@
-// The rows of a CSV file as a dataset.
+// The rows of a CSV file, as a dataset.
 #pragma once
 
 #include <utility>
@@ -18,8 +18,12 @@ stage_ptr csv_rows(const file_path& path, files::csv_options options, std::vecto
 
 }  // namespace detail
 
-// Scalars, one for each column: data::csv<float, std::string>("people.csv", {.header = true}). Each pass reads the file
-// anew, piece by piece. Errors: see files::csv_reader and files::read_csv.
+// A dataset with one element for each row of a file: one scalar for each column. Each pass reads the file anew, piece
+// by piece, so the file may be larger than memory. iterate() opens the file and throws the errors of files::csv_reader
+// for a missing file or a bad header; next() throws those of the rows, with line and column.
+//
+//   auto people = data::csv<std::string, float>("people.csv", {.header = true}).shuffle(1000, 1).batch(32);
+//   for (auto& [name, height] : people) step(name, height);       // tensor<std::string> [32], tensor<float> [32]
 template <element... Ts>
 dataset<Ts...> csv(const file_path& path, files::csv_options options = {}) {
   static_assert(sizeof...(Ts) > 0, "csv<float, int, ...> takes the type of each column");

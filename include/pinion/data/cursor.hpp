@@ -1,4 +1,5 @@
-// One pass over a dataset as its stages see it: elements one by one, or numbers of rows where nothing has touched them.
+// Cursors and stages: a pass over a dataset as its stages see it. They hand on elements one by one, or the numbers of
+// rows as long as no stage needs the elements themselves.
 #pragma once
 
 #include <cstddef>
@@ -14,38 +15,43 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// Elements that can be had by number. Immutable; thread-safe.
+// A table: elements that can be had by number. Immutable; thread-safe.
 class rows {
  public:
   virtual ~rows() = default;
-  // Makes `to` the elements of these numbers, one after another along a new first dimension.
+  // Stacks the elements of some numbers along a new first dimension, in that order, and makes `to` the result.
   virtual void batch(std::span<const std::int64_t> numbers, any_element& to) const = 0;
+  // Makes `to` the element of a number.
   virtual void one(std::int64_t number, any_element& to) const = 0;
 };
 
-// What a pass is opened with.
+// The options that a pass is opened with.
 struct pass_options {
-  std::uint64_t number = 0;  // which pass this is: shuffles go by it
-  std::stop_token stop{};    // waits and long loops end when it is requested, as if there were no more elements
+  // The number of the pass; shuffles derive their order from it.
+  std::uint64_t number = 0;
+  // When a stop is requested, waits and long loops end as if there were no more elements.
+  std::stop_token stop{};
 };
 
-// The elements of one pass, one after another, whose types the dataset knows. For one thread at a time, not always the
-// same. After an exception, or the end, nothing more is asked of it. Destruction ends its threads.
+// The elements of one pass, one after another. The dataset above knows their types. It owns the cursors before it. One
+// thread at a time uses it, not always the same one. After an exception or the end it is not asked again. Its
+// destructor joins its threads.
 //
-// A cursor over rows (whose elements are those of a table, in an order of its own) yields their numbers instead, so
-// that a batch is copied from the table in one go. One of next() and next_numbers() is used on a cursor, not both.
+// A cursor over rows of a table, in any order, can yield their numbers instead, so that a batch is copied from the
+// table in one go. A user of a cursor calls either next() or next_numbers(), not both.
 class cursor {
  public:
   virtual ~cursor() = default;
-  // Makes `to` the next element, whatever it was; false at the end.
+  // Makes `to` the next element, and returns false at the end.
   virtual bool next(any_element& to) = 0;
-  // Null where elements have no numbers. The same during the whole pass.
+  // The table whose rows the elements are; null if they are not rows of a table. It stays the same during the pass.
   virtual std::shared_ptr<const rows> table() const { return nullptr; }
-  // Fills `numbers` with those of the next elements; returns of how many, fewer only at the end. Requires: table().
+  // Fills `numbers` with those of the next elements, and returns how many there were; fewer only at the end. Requires:
+  // table() is not null.
   virtual std::size_t next_numbers(std::span<std::int64_t>) { return 0; }
 };
 
-// A cursor that has numbers whenever the one before it has; next() follows from them.
+// A cursor that yields numbers whenever the cursor before it does; its next() is derived from them.
 class numbered_cursor : public cursor {
  public:
   std::shared_ptr<const rows> table() const final { return table_; }
@@ -54,20 +60,23 @@ class numbered_cursor : public cursor {
 
  protected:
   explicit numbered_cursor(std::shared_ptr<const rows> table) : table_(std::move(table)) {}
-  virtual bool next_element(any_element& to) = 0;  // where there is no table
+  // Makes `to` the next element where there is no table.
+  virtual bool next_element(any_element& to) = 0;
 
  private:
   std::shared_ptr<const rows> table_;
 };
 
-// A dataset as its description: opens passes. Immutable but for what a cache has learnt; thread-safe.
+// One step in the description of a dataset: it opens passes. Immutable, but for the elements that a cache keeps;
+// thread-safe. Datasets share their stages.
 class stage {
  public:
   virtual ~stage() = default;
+  // Opens a pass. The cursor may outlive the stage.
   virtual cursor_ptr open(const pass_options& pass) const = 0;
 };
 
-// A stage made of a function that opens passes.
+// A stage that is made of a function which opens passes.
 template <class Open>
 class opening_stage final : public stage {
  public:
@@ -78,6 +87,7 @@ class opening_stage final : public stage {
   Open open_;
 };
 
+// Makes a stage of a function which opens passes.
 template <class Open>
 stage_ptr make_stage(Open open) {
   return std::make_shared<opening_stage<Open>>(std::move(open));

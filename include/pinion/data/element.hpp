@@ -1,4 +1,8 @@
-// What an element of a dataset is, and which dataset a function's result makes.
+// The elements of a dataset, and the element that a function's result makes.
+//
+//   element_of<float, int>                        std::tuple<tensor<float>, tensor<int>>
+//   element_from<tensor<float>>                   std::tuple<tensor<float>>
+//   element_from<std::pair<tensor<float>, int>>   std::tuple<tensor<float>, tensor<int>>
 #pragma once
 
 #include <tuple>
@@ -10,14 +14,14 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// One tensor for each component. Copies share memory until one is written to.
+// An element with its types: one tensor for each component. Copies share memory until one of them is written to.
 template <element... Ts>
 using element_of = std::tuple<tensor<Ts>...>;
 
-// An element as the stages of a dataset hand it on: the same tensors without their types.
+// An element without its types, as the stages of a dataset hand it on.
 using any_element = std::vector<any_tensor>;
 
-// How a value that a function returns is an element: a tensor, a single value, or a tuple or pair of such.
+// The component that a value makes: a tensor stands for itself, a single value for a scalar tensor.
 template <class R>
 struct as_component {};
 template <element T>
@@ -29,6 +33,7 @@ struct as_component<T> {
   using type = T;
 };
 
+// The element that a value makes: one component, or a tuple or pair of components.
 template <class R>
 struct as_element {};
 template <class R>
@@ -54,11 +59,13 @@ concept elemental = requires {
   typename as_element<R>::type;
 };
 
+// The element type that a value makes.
 template <elemental R>
 using element_from = typename as_element<R>::type;
 
 namespace detail {
 
+// Adds a component to an element.
 template <element T>
 void add(any_element& to, const tensor<T>& part) {
   to.push_back(part.untyped());
@@ -70,7 +77,7 @@ void add(any_element& to, const T& part) {
 
 }  // namespace detail
 
-// Makes `to` of what a function has returned.
+// Makes `to` the element of a function's result.
 template <elemental R>
 void assign(any_element& to, const R& value) {
   to.clear();

@@ -1,4 +1,4 @@
-// Names of what a dataset is made of, for headers that hand it on without knowing it: <pinion/data/cursor.hpp> does.
+// Names of cursors and stages, for headers that hand them on without their definitions in <pinion/data/cursor.hpp>.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// A function of the user's that gives elements, its type left behind where the dataset is made.
+// A user's function that generates elements, kept without its type.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,8 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// A generator gives a std::optional of an element. It may take a stop token, to end a long wait early.
+// The type that a generator returns, a std::optional of an element. A generator takes nothing, or a stop token by which
+// it can end a long wait.
 template <class F>
 struct generated {};
 template <class F>
@@ -25,13 +26,15 @@ requires(std::invocable<F&, std::stop_token> && !std::invocable<F&>) struct gene
     : std::remove_cvref<std::invoke_result_t<F&, std::stop_token>> {
 };
 
-// Copies share the function, which is not called: a pass calls a copy of its own.
+// A generator without its type. A value; copies share the function. It is never called itself: each pass calls a copy
+// of its own.
 struct any_generator {
   std::shared_ptr<const void> function;
   std::shared_ptr<void> (*copy)(const void* function);
-  bool (*call)(void* copy, const std::stop_token& stop, any_element& to);  // false at the end
+  bool (*call)(void* copy, const std::stop_token& stop, any_element& to);  // returns false at the end
 };
 
+// Takes a generator's type away.
 template <class F>
 any_generator generating(F f) {
   return {detail::own(std::move(f)),
@@ -48,6 +51,7 @@ any_generator generating(F f) {
           }};
 }
 
+// A stage whose passes call a copy of a generator each.
 stage_ptr generate(any_generator from);
 
 }}}  // namespace pinion::v0::data

@@ -1,4 +1,4 @@
-// Stages that run a function of the user's on each element: map, filter.
+// Stages that call a user's function for each element: map and filter.
 #pragma once
 
 #include <stop_token>
@@ -10,6 +10,7 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
+// Replaces each element by the function's result, in the thread that asks for it.
 class map_cursor final : public cursor {
  public:
   map_cursor(cursor_ptr from, any_function f) : from_(std::move(from)), f_(std::move(f)) {}
@@ -20,6 +21,7 @@ class map_cursor final : public cursor {
   any_function f_;
 };
 
+// Passes on the elements that the function accepts. A stop ends its search, as if there were no more elements.
 class filter_cursor final : public cursor {
  public:
   filter_cursor(cursor_ptr from, any_function keep, std::stop_token stop)

@@ -1,4 +1,4 @@
-// Stages that choose among elements by their place: take, skip, shard, repeat.
+// Stages that choose elements by their place: take, skip, shard and repeat.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// Of every `of` elements from number `first` on the first one, up to `most`: take is (0, 1, n), skip (n, 1, all), a
-// shard (i, n, all).
+// Takes one of every `of` elements, from number `first` on, and `most` of them at most: take is (0, 1, n), skip is (n,
+// 1, all), and a shard is (i, n, all).
 class stride_cursor final : public numbered_cursor {
  public:
   static constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
@@ -22,6 +22,7 @@ class stride_cursor final : public numbered_cursor {
   std::size_t next_numbers(std::span<std::int64_t> numbers) override;
 
  private:
+  // Skips elements up to the next one to take. Returns false at the end, or on a stop.
   bool pass_over_numbers();
   bool next_element(any_element& to) override;
 
@@ -30,7 +31,7 @@ class stride_cursor final : public numbered_cursor {
   std::stop_token stop_;
 };
 
-// Pass after pass. A pass of no elements ends it, or it would go on for ever.
+// Opens pass after pass of a stage. A pass without elements ends it; otherwise it would never end.
 class repeat_cursor final : public numbered_cursor {
  public:
   repeat_cursor(stage_ptr of, std::int64_t times, const pass_options& pass);
@@ -39,13 +40,14 @@ class repeat_cursor final : public numbered_cursor {
  private:
   repeat_cursor(cursor_ptr first, stage_ptr of, std::int64_t times, const pass_options& pass);
   bool next_element(any_element& to) override;
+  // Opens the next repetition, under a number that is derived from the pass and the repetition.
   void go_on();
 
   stage_ptr of_;
   cursor_ptr now_;
-  std::int64_t times_, done_ = 0;  // times_ < 0: for ever
+  std::int64_t times_, done_ = 0;  // negative times_: without end
   pass_options pass_;
-  bool some_ = false;  // has this pass had an element?
+  bool some_ = false;  // this repetition has had an element
 };
 
 }}}  // namespace pinion::v0::data

@@ -1,4 +1,4 @@
-// A pass over a dataset, for its user: next(), or a loop.
+// A pass over a dataset as its user sees it: next(), or a loop. Passes are opened by dataset::iterate().
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,16 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// A pass whose elements have no types; see pass.
+// A pass without the types of its elements; its rules are those of pass.
 class any_pass {
  public:
+  // Takes a cursor, which it owns.
   explicit any_pass(cursor_ptr from);
   any_pass(any_pass&&) noexcept;
   any_pass& operator=(any_pass&&) noexcept;
   ~any_pass();
 
-  // The next element, whose tensors may be taken out; null at the end, and ever after.
+  // The next element, whose tensors the caller may move out; null at the end and ever after.
   any_element* next();
 
  private:
@@ -29,25 +30,33 @@ class any_pass {
   any_element now_;
 };
 
-// The elements of one pass, one after another. Owns the threads of its stages: destroying it, at any time, stops and
-// joins them, and waits for no more than the running calls of the user's functions. Movable; one thread at a time. An
-// exception of a stage, or of a function of the user's, comes out of the next() that would have given that element (the
-// batch that would have held it, the first that a shuffle's buffer with it would have given), and ends the pass.
+// The elements of one pass, one after another. It owns the threads of its stages: its destructor, at any time, stops
+// and joins them, and waits only for calls of the user's functions that are running. Movable; for one thread at a time.
+//
+// An exception of a stage, or of a user's function, comes out of the next() that would have returned that element, and
+// ends the pass. Behind a batch stage that is the batch that would have held it; behind a shuffle, the first element
+// out of a buffer that would have held it.
+//
+//   auto epoch = digits.iterate();
+//   while (auto element = epoch.next()) {
+//     auto& [x, y] = *element;
+//   }
 template <element... Ts>
 class pass {
  public:
+  // An element: a tuple with one tensor for each component.
   using value_type = element_of<Ts...>;
 
   explicit pass(any_pass from) : from_(std::move(from)) {}
 
-  // The next element; nothing at the end, and ever after.
+  // The next element, or nothing at the end and ever after.
   std::optional<value_type> next() {
     any_element* const element = from_.next();
     if (!element) return std::nullopt;
     return take_tuple<value_type>(*element);
   }
 
-  // For range-for: for (auto& [x, y] : pass). What an iterator points to lives until it is advanced.
+  // An iterator for a loop: for (auto& [x, y] : pass). The element that it points to lives until it is advanced.
   class iterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -57,6 +66,7 @@ class pass {
     using reference = value_type&;
 
     explicit iterator(pass& of) : of_(&of) { ++*this; }
+    // The element; it may be changed or moved out. Requires: the end is not reached.
     reference operator*() const { return *now_; }
     pointer operator->() const { return &*now_; }
     iterator& operator++() {
@@ -70,6 +80,7 @@ class pass {
     pass* of_;
     mutable std::optional<value_type> now_;
   };
+  // An iterator at the next element of this pass.
   iterator begin() { return iterator(*this); }
   std::default_sentinel_t end() const { return {}; }
 

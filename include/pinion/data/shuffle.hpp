@@ -1,4 +1,4 @@
-// The stage that shuffles: a buffer from which a random element is taken, and the next one put in its place.
+// The stage that shuffles: it takes a random element out of a buffer, and puts the next one in its place.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,8 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
+// A cursor over the elements of another one in random order. It shuffles numbers of rows where there is a table, and
+// elements otherwise. For one thread at a time.
 class shuffle_cursor final : public numbered_cursor {
  public:
   shuffle_cursor(cursor_ptr from, std::int64_t buffer, std::uint64_t seed, const pass_options& pass);
@@ -22,8 +24,10 @@ class shuffle_cursor final : public numbered_cursor {
  private:
   void fill_numbers();
   bool next_element(any_element& to) override;
-  // The place of the last element is filled only now, so that an exception does not come an element early.
+  // Fills the place of the last element. It is filled this late so that an exception of the next element does not come
+  // one element early.
   void fill_hole();
+  // Takes one more element into the buffer.
   void take();
 
   cursor_ptr from_;
@@ -31,9 +35,9 @@ class shuffle_cursor final : public numbered_cursor {
   random_indices random_;
   std::stop_token stop_;
   bool filled_ = false, ended_ = false;
-  std::optional<std::size_t> hole_;            // where the last element was
-  std::vector<std::int64_t> numbers_, fresh_;  // one of these,
-  std::vector<any_element> elements_;          // or these
+  std::optional<std::size_t> hole_;            // the place that the last element was taken from
+  std::vector<std::int64_t> numbers_, fresh_;  // filled where there is a table
+  std::vector<any_element> elements_;          // filled where there is none
 };
 
 }}}  // namespace pinion::v0::data

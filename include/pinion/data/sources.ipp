@@ -36,7 +36,7 @@ class zip_cursor final : public cursor {
 
  private:
   cursor_ptr left_, right_;
-  any_element more_;  // of `right_`
+  any_element more_;  // the element of `right_`
 };
 
 PINION_DECL stage_ptr zip(stage_ptr left, stage_ptr right) {

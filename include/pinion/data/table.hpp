@@ -1,4 +1,4 @@
-// Elements by number: rows of tensors, and the numbers themselves.
+// Tables, whose elements are had by number: rows of tensors, and plain numbers.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,14 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// `count` elements of one shape along a new first dimension; not yet filled.
+// A tensor for `count` elements of one shape, along a new first dimension. Its contents are not set. Throws
+// invalid_argument if the elements have 8 dimensions, the most that a tensor has.
 any_tensor room_for(dtype type, std::int64_t count, const shape& of_one);
 
-// Slices of tensors along dimension 0, of which all have as many. Shares their memory.
+// The slices of some tensors of equal length along dimension 0. It shares their memory. Immutable; thread-safe.
 class tensor_rows final : public rows {
  public:
-  // Errors: a scalar, or tensors of different length: invalid_argument. Requires: at least one.
+  // Throws invalid_argument for a scalar, and for tensors of different length. Requires: at least one tensor.
   explicit tensor_rows(any_element of);
   std::int64_t count() const { return count_; }
 
@@ -31,7 +32,7 @@ class tensor_rows final : public rows {
   std::int64_t count_ = 0;
 };
 
-// The numbers first, first + step, ...
+// The numbers first, first + step, ... Immutable; thread-safe.
 class number_rows final : public rows {
  public:
   number_rows(std::int64_t first, std::int64_t step) : first_(first), step_(step) {}
@@ -39,13 +40,13 @@ class number_rows final : public rows {
   void one(std::int64_t number, any_element& to) const override;
 
  private:
-  // Modulo 2^64: the product may leave int64 where the sum does not.
+  // Computes modulo 2^64, since the product may leave int64 where the sum does not.
   std::int64_t at(std::int64_t number) const;
 
   std::int64_t first_, step_;
 };
 
-// All rows of a table, in order.
+// A cursor over all rows of a table, in order.
 class table_cursor final : public numbered_cursor {
  public:
   table_cursor(std::shared_ptr<const rows> table, std::int64_t count)

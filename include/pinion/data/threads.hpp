@@ -1,10 +1,11 @@
 // Stages with threads of their own: prefetch and parallel map.
 //
-// 1. A cursor's threads are joined by its destructor, which first asks them to stop; the request reaches every wait of
-//    the stages before it, and not the user's functions, whose running calls are waited for.
-// 2. The order of elements, and the place of an exception among them, is that of the stages before.
-// 3. No more than `room` elements are begun and not yet taken.
-// 4. No function of the user's runs with a lock held that a consumer or a stop request needs.
+// Invariants
+//   1. The destructor of a cursor joins its threads. First it asks them to stop; the request reaches every wait of the
+//      stages before it. It does not reach a user's function: the destructor waits for its running calls.
+//   2. Elements keep the order of the stages before, and so does an exception among them.
+//   3. At most `room` elements are begun and not yet taken.
+//   4. No user's function runs under a lock that a consumer or a stop request needs.
 #pragma once
 
 #include <condition_variable>
@@ -23,7 +24,7 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// Stops when it is asked to, and when the stage after it is.
+// A stop that is requested by its owner, or by the stage behind it. Thread-safe.
 class linked_stop {
  public:
   explicit linked_stop(const std::stop_token& outer) : link_(outer, [this] { own_.request_stop(); }) {}
@@ -35,14 +36,15 @@ class linked_stop {
   std::stop_callback<std::function<void()>> link_;
 };
 
-// A stage has made an element, a failure, or neither, which is the end.
+// The result of a stage: an element, a failure, or neither, which is the end.
 struct made_element {
   any_element element;
   bool some = false;
   std::exception_ptr failure;
 };
 
-// A queue of places that are filled in any order and emptied in theirs. Thread-safe.
+// A queue of places that are filled in any order and emptied in their order. Thread-safe. It waits for room and for
+// elements; a stop ends both waits.
 class ordered_queue {
  public:
   struct place {
@@ -52,21 +54,23 @@ class ordered_queue {
 
   explicit ordered_queue(std::size_t room) : room_(room) {}
 
-  // The next place, once there is room; null when asked to stop. It stays where it is until it is taken.
+  // The next place, once there is room; null on a stop. The pointer is valid until the place is taken.
   place* reserve(const std::stop_token& stop);
+  // Fills a place and wakes the consumer.
   void fill(place* at, made_element made);
-  // Makes `to` the element of the first place, once it is filled; false at the end, and when asked to stop. Rethrows a
+  // Makes `to` the element of the first place, once it is filled. Returns false at the end, and on a stop. Rethrows a
   // failure.
   bool take(any_element& to, const std::stop_token& stop);
 
  private:
   std::mutex mutex_;
   std::condition_variable_any has_room_, filled_;
-  std::deque<place> places_;  // references to its elements outlive pushes and pops at the ends
+  std::deque<place> places_;  // references to its elements survive pushes and pops at the ends
   std::size_t room_;
 };
 
-// `threads` threads that run `work`, until it returns. Requires: `stop`, requested, makes it return.
+// Threads that each run `work` until it returns. It owns them; its destructor requests the stop and joins them.
+// Requires: `work` returns once `stop` is requested. Throws resource_exhausted if the system gives no thread.
 class workers {
  public:
   workers(int threads, linked_stop& stop, const std::function<void()>& work);
@@ -80,7 +84,7 @@ class workers {
   std::vector<std::thread> threads_;
 };
 
-// Elements made ahead by one thread.
+// A cursor whose elements one thread makes ahead.
 class prefetch_cursor final : public cursor {
  public:
   prefetch_cursor(const stage& from, std::size_t room, const pass_options& pass);
@@ -92,10 +96,10 @@ class prefetch_cursor final : public cursor {
   linked_stop stop_;
   cursor_ptr from_;
   ordered_queue queue_;
-  workers thread_;  // last: first to go
+  workers thread_;  // the last member, so that it goes first
 };
 
-// A function run on several elements at a time.
+// A cursor that runs a function on several elements at the same time, in threads of its own.
 class parallel_map_cursor final : public cursor {
  public:
   parallel_map_cursor(const stage& from, any_function f, int threads, const pass_options& pass);
@@ -103,7 +107,7 @@ class parallel_map_cursor final : public cursor {
 
  private:
   void work();
-  // Makes `to` the next element, and reserves the place for what becomes of it, in the same order. No place: nothing is
+  // Makes `to` the next element and reserves the place of its result, in one order. A null place means that nothing is
   // left to do.
   bool pull(any_element& to, ordered_queue::place*& at);
 
@@ -113,7 +117,7 @@ class parallel_map_cursor final : public cursor {
   ordered_queue queue_;
   std::mutex pulling_;
   bool ended_ = false;
-  workers threads_;  // last: first to go
+  workers threads_;  // the last member, so that it goes first
 };
 
 }}}  // namespace pinion::v0::data

@@ -101,7 +101,7 @@ PINION_DECL bool parallel_map_cursor::pull(any_element& to, ordered_queue::place
   if (ended_) return false;
   at = queue_.reserve(stop_.token());
   if (!at) return false;
-  ended_ = true;  // unless there is an element
+  ended_ = true;  // stays true unless there is an element
   ended_ = !from_->next(to);
   return !ended_;
 }

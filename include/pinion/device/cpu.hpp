@@ -1,4 +1,4 @@
-// The CPU as a device: host memory in size classes, kernels in the calling thread.
+// The CPU as a device: host memory in size classes, and kernels that run in the calling thread.
 #pragma once
 
 #include <array>
@@ -13,8 +13,9 @@
 
 namespace pinion { inline namespace v0 { namespace devices {
 
-// Host memory that keeps what comes back, by size class, so that a steady state asks the system for nothing. The
-// classes are powers of two and the halves between them. Thread-safe: a lock per class.
+// Allocates host memory and keeps returned blocks by size class, so that steps that repeat ask the system for none. The
+// classes are the powers of two and the middles between them. Thread-safe: each class has a lock. Throws
+// resource_exhausted if the system has no memory.
 class pool_allocator final : public allocator {
  public:
   ~pool_allocator() override {
@@ -56,7 +57,7 @@ class pool_allocator final : public allocator {
     }
   };
 
-  // 64, 96, 128, 192, 256, ...
+  // The sizes of the classes are 64, 96, 128, 192, 256, ...
   static constexpr std::size_t smallest = 64;
   static std::size_t class_of(std::size_t bytes) {
     if (bytes <= smallest) return 0;
@@ -81,12 +82,13 @@ class pool_allocator final : public allocator {
   std::array<size_class, 128> classes_;
 };
 
-// One of the CPU devices of a task. All share the machine's memory and cores: several exist so that placement over
-// devices can be told apart.
+// One of the CPU devices of a task. All of them share the memory and the cores of the machine; several exist so that a
+// placement over devices can be seen. Its functions are thread-safe.
 class cpu_device final : public device {
  public:
   bool memory_is_limited() const override { return false; }
-  static constexpr std::int64_t nominal_memory = std::int64_t{256} << 20;  // as TensorFlow reports it; not enforced
+  // The size of its memory as TensorFlow reports it. It limits nothing.
+  static constexpr std::int64_t nominal_memory = std::int64_t{256} << 20;
 
   explicit cpu_device(const device_spec& spec) : device(spec, nominal_memory, "") {}
 

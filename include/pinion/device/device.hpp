@@ -1,4 +1,4 @@
-// The interface of what computes: a name, a memory, and perhaps a stream.
+// The interface of a device: a name, a memory and perhaps a stream.
 #pragma once
 
 #include <cstdint>
@@ -13,51 +13,62 @@
 
 namespace pinion { inline namespace v0 { namespace devices {
 
-// A point of one stream that another can wait for. Shared by both; reached at most once.
+// A point of one stream for which another stream can wait. Both share it. It is reached at most once.
 class event {
  public:
   virtual ~event() = default;
 };
 
-// An ordered queue of work on one device. enqueue() returns at once; bodies run one after the other, in the order in
-// which they were enqueued. Thread-safe. A body that throws fails the stream: later bodies are skipped until a
-// callback was handed the error.
+// A queue of work on one device, in order. enqueue() returns at once; the bodies run one after another in the order in
+// which they were enqueued. Thread-safe. A body that throws fails the stream: later bodies are skipped until a callback
+// has received the error.
 class stream {
  public:
   virtual ~stream() = default;
+  // Adds a body behind the others.
   virtual void enqueue(std::function<void()> body) = 0;
-  // Calls back, in a thread of the stream, when it has reached this point; with the error it failed by, if it has.
+  // Calls back in a thread of the stream when everything enqueued before has run; with the error if the stream has
+  // failed, else with null.
   virtual void when_reached(std::function<void(const error*)> callback) = 0;
-  // The point behind what is enqueued so far; and holding back what is enqueued next until such a point of another
-  // stream of the same kind of device is reached. If that stream failed, so does this one.
+  // record() marks the point behind everything enqueued so far. wait() holds back everything enqueued later until such
+  // a point of another stream is reached, of the same kind of device. If that stream has failed, this one fails too.
   virtual std::shared_ptr<event> record() = 0;
   virtual void wait(std::shared_ptr<event> point) = 0;
-  virtual void synchronize() = 0;  // waits until everything enqueued is done; throws what a body threw
+  // Waits until everything enqueued is done. Throws the error of a body, if one has failed.
+  virtual void synchronize() = 0;
 };
 
-// Owned by a session or a server; outlives the steps that run on it. Its functions are thread-safe.
+// A device of a task. A session or a server owns it, and it outlives the steps that run on it. Its functions are
+// thread-safe.
 class device {
  public:
   device(const device_spec& spec, std::int64_t memory_limit, std::string description);
   virtual ~device() = default;
 
+  // The full name as a spec, and as text.
   const device_spec& spec() const { return spec_; }
   const std::string& name() const { return name_; }
   std::string_view type() const { return spec_.type(); }
+  // The size of the memory in bytes.
   std::int64_t memory_limit() const { return memory_limit_; }
-  // Does an allocation beyond memory_limit() fail, or is that a nominal figure?
+  // True if an allocation beyond memory_limit() fails; false if that number is nominal.
   virtual bool memory_is_limited() const { return true; }
-  const std::string& description() const { return description_; }  // empty for a CPU
+  // A line about the hardware; empty for a CPU.
+  const std::string& description() const { return description_; }
 
+  // The allocator of the device's memory.
   virtual allocator& memory() = 0;
-  // Where kernels are launched; null where they run in the calling thread.
+  // The stream on which kernels are launched; null if they run in the calling thread.
   virtual devices::stream* stream() { return nullptr; }
-  // A copy of a host tensor in this device's memory, in stream order. The host tensor may be let go at once.
+  // Copies a host tensor into this device's memory, in the order of the stream. The caller may let go of the host
+  // tensor at once. Throws resource_exhausted if there is no memory.
   virtual any_tensor from_host(const any_tensor& value) = 0;
-  // A copy of a tensor of another device of this task that has a stream, without a way over the host; `ready` is the
-  // point at which the tensor holds its value. Requires: a stream.
+  // Copies a tensor of another device of this task, without a way over the host. `ready` is the point of that device's
+  // stream at which the tensor holds its value. Throws internal on a device that does not support it. Requires: both
+  // devices have streams.
   virtual any_tensor from_peer(const any_tensor& value, std::shared_ptr<event> ready);
-  // A copy of a device tensor on the host, handed over once the stream has reached this point.
+  // Copies a device tensor to the host, and calls `done` with it, or with an error, once the stream has reached this
+  // point.
   virtual void to_host(const any_tensor& value, std::function<void(any_tensor, const error*)> done) = 0;
 
  private:

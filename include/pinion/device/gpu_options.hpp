@@ -1,4 +1,4 @@
-// What a program takes of the GPUs of its machine: which of them, and how much of their memory.
+// The part of a machine's GPUs that a program uses: which of them, and how much of their memory.
 #pragma once
 
 #include <string>
@@ -10,20 +10,27 @@
 
 namespace pinion { inline namespace v0 {
 
+// Options of a session about GPUs. A value.
+//
+//   pn::session sess{{.gpu = {.per_process_memory_fraction = .4, .visible_devices = "1,0"}}};
 struct gpu_options {
-  double per_process_memory_fraction = 0;  // of the memory of each GPU; 0: as much as there is
-  bool allow_growth = false;               // take it as it is needed, which simulated GPUs always do
-  std::string visible_devices = {};        // "1,0": /gpu:0 is GPU 1 of the machine, /gpu:1 is GPU 0; empty: all
+  // The part of each GPU's memory that the program takes, in [0, 1]; 0: as much as there is.
+  double per_process_memory_fraction = 0;
+  // true: takes memory as it is needed. Simulated GPUs always do.
+  bool allow_growth = false;
+  // The numbers of the GPUs to use: with "1,0", /gpu:0 is GPU 1 of the machine and /gpu:1 is GPU 0. Empty: all of them.
+  std::string visible_devices = {};
 };
 
 namespace sim {
 
-// The numbers of "1,0"; throws invalid_argument where one is no number, is not below `count`, or stands there twice.
+// The numbers of a list such as "1,0". Throws invalid_argument if an entry is not a number, is not below `count`, or
+// occurs twice.
 std::vector<std::size_t> visible_numbers(std::string_view list, std::size_t count);
 
-// The accelerators of a machine as one program sees them: of the GPUs those that it wants, in its order, with the
-// memory that it takes; others as they are. On a machine without GPUs the options mean nothing. Throws
-// invalid_argument for a list that the machine does not meet, and for a fraction that is not within [0, 1].
+// The accelerators of a machine as one program sees them: the GPUs that it asks for, in its order and with its part of
+// their memory, and then the other accelerators. On a machine without GPUs the options have no effect. Throws
+// invalid_argument for a list that names GPUs which do not exist, and for a fraction outside of [0, 1].
 std::vector<accelerator> visible(const std::vector<accelerator>& machine, const gpu_options& o);
 
 }  // namespace sim

@@ -1,4 +1,4 @@
-// A pretend accelerator: an address space with a limit, an ordered stream on a real thread, the kernel list of a GPU.
+// A simulated accelerator: memory with a limit, an ordered stream on a thread, and the kernel list of a GPU.
 #pragma once
 
 #include <condition_variable>
@@ -16,10 +16,12 @@
 
 namespace pinion { inline namespace v0 { namespace devices {
 
+// An event of a simulated stream. Thread-safe.
 class sim_event final : public event {
  public:
+  // Marks the point as reached, with the error if the stream has failed there.
   void reach(const std::optional<error>& failure);
-  // Blocks until it is reached; throws what had failed the stream there.
+  // Blocks until the point is reached. Throws the error with which the stream had failed there.
   void await();
 
  private:
@@ -29,7 +31,7 @@ class sim_event final : public event {
   std::optional<error> failure_;
 };
 
-// A thread that runs what it is given, in order.
+// A stream on a thread of its own, which it owns. Its destructor runs what is queued and joins the thread.
 class sim_stream final : public stream {
  public:
   sim_stream() : thread_([this] { work(); }) {}
@@ -49,7 +51,8 @@ class sim_stream final : public stream {
   };
 
   void push(entry e);
-  // A failed stream stays failed until its callbacks were told: then the next step starts afresh.
+  // Runs an entry. A failed stream stays failed until a callback has received the error; the next step then starts
+  // afresh.
   void run(entry& e);
   void work();
 
@@ -57,23 +60,27 @@ class sim_stream final : public stream {
   std::condition_variable wake_;
   std::deque<entry> queue_;
   bool stopping_ = false;
-  std::optional<error> failure_;  // touched by the thread alone
+  std::optional<error> failure_;  // touched only by the stream's thread
   std::thread thread_;
 };
 
-// Memory that counts against a limit. Fresh blocks hold 0xA5 bytes and returned ones 0xDD, in stream order, so that a
-// read before a write, or after a release, shows.
+// Allocates memory that counts against a limit. New blocks are filled with 0xA5 and returned ones with 0xDD, in the
+// order of the stream, so that a read before a write, or after a release, is noticed. Thread-safe. allocate() throws
+// resource_exhausted beyond the limit, and at the allocation that is to fail.
 class sim_allocator final : public allocator {
  public:
   sim_allocator(std::string name, const sim::accelerator& like, std::shared_ptr<stream> order)
       : name_(std::move(name)), limit_(like.memory_limit), fail_at_(like.fail_allocation), order_(std::move(order)) {}
-  // The stream may still be poisoning a block, where a tensor was the last to hold this.
+  // Ends the stream first: where a tensor was the last to keep this allocator alive, the stream may still be filling a
+  // block.
   ~sim_allocator() override;
 
   bool is_host() const override { return false; }
   buffer* allocate(std::size_t bytes) override;
-  // The host lets go before the stream is done with it; whoever gets the block next is behind in the same stream.
+  // Takes a block back before the stream is done with it. That is safe, because the next user of the block comes behind
+  // in the same stream.
   void recycle(buffer* b) noexcept override;
+  // The bytes in use now, and the most that were ever in use.
   std::int64_t used() const;
   std::int64_t peak() const;
 
@@ -85,13 +92,14 @@ class sim_allocator final : public allocator {
   const std::string name_;
   const std::int64_t limit_;
   std::int64_t fail_at_;
-  std::shared_ptr<stream> order_;  // outlives the device where a tensor of its memory does
+  std::shared_ptr<stream> order_;  // lives longer than the device where a tensor of its memory does
   mutable std::mutex mutex_;
   std::int64_t used_ = 0, peak_ = 0;
   std::multimap<std::size_t, buffer*> idle_;
 };
 
-// A GPU that is not there: it answers to /device:GPU:N where a session asked for it, and computes on the host.
+// A GPU that does not exist: it answers to /device:GPU:N where a session asked for it, and computes on the host.
+// Strings cannot go to it: from_host() throws invalid_argument.
 class sim_device final : public device {
  public:
   sim_device(const device_spec& spec, const sim::accelerator& like);
@@ -99,11 +107,11 @@ class sim_device final : public device {
   sim_allocator& memory() override { return *memory_; }
   devices::stream* stream() override { return stream_.get(); }
 
-  // Blocks that came back are still being poisoned by the stream, and bodies that end give back what they held: once
-  // for the bodies, once for the poison of their blocks.
+  // Waits for the stream twice: once for its bodies, which release blocks when they end, and once for the filling of
+  // these blocks.
   ~sim_device() override;
 
-  // The host tensor is read when the stream gets there, and held until then.
+  // Reads the host tensor when the stream gets there, and keeps it alive until then.
   any_tensor from_host(const any_tensor& value) override;
   any_tensor from_peer(const any_tensor& value, std::shared_ptr<event> ready) override;
   void to_host(const any_tensor& value, std::function<void(any_tensor, const error*)> done) override;

@@ -1,4 +1,4 @@
-// Booleans from a file are 0 or 1.
+// The check of booleans that come from a file: they are 0 or 1.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
-// A bool of any other value is undefined behaviour, so a tensor that holds one is data_loss; `what` begins the
-// sentence.
+// Throws data_loss if a tensor of booleans holds another byte than 0 or 1, which would be undefined behaviour.
+// `what` begins the sentence, as in "tensor 'mask' in model.safetensors".
 inline void check_booleans(const any_tensor& t, const std::string& what) {
   if (t.dtype() != dtype::boolean) return;
   const auto* bytes = static_cast<const unsigned char*>(t.raw());

@@ -1,10 +1,11 @@
-// The file formats include this header first: it answers which of the libraries they read with are there.
+// The configuration of the file formats: it tells which libraries they can use. The formats include it before all
+// others.
 #pragma once
 
 #include <pinion/base/config.hpp>
 
-// Are nlohmann-json and zlib there? Answered by the build, or by looking; zlib must be linked, so only a build says
-// yes.
+// True if nlohmann-json, or zlib, is available. The build tells it; otherwise it is found out here. zlib must be
+// linked, so only a build can tell that it is there.
 #if !defined(PINION_HAS_JSON)
 #if __has_include(<nlohmann/json.hpp>)
 #define PINION_HAS_JSON 1

@@ -13,7 +13,7 @@ namespace pinion { inline namespace v0 { namespace files {
 
 namespace detail {
 
-// Eight bytes at a time: row k holds the remainder of a byte that k zero bytes follow.
+// The tables for eight bytes at a time: row k holds the remainder of a byte that k zero bytes follow.
 inline constexpr auto crc32c_table = [] {
   std::array<std::array<std::uint32_t, 256>, 8> t{};
   for (std::uint32_t i = 0; i < 256; ++i) {
@@ -26,21 +26,24 @@ inline constexpr auto crc32c_table = [] {
   return t;
 }();
 
-// Little-endian, as everything here is stored.
+// Eight bytes as a little-endian number, the order of everything stored here.
 std::uint64_t eight_bytes(const unsigned char* p);
 
+// The checksum's state after some bytes, by table lookup.
 std::uint32_t crc32c_by_table(std::uint32_t state, const unsigned char* p, std::size_t bytes);
 
 #if defined(__x86_64__)
+// The checksum's state after some bytes, by the instruction of SSE 4.2.
 [[gnu::target("sse4.2")]] std::uint32_t crc32c_by_instruction(std::uint32_t state, const unsigned char* p,
                                                               std::size_t bytes);
 #endif
 
+// The checksum's state after some bytes, by the instruction if the processor has it.
 std::uint32_t crc32c_update(std::uint32_t state, const unsigned char* p, std::size_t bytes);
 
 }  // namespace detail
 
-// Of some bytes; or of `before` and then these, where `so_far` is that of `before`.
+// The CRC-32C of some bytes. With `so_far`, the checksum of earlier bytes, it is that of those and these together.
 inline std::uint32_t crc32c(const void* from, std::size_t bytes, std::uint32_t so_far = 0) {
   return ~detail::crc32c_update(~so_far, static_cast<const unsigned char*>(from), bytes);
 }
@@ -48,10 +51,11 @@ inline std::uint32_t crc32c(std::string_view text, std::uint32_t so_far = 0) {
   return crc32c(text.data(), text.size(), so_far);
 }
 
-// So that a checksum stored beside its bytes is no weak spot of a checksum over both.
+// The masked form of a checksum, so that one stored beside its bytes does not weaken a checksum over both.
 constexpr std::uint32_t masked(std::uint32_t crc) {
   return std::rotr(crc, 15) + 0xa282ead8u;
 }
+// The checksum of a masked form.
 constexpr std::uint32_t unmasked(std::uint32_t masked_crc) {
   return std::rotl(masked_crc - 0xa282ead8u, 15);
 }

@@ -1,4 +1,13 @@
 // Comma-separated values (RFC 4180): rows of texts, and typed columns of a whole file.
+//
+//   auto [name, height] = pn::files::read_csv<std::string, float>("people.csv", {.header = true});
+//   auto x = pn::files::read_csv_matrix<float>("x.csv");                          // [rows, columns]
+//
+// people.csv might be:
+//
+//   name,height
+//   "Doe, Jane",1.70
+//   "the ""Kid""",1.55
 #pragma once
 
 #include <cstddef>
@@ -19,27 +28,43 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
+// The options of reading a CSV file.
 struct csv_options {
-  bool header = false;  // the first row names the columns
+  // true: the first row names the columns and is not data.
+  bool header = false;
+  // The character between two fields, such as ',' or '\t'.
   char separator = ',';
-  std::vector<std::string> columns{};  // the columns wanted, by name (needs a header), in this order; empty: all
+  // The names of the columns to read, in this order; they need a header. Empty: all columns.
+  std::vector<std::string> columns{};
 };
 
-// Rows of a file, one after another; holds one piece of it in memory. A field may stand in double quotes, within which
-// separators and line ends are text and "" is one quote. Lines end with LF or CR LF; an empty line is passed over; a
-// byte order mark is passed over. All rows have as many fields as the first. One thread at a time. Errors: no such file
-// not_found; a row or field that breaks these rules data_loss, with its line and column.
+// Reads the rows of a file one after another; it holds one piece of the file in memory. It owns the open file. For one
+// thread at a time.
+//
+// A field may stand in double quotes; inside of them separators and line ends are text, and "" is one quote. Lines end
+// with LF or CR LF. Empty lines and a byte order mark are skipped. All rows have as many fields as the first.
+//
+// Errors: not_found, there is no such file, or no column of a wanted name; data_loss, a row or field that breaks these
+// rules, with its line and column; those of input_file.
+//
+//   pn::files::csv_reader rows("people.csv", {.header = true, .columns = {"name", "height"}});
+//   while (rows.next()) std::cout << rows.row()[0] << pn::files::field_as<float>(rows, 1);
 class csv_reader {
  public:
+  // Opens the file and reads the header, if it has one.
   explicit csv_reader(const file_path& path, csv_options options = {});
 
-  // False at the end of the file.
+  // Reads the next row, and returns false at the end of the file.
   bool next();
-  const std::vector<std::string>& row() const { return row_; }      // the wanted fields of the row that next() read
-  std::uint64_t line() const { return row_line_; }                  // on which it began, from 1
-  const std::vector<std::string>& names() const { return names_; }  // of the wanted columns; empty without a header
+  // The wanted fields of the row that next() has read.
+  const std::vector<std::string>& row() const { return row_; }
+  // The line on which that row began, counted from 1.
+  std::uint64_t line() const { return row_line_; }
+  // The names of the wanted columns; empty without a header.
+  const std::vector<std::string>& names() const { return names_; }
 
-  // "data.csv, line 3, column 2 (price): why"; the column is one of the wanted ones, from 0.
+  // An error with the place of a field in its sentence: "data.csv, line 3, column 2 (price): why". It has the code
+  // data_loss; the caller throws it. `column` counts the wanted columns from 0.
   error complain(std::size_t column, const std::string& why) const;
 
  private:
@@ -60,31 +85,35 @@ class csv_reader {
 
   input_file file_;
   csv_options options_;
-  std::string piece_;  // of the file, from piece_begin_
+  std::string piece_;  // a piece of the file, from piece_begin_ on
   std::uint64_t piece_begin_ = 0, at_ = 0, line_ = 1, row_line_ = 1;
-  std::size_t fields_ = 0;  // of every row; 0: not known yet
+  std::size_t fields_ = 0;  // the number of fields of every row; 0: not known yet
   std::vector<std::string> row_, names_;
   std::vector<std::size_t> wanted_;
 };
 
 namespace detail {
 
-// Makes `*to`, an element of that dtype, the value of a field; false where it is none.
+// Makes `*to`, an element of that dtype, the value of a field. Returns false if the field has no such value.
 bool parse_field(std::string_view field, dtype type, void* to);
 
-// Complains where the field of a column is no value of that dtype.
+// Reads the field of a column into `*to`. Throws data_loss if the field is no value of that dtype.
 void read_field(const csv_reader& from, std::size_t column, dtype type, void* to);
 
-// Complains where rows have another number of columns.
+// Throws data_loss if the rows have another number of columns.
 void need_columns(const csv_reader& rows, std::size_t count);
 
+// The columns of read_csv() and the matrix of read_csv_matrix(), without their types.
 std::vector<any_tensor> read_csv(const file_path& path, csv_options options, std::span<const dtype> types);
 any_tensor read_csv_matrix(const file_path& path, csv_options options, dtype type);
 
 }  // namespace detail
 
-// A field as a value: numbers in C's notation without a locale, spaces around them allowed; booleans true, false, 1 or
-// 0. Nothing where it is none, or out of the type's range.
+// The value of a field; nothing if the field is no value of the type, or is out of its range. Numbers are in C's
+// notation, without a locale, and may have spaces around them; booleans are true, false, 1 or 0. Every field is a text.
+//
+//   parse_field<int>(" 12 ")                    // 12
+//   parse_field<int>("12.5")                    // nothing
 template <element T>
 std::optional<T> parse_field(std::string_view field) {
   T value{};
@@ -92,7 +121,7 @@ std::optional<T> parse_field(std::string_view field) {
   return value;
 }
 
-// The field of a column, or complains where it is no T.
+// The value of a column's field in the current row. Throws data_loss with line and column if it is no T.
 template <element T>
 T field_as(const csv_reader& from, std::size_t column) {
   T value{};
@@ -100,8 +129,11 @@ T field_as(const csv_reader& from, std::size_t column) {
   return value;
 }
 
-// One tensor [rows] for each type: auto [height, name] = read_csv<float, std::string>("people.csv", {.header = true}).
-// Errors: see csv_reader; a field that is no value of its column's type data_loss, with line and column.
+// Reads a whole file into one tensor [rows] for each column. Errors: those of csv_reader; data_loss, with line and
+// column, where a field is no value of its column's type, or the file has another number of columns.
+//
+//   auto [price, rooms] = pn::files::read_csv<float, int>("homes.csv",
+//                                                         {.header = true, .columns = {"price", "rooms"}});
 template <element... Ts>
 std::tuple<tensor<Ts>...> read_csv(const file_path& path, csv_options options = {}) {
   static_assert(sizeof...(Ts) > 0, "read_csv<float, int, ...> takes the type of each column");
@@ -110,7 +142,8 @@ std::tuple<tensor<Ts>...> read_csv(const file_path& path, csv_options options = 
   return take_tuple<std::tuple<tensor<Ts>...>>(columns);
 }
 
-// All columns as one tensor [rows, columns]; [0, 0] of an empty file.
+// Reads a whole file into one tensor [rows, columns], all columns of one type; an empty file makes [0, 0]. Errors:
+// those of read_csv.
 template <element T>
 tensor<T> read_csv_matrix(const file_path& path, csv_options options = {}) {
   return tensor<T>(detail::read_csv_matrix(path, std::move(options), dtype_of<T>));

@@ -147,7 +147,7 @@ bool parse_number(std::string_view field, T& to) {
   if (field.size() > 1 && field.front() == '+' && field[1] != '-') field.remove_prefix(1);
   const auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), to);
   if (field.empty() || end != field.data() + field.size()) return false;
-  if constexpr (std::is_same_v<T, float>) {  // too small for a float is zero, or nearly
+  if constexpr (std::is_same_v<T, float>) {  // a number too small for a float becomes zero, or a subnormal one
     double wide = 0;
     if (problem == std::errc::result_out_of_range && parse_number(field, wide) && wide > -1 && wide < 1) {
       to = static_cast<float>(wide);
@@ -184,12 +184,12 @@ PINION_DECL void need_columns(const csv_reader& rows, std::size_t count) {
                         "rows of " + std::to_string(rows.row().size()) + " columns, read as " + std::to_string(count));
 }
 
-// Elements of a number that is not known before the last.
+// Elements whose number is not known before the last one is read.
 class growing_elements {
  public:
   explicit growing_elements(dtype type) : room_(type, shape{64}) {}
   dtype type() const { return room_.dtype(); }
-  // Where the next one goes.
+  // The place of the next element.
   void* next() {
     if (count_ == room_.count()) room_ = copied({2 * count_});
     return room_.byte_data() + static_cast<std::size_t>(count_++) * size_of(type());

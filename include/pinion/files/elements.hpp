@@ -1,4 +1,4 @@
-// Elements as files store them, in either byte order, as elements of a tensor.
+// The elements of a file, in either byte order, as elements of a tensor.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
-// How a file stores an element. A value.
+// The form in which a file stores an element. A value.
 struct stored_element {
   enum class kind : std::uint8_t { boolean, signed_integer, unsigned_integer, floating };
   kind what = kind::unsigned_integer;
@@ -23,7 +23,7 @@ struct stored_element {
 
 namespace detail {
 
-// The smallest of pinion's dtypes that holds every value of a stored element; invalid where none does.
+// The smallest dtype of pinion that holds every value of a stored element; invalid if there is none.
 constexpr dtype dtype_for(const stored_element& e) {
   using kind = stored_element::kind;
   switch (e.what) {
@@ -40,6 +40,7 @@ constexpr dtype dtype_for(const stored_element& e) {
   return dtype::invalid;
 }
 
+// Reads one element of a byte order.
 template <class Stored>
 Stored load_element(const std::byte* from, bool big_endian) {
   std::byte bytes[sizeof(Stored)];
@@ -50,6 +51,7 @@ Stored load_element(const std::byte* from, bool big_endian) {
   return value;
 }
 
+// Reads `count` elements of a byte order, and converts them.
 template <class Stored, class T>
 void load_elements(const std::byte* from, bool big_endian, T* to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i)
@@ -58,9 +60,9 @@ void load_elements(const std::byte* from, bool big_endian, T* to, std::int64_t c
 
 }  // namespace detail
 
-// `extent` elements from `from`, which holds as many. Integers that pinion has no dtype for are widened (int8 and int16
-// to int32, uint16 to int32, uint32 to int64); what nothing holds is unimplemented, a boolean of 2 data_loss. `what`
-// begins the sentence.
+// Makes a tensor of shape `extent` from stored elements. Integers that pinion has no dtype for are widened: int8, int16
+// and uint16 to int32, uint32 to int64. Throws unimplemented if no dtype holds the elements, and data_loss if a
+// boolean is neither 0 nor 1; `what` begins the sentence. Requires: `from` holds as many elements as the shape.
 any_tensor decode_elements(const stored_element& e, const shape& extent, const std::byte* from,
                            const std::string& what);
 

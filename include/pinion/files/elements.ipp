@@ -28,7 +28,7 @@ PINION_DECL any_tensor decode_elements(const stored_element& e, const shape& ext
     detail::load_elements<std::uint16_t>(from, e.big_endian, t.data<std::int32_t>(), count);
   } else if (e.what == kind::unsigned_integer && e.bytes == 4) {
     detail::load_elements<std::uint32_t>(from, e.big_endian, t.data<std::int64_t>(), count);
-  } else if (e.bytes == 2) {  // the bits of half numbers
+  } else if (e.bytes == 2) {  // half numbers are copied as their bits
     detail::load_elements<std::uint16_t>(from, e.big_endian, static_cast<std::uint16_t*>(t.raw()), count);
   } else if (e.bytes == 4) {
     detail::load_elements<std::uint32_t>(from, e.big_endian, static_cast<std::uint32_t*>(t.raw()), count);

@@ -1,4 +1,4 @@
-// What the system says when a file cannot be had, as an error.
+// Errors of the operating system about files, as errors of pinion.
 #pragma once
 
 #include <cerrno>
@@ -10,6 +10,7 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
+// The code for an errno: not_found if the file does not exist, resource_exhausted if the disk is full, and so on.
 constexpr errc code_of_errno(int number) {
   switch (number) {
     case ENOENT:
@@ -33,7 +34,7 @@ constexpr errc code_of_errno(int number) {
   }
 }
 
-// "cannot open /a/b: No such file or directory"
+// An error with a sentence such as "cannot open /a/b: No such file or directory".
 inline error io_failure(const std::string& doing, const file_path& path, int number) {
   return error(code_of_errno(number),
                "cannot " + doing + " " + path.text() + ": " + std::generic_category().message(number));

@@ -1,4 +1,4 @@
-// Folders that files are written to.
+// Folders and files on the disk: making and removing them.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,11 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
-// With those above it; nothing where it is there, or is the one that the program runs in ("").
+// Makes a folder and those above it. Does nothing if it exists already, or for "", the current folder. Throws the error
+// that io_failure() makes.
 void make_folder(const std::filesystem::path& folder);
 
-// Nothing where it is not there.
+// Removes a file; does nothing if it does not exist. Throws the error that io_failure() makes.
 void remove_file(const std::filesystem::path& file);
 
 }}}  // namespace pinion::v0::files

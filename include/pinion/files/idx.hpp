@@ -1,4 +1,6 @@
-// IDX files, as MNIST's: one array each, raw or compressed by gzip.
+// IDX files, the format of MNIST: one array in a file, raw or compressed by gzip.
+//
+//   pn::tensor<std::uint8_t> images{pn::files::read_idx("train-images-idx3-ubyte.gz")};      // [60000, 28, 28]
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -7,9 +9,10 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
-// uint8 as it is (MNIST), also int32, float and double; int8 and int16 are widened to int32. At most 8 dimensions.
-// Errors: no such file not_found; a file that is damaged, cut short, too long or no IDX file data_loss; a gzip file
-// where pinion was built without zlib unimplemented, with the package to install.
+// Reads the array of a file: uint8 (MNIST), int32, float and double as they are; int8 and int16 widened to int32. It
+// has 1 to 8 dimensions. Errors: not_found, there is no such file; data_loss, the file is damaged, cut short, too long
+// or no IDX file; unimplemented, a gzip file where pinion was built without zlib (the sentence names the package to
+// install).
 any_tensor read_idx(const file_path& path);
 
 }}}  // namespace pinion::v0::files

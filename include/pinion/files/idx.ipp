@@ -21,11 +21,11 @@ namespace pinion { inline namespace v0 { namespace files {
 
 namespace detail {
 
-// An idx_header is what the first bytes of an IDX file announce.
+// The header of an IDX file: what its first bytes announce.
 struct idx_header {
   stored_element element;
   shape extent;
-  std::size_t bytes = 0;  // of the header
+  std::size_t bytes = 0;  // the size of the header
 };
 
 [[noreturn]] inline void refuse_idx(const std::string& file, const std::string& why) {
@@ -45,7 +45,7 @@ inline std::optional<stored_element> idx_element(unsigned type) {
   }
 }
 
-// From the first bytes of a file, of which there are up to 36.
+// Parses the header out of the first bytes of a file, 36 of them at most.
 inline idx_header parse_idx_header(const std::vector<std::byte>& b, const std::string& file) {
   const auto at = [&](std::size_t i) { return std::to_integer<unsigned>(b[i]); };
   if (b.size() < 4) refuse_idx(file, "is cut short: " + std::to_string(b.size()) + " bytes do not hold its header");
@@ -60,7 +60,8 @@ inline idx_header parse_idx_header(const std::vector<std::byte>& b, const std::s
   return h;
 }
 
-// The content as it comes, at most `most` bytes of it: memory grows with what is there, not with what is announced.
+// The content of a file, unpacked if it is compressed. Memory grows with the bytes that are there, not with the
+// number that the header announces.
 class idx_content {
  public:
   explicit idx_content(const file_path& path) : name_(path.text()), file_(path) {
@@ -78,7 +79,7 @@ class idx_content {
 #endif
   }
 
-  // Until it holds `most` bytes, or all there are.
+  // Reads until `into` holds `most` bytes, or all there are.
   void grow_to(std::uint64_t most, std::vector<std::byte>& into) {
     constexpr std::uint64_t chunk = 1 << 20;
     while (into.size() < most) {
@@ -131,7 +132,7 @@ PINION_DECL any_tensor read_idx(const file_path& path) {
   if (bytes.size() < h.bytes + wanted)
     detail::refuse_idx(name, "is cut short: it announces more items than the " +
                                  std::to_string((bytes.size() - h.bytes) / h.element.bytes) + " it has");
-  constexpr std::uint64_t enough = 1 << 16;  // of what is too much
+  constexpr std::uint64_t enough = 1 << 16;  // surplus bytes are counted up to this number
   content.grow_to(h.bytes + wanted + enough, bytes);
   const std::uint64_t more = bytes.size() - h.bytes - wanted;
   if (more > 0)

@@ -11,8 +11,9 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
-// An open regular file. Owns its descriptor. Reading is thread-safe: it has no position. A file that is not there, or
-// may not be read, is an error that names it; so is one that shrinks while it is read (data_loss).
+// An open regular file, whose descriptor it owns. Several threads may read at once, since there is no position. The
+// constructor throws not_found, permission_denied or another error of io_failure() that names the file, and
+// invalid_argument if it is not a regular file. A file that shrinks while it is read is data_loss.
 class input_file {
  public:
   explicit input_file(const file_path& path);
@@ -22,11 +23,13 @@ class input_file {
   ~input_file();
 
   const std::string& path() const { return path_; }
-  std::uint64_t size() const { return size_; }  // in bytes, when it was opened
+  // The size in bytes when the file was opened.
+  std::uint64_t size() const { return size_; }
 
-  // Exactly `bytes` bytes from `offset`. Requires: room for them at `to`.
+  // Reads exactly `bytes` bytes from `offset` on. Throws data_loss if the file has fewer. Requires: `to` has room
+  // for them.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
-  // As many of `bytes` bytes from `offset` as there are; returns how many.
+  // Reads up to `bytes` bytes from `offset` on, and returns how many there were.
   std::size_t read_some(std::uint64_t offset, void* to, std::size_t bytes) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL input_file::input_file(const file_path& path) : path_(path.text()) {
-  do {  // a pipe that nobody writes to would block without O_NONBLOCK
+  do {  // O_NONBLOCK: a pipe that nobody writes to would block
     descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   } while (descriptor_ < 0 && errno == EINTR);
   if (descriptor_ < 0) throw io_failure("open", path_, errno);

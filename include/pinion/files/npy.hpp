@@ -1,4 +1,7 @@
-// NumPy's .npy files: one array each.
+// NumPy's .npy files: one array in each.
+//
+//   pn::tensor<float> w{pn::files::read_npy("w.npy")};
+//   pn::files::write_npy("w2.npy", w.untyped());
 #pragma once
 
 #include <cstdint>
@@ -16,18 +19,21 @@ namespace pinion { inline namespace v0 { namespace files {
 
 namespace detail {
 
-// What the header says, before it is believed.
+// The fields of the header, before they are checked.
 struct npy_header {
   std::optional<std::string> descr;
   std::optional<bool> fortran_order;
   std::optional<shape> extent;
 };
 
-// Reads the header's dict literal of Python: just the three keys, a text, a boolean and a tuple of numbers.
+// Parses the header, a dict literal of Python, as far as it may occur: the three keys, a text, a boolean and a tuple of
+// numbers.
 class npy_header_parser {
  public:
   npy_header_parser(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
+  // Parses the header. Throws data_loss if it is not such a dict, and unimplemented for records and for more than 8
+  // dimensions.
   npy_header parse();
 
  private:
@@ -46,13 +52,13 @@ class npy_header_parser {
   std::size_t at_ = 0;
 };
 
-// "<f4", "|u1", ...
+// The stored element of a text such as "<f4" or "|u1". Throws unimplemented if pinion has no such elements.
 stored_element parse_descr(const std::string& descr, const std::string& file);
 
-// Column-major elements under their shape, row-major.
+// Puts elements that are stored column-major into row-major order.
 std::vector<std::byte> to_row_major(const std::vector<std::byte>& from, const shape& extent, std::size_t element);
 
-// "<f4" of a dtype; "" for what NumPy has no name for.
+// The text for a dtype, such as "<f4"; "" if NumPy has no such elements.
 constexpr std::string_view descr_of(dtype type) {
   constexpr std::string_view names[] = {"", "<f4", "<f8", "<i4", "<i8", "|u1", "|b1", "", "", "<f2"};
   return names[static_cast<unsigned>(type)];
@@ -60,13 +66,15 @@ constexpr std::string_view descr_of(dtype type) {
 
 }  // namespace detail
 
-// Versions 1 to 3, either byte order, either order of axes; integers that pinion has no dtype for are widened (see
-// decode_elements). Bytes after the array are passed over, as NumPy does. Errors: no such file not_found; a file that
-// is damaged or cut short data_loss; records, texts, objects and complex numbers unimplemented.
+// Reads the array of a file of version 1 to 3, in either byte order and either order of axes. Integers that pinion has
+// no dtype for are widened (see decode_elements). Bytes behind the array are ignored, as NumPy ignores them. Errors:
+// not_found, there is no such file; data_loss, it is damaged, cut short or no .npy file; unimplemented, it holds
+// records, texts, objects or complex numbers, or has more than 8 dimensions.
 any_tensor read_npy(const file_path& path);
 
-// Version 1.0, as np.save writes it; appears whole or not at all (see output_file). Text and bfloat16, which NumPy has
-// not, are invalid_argument.
+// Writes a file of version 1.0, as np.save does. The file is there whole or not at all (see output_file). Throws
+// invalid_argument for a tensor that is not on the host, and for text and bfloat16, which NumPy does not have;
+// otherwise errors are those of output_file.
 void write_npy(const file_path& path, const any_tensor& t);
 
 }}}  // namespace pinion::v0::files

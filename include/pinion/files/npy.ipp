@@ -93,7 +93,7 @@ PINION_DECL std::int64_t npy_header_parser::number() {
   return n;
 }
 
-PINION_DECL shape npy_header_parser::tuple() {  // "(2)" is a number, not a tuple
+PINION_DECL shape npy_header_parser::tuple() {  // "(2)" is a number in Python, not a tuple
   shape s;
   expect('(');
   while (!take(')')) {

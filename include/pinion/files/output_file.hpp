@@ -11,9 +11,13 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
-// Writes to a temporary name in the folder of the final one (".pinion-PID-N.tmp"; a killed program leaves it behind).
-// commit() brings the bytes to the disk, then gives them the name; without it the destructor removes them, and what had
-// the name keeps it. One thread at a time. An I/O error names the file; a full disk or quota is resource_exhausted.
+// Writes to a temporary file beside the final one (".pinion-PID-N.tmp"; a killed program leaves it behind). commit()
+// brings the bytes to the disk and then gives them the final name. Without commit() the destructor removes the
+// temporary file, and an earlier file of that name stays. It owns its descriptor. For one thread at a time.
+//
+// Errors are those of io_failure() and name the file: a full disk or quota is resource_exhausted, a folder that does
+// not exist not_found, one without rights permission_denied. A name that something else than a regular file has is
+// invalid_argument.
 class output_file {
  public:
   explicit output_file(const file_path& path);
@@ -23,16 +27,18 @@ class output_file {
 
   const std::string& path() const { return path_; }
 
+  // Writes bytes at an offset.
   void write_at(std::uint64_t offset, const void* from, std::size_t bytes);
-  // At the end of what was written so.
+  // Writes bytes behind those that write() has written before.
   void write(const void* from, std::size_t bytes);
 
-  // Nothing may be written afterwards.
+  // Makes the file appear. Requires: nothing is written afterwards.
   void commit();
 
  private:
   std::string folder() const;
-  // The new name is safe only when the folder is. Some file systems have no such call.
+  // Brings the new name to the disk, which is not safe before its folder is. File systems that have no such call are
+  // left alone.
   void sync_folder() const;
 
   std::string path_, temporary_;
@@ -41,7 +47,7 @@ class output_file {
   bool committed_ = false;
 };
 
-// A file of that text. Errors: see output_file.
+// Writes a file with a text. Errors are those of output_file.
 void write_file(const file_path& path, std::string_view text);
 
 }}}  // namespace pinion::v0::files

@@ -14,7 +14,7 @@
 namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL output_file::output_file(const file_path& path) : path_(path.text()) {
-  struct stat about {};  // or the rename would replace a device, say, by a file
+  struct stat about {};  // otherwise the rename would replace a device, say, by a file
   if (::stat(path_.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
     throw error(errc::invalid_argument, "cannot write " + path_ + ": it is there and no regular file");
   static std::atomic<unsigned> counter{0};
@@ -61,7 +61,7 @@ PINION_DECL std::string output_file::folder() const {
 
 PINION_DECL void output_file::sync_folder() const {
   const int fd = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;  // a folder that may be written to and not read
+  if (fd < 0) return;  // a folder may be open to writing and not to reading
   const int answer = ::fsync(fd), number = errno;
   ::close(fd);
   if (answer != 0 && number != EINVAL) throw io_failure("sync the folder of", path_, number);

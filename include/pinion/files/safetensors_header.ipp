@@ -47,7 +47,7 @@ namespace detail {
 inline constexpr std::string_view checksum_prefix = "crc32c:";
 inline constexpr std::string_view metadata_name = "__metadata__";
 
-// Bits of an element; 0 for a word that the format does not know.
+// The size of an element in bits; 0 for a word that the format does not know.
 inline unsigned safetensors_bits(std::string_view format) {
   static const std::map<std::string_view, unsigned> bits{
       {"BOOL", 8},        {"U8", 8},          {"I8", 8},      {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8},
@@ -76,7 +76,7 @@ inline std::uint32_t parse_checksum(std::string_view hex, const std::string& fil
   return value;
 }
 
-// Takes the header from the parser as it reads: no tree is built, and nothing nests deeper than it may.
+// Fills a header from the events of the parser. No tree is built, so nothing can nest deeper than the format does.
 class safetensors_events final : public nlohmann::json_sax<nlohmann::json> {
  public:
   safetensors_events(safetensors_header& into, const std::string& file) : into_(into), file_(file) {}
@@ -158,7 +158,7 @@ class safetensors_events final : public nlohmann::json_sax<nlohmann::json> {
     wrong("has a header that is no JSON (at byte " + std::to_string(at) + " of it)");
   }
 
-  // The checksums among the notes go where they belong.
+  // Moves the checksums among the notes to the tensors and the header that they belong to.
   void deliver_notes() {
     std::map<std::string, std::uint32_t> checksums;
     for (auto& [key, value] : notes_) {
@@ -187,7 +187,8 @@ class safetensors_events final : public nlohmann::json_sax<nlohmann::json> {
   [[noreturn]] void refuse(const std::string& why) const {
     wrong("is damaged: " + (at_ == place::metadata ? std::string(metadata_name) : "tensor '" + key_ + "'") + " " + why);
   }
-  // A value of a kind that is wanted nowhere but in fields that a later version of the format may add.
+  // Meets a value of a kind that the format has nowhere. It is an error, except in fields that a later version of the
+  // format may add.
   bool other(const std::string& what) {
     if (skipped_ > 0 || (at_ == place::tensor && unknown_field())) {
       if (skipped_ == 0 && (what == "an object" || what == "a list")) skipped_ = 1;
@@ -199,7 +200,7 @@ class safetensors_events final : public nlohmann::json_sax<nlohmann::json> {
     refuse("has " + what + " in its " + field_);
   }
   bool unknown_field() const { return field_ != "dtype" && field_ != "shape" && field_ != "data_offsets"; }
-  // Inside a field that is passed over: counts the brackets.
+  // Counts the brackets inside a field that is ignored. Returns whether there is such a field.
   bool skips(bool opens) {
     if (skipped_ == 0) return false;
     skipped_ += opens ? 1 : -1;
@@ -226,7 +227,7 @@ class safetensors_events final : public nlohmann::json_sax<nlohmann::json> {
   safetensors_header& into_;
   const std::string& file_;
   place at_ = place::outside;
-  std::int64_t skipped_ = 0;  // open brackets within a field that is passed over
+  std::int64_t skipped_ = 0;  // the open brackets within a field that is ignored
   std::string key_, note_, field_;
   std::set<std::string> names_, fields_;
   stored_tensor tensor_;
@@ -234,7 +235,7 @@ class safetensors_events final : public nlohmann::json_sax<nlohmann::json> {
   std::map<std::string, std::string> notes_;
 };
 
-// No gap, no overlap, nothing left over.
+// Throws data_loss if the tensors leave a gap, overlap, or leave bytes at the end.
 inline void check_cover(const safetensors_header& header, std::uint64_t data_bytes, const std::string& file) {
   std::uint64_t reached = 0;
   for (const stored_tensor& t : header.tensors) {
@@ -255,7 +256,7 @@ inline void check_cover(const safetensors_header& header, std::uint64_t data_byt
 
 PINION_DECL safetensors_header parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
                                                         const std::string& file) {
-  // The parser would end at a NUL, and skip a byte order mark.
+  // The parser would end at a NUL and skip a byte order mark, so both are refused here.
   if (json.find('\0') != std::string_view::npos || json.find_first_not_of(" \t\r\n") == std::string_view::npos ||
       json[json.find_first_not_of(" \t\r\n")] != '{')
     throw error(errc::data_loss, file + " is no safetensors file: its header is no JSON object");

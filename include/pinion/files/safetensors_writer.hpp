@@ -1,4 +1,8 @@
-// Writes safetensors files, tensor by tensor.
+// Writes a safetensors file, tensor by tensor.
+//
+//   pn::files::safetensors_writer out("model.safetensors", {{"W", pn::dtype::float32, {784, 10}}});
+//   out.write("W", w.untyped());
+//   out.commit();
 #pragma once
 
 #include <cstdint>
@@ -15,32 +19,40 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
+// The options of writing safetensors files.
 struct safetensors_options {
-  // Texts by name. Names that begin with "crc32c:" are refused. "format" is "pt" unless it is here, since Hugging
-  // Face's loaders refuse notes without a format.
+  // Notes: texts by name. A name that begins with "crc32c:" is invalid_argument. "format" is set to "pt" unless it is
+  // given, since Hugging Face's loaders refuse notes without a format.
   std::map<std::string, std::string> metadata{};
-  bool checksums = true;  // note a CRC-32C of every tensor and of the header
+  // true: notes a CRC-32C of every tensor and of the header, for safetensors_reader to check.
+  bool checksums = true;
 };
 
-// What is to be written under a name.
+// The announcement of a tensor: its name, dtype and shape. A value.
 struct tensor_outline {
   std::string name;
   pinion::dtype type = pinion::dtype::invalid;
   pinion::shape extent;
 };
 
-// Lays the file out at once, takes the tensors one after another in any order, and keeps none of them. The file appears
-// under its name at commit(), whole and on the disk; without it (an exception, say) what was there stays. One thread at
-// a time. Text, a name twice, a name that is not UTF-8 or reserved, a tensor that is not as announced:
-// invalid_argument; a tensor left out at commit(): failed_precondition; the disk: see output_file.
+// Writes a file whose tensors are announced at the beginning and then written one by one, in any order. It keeps none
+// of them in memory. The file appears under its name at commit(), complete and on the disk; without commit(), after an
+// exception say, an earlier file of that name stays. It owns the output file. For one thread at a time.
+//
+// Errors: invalid_argument, an announced tensor of text, a name that occurs twice, is reserved or is not UTF-8, a
+// tensor that was not announced, differs from its announcement or is not on the host; failed_precondition, commit()
+// before all tensors were written; unimplemented, a build without nlohmann-json; those of output_file.
 class safetensors_writer {
  public:
+  // Lays the file out for the announced tensors and writes the header.
   safetensors_writer(const file_path& path, std::vector<tensor_outline> outlines, safetensors_options options = {});
 
+  // Writes a tensor. Its dtype and shape are those announced.
   void write(const std::string& name, const any_tensor& value) { write(name, std::span(&value, 1), value.shape()); }
-  // A tensor that is kept in pieces: rows of it, one piece behind the other along its first axis.
+  // Writes a tensor that is kept in pieces: each piece is some rows of it, and they follow one another along the first
+  // axis.
   void write_pieces(const std::string& name, std::span<const any_tensor> pieces);
-  // Nothing may be written afterwards.
+  // Makes the file appear. Requires: nothing is written afterwards.
   void commit();
 
  private:
@@ -49,7 +61,8 @@ class safetensors_writer {
 
   void take(safetensors_options options);
 
-  // Larger elements first, so that all are aligned: the format's own order of dtypes, then of names.
+  // The place of a dtype in the file. Larger elements come first, so that all are aligned; this is the format's own
+  // order of dtypes. Tensors of one dtype are ordered by name.
   static int rank_of(dtype type);
   void lay_out(std::vector<tensor_outline> outlines);
   void write_header(const std::string& json);
@@ -58,7 +71,7 @@ class safetensors_writer {
   safetensors_header header_;
   std::map<std::string, std::size_t> index_;
   std::vector<bool> written_;
-  std::uint64_t data_ = 0;  // where the elements begin
+  std::uint64_t data_ = 0;  // the offset of the first element
 };
 
 }}}  // namespace pinion::v0::files

@@ -24,7 +24,7 @@ PINION_DECL safetensors_writer::safetensors_writer(const file_path& path, std::v
     throw error(errc::invalid_argument, "the names and notes of " + path.text() + " take " +
                                             std::to_string(json.size()) + " bytes; 100,000,000 are read by others");
   data_ = 8 + json.size();
-  write_header(json);  // the checksums are filled in at the end; their width is fixed
+  write_header(json);  // the checksums are filled in at the end, since their width is fixed
 }
 
 PINION_DECL void safetensors_writer::write_pieces(const std::string& name, std::span<const any_tensor> pieces) {

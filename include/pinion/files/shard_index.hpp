@@ -1,4 +1,4 @@
-// Which safetensors file holds which tensor: "model.safetensors.index.json".
+// The index of a sharded safetensors file, "model.safetensors.index.json": it tells which file holds which tensor.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,26 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
-// A value.
+// The contents of an index. A value.
 struct shard_index {
-  std::map<std::string, std::string> weight_map;  // tensor to file, relative to the folder of the index
-  std::uint64_t total_size = 0;                   // bytes of all elements; 0: not said
+  // Maps the name of a tensor to its file, relative to the folder of the index.
+  std::map<std::string, std::string> weight_map;
+  std::uint64_t total_size = 0;  // the bytes of all elements; 0: not told
 };
 
-// "model.safetensors" of "model": all tensors in one file.
+// The name of a file with all tensors: "model.safetensors" for the stem "model".
 std::string safetensors_name(const std::string& stem);
-// "model-00001-of-00003.safetensors" for shard 0 of 3.
+// The name of a shard: "model-00001-of-00003.safetensors" for shard 0 of 3.
 std::string shard_name(const std::string& stem, std::size_t shard, std::size_t shards);
-// "model.safetensors.index.json".
+// The name of the index: "model.safetensors.index.json".
 std::string shard_index_name(const std::string& stem);
 
-// Errors: no such file not_found; no JSON of that form, a tensor named twice, or a path that leaves the folder:
-// data_loss.
+// Reads an index. Errors: not_found, there is no such file; data_loss, it is not JSON of that form, names a tensor
+// twice, or names a file outside of its folder; unimplemented, pinion was built without nlohmann-json.
 shard_index read_shard_index(const file_path& path);
 
-// Appears whole or not at all. A path that leaves the folder, or a name that is not UTF-8, is invalid_argument.
+// Writes an index, whole or not at all. Throws invalid_argument for a file outside of its folder and for a name that is
+// not UTF-8; otherwise errors are those of output_file.
 void write_shard_index(const file_path& path, const shard_index& index);
 
 }}}  // namespace pinion::v0::files

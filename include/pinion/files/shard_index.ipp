@@ -35,7 +35,7 @@ PINION_DECL std::string shard_name(const std::string& stem, std::size_t shard, s
 #if PINION_HAS_JSON
 namespace detail {
 
-// By its text: a symbolic link may lead wherever its owner likes.
+// True for a file name that does not leave the folder. Only the text is judged: a symbolic link may lead anywhere.
 inline bool stays_inside(const std::string& shard) {
   if (shard.empty() || shard.find('\0') != std::string::npos || shard.find('\\') != std::string::npos) return false;
   const std::filesystem::path path(shard);
@@ -45,7 +45,7 @@ inline bool stays_inside(const std::string& shard) {
   return true;
 }
 
-// JSON in which no name stands twice in an object and nothing nests deeper than 8.
+// Parses JSON in which no object has a name twice and nothing nests deeper than 8 levels.
 inline nlohmann::json parse_strictly(const std::string& text, const std::string& file) {
   std::vector<std::set<std::string>> open;
   const auto check = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& value) {

@@ -1,4 +1,5 @@
-// The compiled back end: a kernel instantiated from a program that the compiler knows, and the table to find it in.
+// The compiled back end: kernels that are instantiated from programs known to the compiler, and the table that finds
+// them.
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@
 
 namespace pinion { inline namespace v0 { namespace scalar {
 
+// One kernel for each instruction set.
 using kernel_table = entry_table<const strip*>;
 
 // A program that refers to tables kept elsewhere.
@@ -23,22 +25,22 @@ template <class T>
 using span_of = std::span<const T>;
 using program_view = basic_program<span_of>;
 
-// A kernel somewhere in this binary. Lives as long as the program.
+// A kernel in this binary, with the program that it computes. It lives as long as the process.
 struct compiled_kernel {
   std::uint64_t fingerprint;
   const program_view* computes;
-  const kernel_table* entries;  // called with strips of whole vectors
+  const kernel_table* entries;  // these take strips of whole vectors
 };
 
-// Kernels that units of a program brought along, each linked into the list once, before or during main.
+// A kernel that a unit of a program has brought along. Each is linked into the list once, before or during main.
 struct added_kernel {
   compiled_kernel kernel;
   const added_kernel* next = nullptr;
 };
 __attribute__((visibility("default"))) inline std::atomic<const added_kernel*> added_kernels{nullptr};
 
-// The kernels that pinion::compiled holds: a table from each of its units of kernels, empty where that was compiled
-// without optimization. Look-ups name the tables, so that the linker takes these units out of the archive.
+// The kernels that pinion::compiled holds: one table from each of its units of kernels, which is empty if that unit was
+// compiled without optimization. Look-ups name the tables, so that the linker takes these units out of the archive.
 struct held_kernels {
   static std::span<const compiled_kernel> of_rules();
   static std::span<const compiled_kernel> of_single_ops();
@@ -48,12 +50,13 @@ struct held_kernels {
   static std::span<const compiled_kernel> of_fusions_in_double();
 };
 
-// The kernel of an executable program, or null. Equality decides; the fingerprint is only an index.
+// Finds the kernel of an executable program; null if there is none. Programs are compared as a whole; the fingerprint
+// is only an index. Thread-safe.
 const compiled_kernel* find_compiled(const program& p);
 
 namespace detail {
 
-// The arithmetic of one instruction on values of any lane count.
+// Computes one instruction on values of any number of lanes.
 template <opcode Op, class V>
 PINION_VECTOR V compute(V a, V b) {
   if constexpr (Op == opcode::add)
@@ -75,7 +78,7 @@ PINION_VECTOR V compute(V a, V b) {
   else if constexpr (Op == opcode::sign)
     return sign(a);
   else if constexpr (!std::is_floating_point_v<typename V::value_type>)
-    return a;  // refused by the shape function
+    return a;  // the shape function refuses these for integers
   else if constexpr (Op == opcode::power)
     return pow(a, b);
 #define PINION_OPCODE(function) else if constexpr (Op == opcode::function) return function(a);
@@ -86,6 +89,7 @@ PINION_VECTOR V compute(V a, V b) {
   else return round(a);
 }
 
+// Compares two values, as an instruction that yields a mask.
 template <opcode Op, class V>
 PINION_VECTOR auto compare(V a, V b) {
   if constexpr (Op == opcode::less)
@@ -98,7 +102,7 @@ PINION_VECTOR auto compare(V a, V b) {
     return a != b;
 }
 
-// Runs a program over whole vectors only: a strip whose length is not a multiple of the lanes is cut by its caller.
+// Runs a program over whole vectors. The caller cuts a strip whose length is not a multiple of the lanes.
 template <class P>
 struct compiled_body {
   using T = typename P::arithmetic;
@@ -189,7 +193,7 @@ struct compiled_body {
   }
 };
 
-// The program of P, a table of which is as long as there are entries: a binary keeps it.
+// Keeps the program of P in the binary, with tables that are exactly as long as their contents.
 template <class P>
 struct kept_program {
   using recorded = std::remove_const_t<decltype(P::executable)>;
@@ -207,13 +211,13 @@ struct kept_program {
 
 }  // namespace detail
 
-// The kernel of P, instantiated where it is named. P has `arithmetic` (the element type), `executable` (a constant
-// fixed program) and `result<K>` (the type of a result).
+// The kernel of P, which is instantiated where it is named. P has `arithmetic` (the element type), `executable` (a
+// constant fixed program) and `result<K>` (the type of result K).
 template <class P>
 inline constexpr compiled_kernel kernel_of{fingerprint(P::executable), &detail::kept_program<P>::view,
                                            &entries<detail::compiled_body<P>, const strip*>};
 
-// Puts the kernel of P into the list, before main, in every binary in which it is named.
+// Puts the kernel of P into the list before main, in every binary that names it.
 template <class P>
 struct compile_program {
   static const added_kernel* add() {

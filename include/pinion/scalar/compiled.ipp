@@ -13,7 +13,7 @@ inline bool is_before(const compiled_kernel* k, std::uint64_t fingerprint) {
   return k->fingerprint < fingerprint;
 }
 
-// All that the library holds, by fingerprint.
+// All kernels of the library, ordered by fingerprint.
 inline const std::vector<const compiled_kernel*>& held_by_fingerprint() {
   static const auto all = [] {
     std::vector<const compiled_kernel*> found;

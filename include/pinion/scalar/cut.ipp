@@ -36,7 +36,7 @@ class cutter {
 
  private:
   using values = std::vector<value_id>;
-  // Some values need these instructions, and these take values from outside. Both rise.
+  // The instructions that some values need, and the values that these take from outside. Both are in rising order.
   struct need {
     values body, from;
   };
@@ -77,7 +77,8 @@ class cutter {
       keep(in.operand(heaviest));
     }
   }
-  // A chain of stated derivatives stays in one piece: apart, each would state its own and forget the others.
+  // The operand to get a program of its own. A chain of stated derivatives stays in one piece, because pieces of it
+  // would each state their own part and lose the others.
   int operand_to_keep(const instruction& in) const {
     int found = -1;
     std::size_t most = 0;
@@ -114,7 +115,7 @@ class cutter {
     p.results = g.results;
     return p;
   }
-  // Without results; where its values are is in `moved_`.
+  // A piece without results; `moved_` tells the places of its values.
   piece made_of(const need& n, const values& first) {
     piece p;
     p.code.arithmetic = whole_.arithmetic;
@@ -141,7 +142,7 @@ class cutter {
   const std::vector<value_id>& beside_;
   const program_bounds bounds_;
   std::vector<need> needs_;
-  std::vector<int> piece_of_;  // of a value with a program of its own
+  std::vector<int> piece_of_;  // the piece of a value that has a program of its own, or -1
   values input_at_, moved_;
   std::vector<piece> pieces_;
 };

@@ -1,8 +1,8 @@
-// Differentiation of scalar programs: the derivative of a program is a program.
+// Differentiates scalar programs: the derivative of a program is a program.
 //
-// Source of the rules: any table of derivatives. At kinks the subgradients are TensorFlow's: where both operands of a
-// maximum or minimum are equal, all goes to the first, so that maximum(x, 0) has 1 at 0; abs has 0 there. relu is not a
-// maximum but a choice (x <= 0 ? 0 : x), and has 0 at 0.
+// The rules are those of any table of derivatives. At kinks the subgradients are TensorFlow's. Where both operands of a
+// maximum or minimum are equal, the first one gets all, so that maximum(x, 0) has the derivative 1 at 0; abs has 0
+// there. relu is not a maximum but a choice (x <= 0 ? 0 : x), and has 0 at 0.
 #pragma once
 
 #include <vector>
@@ -14,11 +14,13 @@ namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace detail {
 
-// The rule of each opcode says what flows between an instruction and its operands. Backwards, pass.amount(k) is the
-// adjoint of the value, and pass.give(k, x) adds x to that of operand k. Forwards, pass.amount(k) is the tangent of
-// operand k, and give adds to the value's own. A derivative is linear, so the same formula does both. pass.flows(k):
-// does anything flow there? C++ leaves open which operand is evaluated first, and g++ does it otherwise at run time
-// than in the compiler: where two operands write instructions, one is named first.
+// Applies the rule of an instruction: the flow between it and its operands. In a backward pass, pass.amount(k) is the
+// adjoint of the value, and pass.give(k, x) adds x to the adjoint of operand k. In a forward pass, pass.amount(k) is
+// the tangent of operand k, and give adds to the value's own tangent. Derivatives are linear, so one formula serves
+// both passes. pass.flows(k) tells if anything flows there.
+//
+// C++ leaves open which operand is evaluated first, and g++ differs between run time and compile time: where two
+// operands emit instructions, one of them is named first.
 template <class Pass>
 constexpr void apply_rule(Pass& pass, value_id id) {
   using V = symbol<typename Pass::program_type>;
@@ -90,19 +92,19 @@ constexpr void apply_rule(Pass& pass, value_id id) {
     case opcode::partial:
       if (pass.flows(1)) pass.give(1, pass.amount(1) * V{&pass.p, in.c});
       if (pass.p.code[in.a].op == opcode::partial && pass.flows(0)) pass.give(0, pass.amount(0));
-      break;         // a chain states one derivative per operand
-    default: break;  // steps, masks, leaves: nothing flows
+      break;         // a chain states one derivative for each operand
+    default: break;  // steps, masks and leaves have derivative 0
   }
 }
 
-// Adjoints while one program is walked backwards.
+// The adjoints during a backward walk over one program.
 template <class Program>
 struct reverse_pass {
   using program_type = Program;
   using V = symbol<Program>;
   Program& p;
   decltype(table_beside<value_id>(p, 0)) adjoint;  // 0: none yet (value 0 of a program is never an adjoint)
-  const std::vector<bool>* varied = nullptr;       // values that depend on what is asked for; absent: all
+  const std::vector<bool>* varied = nullptr;       // the values that depend on the wanted inputs; null: all do
   value_id at = 0;
 
   constexpr explicit reverse_pass(Program& of) : p(of), adjoint(table_beside<value_id>(of, of.code.size())) {}
@@ -122,9 +124,9 @@ struct reverse_pass {
 
 }  // namespace detail
 
-// Inputs: those of p, then one adjoint per result of p. Results: the adjoint of each input of p, in order; a bool
-// input, or one that does not matter, gets the constant 0. Requires: a floating arithmetic type, no result that is a
-// cast.
+// The derivative of p by all its inputs. Its inputs are those of p, then one adjoint for each result of p. Its results
+// are the adjoints of the inputs of p, in order; the constant 0 for a bool, and for an input that the results do not
+// depend on. Requires: the arithmetic type is floating-point, and no result is a cast.
 template <class Program>
 constexpr Program derive(const Program& p) {
   Program d;

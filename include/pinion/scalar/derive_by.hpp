@@ -1,4 +1,4 @@
-// The derivative of a program by some of its inputs: what derivatives of derivatives are made of.
+// Differentiates a program by some of its inputs, as derivatives of derivatives need it.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace pinion { inline namespace v0 { namespace scalar {
 
-// Inputs: those of p, then one adjoint for each result that is `given` one. Results: the adjoints of the inputs
-// `wanted`, in that order; the constant 0 where nothing flows. Simplified. Requires: as `derive`; wanted inputs are no
-// masks.
+// The derivative of p by the inputs `wanted`, simplified. Its inputs are those of p, then one adjoint for each result
+// that is `given` one. Its results are the adjoints of the wanted inputs in that order; the constant 0 if nothing
+// flows. Requires: those of `derive`; wanted inputs are not masks.
 program derive_by(const program& p, const std::vector<value_id>& wanted, const std::vector<bool>& given);
 
 }}}  // namespace pinion::v0::scalar

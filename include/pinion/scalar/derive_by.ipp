@@ -9,7 +9,7 @@ namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace detail {
 
-// Tangents while one program is walked forwards: the derivative of each value by one input.
+// The tangents during a forward walk over one program: the derivative of each value by one input.
 struct forward_pass {
   using program_type = program;
   using V = symbol<program>;
@@ -39,8 +39,8 @@ class derivation {
       if (p.code[i].op == opcode::input) inputs_.resize(p.inputs), inputs_[p.code[i].a] = static_cast<value_id>(i);
   }
 
-  // By one input forwards: what is asked of the derivative in turn are then values that it has. Backwards, all inputs
-  // take one walk, but each order more than doubles the program.
+  // Differentiates by one input in a forward pass, since the values that the next derivative asks for then exist
+  // already. Several inputs take one backward pass, but each order of derivatives more than doubles the program.
   program run() {
     std::vector<value_id> found = wanted_.size() == 1 ? std::vector<value_id>{by_tangents(wanted_[0])} : by_adjoints();
     for (value_id& id : found) d_.results.push_back({id != 0 ? id : d_.emit_constant(0), d_.arithmetic});
@@ -86,9 +86,9 @@ class derivation {
   }
 
   program d_;
-  std::size_t forward_;  // how many of its values are those of the program derived
+  std::size_t forward_;  // the number of values that belong to the given program
   const std::vector<value_id>& wanted_;
-  std::vector<value_id> inputs_;  // where each input is read
+  std::vector<value_id> inputs_;  // the instruction that reads each input
   std::vector<end> ends_;
 };
 

@@ -1,8 +1,9 @@
-// The built-in scalar functors: each is written once, over symbolic values.
+// The built-in scalar functors. Each is written once, over symbolic values.
 //
-// A functor is an empty type with `arity` and a static `apply`. Its derivative follows from its primitives, or is
-// stated with with_derivative(y, x, dy/dx). Of an operator's operands at most one may compute something: C++ leaves
-// their order open, and the program recorded at run time has to be the compiler's, or its kernel is not found.
+// A functor is an empty type with `arity` and a static `apply`. Its derivative follows from its primitives, or it
+// states one with with_derivative(y, x, dy/dx). At most one operand of an operator may compute something: C++ leaves
+// the order of operands open, and the program that is recorded at run time must equal the compiler's, or its kernel is
+// not found.
 #pragma once
 
 #include <pinion/base/type_list.hpp>
@@ -62,6 +63,7 @@ PINION_UNARY(identity, x)
 #undef PINION_BINARY
 #undef PINION_UNARY
 
+// Functors of bools take and yield masks.
 struct logical_and {
   static constexpr int arity = 2;
   static constexpr bool of_masks = true;
@@ -127,7 +129,7 @@ struct same_mask {
   }
 };
 
-// x > 0 ? x : e^x - 1; the derivative 1 or y + 1 needs no second exponential.
+// The exponential linear unit, x > 0 ? x : e^x - 1. Its derivative, 1 or y + 1, needs no second exponential.
 struct elu {
   static constexpr int arity = 1;
   template <class V>
@@ -138,7 +140,7 @@ struct elu {
   }
 };
 
-// 1 / (1 + e^-x); the derivative is y (1 - y).
+// The logistic function, 1 / (1 + e^-x). Its derivative is y (1 - y).
 struct sigmoid {
   static constexpr int arity = 1;
   template <class V>
@@ -148,18 +150,19 @@ struct sigmoid {
   }
 };
 
-// log(1 + e^x), without overflow: max(x, 0) + log1p(e^-|x|); the derivative is the sigmoid.
+// log(1 + e^x), computed as max(x, 0) + log1p(e^-|x|) so that it does not overflow. Its derivative is the logistic
+// function.
 struct softplus {
   static constexpr int arity = 1;
   template <class V>
   static constexpr auto apply(V x) {
-    const auto linear = max(x, 0.0);  // named, so that every compiler writes it down first
+    const auto linear = max(x, 0.0);  // named, so that every compiler emits it first
     const auto y = linear + log1p(exp(-abs(x)));
     return with_derivative(y, x, 1.0 / (1.0 + exp(-x)));
   }
 };
 
-// 1 where the mask holds, else 0: how a bool becomes a number.
+// 1 if the mask is true, else 0: a bool as a number.
 struct indicator {
   static constexpr int arity = 1;
   static constexpr bool of_masks = true;
@@ -177,7 +180,7 @@ struct selection {
   }
 };
 
-// By what they take: numbers of any type, real ones, or bools.
+// The functors by their operands: numbers of any type, real numbers, or bools.
 using of_number = type_list<negate, absolute, sign_of, squared, relu>;
 using of_real = type_list<negate, absolute, sign_of, squared, relu, exponential, logarithm, log_one_plus, square_root,
                           reciprocal_square_root, hyperbolic_tangent, error_function, complementary_error_function,

@@ -1,4 +1,5 @@
-// The block interpreter: runs any scalar program over cache-sized tiles, also one this binary never saw as a type.
+// The block interpreter: it runs any scalar program over tiles that fit into the cache, also a program that this binary
+// has never seen as a type.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +14,10 @@ namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace detail {
 
+// The number of elements in a tile.
 inline constexpr int tile = 256;
 
-// One instruction over one tile. Masks are numbers here: 1 where they hold, else 0.
+// Runs one instruction over one tile. Masks are numbers here: 1 for true, 0 for false.
 template <opcode Op, class T>
 struct tile_body {
   template <class Isa>
@@ -43,7 +45,7 @@ struct tile_body {
 
 template <class T>
 struct fold_body {
-  // The sum of n elements, n <= tile, in the order in which a compiled kernel adds them.
+  // Adds the sum of n elements, n <= tile, to the total, in the order in which a compiled kernel adds them.
   template <class Isa>
   static PINION_VECTOR void run(const T* x, int n, T* total) {
     using V = simd<T, Isa>;
@@ -70,7 +72,7 @@ tile_function<T> tile_function_of(opcode op, int isa) {
   return tile_function_of<T>(op, isa, std::make_index_sequence<static_cast<std::size_t>(opcode::partial)>{});
 }
 
-#if !PINION_HEADER_ONLY  // a unit of their own has them
+#if !PINION_HEADER_ONLY  // one unit of the library has these
 extern template tile_function<float> tile_function_of<float>(opcode, int);
 extern template tile_function<double> tile_function_of<double>(opcode, int);
 extern template tile_function<std::int32_t> tile_function_of<std::int32_t>(opcode, int);
@@ -80,17 +82,18 @@ extern template tile_function<std::uint8_t> tile_function_of<std::uint8_t>(opcod
 
 }  // namespace detail
 
-// A program made ready for elements of type T. Immutable once made, so any thread may run it.
+// A program made ready for elements of type T. Immutable, so any thread may run it; each run owns its scratch memory.
 template <class T>
 class interpreted {
  public:
-  // Requires: `p` is executable (no `partial`), and outlives this.
+  // Requires: `p` is executable (it has no `partial`) and outlives this object.
   explicit interpreted(const program& p, int isa = isa::best()) : p_(p), isa_(isa), run_(p.code.size()) {
     for (std::size_t i = 0; i < p.code.size(); ++i)
       if (facts(p.code[i].op).operands > 0) run_[i] = detail::tile_function_of<T>(p.code[i].op, isa);
     assign_rows();
   }
 
+  // Runs the program over a strip.
   void operator()(const strip& s) const {
     const std::unique_ptr<T[]> scratch(new T[rows_ * detail::tile]);
     for (std::size_t i = 0; i < p_.code.size(); ++i)
@@ -102,8 +105,8 @@ class interpreted {
   }
 
  private:
-  // Leaves keep a row of their own; that of a computed value is free again behind its last use, so that a long program
-  // works in the cache, too.
+  // Gives each value a row of the scratch memory. A leaf keeps its row; the row of a computed value is free again after
+  // its last use, so that a long program stays in the cache, too.
   void assign_rows() {
     const std::size_t end = p_.code.size();
     std::vector<std::size_t> last_use(end, 0), free;
@@ -118,13 +121,13 @@ class interpreted {
         const value_id o = p_.code[i].operand(k);
         if (last_use[o] != i || !run_[o]) continue;
         free.push_back(row_[o]);
-        last_use[o] = end;  // once, also where it is both operands
+        last_use[o] = end;  // it is freed once, also where it is both operands
       }
     }
   }
   T* row(T* scratch, std::size_t value) const { return scratch + row_[value] * detail::tile; }
 
-  // Values that are the same in every tile.
+  // Fills the row of a value that is the same in every tile.
   void fill_leaf(const strip& s, std::size_t i, T* scratch) const {
     const auto& in = p_.code[i];
     T value{};
@@ -181,8 +184,8 @@ class interpreted {
 
   const program& p_;
   int isa_;
-  std::vector<detail::tile_function<T>> run_;  // null: a leaf
-  std::vector<std::size_t> row_;               // of each value
+  std::vector<detail::tile_function<T>> run_;  // null: the value is a leaf
+  std::vector<std::size_t> row_;               // the row of each value
   std::size_t rows_ = 0;
 };
 

@@ -1,8 +1,8 @@
-// The instruction sets a kernel can be compiled for, and the one door through which it enters each of them.
+// The instruction sets that kernels are compiled for, and the one way in which a kernel enters them.
 //
-// A user compiles with plain -O2 and still gets the machine's widest vectors: a kernel is a class template over one of
-// the tags below, and only the function that enters it carries a target attribute. Everything the kernel calls is
-// PINION_INLINE and carries none, so it takes on the attribute of the door it was inlined through.
+// A user compiles with plain -O2 and still gets the widest vectors of the machine. A kernel is a class template over
+// one of the tags below, and only the function that enters it carries a target attribute. Everything that the kernel
+// calls is PINION_INLINE without an attribute, and so takes the attribute of the function that it is inlined into.
 //
 //   struct scale {
 //     template <class Isa>
@@ -10,9 +10,9 @@
 //   };
 //   dispatch<scale>(x, y, n);            // the widest instruction set of this machine
 //
-// Three rules come with it. A lambda does not inherit the target attribute of the function it stands in: kernels use
-// named functions. A function outside this scheme must not take or return a vector. And a tag is never a property of
-// a translation unit, so units built with different flags can be linked together.
+// Three rules follow. A lambda does not inherit the target attribute of the function around it, so kernels use named
+// functions. A function outside of this scheme must not take or return a vector. A tag is never a property of a
+// translation unit, so that units built with different flags can be linked together.
 #pragma once
 
 #include <string_view>
@@ -21,18 +21,20 @@
 #include <pinion/base/config.hpp>
 
 // g++ warns that functions which return vectors wider than the baseline's have another calling convention where AVX is
-// enabled. Here all are inlined and none is called. (It warns at the end of the unit, hence no push and pop.)
+// enabled. All such functions here are inlined, so none is called. (The warning comes at the end of the unit, where a
+// pop would have ended the effect of a push.)
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-// PINION_INLINE for functions of vectors, and without the undefined-behaviour sanitizer: its checks of every `this` and
-// reference would keep each temporary in memory, and g++ busy for minutes. Integers wrap here; nothing is left to find.
+// PINION_INLINE for functions of vectors, without the undefined-behaviour sanitizer. Its checks of every `this` and
+// every reference would keep each temporary in memory, and would take g++ minutes. Integers wrap here, so it would find
+// nothing.
 #define PINION_VECTOR PINION_INLINE __attribute__((no_sanitize("undefined")))
 
 namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace isa {
 
-// What every machine has: 16-byte vectors (SSE2 on x86-64, NEON on AArch64).
+// The instructions that every machine has, on vectors of 16 bytes: SSE2 on x86-64, NEON on AArch64.
 struct baseline {
   static constexpr int bytes = 16;
   static constexpr std::string_view name = "baseline";
@@ -40,12 +42,14 @@ struct baseline {
 };
 
 #if defined(__x86_64__)
+// Vectors of 32 bytes, with fused multiply-add.
 struct avx2 {
   static constexpr int bytes = 32;
   static constexpr std::string_view name = "avx2";
   static bool supported();
 };
 
+// Vectors of 64 bytes.
 struct avx512 {
   static constexpr int bytes = 64;
   static constexpr std::string_view name = "avx512";
@@ -58,7 +62,7 @@ struct type_list {
   static constexpr int size = sizeof...(Isas);
 };
 
-// Narrowest to widest; an index below is a position in this list.
+// All instruction sets, from the narrowest to the widest. An index is a position in this list.
 #if defined(__x86_64__)
 using all = type_list<baseline, avx2, avx512>;
 #else
@@ -76,11 +80,13 @@ constexpr void for_each(F&& f) {
   }(all{});
 }
 
+// The name of an instruction set.
 std::string_view name(int index);
 
-// Bytes of a vector.
+// The bytes of its vectors.
 int bytes(int index);
 
+// The index of an instruction set.
 template <class Isa>
 inline constexpr int index_of = [] {
   int found = -1;
@@ -89,18 +95,19 @@ inline constexpr int index_of = [] {
 }();
 
 namespace detail {
-// The widest supported instruction set that is not wider than the limit; an unknown or empty limit limits nothing.
+// The widest supported instruction set that is not wider than the limit. An unknown or empty limit is none.
 int choose(std::string_view limit);
 }  // namespace detail
 
-// The index of the instruction set kernels run in, chosen once: the widest this machine has, or a narrower one if the
-// environment says PINION_ISA=baseline or PINION_ISA=avx2.
+// The index of the instruction set that kernels run in: the widest that this machine has, or a narrower one if the
+// environment says PINION_ISA=baseline or PINION_ISA=avx2. It is chosen once in a process.
 int best();
 
 }  // namespace isa
 
-// enter<Isa>::run<Body>(a...) runs Body::run<Isa>(a...) compiled for Isa. One specialisation for each, because an
-// attribute cannot depend on a template parameter. Requires: Isa::supported(); Body::run is PINION_INLINE.
+// enter<Isa>::run<Body>(a...) runs Body::run<Isa>(a...), compiled for Isa. There is one specialisation for each
+// instruction set, because an attribute cannot depend on a template parameter. Requires: Isa::supported(); Body::run is
+// PINION_INLINE.
 template <class Isa>
 struct enter;
 
@@ -130,17 +137,17 @@ struct enter<isa::avx512> {
 };
 #endif
 
-// Is this unit optimized? One that is not makes no kernels of programs, which take longer to compile and to run than
-// the interpreter does, and compiles a body for the baseline alone. A binary may have units of both kinds, which share
-// templates: whichever copy is linked, all units agree on the size of tables, and find the kernels of the optimized
-// ones.
+// True in a unit that is optimized. Other units make no kernels of programs, since these would take longer to compile
+// and to run than the interpreter does, and compile bodies for the baseline alone. A binary may have units of both
+// kinds, which share templates. Whichever copy is linked, all units agree on the size of tables, and find the kernels
+// of the optimized ones.
 #if defined(__OPTIMIZE__)
 inline constexpr bool compiles_kernels = true;
 #else
 inline constexpr bool compiles_kernels = false;
 #endif
 
-// One body compiled for every instruction set: a table by index.
+// One body, compiled for every instruction set: a table by index.
 template <class... A>
 struct entry_table {
   using function = void (*)(A...);
@@ -158,6 +165,7 @@ constexpr entry_table<A...> make_entries(isa::type_list<Isas...>) {
 }
 }  // namespace detail
 
+// The table of a body.
 template <class Body, class... A>
 inline constexpr entry_table<A...> entries = detail::make_entries<Body, A...>(isa::all{});
 

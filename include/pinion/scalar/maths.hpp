@@ -1,14 +1,15 @@
-// The mathematical functions of simd values: exp, log, tanh and the rest, without branches and without tables.
+// The mathematical functions of simd values: exp, log, tanh and others, without branches and without tables.
 //
-// Every function is lane by lane, keeps NaN, and is right at the infinities, at zeros of either sign (odd functions
-// keep the sign) and for denormal inputs and results, none of which are flushed. The comment of each states its
-// greatest error in ulp (units in the last place of the exact result), float / double, on any instruction set, with and
-// without fused multiply-add. bench/maths_ulp measures it over every float and over samples of double. A unit compiled
-// with -ffast-math loses all this.
+// Every function works lane by lane, keeps NaN, and is right at the infinities, at zeros of either sign (odd functions
+// keep the sign), and for denormal inputs and results, which are not flushed to zero. The comment of each states its
+// largest error in ulp (units in the last place of the exact result) for float / double, on any instruction set, with
+// and without fused multiply-add. bench/maths_ulp measures it over every float and over samples of double. A unit
+// compiled with -ffast-math loses these properties.
 //
-// How they come about: split the argument so that what is left is small (n ln 2 + r, 2^e (1 + f), n pi/2 + r), put a
-// polynomial on the rest, assemble. The polynomials minimise the greatest relative error of the function (Remez
-// exchange in 40 digits). Where a function has a hard case (pow, sin and cos of large floats) it is computed in double.
+// Each function splits its argument so that a small rest is left (n ln 2 + r, 2^e (1 + f), n pi/2 + r), evaluates a
+// polynomial of the rest, and assembles the result. The polynomials minimise the largest relative error of the function
+// (Remez exchange in 40 digits). A function with a hard case (pow, and sin and cos of large floats) is computed in
+// double.
 #pragma once
 
 #include <pinion/scalar/simd.hpp>
@@ -30,10 +31,10 @@ struct real<float> {
   static constexpr float infinity = __builtin_inff(), nan = __builtin_nanf("");
   static constexpr float smallest_normal = 0x1p-126f;
   static constexpr bits sqrt_half = 0x3f3504f3;
-  // ln 2 in two parts; an exponent times the first is exact.
+  // ln 2 in two parts; the product of an exponent and the first part is exact.
   static constexpr float ln2_high = 0x1.62e4p-1f, ln2_low = 1.42860677e-6f, log2_e = 1.44269504f;
-  static constexpr float exp_lowest = -104, exp_highest = 89;  // beyond: 0, infinity
-  static constexpr float expm1_lowest = -18;                   // beyond: -1
+  static constexpr float exp_lowest = -104, exp_highest = 89;  // beyond these the result is 0, or infinity
+  static constexpr float expm1_lowest = -18;                   // beyond this the result is -1
 };
 
 template <>
@@ -49,7 +50,7 @@ struct real<double> {
   static constexpr double expm1_lowest = -40;
 };
 
-// Adding this rounds a number to an integer and leaves it in the low bits, from where a shift takes it.
+// Adding this number rounds to an integer and leaves it in the low bits, where a shift can take it.
 template <class T>
 inline constexpr T round_magic = T(3ll << (real<T>::mantissa - 1));
 
@@ -69,13 +70,13 @@ PINION_VECTOR V polynomial(V x, typename V::value_type c0, C... higher) {
   return fma(polynomial(x, higher...), x, c0);
 }
 
-// The bits of a mantissa's low end, moved up to be an exponent.
+// Moves the low bits of a mantissa up to the place of the exponent.
 template <class T, class B, class Isa, int N>
 PINION_VECTOR simd<T, Isa, N> as_exponent(simd<B, Isa, N> bits) {
   return bit_cast<T>(bits << real<T>::mantissa);
 }
 
-// x times 2^n for an integer n that may take the result to infinity or among the denormals: in two steps, as no single
+// x times 2^n for an integer n, also where the result is infinite or denormal. It takes two steps, since no single
 // factor reaches so far. Requires: |n| <= 2 bias.
 template <class T, class Isa>
 PINION_VECTOR simd<T, Isa> scale(simd<T, Isa> x, simd<T, Isa> n) {
@@ -93,13 +94,13 @@ PINION_VECTOR simd<T, Isa> scale(simd<T, Isa> x, simd<T, Isa> n) {
 
 // ---- the exponential family
 
-// x = n ln 2 + r with |r| <= ln 2 / 2.
+// The parts of x = n ln 2 + r with |r| <= ln 2 / 2.
 template <class V>
 struct exp_argument {
   V sum, n, r;  // sum is n + magic
 };
 
-// Requires: magic rounds, as round_magic plus a small integer does.
+// Splits x. Requires: magic rounds, as round_magic plus a small integer does.
 template <class T, class Isa>
 PINION_VECTOR exp_argument<simd<T, Isa>> reduce_exp(simd<T, Isa> x, T magic) {
   using c = real<T>;
@@ -108,7 +109,7 @@ PINION_VECTOR exp_argument<simd<T, Isa>> reduce_exp(simd<T, Isa> x, T magic) {
   return {sum, n, fma(n, -c::ln2_low, fma(n, -c::ln2_high, x))};
 }
 
-// e^r - 1 for |r| <= ln 2 / 2. The polynomials are off by 2^-26 and 2^-55.
+// e^r - 1 for |r| <= ln 2 / 2. The polynomials have the errors 2^-26 and 2^-55.
 template <class Isa>
 PINION_VECTOR simd<float, Isa> expm1_near_zero(simd<float, Isa> r) {
   const auto p = polynomial(r, 0.49999997f, 0.166665435f, 0.0416672006f, 0.00836658012f, 0.00138825132f);
@@ -124,7 +125,7 @@ PINION_VECTOR simd<double, Isa> expm1_near_zero(simd<double, Isa> r) {
 
 }  // namespace detail
 
-// e^x. 1.1 / 1.6 ulp.
+// The exponential e^x. 1.1 / 1.6 ulp.
 template <std::floating_point T, class Isa>
 PINION_VECTOR simd<T, Isa> exp(simd<T, Isa> x) {
   using c = detail::real<T>;
@@ -132,9 +133,9 @@ PINION_VECTOR simd<T, Isa> exp(simd<T, Isa> x) {
   return detail::scale(detail::expm1_near_zero(r) + T(1), n);
 }
 
-// e^x - 1, also right near 0. 1.8 / 3 ulp.
+// e^x - 1, accurate near 0 too. 1.8 / 3 ulp.
 //
-// With p = e^r - 1 it is 2^n p + (2^n - 1); computed as half of it, since 2^n may be just too large.
+// With p = e^r - 1 the result is 2^n p + (2^n - 1). Half of it is computed, since 2^n may be just too large.
 template <std::floating_point T, class Isa>
 PINION_VECTOR simd<T, Isa> expm1(simd<T, Isa> x) {
   using c = detail::real<T>;
@@ -145,9 +146,9 @@ PINION_VECTOR simd<T, Isa> expm1(simd<T, Isa> x) {
   return or_sign(y + y, x);
 }
 
-// Hyperbolic tangent. 2.6 / 3.5 ulp.
+// The hyperbolic tangent. 2.6 / 3.5 ulp.
 //
-// From m = e^(-2|x|) - 1, which is accurate where |x| is small: tanh |x| = -m / (m + 2).
+// It is computed from m = e^(-2|x|) - 1, which is accurate where |x| is small: tanh |x| = -m / (m + 2).
 template <std::floating_point T, class Isa>
 PINION_VECTOR simd<T, Isa> tanh(simd<T, Isa> x) {
   const auto m = expm1(abs(x) * T(-2));
@@ -158,8 +159,8 @@ PINION_VECTOR simd<T, Isa> tanh(simd<T, Isa> x) {
 
 namespace detail {
 
-// y = 2^e m with m in [sqrt(1/2), sqrt(2)), for positive normal y. The exponent is rounded by adding the distance from
-// sqrt(1/2) to 1 to the bits; to make it a number, it becomes the low end of 2^mantissa's mantissa.
+// The parts of y = 2^e m with m in [sqrt(1/2), sqrt(2)), for a positive normal y. Adding the distance from sqrt(1/2) to
+// 1 to the bits rounds the exponent; placed at the low end of the mantissa of 2^mantissa, it becomes a number.
 template <class V>
 struct log_argument {
   V e, m, power;  // power is 2^(1-e)
@@ -179,7 +180,7 @@ PINION_VECTOR log_argument<simd<T, Isa>> reduce_log(simd<T, Isa> y) {
 
 // e ln 2 + log(1 + f) for f in [sqrt(1/2) - 1, sqrt(2) - 1).
 //
-// In float log(1 + f) = f - f^2 / 2 + f^3 P(f), P off by 2^-27.
+// In float, log(1 + f) = f - f^2 / 2 + f^3 P(f); P has the error 2^-27.
 template <class Isa>
 PINION_VECTOR simd<float, Isa> log_sum(simd<float, Isa> e, simd<float, Isa> f) {
   using c = real<float>;
@@ -189,8 +190,8 @@ PINION_VECTOR simd<float, Isa> log_sum(simd<float, Isa> e, simd<float, Isa> f) {
   const auto tail = fma(square, f * p, fma(e, c::ln2_low, square * -0.5f));
   return fma(e, c::ln2_high, f + tail);
 }
-// In double, as in FreeBSD's e_log.c, through s = f / (2 + f): log(1 + f) = 2 atanh(s) = 2s + s R(s^2), rearranged to
-// f - (h - s (h + R)) with h = f^2 / 2. R is off by 2^-59.
+// The form for double is that of FreeBSD's e_log.c. With s = f / (2 + f), log(1 + f) = 2 atanh(s) = 2s + s R(s^2),
+// which is rearranged to f - (h - s (h + R)) with h = f^2 / 2. R has the error 2^-59.
 template <class Isa>
 PINION_VECTOR simd<double, Isa> log_sum(simd<double, Isa> e, simd<double, Isa> f) {
   using c = real<double>;
@@ -205,7 +206,7 @@ PINION_VECTOR simd<double, Isa> log_sum(simd<double, Isa> e, simd<double, Isa> f
 
 }  // namespace detail
 
-// Natural logarithm; -infinity at 0, NaN below. 1 / 1 ulp.
+// The natural logarithm; -infinity at 0, NaN below. 1 / 1 ulp.
 template <std::floating_point T, class Isa>
 PINION_VECTOR simd<T, Isa> log(simd<T, Isa> x) {
   using c = detail::real<T>;
@@ -217,9 +218,9 @@ PINION_VECTOR simd<T, Isa> log(simd<T, Isa> x) {
   return select(x > T(0), select(x < c::infinity, y, x), select(x == T(0), -c::infinity, nan));
 }
 
-// log(1 + x), also right near 0; -infinity at -1, NaN below. 1.5 / 1.5 ulp.
+// log(1 + x), accurate near 0 too; -infinity at -1, NaN below. 1.5 / 1.5 ulp.
 //
-// What rounding u = 1 + x loses is put back into f, scaled as u was.
+// The part that rounding u = 1 + x loses is added to f, scaled as u was.
 template <std::floating_point T, class Isa>
 PINION_VECTOR simd<T, Isa> log1p(simd<T, Isa> x) {
   using c = detail::real<T>;
@@ -231,7 +232,7 @@ PINION_VECTOR simd<T, Isa> log1p(simd<T, Isa> x) {
   return select(x > T(-1), select(x < c::infinity, y, x), select(x == T(-1), -c::infinity, nan));
 }
 
-// 1 / sqrt(x); infinity at 0, with its sign. 1.5 / 1.5 ulp.
+// The reciprocal square root, 1 / sqrt(x); at 0 it is infinity with the sign of the 0. 1.5 / 1.5 ulp.
 template <std::floating_point T, class Isa>
 PINION_VECTOR simd<T, Isa> rsqrt(simd<T, Isa> x) {
   return T(1) / sqrt(x);
@@ -241,7 +242,8 @@ PINION_VECTOR simd<T, Isa> rsqrt(simd<T, Isa> x) {
 
 namespace detail {
 
-// Calls a function of the C library on every lane. Not inlined: it is compiled for no instruction set in particular.
+// Calls a function of the C library on every lane. It is not inlined, since it is compiled for no instruction set in
+// particular.
 template <class F, int N>
 __attribute__((noinline)) void call_lanes(double* x, const double* y) {
   for (int i = 0; i < N; ++i) x[i] = F::of(x[i], y[i]);
@@ -273,7 +275,7 @@ struct library_pow {
 
 // ---- sine and cosine
 
-// sin(r) and cos(r) for |r| <= pi/4, off by 2^-58 and 2^-64.
+// sin(r) and cos(r) for |r| <= pi/4, with the errors 2^-58 and 2^-64.
 template <class V>
 PINION_VECTOR V sin_near_zero(V r) {
   const V z = r * r;
@@ -289,8 +291,8 @@ PINION_VECTOR V cos_near_zero(V r) {
   return fma(z * z, p, fma(z, -0.5, 1.0));
 }
 
-// sin(x + turns pi/2). x = n pi/2 + r with pi/2 in three parts, of which the first two times n < 2^20 are exact;
-// beyond, and for NaN, the C library takes over, lane by lane.
+// sin(x + turns pi/2). x = n pi/2 + r, with pi/2 in three parts; the products of the first two with n < 2^20 are exact.
+// For larger x, and for NaN, the C library takes over lane by lane.
 template <class Library, class Isa>
 PINION_VECTOR simd<double, Isa> sin_of_turned(simd<double, Isa> x, int turns) {
   constexpr double magic = round_magic<double>;
@@ -306,7 +308,7 @@ PINION_VECTOR simd<double, Isa> sin_of_turned(simd<double, Isa> x, int turns) {
   return any(large) ? select(large, each_lane<Library>(x, x), turned) : turned;
 }
 
-// Computes a function of floats in double, one half of the lanes after the other.
+// Computes a function of floats in double, for one half of the lanes after the other.
 template <class F, class Isa>
 PINION_VECTOR simd<float, Isa> in_double(simd<float, Isa> x, simd<float, Isa> y) {
   const auto low = F::of(convert<double>(lower_half(x)), convert<double>(lower_half(y)));
@@ -316,7 +318,7 @@ PINION_VECTOR simd<float, Isa> in_double(simd<float, Isa> x, simd<float, Isa> y)
 
 }  // namespace detail
 
-// Sine and cosine. 0.6 / 2.6 ulp; for |x| >= 1.6e6 the C library's.
+// The sine and cosine. 0.6 / 2.6 ulp; for |x| >= 1.6e6 those of the C library.
 template <class Isa>
 PINION_VECTOR simd<double, Isa> sin(simd<double, Isa> x) {
   return select(x == 0.0, x, detail::sin_of_turned<detail::library_sin>(x, 0));
@@ -326,7 +328,7 @@ PINION_VECTOR simd<double, Isa> cos(simd<double, Isa> x) {
   return detail::sin_of_turned<detail::library_cos>(x, 1);
 }
 
-// The C library's, lane by lane.
+// The functions of the C library, lane by lane.
 template <class Isa>
 PINION_VECTOR simd<double, Isa> erf(simd<double, Isa> x) {
   return detail::each_lane<detail::library_erf>(x, x);
@@ -353,7 +355,7 @@ struct cos_in_double {
     return cos(x);
   }
 };
-// e^(y log x) for x >= 0; 1 where x is 1 or y is 0, whatever the other.
+// e^(y log x) for x >= 0; 1 if x is 1 or y is 0, whatever the other is.
 struct power_of_magnitude {
   template <class V>
   static PINION_VECTOR V of(V x, V y) {
@@ -373,8 +375,8 @@ PINION_VECTOR simd<float, Isa> cos(simd<float, Isa> x) {
   return detail::in_double<detail::cos_in_double>(x, x);
 }
 
-// x to the power y, with the special cases of C: pow(x, 0) and pow(1, y) are 1 even for NaN; a negative x needs an
-// integer y, whose parity is the result's sign. 0.6 ulp.
+// x to the power y, with the special cases of C: pow(x, 0) and pow(1, y) are 1 even for NaN, and a negative x needs an
+// integer y, whose parity gives the sign of the result. 0.6 ulp.
 template <class Isa>
 PINION_VECTOR simd<float, Isa> pow(simd<float, Isa> x, std::type_identity_t<simd<float, Isa>> y) {
   const auto magnitude = detail::in_double<detail::power_of_magnitude>(abs(x), y);
@@ -390,9 +392,10 @@ PINION_VECTOR simd<T, Isa> pow(std::type_identity_t<T> x, simd<T, Isa> y) {
   return pow(simd<T, Isa>(x), y);
 }
 
-// The error function. 1.4 ulp for float; the C library's for double.
+// The error function. 1.4 ulp for float; in double that of the C library.
 //
-// Below 1 it is x + x P(x^2), P off by 2^-29; above, with t = |x|, 1 - e^(-t Q(t)), Q off by 2^-29 of the result.
+// Below 1 it is x + x P(x^2), where P has the error 2^-29. Above, with t = |x|, it is 1 - e^(-t Q(t)), where Q has the
+// error 2^-29 of the result.
 template <class Isa>
 PINION_VECTOR simd<float, Isa> erf(simd<float, Isa> x) {
   const auto t = min(abs(x), 4.0f);
@@ -404,7 +407,8 @@ PINION_VECTOR simd<float, Isa> erf(simd<float, Isa> x) {
 }
 
 namespace detail {
-// With t = |x|: e^(-t^2) (1 + 2 t)^-1 P((t - 2) / (t + 2)), after Shepherd and Laframboise (1981); P off by 2^-32.
+// e^(-t^2) (1 + 2 t)^-1 P((t - 2) / (t + 2)) with t = |x|, after Shepherd and Laframboise (1981); P has the error
+// 2^-32.
 struct erfc_of_float {
   template <class V>
   static PINION_VECTOR V of(V x, V) {
@@ -419,7 +423,8 @@ struct erfc_of_float {
 };
 }  // namespace detail
 
-// 1 - erf(x), without the loss of that difference for large x. 0.6 ulp for float; the C library's for double.
+// The complementary error function 1 - erf(x), without the loss of that difference for large x. 0.6 ulp for float; in
+// double that of the C library.
 template <class Isa>
 PINION_VECTOR simd<float, Isa> erfc(simd<float, Isa> x) {
   return detail::in_double<detail::erfc_of_float>(x, x);

@@ -1,7 +1,8 @@
-// The few instructions that the vector extensions of the compilers do not yield: square root, minimum, scaling by 2^n.
+// The few instructions that the compilers' vector extensions do not emit: square root, minimum and scaling by 2^n.
 //
-// Inline assembly wants its instruction set enabled where it stands, hence functions of their own for each; they are
-// inlined into the kernel once their caller has been. Vectors travel by reference, which no calling convention minds.
+// Inline assembly needs its instruction set enabled in the function around it, so each instruction has a function of
+// its own, which is inlined into the kernel after its caller. Vectors are passed by reference, which no calling
+// convention affects.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -9,7 +10,8 @@
 
 namespace pinion { inline namespace v0 { namespace scalar { namespace detail {
 
-// The natural type, aligned to its size: an under-aligned or may_alias typedef makes g++ 12 scalarise selects.
+// The compiler's vector type, aligned to its size. A typedef with less alignment or with may_alias makes g++ 12 compute
+// selects lane by lane.
 template <class T, int N>
 struct vector_of {
   typedef T type __attribute__((vector_size(sizeof(T) * N)));
@@ -17,15 +19,16 @@ struct vector_of {
 template <class T, int N>
 using vector = typename vector_of<T, N>::type;
 
-// min and max of (a, b) are b < a ? b : a and a < b ? b : a as the instructions have it, zeros included, and a where
-// either is NaN, if b is their first operand. clang finds that out by itself; g++ 12 would compare and blend.
+// min(a, b) and max(a, b) are b < a ? b : a and a < b ? b : a as the instructions compute them, zeros included, and a
+// where either is NaN, if b is their first operand. clang finds these instructions by itself; g++ 12 would compare and
+// blend.
 #if defined(__clang__)
 inline constexpr bool use_native_min = false;
 #else
 inline constexpr bool use_native_min = true;
 #endif
 
-// What an instruction set has; where it lacks something, simd.hpp and maths.hpp go another way.
+// The instructions that an instruction set has. For those that it lacks, simd.hpp and maths.hpp have another way.
 struct nothing_native {
   static constexpr bool has_square_root = false;
   static constexpr bool has_min = false;
@@ -48,7 +51,7 @@ struct native<isa::baseline> : nothing_native {
   static void square_root(floats& y, const floats& x) { asm("sqrtps %1, %0" : "=x"(y) : "x"(x)); }
   static void square_root(doubles& y, const doubles& x) { asm("sqrtpd %1, %0" : "=x"(y) : "x"(x)); }
 
-  static constexpr bool has_min = use_native_min;  // here the result takes the place of b
+  static constexpr bool has_min = use_native_min;  // the result takes the place of b here
   static void min(floats& y, const floats& a, const floats& b) { asm("minps %1, %0" : "=x"(y) : "x"(a), "0"(b)); }
   static void min(doubles& y, const doubles& a, const doubles& b) { asm("minpd %1, %0" : "=x"(y) : "x"(a), "0"(b)); }
   static void max(floats& y, const floats& a, const floats& b) { asm("maxps %1, %0" : "=x"(y) : "x"(a), "0"(b)); }
@@ -102,7 +105,7 @@ struct native<isa::avx512> : nothing_native {
     asm("vmaxpd %1, %2, %0" : "=v"(y) : "v"(a), "v"(b));
   }
 
-  static constexpr bool has_scale = true;  // x 2^n, correctly rounded also where that is denormal
+  static constexpr bool has_scale = true;  // x 2^n, rounded correctly also where it is denormal
   PINION_AVX512 static void scale(floats& y, const floats& x, const floats& n) {
     asm("vscalefps %2, %1, %0" : "=v"(y) : "v"(x), "v"(n));
   }

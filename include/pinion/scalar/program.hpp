@@ -1,14 +1,14 @@
-// A scalar program: straight-line SSA over one arithmetic type; what an elementwise node computes.
+// A scalar program: the computation of an elementwise node, as straight-line code in SSA form over one arithmetic type.
 //
 // Invariants
-//   1. An instruction's operands are earlier values; a value is named by the index of its instruction.
-//   2. `input` k stands at most once; comparisons and logic yield masks, all else yields numbers of the arithmetic
-//   type.
-//   3. Literals (a user's 2.0f) are outside the fingerprint; constants (a functor's own 1) are inside.
-//   4. The same algorithms run in the compiler (fixed_program) and at run time (program), so that both agree bit for
-//   bit.
-//   5. Nothing is written past the end of a fixed_program: one that does not fit says so, and is not to be used. A
-//   program grows up to the last value that can be named, and throws internal there.
+//   1. The operands of an instruction are earlier values; a value is named by the index of its instruction.
+//   2. `input` k occurs at most once. Comparisons and logic yield masks; all others yield numbers of the arithmetic
+//      type.
+//   3. The values of literals (a user's 2.0f) are not part of the fingerprint; constants (a functor's own 1) are.
+//   4. One set of algorithms runs in the compiler (fixed_program) and at run time (program), so that both agree bit for
+//      bit.
+//   5. Nothing is written past the end of a fixed_program: one that does not fit tells so, and is not to be used. A
+//      program grows up to the last value that can be named, and throws internal there.
 #pragma once
 
 #include <array>
@@ -26,15 +26,16 @@
 
 namespace pinion { inline namespace v0 { namespace scalar {
 
-// The functions of one real number, which integers have none of. A new one is named here, and then needs its maths
+// The functions of one real number, which integers do not have. A new one is named here, and then needs its computation
 // (maths.hpp) and its derivative (derive.hpp).
 #define PINION_REAL_FUNCTIONS(X) X(exp) X(expm1) X(log) X(log1p) X(sqrt) X(rsqrt) X(tanh) X(erf) X(erfc) X(sin) X(cos)
 
+// The operation of an instruction.
 enum class opcode : std::uint8_t {
   input,
   input_mask,
   literal,
-  constant,  // a: which
+  constant,  // a: the number of the constant
   add,
   subtract,
   multiply,
@@ -58,18 +59,21 @@ enum class opcode : std::uint8_t {
   logical_and,
   logical_or,
   logical_not,
-  select,   // a: mask, b: where true, c: where false
-  partial,  // the value a, whose derivative by b is c, whatever a was computed from
+  select,  // a: the mask, b: the value for true, c: the value for false
+  // The value a with the derivative c by b, which replaces the one that would follow from the computation of a.
+  partial,
 };
 
+// The properties of an opcode.
 struct opcode_facts {
   std::string_view name;
   int operands;
   bool yields_mask;
-  bool takes_masks;  // for select only the first operand
+  bool takes_masks;  // for select only the first operand is a mask
 };
 
-// Made once: within a function, a compiler would make it again for each call that it evaluates.
+// The properties of all opcodes. The table stands outside of the function, because a compiler would build it anew for
+// each call that it evaluates.
 #define PINION_OPCODE(function) {#function, 1, false, false},
 inline constexpr opcode_facts all_opcode_facts[] = {{"input", 0, false, false},
                                                     {"mask", 0, true, false},
@@ -104,7 +108,7 @@ constexpr const opcode_facts& facts(opcode op) {
   return all_opcode_facts[static_cast<unsigned>(op)];
 }
 
-// Is it a function of real numbers?
+// True for a function of real numbers.
 constexpr bool is_real_function(opcode op) {
   switch (op) {
 #define PINION_OPCODE(function) case opcode::function:
@@ -115,16 +119,18 @@ constexpr bool is_real_function(opcode op) {
   }
 }
 
+// The name of a value: the index of its instruction.
 using value_id = std::uint16_t;
 inline constexpr std::size_t most_values = 1 << 16;
 
-// The greatest program that one node computes: kernels have room for that, and the wire takes no more. A greater one is
-// cut into several nodes: see cut.hpp.
+// The largest program that one node computes: kernels have room for that much, and the wire accepts no more. A larger
+// one is cut into several nodes (cut.hpp).
 struct program_bounds {
   std::size_t instructions = 1024, inputs = 40, results = 32;
 };
 inline constexpr int max_inputs = program_bounds{}.inputs, max_results = program_bounds{}.results;
 
+// One instruction: an operation and its operands. A value.
 struct instruction {
   opcode op{};
   value_id a = 0, b = 0, c = 0;
@@ -134,7 +140,7 @@ struct instruction {
   friend constexpr bool operator==(const instruction&, const instruction&) = default;
 };
 
-// A number of any arithmetic type.
+// A number of any arithmetic type. A value.
 struct number {
   double real = 0;
   std::int64_t integer = 0;
@@ -148,20 +154,21 @@ struct number {
     else
       return static_cast<T>(integer);
   }
-  // Bit for bit: 0 and -0 are two numbers, and a NaN is itself.
+  // Compares bit for bit: 0 and -0 are different numbers, and a NaN equals itself.
   friend constexpr bool operator==(const number& a, const number& b) {
     return std::bit_cast<std::uint64_t>(a.real) == std::bit_cast<std::uint64_t>(b.real) && a.integer == b.integer;
   }
 };
 
+// A result of a program: one of its values, and the dtype in which it is written.
 struct result {
   value_id value = 0;
-  dtype type = dtype::invalid;  // bool for a mask; another dtype than the arithmetic one is a cast on the way out
+  dtype type = dtype::invalid;  // bool for a mask; a dtype other than the arithmetic one is a cast on the way out
   friend constexpr bool operator==(const result&, const result&) = default;
 };
 
-// A vector of fixed capacity for the compiler's own evaluation (clang 14 has no constexpr std::vector). What does not
-// fit is counted and not kept.
+// A vector of fixed capacity, for evaluation by the compiler (clang 14 has no constexpr std::vector). Items beyond the
+// capacity are counted but not kept.
 template <class T, std::size_t N>
 struct fixed_vector {
   static constexpr std::size_t room = N;
@@ -180,6 +187,8 @@ struct fixed_vector {
   constexpr const T* end() const { return items.data() + (fits() ? length : N); }
 };
 
+// A program in a storage: heap vectors at run time, fixed vectors in the compiler, spans of tables in the binary. A
+// value. Distinct objects may be used from distinct threads.
 template <template <class> class Vector>
 struct basic_program {
   dtype arithmetic = dtype::invalid;
@@ -191,13 +200,14 @@ struct basic_program {
 
   static constexpr bool is_fixed = requires(Vector<instruction> v) { v.fits(); };
 
-  // Does all of a fixed program have room in its tables? Others always fit.
+  // True if a fixed program has room in its tables; others always fit.
   constexpr bool fits() const {
     if constexpr (is_fixed)
       return code.fits() && literals.fits() && constants.fits() && results.fits();
     else
       return true;
   }
+  // Appends an instruction and returns the name of its value. Throws internal at the end of the names.
   constexpr value_id emit(opcode op, value_id a = 0, value_id b = 0, value_id c = 0) {
     if constexpr (!is_fixed)
       if (code.size() == most_values) throw error(errc::internal, "a scalar program of more than 65536 instructions");
@@ -215,7 +225,7 @@ struct basic_program {
   constexpr value_id emit_input(bool mask) { return emit(mask ? opcode::input_mask : opcode::input, inputs++); }
 };
 
-// Room for N instructions, and for what may stand beside them.
+// A program with room for N instructions, and for 48 of each of the other things.
 template <std::size_t N>
 struct fixed_program_of {
   template <class T>
@@ -229,7 +239,7 @@ using program = basic_program<heap_vector>;
 template <std::size_t N>
 using fixed_program = typename fixed_program_of<N>::type;
 
-// A table beside a program's values (or fewer things), all T{}.
+// A table with an entry for each value of a program, or for fewer things; all entries are T{}.
 template <class T, class Program>
 constexpr auto table_beside(const Program& p, std::size_t entries) {
   if constexpr (Program::is_fixed)
@@ -238,9 +248,10 @@ constexpr auto table_beside(const Program& p, std::size_t entries) {
     return std::vector<T>(entries);
 }
 
+// True if a program is within the bounds.
 bool within(const program& p, const program_bounds& bounds = {});
 
-// A copy in another storage.
+// Copies a program into another storage.
 template <class To, class From>
 constexpr To convert_program(const From& from) {
   To to;
@@ -253,7 +264,7 @@ constexpr To convert_program(const From& from) {
   return to;
 }
 
-// An index for look-ups (FNV-1a over everything but the values of literals); equality is `same_structure`.
+// An index for look-ups: FNV-1a over everything but the values of literals. same_structure() decides equality.
 template <class Program>
 constexpr std::uint64_t fingerprint(const Program& p) {
   std::uint64_t h = 14695981039346656037ull;
@@ -268,7 +279,7 @@ constexpr std::uint64_t fingerprint(const Program& p) {
   return h;
 }
 
-// The same computation up to the values of literals.
+// True if both programs are the same up to the values of literals.
 template <class A, class B>
 constexpr bool same_structure(const A& a, const B& b) {
   const auto same = [](const auto& x, const auto& y) {
@@ -281,7 +292,7 @@ constexpr bool same_structure(const A& a, const B& b) {
          same(a.constants, b.constants) && same(a.results, b.results) && a.literals.size() == b.literals.size();
 }
 
-// Appends `part` to `whole`, its input i being the value at arguments[i]; returns the value of its first result.
+// Appends `part` to `whole`, where its input i is the value arguments[i]. Returns the name of its first result.
 template <class Whole, class Part>
 constexpr value_id append(Whole& whole, const Part& part, const value_id* arguments) {
   auto moved = table_beside<value_id>(part, part.code.size());
@@ -302,7 +313,8 @@ constexpr value_id append(Whole& whole, const Part& part, const value_id* argume
   return moved[part.results[0].value];
 }
 
-// Without the values that no result needs. Inputs stay, since they are positional; literals keep their order.
+// The program without the values that no result needs. Inputs stay, since they are positional; literals keep their
+// order.
 template <class Program>
 constexpr Program without_dead_values(const Program& p) {
   if (!p.fits()) return p;
@@ -334,7 +346,7 @@ constexpr Program without_dead_values(const Program& p) {
   return out;
 }
 
-// What a kernel computes: custom derivatives stripped, dead values gone. Results are the same.
+// The program that a kernel computes: without stated derivatives and without dead values. Its results are the same.
 template <class Program>
 constexpr Program executable(const Program& p) {
   if (!p.fits()) return p;
@@ -352,7 +364,7 @@ constexpr Program executable(const Program& p) {
   return without_dead_values(plain);
 }
 
-// Scalar operations, not counting inputs, literals and constants.
+// The number of operations, without inputs, literals and constants.
 template <class Program>
 constexpr int operation_count(const Program& p) {
   int n = 0;
@@ -360,7 +372,7 @@ constexpr int operation_count(const Program& p) {
   return n;
 }
 
-// "%0 = input 0\n%1 = literal 2\n%2 = mul %0 %1\nreturn %2:float".
+// The program as text: "%0 = input 0\n%1 = literal 2\n%2 = mul %0 %1\nreturn %2:float".
 std::string to_string(const program& p);
 
 }}}  // namespace pinion::v0::scalar

@@ -1,4 +1,4 @@
-// From functors to programs: recording one functor, and composing it with the programs of its operands.
+// Records functors as programs, and composes a functor with the programs of its operands.
 #pragma once
 
 #include <pinion/scalar/program.hpp>
@@ -6,13 +6,13 @@
 
 namespace pinion { inline namespace v0 { namespace scalar {
 
-// Does the functor take bools? (Only the first operand of a functor of three.)
+// True if a functor takes bools. Of a functor with three operands, only the first is one.
 template <class Functor>
 inline constexpr bool of_masks = requires {
   Functor::of_masks;
 };
 
-// The program of one functor over leaves. `result` is the dtype of the outcome.
+// The program of one functor over leaves; `result` is the dtype of its value.
 template <class Program, class Functor>
 constexpr Program record(dtype arithmetic, dtype result) {
   Program p;
@@ -33,15 +33,15 @@ constexpr Program record(dtype arithmetic, dtype result) {
   return p;
 }
 
-// What stands at one operand of a functor: a leaf (a node's output), a literal, or a program absorbed from a temporary.
+// An operand of a functor: a leaf (the output of a node), a literal, or the program of a temporary that is absorbed.
 template <class Program>
 struct operand {
   enum kind_t { leaf, leaf_mask, number_literal, absorbed } kind = leaf;
-  number value{};                    // of a literal
-  const Program* program = nullptr;  // of an absorbed operand
+  number value{};                    // the value of a literal
+  const Program* program = nullptr;  // the program of an absorbed operand
 };
 
-// The program of `outer` with its operands put in place; inputs are numbered from left to right.
+// The program of `outer` with the programs of its operands in their places. Inputs are numbered from left to right.
 template <class Program>
 constexpr Program compose(const Program& outer, const operand<Program>* operands, std::size_t n) {
   Program whole;
@@ -53,7 +53,7 @@ constexpr Program compose(const Program& outer, const operand<Program>* operands
       at[i] = whole.emit_literal(o.value);
     } else if (o.kind == operand<Program>::absorbed) {
       auto inner = table_beside<value_id>(*o.program, std::size_t{1} + o.program->inputs);
-      // Inputs of the part keep their order: its instruction list has them in that order.
+      // The inputs of the part keep their order, in which its instructions have them.
       for (std::size_t k = 0; k < o.program->code.size(); ++k) {
         const auto op = o.program->code[k].op;
         if (op == opcode::input || op == opcode::input_mask)

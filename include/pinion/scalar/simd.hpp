@@ -1,10 +1,10 @@
-// A vector of one instruction set as a value: the type a scalar functor is computed with.
+// A vector of one instruction set as a value: the type that a scalar functor is computed with.
 //
-// simd<T, Isa> has as many lanes as fit, counted in four bytes at least: on avx512 sixteen floats, int32s or uint8s,
-// and eight doubles or int64s. It is a thin wrapper of the compiler's vector type, so it is written once for all
-// instruction sets and compilers; how it comes to be compiled for one of them is told in isa.hpp.
+// simd<T, Isa> has as many lanes as fit into a vector, where a lane takes four bytes at least: on avx512 sixteen
+// floats, int32s or uint8s, and eight doubles or int64s. It is a thin wrapper of the compiler's vector type, so it is
+// written once for all instruction sets and compilers; isa.hpp tells how it is compiled for one of them.
 //
-//   * Lanes never see each other: a result does not depend on the lane its input stood in.
+//   * Lanes are independent: a result does not depend on the lane of its input.
 //   * load(p, n) and store(p, n) touch at most n elements, so one loop serves whole vectors and the tail, and gives the
 //     same bits in both:  for (int i = 0; i < n; i += V::lanes) f(V::load(x + i, n - i)).store(y + i, n - i);
 //   * Integer arithmetic wraps. x / 0 is 0, and the smallest integer / -1 is itself: no lane can trap.
@@ -28,13 +28,14 @@
 
 namespace pinion { inline namespace v0 { namespace scalar {
 
+// The number of lanes that fill one vector.
 template <class T, class Isa>
 inline constexpr int natural_lanes = Isa::bytes / (sizeof(T) < 4 ? 4 : static_cast<int>(sizeof(T)));
 
 namespace detail {
 
-// The type of members. More than 16 bytes of alignment would make g++ note, at every function that takes such a class
-// by value, that its calling convention has changed since 4.4; that note cannot be switched off in a header.
+// The type of the members. With an alignment of more than 16 bytes, g++ would note at every function that takes such a
+// class by value that its calling convention has changed since 4.4, and a header cannot switch that note off.
 template <class T, int N>
 struct stored_vector_of {
   typedef T type __attribute__((vector_size(sizeof(T) * N), aligned(sizeof(T) * N < 16 ? sizeof(T) * N : 16)));
@@ -48,13 +49,13 @@ using signed_of_size =
 template <class T>
 using signed_of = signed_of_size<sizeof(T)>;
 
-// The type to add and multiply T in: unsigned for integers, whose overflow is defined.
+// The type in which T is added and multiplied: an unsigned one for integers, whose overflow is defined.
 template <class T>
 using wrapping = std::conditional_t<std::is_integral_v<T>, std::make_unsigned_t<signed_of<T>>, T>;
 
-// Hides a vector's origin from g++ 12, at no cost. The truth values of a comparison in a function without a target
-// attribute are 32-bit lanes there; were the optimiser to combine two of them after the function was inlined into one
-// for AVX-512, whose truth values are bits, it would have no instruction for that and go lane by lane.
+// Hides the origin of a vector from g++ 12, at no cost. In a function without a target attribute, truth values of a
+// comparison are 32-bit lanes. If such a function were inlined into one for AVX-512, whose truth values are bits, the
+// optimiser might combine two of them; it has no instruction for that and would go lane by lane.
 template <class Isa, class V>
 PINION_VECTOR V opaque(const V& x) {
   V v = x;
@@ -64,7 +65,7 @@ PINION_VECTOR V opaque(const V& x) {
   return v;
 }
 
-// Copies n elements, for n < 2 Count: without a call, for which a kernel would have to give up its registers.
+// Copies n elements, for n < 2 Count. It makes no call, before which a kernel would have to save its registers.
 template <int Count, class T>
 PINION_VECTOR void copy_fewer(T* to, const T* from, int n) {
   if (n & Count) {
@@ -74,6 +75,7 @@ PINION_VECTOR void copy_fewer(T* to, const T* from, int n) {
   if constexpr (Count > 1) copy_fewer<Count / 2>(to, from, n);
 }
 
+// Divides without traps: x / 0 is 0, and the smallest integer / -1 is itself.
 template <class T>
 PINION_VECTOR T divide(T a, T b) {
   if (b == 0) return 0;
@@ -86,7 +88,7 @@ PINION_VECTOR T divide(T a, T b) {
 template <class T, class Isa, int Lanes = natural_lanes<T, Isa>>
 struct simd;
 
-// What a comparison of two simd<T, Isa> gives: in each lane all bits set, or none. In memory, bytes of 0 and 1.
+// The result of comparing two simd<T, Isa>: all bits of a lane are set, or none. In memory it is bytes of 0 and 1.
 template <class T, class Isa, int Lanes = natural_lanes<T, Isa>>
 struct mask {
   using value_type = bool;
@@ -124,7 +126,7 @@ struct mask {
   friend PINION_VECTOR mask operator||(mask a, mask b) { return mask(a.opaque() | b.opaque()); }
   friend PINION_VECTOR mask operator!(mask a) { return mask(~a.raw()); }
 
-  // A friend of the mask, so that both choices may be numbers: select(x > 0, 1, 0).
+  // A friend of the mask, so that both choices may be plain numbers: select(x > 0, 1, 0).
   friend PINION_VECTOR simd<T, Isa, Lanes> select(mask m, simd<T, Isa, Lanes> a, simd<T, Isa, Lanes> b) {
     return simd<T, Isa, Lanes>(detail::opaque<Isa>(m.raw() ? a.raw() : b.raw()));
   }
@@ -135,8 +137,8 @@ struct mask {
   detail::stored_vector<detail::signed_of<T>, Lanes> stored_;
 };
 
-// A third argument other than the natural one is what convert() gives between elements of different size; such a value
-// can be computed with, stored and converted on, but has no mathematical functions.
+// A vector of T. A number of lanes other than the natural one is what convert() makes between elements of different
+// size; such a value has arithmetic, loads, stores and conversions, but no mathematical functions.
 template <class T, class Isa, int Lanes>
 struct simd {
   using value_type = T;
@@ -155,7 +157,7 @@ struct simd {
     __builtin_memcpy(&x.stored_, p, sizeof(vector));
     return x;
   }
-  // The first n elements, and zeros where there are fewer than lanes.
+  // Loads the first n elements, and zeros for the other lanes.
   static PINION_VECTOR simd load(const T* p, int n) {
     if (n >= lanes) return load(p);
     T some[lanes] = {};
@@ -215,7 +217,7 @@ struct simd {
  private:
   static constexpr bool native_min =
       detail::native<Isa>::has_min && std::is_floating_point_v<T> && Lanes == natural_lanes<T, Isa>;
-  // b where it is NaN, else y. What is compared above is a where either is NaN. Costs nothing where b is a constant.
+  // b where it is NaN, else y, which is a where either is NaN. It costs nothing if b is a constant.
   static PINION_VECTOR simd nan_or(simd b, simd y) {
     if constexpr (std::is_floating_point_v<T>)
       return select(b == b, y, b);
@@ -230,7 +232,7 @@ struct simd {
 
 // ---- bits
 
-// The same bits as elements of another type of the same size.
+// Takes the bits for elements of another type of the same size.
 template <class U, class T, class Isa, int N>
 PINION_VECTOR simd<U, Isa, N> bit_cast(simd<T, Isa, N> x) {
   static_assert(sizeof(U) == sizeof(T), "bit_cast keeps the size of an element");
@@ -249,7 +251,7 @@ template <std::integral T, class Isa, int N>
 PINION_VECTOR simd<T, Isa, N> operator^(simd<T, Isa, N> a, std::type_identity_t<simd<T, Isa, N>> b) {
   return simd<T, Isa, N>(a.raw() ^ b.raw());
 }
-// Shifts by a constant number of bits; to the left bits fall off, to the right a sign is repeated.
+// Shifts by a constant number of bits. To the left, bits fall off; to the right, the sign is repeated.
 template <std::integral T, class Isa, int N>
 PINION_VECTOR simd<T, Isa, N> operator<<(simd<T, Isa, N> x, int bits) {
   using words = detail::vector<detail::wrapping<T>, N>;
@@ -260,7 +262,7 @@ PINION_VECTOR simd<T, Isa, N> operator>>(simd<T, Isa, N> x, int bits) {
   return simd<T, Isa, N>(x.raw() >> bits);
 }
 
-// The sign bit alone, and a value with that of another.
+// The sign bit of a value, and a value with the sign bit of another.
 template <class T, class Isa, int N>
 PINION_VECTOR auto sign_bit(simd<T, Isa, N> x) {
   using I = detail::signed_of<T>;
@@ -273,8 +275,8 @@ PINION_VECTOR simd<T, Isa, N> or_sign(simd<T, Isa, N> magnitude, simd<T, Isa, N>
 
 // ---- conversions
 
-// Each lane as C converts it; the number of lanes is kept. Out of range, a floating-point number becomes an
-// unspecified integer, and an integer is cut to its low bits.
+// Converts each lane as C does; the number of lanes stays. A floating-point number out of range becomes an unspecified
+// integer, and an integer is cut to its low bits.
 template <class U, class T, class Isa, int N>
 PINION_VECTOR simd<U, Isa, N> convert(simd<T, Isa, N> x) {
   if constexpr (std::is_floating_point_v<T> && sizeof(U) == 1) {
@@ -284,7 +286,7 @@ PINION_VECTOR simd<U, Isa, N> convert(simd<T, Isa, N> x) {
   }
 }
 
-// 1 where the mask holds, else 0.
+// 1 if the mask is true, else 0.
 template <class U, class T, class Isa, int N>
 PINION_VECTOR simd<U, Isa, N> convert(mask<T, Isa, N> m) {
   return simd<U, Isa, N>(__builtin_convertvector(-m.raw(), detail::vector<U, N>));
@@ -326,7 +328,7 @@ PINION_VECTOR bool any_bit(simd<std::int64_t, Isa, N> x) {
 }
 }  // namespace detail
 
-// Whether the mask holds somewhere, or everywhere.
+// True if the mask is true in some lane, or in all lanes.
 template <class T, class Isa, int N>
 PINION_VECTOR bool any(mask<T, Isa, N> m) {
   using V = typename mask<T, Isa, N>::vector;
@@ -367,7 +369,7 @@ struct max_lanes {
   }
 };
 
-// Always in this order: the upper half of the lanes onto the lower half, until one is left.
+// Folds the lanes in a fixed order: the upper half onto the lower half, until one lane is left.
 template <class F, class T, class Isa, int N>
 PINION_VECTOR T fold(simd<T, Isa, N> x, F f) {
   T lane[N];
@@ -394,6 +396,7 @@ PINION_VECTOR T horizontal_max(simd<T, Isa, N> x) {
 
 // ---- abs, sign, rounding, sqrt
 
+// The absolute value; the smallest integer stays as it is.
 template <class T, class Isa, int N>
 PINION_VECTOR simd<T, Isa, N> abs(simd<T, Isa, N> x) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -406,15 +409,15 @@ PINION_VECTOR simd<T, Isa, N> abs(simd<T, Isa, N> x) {
   }
 }
 
-// -1, 0 or 1; a zero keeps its sign and NaN stays NaN.
+// -1, 0 or 1; a zero keeps its sign, and NaN stays NaN.
 template <class T, class Isa, int N>
 PINION_VECTOR simd<T, Isa, N> sign(simd<T, Isa, N> x) {
   const auto negative = std::is_signed_v<T> ? select(x < T(0), T(-1), x) : x;
   return select(x > T(0), T(1), negative);
 }
 
-// To the nearest integer, halfway cases to the even one. A number is rounded by adding and taking away 2^23 (2^52 for
-// double), above which all numbers are integers.
+// The nearest integer; the even one of two that are equally near. A number is rounded by adding and subtracting 2^23
+// (2^52 for double), above which all numbers are integers.
 template <class T, class Isa, int N>
 PINION_VECTOR simd<T, Isa, N> round(simd<T, Isa, N> x) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -446,7 +449,7 @@ PINION_VECTOR simd<T, Isa, N> ceil(simd<T, Isa, N> x) {
   }
 }
 
-// Correctly rounded.
+// The square root, correctly rounded.
 template <std::floating_point T, class Isa>
 PINION_VECTOR simd<T, Isa> sqrt(simd<T, Isa> x) {
   typename simd<T, Isa>::vector root;

@@ -1,7 +1,8 @@
-// A program that computes the same with fewer instructions.
+// Makes a program that computes the same results with fewer instructions.
 //
-// Derivatives of derivatives state most of their values many times over; without this they double with each order. Only
-// what is the same to the bit is replaced (a product's operands may change places, so of two NaNs another may win).
+// Derivatives of derivatives state most of their values many times, and without this each order would double the
+// program. Only instructions whose results are equal bit for bit are replaced, with one exception: the operands of a
+// product may change places, so that another one of two NaNs may win.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -9,8 +10,8 @@
 
 namespace pinion { inline namespace v0 { namespace scalar {
 
-// Equal values are computed once, factors of 1 and what no result needs are gone. Inputs stay, since they are
-// positional; equal literals become one.
+// A copy of the program in which equal values are computed once, and factors of 1 and dead values are gone. Inputs
+// stay, since they are positional; equal literals become one.
 program simplified(const program& p);
 
 }}}  // namespace pinion::v0::scalar

@@ -36,7 +36,7 @@ class simplifier {
     return same != none ? same : shared(in);
   }
 
-  // The value that the instruction yields, where no instruction is needed for it.
+  // The value of an instruction that needs no instruction of its own; `none` for others.
   value_id known(instruction& in) const {
     switch (in.op) {
       case opcode::multiply: return is_one(in.a) ? in.b : is_one(in.b) ? in.a : none;

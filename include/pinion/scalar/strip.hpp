@@ -1,4 +1,4 @@
-// One run of elements for a scalar program: what both back ends, compiled and interpreted, are called with.
+// A strip: one run of elements for a scalar program, the argument of both back ends, compiled and interpreted.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,22 @@
 
 namespace pinion { inline namespace v0 { namespace scalar {
 
-// What becomes of a result along a strip.
+// The way in which a result is written along a strip.
 enum class sink : std::uint8_t {
-  drop,   // nobody wants it
-  store,  // element i
-  add,    // added to element i: a sum over outer dimensions
-  sum,    // all of it added to element 0: a sum along the strip
+  drop,   // it is not written
+  store,  // element i is set
+  add,    // it is added to element i: a sum over outer dimensions
+  sum,    // all of it is added to element 0: a sum along the strip
 };
 
-inline constexpr int widest = 16;  // lanes of any value type on any instruction set, at most
+inline constexpr int widest = 16;  // the most lanes of a value type on any instruction set
 
-// Inputs advance with the strip (advance: all bits set) or stay (0: then the pointer leads to `widest` equal elements,
-// so that a kernel loads them like any other). Refers to memory of the caller.
+// The arguments of one run. It refers to memory of the caller. An input advances with the strip (advance: all bits set)
+// or stays (advance: 0). The pointer of one that stays leads to `widest` equal elements, so that a kernel loads them
+// like any other.
 struct strip {
   std::int64_t n = 0;
-  const void* literals = nullptr;  // of the arithmetic type
+  const void* literals = nullptr;  // numbers of the arithmetic type
   const void* in[max_inputs];
   std::int64_t advance[max_inputs];
   void* out[max_results];

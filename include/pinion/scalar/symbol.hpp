@@ -1,17 +1,19 @@
-// Symbolic values: a scalar functor run on them writes its program down.
+// Symbolic values: a scalar functor that is run on them emits its program.
 #pragma once
 
 #include <pinion/scalar/program.hpp>
 
 namespace pinion { inline namespace v0 { namespace scalar {
 
-// A value, or a mask, of a program being written. Refers to the program; used within one recording.
+// A mask of a program that is being recorded. It refers to the program, during one recording.
 template <class Program>
 struct symbol_mask {
   Program* p = nullptr;
   value_id id = 0;
 };
 
+// A number of a program that is being recorded. It refers to the program, during one recording. The operators and
+// functions append an instruction each.
 template <class Program>
 struct symbol {
   Program* p = nullptr;
@@ -85,6 +87,7 @@ struct symbol {
   friend constexpr symbol select(mask m, double x, symbol y) {
     return select(m, y.number_beside(x), y);
   }
+  // The value y with a stated derivative by x.
   friend constexpr symbol with_derivative(symbol y, symbol x, symbol dy_dx) {
     return {y.p, y.p->emit(opcode::partial, y.id, x.id, dy_dx.id)};
   }

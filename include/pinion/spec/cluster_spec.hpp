@@ -1,4 +1,10 @@
-// Which tasks a cluster has and where each of them listens.
+// The tasks of a cluster, and the address of each.
+//
+//   pn::cluster_spec cluster{{"ps", {"127.0.0.1:2221"}}, {"worker", {"127.0.0.1:2222", "127.0.0.1:2223"}}};
+//   pn::server worker{cluster, {.job = "worker", .task = 0}};
+//
+// A job is a name and a set of numbered tasks; a task is a process with an address. Every process of a cluster is given
+// the same cluster_spec.
 #pragma once
 
 #include <concepts>
@@ -13,23 +19,25 @@
 
 namespace pinion { inline namespace v0 {
 
-// What stands for a text in a braced cluster: a literal, a std::string, a string_view.
+// A text in a braced cluster: a literal, a std::string or a string_view.
 template <class T>
 concept address_text = std::convertible_to<const T&, std::string_view>;
 
-// The jobs of a cluster, their tasks, and the address of each task: "host:port", an IPv6 host in brackets.
+// The jobs of a cluster, their tasks, and the address of each task: "host:port", with an IPv6 host in brackets.
 //
 //   cluster_spec cluster{{"ps", {"127.0.0.1:2221"}}, {"worker", {"127.0.0.1:2222", "127.0.0.1:2223"}}};
 //   cluster_spec sparse{{"ps", {{0, "a:1"}, {5, "b:1"}}}};
 //
-// A value that owns its texts; in which order jobs and tasks were given does not matter. Distinct objects may be used
-// from distinct threads, and one object by many readers. Making one throws invalid_argument on a bad job name or
-// address, a negative task, and a job, task or address given twice (port 0 asks the system for a free port, so it is
-// never the same address). Asking for a job or task that is not there throws not_found.
+// A value that owns its texts. The order in which jobs and tasks were given does not matter. Distinct objects may be
+// used from distinct threads, and one object by many readers.
+//
+// The constructors and the add functions throw invalid_argument for a bad job name or address, a negative task, and a
+// job, task or address that is given twice. Port 0 asks the system for a free port, so it is never the same address.
+// The functions that ask for a job or task throw not_found if it does not exist; the sentence lists those that do.
 class cluster_spec {
  public:
-  // One task in braces: an address, whose index is its position in the list, or an index and an address. A type of its
-  // own, because a pair of literals in braces is a string to std::string, from one pointer to the other.
+  // A task in braces: an address, whose index is its position in the list, or an index and an address. It is a type of
+  // its own because std::string would take a pair of literals in braces for the two ends of one string.
   struct task_entry {
     template <address_text Address>
     task_entry(const Address& at) : address(std::string_view(at)) {}
@@ -41,8 +49,8 @@ class cluster_spec {
     std::string address;
   };
 
-  // One job in braces, or with a vector of addresses. It may have no task. The vector is a template so that braces
-  // never become one.
+  // A job in braces, or with a vector of addresses; it may have no task. The vector is a template parameter, so that
+  // braces never become a vector.
   struct job_entry {
     job_entry(std::string_view job, std::initializer_list<task_entry> all);
     template <std::same_as<std::vector<std::string>> Addresses>
@@ -53,25 +61,35 @@ class cluster_spec {
     std::vector<task_entry> tasks;
   };
 
+  // A cluster without jobs, to be filled by add_job and add_task.
   cluster_spec();
   cluster_spec(const cluster_spec&);
   cluster_spec(cluster_spec&&) noexcept;
   cluster_spec& operator=(const cluster_spec&);
   cluster_spec& operator=(cluster_spec&&) noexcept;
   ~cluster_spec();
+  // A cluster in braces.
   cluster_spec(std::initializer_list<job_entry> jobs);
 
+  // Adds a job without tasks.
   cluster_spec& add_job(std::string_view job);
-  cluster_spec& add_task(std::string_view job, int task, std::string_view address);  // makes the job if it is new
+  // Adds a task, and its job if that is new.
+  cluster_spec& add_task(std::string_view job, int task, std::string_view address);
 
+  // True if there is such a job, or task.
   bool has(std::string_view job) const;
   bool has(std::string_view job, int task) const;
 
-  std::vector<std::string> jobs() const;                      // in natural order
-  std::vector<int> task_indices(std::string_view job) const;  // ascending
+  // The names of the jobs, in natural order (see natural_less).
+  std::vector<std::string> jobs() const;
+  // The indices of a job's tasks, ascending.
+  std::vector<int> task_indices(std::string_view job) const;
+  // The number of a job's tasks.
   int num_tasks(std::string_view job) const;
+  // The address of a task.
   const std::string& address(std::string_view job, int task) const;
 
+  // True if both have the same jobs with the same tasks at the same addresses.
   bool operator==(const cluster_spec& other) const;
 
  private:
@@ -87,13 +105,13 @@ class cluster_spec {
   std::map<std::string, task_map, by_nature> jobs_;
 };
 
-// The "cluster" object of TensorFlow's TF_CONFIG, in JSON: {"ps": {"0": "a:1", "5": "b:1"}, "worker": ["c:1", "d:1"]}.
-// A job whose tasks are 0, 1, 2, ... is a list.
+// The cluster in JSON, as the "cluster" object of TensorFlow's TF_CONFIG: {"ps": {"0": "a:1", "5": "b:1"}, "worker":
+// ["c:1", "d:1"]}. A job whose tasks are 0, 1, 2, ... is a list.
 std::string to_string(const cluster_spec& cluster);
 
 namespace detail {
 
-// The texts of some values with commas between them.
+// The texts of some values, separated by commas.
 template <class Values, class Text>
 std::string joined(const Values& values, Text text) {
   std::string list;
@@ -101,10 +119,13 @@ std::string joined(const Values& values, Text text) {
   return list;
 }
 
+// A list for a sentence, or "none".
 std::string or_none(std::string list);
 
+// A task for a sentence, such as "task 1 of job 'worker'".
 std::string task_name(std::string_view job, int task);
 
+// Throws invalid_argument.
 [[noreturn]] void refuse_cluster(const std::string& sentence);
 
 }  // namespace detail

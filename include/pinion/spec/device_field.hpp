@@ -1,4 +1,4 @@
-// One field of a device spec: how a name or a number is stored, what may stand in it, and how a mistake is told.
+// The fields of a device spec: how a name or a number is stored, checked and refused.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// A short text that lives in its own bytes, so that a type made of it is a literal one; the rest of them are zeros.
+// A short text inside of its object, so that types that hold one can be template arguments. The bytes behind the text
+// are zeros. A longer text is cut off.
 template <std::size_t Capacity>
 struct short_text {
   char s[Capacity + 1]{};
@@ -22,15 +23,16 @@ struct short_text {
   friend constexpr bool operator==(const short_text&, const short_text&) = default;
 };
 
-// Where the reading of a device string stopped. `text` is empty when a field was set by a call; `where` is the line
-// that holds the string, if that is known.
+// The place where reading a device string stopped. `text` is empty when a field was set by a call; `where` is the
+// user's line with the string, if it is known.
 struct device_culprit {
   std::string_view text, segment, found;
   source_location where = {};
 };
 
-// One function for each kind of mistake. They are not constexpr on purpose: at run time the sentence is thrown, and in
-// a constant expression the compiler stops at the call, shows the line that holds the sentence, and names the function.
+// One function for each kind of mistake in a device string. They are not constexpr on purpose: at run time they throw
+// invalid_argument with the sentence; in a constant expression the compiler stops at the call, shows the line with the
+// sentence, and names the function.
 struct bad_device {
   using culprit = const device_culprit&;
   using sentence = std::string_view;
@@ -47,7 +49,7 @@ struct bad_device {
   [[noreturn]] static void index_without_type(culprit at, sentence why) { refuse(at, why); }
   [[noreturn]] static void blank_in_string(culprit at, sentence why) { refuse(at, why); }
 
-  // The mistakes of a number set by a call.
+  // Refuses a number that was set by a call.
   [[noreturn]] static void number_out_of_range(int number, sentence why) { refuse(number, why); }
   [[noreturn]] static void index_without_type(int number, sentence why) { refuse(number, why); }
 
@@ -56,7 +58,7 @@ struct bad_device {
   [[noreturn]] static void refuse(int number, sentence why);
 };
 
-// From the text of a value to the value; "*" is the unset value.
+// Reads the text of a value; "*" is the unset value. A bad text is refused by bad_device.
 namespace device_field {
 
 using job_name = short_text<max_job_name>;
@@ -94,7 +96,7 @@ constexpr int read_number(std::string_view value, device_culprit at) {
   return static_cast<int>(number);
 }
 
-// A number set by a call; -1 is the unset value.
+// Checks a number that was set by a call; -1 is the unset value.
 constexpr int checked(int number) {
   if (number < -1) bad_device::number_out_of_range(number, "number out of range; 0 to 2147483647, or -1 to unset it");
   return number;

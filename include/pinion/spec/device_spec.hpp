@@ -1,4 +1,9 @@
-// A place is a value with an algebra: the device spec, its text form, and how two of them combine.
+// The device spec: a full or partial name of a device, its text form, and how two of them combine.
+//
+//   constexpr pn::device_spec s = pn::parse_device("/job:ps/task:0/cpu:0");
+//   s.job();                                                        // "ps"
+//   pn::to_string(s);                                               // "/job:ps/task:0/device:CPU:0"
+//   pn::merge(s, pn::parse_device("/task:1"));                      // the inner fields win: task 1
 #pragma once
 
 #include <algorithm>
@@ -11,10 +16,12 @@
 
 namespace pinion { inline namespace v0 {
 
-// A full or partial name of a device: "/job:worker/task:1/device:GPU:0", or only some of these fields.
-// A value that owns its characters; distinct objects may be used from distinct threads. Setters throw (in a constant
-// expression: do not compile) on what parse_device would refuse. Invariant: an index stands only beside a type.
-// The members are public because a structural type must have them so; read them through the functions.
+// The name of a device, full or in part: "/job:worker/task:1/device:GPU:0", or only some of these fields. A value that
+// owns its characters, usable in constant expressions and as a template argument; distinct objects may be used from
+// distinct threads. The with_ functions throw invalid_argument for values that parse_device would refuse; in a constant
+// expression they do not compile. Invariant: an index is set only beside a type.
+//
+// The data members are public because a template argument's type requires it; read them through the functions.
 struct device_spec {
   device_field::job_name job_{};
   int replica_ = -1;
@@ -22,17 +29,19 @@ struct device_spec {
   device_field::device_type type_{};
   int index_ = -1;
 
-  // An unset name is "", an unset number -1. The views point into this object.
+  // The fields. An unset name is "" and an unset number -1. The views refer to this object; type() is in upper case.
   constexpr std::string_view job() const { return job_.view(); }
   constexpr int replica() const { return replica_; }
   constexpr int task() const { return task_; }
-  constexpr std::string_view type() const { return type_.view(); }  // in upper case
+  constexpr std::string_view type() const { return type_.view(); }
   constexpr int index() const { return index_; }
 
+  // True if no field is set.
   constexpr bool empty() const { return *this == device_spec{}; }
+  // True if all fields are set, so that it names one device.
   constexpr bool is_complete() const { return !job().empty() && replica_ >= 0 && task_ >= 0 && index_ >= 0; }
 
-  // Copies with one field changed; "" or "*" and -1 unset it. Unsetting the type unsets the index with it.
+  // A copy with one field changed. "" or "*" unset a name, -1 unsets a number. Unsetting the type unsets the index too.
   constexpr device_spec with_job(std::string_view name) const;
   constexpr device_spec with_replica(int number) const;
   constexpr device_spec with_task(int number) const;
@@ -42,18 +51,30 @@ struct device_spec {
   friend constexpr bool operator==(const device_spec&, const device_spec&) = default;
 };
 
-// Reads "/job:ps/task:0/cpu:0", at compile time or at run time. Segments between slashes in any order, empty ones
-// ignored: job:NAME, replica:N, task:N, device:TYPE[:N], and for cpu and gpu (in any case) the short form TYPE[:N].
-// "*" as a value leaves the field unset; beside a type of "*" stands no number. A repeated job, replica or task: the
-// last one counts.
+// Reads a device string such as "/job:ps/task:0/cpu:0", at compile time or at run time. Segments between slashes come
+// in any order, and empty ones are ignored:
+//
+//   job:NAME      a letter, then letters, digits, _ or -; at most 63
+//   replica:N     a number from 0 to 2147483647
+//   task:N        a number, too
+//   device:T[:N]  a letter, then letters, digits or _, at most 31, in any case; and the index of the device
+//   cpu[:N]       short for device:CPU[:N]; gpu[:N] for device:GPU[:N]
+//
+// "*" as a value leaves the field unset; beside a type of "*" there is no number. Of a repeated job, replica or task
+// the last one counts; a repeated type is refused.
+//
 // A bad string throws invalid_argument with a sentence; in a constant expression it does not compile, and the compiler
 // shows that sentence.
 constexpr device_spec parse_device(std::string_view text);
-// Parses a string that stands in the user's line `where`, which the error names.
+// Reads a string from the user's line `where`, which the error names.
 constexpr device_spec parse_device(std::string_view text, source_location where);
 
-// The inner spec laid over the outer one, field by field: set fields of `inner` win. So an index is inherited even
-// across a change of type, and inside "/gpu:3" a bare "/cpu" is "/device:CPU:3". Associative; {} is neutral.
+// The inner spec laid over the outer one, field by field: the set fields of `inner` win. The operation is associative,
+// and {} is neutral.
+//
+//   merge("/job:ps", "/cpu:0")                  "/job:ps/device:CPU:0"
+//   merge("/job:ps/task:1", "/task:2")          "/job:ps/task:2"
+//   merge("/gpu:3", "/cpu")                     "/device:CPU:3": an index is inherited even where the type changes
 constexpr device_spec merge(const device_spec& outer, const device_spec& inner) {
   device_spec r = inner;
   if (inner.job().empty()) r.job_ = outer.job_;
@@ -64,33 +85,34 @@ constexpr device_spec merge(const device_spec& outer, const device_spec& inner) 
   return r;
 }
 
-// Every field set in `less` is set and equal in `more`: laid over `more`, `less` changes nothing.
+// True if every field that is set in `less` is set to the same value in `more`, so that laying `less` over `more`
+// changes nothing: "/gpu:0" specifies "/job:worker/task:1/gpu:0".
 constexpr bool is_specification(const device_spec& less, const device_spec& more) {
   return merge(more, less) == more;
 }
 
-// No field is set to two values, so one device can answer to both: "/job:a" and "/gpu:0" are compatible.
+// True if no field is set to two values, so that one device can meet both: "/job:a" and "/gpu:0" are compatible.
 constexpr bool compatible(const device_spec& a, const device_spec& b) {
   return merge(a, b) == merge(b, a);
 }
 
-// One specifies the other. This is what TensorFlow calls AreCompatible, and stricter than compatible():
+// True if one of them specifies the other. TensorFlow calls this AreCompatible; it is stricter than compatible():
 // "/job:a" and "/gpu:0" are not comparable.
 constexpr bool comparable(const device_spec& a, const device_spec& b) {
   return is_specification(a, b) || is_specification(b, a);
 }
 
-// Devices of one task share its memory and its process.
+// True if both are devices of one task, and so share its memory and its process.
 constexpr bool in_one_task(const device_spec& a, const device_spec& b) {
   return a.job() == b.job() && a.replica() == b.replica() && a.task() == b.task();
 }
 
-// Of a full name, "/job:ps/replica:0/task:0" of "/job:ps/replica:0/task:0/device:CPU:0".
+// The task of a full device name: "/job:ps/replica:0/task:0" of "/job:ps/replica:0/task:0/device:CPU:0".
 constexpr std::string_view task_of_device(std::string_view device) {
   return device.substr(0, device.rfind("/device:"));
 }
 
-// The canonical text, which parse_device reads back to the same spec; "" for a spec with no field set.
+// The canonical text, which parse_device reads back to the same spec; "" for a spec without fields.
 std::string to_string(const device_spec& spec);
 
 constexpr device_spec device_spec::with_job(std::string_view name) const {
@@ -127,7 +149,7 @@ constexpr device_spec device_spec::with_index(int number) const {
 
 namespace detail {
 
-// Reads the segments of one device string into `spec`.
+// Reads the segments of one device string into a spec.
 class device_reader {
  public:
   explicit constexpr device_reader(std::string_view text, source_location where = {}) : at_{text, {}, {}, where} {}
@@ -142,6 +164,7 @@ class device_reader {
   }
 
  private:
+  // Reads a segment, which is one field.
   constexpr void read_segment(std::string_view segment) {
     at_.segment = at_.found = segment;
     if (std::any_of(segment.begin(), segment.end(), ascii::is_blank))
@@ -150,7 +173,7 @@ class device_reader {
     read_field();
   }
 
-  // A fourth part is counted, not kept: no field has as many.
+  // Splits a segment at its colons. A fourth part is counted but not kept, since no field has four.
   constexpr void split() {
     std::string_view part = ascii::before(at_.segment, ':');
     parts_ = 0;
@@ -162,6 +185,7 @@ class device_reader {
     }
   }
 
+  // Stores the value of a field by its key.
   constexpr void read_field() {
     const std::string_view key = part_[0];
     if (key == "job")
@@ -180,7 +204,8 @@ class device_reader {
     }
   }
 
-  // The type is part number `type`; an index may follow, but a number names nothing beside the star of any type.
+  // Reads a type, which is part number `type`, and an index if one follows. An index is refused beside "*" for any
+  // type.
   constexpr void read_device(int type) {
     expect_parts(type + 1, type + 2);
     if (typed_) bad_device::type_given_twice(at_, "type given twice; a device has one type");
@@ -192,6 +217,7 @@ class device_reader {
       bad_device::index_without_type(at_, "index without a type; write device:TYPE:N, or device:*:* for any");
   }
 
+  // The value behind the key. Refuses a segment of more or fewer than two parts.
   constexpr std::string_view only_value() const {
     expect_parts(2, 2);
     return part_[1];

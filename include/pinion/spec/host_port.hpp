@@ -1,4 +1,4 @@
-// Where a task listens: the text "host:port" taken apart.
+// The address of a task, "host:port", in its parts.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
+// True for letters, digits, dots, hyphens and underscores.
 constexpr bool is_host_name(std::string_view text) {
   const auto follows = [](char c) {
     return ascii::is_letter(c) || ascii::is_digit(c) || c == '.' || c == '-' || c == '_';
@@ -19,7 +20,8 @@ constexpr bool is_host_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), follows);
 }
 
-// "[" hexadecimal digits, colons and dots, perhaps % and a zone, "]". Whether it is an address, the system knows.
+// True for hexadecimal digits, colons and dots in brackets, perhaps with % and a zone. Whether they are an address only
+// the system can tell.
 constexpr bool is_bracketed_ipv6(std::string_view text) {
   if (text.size() < 4 || text.front() != '[' || text.back() != ']') return false;
   text = text.substr(1, text.size() - 2);
@@ -31,8 +33,9 @@ constexpr bool is_bracketed_ipv6(std::string_view text) {
 
 }  // namespace detail
 
-// A view into the text it was made of, which must outlive it. Never throws: a text of any other form is not valid().
-// An IPv6 host stands in brackets, in the text and in `host`.
+// The host and the port of an address. It refers to the text that it was made of, which must outlive it. It never
+// throws: a text of any other form makes one that is not valid(). An IPv6 host is in brackets, in the text and in
+// `host`.
 struct host_port {
   std::string_view host{};
   int port = -1;
@@ -48,9 +51,11 @@ struct host_port {
     port = static_cast<int>(number);
   }
 
+  // True if the text was an address.
   constexpr bool valid() const { return port >= 0; }
 
-  // Port 0 asks the system for a free port, so it is never the same as another.
+  // True for the same host, in any case of letters, and the same port. Port 0 asks the system for a free port, so it is
+  // never the same.
   constexpr bool same_as(const host_port& other) const {
     return port > 0 && port == other.port && ascii::equal_in_any_case(host, other.host);
   }

@@ -1,4 +1,4 @@
-// What the names of jobs and device types look like, and the order in which names that hold numbers sort.
+// The names of jobs and device types, and an order of names in which numbers count as numbers.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,11 @@
 
 namespace pinion { inline namespace v0 {
 
+// The most characters that a name may have.
 inline constexpr std::size_t max_job_name = 63;
 inline constexpr std::size_t max_device_type = 31;
 
-// Of characters, whatever the locale.
+// Properties of characters, independent of the locale.
 namespace ascii {
 
 constexpr bool is_digit(char c) {
@@ -31,19 +32,20 @@ constexpr bool equal_in_any_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return to_upper(x) == to_upper(y); });
 }
 
-// A letter, then letters, digits and the given marks.
+// True for a letter, followed by letters, digits and the given marks.
 constexpr bool is_identifier(std::string_view text, std::string_view marks) {
   const auto follows = [marks](char c) { return is_letter(c) || is_digit(c) || marks.find(c) != marks.npos; };
   return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), follows);
 }
 
-// The text before the first `mark`, or all of it. (string_view::find compares a pointer with null, which g++ 12 with
-// -fsanitize=undefined takes for no constant when the text is a static member of a template, as in chars<...>.)
+// The text before the first `mark`, or all of it. It does not use string_view::find, which compares a pointer with
+// null: g++ 12 with -fsanitize=undefined does not take that for a constant where the text is a static member of a
+// template.
 constexpr std::string_view before(std::string_view text, char mark) {
   return text.substr(0, static_cast<std::size_t>(std::find(text.begin(), text.end(), mark) - text.begin()));
 }
 
-// The value of a string of digits, at most a million million; -1 for any other string.
+// The value of a string of digits, limited to 10^12; -1 for any other string.
 constexpr std::int64_t decimal(std::string_view text) {
   std::int64_t value = text.empty() ? -1 : 0;
   for (char c : text) {
@@ -55,16 +57,18 @@ constexpr std::int64_t decimal(std::string_view text) {
 
 }  // namespace ascii
 
+// True for a letter, followed by letters, digits, _ or -; at most 63 characters.
 constexpr bool is_job_name(std::string_view text) {
   return text.size() <= max_job_name && ascii::is_identifier(text, "_-");
 }
+// True for a letter, followed by letters, digits or _; at most 31 characters.
 constexpr bool is_device_type(std::string_view text) {
   return text.size() <= max_device_type && ascii::is_identifier(text, "_");
 }
 
 namespace detail {
 
-// Takes from the front a whole number, or else one character.
+// Removes a whole number, or else one character, from the front and returns it.
 constexpr std::string_view take_token(std::string_view& rest) {
   std::size_t size = 0;
   while (size < rest.size() && ascii::is_digit(rest[size])) ++size;
@@ -86,8 +90,8 @@ constexpr int compare_tokens(std::string_view a, std::string_view b) {
 
 }  // namespace detail
 
-// A strict total order of names in which numbers count as numbers: "task:2" is before "task:10". Names that differ
-// only in leading zeros fall back to the order of their characters.
+// A strict total order of names in which numbers count as numbers: "task:2" is before "task:10". Names that differ only
+// in leading zeros are ordered by their characters.
 constexpr bool natural_less(std::string_view a, std::string_view b) {
   std::string_view x = a, y = b;
   while (!x.empty() && !y.empty()) {

@@ -1,4 +1,7 @@
-// A device spec as a type, for what the compiler must know: at<"/gpu:0"> is a value of an empty type.
+// A device spec as a type, where the compiler must know it: at<"/gpu:0"> is a value of an empty type.
+//
+//   auto p = pn::place<"/gpu:0">(2 * s);
+//   pn::device on{pn::at<"/gpu:0">};
 #pragma once
 
 #include <cstddef>
@@ -10,9 +13,10 @@
 
 namespace pinion { inline namespace v0 {
 
-// A spec spelled in template arguments, which are integers and character packs (nvcc 13 mishandles arrays there).
-// Job and Type are chars<...>, empty when unset. Empty and stateless: copy and share freely. Never fails: a bad string
-// has not compiled. Written only by `at` and merge_t, so that equal specs are one type.
+// A device spec in template arguments, which are integers and packs of characters (nvcc 13 mishandles arrays there).
+// Job and Type are chars<...>, empty when unset. An object has no state and may be copied and shared freely. It cannot
+// fail, because a bad string does not compile. Only `at` and merge_t write its arguments, so that equal specs have one
+// type.
 template <class Job, int Replica, int Task, class Type, int Index>
 struct place_tag {
   static constexpr device_spec spec = device_spec{}
@@ -22,17 +26,19 @@ struct place_tag {
                                           .with_type(Type::view())
                                           .with_index(Index);
 
+  // The spec of the tag, for functions that take a spec.
   constexpr operator device_spec() const { return spec; }
 };
 
 namespace detail {
 
+// True for the type of a place tag.
 template <class T>
 inline constexpr bool is_place_tag = false;
 template <class Job, int Replica, int Task, class Type, int Index>
 inline constexpr bool is_place_tag<place_tag<Job, Replica, Task, Type, Index>> = true;
 
-// Where the spec of a tag comes from.
+// The source of a tag's spec: a text, or two tags.
 template <class Text>
 struct parsed_place {
   static constexpr device_spec spec = parse_device(Text::view());
@@ -42,6 +48,7 @@ struct merged_place {
   static constexpr device_spec spec = merge(Outer::spec, Inner::spec);
 };
 
+// Spells a spec in template arguments. Each name becomes a pack of its own length.
 template <class Source>
 constexpr auto make_place_tag() {
   const auto spell = []<std::size_t... J, std::size_t... T>(std::index_sequence<J...>, std::index_sequence<T...>) {
@@ -54,17 +61,18 @@ constexpr auto make_place_tag() {
 
 }  // namespace detail
 
+// The type of a value such as at<"/gpu:0">.
 template <class T>
 concept place_tag_type = detail::is_place_tag<std::remove_cvref_t<T>>;
 
-// The tag of a device string; the grammar is that of parse_device, and a mistake in it is a compile error.
+// The tag of a device string. The grammar is that of parse_device; a mistake in it is a compile error.
 template <fixed_string S>
 inline constexpr auto at = detail::make_place_tag<detail::parsed_place<decltype(as_chars<S>())>>();
 
-// The tag of no field at all: anywhere.
+// The tag without fields: any device.
 using anywhere = place_tag<chars<>, -1, -1, chars<>, -1>;
 
-// The type of Inner laid over Outer, as merge() does for values.
+// The tag of Inner laid over Outer, as merge() does it for values.
 template <place_tag_type Outer, place_tag_type Inner>
 using merge_t =
     decltype(detail::make_place_tag<detail::merged_place<std::remove_cvref_t<Outer>, std::remove_cvref_t<Inner>>>());

@@ -1,4 +1,7 @@
-// The jobs of a cluster as a type, so that the compiler knows which tasks there are.
+// The jobs of a cluster as a type, so that the compiler knows which tasks exist.
+//
+//   using cluster = pn::static_cluster<pn::job<"ps", 2>, pn::job<"worker", 3>>;
+//   auto q = cluster::place<"/job:worker/task:3">(x + 1);       // does not compile: job worker has tasks 0..2
 #pragma once
 
 #include <string_view>
@@ -10,25 +13,28 @@
 
 namespace pinion { inline namespace v0 {
 
-// A job and how many tasks it has: 0 to Tasks - 1.
+// A job with its number of tasks, numbered from 0. It has no state.
 template <fixed_string Name, int Tasks>
 struct job {
   static_assert(Tasks >= 0, "a job has no negative number of tasks");
   static_assert(is_job_name(std::string_view(Name.s, sizeof(Name.s) - 1)),
                 "bad job name; write a letter, then letters, digits, _ or -, at most 63");
+  // The name in characters, as a type.
   static constexpr auto letters = as_chars<Name>();
   static constexpr std::string_view name = letters.view();
+  // The tasks are 0 to tasks - 1.
   static constexpr int tasks = Tasks;
 };
 
 namespace detail {
 
-// What an error shows, beside the sentence: job_has_tasks<chars<'p', 's'>, 0, 1>.
+// Names that an error shows beside its sentence, such as job_has_tasks<chars<'p', 's'>, 0, 1>.
 template <class Job, int First, int Last>
 inline constexpr bool job_has_tasks = false;
 template <class Job>
 inline constexpr bool is_no_job_of_the_cluster = false;
 
+// True if no name occurs twice.
 template <class... Jobs>
 constexpr bool are_distinct() {
   const std::string_view names[] = {Jobs::name..., ""};
@@ -40,23 +46,23 @@ constexpr bool are_distinct() {
 
 }  // namespace detail
 
-// Jobs known to the compiler. Without state.
+// The jobs of a cluster that the compiler knows. It has no state.
 template <class... Jobs>
 struct static_jobs {
   static_assert(detail::are_distinct<Jobs...>(), "a job is listed twice");
-  // How many tasks a job has; -1 for one that is not there.
+  // The number of a job's tasks; -1 if there is no such job.
   static constexpr int tasks(std::string_view job) {
     int count = -1;
     ((Jobs::name == job ? void(count = Jobs::tasks) : void()), ...);
     return count;
   }
-  // Is there a task that answers to it?
+  // True if there is a task that meets the spec.
   static constexpr bool has(const device_spec& s) {
     return (((s.job().empty() || s.job() == Jobs::name) && s.task() < Jobs::tasks && Jobs::tasks > 0) || ...) &&
            s.replica() <= 0;
   }
 
-  // Stops the compiler at a place that no task answers to, with a sentence that says which there are.
+  // Stops the compiler at a place that no task meets, with a sentence that tells which tasks exist.
   template <place_tag_type Tag>
   static constexpr void check() {
     constexpr device_spec s = Tag::spec;
@@ -74,7 +80,8 @@ struct static_jobs {
     }
   }
 
-  // Throws invalid_argument where a cluster is not of these jobs and tasks: 0 to N - 1 of each.
+  // Compares a cluster with these jobs. Throws invalid_argument unless each job has just the tasks 0 to N - 1, and
+  // there are no others.
   static void expect(const cluster_spec& cluster) {
     (expect_job<Jobs>(cluster), ...);
     for (const auto& name : cluster.jobs())
@@ -83,9 +90,11 @@ struct static_jobs {
   }
 
  private:
+  // The name of a tag's job, as a type.
   template <class Job, int Replica, int Task, class Type, int Index>
   static Job name_of(place_tag<Job, Replica, Task, Type, Index>);
 
+  // A sentence that lists the jobs.
   struct jobs_sentence {
     constexpr static_text operator()() const {
       static_text text;
@@ -94,6 +103,7 @@ struct static_jobs {
       return text;
     }
   };
+  // A sentence that lists the tasks of a tag's job.
   template <class Tag>
   struct tasks_sentence {
     constexpr static_text operator()() const {
@@ -104,6 +114,7 @@ struct static_jobs {
       return text << " has tasks 0.." << count - 1;
     }
   };
+  // Throws invalid_argument unless a cluster's job has just the tasks 0 to N - 1.
   template <class Job>
   static void expect_job(const cluster_spec& cluster) {
     const std::string name(Job::name);

@@ -1,4 +1,4 @@
-// Reference-counted memory with a place, and the interface of those who give it.
+// Reference-counted memory of a device, and the interface of allocators.
 #pragma once
 
 #include <atomic>
@@ -12,27 +12,36 @@ namespace pinion { inline namespace v0 {
 
 class buffer;
 
-// Gives memory of one place. Owned by its device through shared pointers; every buffer in use keeps its allocator
-// alive. Thread-safe. Fails by throwing error(resource_exhausted).
+// Gives memory of one device. Its device owns it through a shared pointer, and every buffer in use keeps it alive.
+// Thread-safe. allocate() throws resource_exhausted if there is no memory left.
 class allocator : public std::enable_shared_from_this<allocator> {
  public:
   virtual ~allocator() = default;
-  virtual buffer* allocate(std::size_t bytes) = 0;  // one reference, aligned to 64 bytes
-  virtual void recycle(buffer* idle) noexcept = 0;  // called when the last reference goes
-  virtual bool is_host() const { return true; }     // may the host read and write the memory?
+  // A buffer with one reference, whose data is aligned to 64 bytes.
+  virtual buffer* allocate(std::size_t bytes) = 0;
+  // Takes a buffer back when its last reference is gone.
+  virtual void recycle(buffer* idle) noexcept = 0;
+  // True if the host may read and write the memory.
+  virtual bool is_host() const { return true; }
 };
 
-// A block of memory, shared by reference count. Whoever holds the only reference may write.
+// A block of memory that is shared by reference count. The holder of the only reference may write to it. The count is
+// thread-safe; the bytes are not.
 class buffer {
  public:
   buffer(void* data, std::size_t capacity) : data_(data), capacity_(capacity) {}
   void* data() const { return data_; }
   std::size_t capacity() const { return capacity_; }
+  // True if there is one reference.
   bool unique() const { return references_.load(std::memory_order_acquire) == 1; }
+  // The allocator that takes the buffer back.
   const std::shared_ptr<allocator>& home() const { return home_; }
 
+  // Gives the buffer out with one reference and its allocator; the allocator calls it.
   void hand_out(std::shared_ptr<allocator> home);
+  // Adds a reference.
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  // Drops a reference; with the last one, the buffer goes back to its allocator.
   void release() noexcept;
 
  private:
@@ -42,7 +51,7 @@ class buffer {
   std::shared_ptr<allocator> home_;
 };
 
-// One reference to a buffer.
+// One reference to a buffer, or none. Distinct objects may be used from distinct threads.
 class buffer_ref {
  public:
   buffer_ref() = default;
@@ -59,7 +68,7 @@ class buffer_ref {
   buffer* b_ = nullptr;
 };
 
-// Plain host memory, for literals and for tensors that users make.
+// Allocates from the heap of the host, for literals and for tensors that users make.
 class heap_allocator final : public allocator {
  public:
   static const std::shared_ptr<allocator>& instance();
@@ -67,7 +76,8 @@ class heap_allocator final : public allocator {
   void recycle(buffer* idle) noexcept override;
 };
 
-// Host memory that holds std::string elements, which need construction and destruction.
+// A buffer of host memory with `count` empty std::string elements, which it constructs and destroys. Throws
+// resource_exhausted.
 buffer_ref make_text_buffer(std::size_t count);
 
 }}  // namespace pinion::v0

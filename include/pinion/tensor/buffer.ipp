@@ -16,7 +16,7 @@ PINION_DECL void buffer::hand_out(std::shared_ptr<allocator> home) {
 
 PINION_DECL void buffer::release() noexcept {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    const auto home = std::move(home_);  // keeps the allocator alive while it takes the buffer back
+    const auto home = std::move(home_);  // this keeps the allocator alive while it takes the buffer back
     home->recycle(this);
   }
 }

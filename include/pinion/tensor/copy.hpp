@@ -1,4 +1,4 @@
-// Elements from one place of host memory to another, without their type.
+// Copies elements inside host memory, by their dtype.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// `count` elements of a dtype. Returns where the next one goes. Requires: elements at both places, which do not
-// overlap.
+// Copies `count` elements and returns the place behind the last copy. Requires: there are elements at both places, and
+// the two do not overlap.
 void* copy_elements(dtype type, const void* from, std::int64_t count, void* to);
 
 }}  // namespace pinion::v0

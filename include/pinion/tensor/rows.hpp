@@ -1,4 +1,4 @@
-// Vectors, spans, arrays, and these nested, as the elements of a tensor.
+// Vectors, spans and arrays, also nested, as the rows of a tensor.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 namespace pinion { inline namespace v0 { namespace rows {
 
+// The type of a sequence's items.
 template <class R>
 struct contents {};
 template <class R>
@@ -26,7 +27,7 @@ struct contents<E[N]> {
   using type = E;
 };
 
-// The element type of the innermost rows.
+// The type of the innermost items.
 template <class R>
 struct innermost {
   using type = R;
@@ -36,6 +37,7 @@ requires(!std::is_same_v<R, std::string> && requires { typename contents<R>::typ
     : innermost<std::remove_cv_t<typename contents<R>::type>> {
 };
 
+// True if R is a sequence of T, or of such sequences.
 template <class R, class T>
 constexpr bool hold() {
   if constexpr (std::is_convertible_v<const R&, T>) {
@@ -49,11 +51,11 @@ constexpr bool hold() {
   }
 }
 
-// A vector, span, array or other sized sequence of T, or of such.
+// A vector, span, array or other sized sequence of T, or of such sequences.
 template <class R, class T>
 concept of = hold<R, T>();
 
-// The shape of rows that are as long as the first one each.
+// Adds the dimensions of nested rows to a shape. Each dimension is the length of the first row.
 template <class T, class R>
 void add_extents(const R& range, shape& extent) {
   extent.push_back(static_cast<std::int64_t>(std::size(range)));
@@ -61,7 +63,8 @@ void add_extents(const R& range, shape& extent) {
     if (std::size(range) != 0) add_extents<T>(*std::begin(range), extent);
 }
 
-// Writes them one after another, and yields where the last one ended. Throws invalid_argument for ragged rows.
+// Copies the items one after another, and returns the place behind the last. Throws invalid_argument if a row has
+// another length than the first.
 template <class T, class R>
 T* copy(const R& range, const shape& extent, int axis, T* to) {
   if (static_cast<std::int64_t>(std::size(range)) != extent[axis])

@@ -1,4 +1,10 @@
-// The extent of a tensor: its dimensions, some or all of which may be unknown while a graph is built.
+// The shape of a tensor: its dimensions. Some or all of them may be unknown while a graph is built.
+//
+//   []          a scalar: one element           [50, 784]      50 rows of 784 columns
+//   [?, 784]    any number of such rows         <any shape>    not even the rank is known
+//
+// Elements are stored row-major: the last axis is contiguous. A shape with a dimension of 0 has no elements, and is
+// valid.
 #pragma once
 
 #include <cstdint>
@@ -11,48 +17,63 @@
 
 namespace pinion { inline namespace v0 {
 
-// A dimension whose extent is found only when the graph runs.
+// A dimension whose extent is known only when the graph runs.
 inline constexpr std::int64_t unknown = -1;
 
-// A value without allocation; at most max_rank dimensions, row-major. A dimension may be `unknown`, and so may the
-// rank (`shape::any()`). Tensors always have known shapes.
+// The dimensions of a tensor, row-major, at most max_rank of them. A value that allocates nothing; usable in constant
+// expressions. A dimension may be `unknown`, and so may be the rank (`shape::any()`). The shape of a tensor is always
+// known. Throws invalid_argument for more than 8 dimensions, and for a dimension below -1.
+//
+//   pn::shape s{50, 784};
+//   pn::shape batch{pn::unknown, 784};
 class shape {
  public:
+  // The most dimensions that a tensor has.
   static constexpr int max_rank = 8;
 
-  constexpr shape() = default;  // a scalar
+  // A scalar.
+  constexpr shape() = default;
+  // A shape of these dimensions, the outermost first.
   constexpr shape(std::initializer_list<std::int64_t> dims) {
     for (auto d : dims) push_back(d);
   }
   explicit constexpr shape(std::span<const std::int64_t> dims) {
     for (auto d : dims) push_back(d);
   }
+  // A shape of unknown rank.
   static constexpr shape any() {
     shape s;
     s.rank_ = -1;
     return s;
   }
+  // A shape whose rank alone is known.
   static constexpr shape unknown_of_rank(int rank) {
     shape s;
     for (int i = 0; i < rank; ++i) s.push_back(unknown);
     return s;
   }
 
+  // True unless the rank is unknown.
   constexpr bool has_rank() const { return rank_ >= 0; }
-  constexpr int rank() const { return rank_; }  // -1: unknown
+  // The number of dimensions; -1 if it is unknown.
+  constexpr int rank() const { return rank_; }
+  // The extent of an axis; -1 if it is unknown. Requires: axis is in [0, rank).
   constexpr std::int64_t operator[](int axis) const { return dims_[axis]; }
+  // Changes the extent of an axis. Requires: axis is in [0, rank).
   constexpr void set(int axis, std::int64_t extent) { dims_[axis] = extent; }
+  // All extents; none for a scalar and for an unknown rank.
   constexpr std::span<const std::int64_t> dims() const {
     return {dims_, static_cast<std::size_t>(rank_ < 0 ? 0 : rank_)};
   }
+  // True if the rank and all dimensions are known.
   constexpr bool known() const {
     if (rank_ < 0) return false;
     for (auto d : dims())
       if (d < 0) return false;
     return true;
   }
-  // Elements of a known shape; 1 for a scalar; `unknown` otherwise. Throws resource_exhausted where no number of 64
-  // bits counts them.
+  // The number of elements of a known shape, 1 for a scalar; `unknown` otherwise. Throws resource_exhausted if the
+  // number does not fit into 64 bits.
   constexpr std::int64_t count() const {
     if (!known()) return unknown;
     for (auto d : dims())
@@ -62,7 +83,8 @@ class shape {
       if (__builtin_mul_overflow(n, d, &n)) too_large();
     return n;
   }
-  // Requires: rank below max_rank; throws invalid_argument otherwise.
+  // Adds a dimension behind the others. Throws invalid_argument if there are 8 already, or if the extent is below
+  // -1.
   constexpr void push_back(std::int64_t extent) {
     if (rank_ < 0) rank_ = 0;
     if (rank_ == max_rank) throw error(errc::invalid_argument, "a tensor has at most 8 dimensions");
@@ -70,6 +92,7 @@ class shape {
     dims_[rank_++] = extent;
   }
 
+  // True if rank and extents are the same; an unknown dimension equals only an unknown one.
   friend constexpr bool operator==(const shape& a, const shape& b) {
     if (a.rank_ != b.rank_) return false;
     for (int i = 0; i < a.rank_; ++i)
@@ -83,7 +106,7 @@ class shape {
   int rank_ = 0;
 };
 
-// Do the known extents multiply to what memory could hold, so that no arithmetic on counts and bytes overflows?
+// True if the known extents multiply to at most 2^56, so that arithmetic on counts and bytes does not overflow.
 constexpr bool countable(const shape& s) {
   constexpr std::int64_t most = std::int64_t{1} << 56;
   std::int64_t product = 1;
@@ -95,10 +118,12 @@ constexpr bool countable(const shape& s) {
   return true;
 }
 
-// "[50, 784]", "[?, 784]", "[]" for a scalar, "<any shape>".
+// The shape as text: "[50, 784]", "[?, 784]", "[]" for a scalar, "<any shape>" for an unknown rank.
 std::string to_string(const shape& s);
 
-// Can a tensor of shape `value` stand where `wanted` is declared?
+// True if a tensor of shape `value` may be used where `wanted` is declared: known ranks and extents agree.
+//
+//   fits([50, 784], [?, 784])    true           fits([784], [?, 784])    false
 constexpr bool fits(const shape& value, const shape& wanted) {
   if (!value.has_rank() || !wanted.has_rank()) return true;
   if (value.rank() != wanted.rank()) return false;
@@ -107,7 +132,11 @@ constexpr bool fits(const shape& value, const shape& wanted) {
   return true;
 }
 
-// NumPy's rule: align at the last axis; extents agree or one of them is 1. False where they clash.
+// The shape that two shapes broadcast to, by NumPy's rule: aligned at the last axis, extents agree, or one of them is
+// 1. Returns false if they clash. An unknown extent beside one above 1 becomes that one.
+//
+//   [50, 784] and [784]      [50, 784]         [3, 1] and [1, 4]    [3, 4]
+//   [50, 784] and [50]       clash             [?, 4] and [1]       [?, 4]
 constexpr bool broadcast(const shape& a, const shape& b, shape& result) {
   if (!a.has_rank() || !b.has_rank()) {
     result = shape::any();

@@ -1,4 +1,4 @@
-// Tensors in a list without their types, as a tuple of typed ones.
+// Untyped tensors of a list, as a tuple of typed ones.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// A std::tuple of tensor<T>... of the first of some any_tensors: taken out of the list, or shared where it is const.
-// Throws invalid_argument for one of another dtype. Requires: there are as many.
+// Makes a std::tuple of tensor<T>... from the first tensors of a list. They are moved out of it, or shared if the
+// list is const. Throws invalid_argument if a dtype differs. Requires: the list has as many tensors.
 template <class Tuple, class List>
 Tuple take_tuple([[maybe_unused]] List& values) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {

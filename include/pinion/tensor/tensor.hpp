@@ -1,4 +1,10 @@
-// Values: a dtype, a shape and a share of a buffer; untyped (any_tensor) and typed on the host (tensor<T>).
+// Tensors: a dtype, a shape and a share of a buffer; untyped and on any device (any_tensor), or typed and on the host
+// (tensor<T>).
+//
+//   pn::tensor<float> x{{50, 784}};                                 // a shape; the elements are 0
+//   auto y = pn::tensor<float>::of({{1, 2}, {3, 4}});               // these elements
+//   x(0, 1) = 1;
+//   for (float& v : x.span()) v *= 2;
 #pragma once
 
 #include <algorithm>
@@ -18,33 +24,48 @@
 
 namespace pinion { inline namespace v0 {
 
-// A tensor of any dtype, in the memory of any device. Copies share the buffer; the bytes are written only by whoever
-// holds the single reference, so values are immutable once shared. Distinct objects may be used from distinct threads.
+// A tensor of any dtype, in the memory of any device. A value: copies share the buffer. Bytes are written only by the
+// holder of the single reference, so a value does not change once it is shared. Distinct objects may be used from
+// distinct threads. A default-constructed one holds no value.
 class any_tensor {
  public:
+  // Holds no value.
   any_tensor() = default;
+  // A tensor of memory that exists already. Requires: the buffer is large enough for the shape.
   any_tensor(pinion::dtype type, const pinion::shape& extent, buffer_ref bytes)
       : type_(type), shape_(extent), buffer_(std::move(bytes)) {}
-  // Uninitialised elements, from an allocator (host heap by default). Text starts as empty strings.
+  // A tensor whose elements are not set, from an allocator; texts begin as empty strings. Throws invalid_argument for a
+  // shape that is not known, and resource_exhausted if there is no memory.
   any_tensor(pinion::dtype type, const pinion::shape& extent, allocator& from = *heap_allocator::instance());
 
+  // The type of the elements.
   pinion::dtype dtype() const { return type_; }
+  // The shape, which is always known.
   const pinion::shape& shape() const { return shape_; }
+  // The number of elements.
   std::int64_t count() const { return shape_.count(); }
+  // The size of the elements in bytes; the characters of strings are not counted.
   std::size_t bytes() const { return static_cast<std::size_t>(shape_.count()) * size_of(type_); }
-  bool empty() const { return !buffer_; }  // holds no value at all
+  // True if it holds no value at all.
+  bool empty() const { return !buffer_; }
+  // True if it holds a value.
   explicit operator bool() const { return bool(buffer_); }
+  // The reference to the buffer.
   const buffer_ref& storage() const { return buffer_; }
+  // True if this is the only reference to the buffer, so that it may be written.
   bool unique() const { return buffer_ && buffer_->unique(); }
+  // True if the host may read the elements.
   bool on_host() const { return buffer_ && buffer_->home()->is_host(); }
 
+  // The first byte. Requires: it holds a value; the memory is the host's, or the pointer is not dereferenced here.
   void* raw() const { return buffer_->data(); }
   std::byte* byte_data() const { return static_cast<std::byte*>(buffer_->data()); }
+  // The first element. Requires: it holds a value of this dtype on the host.
   template <element T>
   T* data() const {
     return static_cast<T*>(buffer_->data());
   }
-  // The same elements under another shape of the same count.
+  // Shares the elements under another shape. Requires: both shapes have as many elements.
   any_tensor reshaped(const pinion::shape& extent) const { return {type_, extent, buffer_}; }
 
  private:
@@ -53,18 +74,22 @@ class any_tensor {
   buffer_ref buffer_;
 };
 
-// Bitwise for plain dtypes up to the meaning of ==: NaN differs from itself.
+// True if dtypes, shapes and elements are equal; NaN differs from itself. Requires: both are on the host.
 bool operator==(const any_tensor& a, const any_tensor& b);
 
+// A buffer of `count` empty strings on the host.
 buffer_ref make_text_buffer(std::size_t count);
 
-// Nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, ... Ragged braces are refused with a sentence.
+// The elements of nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, and so on. A value. Throws invalid_argument if a row
+// has another shape than the first.
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class literal {
  public:
+  // A number or text stands for itself.
   template <class U>
   requires std::is_convertible_v<U, T> &&(!std::is_same_v<U, literal>)literal(const U& value)
       : elements_{static_cast<T>(value)} {}
+  // Rows of equal shapes become a literal with one dimension more.
   literal(std::initializer_list<literal> rows) {
     shape_.push_back(static_cast<std::int64_t>(rows.size()));
     const literal* first = rows.begin();
@@ -77,8 +102,10 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class literal {
       elements_.insert(elements_.end(), row.elements_.begin(), row.elements_.end());
     }
   }
+  // The shape that the braces have.
   const pinion::shape& shape() const { return shape_; }
-  const std::vector<T>& elements() const { return elements_; }  // row-major
+  // The elements, row-major.
+  const std::vector<T>& elements() const { return elements_; }
 
  private:
   pinion::shape shape_;
@@ -87,27 +114,40 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class literal {
 
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor;
+// True for tensor<T>.
 template <class V>
 inline constexpr bool is_tensor = false;
 template <class T>
 inline constexpr bool is_tensor<tensor<T>> = true;
 
-// A host tensor of a known dtype: a value. Copies share memory until one of them is written to.
+// A tensor on the host whose dtype is known: the type that sessions are fed with and that fetches return. A value:
+// copies share memory until one of them is written to, and then that one gets memory of its own. Distinct objects may
+// be used from distinct threads; one object is written by one thread at a time. Indices outside of the shape throw
+// out_of_range.
+//
+//   pn::tensor<float> x{{50, 784}};             // 50 rows of 784 zeros
+//   pn::tensor<float> one = 1.f;                // a scalar
+//   float f = sess.run(loss);                   // a tensor with one element converts to its value
+//   sess.run({{X, x}}, train);
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
  public:
+  // A scalar of 0.
   tensor() : tensor(pinion::shape{}) {}
-  tensor(const pinion::shape& extent) : value_(dtype_of<T>, extent) {  // elements are zero
+  // A tensor of a shape, whose elements are 0, false or "".
+  tensor(const pinion::shape& extent) : value_(dtype_of<T>, extent) {
     std::fill_n(value_.template data<T>(), size(), T{});
   }
-  // tensor<float>{{}}, no extents: a scalar of 0, and not one of several constructors of which each would do.
+  // tensor<float>{{}}, braces without extents, is a scalar of 0. Without this constructor several others would fit
+  // equally well.
   struct no_extents {
     no_extents() {}
   };
   tensor(std::initializer_list<no_extents>) : tensor(pinion::shape{}) {}
-  // tensor<int>({50}), which might be a copy of tensor<int>{50} otherwise.
+  // tensor<int>({50}), which otherwise might be a copy of tensor<int>{50}.
   template <std::size_t N>
   tensor(const std::int64_t (&extent)[N]) : tensor(pinion::shape(std::span<const std::int64_t>(extent))) {}
+  // A tensor with these elements, row-major. Throws invalid_argument if their number is not that of the shape.
   tensor(const pinion::shape& extent, std::span<const T> elements) : value_(dtype_of<T>, extent) {
     if (static_cast<std::int64_t>(elements.size()) != value_.count())
       throw error(errc::invalid_argument, "a tensor of shape " + to_string(extent) + " holds " +
@@ -115,13 +155,16 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
                                               std::to_string(elements.size()));
     std::copy(elements.begin(), elements.end(), value_.template data<T>());
   }
-  // From nested braces: tensor<float>::of({{1, 2}, {3, 4}}).
+  // A tensor of nested braces: tensor<float>::of({{1, 2}, {3, 4}}). Throws invalid_argument if they are ragged.
   static tensor of(const literal<T>& nested) {
     tensor t(any_tensor(dtype_of<T>, nested.shape()));
     std::copy(nested.elements().begin(), nested.elements().end(), t.data());
     return t;
   }
-  // From a vector, span or array of T, or from these nested. Throws invalid_argument where rows are ragged.
+  // A tensor of a vector, span or array of T, or of such sequences nested. Throws invalid_argument if rows are ragged.
+  //
+  //   std::vector<std::vector<float>> rows{{1, 2}, {3, 4}};
+  //   auto t = pn::tensor<float>::of(rows);       // [2, 2]
   template <rows::of<T> R>
   static tensor of(const R& rows) {
     pinion::shape extent;
@@ -130,10 +173,12 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
     rows::copy(rows, extent, 0, t.data());
     return t;
   }
+  // A scalar.
   template <std::same_as<T> U>
   tensor(const U& scalar) : tensor(pinion::shape{}) {
     *data() = scalar;
   }
+  // Refuses tensor<T>(2, 3) and numbers of another type, which could mean a shape as well as elements.
   template <class A, class... More>
   requires((std::is_arithmetic_v<A> && ... && std::is_arithmetic_v<More>)&&(sizeof...(More) > 0 ||
                                                                             !std::is_same_v<A, T>))
@@ -141,23 +186,30 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
           "tensor<T>::of({2, 3}) has these elements; tensor<T>({2, 3}) is of that shape, and zero; "
           "tensor<T>(T(2)) is a scalar")
   explicit(sizeof...(More) == 0) tensor(A, More...);
-  // Takes an untyped tensor on the host; throws invalid_argument where its dtype is another.
+  // Takes an untyped tensor, and shares its memory. Throws invalid_argument if it has another dtype. Requires: it is
+  // on the host.
   explicit tensor(any_tensor value) : value_(std::move(value)) {
     if (value_.dtype() != dtype_of<T>)
       throw error(errc::invalid_argument, "a tensor of " + std::string(to_string(value_.dtype())) +
                                               " was taken for one of " + std::string(to_string(dtype_of<T>)));
   }
 
+  // The shape, which is always known.
   const pinion::shape& shape() const { return value_.shape(); }
+  // The number of elements.
   std::int64_t size() const { return value_.count(); }
+  // The elements, row-major. The writable form first makes a copy if the memory is shared.
   const T* data() const { return value_.template data<T>(); }
   T* data() {
     own();
     return value_.template data<T>();
   }
+  // All elements, row-major, for loops and algorithms. The writable form first makes a copy if the memory is shared.
   std::span<const T> span() const { return {data(), static_cast<std::size_t>(size())}; }
   std::span<T> span() { return {data(), static_cast<std::size_t>(size())}; }
 
+  // The element at an index for each axis, as in x(i, j). Throws out_of_range for an index outside of the shape, or for
+  // another number of indices than axes. Negative indices are outside. A loop over many elements is faster over span().
   template <class... I>
   const T& operator()(I... index) const {
     return data()[offset({static_cast<std::int64_t>(index)...})];
@@ -166,23 +218,27 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
   T& operator()(I... index) {
     return data()[offset({static_cast<std::int64_t>(index)...})];
   }
-  // A tensor of one element is its value; any other throws invalid_argument.
+  // The value of a tensor with one element. Throws invalid_argument for any other tensor.
   operator T() const {
     if (size() != 1)
       throw error(errc::invalid_argument, "a tensor of shape " + to_string(shape()) + " is not a single value");
     return *data();
   }
+  // The tensor without its type; it shares the memory.
   const any_tensor& untyped() const { return value_; }
 
+  // True if shapes and elements are equal; NaN differs from itself.
   friend bool operator==(const tensor& a, const tensor& b) { return a.value_ == b.value_; }
-  // With a number: as operator T, of the single value.
+  // Compares the single value with a number. Throws invalid_argument if the tensor has more or fewer elements than
+  // one.
   template <class U>
   requires(std::is_arithmetic_v<T>&& std::is_arithmetic_v<U>) friend bool operator==(const tensor& a, const U& number) {
     using wide = std::common_type_t<T, U>;
     return static_cast<wide>(static_cast<T>(a)) == static_cast<wide>(number);
   }
 
-  // Neither two tensors nor one beside an expression are operands: a tensor would be taken for its single value.
+  // A tensor is not an operand, neither beside another tensor nor beside an expression: it would be taken for its
+  // single value. These overloads refuse it with a sentence.
 #define PINION_NO_OPERAND                                                                                       \
   PINION_REFUSED(                                                                                               \
       "tensors are values on the host, and ops take expressions: wrap one in pn::constant(t), or feed it to a " \
@@ -214,12 +270,14 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
 #undef PINION_NO_OPERAND
 
  private:
+  // Makes a copy of its own if the memory is shared.
   void own() {
     if (value_.unique()) return;
     any_tensor copy(dtype_of<T>, shape());
     std::copy_n(std::as_const(*this).data(), size(), copy.template data<T>());
     value_ = std::move(copy);
   }
+  // The place of an element in the row-major order. Throws out_of_range.
   std::size_t offset(std::initializer_list<std::int64_t> index) const {
     if (static_cast<int>(index.size()) != shape().rank())
       throw error(errc::out_of_range,

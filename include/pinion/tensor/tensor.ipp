@@ -22,7 +22,7 @@ PINION_DECL bool operator==(const any_tensor& a, const any_tensor& b) {
 }
 
 PINION_DECL buffer_ref make_text_buffer(std::size_t count) {
-  constexpr std::size_t most = (std::size_t{1} << 48) / sizeof(std::string);  // of any address space
+  constexpr std::size_t most = (std::size_t{1} << 48) / sizeof(std::string);  // more texts than any address space holds
   class text_allocator final : public allocator {
    public:
     buffer* allocate(std::size_t n) override {

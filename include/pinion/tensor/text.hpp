@@ -1,4 +1,6 @@
-// Tensors as text: "[[1, 2], [3, 4]]", long axes shortened.
+// Tensors as text: "[[1, 2], [3, 4]]". An axis of more than 12 elements shows its first and last three.
+//
+//   fmt::print("{}\n", x);                      // {fmt} prints tensor<T> too
 #pragma once
 
 #include <string>
@@ -12,15 +14,19 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
+// The text of one element.
 std::string element_text(const any_tensor& t, std::int64_t at);
 
+// Writes the elements of an axis and of the axes behind it. An axis of more than 12 elements shows its first and last
+// three.
 void write_axis(std::string& out, const any_tensor& t, int axis, std::int64_t& at);
 
 }  // namespace detail
 
-// Requires: on the host. A tensor without a value prints as "<empty>".
+// The elements as nested lists; "<empty>" for a tensor without a value. Requires: it is on the host.
 std::string to_string(const any_tensor& t);
 
+// The text of a typed tensor.
 template <element T>
 std::string to_string(const tensor<T>& t) {
   return to_string(t.untyped());
@@ -28,6 +34,7 @@ std::string to_string(const tensor<T>& t) {
 
 }}  // namespace pinion::v0
 
+// Lets {fmt} print a tensor<T>, with the format specification of a string.
 template <pinion::element T>
 struct fmt::formatter<pinion::tensor<T>> : fmt::formatter<fmt::string_view> {
   template <class Context>

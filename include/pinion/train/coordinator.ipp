@@ -72,7 +72,7 @@ PINION_DECL void coordinator::join(const join_options& o) {
 PINION_DECL void coordinator::run(launched& t, const std::function<void()>& body) {
   try {
     stop_on_exception(body);
-  } catch (...) {  // all have been joined: nobody is left to tell
+  } catch (...) {  // all threads have been joined, so no caller is left to receive it
   }
   std::lock_guard ended(mutex_);
   t.runs = false;

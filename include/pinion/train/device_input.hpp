@@ -1,10 +1,13 @@
-// The elements of a dataset in the memory of a device, copied there ahead of the steps that are fed with them.
+// A device pass yields the elements of a dataset as tensors in the memory of a device. It copies elements there ahead
+// of the steps that are fed with them.
 //
 //   auto input = tr::to_device(digits.batch(50).prefetch(2), sess, "/gpu:0");
 //   while (auto batch = input.next()) {
 //     auto& [x, y] = *batch;
 //     sess.run({{X, x}, {labels, y}}, train);
 //   }
+//
+// Feeding a device_tensor costs no copy in a step on that device.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +24,24 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
+// The options of to_device.
 struct to_device_options {
-  int ahead = 1;  // elements that are on their way, or there, beside the one that next() has given
+  // The number of elements that are on the device, or on their way to it, besides the one that next() has returned.
+  // More of them hide longer copies and take more memory of the device. At least 0, else invalid_argument.
+  int ahead = 1;
 };
 
-// One pass over a dataset as values on a device. Owns the pass; once the session is gone, next() throws
-// failed_precondition. For one thread at a time. Errors: of the pass, when its element would be given; of
-// session::to_device.
+// A pass over a dataset whose elements are values on a device. It owns the pass over the dataset and the copies that
+// next() has not returned yet, and refers to the session: when the session is gone, next() throws failed_precondition.
+// One thread at a time may use it. An error of the dataset or of session::to_device is thrown by the next() that would
+// have returned the element it belongs to, after the elements before it.
 template <element... Ts>
 class device_pass {
  public:
+  // An element: one device tensor for each component.
   using value_type = std::tuple<device_tensor<Ts>...>;
 
+  // Copies nothing yet. Throws invalid_argument for a negative `ahead`.
   device_pass(data::pass<Ts...> from, session& on, const device_spec& where, to_device_options o)
       : from_(std::move(from)), session_(on), where_(where), ahead_(static_cast<std::size_t>(o.ahead)) {
     if (o.ahead < 0)
@@ -40,7 +49,8 @@ class device_pass {
                   "to_device copies no less than 0 elements ahead, not " + std::to_string(o.ahead));
   }
 
-  // The next element; nothing at the end, and ever after.
+  // The next element, or nothing at the end of the pass and ever after. It starts the copies of the elements that
+  // follow.
   std::optional<value_type> next() {
     while (!ended_ && ready_.size() <= ahead_) pull();
     if (ready_.empty()) {
@@ -53,6 +63,7 @@ class device_pass {
   }
 
  private:
+  // Copies one more element to the device. It keeps an error until the elements before it are given out.
   void pull() {
     try {
       auto element = from_.next();
@@ -64,6 +75,7 @@ class device_pass {
     }
   }
   template <element T>
+  // The copy of a tensor on the device.
   device_tensor<T> there(const tensor<T>& value) {
     return session_.to_device(value, where_);
   }
@@ -77,7 +89,9 @@ class device_pass {
   std::deque<value_type> ready_;
 };
 
-// The next pass of a dataset, on the device of a session that a spec fits. For a CPU nothing is copied.
+// Starts a pass of the dataset on the device that a spec such as "/gpu:0" selects among the session's. Nothing is
+// copied for a CPU device. Throws invalid_argument for a spec that does not parse or `ahead` below 0; next() throws if
+// the session has no such device.
 template <element... Ts>
 device_pass<Ts...> to_device(const data::dataset<Ts...>& from, session& on, std::string_view where,
                              to_device_options o = {}) {

@@ -1,4 +1,4 @@
-// Small formulas over scalars, as one node each: learning rates and the like, computed once a step.
+// Small formulas over scalars, such as learning rates: each becomes one node that is computed once a step.
 #pragma once
 
 #include <array>
@@ -13,19 +13,22 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// What a formula is written over: + - * / min max pow sqrt exp cos floor ceil, comparisons, select.
+// The type that formulas are written in. It has + - * /, min, max, pow, sqrt, exp, cos, floor, ceil, comparisons and
+// select.
 using formula_value = scalar::symbol<scalar::program>;
 
-// The value as a node of another dtype: itself where it is of that one.
+// Casts an expression to a dtype with a Cast node. Returns the expression itself if it has that dtype already.
 any_expr as_dtype(const any_expr& x, dtype type, source_location where = {});
 
-// A formula in the making: its program, and the node that is to compute it.
+// Builds the node of a formula: it collects the operands and records the program that computes it. It refers to the
+// graph and is used by one thread, once.
 class formula_builder {
  public:
   formula_builder(graph& g, const std::string& name, source_location where);
-  // An operand of the program. Throws invalid_argument for an expression of another graph.
+  // Adds an operand and returns its value in the program; a number becomes a literal, an expression an input, cast to
+  // double. Throws invalid_argument for an expression of another graph.
   formula_value operand(const scalar_value& value);
-  // The node, whose value is that one.
+  // Builds the node, whose value is `result`. Requires: it is called once.
   any_expr finish(const formula_value& result);
 
  private:
@@ -34,8 +37,10 @@ class formula_builder {
   node_request request_;
 };
 
-// One node NAME that computes formula(operands), an array of values, in double. Numbers among the operands are part of
-// it. No kernel is instantiated: it is interpreted, which for one element costs about as much as to run a node.
+// Builds one node NAME that computes formula(operands) in double; the formula is called once, with an array of N
+// formula_values. Operands that are numbers become literals of the program. The node interprets its program, so no
+// kernel is instantiated; for a single element that costs about as much as running any node. Throws invalid_argument
+// for an operand of another graph.
 template <std::size_t N, class Formula>
 any_expr formula_node(graph& g, const std::string& name, const std::array<scalar_value, N>& operands, Formula formula,
                       source_location where = {}) {

@@ -1,4 +1,4 @@
-// The number of updates made so far, as a variable of the graph.
+// The global step: the number of updates made so far, held in a variable of the graph.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -7,7 +7,12 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// The global step of the default graph, int64 and not trainable, made on first use.
+// The global step of the default graph: a scalar int64 variable "global_step" that begins at 0 and is not trained. The
+// first call makes it; later calls return the same variable, which the graph's collection "global_step" keeps.
+// Optimizers count it through minimize_options::global_step; savers, hooks and schedules read it.
+//
+//   auto step = tr::get_or_create_global_step();
+//   auto train = tr::gradient_descent{{.learning_rate = .1f}}.minimize(loss, {.global_step = step});
 variable_handle<std::int64_t> get_or_create_global_step(source_location where = source_location::current());
 
 }}}  // namespace pinion::v0::train

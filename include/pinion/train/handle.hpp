@@ -1,4 +1,4 @@
-// From the node of a variable back to its handle.
+// Makes a variable's handle from its node.
 #pragma once
 
 #include <pinion/base/dtype.hpp>
@@ -6,7 +6,8 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Requires: v is of element type T. Throws as variable_of.
+// The handle of the variable v, which the graph knows. Requires: v is of element type T. Throws not_found, as variable_of
+// does, if v was not made by variable().
 template <element T>
 variable_handle<T> handle_of(graph& g, node_id v) {
   return variable_handle<T>(variable_of(g, v));

@@ -1,9 +1,18 @@
-// Losses: what a model is trained to make small, weighted, reduced to a scalar, and remembered by the graph.
+// Losses: scalars that training makes small. Each function here compares predictions with labels, weights the result,
+// reduces it to a scalar, and adds it to the graph's collection "losses".
 //
 //   const auto loss = tr::softmax_cross_entropy(labels, logits) + .. ;      // or all of them: tr::get_total_loss()
+//   tr::mean_squared_error(y, x, {.weights = .5});                          // half of it
+//   tr::mean_squared_error(y, x, {.weights = mask, .reduction = tr::reduction::sum});
 //
-// Each joins the graph's collection "losses". Formulas: TensorFlow 1.15, python/ops/losses/losses_impl.py. Labels and
-// predictions are of one dtype, float or double, and of one shape; invalid_argument otherwise.
+// Formulas: TensorFlow 1.15, python/ops/losses/losses_impl.py. Labels and predictions have one dtype, float or double
+// (a compile error otherwise), and one shape (invalid_argument otherwise, as far as the shapes are known when the graph
+// is built).
+//
+//   regression                   mean_squared_error, absolute_difference, huber_loss
+//   yes or no for each element   sigmoid_cross_entropy, hinge_loss (logits); log_loss (probabilities)
+//   one class for each row       softmax_cross_entropy (distributions), sparse_softmax_cross_entropy (class numbers)
+//   small weights                l2_regularizer
 #pragma once
 
 #include <string>
@@ -19,38 +28,46 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
+// The way from the losses of the elements to the result. n is the number of losses, and w are the weights broadcast to
+// them.
 enum class reduction {
-  none,                    // a loss for each element, or for each row of a cross entropy of classes
-  sum,                     // weighted
-  mean,                    // the sum over the sum of the weights
-  sum_over_batch_size,     // the sum over the number of losses
-  sum_by_nonzero_weights,  // the sum over the number of losses that count
+  none,                    // no reduction: the weighted loss of each element, or of each row where classes are compared
+  sum,                     // the sum of the weighted losses
+  mean,                    // the weighted losses' sum, divided by the sum of w; 0 if that is 0
+  sum_over_batch_size,     // the weighted losses' sum, divided by n
+  sum_by_nonzero_weights,  // the weighted losses' sum, divided by how many w are not 0; 0 if none is
 };
 
-// How much each loss counts: a number, or an expression that broadcasts to the losses.
+// The weight of each loss: a number, or a numeric expression that broadcasts to the losses.
 using loss_weights = number_or_expression;
 
+// The options that all losses share.
 struct loss_options {
+  // Multiplied with the losses before they are reduced. A weight of 0 leaves a loss out.
   loss_weights weights = 1;
+  // The reduction; by default the mean over the losses whose weights are not 0.
   train::reduction reduction = reduction::sum_by_nonzero_weights;
 };
 
 namespace detail {
 
+// Throws invalid_argument, in the name of a loss, if the known parts of the two shapes differ.
 void expect_same_shape(const char* loss, const any_expr& labels, const any_expr& predictions);
 
-// sum / n, and 0 where n is 0.
+// sum / n, but 0 if n is 0. The divisor is replaced before the division, so that gradients stay finite too.
 template <class T>
 expr<T> safe_quotient(const expr<T>& sum, const expr<T>& n) {
   const expr<T> divisor = select(equal(n, T(0)), T(1), n);
   return select(equal(n, T(0)), T(0), sum / divisor);
 }
 
+// A tensor of ones with the shape of x.
 template <class T>
 expr<T> ones_like(const expr<T>& x) {
   return dsl::node_call<op::ones_like, T>({}, {}, {}, x);
 }
 
+// Weights the losses by a number and reduces them.
 template <class T>
 expr<T> weighted_by_number(const expr<T>& losses, double weight, reduction how) {
   const T w = static_cast<T>(weight);
@@ -65,6 +82,8 @@ expr<T> weighted_by_number(const expr<T>& losses, double weight, reduction how) 
   return mean * w;
 }
 
+// Weights the losses by an expression and reduces them. Throws invalid_argument if the weights do not broadcast to
+// the losses.
 template <class T>
 expr<T> weighted_by(const expr<T>& losses, const any_expr& weights, reduction how) {
   const shape &of_losses = losses.shape(), &of_weights = weights.shape();
@@ -87,7 +106,11 @@ expr<T> weighted_by(const expr<T>& losses, const any_expr& weights, reduction ho
 
 }  // namespace detail
 
-// The losses weighted and reduced; joins the collection "losses".
+// Weights and reduces losses that the caller has computed, and adds the result to the collection "losses". Losses of
+// any shape become a scalar; with reduction::none they keep their shape. Throws invalid_argument if the weights do not
+// broadcast to the losses.
+//
+//   auto loss = tr::compute_weighted_loss<float>(abs(x - y) * abs(x - y), {.weights = w});
 template <element T>
 expr<T> compute_weighted_loss(const expr<T>& losses, const loss_options& o = {},
                               source_location where = source_location::current()) {
@@ -99,12 +122,15 @@ expr<T> compute_weighted_loss(const expr<T>& losses, const loss_options& o = {},
   return loss;
 }
 
-// A loss of one's own for get_total_loss(); as it is.
+// Adds a loss of the caller's own to the collection "losses" as it is, for get_total_loss() to count. It should be a
+// scalar, since the losses are added up.
 template <element T>
 void add_loss(const expr<T>& loss) {
   loss.owner().add_to_collection("losses", loss.id());
 }
 
+// The losses below take labels and predictions of one shape and dtype, and return the reduced loss: a scalar, or, with
+// reduction::none, a tensor of their shape.
 #define PINION_LOSS(name, scope_name, formula)                                                   \
   template <dsl::graph_operand L, dsl::graph_operand P>                                          \
   expr<dsl::value_of<P>> name(const L& labels, const P& predictions, const loss_options& o = {}, \
@@ -119,20 +145,25 @@ void add_loss(const expr<T>& loss) {
     detail::expect_same_shape(#name, y, x);                                                      \
     return compute_weighted_loss<T>(formula, o);                                                 \
   }
-// (x - y)^2
+// The squared error (x - y)^2 of predictions x and labels y, by default its mean. It suits regression; its gradient
+// grows with the error.
 PINION_LOSS(mean_squared_error, "mean_squared_error", square(x - y))
-// |x - y|
+// The absolute difference |x - y| of predictions x and labels y. An outlier pulls no more than any other error.
 PINION_LOSS(absolute_difference, "absolute_difference", abs(x - y))
-// max(0, 1 - x (2 y - 1)): labels are 0 or 1, predictions logits.
+// The hinge loss, max(0, 1 - x (2 y - 1)), of a classifier between two classes. Labels y are 0 or 1, predictions x are
+// logits. An example that is right by a margin of 1 costs nothing.
 PINION_LOSS(hinge_loss, "hinge_loss", relu(T(1) - x * (y * T(2) - T(1))))
-// log(1 + e^x) - x y, which neither overflows nor loses the small: labels are probabilities, predictions logits.
+// The cross entropy of independent classes, log(1 + e^x) - x y, where each element is a yes or no of its own. This form
+// neither overflows nor loses small terms. Labels y are probabilities, predictions x are logits.
 PINION_LOSS(sigmoid_cross_entropy, "sigmoid_cross_entropy_loss", softplus(x) - x * y)
-// -y log(x + 1e-7) - (1 - y) log(1 - x + 1e-7): predictions are probabilities.
+// The log loss, -y log(x + 1e-7) - (1 - y) log(1 - x + 1e-7). Predictions x are probabilities; the 1e-7 keeps the
+// logarithms finite. For logits sigmoid_cross_entropy is more exact.
 PINION_LOSS(log_loss, "log_loss",
             -y* log(x + static_cast<T>(1e-7)) - (T(1) - y) * log((T(1) + static_cast<T>(1e-7)) - x))
 #undef PINION_LOSS
 
-// x^2 / 2 for errors x up to delta, delta |x| - delta^2 / 2 beyond (Huber 1964).
+// The Huber loss (Huber 1964): x^2 / 2 for errors x up to delta, and delta |x| - delta^2 / 2 beyond. A large error
+// counts linearly, so that outliers weigh less. Throws invalid_argument unless delta is positive.
 template <dsl::graph_operand L, dsl::graph_operand P>
 expr<dsl::value_of<P>> huber_loss(const L& labels, const P& predictions, double delta = 1, const loss_options& o = {},
                                   source_location where = source_location::current()) {
@@ -151,8 +182,12 @@ expr<dsl::value_of<P>> huber_loss(const L& labels, const P& predictions, double 
   return compute_weighted_loss<T>(square(near) * T(.5) + (off - near) * static_cast<T>(delta), o);
 }
 
-// Labels [n, c] as distributions, logits [n, c]: a loss for each row. Smoothing moves that part of each label to all
-// classes alike. Weights broadcast to [n].
+// The cross entropy of exclusive classes. Labels [n, c] are distributions over c classes, logits are [n, c]; there is
+// one loss a row, and weights broadcast to [n]. Label smoothing moves this part of each label to all classes evenly: y
+// (1 - smoothing) + smoothing / c. Throws invalid_argument if smoothing is wanted and the number of classes is not
+// known.
+//
+//   auto loss = tr::softmax_cross_entropy(pn::one_hot<float>(digits, 10), logits, {}, .1);
 template <dsl::graph_operand L, dsl::graph_operand P>
 expr<dsl::value_of<P>> softmax_cross_entropy(const L& onehot_labels, const P& logits, const loss_options& o = {},
                                              double label_smoothing = 0,
@@ -171,7 +206,10 @@ expr<dsl::value_of<P>> softmax_cross_entropy(const L& onehot_labels, const P& lo
   }
   return compute_weighted_loss<T>(softmax_cross_entropy_with_logits(y, x), o);
 }
-// Labels [n] as class numbers, int32 or int64.
+// The cross entropy of exclusive classes with labels as class numbers: labels [n] of int32 or int64, logits [n, c] of
+// float or double. There is one loss a row, and weights broadcast to [n].
+//
+//   auto loss = tr::sparse_softmax_cross_entropy(digits, logits);
 template <dsl::graph_operand L, dsl::graph_operand P>
 expr<dsl::value_of<P>> sparse_softmax_cross_entropy(const L& labels, const P& logits, const loss_options& o = {},
                                                     source_location where = source_location::current()) {
@@ -180,10 +218,15 @@ expr<dsl::value_of<P>> sparse_softmax_cross_entropy(const L& labels, const P& lo
   return compute_weighted_loss<dsl::value_of<P>>(sparse_softmax_cross_entropy_with_logits(labels, logits), o);
 }
 
-// scale sum(w^2) / 2 of each variable that it is called with: tr::l2_regularizer{.01}(W). What it yields joins the
-// collection "regularization_losses".
+// The L2 regularizer: scale sum(w^2) / 2 of each variable that it is called with. Each result joins the collection
+// "regularization_losses", which get_total_loss() counts. A value.
+//
+//   auto decay = tr::l2_regularizer{.01};
+//   decay(W);
 struct l2_regularizer {
+  // The factor of the sum of squares.
   double scale;
+  // Adds the loss of a variable to the collection, and returns it.
   template <dsl::graph_operand W>
   expr<dsl::value_of<W>> operator()(const W& w, source_location where = source_location::current()) const {
     using T = dsl::value_of<W>;
@@ -195,8 +238,11 @@ struct l2_regularizer {
   }
 };
 
-// The sum of the losses of the default graph, and of what regularizers yielded. Throws invalid_argument where there is
-// none, or one of another dtype.
+// The sum of all losses in the default graph's collection "losses" and, unless it is told not to, in
+// "regularization_losses": a scalar named "total_loss". Throws invalid_argument if there are no losses, or if one has
+// another dtype than T.
+//
+//   auto train = tr::adam{{.learning_rate = .001}}.minimize(tr::get_total_loss(), {.global_step = step});
 template <element T = float>
 expr<T> get_total_loss(bool add_regularization_losses = true, source_location where = source_location::current()) {
   const called_from line(where);

@@ -32,7 +32,7 @@ PINION_DECL std::int64_t checked_thresholds(const auc_options& o) {
   return o.num_thresholds;
 }
 
-// The area under recall over false-positive rate, by trapezoids between thresholds.
+// The area under recall over the false-positive rate, by trapezoids between neighbouring thresholds.
 inline expr<double> area_under_roc(const expr<double>& tp, const expr<double>& fp, const expr<double>& positives,
                                    const expr<double>& negatives, std::int64_t n) {
   constexpr double epsilon = 1e-6;

@@ -16,7 +16,7 @@ struct queue_runner::state {
   std::vector<errc> closed_by;
   operation close, cancel;
   std::mutex mutex;
-  std::map<session_link, std::size_t> running;  // threads
+  std::map<session_link, std::size_t> running;  // the number of threads for each session
 
   void fill(const operation& enqueue, const session_link& on, coordinator& with);
 };

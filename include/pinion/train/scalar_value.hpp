@@ -1,4 +1,4 @@
-// A number given to training: fixed, or computed by the graph from step to step.
+// A scalar parameter of training: fixed, or computed by the graph anew in each step.
 #pragma once
 
 #include <type_traits>
@@ -8,13 +8,16 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// A number, or an expression of the graph with one element: .learning_rate = .01, or
-// .learning_rate = exponential_decay(.1, step).
+// A number, or an expression of the graph with one element. A value; it refers to the graph of its expression.
+//
+//   tr::momentum{{.learning_rate = .01}}
+//   tr::momentum{{.learning_rate = tr::exponential_decay(.1, step)}}
 class scalar_value : public number_or_expression {
  public:
+  // A number, which becomes part of the formula that uses it.
   template <class N>
   requires std::is_arithmetic_v<N> scalar_value(N number) : number_or_expression(number) {}
-  // Throws invalid_argument unless it is a scalar, as far as is known.
+  // Throws invalid_argument unless the expression is a scalar, as far as its shape is known.
   template <dsl::graph_operand E>
   requires std::is_arithmetic_v<dsl::value_of<E>> scalar_value(const E& e,
                                                                source_location where = source_location::current())

@@ -1,4 +1,4 @@
-// What a checkpoint is to hold, and how it becomes files.
+// The tensors of a checkpoint before they are files, and the function that writes them.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,15 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// A tensor as rows that follow one another; one piece where it is not cut.
+// A tensor in pieces, each of them some of its rows, in order. A tensor that is not cut is one piece.
 struct saved_tensor {
   shape extent;
   std::vector<any_tensor> pieces;
-  std::int64_t rows = 0;  // of the pieces; 0 where it is not cut
+  std::int64_t rows = 0;  // the rows of all pieces together; 0 if the tensor is not cut
 };
 
-// A value: what goes into each file, by the task whose variables it holds.
+// The contents of a checkpoint: the tensors of each file, one file for each task whose variables it holds, and notes
+// that every file carries. A value.
 struct checkpoint_contents {
   struct shard {
     std::string task;
@@ -33,10 +34,12 @@ struct checkpoint_contents {
 
 namespace detail {
 
+// Writes one shard as a safetensors file, with the notes as its metadata.
 void write_shard(const std::filesystem::path& path, const checkpoint_contents::shard& s,
                  const std::map<std::string, std::string>& notes);
 
-// Files that are being made; those that no index names go again with it.
+// Shard files that are being written. Its destructor removes those that the index does not name, so that a checkpoint
+// that fails half-way leaves no files.
 class new_shards {
  public:
   explicit new_shards(const checkpoint_files& of) : of_(of) {}
@@ -49,13 +52,15 @@ class new_shards {
   std::vector<std::filesystem::path> made_;
 };
 
-// Under names that no shard of an earlier checkpoint of that prefix has, if there is one.
+// Writes all shards and then the index. If a checkpoint of the same prefix exists, the new shards get names that none
+// of its shards has.
 void write_shards(const checkpoint_contents& c, const checkpoint_files& to, bool is_another);
 
 }  // namespace detail
 
-// Makes the files, and their folder where it is not there. A checkpoint of the same prefix stays until the new one is
-// whole; of one that does not become whole nothing stays. Errors of the disk are those of files::output_file.
+// Writes the files of a checkpoint, and makes their folder if it does not exist. An earlier checkpoint of the same
+// prefix stays valid until the new one is complete; if the new one fails, its files are removed. Errors of the disk are
+// those of files::output_file.
 void write_checkpoint(const checkpoint_contents& c);
 
 }}}  // namespace pinion::v0::train

@@ -24,7 +24,7 @@ PINION_DECL new_shards::~new_shards() {
     const auto named = of_.shards();
     for (const auto& file : made_)
       if (named.count(file) == 0) files::remove_file(file);
-  } catch (const error&) {  // why they are not complete is under way
+  } catch (const error&) {  // an error is already under way that tells why the checkpoint is incomplete
   }
 }
 

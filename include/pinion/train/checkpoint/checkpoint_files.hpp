@@ -1,4 +1,4 @@
-// The files of a checkpoint, by its prefix: the path without ".safetensors".
+// The names of a checkpoint's files, derived from its prefix: the path without ".safetensors".
 //
 //   DIR/model-20.safetensors                           all variables in one file; or
 //   DIR/model-20-00001-of-00002.safetensors, ...       shards, and
@@ -14,7 +14,8 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// A value: names, whether the files are there or not.
+// The paths that a prefix stands for, whether the files exist or not. A value. exist(), shards() and remove() ask the
+// file system at each call.
 class checkpoint_files {
  public:
   explicit checkpoint_files(const std::string& prefix)
@@ -24,9 +25,11 @@ class checkpoint_files {
   const std::filesystem::path& index() const { return index_; }
   bool exist() const { return std::filesystem::exists(whole_) || std::filesystem::exists(index_); }
 
-  // Those that the index names; none where there is no index.
+  // The paths of the shards that the index names; none if there is no index. Throws the errors of
+  // files::read_shard_index.
   std::set<std::filesystem::path> shards() const;
-  // The index goes before its shards: what is left of a checkpoint that is half removed is no checkpoint.
+  // Removes the files. The index goes before its shards, so that what is left of a half-removed checkpoint is not taken
+  // for one.
   void remove() const;
 
  private:

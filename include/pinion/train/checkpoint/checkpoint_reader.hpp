@@ -1,4 +1,4 @@
-// Reads a checkpoint.
+// Reads the tensors of a checkpoint, whether it is one file or several shards.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,16 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// The files of a checkpoint, opened and checked when it is made: not_found, there are none; data_loss, one is damaged,
-// or they do not belong together. May be read by several threads.
+// An open checkpoint. It owns its files' handles. The constructor opens and checks all files: not_found, there are
+// none; data_loss, a file is damaged, or the shards do not belong together. Several threads may read at once.
 class checkpoint_reader {
  public:
   explicit checkpoint_reader(const std::string& prefix);
-  // Null where it has no tensor of the name.
+  // The description of a tensor; null if the checkpoint has none of that name.
   const files::stored_tensor* find(const std::string& name) const;
+  // The names of all tensors; they live as long as the reader.
   std::vector<std::string_view> names() const { return shards_ ? shards_->names() : whole_->names(); }
+  // Reads a tensor into host memory. Throws not_found if there is none of that name.
   any_tensor read(const std::string& name) const { return shards_ ? shards_->read(name) : whole_->read(name); }
 
  private:

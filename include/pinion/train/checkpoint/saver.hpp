@@ -1,9 +1,23 @@
-// Checkpoints: the variables of a graph in safetensors files, one for each task that holds some (checkpoint_files.hpp),
-// and beside them which checkpoints there are (checkpoint_state.hpp).
+// A saver writes the variables of a graph to checkpoints and restores them. A checkpoint is one safetensors file for
+// each task that holds variables (checkpoint_files.hpp); a small text file beside them lists the checkpoints of the
+// folder (checkpoint_state.hpp).
 //
-// They are written where the session is, which needs no file system shared with the tasks. A partitioned variable, and
-// a slot of one, is one tensor under its name, in the file of the task that has its first part: nothing in a checkpoint
-// tells into how many parts it was cut, and it is restored to any number of them, or to a variable that is not cut.
+//   tr::saver saver;
+//   saver.save(sess, "DIR/model", step);                            // DIR/model-20.safetensors
+//   saver.restore(sess, tr::latest_checkpoint("DIR"));
+//
+// The client that has the session writes the files, so the tasks need no shared file system. A partitioned variable, or
+// a slot of one, is saved as one tensor under its own name, in the file of the task that has its first part. A
+// checkpoint does not tell into how many parts a variable was cut: it can be restored to any number of parts, or to a
+// variable that is not cut.
+//
+// A folder after two saves with two ps tasks:
+//
+//   checkpoint                              the list: model-10, model-20
+//   model-10-00001-of-00002.safetensors     the variables of the first task
+//   model-10-00002-of-00002.safetensors     those of the second
+//   model-10.safetensors.index.json         which file holds which variable
+//   model-20-...
 #pragma once
 
 #include <atomic>
@@ -26,75 +40,98 @@ namespace pinion { inline namespace v0 { namespace train {
 struct checkpoint_contents;
 struct saved_tensor;
 
+// The options of a saver.
 struct saver_options {
-  std::vector<operation> variables = {};         // empty: all global ones of the default graph, when it saves. Of a
-                                                 // partitioned variable its parts: all of them, to save it
-  std::map<std::string, operation> names = {};   // variables under other names than their own, beside those
-  int max_to_keep = 5;                           // older checkpoints of this saver are removed; 0: none is
-  double keep_checkpoint_every_n_hours = 10000;  // but one every so many hours is kept for good
-  bool sharded = true;                           // a file for each task that holds variables
+  // The variables to save. If there are none here and none in `names`, the saver takes all global variables that the
+  // default graph of its construction has when it saves. A partitioned variable is given by its parts, all of them.
+  std::vector<operation> variables = {};
+  // Variables to save under other names than their own, besides those above.
+  std::map<std::string, operation> names = {};
+  // The saver keeps this many checkpoints and removes older ones; 0: it removes none.
+  int max_to_keep = 5;
+  // One checkpoint is kept for good each time this many hours have passed.
+  double keep_checkpoint_every_n_hours = 10000;
+  // true: one file for each task that holds variables; false: one file for all.
+  bool sharded = true;
 };
 
+// The options of saver::restore.
 struct restore_options {
-  bool partial = false;  // variables that the checkpoint does not have stay as they are, instead of being an error
+  // true: variables that the checkpoint does not have keep their values; false: they are an error.
+  bool partial = false;
 };
 
-// Saves and restores the variables of a graph, by the names of their nodes: where they are placed, and on how many
-// tasks, may differ. Refers to the graph, which was the default one when it was made. Saving removes the oldest
-// checkpoints that it has made. For one thread at a time, but what save_in_background writes is written meanwhile; its
-// destructor waits for that, and so does what asks about checkpoints. What is torn, foreign or does not fit is an error
-// that names file and variable, and changes nothing.
+// Saves and restores the variables of a graph, by the names of their nodes. They may be placed elsewhere, or on another
+// number of tasks, when they are restored. It refers to the graph that was the default one at its construction, and
+// owns the thread that writes in the background. It removes the oldest checkpoints that it has made.
+//
+// One thread at a time may use a saver; is_writing() may be asked from any. Files of save_in_background are written
+// meanwhile by the saver's own thread: the destructor waits for it, and so does every function that asks about
+// checkpoints. A checkpoint that is damaged, incomplete or does not fit the graph is an error that names the file and
+// the variable, and changes no variable.
+//
+//   tr::saver best{{.variables = {W, b}, .max_to_keep = 1}};
+//   best.save(sess, "best/model", step);
+//   best.restore(sess, "best/model-20", {.partial = true});
 class saver {
  public:
+  // Refers to the thread's default graph. A bad list of variables is reported by the first save or restore:
+  // invalid_argument for a node that is not a variable, failed_precondition if there are none.
   explicit saver(saver_options options = {}) : o_(std::move(options)), graph_(default_graph()) {}
   saver(const saver&) = delete;
   ~saver() { settle(); }
 
-  // Writes a checkpoint and returns its prefix: "DIR/model-20" of path "DIR/model" at step 20, the value that the
-  // variable has then. The folder is made where it is not there. failed_precondition: a variable is not initialised.
+  // Writes a checkpoint and returns its prefix: "DIR/model-20" for the path "DIR/model" at step 20. The step is the
+  // value of the variable, read together with the others. Makes the folder if it does not exist. Throws
+  // failed_precondition if a variable is not initialised or there are none to save, and the errors of
+  // files::output_file.
   std::string save(session& from, const std::string& path, const variable_handle<std::int64_t>& step);
   std::string save(session& from, const std::string& path, std::int64_t step);
-  // Without a step: "DIR/model".
+  // Writes a checkpoint without a step, with the prefix "DIR/model".
   std::string save(session& from, const std::string& path);
-  // Takes the variables as they are now and returns; the files are written by a thread, while training goes on. A
-  // variable of this process is not copied unless it is written to meanwhile. What fails is thrown by wait(), which the
-  // next save begins with.
+  // Fetches the variables as they are now and returns; a thread writes the files while training goes on. A variable of
+  // this process is copied only if it is written to meanwhile. An error of the writing is thrown by wait(), which the
+  // next save calls first.
   std::string save_in_background(session& from, const std::string& path, const variable_handle<std::int64_t>& step);
-  // Until the files of the last save_in_background are written; throws what went wrong with them.
+  // Waits until the files of the last save_in_background are written, and throws the error of the writing, if there was
+  // one.
   void wait();
-  // Waits as wait() does, but returns what went wrong. Either tells it once.
+  // Waits like wait(), but returns the error instead of throwing it. Each error is told once, by one of the two.
   std::optional<error> outcome();
-  // Waits, and leaves what went wrong to be told by one of these.
+  // Waits until the files are written, and keeps an error for wait() or outcome().
   void settle() const;
-  // Are files of the last save_in_background still to be written?
+  // True while files of the last save_in_background are being written.
   bool is_writing() const { return is_writing_; }
 
-  // Gives the variables the values of a checkpoint, initialised or not. All is checked before any is changed:
-  // not_found, the file or a variable in it; invalid_argument, a variable of another dtype or shape; data_loss, a file
-  // that is damaged.
+  // Gives the variables the values of a checkpoint, whether they were initialised or not. Everything is checked before
+  // a variable is changed: not_found, the file does not exist or lacks a variable; invalid_argument, a variable has
+  // another dtype or shape in it; data_loss, a file is damaged.
   void restore(session& to, const std::string& prefix, const restore_options& options = {}) const;
 
-  // The same without files: the variables as they are now, by name, and back.
+  // Fetches the values of the variables by name, without files.
   std::map<std::string, any_tensor> take(session& from) const;
+  // Assigns values that take() has returned; variables that the map lacks stay as they are.
   void give_back(session& to, const std::map<std::string, any_tensor>& values) const;
 
-  // The checkpoints that it has made and not removed, oldest first.
+  // The prefixes of the checkpoints that this saver has made, or recovered, and not removed; the oldest first.
   std::vector<std::string> last_checkpoints() const;
-  // Goes on with the checkpoints of a folder, as if it had made them: they are removed in their turn.
+  // Takes over the checkpoints that the list of a folder names, as if this saver had made them, so that they are
+  // removed in their turn.
   void recover_last_checkpoints(const std::filesystem::path& folder);
 
  private:
-  // A variable, and the tensor of a checkpoint that it is, or is some rows of.
+  // A variable with the name of its tensor in a checkpoint; a part of a partitioned variable is some rows of that
+  // tensor.
   struct saved_variable {
     std::string name;
     node_id variable;
-    const variable_slice* part = nullptr;  // null: all rows
+    const variable_slice* part = nullptr;  // null: the variable is not a part, and has all rows
   };
 
   std::vector<saved_variable> variables() const;
   saved_variable under_its_name(node_id v) const;
   static std::int64_t first_row(const saved_variable& v) { return v.part ? v.part->first : 0; }
-  // Under which take() has it.
+  // The variable's key in the map that take() returns.
   std::string own_name(const saved_variable& v) const { return v.part ? (*graph_)[v.variable].name : v.name; }
   std::vector<any_tensor> fetch(session& from, const std::vector<saved_variable>& all,
                                 const variable_handle<std::int64_t>* step) const;
@@ -106,7 +143,7 @@ class saver {
   void remember(const std::string& prefix);
   static std::filesystem::path folder_of(const std::string& prefix);
   static bool is_listed(const std::string& prefix);
-  // A variable's name and read, as the checkpoint's reader may give them out.
+  // The expression that reads a variable, for a fetch.
   any_expr read_of(const saved_variable& v) const;
 
   const saver_options o_;
@@ -115,14 +152,15 @@ class saver {
   double preserved_at_ = now();
   mutable std::thread writer_;
   std::atomic<bool> is_writing_ = false;
-  std::optional<error> failure_;  // of the writer, once it is joined
+  std::optional<error> failure_;  // an error of the writer's thread, which is joined before this is read
 
   static double now();
 };
 
 namespace detail {
 
-// The rows from one on of a tensor, as many as a shape has. Requires: it has them, and is no text.
+// Copies rows of a tensor, from row `first` on, into a tensor of shape `extent`. Requires: the rows exist, and the
+// dtype is not string.
 any_tensor rows_of(const any_tensor& whole, std::int64_t first, const shape& extent);
 
 }  // namespace detail

@@ -103,7 +103,7 @@ PINION_DECL std::string saver::write(const checkpoint_contents& taken) {
   write_checkpoint(taken);
   try {
     remember(taken.prefix);
-  } catch (const error&) {  // a checkpoint that no list has would never be removed
+  } catch (const error&) {  // a checkpoint that no list names would never be removed
     if (!is_listed(taken.prefix)) checkpoint_files(taken.prefix).remove();
     throw;
   }
@@ -167,7 +167,8 @@ PINION_DECL std::vector<any_tensor> saver::fetch(session& from, const std::vecto
   return from.run(request);
 }
 
-// Requires: parts come in the order of their rows.
+// Adds the value of a variable, or of a part, to its tensor. Requires: the parts of a tensor come in the order of their
+// rows.
 PINION_DECL void saver::add(saved_tensor& to, const saved_variable& v, const any_tensor& value) const {
   const std::int64_t first = first_row(v);
   if (!to.pieces.empty() && first == 0)
@@ -209,7 +210,7 @@ PINION_DECL checkpoint_contents saver::read(session& from, const std::string& pa
   return taken;
 }
 
-// Counts a checkpoint in, and the oldest out. Where the list cannot be written, none is.
+// Adds a checkpoint to the list and removes the oldest ones. No file is removed unless the new list was written.
 PINION_DECL void saver::remember(const std::string& prefix) {
   std::vector<checkpoint_entry> kept = kept_;
   double preserved_at = preserved_at_;
@@ -242,7 +243,7 @@ PINION_DECL void saver::restore(session& to, const std::string& prefix, const re
   for (const saved_variable& v : variables()) {
     const files::stored_tensor* const t = reader.find(v.name);
     if (!t) {
-      const std::string quoted = "'" + v.name + "'";  // once, of however many parts
+      const std::string quoted = "'" + v.name + "'";  // a partitioned variable is named once
       if (options.partial || missing.find(quoted) != std::string::npos) continue;
       const std::string near = nearest_name(v.name, reader.names());
       missing += (missing.empty() ? "" : ", ") + quoted + (near.empty() ? "" : " (it has '" + near + "')");
@@ -264,7 +265,7 @@ PINION_DECL void saver::restore(session& to, const std::string& prefix, const re
     throw error(errc::not_found, "checkpoint '" + prefix + "' does not have " + missing +
                                      "; {.partial = true} restores the others alone");
   std::vector<any_tensor> values;
-  std::string name;  // of the tensor read last, which the parts of one take turns at
+  std::string name;  // the tensor that was read last; its parts follow one another
   any_tensor whole;
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   for (const saved_variable& v : found) {
@@ -276,8 +277,8 @@ PINION_DECL void saver::restore(session& to, const std::string& prefix, const re
 
 PINION_DECL void saver::assign(session& to, const std::vector<saved_variable>& found,
                                const std::vector<any_tensor>& values) const {
-  // A variable's initialiser assigns whatever is fed for its initial value. Two that have one initial value in common
-  // take turns.
+  // The initialiser of a variable assigns any value that is fed for its initial value. Variables that share one initial
+  // value cannot be fed in one step, so they are assigned one after the other.
   std::vector<bool> done(found.size());
   for (std::size_t left = found.size(); left > 0;) {
     run_request turn;

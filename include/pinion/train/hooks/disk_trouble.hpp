@@ -1,4 +1,4 @@
-// Errors of a disk while training goes on: which of them may pass, and how they are told.
+// Errors of a disk during training: which of them may pass, and how they are reported.
 #pragma once
 
 #include <string>
@@ -8,20 +8,23 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Can it be mended while training goes on (a full disk, a folder without rights), or would it fail for ever?
+// True for an error that may be mended while training goes on, such as a full disk or a folder that is not writable;
+// false for one that would fail again, such as invalid_argument.
 bool may_pass(const error& e);
 
-// Writes a line to a sink; to standard error where it is empty.
+// Writes a line to a sink, or to standard error if the sink is empty.
 void tell(const text_sink& to, const std::string& line);
 
-// Lets training go on without what can be written no longer: it is told of once, until it works again. A value, for one
-// thread.
+// Lets training go on while an output of it, such as a file of summaries, cannot be written. It reports the trouble
+// once, and again only after a success in between. A value for one thread.
 class disk_trouble {
  public:
-  // `what` is in the plural: "summaries". Standard error where the sink is empty.
+  // `what` names the output in the plural, as in "summaries"; `warn` receives the reports, or standard error if it is
+  // empty. `has_worked` true: the first failure is reported, not thrown.
   disk_trouble(std::string what, text_sink warn, bool has_worked);
 
-  // Calls what writes. Throws what no later attempt would mend, and whatever happens before it has ever worked.
+  // Calls a function that writes. Rethrows its error if a later attempt would fail as well, or if the output has never
+  // worked.
   template <class F>
   void survive(F&& write) {
     try {
@@ -34,7 +37,7 @@ class disk_trouble {
   }
 
  private:
-  // Called by the handler of that error.
+  // Reports or rethrows the error. Requires: it is called by the handler of that error.
   void tell_or_throw(const error& caught);
 
   std::string what_;

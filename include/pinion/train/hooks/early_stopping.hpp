@@ -1,4 +1,4 @@
-// Stops when the model no longer gets better, and keeps the best one.
+// The hook that ends training when the model no longer gets better, and keeps the best one.
 #pragma once
 
 #include <cstdint>
@@ -17,33 +17,53 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
+// The options of early_stopping.
 struct early_stopping_options {
-  std::function<double(session&)> metric = {};  // of the model as it is, on a validation split, say
-  int patience = 5;                             // evaluations without a better value before training stops
-  bool restore_best = true;                     // at the end the variables have the values of the best evaluation
-  std::int64_t every_n_steps = 100;             // global steps from one evaluation to the next
+  // Measures the model as it is now, for example the accuracy on a validation set. Required.
+  std::function<double(session&)> metric = {};
+  // Training ends after this many evaluations in a row without a better value. At least 1.
+  int patience = 5;
+  // true: at the end the variables get the values that they had at the best evaluation.
+  bool restore_best = true;
+  // The number of global steps from one evaluation to the next.
+  std::int64_t every_n_steps = 100;
+  // true for a metric such as a loss, false for one such as an accuracy.
   bool smaller_is_better = false;
-  double min_delta = 0;                              // what counts as better
-  std::shared_ptr<pinion::train::saver> saver = {};  // of the variables that are kept; empty: all global ones
+  // A value is better only if it differs from the best by more than this.
+  double min_delta = 0;
+  // Takes and gives back the variables; empty: a saver of all global variables.
+  std::shared_ptr<pinion::train::saver> saver = {};
 };
 
-// Copies share what is known of the best model. A metric that is NaN is no better than any.
+// Evaluates the model every so many global steps and asks for the end of training once `patience` evaluations in a row
+// were no better than the best. Copies share the state, so a program can keep a copy and ask it for best(). The copies
+// are for one thread at a time, the session's. The best values are kept in host memory. A metric that is NaN is never
+// better. The constructor throws invalid_argument without a metric or with patience below 1; an error of the metric
+// ends the step.
+//
+//   tr::early_stopping stop{{.metric = [&](pn::session& s) { return double(s.run(accuracy)); }}};
+//   tr::monitored_training_session sess{{.hooks = {stop}}};
 class early_stopping {
  public:
+  // Throws invalid_argument without a metric or with patience below 1.
   explicit early_stopping(early_stopping_options o);
+  // Makes the saver, unless one is given.
   void begin();
   run_request before_run(run_context&) { return state_->step.request(); }
+  // Evaluates if that is due, and asks for the end of training if patience is over.
   void after_run(run_context& c, std::span<const any_tensor> values);
-  // The last model is evaluated as well.
+  // Evaluates the last model too, unless it was evaluated at this step, and restores the best one.
   void end(session& on);
 
-  // Of the best evaluation so far; the step is -1 before the first.
+  // The value of the best evaluation so far, or NaN before there is one; best_step() is its global step, or -1.
   double best() const { return state_->best; }
   std::int64_t best_step() const { return state_->best_step; }
 
  private:
+  // The state that copies share.
   struct state {
     explicit state(early_stopping_options given);
+    // Measures the model and keeps it if it is the best.
     void evaluate(session& on, std::int64_t now);
     bool is_better(double value) const;
     early_stopping_options o;

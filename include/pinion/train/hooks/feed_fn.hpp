@@ -1,4 +1,6 @@
-// Feeds that a function gives for each step.
+// The hook that asks a function for the feeds of each step.
+//
+//   tr::feed_fn([&] { return std::vector<pn::feed>{{X, next_batch()}}; })
 #pragma once
 
 #include <functional>
@@ -9,7 +11,9 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// An out_of_range that the function throws is the end of the input.
+// Calls `next` before each step and adds the feeds that it returns to those of the step. A value; it owns the function
+// and calls it in the thread of the session. If the function throws out_of_range, that is the end of the input and ends
+// training.
 class feed_fn {
  public:
   explicit feed_fn(std::function<std::vector<feed>()> next) : next_(std::move(next)) {}

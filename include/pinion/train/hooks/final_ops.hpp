@@ -1,4 +1,8 @@
-// What is computed once training has ended.
+// The hook that runs a request once, at the end of training.
+//
+//   tr::final_ops last{{.fetches = {accuracy}}};
+//   ...                                         // a session with .hooks = {last} trains and is closed
+//   pn::tensor<float> a{last.values()[0]};
 #pragma once
 
 #include <memory>
@@ -10,12 +14,14 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Runs a request at the end and keeps its values. Copies share them.
+// Runs a request at the end of training and keeps the fetched values. Copies share them, so a program can keep a copy
+// to read them. One thread at a time. Errors of the request are thrown by the session's close().
 class final_ops {
  public:
+  // Runs nothing yet.
   explicit final_ops(run_request request);
   void end(session& s) { state_->values = s.run(state_->request); }
-  // Empty before the end.
+  // The values of the fetches, in their order; empty before the end.
   const std::vector<any_tensor>& values() const { return state_->values; }
 
  private:

@@ -1,4 +1,6 @@
-// Lets a worker begin later than others.
+// The hook that lets a worker begin later than others.
+//
+//   tr::global_step_waiter(1000 * task)         // each worker begins a thousand steps after the one before it
 #pragma once
 
 #include <cstdint>
@@ -9,12 +11,16 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// The first step waits until the global step has reached a value, looked at twice a second; a stop ends the wait.
+// Holds the first step back until the global step has reached a value; it looks up to twice a second, more often at
+// first. A stop of the coordinator ends the wait. Only the thread of its session uses it. It follows TensorFlow 1.15's
+// GlobalStepWaiterHook.
 class global_step_waiter {
  public:
+  // `until` is the value of the global step that the first step waits for.
   explicit global_step_waiter(std::int64_t until) : until_(until) {}
   void begin() { step_.begin(); }
   void after_create_session(session&, coordinator& c) { coordinator_ = &c; }
+  // Waits, before the first step only.
   void before_run(run_context& c);
 
  private:

@@ -1,4 +1,4 @@
-// The global step, as a hook sees it.
+// The global step as a hook sees it: fetched with every run, and read exactly where it matters.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,29 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Fetched with every run, first among what the hook fetches. A value; refers to the graph whose step it watches.
+// Fetches the global step with every run, first among the fetches of its hook. A value; it refers to the graph whose
+// step it watches.
 class global_step_watch {
  public:
-  // In the hook's begin().
+  // Finds the global step of the default graph, or makes it. The hook calls this in its begin().
   void begin() { step_ = get_or_create_global_step(); }
   const variable_handle<std::int64_t>& variable() const { return step_; }
-  // In its before_run().
+  // The request for the step, which the hook returns from its before_run(), with its own fetches behind it.
   run_request request() const { return {.fetches = {dsl::endpoint_of(step_)}}; }
-  // In its after_run(): the step that came with the run, before or after the run counted itself.
+  // The step that was fetched with the run, among the values that the hook gets in its after_run(). It may be the value
+  // before or after the run counted itself.
   static std::int64_t fetched(std::span<const any_tensor> values) { return *values[0].data<std::int64_t>(); }
+  // Reads the step in a run of its own.
   std::int64_t read(session& from) const { return std::int64_t(from.run(step_)); }
-  // The step behind the run, if something is due at it. It is read only if it is due at the one fetched, or the next.
+  // The step after the run, if something is due at it. It costs a run of its own, which is made only if something is
+  // due one step after the fetched value.
   template <class Due>
   std::optional<std::int64_t> read_if(const Due& is_due, run_context& c, std::span<const any_tensor> values) const {
     if (!is_due(fetched(values) + 1)) return std::nullopt;
     const std::int64_t now = read(c.session());
     return is_due(now) ? std::optional(now) : std::nullopt;
   }
+  // The step after the run, if the timer is due at it.
   std::optional<std::int64_t> read_if_due(const step_timer& timer, run_context& c,
                                           std::span<const any_tensor> values) const;
 

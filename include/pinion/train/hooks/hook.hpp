@@ -1,12 +1,36 @@
-// Hooks: what happens around the steps of a monitored session.
+// Hooks: user code around the steps of a monitored session. A hook is any type with one or more of these members.
 //
-//   struct my_hook {                                             // any of these members, or all
+//   struct my_hook {
 //     void begin();                                              // the graph may still be built
 //     void after_create_session(session&, coordinator&);         // also after each recovery
-//     run_request before_run(run_context&);                      // what it wants to see of the step; or void
-//     void after_run(run_context&, std::span<const any_tensor>); // the values of what it fetched
-//     void end(session&);                                        // unless training failed
+//     run_request before_run(run_context&);                      // adds fetches, feeds, targets to the step; or void
+//     void after_run(run_context&, std::span<const any_tensor>); // gets the values that it has fetched
+//     void end(session&);                                        // is not called if training failed
 //   };
+//
+// For example, a hook that ends training when a loss is small enough:
+//
+//   struct stop_when_small {
+//     pn::any_expr loss;
+//     pn::run_request before_run(tr::run_context&) { return {.fetches = {loss}}; }
+//     void after_run(tr::run_context& c, std::span<const pn::any_tensor> values) {
+//       if (float(pn::tensor<float>(values[0])) < .01f) c.request_stop();
+//     }
+//   };
+//
+// The calls of a session are begin (once), after_create_session, then before_run and after_run for each step, and end.
+// In a recovery a new session is made and after_create_session is called again. A monitored session owns copies of its
+// hooks and calls them in its own thread, in the order of the list. An exception of a hook is an error of the step; a
+// step that fails calls no after_run.
+//
+// The hooks of the library:
+//
+//   checkpoint_saver     saves now and then           early_stopping       ends without progress, keeps the best
+//   summary_saver        writes summaries             stop_at_step         ends at a step
+//   step_counter         measures steps a second      nan_tensor           notices divergence
+//   logging_tensor       prints values                progress_bar         shows how far training is
+//   profiler             traces a step now and then   global_step_waiter   begins later
+//   feed_fn              feeds each step              final_ops            computes something at the end
 #pragma once
 
 #include <concepts>
@@ -21,15 +45,18 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// A step, as hooks see it. Valid during the call.
+// The step that hooks are called for. It refers to the session and the request, and is valid during the call.
 class run_context {
  public:
+  // Made by the session for each step.
   run_context(pinion::session& on, const run_request& asked) : session_(on), asked_(asked) {}
-  // Without hooks around it.
+  // The session itself: runs in it call no hooks.
   pinion::session& session() const { return session_; }
+  // The request of the program, without what hooks have added.
   const run_request& original_request() const { return asked_; }
-  // The session should_stop() behind this step.
+  // Ends training after this step: should_stop() of the session becomes true.
   void request_stop() { stop_ = true; }
+  // True if a hook has asked for the end.
   bool stop_requested() const { return stop_; }
 
  private:
@@ -41,6 +68,7 @@ class run_context {
 namespace detail {
 
 // clang-format off
+// Each concept tells if a type has one of the members of a hook; hook_type tells if it has any.
 template <class H> concept begins = requires(H& h) { h.begin(); };
 template <class H> concept joins = requires(H& h, session& s, coordinator& c) { h.after_create_session(s, c); };
 template <class H> concept asks =
@@ -50,7 +78,8 @@ template <class H> concept sees = requires(H& h, run_context& c, std::span<const
 template <class H> concept ends = requires(H& h, session& s) { h.end(s); };
 template <class H> concept hook_type = begins<H> || joins<H> || asks<H> || looks<H> || sees<H> || ends<H>;
 
-// A member of one of these names that cannot be called as a hook's would never be called.
+// A member with one of these names but another signature would never be called; the compiler refuses it with a
+// sentence.
 template <class H>
 constexpr void check_hook() {
   static_assert(!requires { &H::begin; } || begins<H>, "begin of a hook takes nothing");
@@ -66,17 +95,20 @@ constexpr void check_hook() {
 
 }  // namespace detail
 
-// Any hook. A value; copies are the same hook, which it owns.
+// A hook of any type, as a list holds it. A value; copies are the same hook, which they own together. Its members call
+// those of the hook that exist.
 class any_hook {
  public:
+  // Takes a hook of any type by value.
   template <class H>
   requires(detail::hook_type<H> && !std::is_same_v<H, any_hook>) any_hook(H hook);
-  // One that is also used otherwise.
+  // Takes a hook that the program keeps using through its own pointer.
   template <detail::hook_type H>
   any_hook(std::shared_ptr<H> hook) : hook_(std::make_shared<held<H>>(std::move(hook))) {
     detail::check_hook<H>();
   }
 
+  // The members of the hook; one that it does not have does nothing and asks for nothing.
   void begin() const { hook_->begin(); }
   void after_create_session(session& s, coordinator& c) const { hook_->after_create_session(s, c); }
   run_request before_run(run_context& c) const { return hook_->before_run(c); }
@@ -84,6 +116,7 @@ class any_hook {
   void end(session& s) const { hook_->end(s); }
 
  private:
+  // The hook behind its virtual functions.
   struct base {
     virtual ~base() = default;
     virtual void begin() = 0;
@@ -123,8 +156,9 @@ template <class H>
 requires(detail::hook_type<H> && !std::is_same_v<H, any_hook>) any_hook::any_hook(H hook)
     : any_hook(std::make_shared<H>(std::move(hook))) {}
 
-// The library's own hooks are held by code of the library, which a program that gives one to a session does not compile
-// again: behind such a hook stands PINION_HELD_HOOK(h), and in the file of its bodies PINION_HOLD_HOOK(h).
+// The code that holds the library's own hooks is part of the library in compiled mode, so that a program that uses one
+// does not compile it again: PINION_HELD_HOOK(h) stands behind the hook's class, and PINION_HOLD_HOOK(h) in the file of
+// its bodies.
 #if PINION_HEADER_ONLY
 #define PINION_HELD_HOOK(h)
 #define PINION_HOLD_HOOK(h)

@@ -1,4 +1,7 @@
-// Notices that training has diverged.
+// The hook that notices when training has diverged.
+//
+//   tr::nan_tensor(loss)                                // an error
+//   tr::nan_tensor(loss, {.fail_on_nan_loss = false})   // the end of training
 #pragma once
 
 #include <span>
@@ -8,14 +11,20 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
+// The options of nan_tensor.
 struct nan_tensor_options {
-  bool fail_on_nan_loss = true;  // otherwise training stops, without an error
+  // true: a NaN is an error; false: it ends training without one.
+  bool fail_on_nan_loss = true;
 };
 
-// A loss that is NaN at a step is an error, invalid_argument, that names it; or ends training.
+// Fetches a loss with every step and looks for NaN in it. A NaN throws invalid_argument, which names the loss, or ends
+// training. Only the thread of its session uses it. The constructor throws invalid_argument unless the loss is of a
+// floating-point dtype.
 class nan_tensor {
  public:
+  // Throws invalid_argument unless the loss is of a floating-point dtype.
   explicit nan_tensor(const any_expr& loss, const nan_tensor_options& o = {});
+  // Fetches the loss with every step.
   run_request before_run(run_context&) { return {.fetches = {loss_}}; }
   void after_run(run_context& c, std::span<const any_tensor> values);
 

@@ -1,4 +1,4 @@
-// Says how fast training goes.
+// The hook that measures how fast training goes. A monitored session makes one for its chief.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,33 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
+// The options of step_counter. At most one of every_n_steps and every_n_secs is given.
 struct step_counter_options {
-  std::optional<std::int64_t> every_n_steps = {};  // 100 where no seconds are given either
+  // The number of global steps from one measurement to the next; 100 if no seconds are given either.
+  std::optional<std::int64_t> every_n_steps = {};
+  // The seconds from one measurement to the next.
   std::optional<double> every_n_secs = {};
-  std::shared_ptr<summary_writer> writer = {};  // gets "global_step/sec"
-  text_sink log = {};                           // gets lines, "step 2000, 350 steps/s"; none where empty
-  double least_secs = 0;                        // from one of these lines to the next
-  text_sink warn = {};                          // is told of trouble; standard error where empty
+  // Receives the curve "global_step/sec"; empty: no curve.
+  std::shared_ptr<summary_writer> writer = {};
+  // Receives lines such as "step 2000, 350 steps/s"; empty: no lines.
+  text_sink log = {};
+  // The least number of seconds from one of these lines to the next.
+  double least_secs = 0;
+  // Receives warnings and errors of the disk; empty: standard error.
+  text_sink warn = {};
 };
 
-// Global steps a second, those of all workers. Warns, once, when 100 runs in a row have not counted the step. A disk
-// that fails is told of, and training goes on.
+// Measures global steps a second, those of all workers together. It warns once when 100 runs in a row have not counted
+// the global step. A disk that fails is reported, and training goes on. Only the thread of its session uses it. It
+// shares its writer. Throws invalid_argument if both intervals are given. It follows TensorFlow 1.15's
+// StepCounterHook.
 class step_counter {
  public:
+  // Throws invalid_argument if both intervals are given.
   explicit step_counter(step_counter_options o);
   void begin() { step_.begin(); }
   run_request before_run(run_context&) { return step_.request(); }
+  // Measures, if that is due.
   void after_run(run_context& c, std::span<const any_tensor> values);
 
  private:

@@ -1,4 +1,4 @@
-// When something is due again: after so many steps, or after so much time.
+// A timer that tells whether something is due again, after a number of steps or an amount of time.
 #pragma once
 
 #include <chrono>
@@ -10,22 +10,28 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Due at first, never twice for one step, and then every so many steps or seconds since it was last. For one thread.
+// Due at once the first time, then never twice for one step, and again after so many steps or seconds since the last
+// time. A value for one thread.
 class step_timer {
  public:
   using clock = std::chrono::steady_clock;
 
-  // Of one of the two. Throws invalid_argument where both or none are given; `whose` is for the message.
+  // Takes a number of steps or of seconds. Throws invalid_argument if both or neither are given, or if steps are below
+  // 1 or seconds below 0; `whose` names the caller in the message.
   step_timer(std::optional<std::int64_t> every_steps, std::optional<double> every_secs, const std::string& whose);
 
+  // True if it is due at a step.
   bool due(std::int64_t step) const;
+  // The distance between two times that something was done.
   struct since {
     double seconds;
     std::int64_t steps;
   };
-  // It has happened now. Returns how long after the last time; nothing the first time.
+  // Notes that it was done now, at a step. Returns the distance to the last time; nothing the first time.
   std::optional<since> done(std::int64_t step);
+  // The step of the last time; empty before the first.
   std::optional<std::int64_t> last_step() const { return last_step_; }
+  // Makes it due at once again.
   void reset() { last_step_.reset(); }
 
  private:

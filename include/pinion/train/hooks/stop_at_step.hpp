@@ -1,4 +1,4 @@
-// Stops training at a step.
+// The hook that ends training at a step.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,28 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
+// The options of stop_at_step. Exactly one of them is given.
 struct stop_at_step_options {
-  std::optional<std::int64_t> num_steps = {};  // so many more than when the first session is made
-  std::optional<std::int64_t> last_step = {};  // at this value of the global step
+  // Training ends this many global steps after the step at which its first session is made.
+  std::optional<std::int64_t> num_steps = {};
+  // Training ends when the global step has this value.
+  std::optional<std::int64_t> last_step = {};
 };
 
-// Asks for the stop once the global step has reached its end; steps of other workers may overshoot it. Throws
-// invalid_argument unless exactly one of the options is given.
+// Asks for the end of training once the global step has reached its last value. Steps of other workers, which are under
+// way then, may go beyond it. Only the thread of its session uses it. The constructor throws invalid_argument unless
+// exactly one of the options is given. It follows TensorFlow 1.15's StopAtStepHook.
+//
+//   tr::stop_at_step({.last_step = 10000})
 class stop_at_step {
  public:
+  // Throws invalid_argument unless exactly one of the options is given.
   explicit stop_at_step(const stop_at_step_options& o);
   void begin() { step_.begin(); }
+  // Finds the last step from the step of the first session, where num_steps is given.
   void after_create_session(session& s, coordinator&);
   run_request before_run(run_context&) { return step_.request(); }
+  // Asks for the end at the last step. It reads the step again after a run that may have reached it.
   void after_run(run_context& c, std::span<const any_tensor> values);
 
  private:

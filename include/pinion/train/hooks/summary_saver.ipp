@@ -26,7 +26,7 @@ PINION_DECL void summary_saver::begin() {
 
 PINION_DECL void summary_saver::after_create_session(session& s, coordinator&) {
   next_ = step_.read(s);
-  // Asked for outside: a task that is lost is no trouble with the disk.
+  // The devices are asked for outside of survive(): a task that is lost is not trouble with the disk.
   const auto devices = has_graph_ ? std::vector<device_info>() : s.list_devices();
   file_.survive([&] {
     o_.writer->add_session_log(session_mark::start, next_);

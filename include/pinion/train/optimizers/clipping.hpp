@@ -1,7 +1,14 @@
-// Clipping: keeping values, mostly gradients, within bounds. Formulas: TensorFlow 1.15, python/ops/clip_ops.py.
+// Clipping: keeping values within bounds, mostly gradients. Formulas: TensorFlow 1.15, python/ops/clip_ops.py.
 //
-// Lists of gradients are those of compute_gradients, dense and sparse. Of a sparse one the rows are clipped as they
-// are, those of one index not yet added up, as in TensorFlow.
+//   auto [gradients, norm] = tr::clip_by_global_norm(optimizer.compute_gradients(loss), 5);
+//   auto train = optimizer.apply_gradients(gradients);
+//
+// Functions of a list of gradients take those of compute_gradients, dense and sparse. The rows of a sparse gradient are
+// clipped as they are; rows with the same index are not added up first, as in TensorFlow.
+//
+//   clip_by_value         each element by itself             the direction of a gradient may change
+//   clip_by_norm          each tensor by its own norm        each direction stays
+//   clip_by_global_norm   all tensors by one common norm     the direction of the whole step stays
 #pragma once
 
 #include <string>
@@ -17,22 +24,26 @@
 namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
+// Throws invalid_argument, in the name of a function, unless the norm to clip to is positive.
 void expect_positive(const char* function, double norm);
+// Scales x to the norm over some axes.
 template <class T>
 expr<T> clipped_by_norm(const expr<T>& x, double clip_norm, const axis_list& axes) {
   const expr<T> squares = reduce_sum(square(x), {.axes = axes, .keep_dims = true});
   return x * static_cast<T>(clip_norm) / maximum(sqrt(squares), static_cast<T>(clip_norm));
 }
-// What scales values of that norm down to the clip norm, or NaN where the norm is not finite.
+// The factor that scales values of a global norm down to the clip norm; NaN if the norm is infinite or NaN.
 template <class T>
 expr<T> global_scale(const expr<T>& norm, double clip_norm) {
   const expr<T> scale = static_cast<T>(clip_norm) * minimum(T(1) / norm, static_cast<T>(1 / clip_norm));
-  return scale + (norm - norm);  // 0, but NaN of an infinity and of NaN
+  return scale + (norm - norm);  // this adds 0, or NaN if the norm is infinite or NaN
 }
 }  // namespace detail
 
-// Each element below `low` becomes `low`, each above `high` `high`; NaN stays. Throws invalid_argument where low >
-// high.
+// Limits each element to [low, high]; NaN stays NaN. The result has the shape and dtype of x. Throws invalid_argument
+// if low > high.
+//
+//   auto y = tr::clip_by_value(x, -1.f, 1.f);
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> clip_by_value(const A& x, dsl::value_of<A> low, dsl::value_of<A> high,
                                      source_location where = source_location::current()) {
@@ -43,8 +54,12 @@ expr<dsl::value_of<A>> clip_by_value(const A& x, dsl::value_of<A> low, dsl::valu
   return maximum(at_most, low, {}, where);
 }
 
-// x, scaled so that its norm, the root of the sum of squares over some axes or all, is at most clip_norm: x clip_norm /
-// max(norm, clip_norm). NaN anywhere makes NaN of all; an infinite element becomes NaN, and the others beside it 0.
+// Scales x so that its norm is at most clip_norm: x clip_norm / max(norm, clip_norm), where the norm is the root of the
+// sum of squares over some axes, or over all. The result has the shape and dtype of x, which is float or double. A NaN
+// makes all elements NaN; an infinite element becomes NaN, and the elements beside it 0. Throws invalid_argument unless
+// clip_norm is positive.
+//
+//   auto rows = tr::clip_by_norm(x, 1, {1});    // x [n, c]: each row by its own norm
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> clip_by_norm(const A& x, double clip_norm, const axis_list& axes = {},
                                     source_location where = source_location::current()) {
@@ -54,7 +69,8 @@ expr<dsl::value_of<A>> clip_by_norm(const A& x, double clip_norm, const axis_lis
   return detail::clipped_by_norm(expr<dsl::value_of<A>>(x), clip_norm, axes);
 }
 
-// The root of the sum of the squares of all elements of all tensors.
+// The global norm of some tensors: the root of the sum of the squares of all their elements. The squares of a tensor
+// are summed up on its device. Throws invalid_argument for an empty list.
 template <element T>
 expr<T> global_norm(const std::vector<expr<T>>& list, source_location where = source_location::current()) {
   const called_from line(where);
@@ -71,13 +87,16 @@ expr<T> global_norm(const std::vector<expr<T>>& list, source_location where = so
   return sqrt(sum);
 }
 
+// The result of clip_by_global_norm.
 template <element T>
 struct clipped_list {
+  // The scaled tensors, in the order of the list.
   std::vector<expr<T>> list;
-  expr<T> norm;  // before
+  expr<T> norm;  // the global norm before clipping
 };
-// All tensors, scaled alike, so that their global norm is at most clip_norm. Where it is infinite or NaN all elements
-// of all tensors become NaN: a step that has gone wrong is seen.
+// Scales all tensors by one factor, so that their global norm is at most clip_norm. Where the norm is infinite or NaN,
+// all elements of all tensors become NaN, so that a step that has gone wrong is noticed. Throws invalid_argument unless
+// clip_norm is positive, and for an empty list.
 template <element T>
 clipped_list<T> clip_by_global_norm(const std::vector<expr<T>>& list, double clip_norm,
                                     source_location where = source_location::current()) {
@@ -93,25 +112,28 @@ clipped_list<T> clip_by_global_norm(const std::vector<expr<T>>& list, double cli
 }
 
 // ---- gradients of the default graph
-// Templates only so that who does not clip does not compile kernels for it.
+// These are compiled once, in the library, so that a program that does not clip compiles no kernels for it.
 
-// As clip_by_value of each.
+// Applies clip_by_value to each gradient. Throws invalid_argument if low > high.
 std::vector<gradient_of_variable> clip_by_value(const std::vector<gradient_of_variable>& gradients, double low,
                                                 double high, source_location where = source_location::current());
-// As clip_by_norm of each.
+// Applies clip_by_norm to each gradient by itself. Throws invalid_argument unless clip_norm is positive.
 std::vector<gradient_of_variable> clip_by_norm(const std::vector<gradient_of_variable>& gradients, double clip_norm,
                                                source_location where = source_location::current());
 
-// The global norm in double, whatever the gradients are; squares are added up in their own dtype. Those that are empty
-// are passed over.
+// The global norm of all gradients, in double for every dtype. Each gradient's squares are summed up in its own dtype.
+// Empty gradients are passed over. Throws invalid_argument if all are empty.
 expr<double> global_norm(const std::vector<gradient_of_variable>& gradients,
                          source_location where = source_location::current());
 
+// The result of clip_by_global_norm.
 struct clipped_gradients {
+  // The scaled gradients, each with its variable.
   std::vector<gradient_of_variable> gradients;
-  expr<double> norm;  // before
+  expr<double> norm;  // the global norm before clipping
 };
-// As of a list of tensors: auto [gradients, norm] = clip_by_global_norm(o.compute_gradients(loss), 5).
+// Scales all gradients by one factor, so that their global norm is at most clip_norm; the direction of the step stays.
+// An infinite or NaN norm makes all elements NaN. Throws invalid_argument unless clip_norm is positive.
 clipped_gradients clip_by_global_norm(const std::vector<gradient_of_variable>& gradients, double clip_norm,
                                       source_location where = source_location::current());
 

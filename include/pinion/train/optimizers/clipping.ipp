@@ -47,7 +47,7 @@ PINION_DECL clipped_gradients clip_by_global_norm(const std::vector<gradient_of_
   detail::expect_positive("clip_by_global_norm", clip_norm);
   const expr<double> norm = global_norm(gradients);
   const expr<double> scale = detail::global_scale(norm, clip_norm);
-  expr<float> narrow;  // for those of float, once
+  expr<float> narrow;  // the scale for gradients of float, made on first use
   return {change_gradients(gradients,
                            [&]<class T>(const expr<T>& g) -> expr<T> {
                              if constexpr (std::is_same_v<T, double>) {

@@ -1,4 +1,4 @@
-// Gradients on their way from a loss to an optimizer, where a program may change them.
+// Gradients on their way from a loss to an optimizer, where a program may read or change them.
 #pragma once
 
 #include <vector>
@@ -10,21 +10,26 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// A variable and the gradient of the loss by it: dense, or some rows. One that holds neither is none, and is passed
-// over when gradients are applied.
+// A variable and the gradient of a loss by it, dense or sparse. A sparse gradient, such as that of a look-up in a
+// table, is some rows and their indices. An empty gradient holds neither, and is passed over when gradients are
+// applied. A value; it refers to the graph by node numbers.
 struct gradient_of_variable {
+  // The gradient: an output that computes it, or its rows and their indices.
   gradient_value gradient;
+  // The variable's node.
   node_id variable = no_node;
 
+  // True if it holds no gradient.
   bool empty() const { return !gradient.is_sparse() && gradient.dense.node == no_node; }
-  // What is computed: the gradient, or its rows.
+  // The output that computes the gradient, or the rows of a sparse one.
   output values() const { return gradient.is_sparse() ? gradient.rows : gradient.dense; }
-  // The same of other values; where a sparse one has rows, these stay where they were.
+  // This gradient with other values; a sparse one keeps the indices of its rows.
   gradient_of_variable with_values(output values) const;
 };
 
-// Gradients of the default graph with their values changed by change(expr<T>), T being float or double: a sparse one's
-// rows as they are, those of one index not yet added up. Each is changed on the device where it is computed.
+// Changes the values of gradients of the default graph by change(expr<T>), T being float or double. The rows of a
+// sparse gradient are given as they are; rows with the same index are not added up first. Each gradient is changed on
+// the device that computes it; empty ones stay empty.
 //
 //   o.apply_gradients(tr::change_gradients(o.compute_gradients(loss), [](auto g) { return g * 2.0f; }));
 template <class Change>

@@ -1,4 +1,14 @@
-// What optimizers share: gradients of a loss by variables, applied by one update node each.
+// The part that all optimizers share: it computes gradients of a loss by variables, and applies them with one update
+// node for each variable.
+//
+//   tr::momentum o{{.learning_rate = .01f, .momentum = .9}};
+//   auto train = o.minimize(loss, {.global_step = step});
+//   auto gradients = o.compute_gradients(loss);                       // or in two calls, to change them in between
+//   auto clipped = o.apply_gradients(tr::clip_by_norm(gradients, 5), {.global_step = step});
+//
+// The nodes that minimize() makes for a variable W and momentum: the gradient by W; the slot variable W/Momentum; the
+// update W/ApplyMomentum, or W/SparseApplyMomentum for a sparse gradient, on the device of W; an operation "Momentum"
+// that runs all updates; and behind it the addition to the global step. An update is atomic for each variable.
 #pragma once
 
 #include <array>
@@ -21,13 +31,17 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
+// The options of minimize() and apply_gradients().
 struct minimize_options {
-  variable_handle<std::int64_t> global_step = {};  // counted up once the variables are updated
-  std::vector<operation> variables = {};           // empty: all trainable ones of the graph
+  // This variable is incremented by 1 once all variables are updated; empty: none is.
+  variable_handle<std::int64_t> global_step = {};
+  // The variables to train; empty: all trainable variables of the loss's graph.
+  std::vector<operation> variables = {};
+  // The name of the operation; empty: the name of the optimizer.
   std::string name = {};
 };
 
-// The ops of a rule: for a dense gradient, and for some rows.
+// The names of a rule's two ops: one for a dense gradient, one for a sparse gradient.
 struct update_ops {
   std::string_view dense, sparse;
 };
@@ -42,6 +56,7 @@ inline constexpr bool library_has_kernels = true;
 inline constexpr bool library_has_kernels = false;
 #endif
 
+// The program of a rule with its numbers, for the attribute of an update node.
 template <class Rule>
 op::shared_program program_for(dtype type, const std::array<double, Rule::numbers>& numbers, op::rate_is rate) {
   return std::make_shared<const scalar::program>(rate == op::rate_is::input
@@ -49,11 +64,12 @@ op::shared_program program_for(dtype type, const std::array<double, Rule::number
                                                      : op::rule_program<Rule, op::rate_is::literal>(type, numbers));
 }
 
-// Gradients of a loss by the given variables, or by all trainable ones of its graph.
+// Computes the gradients of a loss by the given variables, or by all trainable variables of its graph. Throws
+// invalid_argument if there are none, or if the loss depends on none of them.
 std::vector<gradient_of_variable> gradients_of(graph& g, output loss, const std::string& name,
                                                const std::vector<operation>& variables);
 
-// An optimizer, as the functions below ask it: whichever it is.
+// The members that apply() needs of an optimizer, whatever its type is.
 class update_maker {
  public:
   virtual ~update_maker() = default;
@@ -62,34 +78,39 @@ class update_maker {
                               const scalar_value& rate) const = 0;
   virtual std::vector<operation> finish(graph& g, const std::vector<operation>& updates) const = 0;
 };
+// Makes the updates of all gradients, and the operation that runs them and counts the step.
 operation apply(const update_maker& by, std::string_view name, const std::vector<gradient_of_variable>& gradients,
                 const minimize_options& options, source_location where);
 
-// The node of an update, but for its program.
+// The request for an update node, complete but for its program.
 struct update_request {
   node_request node;
   dtype type = dtype::invalid;
   op::rate_is rate = op::rate_is::input;
 };
+// Fills the inputs of an update node: the states, the gradient, and the rate if it is an expression.
 update_request request_update(graph& g, const update_ops& ops, std::span<const node_id> states,
                               const gradient_value& gradient, const scalar_value& rate, bool rate_varies);
+// Builds the update node.
 operation make_update(graph& g, update_request request, op::shared_program program, std::int64_t states);
 
+// Throws not_found: an optimizer has no such slot, or has not been applied to that variable.
 [[noreturn]] void refuse_slot(std::string_view optimizer, std::string_view slot, const std::string& variable,
                               std::span<const std::string_view> slots);
 
-// While it lives, nodes are made in that graph.
+// Makes a graph the default one while it lives.
 class in_graph {
  public:
+  // Opens a scope, unless the graph is the default one.
   explicit in_graph(graph& g);
   in_graph(const in_graph&) = delete;
   ~in_graph();
 
  private:
-  std::shared_ptr<default_scope> use_;  // none where it is the default graph already: its open scopes hold
+  std::shared_ptr<default_scope> use_;  // empty if the graph is the default one already, whose open scopes then hold
 };
 
-// Both steps of an optimizer, in the graph of the loss: the scopes that are open hold, where they are of that graph.
+// Runs both steps of an optimizer in the graph of the loss. Scopes that are open in that graph hold for the new nodes.
 template <class Optimizer, dsl::graph_operand L>
 operation minimize_by(Optimizer& optimizer, const L& loss, const minimize_options& options, source_location where) {
   const in_graph use(loss.owner());
@@ -98,8 +119,10 @@ operation minimize_by(Optimizer& optimizer, const L& loss, const minimize_option
 
 }  // namespace detail
 
-// A node that updates a variable and its slots by a rule (op/variable/rule.hpp); by a sparse gradient the rows that it
-// names alone. The first number may be an expression, of the variable's dtype; the others are numbers.
+// Builds a node that updates a variable and its slots by a rule (op/variable/rule.hpp); with a sparse gradient it
+// updates only the rows that the gradient names. `states` are the variable and its slots. The first number, the rate,
+// may be an expression of the variable's dtype; the others are plain numbers. Throws internal if a rule whose rate
+// always varies is given a number.
 template <class Rule>
 operation make_update(graph& g, const update_ops& ops, const std::array<node_id, Rule::states>& states,
                       const gradient_value& gradient, const std::array<scalar_value, Rule::numbers>& numbers) {
@@ -111,62 +134,76 @@ operation make_update(graph& g, const update_ops& ops, const std::array<node_id,
   return detail::make_update(g, std::move(request), std::move(program), Rule::states);
 }
 
-// What every optimizer has, by what it brings itself:
+// The base of every optimizer, which derives from it as `class mine : public optimizer<mine>` and brings these members:
 //
-//   static constexpr std::string_view name = "Momentum";                       // of its slots and its node
+//   static constexpr std::string_view name = "Momentum";                       // names its slots and its node
 //   static constexpr std::array<std::string_view, 1> slots = {"momentum"};
-//   scalar_value rate(graph&, const std::vector<gradient_of_variable>&) const; // of one apply_gradients
+//   scalar_value rate(graph&, const std::vector<gradient_of_variable>&) const; // once for each apply_gradients
 //   operation apply_one(graph&, node_id variable, const gradient_value&, const scalar_value& rate) const;
-//   std::vector<operation> finish(graph&, const std::vector<operation>& updates) const;  // what runs behind these; may
-//   be left out
+//   std::vector<operation> finish(graph&, const std::vector<operation>& updates) const;  // optional: runs after them
 //
-// A value; copies share their slots. An optimizer that is applied to a variable twice uses the same slots, another one
-// has its own. Building graphs with one optimizer is as thread-safe as building them without.
+// rate() is given the gradients of one apply_gradients and returns a number or a scalar expression. apply_one() builds
+// the update of one variable, mostly by make_update() with a rule and with slots from slot(). finish() builds
+// operations that run when all updates are done, such as Adam's powers.
+//
+// An optimizer is a value, and its copies share their slots. Applied to a variable twice, an optimizer uses the same
+// slots both times; another optimizer makes its own. Several threads may build graphs with one optimizer, under the
+// same rules as without it. It refers to no graph; the slots that it remembers of a graph are forgotten with that
+// graph.
 template <class Self>
 class optimizer {
  public:
-  // Gradients by the given variables, or by all trainable ones; those that the loss does not depend on are left out.
-  // Throws invalid_argument where it depends on none.
+  // The gradients of a loss by the given variables, or by all trainable variables of its graph. Variables that the loss
+  // does not depend on are left out. Throws invalid_argument if there are no variables, or if the loss depends on
+  // none.
   template <dsl::graph_operand L>
   std::vector<gradient_of_variable> compute_gradients(const L& loss,
                                                       const std::vector<operation>& variables = {}) const {
     return detail::gradients_of(loss.owner(), dsl::endpoint_of(loss).endpoint(), loss.name(), variables);
   }
 
-  // One operation of the default graph that updates every variable, and then counts the step. Gradients that are empty
-  // are passed over; invalid_argument where all are.
+  // Builds one operation that updates every variable by its gradient and then counts the step. It belongs to the graph
+  // of the global step, or else to the default graph. Empty gradients are passed over. Throws invalid_argument if
+  // all are empty, if a gradient is given for something that is not a floating-point variable of that graph, and
+  // if the rate belongs to another graph.
   operation apply_gradients(const std::vector<gradient_of_variable>& gradients, const minimize_options& options = {},
                             source_location where = source_location::current()) const {
     return detail::apply(maker(self()), Self::name, gradients, options, where);
   }
 
-  // Both at once.
+  // Calls compute_gradients and then apply_gradients, in the graph of the loss. Running the operation makes one step of
+  // training; it yields no value.
   template <dsl::graph_operand L>
   operation minimize(const L& loss, const minimize_options& options = {},
                      source_location where = source_location::current()) const {
     return detail::minimize_by(*this, loss, options, where);
   }
 
-  // What it keeps of a variable: get_slot(W, "momentum"). Throws not_found where it has no such slot, or has not been
-  // applied to that variable.
+  // The variable that holds a slot of a trained variable. It is a variable like others: it can be fetched, saved and
+  // restored. Throws not_found if the optimizer has no slot of that name, or has not been applied to that variable.
+  //
+  //   pn::tensor<float> a = sess.run(o.get_slot(W, "momentum"));
   template <element T>
   variable_handle<T> get_slot(const variable_handle<T>& variable, std::string_view slot) const {
     const node_id found = find_slot(*made_, variable.owner(), variable.id(), slot);
     if (found == no_node) detail::refuse_slot(Self::name, slot, variable.name(), Self::slots);
     return handle_of<T>(variable.owner(), found);
   }
+  // The names of the slots.
   static constexpr auto slot_names() { return Self::slots; }
 
  protected:
-  // The slot of a variable, made on first use: at first VALUE everywhere.
+  // The slot of a variable. The first call makes it; each of its elements begins as `value`.
   node_id slot(graph& g, node_id variable, std::string_view slot_name, double value) const {
     return find_or_make_slot(*made_, g, variable, slot_name, std::string(Self::name), value);
   }
+  // The table of the slots, for an optimizer that keeps more than one slot a variable.
   slot_table& made() const { return *made_; }
 
  private:
   const Self& self() const { return static_cast<const Self&>(*this); }
 
+  // This optimizer as apply() asks it.
   struct maker final : detail::update_maker {
     explicit maker(const Self& s) : self(s) {}
     scalar_value rate(graph& g, const std::vector<gradient_of_variable>& gradients) const override {

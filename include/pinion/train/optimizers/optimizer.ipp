@@ -12,7 +12,8 @@
 
 namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
-// A rate as the updates of one apply_gradients want it: a number, or an expression of the variable's dtype, made once.
+// The rate in the form that the updates of one apply_gradients want: a number, or an expression of the variable's
+// dtype. The cast to each dtype is made once.
 class shared_rate {
  public:
   shared_rate(const graph& g, scalar_value rate);
@@ -40,7 +41,7 @@ inline scalar_value shared_rate::of(dtype type) {
   return scalar_value(known);
 }
 
-// Throws invalid_argument unless it is a floating-point variable of the graph.
+// Throws invalid_argument unless the node is a floating-point variable of the graph.
 inline void check_variable(const graph& g, node_id variable) {
   if (!g.contains(variable) || g[variable].op != op::variable::name)
     throw error(errc::invalid_argument,

@@ -1,4 +1,4 @@
-// Which slots an optimizer has made.
+// The slots that an optimizer and its copies have made.
 #pragma once
 
 #include <map>
@@ -12,15 +12,18 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// The variables that an optimizer made, by the variable that each belongs to (no_node: to all of them) and by name.
-// Thread-safe. A graph that is gone is forgotten with it.
+// A table of the variables that an optimizer made, by the variable that each belongs to (no_node: to all of them) and
+// by name. Thread-safe. It does not keep graphs alive: when a new entry is made, the entries of graphs that are gone
+// are dropped.
 class slot_table {
  public:
+  // The slot of a variable; no_node if there is none.
   node_id find(graph& g, node_id variable, std::string_view name) const {
     std::lock_guard hold(mutex_);
     const auto at = made_.find(key(g, variable, name));
     return at == made_.end() ? no_node : at->second;
   }
+  // The slot of a variable; make() is called, without the lock, if there is none.
   template <class Make>
   node_id find_or_make(graph& g, node_id variable, std::string_view name, Make make) {
     const node_id known = find(g, variable, name);

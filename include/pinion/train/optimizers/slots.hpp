@@ -1,4 +1,4 @@
-// Slots: what an optimizer keeps of a variable from step to step, as variables beside it.
+// Slots: variables in which an optimizer keeps something of a trained variable from step to step.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,19 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-class slot_table;  // in slot_table.hpp; of an optimizer and its copies
+class slot_table;  // defined in slot_table.hpp; shared by an optimizer and its copies
+// Makes an empty table.
 std::shared_ptr<slot_table> make_slot_table();
-// The slot of that name; no_node where the optimizer has not made one.
+// The slot of a variable with that name; no_node if the optimizer has not made one.
 node_id find_slot(const slot_table& made, graph& g, node_id variable, std::string_view name);
-// This one makes the slot on first use, as make_slot() does it.
+// The slot of a variable with that name; it is made on first use, as make_slot() makes it.
 node_id find_or_make_slot(slot_table& made, graph& g, node_id variable, std::string_view name, const std::string& owner,
                           double value);
 
-// A variable of the shape and the dtype of another, at first VALUE everywhere: named VARIABLE/OWNER, on its device, in
-// its container, and shared as it is. It is global state, but not trained. The slots of the parts of a partitioned
-// variable are the parts of WHOLE/OWNER. Throws invalid_argument where the shape is not known.
+// Makes a variable with the shape and dtype of another, whose elements begin as `value`. It is named VARIABLE/OWNER and
+// is on the same device, in the same container and shared in the same way. It is a global variable that is not trained.
+// The slots of the parts of a partitioned variable are the parts of WHOLE/OWNER. Throws invalid_argument if the
+// variable's shape is not fully known.
 node_id make_slot(graph& g, node_id variable, const std::string& owner, double value);
 
 }}}  // namespace pinion::v0::train

@@ -1,4 +1,4 @@
-// Summaries of what replicas that train together have counted.
+// Summaries of the counters that replicas which train together keep.
 #pragma once
 
 #include <string>
@@ -10,16 +10,17 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// What one resource has counted, and under which names it is shown.
+// The counters of one barrier or clock, and the names under which they are shown.
 struct replica_counts {
-  std::string name;                    // before each of the names
-  expr<std::int64_t> totals;           // [n]
-  std::vector<std::string_view> told;  // the names of those n
-  expr<std::int64_t> lags;             // [16]: how often something was how many steps late or ahead
-  std::string_view lag;                // the name of that histogram
+  std::string name;                    // the prefix of the names
+  expr<std::int64_t> totals;           // [n]: the counters
+  std::vector<std::string_view> told;  // the names of these n counters
+  expr<std::int64_t> lags;             // [16]: how many steps were 0, 1, 2, ... steps late or ahead
+  std::string_view lag;                // the name of the histogram of lags
 };
 
-// A curve of each total, and the histogram of the lags. They only look: running them trains nothing.
+// Makes a curve of each total and a histogram of the lags. Running them reads the counters and trains nothing. The
+// nodes are on a CPU and in the graph of the counters.
 std::vector<expr<std::string>> summaries_of(const replica_counts& c, const summary::options& o,
                                             source_location where = source_location::current());
 

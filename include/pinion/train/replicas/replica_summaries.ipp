@@ -19,7 +19,7 @@ PINION_DECL std::vector<expr<std::string>> summaries_of(const replica_counts& c,
   std::optional<default_scope> use;
   if (&c.totals.owner() != &default_graph()) use.emplace(c.totals.owner());
   const control_dependencies nothing{nullptr};
-  const device near{"/cpu:0", where};  // numbers that a file takes
+  const device near{"/cpu:0", where};  // a file takes these numbers, so they need no other device
   std::vector<expr<std::string>> all;
   for (std::size_t i = 0; i < c.told.size(); ++i) {
     const expr<std::int64_t> one = reshape(slice(c.totals, {static_cast<std::int64_t>(i)}, {1}), shape{});

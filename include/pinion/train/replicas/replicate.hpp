@@ -1,4 +1,4 @@
-// In-graph replication: one graph that holds the model once for each worker, run by one session.
+// Replication in the graph: one graph holds a copy of the model for each worker, and one session runs it.
 //
 //   worker 0  replica_0 ──┐
 //   worker 1  replica_1 ──┼── variables that they share, or have each for itself: ps
@@ -16,12 +16,17 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// What build(0), build(1), ... return: each is called under the name scope "replica_I" and a replica_device_setter
-// whose worker is the I-th device; one strategy deals the variables of all replicas out to the ps tasks. Without ps
-// tasks what a replica makes stands on its worker, variables too. Variables made before, which several of the builds
-// use, are shared; those that a build makes are its own, and so are the slots of an optimizer that it makes. The
-// worker_device of the options is not looked at. Throws invalid_argument where there is no worker, and what builds
-// throw.
+// Calls build(0), build(1), ..., once for each worker, and returns their results in a vector. Each call is made under
+// the name scope "replica_I" and under a replica_device_setter whose worker is the I-th device; one strategy deals the
+// variables of all replicas out to the ps tasks. Without ps tasks everything that a replica makes is on its worker,
+// variables too.
+//
+// Variables that were made before, and that several of the calls use, are shared. Variables that a call makes belong to
+// its replica, and so do the slots of an optimizer that it makes. options.worker_device is ignored. Throws
+// invalid_argument if there is no worker, and every exception of a call.
+//
+//   auto losses = tr::replicate({"/job:worker/task:0", "/job:worker/task:1"}, {.ps_tasks = 1},
+//                               [&](int i) { return model(inputs[i]); });
 template <ps_strategy Strategy = round_robin, class Build>
 auto replicate(const std::vector<std::string>& workers, replica_device_setter_options options, Build build,
                Strategy strategy = {}, source_location where = source_location::current()) {

@@ -1,4 +1,7 @@
-// Client threads: each repeats a step of its own, and they end together.
+// Client threads: each of them repeats a step of its own, and they end together.
+//
+//   auto train = tr::replicate(workers, {.ps_tasks = 2}, [&](int i) { return build(i); });
+//   tr::run_in_threads(int(train.size()), [&](int i) { sess.run(train[i]); return steps_left(); });
 #pragma once
 
 #include <string>
@@ -8,9 +11,9 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Calls step(0), step(1), ..., each again and again in a thread of its own, until it returns false; returns when all
-// have. One that throws stops all, after the calls that are under way, and is thrown here; the end of the input
-// (out_of_range) stops all as well, and is not. Steps may share a session.
+// Calls step(0), step(1), ..., each again and again in a thread of its own, until it returns false. Returns when all
+// threads have ended. The first exception stops the other threads after the calls that are under way, and is thrown
+// here. out_of_range, the end of the input, stops them too, but is not thrown. The steps may share a session.
 template <class Step>
 void run_in_threads(int threads, const Step& step) {
   static_assert(std::is_invocable_r_v<bool, const Step&, int>,

@@ -15,18 +15,18 @@ namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 
-// Builds the nodes of a program, piece by piece.
+// Builds the nodes of a program piece by piece.
 class sync_builder {
  public:
   sync_builder(const sync_replicas_options& o, const variable_handle<std::int64_t>& global_step, source_location where);
 
-  // The accumulator of a variable, where it is.
+  // The accumulator of a variable's gradients, on the variable's device.
   node_id accumulator(node_id variable);
   operation push(node_id accumulator, const gradient_value& gradient, const expr<std::int64_t>& ticket);
   // A number that no other step of any replica has.
   expr<std::int64_t> next_ticket() { return assign_add(ticket_, std::int64_t{1}, where_); }
 
-  // The replica's step, once all is pushed.
+  // The end of a replica's step, which runs once all gradients are pushed.
   operation commit(const std::vector<operation>& pushed, const expr<std::int64_t>& ticket);
   void enter(sync_nodes& into);
   operation leave() { return make(op::barrier_leave::name, {{barrier_, 0}, replica_.read().endpoint()}); }
@@ -36,9 +36,9 @@ class sync_builder {
   };
   round take();
   gradient_value taken(node_id accumulator, const gradient_value& like, const round& r);
-  // All go on with the value that the global step has after some operations.
+  // Lets all replicas go on, with the value that the global step has after an operation.
   operation advance(const operation& after, bool begins = false);
-  // Everything begins at the value of the global step.
+  // Resets barrier and accumulators to the value of the global step.
   operation start(const std::vector<node_id>& accumulators);
   operation stop(bool ended);
   operation expire();
@@ -47,7 +47,8 @@ class sync_builder {
  private:
   operation make(std::string_view op, std::vector<output> inputs, attributes attrs = {});
   node_id resource(std::string_view op, const std::string& what, attributes attrs, const std::string& shared_name);
-  // Kept by each replica for itself. Tickets begin anywhere, so that a replica that comes back has new ones.
+  // A variable that each replica keeps for itself. Tickets begin at a random number, so that a replica that comes back
+  // has new ones.
   variable_handle<std::int64_t> local(const std::string& what);
 
   const sync_replicas_options& o_;
@@ -73,7 +74,7 @@ PINION_DECL void sync_replicas_hook::after_create_session(session& on, coordinat
   });
   with.launch("looks after the replicas", [n = nodes_, &on, &with, pause = worker_timeout_ / 4] {
     while (!with.wait_for_stop(pause)) on.run(n->expire);
-    on.run(n->wake);  // the updates' thread, which waits for replicas
+    on.run(n->wake);  // this wakes the thread of the updates, which waits for replicas
   });
 }
 

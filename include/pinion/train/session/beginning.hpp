@@ -1,13 +1,14 @@
-// How the chief's session begins, and begins again: variables that are in the cluster are kept, or restored from the
-// last checkpoint, or initialised.
+// The beginning of a chief's session, the first one or one after a recovery. It decides whether the variables that are
+// in the cluster are kept, restored from the last checkpoint, or initialised.
 //
 //   in the cluster                       a checkpoint of step C          none
 //   all variables, of this training,
 //     at step C or later                 kept                            kept in a recovery, else initialised
 //   any other                            all are restored                all are initialised
 //
-// The variables are those of this training where the chief's sign says so, whose number comes of the checkpoints'
-// folder. The sign is taken down while variables are written, so that what is half restored is never kept.
+// Variables belong to this training if the chief's sign in the cluster carries its number, which is derived from the
+// folder of the checkpoints. The sign is taken down while variables are written, so that half-restored variables are
+// never kept.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +21,20 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// For one thread. Refers to the options; `sign` is empty where variables do not outlive a session, or nothing tells
-// whose they are: then none are kept.
+// Makes the variables of a session ready. For one thread; it refers to the options and to `sign`. The sign is empty
+// if variables do not outlive a session, or if nothing can tell whose they are; then none are kept.
 class beginning {
  public:
   beginning(const monitored_session_options& o, const std::optional<chief_sign>& sign);
 
-  // The global step of a session; nothing where the graph has none, or it is not initialised.
+  // The global step in a session; empty if the graph has none, or if it is not initialised.
   std::optional<std::int64_t> step_in(session& s) const;
-  // Leaves the variables ready, and returns the line that says how, and how many steps are lost. In a recovery, `seen`
-  // is the last step that this program saw.
+  // Makes the variables ready, and returns a line for the log that says how, and how many steps are lost. In a
+  // recovery, `seen` is the last step that this program saw.
   std::string run(session& s, bool recovers, std::optional<std::int64_t> seen);
-  // Another sign of life, or the last. Requires: a sign.
+  // Renews the sign of the chief. Requires: a sign.
   void beat(session& s);
+  // Marks in the sign that training is over. Requires: a sign.
   void end(session& s);
 
  private:
@@ -52,7 +54,7 @@ class beginning {
   const std::optional<chief_sign>& sign_;
   const std::uint64_t training_;
   std::int64_t beats_;
-  std::string name_;  // of the chief's task
+  std::string name_;  // the name of the chief's task
 };
 
 }}}  // namespace pinion::v0::train

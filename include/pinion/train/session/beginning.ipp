@@ -15,7 +15,8 @@ namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 
-// Trainings that save to one folder are one; one that does not save is known to this process alone.
+// The number of a training. Trainings that save to one folder have one number; a training that does not save has a
+// random one, which only this process knows.
 inline std::uint64_t number_of_training(const std::string& folder) {
   std::random_device random;
   if (folder.empty()) return (std::uint64_t{random()} << 32) + random();
@@ -92,7 +93,7 @@ inline std::string beginning::restore_or_initialise(session& s, const std::strin
 }
 
 PINION_DECL std::string beginning::run(session& s, bool recovers, std::optional<std::int64_t> seen) {
-  o_.scaffold.saver->settle();  // what is being written may be the last checkpoint
+  o_.scaffold.saver->settle();  // a checkpoint that is still being written may be the last one
   const std::string checkpoint = o_.checkpoint_dir.empty() ? "" : latest_checkpoint(o_.checkpoint_dir);
   const found here = look(s);
   const bool keeps = are_kept(here, checkpoint, recovers);
@@ -118,7 +119,7 @@ inline std::string beginning::what_is_lost(const found& here, std::optional<std:
   if (!before || !now || *before <= *now) return "";
   if (!here.own && !recovers)
     return fmt::format("; the cluster had variables of another training, at step {}", *before);
-  // A step that was seen came with a run, which may have counted itself behind it, and others may have gone on.
+  // The step that was seen came with a run, which may have counted itself afterwards, and others may have gone on.
   return fmt::format("; the cluster was at step {}{}: {} {} lost{}", *before,
                      here.step && !here.all ? ", but not all variables are left" : "", *before - *now,
                      *before - *now == 1 ? "step is" : "steps are", here.step == before ? "" : ", if not more");

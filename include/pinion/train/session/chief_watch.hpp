@@ -1,4 +1,4 @@
-// A worker's eye on the chief: is it there, lost, or back?
+// A worker's watch on the chief: it tells whether the chief is there, lost, or back.
 #pragma once
 
 #include <chrono>
@@ -10,24 +10,24 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Judges by the chief's sign, which its owner looks at now and then. A value, for one thread.
+// Judges by the chief's sign, which the owner of the watch reads now and then. A value, for one thread.
 class chief_watch {
  public:
   using clock = std::chrono::steady_clock;
   using time = clock::time_point;
   enum class change { none, lost, back };
 
-  // A chief of which there was no sign of life for one and a half heartbeats is lost: with how often it gives one, and
-  // is looked at, that is at most two after it died.
+  // A chief that has given no sign of life for one and a half heartbeats counts as lost. Since it gives one each half
+  // heartbeat, and is looked at each quarter, that is at most two heartbeats after it died.
   explicit chief_watch(std::chrono::milliseconds heartbeat) : patience_(heartbeat * 3 / 2) {}
 
-  // The sign as it is now; nothing where there is none.
+  // Notes the sign as it is now, or nothing if there is none, and tells what has changed.
   change see(const std::optional<chief_note>& sign, time now);
-  // It could not be looked at: that is not the chief's silence.
+  // Notes that the sign could not be read, which does not count as silence of the chief.
   void could_not_look(time now);
   bool is_lost() const { return is_lost_; }
   const std::string& name() const { return last_.name; }
-  // Since its last sign of life; once it is back, that before.
+  // The time since the last sign of life; once the chief is back, the time that it was away.
   clock::duration silence(time now) const { return is_lost_ ? now - alive_ : gap_; }
 
  private:

@@ -1,4 +1,4 @@
-// Where the lines of a training program go.
+// Sinks for the lines that a training program writes.
 #pragma once
 
 #include <string_view>
@@ -8,13 +8,14 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// For .log = tr::silent: lines go nowhere.
+// A sink that drops every line: tr::monitored_training_session sess{{.log = tr::silent}}.
 struct silent_t {
   void operator()(std::string_view) const {}
 };
 inline constexpr silent_t silent{};
 
-// Makes a sink safe for several threads, whose lines come one after another; standard error where it is empty.
+// Makes a sink that several threads may write to: it passes lines on one at a time. An empty sink becomes standard
+// error.
 text_sink one_at_a_time(text_sink to);
 
 }}}  // namespace pinion::v0::train

@@ -1,5 +1,20 @@
-// The session of a training program: it begins by itself, calls hooks around each step, survives tasks that restart,
-// and ends when a hook, the input or the chief says so.
+// The session of a training program. It makes the variables ready, calls hooks around each step, survives tasks that
+// restart, and ends when a hook, the input, a signal or the chief says so.
+//
+//   tr::monitored_training_session sess{{.master = server.target(), .is_chief = task == 0, .checkpoint_dir = dir,
+//                                        .hooks = {tr::stop_at_step({.last_step = 10000})}}};
+//   while (!sess.should_stop()) sess.run({{X, xb}, {y, yb}}, train);
+//
+// Every task of a cluster runs this program; one of them is the chief. The hooks of a chief are, in this order: its
+// own, a step_counter, a summary_saver, those of all tasks, and last a checkpoint_saver.
+//
+// The life of a session:
+//   1. The hooks' begin() is called; the graph is completed with the operations of the scaffold, and finalized.
+//   2. It waits for the tasks that the graph names.
+//   3. The chief keeps, restores or initialises the variables; the others wait until they are ready.
+//   4. Queue runners start, and the hooks' after_create_session() is called.
+//   5. Each run() calls the hooks around a step. If a task is lost, 2 to 4 happen again, and then the step.
+//   6. close() calls the hooks' end(), stops the threads and closes the session.
 #pragma once
 
 #include <atomic>
@@ -25,32 +40,46 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Owns its session, the threads of its queue runners and copies of its hooks. The default graph when it is made is its
-// graph, which it finalizes until it is gone. A step that fails because a task died or restarted (unavailable, aborted)
-// is run again in a new session, whose chief keeps the variables or restores the last checkpoint (beginning.hpp). For
-// one thread at a time; hooks are called in it. It waits for tasks that are not there, when it begins and when it
-// recovers, as long as .max_wait says. A worker sees by a sign on the task of the global step whether the chief is
-// there: one whose steps need the chief (sync_replicas) waits for a lost one as long, others go on; both say so. What a
-// thread of its coordinator fails with ends training and is thrown by the step that it made fail, by the next run() or
-// by close(); it is recovered from where it is of those codes. Everything it throws is pn::error. Its destructor does
-// what close() does, unless an exception is under way; then it does not call the hooks' end(). Errors of the destructor
-// are logged. Rules: TensorFlow 1.15, monitored_session.py.
-// SIGINT or SIGTERM ends training as the end of the input does, after the step under way: should_stop() turns true, and
-// the end saves. A loop that does not look gets cancelled at the second step. A second signal ends the process.
+// Runs the steps of a training program. It owns its session, the threads of its queue runners and copies of its hooks.
+// Its graph is the default graph of its construction, which it finalizes until it is destroyed. One thread at a time
+// may use it; hooks are called in that thread. Rules: TensorFlow 1.15, monitored_session.py.
+//
+// Recovery. A step that fails because a task died or restarted (unavailable, aborted) is run again in a new session,
+// whose chief keeps the variables or restores the last checkpoint (beginning.hpp). At its beginning and in a recovery
+// it waits for tasks that are not there, for max_wait at most; then it throws deadline_exceeded.
+//
+// The chief. A worker knows by a sign on the task of the global step whether the chief is there. If its steps need the
+// chief (sync_replicas), it waits for a lost one, for max_wait at most; other workers go on. Both write a line about
+// it.
+//
+// Failure. Every exception is a pn::error. A thread of its coordinator that fails ends training; its error is thrown by
+// the step that failed because of it, by the next run(), or by close(), and it is recovered from if its code is
+// unavailable or aborted. The destructor does what close() does and logs errors; while an exception is under way it
+// leaves out the hooks' end().
+//
+// Signals. SIGINT or SIGTERM ends training like the end of the input, after the step under way: should_stop() becomes
+// true, and close() saves. A loop that does not ask should_stop() meets the error cancelled from its second step on. A
+// second signal ends the process at once.
 class monitored_training_session {
  public:
+  // Makes the session, waits for its tasks, makes the variables ready and calls the hooks' begin() and
+  // after_create_session(). Throws the errors of the session and of the hooks, deadline_exceeded after max_wait, and
+  // cancelled if a signal has asked the process to stop.
   explicit monitored_training_session(monitored_session_options options,
                                       source_location where = source_location::current());
   monitored_training_session(const monitored_training_session&) = delete;
   ~monitored_training_session();
 
-  // Has a hook, the end of the input, the coordinator or close() ended training? Then run() is not called any more.
+  // True once a hook, the end of the input, a signal, the coordinator or close() has ended training. After that run()
+  // is not to be called.
   bool should_stop() const;
+  // Ends training: should_stop() becomes true.
   void request_stop() { stop_ = true; }
 
-  // As session::run, with hooks around it. A step that meets the end of its input (out_of_range) ends training; one
-  // that fetches nothing then returns, one that fetches throws that error. failed_precondition: should_stop() is true.
-  template <runtime::fetchable... F>
+  // Runs a step like session::run, with the hooks around it. A step that meets the end of its input (out_of_range) ends
+  // training: if it fetches nothing it returns, otherwise it throws that error. Throws failed_precondition if
+  // should_stop() is true, and the errors of the step and of the hooks.
+  template <dsl::fetchable... F>
   auto run(const F&... fetches) {
     return run(std::initializer_list<feed>{}, fetches...);
   }
@@ -59,15 +88,16 @@ class monitored_training_session {
     constexpr bool fetches_nothing = std::tuple_size_v<runtime::fetched_tuple<F...>> == 0;
     return runtime::taken<F...>(step(request_of(feeds, fetches...), fetches_nothing));
   }
+  // Runs a request without types, and returns the values of its fetches in their order.
   std::vector<any_tensor> run(const run_request& request) { return step(request, false); }
 
-  // What a function of run_step_fn() gets. Valid during the call.
+  // The argument of the function of run_step_fn(). It refers to the session and is valid during the call.
   class step_context {
    public:
-    // Without hooks.
+    // The session itself: runs in it call no hooks.
     pinion::session& session() const { return *of_.session_; }
-    // As run(), but that what fails is thrown: the whole function is called again.
-    template <runtime::fetchable... F>
+    // Runs like run(), but throws every error, so that run_step_fn() can call the whole function again.
+    template <dsl::fetchable... F>
     auto run_with_hooks(const F&... fetches) const {
       return run_with_hooks(std::initializer_list<feed>{}, fetches...);
     }
@@ -76,7 +106,7 @@ class monitored_training_session {
       return runtime::taken<F...>(of_.run_with_hooks(request_of(feeds, fetches...)));
     }
     std::vector<any_tensor> run_with_hooks(const run_request& request) const { return of_.run_with_hooks(request); }
-    // The session should_stop() once the function has returned.
+    // Ends training once the function has returned.
     void request_stop() const { of_.request_stop(); }
 
    private:
@@ -85,8 +115,14 @@ class monitored_training_session {
     monitored_training_session& of_;
   };
 
-  // A step that is more than one run: calls a function of a step_context and returns what it returns. Where a task died
-  // in it, it is called again, from its beginning, in a new session. failed_precondition: should_stop() is true.
+  // Runs a step that consists of several runs: calls a function with a step_context and returns its result. If a task
+  // dies meanwhile, the function is called again from its beginning, in a new session. Throws failed_precondition if
+  // should_stop() is true.
+  //
+  //   float loss = sess.run_step_fn([&](auto step) {
+  //     step.session().run(prepare);                     // without hooks
+  //     return float(step.run_with_hooks(loss_value));
+  //   });
   template <class Function>
   auto run_step_fn(Function&& function) -> std::invoke_result_t<Function&, step_context> {
     using result = std::invoke_result_t<Function&, step_context>;
@@ -99,14 +135,16 @@ class monitored_training_session {
     }
   }
 
-  // The session below, without hooks; another one after each recovery.
+  // The session without hooks; a recovery replaces it by another one. Throws failed_precondition after close().
   pinion::session& raw_session();
-  // For what takes a session: saver.save(sess, ...).
+  // Lets it stand for its session, as in saver.save(sess, ...).
   operator pinion::session&() { return raw_session(); }
+  // The number of recoveries so far.
   int recoveries() const { return all_recoveries_; }
 
-  // Calls the hooks' end(), stops the threads, closes the session; throws what a thread had failed with, if run() has
-  // not. Twice is harmless.
+  // Calls the hooks' end(), stops the threads and closes the session. Every hook's end() is called, even if one of them
+  // fails. Throws the first error of an end(), or else the error of a thread that run() has not thrown yet. A second
+  // call does nothing.
   void close(source_location where = source_location::current());
 
  private:
@@ -117,12 +155,13 @@ class monitored_training_session {
   static run_request request_of_ends(std::initializer_list<feed> feeds,
                                      std::initializer_list<runtime::fetch_end> fetches);
   static bool is_recoverable(const error& e) { return e.code() == errc::aborted || e.code() == errc::unavailable; }
-  // What a step fails with when the threads of the coordinator are stopped, since they close the queues that they fill;
-  // and a thread when another program does.
+  // True for the codes that a step fails with when the threads of the coordinator stop, because they close the queues
+  // that they fill; a thread fails with them when another program closes its queue.
   static bool is_consequence(const error& e) { return e.code() == errc::cancelled || e.code() == errc::out_of_range; }
 
-  // Of a thread of the coordinator.
+  // The error of a coordinator's thread, if it is one to recover from.
   std::optional<error> recoverable_failure() const;
+  // The error of a coordinator's thread that has not been thrown yet.
   std::optional<error> untold_failure() const;
   void add_hooks();
   std::vector<any_tensor> step(const run_request& request, bool may_end);
@@ -150,7 +189,7 @@ class monitored_training_session {
   bool waits_for_lost_chief() const;
   void throw_if_given_up();
 
-  // takes_leave: for good, and nobody shall miss the chief.
+  // Ends the session. `takes_leave`: for good, so that the workers do not miss the chief.
   void end_session(bool takes_leave = false);
   void abandon();
   void say_stopped() const;
@@ -163,19 +202,19 @@ class monitored_training_session {
   std::optional<pinion::session> session_;
   std::optional<coordinator> coordinator_;
   const int exceptions_ = std::uncaught_exceptions();
-  source_location closed_at_;  // unknown where nobody called close()
+  source_location closed_at_;  // unknown unless close() was called
   bool stop_ = false, closed_ = false, ended_well_ = false, was_finalized_ = false;
-  bool told_ = false;             // of a thread's failure
-  mutable bool noticed_ = false;  // a signal has come, and should_stop() has said so or one more step has begun
+  bool told_ = false;             // the error of a thread was thrown
+  mutable bool noticed_ = false;  // a signal has come, and should_stop() has told it or one more step has begun
   signal_stop signals_;
   int recoveries_ = 0, all_recoveries_ = 0;
 
-  std::optional<task_probe> tasks_;  // of a session on a cluster, as the next
+  std::optional<task_probe> tasks_;  // only for a session on a cluster, like the next member
   std::optional<chief_sign> sign_;
-  std::optional<beginning> beginning_;                         // of the chief; a worker asks it for the step alone
-  bool needs_chief_ = false;                                   // steps of this program end only while there is one
-  std::atomic<bool> chief_is_lost_ = false, gave_up_ = false;  // of the thread that looks
-  std::optional<std::int64_t> step_;                           // the last that was seen
+  std::optional<beginning> beginning_;                         // also used by a worker, to read the global step
+  bool needs_chief_ = false;                                   // steps of this program end only while there is a chief
+  std::atomic<bool> chief_is_lost_ = false, gave_up_ = false;  // set by the thread that watches the chief
+  std::optional<std::int64_t> step_;                           // the last global step that was seen
 };
 
 }}}  // namespace pinion::v0::train

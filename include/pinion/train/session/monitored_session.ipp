@@ -48,7 +48,7 @@ PINION_DECL void monitored_training_session::close(source_location where) {
   closed_at_ = where;
   signals_.closing();
   const auto failed = untold_failure();
-  std::exception_ptr ended_badly;  // each has its end, so that one's failure does not cost the last checkpoint
+  std::exception_ptr ended_badly;  // every hook gets its end(), so that one failure does not cost the last checkpoint
   if (session_)
     for (const any_hook& h : hooks_) try {
         h.end(*session_);
@@ -83,15 +83,15 @@ PINION_DECL void monitored_training_session::end_session(bool takes_leave) {
     coordinator_->request_stop();
     try {
       coordinator_->join({.stop_grace_period = o_.stop_grace_period, .ignore_live_threads = true});
-    } catch (...) {  // of a thread: see close()
+    } catch (...) {  // the error of a thread is thrown by close()
     }
   }
   if (session_ && takes_leave && o_.is_chief && sign_) try {
       beginning_->end(*session_);
-    } catch (const error&) {  // they will say that it is lost
+    } catch (const error&) {  // the workers will report the chief as lost
     }
   if (session_) session_->close(closed_at_);
-  coordinator_.reset();  // joins its threads, whose steps have been cancelled
+  coordinator_.reset();  // this joins the threads, whose steps have been cancelled
   session_.reset();
 }
 
@@ -150,8 +150,9 @@ PINION_DECL void monitored_training_session::begin() {
   create_with_patience(false);
 }
 
-// Those of the chief come first: the caller's own, the counter, summaries; then everybody's. The checkpoints come last
-// (in TensorFlow before everybody's): what others refuse is not saved, and what their end() leaves is.
+// The chief's own hooks come first: the caller's, the counter, summaries; then the hooks of all tasks. The saver of
+// checkpoints comes last (in TensorFlow it comes before them): a step that another hook refuses is not saved, and what
+// the end() of others leaves is saved.
 PINION_DECL void monitored_training_session::add_hooks() {
   const auto never = [](auto& value) {
     if (value && *value == 0) value.reset();
@@ -196,7 +197,7 @@ PINION_DECL void monitored_training_session::add_hooks() {
                                        .warn = o_.log}));
 }
 
-// Again and again, until it succeeds or fails for good; may_end: then the end of the input is no failure.
+// Runs a step again and again until it succeeds or fails for good. `may_end`: the end of the input is no failure.
 PINION_DECL void monitored_training_session::attempt(const std::function<void()>& step, bool may_end) {
   throw_if_given_up();
   if (closed_ || stop_ || noticed_ || (coordinator_ && coordinator_->should_stop() && !recoverable_failure())) {
@@ -250,7 +251,7 @@ PINION_DECL run_request monitored_training_session::request_of_ends(std::initial
   return request;
 }
 
-// A thread of the coordinator may have failed first, and that be why the step did.
+// The reason of a failed step: a thread of the coordinator may have failed first and have caused it.
 PINION_DECL error monitored_training_session::because(const error& failed) {
   const auto cause = coordinator_ ? coordinator_->failure() : std::nullopt;
   if (!cause || is_recoverable(failed)) return failed;
@@ -263,8 +264,8 @@ PINION_DECL error monitored_training_session::because(const error& failed) {
 PINION_DECL std::vector<any_tensor> monitored_training_session::run_with_hooks(const run_request& request) {
   run_context context(*session_, request);
   run_request all = request;
-  std::vector<std::size_t> first;   // of each hook, among the fetches
-  std::vector<step_trace*> traces;  // those that hooks want, beside the caller's own
+  std::vector<std::size_t> first;   // the place of each hook's first value among the fetches
+  std::vector<step_trace*> traces;  // traces that hooks want, besides the caller's own
   for (const any_hook& h : hooks_) {
     run_request more = h.before_run(context);
     first.push_back(all.fetches.size());
@@ -287,8 +288,8 @@ PINION_DECL std::vector<any_tensor> monitored_training_session::run_with_hooks(c
   return values;
 }
 
-// Where the global step is among the fetches of a step; on a cluster, of which steps may be lost, it is fetched with
-// every step. Not before it is known to be initialised.
+// Finds the place of the global step among the fetches. On a cluster, where steps may be lost, it is fetched with every
+// step; but not before it is known to be initialised.
 PINION_DECL std::optional<std::size_t> monitored_training_session::fetch_step(run_request& all) const {
   if (!step_) return std::nullopt;
   const any_expr step = dsl::endpoint_of(handle_of<std::int64_t>(*graph_, graph_->collection("global_step")[0]));
@@ -300,7 +301,7 @@ PINION_DECL std::optional<std::size_t> monitored_training_session::fetch_step(ru
   return index;
 }
 
-// In place of the session that failed.
+// Makes a new session in place of the one that failed.
 PINION_DECL void monitored_training_session::recover(const error& why) {
   if (++recoveries_ > o_.max_recoveries)
     throw error(why.code(), "gave up after " + std::to_string(o_.max_recoveries) +
@@ -320,7 +321,7 @@ PINION_DECL void monitored_training_session::say_lost(const error& why) const {
                          : fmt::format("lost {}{}; recovering: {}", why.task(), at, why.what()));
 }
 
-// Waits for tasks that are not there and, unless it is the chief, until the chief has made the variables ready.
+// Makes a session. Waits for tasks that are not there and, in a worker, until the chief has made the variables ready.
 PINION_DECL void monitored_training_session::create_with_patience(bool recovers) {
   patience waiting(
       o_.max_wait, [this](const std::string& line) { say(line); },
@@ -334,7 +335,7 @@ PINION_DECL void monitored_training_session::create_with_patience(bool recovers)
     } catch (const error& e) {
       if (signals_.asked()) throw signals_.stopped();
       if (!may_come_back(e)) throw;
-      if (coordinator_) say_lost(e), recovers = true;  // it had begun
+      if (coordinator_) say_lost(e), recovers = true;  // a session had begun before it failed
       missing = e;
     }
     if (session_) session_->close({});
@@ -350,7 +351,7 @@ PINION_DECL void monitored_training_session::create_with_patience(bool recovers)
   }
 }
 
-// Returns why a worker's variables are not ready, if they are not.
+// Makes a session once. Returns the reason why a worker's variables are not ready, if they are not.
 PINION_DECL std::optional<error> monitored_training_session::create_session(bool recovers) {
   const auto use = graph_->as_default();
   session_.emplace(o_.config);
@@ -386,7 +387,7 @@ PINION_DECL std::optional<error> monitored_training_session::join_chief(bool rec
   return std::nullopt;
 }
 
-// A sign that cannot be put or seen is nothing to fail for: the next step meets whatever it was.
+// A sign that cannot be written or read is no error here: the next step meets the same trouble.
 PINION_DECL void monitored_training_session::launch_beats() {
   coordinator_->launch("tells that the chief is there", [this, &on = *session_, &with = *coordinator_] {
     while (!with.wait_for_stop(o_.heartbeat / 2)) try {
@@ -443,7 +444,7 @@ PINION_DECL void monitored_training_session::tell_of(chief_watch::change now, co
                     std::chrono::duration<double>(chief.silence(chief_watch::clock::now())).count()));
 }
 
-// For a step that took too long because the chief is lost: waits for that. True: it is back.
+// Waits for a lost chief, after a step that took too long because of that. Returns true if it is back.
 PINION_DECL bool monitored_training_session::waits_for_lost_chief() const {
   if (!needs_chief_ || !chief_is_lost_) return false;
   while (chief_is_lost_ && !signals_.asked() && !coordinator_->wait_for_stop(std::chrono::milliseconds(20))) {

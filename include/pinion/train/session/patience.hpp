@@ -1,4 +1,4 @@
-// Waiting for somebody: again and again, for so long, and with a word every ten seconds.
+// A wait that tries again and again for a limited time, and reports every ten seconds.
 #pragma once
 
 #include <algorithm>
@@ -11,23 +11,26 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// One wait, from when it is made on. A value, for one thread.
+// One wait, which begins when it is constructed. A value, for one thread.
 class patience {
  public:
   using clock = std::chrono::steady_clock;
 
-  // `sleep` may throw, to end the wait.
+  // `say` receives the reports; `sleep` makes the pauses and may throw, to end the wait.
   patience(std::chrono::milliseconds at_most, std::function<void(const std::string&)> say,
            std::function<void(std::chrono::milliseconds)> sleep)
       : at_most_(at_most), say_(std::move(say)), sleep_(std::move(sleep)) {}
 
+  // The time waited so far.
   std::chrono::seconds waited() const {
     return std::chrono::duration_cast<std::chrono::seconds>(clock::now() - began_);
   }
+  // True if the next pause would exceed the limit.
   bool is_over() const { return clock::now() - began_ + pause_ > at_most_; }
-  // How long one attempt may take: longer each time, so that a slow machine gets through.
+  // The time that one attempt may take. It grows with each attempt, so that a slow machine succeeds as well.
   std::chrono::milliseconds for_an_attempt() const { return std::clamp(10 * pause_, 1000 * ms, 10000 * ms); }
-  // Until the next attempt: a twentieth of a second at first, a second in the end. `what` is what it waits for.
+  // Sleeps until the next attempt: a twentieth of a second at first, a second in the end. `what` names in a report what
+  // is waited for.
   void pause(const std::string& what) {
     if (clock::now() > next_word_) {
       say_(fmt::format("has waited {} s, of {:g} s at most, for {}", waited().count(),

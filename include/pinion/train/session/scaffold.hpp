@@ -1,4 +1,8 @@
-// What a monitored session needs of a graph to begin with.
+// The operations by which a monitored session makes the variables of a graph ready.
+//
+//   tr::scaffold s;
+//   s.init_fn = [&](pn::session& on) { pretrained.restore(on, "base/model-5"); };
+//   tr::monitored_training_session sess{{.scaffold = s}};
 #pragma once
 
 #include <functional>
@@ -14,20 +18,30 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Operations that begin a session. Those that are empty are taken from the graph's collection of that name, or made,
-// when the graph is finalized. A value. Rules: TensorFlow 1.15, monitored_session.py, Scaffold.
+// The operations that begin a session. When the graph is finalized, each empty one is taken from the graph's collection
+// of that name, or made. A value; it refers to the graph and shares its saver. Rules: TensorFlow 1.15,
+// monitored_session.py, Scaffold.
 struct scaffold {
-  operation init_op = {};                      // empty: initialises all global variables
-  std::vector<feed> init_feeds = {};           // for it
-  std::function<void(session&)> init_fn = {};  // runs behind it
-  // The local variables are initialised once this succeeds; while it fails with failed_precondition, a worker waits.
-  operation ready_for_local_init_op = {};            // empty: reads all global variables
-  operation local_init_op = {};                      // empty: initialises the local variables
-  operation ready_op = {};                           // what succeeds in the end. Empty: reads all variables
-  std::shared_ptr<pinion::train::saver> saver = {};  // empty: one of all global variables
-  expr<std::string> summary_op = {};                 // empty: all summaries of the graph
+  // Initialises the global variables; empty: all of them.
+  operation init_op = {};
+  // Fed to init_op.
+  std::vector<feed> init_feeds = {};
+  // Called with the session after init_op: where the variables are initialised, not where a checkpoint is restored.
+  std::function<void(session&)> init_fn = {};
+  // Succeeds once the local variables may be initialised: while it fails with failed_precondition, a worker waits.
+  // Empty: reads all global variables.
+  operation ready_for_local_init_op = {};
+  // Initialises the local variables; empty: all of them.
+  operation local_init_op = {};
+  // Succeeds once everything is ready; empty: reads all variables.
+  operation ready_op = {};
+  // Saves and restores; empty: a saver of all global variables.
+  std::shared_ptr<pinion::train::saver> saver = {};
+  // Fetched by the summary hook; empty: all summaries of the graph.
+  expr<std::string> summary_op = {};
 
-  // Completes it, in the default graph. Throws invalid_argument where a collection has more than one to take.
+  // Completes the scaffold from the default graph. Throws invalid_argument if a collection has more than one
+  // operation.
   void finalize(source_location where = source_location::current());
 
  private:
@@ -40,8 +54,10 @@ struct scaffold {
                                               " operations; a scaffold takes the one that is there");
     op = known.empty() ? make() : operation(g, known[0]);
   }
+  // An operation that runs some nodes.
   static operation group_of(graph& g, const std::string& name, const std::vector<node_id>& all);
-  // Fails with failed_precondition while one of them is not initialised. Their values go nowhere.
+  // An operation that fails with failed_precondition while a variable of these collections is not initialised. The
+  // values that it reads are dropped.
   static operation reads_of(graph& g, const std::string& name, const std::vector<std::string>& collections);
 };
 

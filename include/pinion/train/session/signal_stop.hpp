@@ -1,4 +1,4 @@
-// How a monitored session comes to know that its process is asked to stop, in time and wherever it waits.
+// The stop signal of a process as a monitored session meets it: in time, and at whatever it waits for.
 #pragma once
 
 #include <atomic>
@@ -13,29 +13,33 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Belongs to a session and to its thread, which says what it is about; the signal comes in another one, which ends
-// waits that do not end by themselves and keeps the servers of this process serving until the session is closed.
+// Belongs to a session and to its thread, which says what it is doing. The signal comes in another thread. That thread
+// ends waits that would not end by themselves, and keeps the servers of this process alive until the session is closed.
 class signal_stop {
  public:
   struct patience {
-    std::chrono::milliseconds step;   // for the step under way, and then for the program to go on; then it is cancelled
-    std::chrono::milliseconds close;  // for the session to be closed
+    // The step under way has this long to end, and the program has as long to make its next call; then it is cancelled.
+    std::chrono::milliseconds step;
+    // The session has this long to be closed.
+    std::chrono::milliseconds close;
   };
 
-  // In a process that has been asked already nothing begins: throws what stopped() says.
+  // Throws stopped() in a process that was asked to stop before, so that nothing begins there.
   signal_stop(bool listens, const patience& p);
   signal_stop(const signal_stop&) = delete;
   ~signal_stop() { closed(); }
 
+  // True once a signal has come.
   bool asked() const { return signal_.load(std::memory_order_acquire) != 0; }
   std::string_view name() const { return name_of_stop_signal(signal_); }
+  // The error that tells of the signal, of code cancelled.
   error stopped() const { return stopped_by(signal_); }
 
-  // A pause that the signal ends; throws stopped() then.
+  // Sleeps. A signal ends the sleep, and then stopped() is thrown.
   void pause(std::chrono::milliseconds length);
 
-  // While this is there the session runs something: a step, which is cancelled only if it does not end soon, or what it
-  // begins with, after which there is nothing to save.
+  // Marks, while it lives, that the session runs something: a step, which is cancelled only if it does not end soon, or
+  // its beginning, which is cancelled at once because there is nothing to save yet.
   class busy {
    public:
     enum class with { step, beginning };
@@ -47,9 +51,9 @@ class signal_stop {
     signal_stop& of_;
   };
 
-  // From here on it ends by itself, and others wait for that.
+  // Says that the session ends by itself from here on. Other listeners to the signal wait for that.
   void closing();
-  // A signal does from here on what it did before there was this.
+  // Says that the session is closed. From here on a signal does what it did before this object was made.
   void closed();
 
  private:
@@ -60,9 +64,9 @@ class signal_stop {
   void set(session* s, busy::with what);
 
   void told(int signal);
-  // Requires: the lock.
+  // The time at which the thread of the signal looks again. Requires: the lock is held.
   clock::time_point next_look(clock::time_point began) const;
-  // Requires: the lock.
+  // Cancels what the session runs. Requires: the lock is held.
   void cancel();
 
   const patience patience_;
@@ -70,11 +74,11 @@ class signal_stop {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  session* session_ = nullptr;  // while it is busy
+  session* session_ = nullptr;  // the session while it is busy, or null
   busy::with what_{};
   bool closing_ = false, closed_ = false;
   clock::time_point idle_since_{};
-  std::optional<stop_listener> listener_;  // last, since it calls what uses the others
+  std::optional<stop_listener> listener_;  // last, since it calls a function that uses the other members
 };
 
 }}}  // namespace pinion::v0::train

@@ -61,7 +61,8 @@ PINION_DECL void signal_stop::told(int signal) {
 }
 
 PINION_DECL signal_stop::clock::time_point signal_stop::next_look(clock::time_point began) const {
-  const auto soon = clock::now() + std::chrono::milliseconds(100);  // what is cancelled may begin something else
+  // The next look is soon, because the program may begin something else after its step was cancelled.
+  const auto soon = clock::now() + std::chrono::milliseconds(100);
   if (session_) return what_ == busy::with::beginning ? soon : std::max(began + patience_.step, soon);
   return closing_ ? clock::time_point::max() : idle_since_ + patience_.step;
 }

@@ -1,5 +1,5 @@
-// Are the tasks there that a graph speaks of? Found out with a small graph of its own, so that a deadline is one for
-// the tasks to answer, not for the work of a step.
+// A probe that finds out whether the tasks that a graph names are there. It runs a small graph of its own, so that a
+// deadline applies to the answers of the tasks and not to the work of a step.
 #pragma once
 
 #include <chrono>
@@ -14,13 +14,14 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
+// An empty node on each task, to be run with a deadline. Copies share the graph. The thread of the session uses it.
 class task_probe {
  public:
-  // A node on each task, or set of tasks, that a node of the graph asks for.
+  // Makes a node on each task, or set of tasks, that a node of the graph asks for.
   explicit task_probe(const graph& of);
 
-  // Throws unavailable, aborted or deadline_exceeded, with the name of a task that does not answer in that time; what
-  // else goes wrong is left for the session to meet.
+  // Throws unavailable, aborted or deadline_exceeded, with the name of a task that does not answer within that time.
+  // Other errors are left for the session to meet.
   void run(session_options how, std::chrono::milliseconds at_most) const;
 
  private:
@@ -28,7 +29,7 @@ class task_probe {
   std::vector<operation> nodes_;
 };
 
-// Is it the error of a task that died, restarted or does not answer, and may come back?
+// True for the error of a task that died, restarted or does not answer, and may come back.
 bool may_come_back(const error& e);
 
 }}}  // namespace pinion::v0::train

@@ -41,7 +41,7 @@ auto decoding(const char* what, F&& f) {
   }
 }
 
-// A tensor of one float, as newer writers put a scalar; nothing of any other.
+// True for a tensor of one float, the form in which newer writers put a scalar; `value` receives it.
 inline bool is_float(protozero::pbf_reader tensor, float& value) {
   bool is_float = false, found = false;
   while (tensor.next()) {
@@ -157,7 +157,7 @@ PINION_DECL std::string hyperparameters_message(const std::vector<hyperparameter
       }
     }
     start.add_double(detail::start_field::time, start_time);
-  }  // lengths are put in when a builder goes
+  }  // a builder writes the length of its message when it is destroyed
   return bytes;
 }
 

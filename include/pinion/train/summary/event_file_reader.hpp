@@ -1,4 +1,10 @@
-// Reads an event file, record by record, also one that is still being written.
+// Reads an event file record by record, also while it is being written.
+//
+//   for (const auto& path : tr::event_files("logs")) {
+//     tr::event_file_reader file(path);
+//     while (auto e = file.next())
+//       for (const auto& point : tr::scalars_of(*e)) fmt::print("{} {} {}\n", e->step, point.tag, point.value);
+//   }
 #pragma once
 
 #include <cstdint>
@@ -13,18 +19,19 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Owns its place in the file. One thread at a time.
+// An open event file and the position in it, which it owns. For one thread at a time.
 class event_file_reader {
  public:
-  // Throws not_found where there is no file of that name.
+  // Throws not_found if there is no readable file of that name.
   explicit event_file_reader(const std::filesystem::path& file);
 
-  // The next event, or nothing at the end. A record of which a part is missing is the end too: asked again once the
-  // file has grown, it comes. Throws data_loss, naming file and offset, where a checksum is wrong or a record is no
-  // event; all that follows is then lost, and the next call throws again.
+  // The next event, or nothing at the end. A record that is not complete yet is the end, too; once the file has grown,
+  // the next call returns it. Throws data_loss, naming file and offset, if a checksum is wrong or a record is no
+  // event; what follows is lost then, and the next call throws again.
   std::optional<event> next();
 
-  std::uint64_t offset() const { return offset_; }  // of the next record
+  // The offset of the next record in the file, in bytes.
+  std::uint64_t offset() const { return offset_; }
 
  private:
   bool read(std::uint64_t from, std::string& to, std::uint64_t n);
@@ -35,7 +42,8 @@ class event_file_reader {
   std::uint64_t offset_ = 0;
 };
 
-// The event files of a directory, in the order in which readers take them: by name.
+// The event files of a directory, by name: the order in which readers take them. Throws not_found if the directory
+// cannot be listed.
 std::vector<std::filesystem::path> event_files(const std::filesystem::path& dir);
 
 }}}  // namespace pinion::v0::train

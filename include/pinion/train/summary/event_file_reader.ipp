@@ -20,7 +20,7 @@ inline void event_file_reader::fail(const std::string& what) const {
               what + " in event file '" + path_.string() + "', in the record at offset " + std::to_string(offset_));
 }
 
-// Are they there? Nothing is allocated before that is known.
+// Reads n bytes if the file has them. Nothing is allocated before that is known.
 inline bool event_file_reader::read(std::uint64_t from, std::string& to, std::uint64_t n) {
   in_.clear();
   in_.seekg(0, std::ios::end);
@@ -45,7 +45,7 @@ PINION_DECL std::optional<event> event_file_reader::next() {
     if (detail::little_endian<std::uint32_t>(std::string_view(rest).substr(n)) != masked_crc32c(payload))
       fail("a wrong checksum");
     const std::uint64_t after = offset_ + record_head + n + record_tail;
-    if (n == 0) {  // an empty event
+    if (n == 0) {  // the record of an empty event is skipped
       offset_ = after;
       continue;
     }

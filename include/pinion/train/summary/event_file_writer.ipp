@@ -25,7 +25,7 @@ inline std::string host_name() {
   return name;
 }
 
-// "events.out.tfevents.1700000000.host.123.0": names of one directory sort by time.
+// A name such as "events.out.tfevents.1700000000.host.123.0". The names of one directory sort by time.
 inline std::string event_file_name(double time, const std::string& suffix) {
   static std::atomic<int> count{0};
   char seconds[32];

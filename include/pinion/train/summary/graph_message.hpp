@@ -1,5 +1,5 @@
-// Graphs as TensorBoard shows them: GraphDef messages. Source: TensorFlow's graph.proto, node_def.proto,
-// attr_value.proto.
+// Graphs in the form that TensorBoard shows: GraphDef messages. Source: TensorFlow's graph.proto, node_def.proto,
+// attr_value.proto. A build without protozero throws unimplemented.
 #pragma once
 
 #include <functional>
@@ -12,20 +12,23 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Every node with its inputs, attributes and the shapes of its outputs, on the device that `device` names, or on none.
-// Of a tensor of more than 1024 bytes, and of text as long, only dtype and shape are told: weights are not for looking
-// at.
+// The message of a graph: every node with its inputs, its attributes, the shapes of its outputs and the device that
+// `device` returns for it, if it returns one. Tensors and texts of more than 1024 bytes are told by dtype and shape, or
+// by size, without their contents: weights are not for looking at.
 std::string graph_message(const graph& g, const std::function<std::string(const node&)>& device);
 
-// On the devices that were asked for, as far as they were, in the words of the requests.
+// The message with the devices that were asked for, in the words of the requests.
 std::string graph_message(const graph& g);
-// On the devices of a list: each request by the full name of the first that meets it, or in its own words.
+// The message with the devices of a list: each request becomes the full name of the first device that meets it, or
+// stays as it is where none does.
 std::string graph_message(const graph& g, const std::vector<device_info>& devices);
-// On the devices that were asked for, by full names as far as no session is needed to know them: a job that no request
-// of the graph names is localhost, whose task is 0; a replica is 0 beside a task, and an index 0 beside a type.
+// The message with the devices that were asked for, by full names as far as no session is needed to know them. If no
+// request names a job, the job is localhost and its task is 0; a replica beside a task is 0, and so is an index beside
+// a type.
 std::string graph_message_of_requests(const graph& g);
-// On the devices of a plan. Of nodes that are not in it, those that asked for a device stand on the first of the plan's
-// that meets the request (what stands with a node of the plan on that node's), so that a device has one name only.
+// The message with the devices of a plan. A node outside of the plan that asks for a device gets the first device of
+// the plan that meets its request; a node that stands with a node of the plan gets that node's device. Thus each device
+// has one name only.
 std::string graph_message(const graph& g, const plan& p);
 
 }}}  // namespace pinion::v0::train

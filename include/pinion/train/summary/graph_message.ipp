@@ -61,7 +61,7 @@ inline std::string shape_message(const shape& extent) {
   return bytes;
 }
 
-// A builder leaves no empty message behind, but a scalar's shape is one.
+// Adds a shape. The message is made apart, since a builder leaves no empty message behind, and a scalar's shape is one.
 inline void add_shape(protozero::pbf_builder<graph_value>& to, const shape& extent) {
   to.add_message(graph_value::shape, shape_message(extent));
 }
@@ -88,7 +88,7 @@ inline void add_tensor(protozero::pbf_builder<graph_value>& to, const any_tensor
   for (std::int64_t i = 0; i < t.count(); ++i) out.add_bytes(graph_tensor::strings, t.data<std::string>()[i]);
 }
 
-// "mul, add"
+// The names of a program's operations, as in "mul, add".
 inline std::string operations_of(const scalar::program& p) {
   std::string all;
   for (const auto& in : p.code)
@@ -97,7 +97,7 @@ inline std::string operations_of(const scalar::program& p) {
   return all;
 }
 
-// One overload for each type that an attribute may have.
+// Writes an attribute's value: one overload for each type that it may have.
 struct value_writer {
   protozero::pbf_builder<graph_value>& to;
 
@@ -142,7 +142,7 @@ inline std::string colocation_of(const node& n) {
   });
 }
 
-// By name: the same graph gives the same bytes.
+// The attributes by name, so that the same graph gives the same bytes.
 inline std::map<std::string, std::string> attributes_of(const node& n) {
   std::map<std::string, std::string> all;
   for (const auto& [name, value] : n.attrs)
@@ -197,7 +197,7 @@ namespace pinion { inline namespace v0 { namespace train {
 
 namespace detail {
 
-// The device that a node asks for, or that the node asks for with which it must stand.
+// The device that a node asks for. A colocated node asks for the device of its anchor.
 inline const device_spec& request_of(const graph& g, const node& n) {
   for (const std::string& anchor : n.colocation)
     if (const node_id id = g.id_of(anchor); id != no_node && !g[id].requested.empty()) return g[id].requested;
@@ -210,7 +210,7 @@ inline bool names_a_job(const graph& g) {
   return false;
 }
 
-// Requires: `local`, that the graph names no job.
+// A request with the fields that it leaves no choice of. Requires: `local` tells that the graph names no job.
 inline device_spec completed(device_spec request, bool local) {
   if (request.empty()) return request;
   if (local) request = merge(device_spec{}.with_job("localhost").with_task(0), request);
@@ -218,7 +218,7 @@ inline device_spec completed(device_spec request, bool local) {
   return request.type().empty() || request.index() >= 0 ? request : request.with_index(0);
 }
 
-// The full names of devices, by a plan.
+// The full names of devices, according to a plan.
 class planned_devices {
  public:
   explicit planned_devices(const plan& p) : plan_(p) {
@@ -236,7 +236,7 @@ class planned_devices {
     const auto at = placed_.find(name);
     return at == placed_.end() ? nullptr : at->second;
   }
-  // A device that the plan uses before one that it does not.
+  // The first device that meets a request; devices that the plan uses come before the others.
   std::string completed(const device_spec& request) const {
     const std::string* unused = nullptr;
     for (std::size_t d = 0; d < plan_.devices().size(); ++d) {

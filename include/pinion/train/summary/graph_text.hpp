@@ -10,11 +10,15 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// Of a message that graph_message made: a field a line, as protobuf prints it.
+// The text of a message that graph_message made: one field a line, as protobuf prints it. Throws unimplemented in a
+// build without protozero.
 std::string graph_text(std::string_view graph_message);
 
-// A graph on the devices that were asked for, as DIR/NAME, which is there whole or not at all; the folder is made if it
-// is not there. Errors of the file are those of files::output_file; unimplemented in a build without protozero.
+// Writes a graph, with the devices that were asked for, as DIR/NAME, and makes the folder if it does not exist. The
+// file is there whole or not at all. Errors of the disk are those of files::output_file; a build without protozero
+// throws unimplemented.
+//
+//   tr::write_graph(pn::default_graph(), "logs");       // logs/graph.pbtxt
 void write_graph(const graph& g, const std::filesystem::path& dir, std::string_view name = "graph.pbtxt");
 
 }}}  // namespace pinion::v0::train

@@ -29,7 +29,7 @@ namespace detail {
 struct text_field;
 using text_fields = std::span<const text_field>;
 
-// A field of a message: how its value is written; of a message, by which fields.
+// A field of a message: its name and the form of its value; for a message also the fields in it.
 struct text_field {
   protozero::pbf_tag_type number;
   std::string_view name;
@@ -63,7 +63,7 @@ inline constexpr text_field node_fields[] = {{1, "name", text_field::text},
                                              {5, "attr", text_field::message, attribute_fields}};
 inline constexpr text_field graph_fields[] = {{1, "node", text_field::message, node_fields}};
 
-// "a \"b\"\n\001"
+// A text quoted and escaped as in C: "a \"b\"\n\001".
 inline std::string quoted_as_c(std::string_view text) {
   std::string s = "\"";
   for (const char c : text) {
@@ -95,7 +95,7 @@ inline std::string_view data_type_name(int number) {
   }
 }
 
-// Appends a message's fields in the order in which it has them; those that are not in the table are left out.
+// Appends the fields of a message in their order; fields that are not in the table are left out.
 inline void append_text(std::string& to, protozero::pbf_reader from, text_fields known, const std::string& indent) {
   const auto line = [&](std::string_view name, std::string_view value) {
     to += fmt::format("{}{}: {}\n", indent, name, value);

@@ -1,8 +1,9 @@
-// Writes what TensorBoard shows of a run into an event file of a directory.
+// Writes the data that TensorBoard shows of a run into an event file of a directory.
 //
 //   tr::summary_writer writer{"logs/worker0"};
 //   writer.add(sess.run(merged), step);
 //   writer.add_graph(g, sess.plan(train));
+//   writer.add_hparams({{"learning_rate", .01}, {"optimizer", "momentum"}});
 #pragma once
 
 #include <cstdint>
@@ -18,38 +19,46 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// A directory is a run: two processes that write the same tags need one each. Owns its file. Thread-safe. Errors of the
-// file are those of event_file_writer; a build without protozero throws unimplemented when one is made. The destructor
-// writes what waits and throws nothing: who wants to know calls close().
+// Writes summaries, graphs and hyperparameters of one run. A directory is a run: two processes that write the same tags
+// need a directory each. It owns its file. Thread-safe. Errors of the file are those of event_file_writer; in a build
+// without protozero the constructor throws unimplemented. The destructor writes the events that wait and throws
+// nothing, so a program that wants to know of an error calls close().
 class summary_writer {
  public:
   using options = event_file_options;
 
+  // Makes the directory, if it does not exist, and an event file in it.
   explicit summary_writer(const std::filesystem::path& dir, const options& o = {}) : file_(dir, o) {}
 
-  // What a summary node yielded: one Summary message, or several, which count as one. In the steps of one tag later
-  // values have the greater steps. Throws invalid_argument where a string is no summary.
+  // Adds the value of a summary node: one Summary message, or a tensor of several, which are merged. Values of one tag
+  // are added with rising steps. Throws invalid_argument if a string is no summary.
   void add(const tensor<std::string>& serialized, std::int64_t step);
   void add(const std::string& serialized, std::int64_t step);
 
-  // Without a graph.
+  // Adds a point of a curve, without a node. Throws invalid_argument if the tag is empty or not UTF-8.
   void add_scalar(std::string_view tag, float value, std::int64_t step);
+  // Adds a text in Markdown, without a node. Throws invalid_argument if the tag is empty or not UTF-8.
   void add_text(std::string_view tag, const std::string& markdown, std::int64_t step);
-  // The hyperparameters of this run, for a table over the runs beside it.
+  // Adds the hyperparameters of this run, for a table of them beside those of other runs. Throws invalid_argument if
+  // a name is empty, or a name or text is not UTF-8.
   void add_hparams(const std::vector<hyperparameter>& all);
 
-  // The graph, each node coloured by the device that was asked for, or by the one that a plan puts it on, by its full
-  // name, so that TensorBoard lists a device once; a request that several devices may meet is named by the first of a
-  // session's list_devices(). A run shows the graph that was added last.
+  // Adds the graph; a run shows the graph that was added last. TensorBoard colours each node by its device: the one
+  // that was asked for, or the one that a plan puts it on. Devices have their full names, so that each is listed once.
+  // A request that several devices meet gets the name of the first of `devices`, a session's list_devices().
   void add_graph(const graph& g) { file_.add(event_kind::graph, graph_message_of_requests(g)); }
   void add_graph(const graph& g, const std::vector<device_info>& devices);
   void add_graph(const graph& g, const plan& p) { file_.add(event_kind::graph, graph_message(g, p)); }
 
+  // Adds a mark in the life of a session.
   void add_session_log(session_mark mark, std::int64_t step, std::string_view checkpoint_path = {});
 
+  // The path of the event file.
   const std::filesystem::path& path() const { return file_.path(); }
+  // Writes the events that wait.
   void flush() { file_.flush(); }
-  // Flushes; later calls of add throw failed_precondition, and closing twice is harmless.
+  // Writes the events that wait and closes the file. After that, add functions throw failed_precondition; a second
+  // close() does nothing.
   void close() { file_.close(); }
 
  private:
