@@ -73,7 +73,7 @@ struct auc_options {
 namespace detail {
 // Throws invalid_argument where there are fewer than two.
 std::int64_t checked_thresholds(const auc_options& o);
-metric auc_of(const expr<double>& labels, const expr<double>& predictions, std::int64_t thresholds);
+metric auc_of(const expr<double>& labels, const expr<double>& predictions, std::int64_t count);
 }  // namespace detail
 
 // The area under the curve of recall over false-positive rate, as trapezoids between num_thresholds thresholds: those

@@ -30,7 +30,10 @@ PINION_DECL void checkpoint_saver::begin() {
   step_.begin();
   if (!o_.saver) o_.saver = std::make_shared<pinion::train::saver>();
   files::make_folder(o_.dir);
-  files::output_file(std::filesystem::path(o_.dir) / "checkpoint");  // leaves what is there as it is
+  {
+    // Throws where the folder cannot be written. The list that is there stays, since nothing is committed.
+    const files::output_file writable(std::filesystem::path(o_.dir) / "checkpoint");
+  }
   for (const checkpoint_listener& l : o_.listeners)
     if (l.begin) l.begin();
 }
