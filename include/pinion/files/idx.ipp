@@ -119,7 +119,7 @@ class idx_content {
 }  // namespace detail
 
 PINION_DECL any_tensor read_idx(const file_path& path) {
-  const std::string name = path.text();
+  const std::string& name = path.text();
   detail::idx_content content(path);
   std::vector<std::byte> bytes;
   content.grow_to(4 + 4 * std::uint64_t{shape::max_rank}, bytes);

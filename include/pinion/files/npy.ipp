@@ -151,7 +151,7 @@ namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL any_tensor read_npy(const file_path& path) {
   const input_file file(path);
-  const std::string name = path.text();
+  const std::string& name = path.text();
   const auto refuse = [&](const std::string& why) { throw error(errc::data_loss, name + " " + why); };
   unsigned char start[12]{};
   const std::size_t got = file.read_some(0, start, 12);

@@ -12,7 +12,7 @@ namespace pinion { inline namespace v0 { namespace files {
 
 PINION_DECL safetensors_reader::safetensors_reader(const file_path& path) : file_(path) {
   static_assert(std::endian::native == std::endian::little, "elements are stored little-endian");
-  const std::string name = path.text();
+  const std::string& name = path.text();
   if (file_.size() < 8) throw error(errc::data_loss, name + " is no safetensors file: it has less than 8 bytes");
   unsigned char length[8];
   file_.read(0, length, 8);

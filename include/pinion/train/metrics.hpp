@@ -96,7 +96,7 @@ struct auc_options {
 namespace detail {
 // The number of thresholds as an integer. Throws invalid_argument if it is less than two.
 std::int64_t checked_thresholds(const auc_options& o);
-metric auc_of(const expr<double>& labels, const expr<double>& predictions, std::int64_t thresholds);
+metric auc_of(const expr<double>& labels, const expr<double>& predictions, std::int64_t count);
 }  // namespace detail
 
 // The area under the ROC curve (recall over the false-positive rate), summed by trapezoids between `num_thresholds`

@@ -42,22 +42,22 @@ inline expr<double> area_under_roc(const expr<double>& tp, const expr<double>& f
   return reduce_sum(width * height) * .5;
 }
 
-PINION_DECL metric auc_of(const expr<double>& labels, const expr<double>& predictions, std::int64_t n) {
-  tensor<double> thresholds({n, 1});
-  for (std::int64_t i = 0; i < n; ++i) thresholds(i, 0) = static_cast<double>(i) / static_cast<double>(n - 1);
-  thresholds(0, 0) = -1e-7, thresholds(n - 1, 0) = 1 + 1e-7;
+PINION_DECL metric auc_of(const expr<double>& labels, const expr<double>& predictions, std::int64_t count) {
+  tensor<double> thresholds({count, 1});
+  for (std::int64_t i = 0; i < count; ++i) thresholds(i, 0) = static_cast<double>(i) / static_cast<double>(count - 1);
+  thresholds(0, 0) = -1e-7, thresholds(count - 1, 0) = 1 + 1e-7;
   expect_same_shape("auc", labels, predictions);
   const expr<double> scores = reshape(predictions, {1, -1}), truth = reshape(labels, {1, -1});
   const expr<double> at = constant(thresholds, "thresholds");
   const expr<double> found = cast<double>(scores > at);
-  const auto tp = local_counter("true_positives", {n}), fp = local_counter("false_positives", {n}),
+  const auto tp = local_counter("true_positives", {count}), fp = local_counter("false_positives", {count}),
              positives = local_counter("positives"), negatives = local_counter("negatives");
   const expr<double> now_tp = assign_add(tp, reduce_sum(found * truth, {.axes = {1}})),
                      now_fp = assign_add(fp, reduce_sum(found * (1. - truth), {.axes = {1}})),
                      now_positive = assign_add(positives, reduce_sum(truth)),
                      now_negative = assign_add(negatives, reduce_sum(1. - truth));
-  return {area_under_roc(tp.read(), fp.read(), positives.read(), negatives.read(), n),
-          area_under_roc(now_tp, now_fp, now_positive, now_negative, n)};
+  return {area_under_roc(tp.read(), fp.read(), positives.read(), negatives.read(), count),
+          area_under_roc(now_tp, now_fp, now_positive, now_negative, count)};
 }
 
 }}}}  // namespace pinion::v0::train::detail

@@ -139,7 +139,7 @@ class saver {
   checkpoint_contents read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
                            std::optional<std::int64_t> number) const;
   std::string write(const checkpoint_contents& taken);
-  void assign(session& to, const std::vector<saved_variable>& variables, const std::vector<any_tensor>& values) const;
+  void assign(session& to, const std::vector<saved_variable>& found, const std::vector<any_tensor>& values) const;
   void remember(const std::string& prefix);
   static std::filesystem::path folder_of(const std::string& prefix);
   static bool is_listed(const std::string& prefix);

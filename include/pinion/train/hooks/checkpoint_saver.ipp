@@ -30,8 +30,10 @@ PINION_DECL void checkpoint_saver::begin() {
   step_.begin();
   if (!o_.saver) o_.saver = std::make_shared<pinion::train::saver>();
   files::make_folder(o_.dir);
-  // This proves that files can be made in the folder, and leaves an existing file as it is.
-  files::output_file(std::filesystem::path(o_.dir) / "checkpoint");
+  {
+    // This proves that files can be made in the folder. An existing list stays as it is, since nothing is committed.
+    const files::output_file writable(std::filesystem::path(o_.dir) / "checkpoint");
+  }
   for (const checkpoint_listener& l : o_.listeners)
     if (l.begin) l.begin();
 }

@@ -9,6 +9,14 @@
 // The nodes that minimize() makes for a variable W and momentum: the gradient by W; the slot variable W/Momentum; the
 // update W/ApplyMomentum, or W/SparseApplyMomentum for a sparse gradient, on the device of W; an operation "Momentum"
 // that runs all updates; and behind it the addition to the global step. An update is atomic for each variable.
+//
+// Each optimizer is a rule that updates every element of a variable and of its slots by the element of its gradient:
+//
+//   gradient_descent   w -= rate g                                                  no slots
+//   momentum           w -= rate a, a accumulates g                                 "momentum"
+//   adagrad            w -= rate g / sqrt(a), a accumulates g^2                     "accumulator"
+//   rmsprop            the step is divided by a moving root mean square of g        "rms", "mg", "momentum"
+//   adam               moving means of g and g^2, both corrected for their start    "m", "v"
 #pragma once
 
 #include <array>
