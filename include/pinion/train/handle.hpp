@@ -6,8 +6,8 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// The handle of the variable v, which the graph knows. Requires: v is of element type T. Throws not_found, as variable_of
-// does, if v was not made by variable().
+// The handle of the variable v, which the graph knows. Requires: v is of element type T. Throws not_found, as
+// variable_of does, if v was not made by variable().
 template <element T>
 variable_handle<T> handle_of(graph& g, node_id v) {
   return variable_handle<T>(variable_of(g, v));
