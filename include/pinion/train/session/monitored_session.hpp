@@ -79,7 +79,7 @@ class monitored_training_session {
   // Runs a step like session::run, with the hooks around it. A step that meets the end of its input (out_of_range) ends
   // training: if it fetches nothing it returns, otherwise it throws that error. Throws failed_precondition if
   // should_stop() is true, and the errors of the step and of the hooks.
-  template <dsl::fetchable... F>
+  template <runtime::fetchable... F>
   auto run(const F&... fetches) {
     return run(std::initializer_list<feed>{}, fetches...);
   }
@@ -97,7 +97,7 @@ class monitored_training_session {
     // The session itself: runs in it call no hooks.
     pinion::session& session() const { return *of_.session_; }
     // Runs like run(), but throws every error, so that run_step_fn() can call the whole function again.
-    template <dsl::fetchable... F>
+    template <runtime::fetchable... F>
     auto run_with_hooks(const F&... fetches) const {
       return run_with_hooks(std::initializer_list<feed>{}, fetches...);
     }
