@@ -1,4 +1,4 @@
-// All of pinion but the CUDA back end; clusters where Asio, Cereal and OpenSSL are there.
+// All of pinion: graphs, sessions and training; and clusters where Asio, Cereal and OpenSSL are there.
 #pragma once
 
 #include <pinion/graph.hpp>

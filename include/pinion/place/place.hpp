@@ -33,14 +33,6 @@ struct place_of_expr<expr<T, P, Tag>> {
 template <class E>
 using place_of = typename place_of_expr<std::remove_cvref_t<E>>::type;
 
-template <class P>
-constexpr dtype arithmetic_dtype() {
-  if constexpr (is_mapped<P>)
-    return P::recorded.arithmetic;
-  else
-    return dtype::invalid;
-}
-
 template <class Op, element T, class Tag>
 constexpr bool has_kernel() {
   if constexpr (std::is_void_v<Op>)
