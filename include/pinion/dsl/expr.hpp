@@ -17,11 +17,16 @@ struct placeholder;  // defined in op/source/op.hpp
 }
 
 class any_expr;
+class any_variable;
 
 namespace dsl {
 // The endpoint that an operand stands for, in the graph in use. Throws invalid_argument where it was never assigned, or
 // is a temporary that another expression has absorbed.
 any_expr endpoint_of(const any_expr& a, source_location where = {});
+// Variables are read for it; defined in op/variable/variable.hpp.
+any_expr endpoint_of(const any_variable& v, source_location where = {});
+template <partitioned A>
+any_expr endpoint_of(const A& a, source_location where = {});
 // An expression that is known to be of type E.
 template <expression E>
 E as_typed(const any_expr& e);
@@ -102,6 +107,9 @@ E as_typed(const any_expr& e) {
 // Adds the graph in use of an operand to what an op was given so far: null, or the graph of the operands before. Throws
 // invalid_argument where the operand is empty, or of another graph; names it and the line that made it.
 void join_graph(graph*& all, const any_expr& a);
+void join_graph(graph*& all, const any_variable& v);
+template <partitioned A>
+void join_graph(graph*& all, const A& a);
 template <scalar_operand A>
 void join_graph(graph*&, A) {}
 

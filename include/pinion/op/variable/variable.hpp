@@ -9,12 +9,6 @@
 
 namespace pinion { inline namespace v0 {
 
-class any_variable;
-
-namespace dsl {
-any_expr endpoint_of(const any_variable& v, source_location where = {});
-}
-
 // A variable, without its type: the node that names it, its initialiser, and its read. Refers to a graph that must
 // outlive it; the state lives in the task that runs it.
 class any_variable {
@@ -72,16 +66,14 @@ namespace dsl {
 // To be called once for each variable, by who makes it.
 void keep_variable(const any_variable& v);
 
-void join_graph(graph*& all, const any_variable& v);
 template <partitioned A>
 void join_graph(graph*& all, const A& a) {
   if (a.empty()) return join_graph(all, any_variable());
   join_graph(all, a.parts().front());
 }
 
-// The endpoint that an operand stands for, in the graph in use.
 template <partitioned A>
-any_expr endpoint_of(const A& a, source_location where = {}) {
+any_expr endpoint_of(const A& a, source_location where) {
   if (a.empty()) return endpoint_of(any_variable(), where);
   return endpoint_of(a.read(where), where);
 }
