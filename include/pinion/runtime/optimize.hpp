@@ -3,6 +3,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
 
 namespace pinion::inline v0::runtime {
@@ -11,6 +12,10 @@ inline constexpr std::int64_t largest_folded_constant = 1 << 20;  // bytes
 
 // Of a step's copy; the graph stays as it is. Every fetch yields what it did, up to rounding.
 optimized_step optimize(const graph& g, const placement& placed, const step_signature& signature);
+
+// The plan of a step that runs as it was placed, or as optimize() left it.
+plan explain(const placement_problem& problem, const placement& placed, const optimized_step& step,
+             const cost_model& costs = {});
 
 }  // namespace pinion::inline v0::runtime
 

@@ -20,4 +20,10 @@ PINION_DECL optimized_step optimize(const graph& g, const placement& placed, con
   return d.finished();
 }
 
+PINION_DECL plan explain(const placement_problem& problem, const placement& placed, const optimized_step& step,
+                         const cost_model& costs) {
+  if (!step.graph) return pinion::explain(problem, placed, costs);
+  return pinion::explain(problem, placed, {*step.graph, step.placement, step.fates}, costs);
+}
+
 }  // namespace pinion::inline v0::runtime

@@ -92,11 +92,7 @@ PINION_DECL int fold_constants(draft& d, std::int64_t limit) {
       value = alone.value();
     }
     if (value.empty()) continue;
-    node& constant = d.change(i);
-    constant.op = "Const";
-    constant.inputs.clear();
-    constant.attrs = {{"value", value}};
-    constant.outputs = {{value.dtype(), value.shape()}};
+    d.compute(i, value);
     ++folded;
   }
   return folded;

@@ -17,6 +17,7 @@ PINION_DECL int fold_transposes(draft& d) {
       const node_id from = d.node_at(i).inputs[side].node;
       if (!d.runs(from) || d.is_fed(from) || d[from].device != d[i].device || !turns_a_matrix(d.node_at(from)))
         continue;
+      d.fold(from, i);
       node& product = d.change(i);
       product.inputs[side] = d.node_at(from).inputs[0];
       product.attrs.set(flag, !product.attrs.get_or(flag, false));
