@@ -34,9 +34,9 @@ struct candidate_list {
 class placement_candidates {
  public:
   placement_candidates(const placement_problem& p, const placement_groups& groups);
-  // A list without devices where none can hold the group. Stays where it is.
+  // A list without devices where none can hold the group. Keeps its address.
   const candidate_list& of(placement_groups::group g);
-  // Every list that was asked for, in that order.
+  // Every list that of() made, in the order of their numbers.
   std::span<const candidate_list* const> lists() const { return numbered_; }
 
   // Would a device meet the demand, once type and index are given up?
@@ -57,8 +57,8 @@ class placement_candidates {
 
   const placement_problem& p_;
   const placement_groups& groups_;
-  std::vector<int> by_name_;  // all devices
-  std::vector<int> rank_;     // of each among them
+  std::vector<int> by_name_;  // all devices, in order
+  std::vector<int> rank_;     // of each device, in by_name_
   std::map<std::pair<std::string, int>, std::vector<int>> by_task_;
   std::unordered_map<group_demand, candidate_list, hash_demand> lists_;
   std::vector<const candidate_list*> numbered_;

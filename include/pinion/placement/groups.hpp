@@ -43,7 +43,7 @@ class placement_groups {
   const op_facts& facts(position i) const;
   // The ops that a device lacks, as bits of group_demand::needs.
   std::uint64_t missing_on(const device_info& d) const;
-  // Notes on the wishes that were given up, a request or a colocation, by the node whose they were.
+  // Notes on requests and colocations that were given up, by the position of the node that had them.
   const std::map<position, std::string>& dropped() const;
 
   // The op outside the problem that decides for a resource which asks for nothing itself; no_node for none.

@@ -18,7 +18,7 @@ class step_costs {
  public:
   using position = placement_groups::position;
 
-  // A value, or with output -1 a control edge, from one node to another.
+  // An edge of a value, or with output -1 a control edge.
   struct edge {
     position node;        // the other end
     std::int32_t output;  // of the producer
