@@ -15,8 +15,7 @@ namespace pinion::inline v0 {
 
 namespace detail {
 
-// Walks the records of a placement in the order of its nodes: the i-th record that is asked for is that of a node not
-// before the last one.
+// Finds the records of nodes that are asked for in ascending order, in one pass over all records.
 template <class Record>
 class record_walk {
  public:
@@ -37,7 +36,7 @@ class reason_words {
   reason_words(const placement_problem& p, const placement& placed)
       : p_(p), placed_(placed), dropped_(placed.dropped()), unmet_(placed.unmet()) {}
 
-  // Fills in where the i-th node goes, and why. To be called with ascending nodes.
+  // Fills in where the i-th node goes, and why. Requires: nodes are told in ascending order.
   void tell(std::size_t i, placed_node& row) {
     const node_id id = p_.nodes[i];
     const node& n = p_.graph[id];
