@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <pinion/device/cpu.hpp>
+#include <pinion/op/kernels.hpp>
 #include <pinion/placement/simple_placer.hpp>
 #include <pinion/runtime/executor.hpp>
 #include <pinion/runtime/prune.hpp>
