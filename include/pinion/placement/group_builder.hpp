@@ -169,7 +169,7 @@ inline void group_builder::enter(position i) {
   const bool elsewhere = !p_.local.empty() && !compatible(n.requested.with_type(""), p_.local.with_type(""));
   if (facts.kernels.empty() && elsewhere) {
     d.kernels = kernels_.any(n.requested.type());
-    if (d.kernels == kernel_pool::none) d.kernels = kernels_.any("");  // there is no such device, which is told later
+    if (d.kernels == kernel_pool::none) d.kernels = kernels_.any("");  // that no such device is there is told later
   }
   if (d.kernels == kernel_pool::none) {
     std::string types;
@@ -259,7 +259,7 @@ inline void group_builder::join(std::unordered_map<std::string_view, position>& 
   }
 }
 
-// Merges two groups or, by throwing a clash, leaves both as they were.
+// Merges two groups. Throws a clash where they cannot stand together, and leaves both as they were then.
 inline void group_builder::unite(position a, position b, bool soft) {
   const position x = root(a), y = root(b);
   if (x == y) return;
@@ -269,7 +269,7 @@ inline void group_builder::unite(position a, position b, bool soft) {
   if (!assigned && !(mine.keeps_state && theirs.keeps_state)) {
     if (!mine.keeps_state) release_[x] = true;
     if (!theirs.keeps_state) release_[y] = true;
-    return;  // all is done again without what is released
+    return;  // the pass is repeated without the released nodes
   }
   if (!assigned)
     throw clash{"the one must stay on " + to_string(requests_[mine.assigned]) + " and the other on " +

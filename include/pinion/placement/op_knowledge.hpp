@@ -1,5 +1,5 @@
-// What a placer knows of ops: which kernels they have, and what they cost. The library's own ops answer from its
-// catalogue; a planning tool may declare others.
+// The knowledge of ops that placers use: which kernels they have, and what they cost. The library's own ops answer from
+// its catalogue; a planning tool may declare others.
 #pragma once
 
 #include <cstdint>

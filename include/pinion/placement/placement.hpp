@@ -38,7 +38,7 @@ class placement {
 
   // The group of the i-th node: nodes of one group were placed together.
   std::uint32_t group(std::size_t i) const;
-  // What decided for the group of the i-th node; valid as long as the placement.
+  // The reason of the device of the i-th node's group; valid as long as the placement.
   placement_reason reason(std::size_t i) const;
   // Wishes that were given up, a request or a colocation, each as a note on its node; in the order of nodes.
   const std::vector<std::pair<node_id, std::string>>& dropped() const;

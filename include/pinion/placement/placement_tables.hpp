@@ -12,7 +12,7 @@
 
 namespace pinion::inline v0 {
 
-// What class placing decided for a group. Groups that were decided alike share one.
+// A decision of class placing for a group. Groups that were decided alike share one.
 struct placement_choice {
   placement_reason::kind by = placement_reason::first_device;
   std::uint32_t words = 0;    // in placement_tables::words

@@ -1,4 +1,5 @@
-// Why a group of nodes is on its device, and why a request of a node was not met: the records that explain() words.
+// Records of a placement that explain() puts into words: the reason of a group's device, and the cause of an unmet
+// request.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace pinion::inline v0 {
 
-// What decided for the device of a group, recorded by class placing when it decides. A view into the placement.
+// The reason of a group's device, which class placing records when it decides. A view into the placement.
 struct placement_reason {
   enum kind : std::uint8_t {
     first_device,  // nobody asked: the first device that may hold the group
@@ -26,7 +27,7 @@ struct placement_reason {
   std::span<const int> refused = {};  // devices that the request allows, but where a member has no kernel
 };
 
-// Why a node is on a device that does not meet its request.
+// The cause why a node is on a device that does not meet its request.
 struct unmet_request {
   enum kind : std::uint8_t {
     dropped,    // its group asks for something else; the note in placement::dropped() says who

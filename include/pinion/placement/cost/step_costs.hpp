@@ -26,7 +26,7 @@ class step_costs {
   };
 
   step_costs(const placement_problem& p, const placement_groups& groups, const cost_model& model);
-  // Of a problem that is placed. Requires: the nodes of the placement are those of the problem.
+  // The costs of a problem that is placed. Requires: the nodes of the placement are those of the problem.
   step_costs(const placement_problem& p, const placement& placed, const cost_model& model);
 
   position nodes() const { return static_cast<position>(p_.nodes.size()); }

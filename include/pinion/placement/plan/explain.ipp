@@ -142,7 +142,7 @@ class plan_writer {
     }
     return "";
   }
-  // Of the j-th node that runs.
+  // Fills in the op, sizes and times of the j-th node that runs.
   void tell_sizes(position j, placed_node& told) const {
     const node& n = runs_.graph[runs_.nodes[j]];
     told.op = n.op;

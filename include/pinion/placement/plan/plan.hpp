@@ -103,7 +103,7 @@ class plan {
   // Graphviz: the nodes that run, in a cluster for each task and in that for each device; edges between devices are
   // drawn thick.
   std::string to_dot() const;
-  // A page that stands alone: totals, a timeline, the nodes with their reasons, transfers, notes.
+  // An HTML page without outside parts: totals, a timeline, the nodes with their reasons, transfers, notes.
   std::string to_html() const;
 
  private:

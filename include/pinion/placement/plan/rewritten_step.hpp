@@ -1,4 +1,4 @@
-// The step that runs in place of the nodes of a problem, where passes rewrote them: what explain() is told of it.
+// A step that passes rewrote after it was placed, as explain() is told of it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace pinion::inline v0 {
 
-// What became of a node that was placed.
+// The fate of a node that was placed, once passes rewrote the step.
 struct node_fate {
   enum kind : std::uint8_t {
     runs,      // as it was made
