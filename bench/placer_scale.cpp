@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
     const pn::runtime::step_signature all{{}, {}, {nodes.back()}};
     const auto place = [&] { placed = pn::simple_placer{}(p); };
     const auto think = [&] { pn::cost_placer{m.costs(), 0}(p); };
-    const auto part = [&] { pn::runtime::partitioner(g, placed, all, 0).run(); };
+    const auto part = [&] { pn::runtime::cut_by_device(g, placed, all, 0); };
     const double simple_memory = memory(place), simple = least(count, place) / walked;
     const double part_memory = memory(part), cut = least(count, part) / walked;
     const double cost_memory = memory(think), cost = least(count, think) / walked;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <pinion/device/cpu.hpp>
+#include <pinion/op/kernels.hpp>
 #include <pinion/placement/simple_placer.hpp>
 #include <pinion/runtime/step/executor.hpp>
 #include <pinion/runtime/step/prune.hpp>
@@ -26,7 +27,7 @@ class step_profile {
     namespace rt = pinion::runtime;
     const pinion::placement_problem problem{
         .graph = graph_, .nodes = rt::prune(graph_, signature), .devices = {{cpu_.spec(), cpu_.name()}}};
-    auto parts = rt::partitioner(graph_, pinion::simple_placer{}(problem), signature, 0).run();
+    auto parts = rt::cut_by_device(graph_, pinion::simple_placer{}(problem), signature, 0);
     const rt::executable step(std::move(parts.at(0)), graph_, cpu_, services_, nullptr,
                               [this](const pinion::kernel_setup& s) { return timed(s); });
     items_ = static_cast<int>(step.items.size());

@@ -28,3 +28,4 @@
 #include <pinion/placement/policy/variables_on.ipp>
 #include <pinion/placement/request_pool.ipp>
 #include <pinion/placement/simple_placer.ipp>
+#include <pinion/placement/unmet_request.ipp>

@@ -1,6 +1,7 @@
 // The part of pinion::compiled that holds the bodies of rpc.
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
+#include <pinion/rpc/acceptor.ipp>
 #include <pinion/rpc/archive.ipp>
 #include <pinion/rpc/channel.ipp>
 #include <pinion/rpc/connection.ipp>
@@ -11,7 +12,6 @@
 #include <pinion/rpc/message.ipp>
 #include <pinion/rpc/network.ipp>
 #include <pinion/rpc/security.ipp>
-#include <pinion/rpc/acceptor.ipp>
 #include <pinion/rpc/tcp_network.ipp>
 #include <pinion/rpc/traffic.ipp>
 #endif

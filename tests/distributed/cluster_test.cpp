@@ -80,15 +80,28 @@ TEST_CASE("nested guards say which task and which device, and soft placement doe
 TEST_CASE("the task that a session targets places by its own placer, and the plan that comes back is whole") {
   local_cluster cluster({{"ps", 1}, {"worker", 1}}, {.placer = round_robin_placer{}});
   fresh f;
-  auto a = place<"/cpu:0">(constant(1, "a"));
+  auto a = place<"/cpu:0">(placeholder<int>({}, "a"));
   auto b = identity(a, "b"), c = identity(b, "c");
   session sess{{.target = cluster.target("worker", 0), .operation_timeout = 20s}};
   sess.list_devices();  // so that all tasks are known
-  CHECK(int(sess.run(c)) == 1);
+  CHECK(int(sess.run({{a, 1}}, c)) == 1);
   const auto p = sess.plan(c);
   CHECK(p.device_of("b") != p.device_of("c"));
   CHECK((p.transfers().size() > 0 && p.edges().size() == 2 && p.totals().size() == 2));
   CHECK_THAT(p.to_html(), Catch::Contains("/job:ps/replica:0/task:0/device:CPU:0"));
+}
+
+TEST_CASE("the plan of a session on a cluster shows the step that would run") {
+  auto& cluster = any_cluster();
+  fresh f;
+  auto a = constant<float>({{1, 2}}, "a");
+  auto b = transpose(a, {1, 0}, "b");
+  auto plain = toward(cluster.target("worker", 0));
+  plain.optimize = false;
+  const auto p = session{toward(cluster.target("worker", 0))}.plan(b);
+  CHECK((p.find("a")->optimized == "folded into b" && !p.find("a")->runs));
+  CHECK((p.find("b")->optimized == "computed once, before the step" && p.edges().empty()));
+  CHECK(session{plain}.plan(b).edges().size() == 1);
 }
 
 TEST_CASE("a session on a cluster brings no placer and records no costs, and says who does") {

@@ -432,7 +432,9 @@ TEST_CASE("plans and signatures come out as they went in") {
                       .bytes_out = 400,
                       .state = 8,
                       .starts = .5,
-                      .ends = 1.5};
+                      .ends = 1.5,
+                      .optimized = "folded into a/c",
+                      .runs = false};
   const plan_figures figures{.soft = true,
                              .totals = {{2, 8, 1.5, 400}},
                              .transfers = {{"a/b:0", 0, 0, 400}},
@@ -445,6 +447,7 @@ TEST_CASE("plans and signatures come out as they went in") {
   const placed_node& m = q.nodes()[0];
   CHECK(std::tuple(m.id, m.requested, m.device_index, m.refused, m.fallback, m.location, m.bytes_out) ==
         std::tuple(n.id, n.requested, n.device_index, n.refused, n.fallback, n.location, n.bytes_out));
+  CHECK(std::tuple(m.optimized, m.runs) == std::tuple(n.optimized, n.runs));
   CHECK(q.devices()[0].memory_limit == 5);
   CHECK(q.devices()[0].lacks == p.devices()[0].lacks);
   CHECK((q.allows_fallback() && q.makespan() == 1.5 && q.transfers()[0].bytes == 400 && q.totals()[0].peak == 400));

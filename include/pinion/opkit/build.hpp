@@ -24,7 +24,7 @@ struct node_request {
   source_location where = {};
   std::vector<node_id> control_inputs = {};
   bool may_be_absorbed = false;
-  bool named = false;  // by its user: it stays a node, though it may be settled late
+  bool named = false;           // by its user: it stays a node, though it may be settled late
   std::string exact_name = {};  // instead of base_name: full, and known to be unique
 };
 

@@ -1,4 +1,4 @@
-// A placer of any type, for options.
+// The concept of a placer, and a placer of any type, which options hold.
 #pragma once
 
 #include <concepts>
@@ -12,13 +12,14 @@
 
 namespace pinion { inline namespace v0 {
 
-// A placer: a function object from a problem to a placement; class placing is what it works with.
+// A placer is a function object from a problem to a placement, which it builds with class placing.
 template <class P>
 concept placer = requires(const P& place, const placement_problem& problem) {
   { place(problem) } -> std::convertible_to<placement>;
 };
 
-// A copy of a placer; empty: the simple one. What a placer throws that is no error of ours is made one.
+// Owns a copy of a placer; an empty one is the simple placer. An exception of another type than pinion::error that the
+// placer throws is thrown on as one. Calls are as safe among threads as those of the placer.
 class any_placer {
  public:
   any_placer() = default;

@@ -1,7 +1,9 @@
-// Which devices may hold a group, the best first.
+// The candidates of a group: the devices that may hold it, the best first.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -13,29 +15,40 @@
 
 namespace pinion { inline namespace v0 {
 
-// One answer, shared by the groups that ask for the same.
+// The candidates of all groups with one demand. Devices are indices into problem.devices.
 struct candidate_list {
-  std::vector<int> devices;  // indices into problem.devices
+  std::vector<int> devices;
   std::vector<bool> holds;   // by device
+  std::vector<int> refused;  // devices that the request allows, but where a member has no kernel; ascending
+  std::uint32_t number = 0;  // in placement_candidates::lists()
+
+  bool may_hold(int device) const {
+    return device >= 0 && static_cast<std::size_t>(device) < holds.size() && holds[static_cast<std::size_t>(device)];
+  }
 };
 
-// Order: a function's caller first; the home task where neither job nor task is asked for; then by kernel priority,
-// device type, the home task before others, and name, numbers in names counting as numbers. Source: TensorFlow,
-// colocation_graph.cc and (since 2.0, for local devices before others) device_set.cc, but for the home task as the
-// first of rules and the numbers. Refers to the problem and its groups; for one thread.
+// Devices are ordered by these rules, the first of which outweighs the others: the device of a function's caller; the
+// home task, where neither job nor task is asked for; kernel priority; device type; the home task; name, in which
+// numbers count as numbers. Source: TensorFlow, colocation_graph.cc and (since 2.0, for local devices before others)
+// device_set.cc, except for the second rule and the numbers. Refers to the problem and its groups; for one thread.
 class placement_candidates {
  public:
   placement_candidates(const placement_problem& p, const placement_groups& groups);
-  // Empty where no device can hold the group.
+  // A list without devices where none can hold the group. Keeps its address.
   const candidate_list& of(placement_groups::group g);
+  // Every list that of() made, in the order of their numbers.
+  std::span<const candidate_list* const> lists() const { return numbered_; }
 
-  // Is there a device for it, once type and index are given up?
-  bool could_loosen(const group_demand& d) const { return !matching(loosened(d, false), d).empty(); }
+  // Would a device meet the demand, once type and index are given up?
+  bool could_loosen(const group_demand& d) const { return !search(loosened(d, false), d).devices.empty(); }
 
  private:
+  struct found {
+    std::vector<int> devices, refused;
+  };
   const candidate_list& find(const group_demand& d);
   device_spec loosened(const group_demand& d, bool resource_stays) const;
-  std::vector<int> matching(const device_spec& request, const group_demand& d) const;
+  found search(const device_spec& request, const group_demand& d) const;
   const std::vector<int>& within(const device_spec& request) const;
 
   struct hash_demand {
@@ -44,10 +57,11 @@ class placement_candidates {
 
   const placement_problem& p_;
   const placement_groups& groups_;
-  std::vector<int> by_name_;  // all devices
-  std::vector<int> rank_;     // of each among them
+  std::vector<int> by_name_;  // all devices, in order
+  std::vector<int> rank_;     // of each device, in by_name_
   std::map<std::pair<std::string, int>, std::vector<int>> by_task_;
   std::unordered_map<group_demand, candidate_list, hash_demand> lists_;
+  std::vector<const candidate_list*> numbered_;
   group_demand last_demand_;
   const candidate_list* last_ = nullptr;
 };

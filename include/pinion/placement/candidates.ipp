@@ -38,16 +38,19 @@ PINION_DECL placement_candidates::placement_candidates(const placement_problem& 
   }
 }
 
-// Asked for, then without its type and index, then without those of the resource too. Job and task are never given up.
+// Soft placement gives up the type and index of the request, then those of a resource's request too; never a job or
+// task.
 PINION_DECL const candidate_list& placement_candidates::find(const group_demand& d) {
   const auto [at, fresh] = lists_.try_emplace(d);
   candidate_list& list = at->second;
   if (!fresh) return list;
-  list.devices = matching(groups_.requests()[d.requested], d);
-  if (list.devices.empty() && p_.soft) {
-    list.devices = matching(loosened(d, true), d);
-    if (list.devices.empty()) list.devices = matching(loosened(d, false), d);
-  }
+  list.number = static_cast<std::uint32_t>(numbered_.size());
+  numbered_.push_back(&list);
+  found all = search(groups_.requests()[d.requested], d);
+  if (all.devices.empty() && p_.soft) all = search(loosened(d, true), d);
+  if (all.devices.empty() && p_.soft) all = search(loosened(d, false), d);
+  list.devices = std::move(all.devices);
+  list.refused = std::move(all.refused);
   list.holds.assign(p_.devices.size(), false);
   for (const int device : list.devices) list.holds[static_cast<std::size_t>(device)] = true;
   return list;
@@ -69,25 +72,29 @@ inline const std::vector<int>& placement_candidates::within(const device_spec& r
   return at == by_task_.end() ? nothing : at->second;
 }
 
-inline std::vector<int> placement_candidates::matching(const device_spec& request, const group_demand& demand) const {
+inline placement_candidates::found placement_candidates::search(const device_spec& request,
+                                                                const group_demand& demand) const {
   const auto& able = groups_.kernels()[demand.kernels];
   const bool any_task = request.job().empty() && request.task() < 0;
-  std::vector<std::tuple<bool, bool, int, int, bool, int, int>> found;
+  std::vector<std::tuple<bool, bool, int, int, bool, int, int>> able_devices;
+  found all;
   for (const int d : within(request)) {
     const device_spec& spec = p_.devices[static_cast<std::size_t>(d)].spec;
     if (!is_specification(request, spec)) continue;
     const int type = groups_.kernels().index_of(spec.type());
     const auto kernel = std::find_if(able.begin(), able.end(), [&](const auto& e) { return e.type == type; });
-    if (kernel == able.end()) continue;
-    if (demand.needs & groups_.missing_on(p_.devices[static_cast<std::size_t>(d)])) continue;
+    if (kernel == able.end() || demand.needs & groups_.missing_on(p_.devices[static_cast<std::size_t>(d)])) {
+      all.refused.push_back(d);
+      continue;
+    }
     const bool away = !is_specification(p_.home, spec);
-    found.emplace_back(p_.first.empty() || spec != p_.first, any_task && away, -kernel->priority, type, away,
-                       rank_[static_cast<std::size_t>(d)], d);
+    able_devices.emplace_back(p_.first.empty() || spec != p_.first, any_task && away, -kernel->priority, type, away,
+                              rank_[static_cast<std::size_t>(d)], d);
   }
-  std::sort(found.begin(), found.end());
-  std::vector<int> devices;
-  for (const auto& f : found) devices.push_back(std::get<6>(f));
-  return devices;
+  std::sort(able_devices.begin(), able_devices.end());
+  for (const auto& able_device : able_devices) all.devices.push_back(std::get<6>(able_device));
+  std::sort(all.refused.begin(), all.refused.end());
+  return all;
 }
 
 }}  // namespace pinion::v0

@@ -1,4 +1,4 @@
-// A device as a placer sees it: there, or only thought of.
+// A device as a placer sees it, whether it exists or is only planned for.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// How fast a device is, for estimates. Zeros: what is usual for its type.
+// The speed of a device, for estimates. A zero stands for what is usual for its type.
 struct device_speed {
   double flops = 0;             // operations a second
   double memory_bandwidth = 0;  // bytes a second that a kernel reads and writes
@@ -17,13 +17,13 @@ struct device_speed {
   friend bool operator==(const device_speed&, const device_speed&) = default;
 };
 
-// A value.
+// A device that nodes can be placed on. A value.
 struct device_info {
   device_spec spec = {};
   std::string name = {};                // the full text of the spec
   std::int64_t memory_limit = 0;        // bytes; 0: not known
   std::string description = {};         // empty for a CPU
-  device_speed speed = {};              // declared by who plans
+  device_speed speed = {};              // as declared; planning tools set it
   std::vector<std::string> lacks = {};  // ops without a kernel here, although the device type has one
   bool memory_is_limited = true;        // false: memory_limit is a nominal figure, as of a CPU
 };

@@ -1,4 +1,4 @@
-// Nodes that must stand together, and what each group of them asks for.
+// The groups of a problem: nodes that must stand on one device, and what each group demands of it.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@ namespace pinion { inline namespace v0 {
 class kernel_pool;
 class request_pool;
 struct group_demand;
+struct group_lead;
 struct group_tables;
 
-// Groups of the nodes of a problem, made by class grouping. Nodes are told by their position in problem.nodes, groups
-// by numbers in the order of their first members. Made once; refers to the problem. Throws, naming the nodes, where two
-// that must stand together cannot.
+// Found by class group_builder when it is constructed, and fixed from then on. A node is named by its position in
+// problem.nodes, a group by a number in the order of first members. Refers to the problem; read by any thread. The
+// constructor throws invalid_argument, naming the nodes, where two nodes must stand together and cannot.
 class placement_groups {
  public:
   using position = std::uint32_t;
@@ -31,18 +32,21 @@ class placement_groups {
 
   group size() const;
   group of(position i) const;
+  // The group of each node, by position.
+  std::span<const group> all() const;
   std::span<const position> members(group g) const;
   const group_demand& demand(group g) const;
-  // Where a node stands in problem.nodes; `absent` for one that is not there.
+  const group_lead& lead(group g) const;
+  // The position of a node in problem.nodes; `absent` for one that is not there.
   position position_of(node_id id) const;
   const node& at(position i) const;
   const op_facts& facts(position i) const;
   // The ops that a device lacks, as bits of group_demand::needs.
   std::uint64_t missing_on(const device_info& d) const;
-  // What was given up of the wishes of some nodes.
+  // Notes on requests and colocations that were given up, by the position of the node that had them.
   const std::map<position, std::string>& dropped() const;
 
-  // The op outside the problem whose guard decided for a resource that asks for nothing itself; no_node for none.
+  // The op outside the problem that decides for a resource which asks for nothing itself; no_node for none.
   node_id asked_outside(position i) const;
 
   const request_pool& requests() const;

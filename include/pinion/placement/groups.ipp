@@ -1,15 +1,15 @@
 // Bodies of <pinion/placement/groups.hpp>.
 #pragma once
 
+#include <pinion/placement/group_builder.hpp>
 #include <pinion/placement/group_tables.hpp>
-#include <pinion/placement/grouping.hpp>
 #include <pinion/placement/groups.hpp>
 
 namespace pinion { inline namespace v0 {
 
 namespace detail {
 
-// Requires: no more than 64 ops, or they have no bits.
+// Gives each op that some device lacks a bit of group_demand::needs.
 inline void note_rare_ops(group_tables& t) {
   for (const device_info& d : t.problem.devices)
     for (const std::string& op : d.lacks) {
@@ -26,7 +26,7 @@ PINION_DECL placement_groups::placement_groups(const placement_problem& p)
   if (p.devices.empty()) throw error(errc::failed_precondition, "there is no device to place nodes on");
   for (position i = 0; i < p.nodes.size(); ++i) tables_->position_of[static_cast<std::size_t>(p.nodes[i])] = i;
   detail::note_rare_ops(*tables_);
-  detail::grouping(*tables_).run();
+  detail::group_builder(*tables_).run();
 }
 
 PINION_DECL placement_groups::~placement_groups() = default;
@@ -37,12 +37,18 @@ PINION_DECL placement_groups::group placement_groups::size() const {
 PINION_DECL placement_groups::group placement_groups::of(position i) const {
   return tables_->group_of[i];
 }
+PINION_DECL std::span<const placement_groups::group> placement_groups::all() const {
+  return tables_->group_of;
+}
 PINION_DECL std::span<const placement_groups::position> placement_groups::members(group g) const {
   const auto& begin = tables_->begin;
   return {tables_->members.data() + begin[g], begin[g + 1] - begin[g]};
 }
 PINION_DECL const group_demand& placement_groups::demand(group g) const {
   return tables_->demands[g];
+}
+PINION_DECL const group_lead& placement_groups::lead(group g) const {
+  return tables_->leads[g];
 }
 PINION_DECL placement_groups::position placement_groups::position_of(node_id id) const {
   return tables_->position_of[static_cast<std::size_t>(id)];

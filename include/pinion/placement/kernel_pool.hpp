@@ -1,4 +1,4 @@
-// Kernel lists as small numbers: which device types can run a node, or all nodes of a group, the best first.
+// A pool of kernel lists, each known by a small id: the device types that can run a node, or all nodes of a group.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace pinion { inline namespace v0 {
 
-// TensorFlow's order of device types: accelerators, then CPUs, then those that compile for them.
+// The rank of a device type, higher for better ones. TensorFlow's order: accelerators, CPUs, compilers for these.
 int rank_of_type(std::string_view type);
 
-// The types of some devices and lists of them, each kept once. Grows; for one thread.
+// Keeps the types of some devices, and each list of them once, the best type first. Grows; for one thread.
 class kernel_pool {
  public:
   using id = std::uint32_t;
   struct entry {
-    int type;  // in types(), which are in order: a smaller one is better
+    int type;  // an index in types(): a smaller one is better
     int priority;
     friend bool operator==(const entry&, const entry&) = default;
     friend auto operator<=>(const entry&, const entry&) = default;
@@ -36,12 +36,12 @@ class kernel_pool {
   int index_of(std::string_view type) const;
   const list& operator[](id i) const { return lists_[i]; }
 
-  // Those kernels for which there is a device.
+  // The kernels of an op for whose type there is a device.
   id of(const op_facts& facts);
-  // Every type, or the one that is asked for.
+  // All types, or the one that is named.
   id any(std::string_view type);
 
-  // What both can run on. The priorities of the side that has some hold; where both have and disagree, none do.
+  // The types that are in both lists. If one list has priorities they hold; if both have and disagree, none hold.
   id common(id a, id b);
 
  private:

@@ -1,6 +1,7 @@
 // Bodies of <pinion/placement/op_knowledge.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <unordered_map>
@@ -10,10 +11,22 @@
 
 namespace pinion { inline namespace v0 {
 
+PINION_DECL bool op_facts::has_kernel(std::string_view device_type) const {
+  return std::any_of(kernels.begin(), kernels.end(), [&](const kernel_on& k) { return k.device_type == device_type; });
+}
+
+PINION_DECL bool op_facts::has_kernel(std::string_view op, const device_info& on) const {
+  return has_kernel(on.spec.type()) && std::find(on.lacks.begin(), on.lacks.end(), op) == on.lacks.end();
+}
+
 PINION_DECL std::string op_knowledge::missing(const node& n, std::string_view device_type) const {
   std::string text = n.op + " has no kernel on " + std::string(device_type), where;
   for (const kernel_on& k : facts(n).kernels) where += (where.empty() ? "" : " and ") + k.device_type;
   return text + (where.empty() ? ", nor anywhere" : "; there is one on " + where);
+}
+
+PINION_DECL std::string op_knowledge::missing_on(const node& n, const device_info& device) const {
+  return facts(n).has_kernel(device.spec.type()) ? device.name + " lacks " + n.op : missing(n, device.spec.type());
 }
 
 namespace detail {
@@ -41,7 +54,7 @@ class library_knowledge final : public op_knowledge {
   struct known {
     const definition* def = nullptr;
     std::array<op_facts, dtypes> facts;
-    const known* next = nullptr;  // of those that were registered
+    const known* next = nullptr;  // in the list of registered ops
 
     explicit known(const definition& d) : def(&d) {
       for (unsigned t = 0; t < dtypes; ++t) facts[t] = facts_of(d, static_cast<dtype>(t));
@@ -51,7 +64,7 @@ class library_knowledge final : public op_knowledge {
     const auto at = ops_.find(n.op);
     return at != ops_.end() ? at->second : registered(definition_of(n.op));
   }
-  // Such ops are few, and stay as long as the program: a list that only grows.
+  // Registered ops are few and stay as long as the program, so their list only grows and is read without a lock.
   const known& registered(const definition& def) const {
     for (const known* k = registered_.load(std::memory_order_acquire); k; k = k->next)
       if (k->def == &def) return *k;

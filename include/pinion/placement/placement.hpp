@@ -1,4 +1,4 @@
-// Where each node of a problem goes: what a placer answers, and what a step is cut by.
+// A placement: the device of each node of a problem, and what decided for it. Placers yield one; steps are cut by it.
 #pragma once
 
 #include <cstdint>
@@ -13,43 +13,51 @@
 #include <pinion/base/config.hpp>
 #include <pinion/graph/graph.hpp>
 #include <pinion/placement/device_info.hpp>
+#include <pinion/placement/reason.hpp>
 
 namespace pinion { inline namespace v0 {
 
 struct placement_tables;
 
-// A value, made by class placing, so that it keeps every rule. Its copies share it. A few bytes a node: its texts are
-// made by explain().
+// A value that only class placing makes, so that it keeps every rule. Refers to nothing; copies share one set of tables
+// and may be read by any thread. It takes a few bytes for each node, since explain() alone puts its records into words.
 class placement {
  public:
   placement();
-  // A move is a copy, so that none is left without tables.
+  // A move is a copy, so that no placement is left without tables.
   placement(const placement&) = default;
   placement& operator=(const placement&) = default;
   explicit placement(std::shared_ptr<const placement_tables> made) : tables_(std::move(made)) {}
 
   const std::vector<device_info>& devices() const;
   const std::vector<node_id>& nodes() const;  // ascending
-  // Of the i-th node, in devices().
+  // The device of the i-th node, as an index into devices().
   int device_index(std::size_t i) const;
   std::span<const std::int32_t> device_indices() const;
   const device_info& device(std::size_t i) const;
-  // In the placer's words; "" where the rules alone decided.
-  std::string_view reason(std::size_t i) const;
-  // The same of some of the nodes, under other ids: (present one, other one), both ascending.
-  placement renamed(const std::vector<std::pair<node_id, node_id>>& ids) const;
-  // What was given up of the wishes of some nodes, in their order: a request, or a colocation.
+
+  // The group of the i-th node: nodes of one group were placed together.
+  std::uint32_t group(std::size_t i) const;
+  // The reason of the device of the i-th node's group; valid as long as the placement.
+  placement_reason reason(std::size_t i) const;
+  // Wishes that were given up, a request or a colocation, each as a note on its node; in the order of nodes.
   const std::vector<std::pair<node_id, std::string>>& dropped() const;
+  // The nodes whose device does not meet their request; in the order of nodes.
+  const std::vector<std::pair<node_id, unmet_request>>& unmet() const;
+
+  // The devices and groups of some of the nodes, under other ids: pairs of present and other id, both ascending.
+  // Reasons, which name nodes by their present ids, stay behind.
+  placement renamed(const std::vector<std::pair<node_id, node_id>>& ids) const;
 
  private:
   std::shared_ptr<const placement_tables> tables_;
 };
 
-// Keeps the devices of nodes that had none; yields which they are, in order, as places in the placement.
+// Keeps the devices of nodes that had none, and yields the indices of these nodes, ascending.
 std::vector<std::size_t> keep(const placement& placed, std::unordered_map<node_id, std::string>& kept);
 
-// What TensorFlow logs of them: a line for each, "mul: (Mul): /job:localhost/replica:0/task:0/device:CPU:0", then one
-// for each wish of theirs that was dropped.
+// The log of some nodes in TensorFlow's format: a line for each, "mul: (Mul): /job:localhost/replica:0/task:0/device:
+// CPU:0", then one for each of their wishes that was given up.
 std::vector<std::string> placement_lines(const graph& g, const placement& placed,
                                          const std::vector<std::size_t>& fresh);
 

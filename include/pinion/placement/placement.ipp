@@ -32,23 +32,31 @@ PINION_DECL std::span<const std::int32_t> placement::device_indices() const {
 PINION_DECL const device_info& placement::device(std::size_t i) const {
   return tables_->devices[static_cast<std::size_t>(tables_->device[i])];
 }
-PINION_DECL std::string_view placement::reason(std::size_t i) const {
-  return tables_->reasons[tables_->reason[i]];
+PINION_DECL std::uint32_t placement::group(std::size_t i) const {
+  return tables_->group[i];
+}
+PINION_DECL placement_reason placement::reason(std::size_t i) const {
+  if (tables_->groups.empty()) return {};
+  const auto& group = tables_->groups[tables_->group[i]];
+  const placement_choice& choice = tables_->choices[group.choice];
+  return {choice.by, group.leader, group.culprit, tables_->words[choice.words], tables_->refused[choice.refused]};
 }
 PINION_DECL const std::vector<std::pair<node_id, std::string>>& placement::dropped() const {
   return tables_->dropped;
+}
+PINION_DECL const std::vector<std::pair<node_id, unmet_request>>& placement::unmet() const {
+  return tables_->unmet;
 }
 
 PINION_DECL placement placement::renamed(const std::vector<std::pair<node_id, node_id>>& ids) const {
   auto other = std::make_shared<placement_tables>();
   other->devices = tables_->devices;
-  other->reasons = tables_->reasons;
   std::size_t i = 0;
   for (const auto& [from, to] : ids) {
     while (tables_->nodes[i] != from) ++i;
     other->nodes.push_back(to);
     other->device.push_back(tables_->device[i]);
-    other->reason.push_back(tables_->reason[i]);
+    other->group.push_back(tables_->group[i]);
   }
   return placement(std::move(other));
 }

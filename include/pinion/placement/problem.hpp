@@ -1,4 +1,4 @@
-// What a placer is given: the nodes to place, the devices there are, and the rules.
+// A placement problem: the nodes to place, the devices that there are, and the rules. A placer is given one.
 #pragma once
 
 #include <string>
@@ -10,18 +10,19 @@
 
 namespace pinion { inline namespace v0 {
 
-// Refers to a graph and to what is known of its ops; valid during one placement.
+// Refers to a graph and to the knowledge of its ops, and is valid while both are; made for one placement.
 struct placement_problem {
   const pinion::graph& graph;
   std::vector<node_id> nodes;  // ascending, closed under inputs but for fed ones
   std::vector<device_info> devices;
-  std::unordered_map<node_id, std::string> kept = {};  // nodes that were placed before keep their device
+  std::unordered_map<node_id, std::string> kept = {};  // the devices of nodes that an earlier run placed
   device_spec home = {};                               // job and task preferred where a request names neither
   bool soft = false;                                   // may a request that cannot be met be loosened?
   const op_knowledge& ops = library_ops();
-  device_spec local =
-      {};  // the task that knows `ops`; other tasks may have kernels that it has not. {}: all have these
-  device_spec first = {};  // a device that goes before all others: of a function's caller, for the body
+  // The task that `ops` speaks for: other tasks may have kernels that it has not. Empty where `ops` speaks for all.
+  device_spec local = {};
+  // A device that is preferred to all others: that of a function's caller, when the function's body is placed.
+  device_spec first = {};
 };
 
 }}  // namespace pinion::v0

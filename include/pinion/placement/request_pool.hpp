@@ -1,4 +1,4 @@
-// Requests as small numbers: a graph of a million nodes asks for a few devices only.
+// A pool of device requests, each known by a small id: a graph of a million nodes asks for a few devices only.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// Specs, each kept once, and what comes of merging two, computed once. Grows; for one thread.
+// Keeps each spec once, and the result of merging each pair once. Grows; for one thread.
 class request_pool {
  public:
   using id = std::uint32_t;
@@ -22,9 +22,10 @@ class request_pool {
   id add(const device_spec& spec);
   const device_spec& operator[](id i) const { return specs_[i]; }
 
-  // Both at once; nothing where they clash. A soft merge gives up a device type or index they do not agree on.
+  // The request that meets both, or nothing where they clash. A soft merge gives up a device type or index on which
+  // they do not agree.
   std::optional<id> merged(id a, id b, bool soft);
-  // `a` with what `by` fixes.
+  // `a`, but with every field that `by` sets.
   id specialised(id a, id by) { return by == nothing ? a : add(merge(specs_[a], specs_[by])); }
   bool are_comparable(id a, id b) const;
 

@@ -1,5 +1,5 @@
-// The simple placer: TensorFlow's rules. Requests and kernels narrow the candidates, the first one is taken; constants
-// and the like follow their consumers.
+// The simple placer, which keeps TensorFlow's rules: each group goes to its first candidate, but constants and the like
+// follow their consumers.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -7,12 +7,12 @@
 
 namespace pinion { inline namespace v0 {
 
-// A function object from a problem to a placement; without state. Throws invalid_argument, naming the node and its
-// line, where no device can hold a node. Time and memory grow with nodes and edges. Source: TensorFlow 1.15, placer.cc.
+// A placer without state. Throws invalid_argument, naming the node and its line, where no device can hold a node. Time
+// and memory grow with nodes and edges. Source: TensorFlow 1.15, placer.cc.
 class simple_placer {
  public:
   placement operator()(const placement_problem& p) const;
-  // The same on what is begun already.
+  // Gives a device to every group that has none.
   void fill(placing& work) const;
 };
 

@@ -9,12 +9,13 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
-// Makes a value out of nothing: no data inputs, one output, not a reference. A constant, say.
+// A generator makes a value out of nothing, as a constant does: it has no data inputs, and one output, no reference.
 inline bool is_generator(const node& n) {
   return n.inputs.empty() && n.outputs.size() == 1 && !n.outputs[0].reference;
 }
 
-// The one device that all consumers of each generator are on.
+// Finds for each generator the one device that all of its consumers are on. Generators wait until the others are
+// placed.
 class common_consumers {
  public:
   static constexpr int none = -1, several = -2;
@@ -25,7 +26,7 @@ class common_consumers {
       waits_[i] = is_generator(work.groups().at(i)) && work.problem().kept.count(work.problem().nodes[i]) == 0;
   }
   bool waits(placing::position i) const { return waits_[i]; }
-  // After all but the waiting ones were placed.
+  // Requires: all nodes but the waiting ones are placed.
   void gather() {
     const placement_groups& groups = work_.groups();
     for (placing::position i = 0; i < device_.size(); ++i) {

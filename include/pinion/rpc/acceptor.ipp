@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <vector>
 
+#include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/fuse.hpp>
-#include <pinion/rpc/acceptor.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -48,7 +48,7 @@ PINION_DECL awaitable<void> acceptor::pause() {
 }
 
 PINION_DECL awaitable<void> acceptor::receive([[maybe_unused]] std::shared_ptr<acceptor> self,
-                                            std::unique_ptr<byte_stream> stream) {
+                                              std::unique_ptr<byte_stream> stream) {
   hello theirs;
   try {
     shaking_.insert(stream.get());

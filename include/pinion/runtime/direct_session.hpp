@@ -16,6 +16,7 @@
 #include <pinion/placement/cost/cost_model.hpp>
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/compiled_step.hpp>
+#include <pinion/runtime/optimize/draft.hpp>
 #include <pinion/runtime/session_bodies.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -102,6 +103,8 @@ class direct_session final : public session_backend {
   kept_step make(const step_signature& signature);
 
   placement place(const step_signature& signature);
+  // The step that runs, which compile() cuts and plan() explains.
+  optimized_step improved(const step_signature& signature, const placement& placed) const;
   std::shared_ptr<ready_step> compile(const step_signature& signature);
   std::shared_ptr<ready_step> compile(const step_signature& signature, const placement& placed);
 

@@ -6,7 +6,6 @@
 
 #include <pinion/base/said_wait.hpp>
 #include <pinion/op/kernels.hpp>
-#include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/direct_session.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/step/prune.hpp>
@@ -59,8 +58,10 @@ PINION_DECL void direct_session::run(prepared_step& prepared, std::span<const an
 PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
   const at_work here(*this);
   std::lock_guard one_places(placing_);
+  start_libraries_of_new_nodes();
   const placement_problem problem = problem_of(signature);
-  return explain(problem, options_.placer(problem), with_measurements());
+  const placement placed = options_.placer(problem);
+  return explain(problem, placed, improved(signature, placed), with_measurements());
 }
 
 PINION_DECL pinion::measured_costs direct_session::measured_costs() {
@@ -242,12 +243,15 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
   return step;
 }
 
+PINION_DECL optimized_step direct_session::improved(const step_signature& signature, const placement& placed) const {
+  if (!options_.optimize || options_.record_costs) return {nullptr, placed, signature};
+  return optimize(expect_graph(), placed, signature);
+}
+
 PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(const step_signature& signature,
                                                                                 const placement& placed) {
-  const graph& g = expect_graph();
-  if (!options_.optimize || options_.record_costs) return ready(g, placed, signature);
-  const optimized_step better = optimize(g, placed, signature);
-  auto step = ready(*better.graph, better.placement, better.signature);
+  const optimized_step better = improved(signature, placed);
+  auto step = ready(better.graph ? *better.graph : expect_graph(), better.placement, better.signature);
   step->graph = better.graph;
   return step;
 }

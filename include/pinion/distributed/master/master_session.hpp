@@ -73,6 +73,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // ---- making steps
 
   void check(const runtime::step_signature& s) const;
+  // The step that runs, which prepare() cuts and plan() explains.
+  runtime::optimized_step improved(const runtime::step_signature& signature, const placement& placed) const;
   session_step cut(const runtime::optimized_step& what);
   // Places the step and yields what `make` makes of it, with the lock. Waits, without it, for the tasks that the step
   // asks for; for all of them where those have no device that fits.

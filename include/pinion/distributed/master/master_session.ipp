@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <pinion/distributed/master/master_session.hpp>
-#include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/step/prune.hpp>
 
@@ -45,8 +44,7 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
   const auto step = placed(signature, until, [&](const placement_problem&, const placement& where) {
     const auto fresh = keep(where, kept_);
     if (lines) reply.placed = placement_lines(*graph_, where, fresh);
-    return std::make_shared<session_step>(optimize_ ? cut(runtime::optimize(*graph_, where, signature))
-                                                    : cut({nullptr, where, signature}));
+    return std::make_shared<session_step>(cut(improved(signature, where)));
   });
   reply.step = step->number;
   for (step_part& part : step->parts) ship(part, until);
@@ -57,8 +55,9 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
 
 PINION_DECL pinion::plan master_session::plan(const runtime::step_signature& signature, patience until) {
   const users::one using_server(in_use_);
-  return placed(signature, until,
-                [](const placement_problem& problem, const placement& where) { return explain(problem, where); });
+  return placed(signature, until, [&](const placement_problem& problem, const placement& where) {
+    return explain(problem, where, improved(signature, where));
+  });
 }
 
 PINION_DECL std::vector<device_info> master_session::devices(patience until) {
@@ -166,6 +165,12 @@ PINION_DECL void master_session::check(const runtime::step_signature& s) const {
         throw error(errc::invalid_argument, "a step feeds or fetches an output that is not in its graph");
   for (const node_id t : s.targets)
     if (!graph_->contains(t)) throw error(errc::invalid_argument, "a step runs a node that is not in its graph");
+}
+
+PINION_DECL runtime::optimized_step master_session::improved(const runtime::step_signature& signature,
+                                                             const placement& placed) const {
+  if (!optimize_) return {nullptr, placed, signature};
+  return runtime::optimize(*graph_, placed, signature);
 }
 
 PINION_DECL session_step master_session::cut(const runtime::optimized_step& what) {

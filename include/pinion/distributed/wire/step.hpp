@@ -19,7 +19,7 @@ void serialize(A& a, device_info& d) {
 template <class A>
 void serialize(A& a, placed_node& n) {
   a(n.id, n.name, n.op, n.requested, n.device, n.device_index, n.reason, n.refused, n.fallback, n.location, n.bytes_in,
-    n.bytes_out, n.state, n.starts, n.ends);
+    n.bytes_out, n.state, n.starts, n.ends, n.optimized, n.runs);
 }
 template <class A>
 void serialize(A& a, device_total& t) {

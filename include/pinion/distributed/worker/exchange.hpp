@@ -21,8 +21,8 @@
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
-#include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/acceptor.hpp>
+#include <pinion/rpc/channel.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 

@@ -39,7 +39,8 @@ PINION_DECL bool reads_state(const body& b, const std::pair<std::string, std::st
   for (const node_id id : nodes_of(b)) {
     const node& n = b.graph.peek(id);
     for (const output& in : n.inputs)
-      if (n.op == identity::name && b.graph.type_of(in).reference && state_key(b.graph.peek(in.node)) == key) return true;
+      if (n.op == identity::name && b.graph.type_of(in).reference && state_key(b.graph.peek(in.node)) == key)
+        return true;
     if (any_body(n, [&](const body& inner) { return reads_state(inner, key); })) return true;
   }
   return false;

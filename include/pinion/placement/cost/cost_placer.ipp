@@ -20,13 +20,13 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
-// Placements of one problem, each simulated; the best stays.
+// Tries placements of one problem by simulation, and keeps the best.
 class cost_search {
  public:
   cost_search(const placement_problem& p, const cost_model& model)
       : p_(p), fixed_(p), costs_(p, fixed_.groups(), model), simulate_(costs_), groups_(fixed_.groups()) {}
 
-  // `fill` gives every group of a placing a device.
+  // `fill` gives a device to every group that has none.
   template <class Fill>
   void attempt(const Fill& fill) {
     fixed_.start_over();
@@ -39,7 +39,7 @@ class cost_search {
   void list(list_order order) {
     attempt([&](placing& work) { earliest_finish(costs_, work).run(order); });
   }
-  // Steepest is not worth it: the first better device of each group, over and over.
+  // Takes the first better device of each group, over and over; to look for the best one is not worth the time.
   void move_groups(double budget) {
     const double each = static_cast<double>(costs_.nodes()) + edges();
     for (bool better = true; better;) {
@@ -52,7 +52,7 @@ class cost_search {
         }
     }
   }
-  // Two groups at once: where one alone gains nothing, as both ends of a heavy edge.
+  // Moves two groups at once, as the ends of a heavy edge: one alone may gain nothing.
   void move_pairs(double budget) {
     const double each = static_cast<double>(costs_.nodes()) + edges();
     for (step_costs::position i = 0; i < costs_.nodes(); ++i)
@@ -129,7 +129,7 @@ class cost_search {
   }
 
   const placement_problem& p_;
-  placing fixed_;  // between attempts what the problem itself decides; the rest is in best_
+  placing fixed_;  // between attempts it holds only the groups that an earlier run fixed
   step_costs costs_;
   makespan_simulator simulate_;
   const placement_groups& groups_;

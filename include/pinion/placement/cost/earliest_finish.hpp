@@ -1,5 +1,5 @@
-// List scheduling: nodes one by one, each group to the device where its first node would be done first. The common part
-// of the white paper's placer and of HEFT.
+// List scheduling, the common part of the white paper's placer and of HEFT: nodes are taken one by one, and each group
+// goes to the device where its first node would be done first.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// In which order nodes are taken, and whether one may fill a gap before others that were taken earlier.
+// The order in which nodes are taken, and whether a node may fill a gap before others that were taken earlier.
 enum class list_order {
   simulated_time,  // as they would become ready: TensorFlow's white paper, section 3.2.1
   upward_rank,     // the longest way to the end first, into gaps: HEFT
@@ -23,21 +23,22 @@ enum class list_order {
 
 // Sources that take no time (constants, variables and their reads) wait for their first consumer and go where it goes,
 // if they may: TensorFlow's white paper starts with them, which would put all of them on one device. Ties go to the
-// first candidate. Device memory is a hard limit on variables and on values that are not consumed yet. For one problem.
+// first candidate. Device memory is a hard limit on variables and on values that are not consumed yet. Refers to the
+// costs and the placing; for one thread.
 class earliest_finish {
  public:
   using position = step_costs::position;
   using group = placing::group;
 
   earliest_finish(const step_costs& costs, placing& work) : costs_(costs), work_(work) {}
-  // Gives every group without a device one; one that fits nowhere is put where it may stand.
+  // Gives a device to every group that has none; a group that fits into no memory goes to one of its candidates.
   void run(list_order order);
 
  private:
   struct slot {
     double start, finish;
   };
-  // Devices that are alike to a group, by when they are free. Keys may lag behind: they are mended when met.
+  // Devices of one class, by the time when they are free. A key may be too early; choosing mends it.
   using idle_heap = std::priority_queue<std::pair<double, int>, std::vector<std::pair<double, int>>, std::greater<>>;
 
   void take(position i);

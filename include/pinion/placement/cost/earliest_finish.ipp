@@ -9,7 +9,7 @@
 namespace pinion { inline namespace v0 {
 
 namespace detail {
-// Candidate lists longer than this are not looked at one by one.
+// The length up to which the devices of a candidate list are looked at one by one.
 inline constexpr std::size_t short_list = 16;
 }  // namespace detail
 
@@ -68,7 +68,7 @@ inline std::vector<double> earliest_finish::upward_ranks() const {
 inline void earliest_finish::take(position i) {
   const group g = work_.groups().of(i);
   int device = work_.device_of(g);
-  if (costs_.is_free_source(i) && device < 0) return;  // its first consumer will say
+  if (costs_.is_free_source(i) && device < 0) return;  // its first consumer decides
   if (device < 0) device = choose(i);
   settle_sources(i, device);
   if (work_.device_of(g) < 0) settle(g, device);
@@ -87,7 +87,7 @@ inline int earliest_finish::choose(position i) {
   if (candidates.size() <= detail::short_list) {
     for (const int d : candidates) consider(i, d, best, when);
   } else {
-    // Where an input is, or beside it, or wherever nothing else is to do: no other device is earlier.
+    // No device is earlier than the best of these: those of an input, those beside it, and those that are free first.
     for (const auto& e : costs_.inputs(i)) {
       const int at = work_.device_of_node(e.node);
       if (at < 0) continue;
@@ -106,7 +106,7 @@ inline void earliest_finish::consider(position i, int device, int& best, double&
   when = done;
 }
 
-// The device of each class that is free first.
+// Considers, of each class, the device that is free first and has room.
 inline void earliest_finish::consider_idle(position i, std::span<const int> candidates, int& best, double& when) {
   auto& heaps = idle_[candidates.data()];
   if (heaps.empty()) {
@@ -140,7 +140,7 @@ inline double earliest_finish::finish_on(position i, int device) const {
   return seconds == 0 ? ready : begin_at(device, ready, seconds) + seconds;
 }
 
-// When the inputs are there. A source without a place comes along, if it may.
+// The time when all inputs are on a device. A source without a device comes along, if it may.
 inline double earliest_finish::arrival(position i, int device) const {
   double ready = 0;
   for (const auto& e : costs_.inputs(i)) {
@@ -200,7 +200,7 @@ inline void earliest_finish::settle(group g, int device) {
     used_[static_cast<std::size_t>(device)] += static_cast<double>(costs_.state(m));
 }
 
-// A value goes when its last consumer was taken.
+// Frees the values whose last consumer was taken.
 inline void earliest_finish::release_inputs(position i) {
   for (const auto& e : costs_.inputs(i))
     if (--unread_[e.node] == 0 && work_.device_of_node(e.node) >= 0 && !costs_.is_free_source(e.node))

@@ -1,4 +1,4 @@
-// How long nodes took in steps that ran, for the cost model and for people; kept in a file between programs.
+// Measured costs: how long nodes took in steps that ran. A file keeps them between programs.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// Mean seconds of each node on each device type, by the node's name. A value, whose special members stand out of line
-// so that cost models are cheap to compile.
+// Mean seconds of each node on each device type, by the node's name. A value. Its special members are out of line so
+// that cost models are cheap to compile.
 class measured_costs {
  public:
   struct entry {
@@ -37,10 +37,10 @@ class measured_costs {
   void merge(const measured_costs& other);
   bool operator==(const measured_costs& other) const;
 
-  // A text file: the line "pinion costs 1", then one line for each entry, node, device type, mean seconds and how many
-  // runs that is the mean of, separated by tabs. Throws unavailable where it cannot be written.
+  // Writes a text file: the line "pinion costs 1", then a line for each entry, which gives node, device type, mean
+  // seconds and the number of runs between tabs. Throws unavailable where the file cannot be written.
   void save(const std::string& path) const;
-  // Throws not_found where there is no file, data_loss, with the line, where it is no cost file.
+  // Throws not_found where there is no file, and data_loss, with the line, where it is no cost file.
   static measured_costs load(const std::string& path);
 
  private:

@@ -35,7 +35,7 @@ PINION_DECL void measured_costs::add(const std::string& node, std::string_view d
   entry& e = entries_[{node, std::string(device_type)}];
   e.times += times;
   if (e.times == times)
-    e.seconds = seconds;  // as it is: a file comes back bit for bit
+    e.seconds = seconds;  // not computed, so that a file comes back bit for bit
   else
     e.seconds += (seconds - e.seconds) * static_cast<double>(times) / static_cast<double>(e.times);
 }

@@ -1,4 +1,4 @@
-// Placers that think little: everything on one device, and devices in turn. What others are measured by.
+// Plain placers that others are measured by: everything on one device, and devices in turn.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -6,16 +6,16 @@
 
 namespace pinion { inline namespace v0 {
 
-// Every group on one device where it may stand there, else on its first candidate.
+// A placer that puts every group on one device if that may hold it, else on its first candidate.
 struct one_device_placer {
   int device = 0;  // in problem.devices
 
   placement operator()(const placement_problem& p) const;
-  // The same on what is begun already.
+  // Gives a device to every group that has none.
   void fill(placing& work) const;
 };
 
-// Each group on the next of its candidates.
+// A placer that puts each group on the next of its candidates.
 struct round_robin_placer {
   placement operator()(const placement_problem& p) const;
   void fill(placing& work) const;

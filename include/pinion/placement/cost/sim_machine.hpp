@@ -1,4 +1,4 @@
-// Machines that are not here: devices with a declared speed, memory and kernels, to plan for.
+// Simulated machines to plan for: devices that need not exist, with a declared speed, memory and kernels.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct planned_device {
   std::vector<std::string> lacks = {};  // ops that have no kernel here
 };
 
-// Tasks, their devices, and the links between them. A value.
+// The tasks of a simulated machine, their devices, and the links between them. A value.
 //
 //   pn::sim::machine m;
 //   m.add("/job:worker/task:0", {.type = "CPU"}).add("/job:worker/task:0", {.type = "GPU", .count = 2});
@@ -33,7 +33,7 @@ class machine {
   machine() = default;
   explicit machine(link_speed within_task, link_speed between_tasks);
 
-  // More devices of a task; throws invalid_argument on a bad task or type.
+  // Adds devices to a task; throws invalid_argument on a bad task or type.
   machine& add(std::string_view task, const planned_device& like);
   const std::vector<device_info>& devices() const { return devices_; }
   const cost_model& costs() const { return costs_; }

@@ -1,4 +1,4 @@
-// A step as it would run on devices that need not exist: how long, how busy, how much memory.
+// A simulated step: its makespan, the load of each device, and the memory that it needs.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// A value that crosses between devices, once for each device that needs it.
+// The transfer of a value to one of the devices that need it.
 struct simulated_transfer {
   std::uint32_t from = 0;  // position of its producer
   std::int32_t output = 0;
@@ -28,11 +28,12 @@ struct simulated_step {
   std::vector<simulated_transfer> transfers;
 };
 
-// Each device runs one node at a time, in the order in which their inputs are there, ties in the order in which nodes
-// were made. Transfers run beside it and do not slow each other. `device` is given by position.
+// Simulates a step whose nodes are on the devices that are given by position. Each device runs one node at a time, in
+// the order in which inputs arrive, ties in the order in which nodes were made. Transfers overlap with work and do not
+// slow each other.
 simulated_step simulate(const step_costs& costs, std::span<const std::int32_t> device);
 
-// The makespan alone, for those who ask often.
+// Computes the makespan alone, for callers that ask often. Reuses its memory between calls; for one thread.
 class makespan_simulator {
  public:
   explicit makespan_simulator(const step_costs& costs);

@@ -19,7 +19,7 @@ PINION_DECL double makespan_simulator::operator()(std::span<const std::int32_t> 
 
 namespace detail {
 
-// How much memory each device needs at most.
+// Adds up how much memory each device needs at most.
 class memory_sweep {
  public:
   explicit memory_sweep(int devices) : events_(static_cast<std::size_t>(devices)) {}
@@ -31,7 +31,7 @@ class memory_sweep {
   }
   std::int64_t peak(int device) {
     auto& mine = events_[static_cast<std::size_t>(device)];
-    // A tensor that begins at a moment is there before one that ends then goes.
+    // At one moment, tensors that begin are counted before those that end are freed.
     std::sort(mine.begin(), mine.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
     });

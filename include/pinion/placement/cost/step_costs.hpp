@@ -1,4 +1,4 @@
-// The costs and edges of one problem by numbers, for those who look at each many times.
+// The costs and edges of the nodes of a problem, looked up by position: what placers and simulations work on.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,17 @@
 #include <pinion/base/config.hpp>
 #include <pinion/placement/cost/cost_model.hpp>
 #include <pinion/placement/groups.hpp>
+#include <pinion/placement/placement.hpp>
 
 namespace pinion { inline namespace v0 {
 
-// Refers to the problem and its groups; read by any thread. Memory grows with nodes and edges, and with the square of
-// how many tasks differ in their links, not of the devices.
+// Computed once from a cost model. Refers to the problem; read by any thread. Memory grows with nodes and edges, and
+// with the number of devices.
 class step_costs {
  public:
   using position = placement_groups::position;
 
-  // A value, or with output -1 a control edge, from one node to another.
+  // An edge of a value, or with output -1 a control edge.
   struct edge {
     position node;        // the other end
     std::int32_t output;  // of the producer
@@ -25,26 +26,26 @@ class step_costs {
   };
 
   step_costs(const placement_problem& p, const placement_groups& groups, const cost_model& model);
+  // The costs of a problem that is placed. Requires: the nodes of the placement are those of the problem.
+  step_costs(const placement_problem& p, const placement& placed, const cost_model& model);
 
   position nodes() const { return static_cast<position>(p_.nodes.size()); }
   int devices() const { return static_cast<int>(p_.devices.size()); }
-  const placement_problem& problem() const { return p_; }
-  const placement_groups& groups() const { return groups_; }
 
   std::span<const edge> inputs(position i) const;
   std::span<const edge> consumers(position i) const;
 
   double seconds(position i, int device) const { return seconds_of_class(i, class_[static_cast<std::size_t>(device)]); }
-  // Devices of one class are alike.
+  // Devices of one class have one type and speed.
   int classes() const { return static_cast<int>(speeds_.size()); }
   int class_of(int device) const { return class_[static_cast<std::size_t>(device)]; }
   double seconds_of_class(position i, int c) const;
   double mean_seconds(position i) const;
-  // Takes no time and needs nothing from other groups: a constant, a variable and its read.
+  // Does the node take no time and need nothing of other groups, as a constant, a variable and its read?
   bool is_free_source(position i) const { return free_[i]; }
 
   double transfer(int from, int to, double bytes) const;
-  // Where nothing is known of the two ends.
+  // The mean over all pairs of devices.
   double mean_transfer(double bytes) const;
   int task_of(int device) const { return task_[static_cast<std::size_t>(device)]; }
   std::span<const int> devices_of_task(int task) const { return by_task_[static_cast<std::size_t>(task)]; }
@@ -55,13 +56,18 @@ class step_costs {
 
  private:
   const device_info& device(int d) const { return p_.devices[static_cast<std::size_t>(d)]; }
+  const node& at(position i) const { return p_.graph[p_.nodes[i]]; }
+  // `Groups` tells the group, the position and the facts of a node.
+  template <class Groups>
+  void know_all(const Groups& groups);
   void know_devices();
-  void know_nodes();
-  void know_edges();
+  template <class Groups>
+  void know_nodes(const Groups& groups);
+  template <class Groups>
+  void know_edges(const Groups& groups);
   void know_measurements();
 
   const placement_problem& p_;
-  const placement_groups& groups_;
   const cost_model model_;
   std::vector<device_speed> speeds_;
   std::vector<std::string> types_;  // of classes
@@ -71,7 +77,7 @@ class step_costs {
   std::vector<double> work_, touched_;
   std::vector<bool> free_;
   std::vector<std::int64_t> bytes_out_, state_;
-  std::vector<double> measured_;  // by node and class; negative: not measured. Empty without measurements
+  std::vector<double> measured_;  // seconds by node and class, negative where not measured; empty if nothing was
   std::vector<std::size_t> in_begin_, out_begin_;
   std::vector<edge> in_, out_;
 };

@@ -51,13 +51,46 @@ PINION_DECL std::int64_t step_costs::memory_limit(int device) const {  // 0: non
 }
 
 PINION_DECL step_costs::step_costs(const placement_problem& p, const placement_groups& groups, const cost_model& model)
-    : p_(p), groups_(groups), model_(model) {
-  for (const link_speed& l : {model.within_task, model.between_tasks})
+    : p_(p), model_(model) {
+  know_all(groups);
+}
+
+namespace detail {
+
+// The groups of nodes that are placed.
+class placed_groups {
+ public:
+  using position = step_costs::position;
+
+  placed_groups(const placement_problem& p, const placement& placed)
+      : p_(p), placed_(placed), position_of_(static_cast<std::size_t>(p.graph.size()), placement_groups::absent) {
+    for (position i = 0; i < p.nodes.size(); ++i) position_of_[static_cast<std::size_t>(p.nodes[i])] = i;
+  }
+  std::uint32_t of(position i) const { return placed_.group(i); }
+  position position_of(node_id id) const { return position_of_[static_cast<std::size_t>(id)]; }
+  const op_facts& facts(position i) const { return p_.ops.facts(p_.graph[p_.nodes[i]]); }
+
+ private:
+  const placement_problem& p_;
+  const placement& placed_;
+  std::vector<position> position_of_;
+};
+
+}  // namespace detail
+
+PINION_DECL step_costs::step_costs(const placement_problem& p, const placement& placed, const cost_model& model)
+    : p_(p), model_(model) {
+  know_all(detail::placed_groups(p, placed));
+}
+
+template <class Groups>
+void step_costs::know_all(const Groups& groups) {
+  for (const link_speed& l : {model_.within_task, model_.between_tasks})
     if (!(l.bandwidth > 0) || !(l.latency >= 0))
       throw error(errc::invalid_argument, "a link of a cost model has no bandwidth, or a latency below 0");
   know_devices();
-  know_nodes();
-  know_edges();
+  know_nodes(groups);
+  know_edges(groups);
   know_measurements();
 }
 
@@ -85,7 +118,8 @@ inline void step_costs::know_devices() {
   if (devices() > 1) share_within_ = within / (static_cast<double>(devices()) * (devices() - 1));
 }
 
-inline void step_costs::know_nodes() {
+template <class Groups>
+void step_costs::know_nodes(const Groups& groups) {
   const position n = nodes();
   work_.resize(n);
   touched_.resize(n);
@@ -93,15 +127,15 @@ inline void step_costs::know_nodes() {
   bytes_out_.resize(n);
   state_.resize(n);
   for (position i = 0; i < n; ++i) {
-    const node& it = groups_.at(i);
+    const node& it = at(i);
     const work_context sizes(p_.graph, it, model_.unknown_extent);
     bool values = false, foreign = false;
     double touched = 0;
     for (int k = 0; k < sizes.inputs(); ++k) {
-      const position from = groups_.position_of(it.inputs[static_cast<std::size_t>(k)].node);
+      const position from = groups.position_of(it.inputs[static_cast<std::size_t>(k)].node);
       const output_type& t = sizes.input(k);
       if (t.reference || t.resource) {
-        foreign = foreign || from == placement_groups::absent || groups_.of(from) != groups_.of(i);
+        foreign = foreign || from == placement_groups::absent || groups.of(from) != groups.of(i);
         continue;
       }
       values = true;
@@ -115,23 +149,24 @@ inline void step_costs::know_nodes() {
       else if (!t.resource)
         bytes_out_[i] = saturated_sum(bytes_out_[i], bytes);
     }
-    const bool stateful_source = groups_.facts(i).stateful && state_[i] == 0;
+    const bool stateful_source = groups.facts(i).stateful && state_[i] == 0;
     free_[i] = !values && !foreign && !stateful_source && it.control_inputs.empty();
     touched_[i] = touched + static_cast<double>(bytes_out_[i]);
     work_[i] = p_.ops.work(it, sizes);
   }
 }
 
-inline void step_costs::know_edges() {
+template <class Groups>
+void step_costs::know_edges(const Groups& groups) {
   const position n = nodes();
   in_begin_.assign(n + 1, 0);
   out_begin_.assign(n + 1, 0);
   const auto each = [&](position i, auto&& take) {
-    const node& it = groups_.at(i);
+    const node& it = at(i);
     for (const output& o : it.inputs)
-      if (const position from = groups_.position_of(o.node); from != placement_groups::absent) take(from, o.index);
+      if (const position from = groups.position_of(o.node); from != placement_groups::absent) take(from, o.index);
     for (const node_id c : it.control_inputs)
-      if (const position from = groups_.position_of(c); from != placement_groups::absent) take(from, -1);
+      if (const position from = groups.position_of(c); from != placement_groups::absent) take(from, -1);
   };
   for (position i = 0; i < n; ++i)
     each(i, [&](position from, int) {
@@ -147,7 +182,7 @@ inline void step_costs::know_edges() {
     each(i, [&](position from, int o) {
       float bytes = 0;
       if (o >= 0) {
-        const node& producer = groups_.at(from);
+        const node& producer = at(from);
         const output_type& t = producer.outputs[static_cast<std::size_t>(o)];
         if (!t.reference && !t.resource)
           bytes = static_cast<float>(work_context(p_.graph, producer, model_.unknown_extent).bytes(t));
@@ -162,8 +197,7 @@ inline void step_costs::know_measurements() {
   measured_.assign(nodes() * speeds_.size(), -1.);
   for (position i = 0; i < nodes(); ++i)
     for (std::size_t c = 0; c < speeds_.size(); ++c)
-      if (const auto* e = model_.measured.find(groups_.at(i).name, types_[c]))
-        measured_[i * speeds_.size() + c] = e->seconds;
+      if (const auto* e = model_.measured.find(at(i).name, types_[c])) measured_[i * speeds_.size() + c] = e->seconds;
 }
 
 }}  // namespace pinion::v0

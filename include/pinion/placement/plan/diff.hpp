@@ -1,4 +1,4 @@
-// What differs between two plans.
+// The difference of two plans: nodes that moved, went and came.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// A value. Nodes are told by their names.
+// Nodes are matched by name. A value.
 struct plan_diff {
   struct moved_node {
     std::string name, from, to;
@@ -19,7 +19,7 @@ struct plan_diff {
   std::vector<std::string> only_in_first, only_in_second;
   double makespan_first = 0, makespan_second = 0;  // seconds, as estimated
 
-  // Is every node of the one in the other, on the same device?
+  // Do both plans have the same nodes on the same devices?
   bool empty() const { return moved.empty() && only_in_first.empty() && only_in_second.empty(); }
 };
 

@@ -27,7 +27,8 @@ PINION_DECL std::string plan::to_dot() const {
   using detail::dot_quoted;
   // task -> device -> nodes
   std::map<std::string, std::map<std::string, std::vector<const placed_node*>>> tasks;
-  for (const auto& n : nodes_) tasks[std::string(task_of_device(n.device))][n.device].push_back(&n);
+  for (const auto& n : nodes_)
+    if (n.runs) tasks[std::string(task_of_device(n.device))][n.device].push_back(&n);
   std::string text = "digraph plan {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fillcolor=white];\n";
   int cluster = 0;
   for (const auto& [task, devices] : tasks) {

@@ -1,51 +1,160 @@
 // Bodies of <pinion/placement/plan/explain.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <pinion/base/arithmetic.hpp>
 #include <pinion/placement/cost/simulate.hpp>
-#include <pinion/placement/placing.hpp>
 #include <pinion/placement/plan/explain.hpp>
+#include <pinion/placement/unmet_request.hpp>
 
 namespace pinion { inline namespace v0 {
 
 namespace detail {
 
-class explaining {
+// Finds the records of nodes that are asked for in ascending order, in one pass over all records.
+template <class Record>
+class record_walk {
  public:
-  explaining(const placement_problem& p, const placement& placed, const cost_model& model)
-      : p_(p),
-        placed_(placed),
-        work_(p),
-        costs_(p, work_.groups(), model),
-        step_(simulate(costs_, placed.device_indices())) {}
+  explicit record_walk(const std::vector<std::pair<node_id, Record>>& all) : next_(all.begin()), end_(all.end()) {}
+  // Null for a node without a record.
+  const Record* of(node_id id) {
+    while (next_ != end_ && next_->first < id) ++next_;
+    return next_ != end_ && next_->first == id ? &next_->second : nullptr;
+  }
 
-  placed_node tell(placing::position i) {
-    const node& n = work_.groups().at(i);
+ private:
+  typename std::vector<std::pair<node_id, Record>>::const_iterator next_, end_;
+};
+
+// Words the reasons that a placement recorded.
+class reason_words {
+ public:
+  reason_words(const placement_problem& p, const placement& placed)
+      : p_(p), placed_(placed), dropped_(placed.dropped()), unmet_(placed.unmet()) {}
+
+  // Fills in where the i-th node goes, and why. Requires: nodes are told in ascending order.
+  void tell(std::size_t i, placed_node& row) {
+    const node_id id = p_.nodes[i];
+    const node& n = p_.graph[id];
     const device_info& d = placed_.device(i);
-    placed_node told{.id = p_.nodes[i],
-                     .name = n.name,
-                     .op = n.op,
-                     .requested = to_string(n.requested),
-                     .device = d.name,
-                     .device_index = placed_.device_index(i),
-                     .fallback = !is_specification(n.requested, d.spec),
-                     .location = to_string(n.where),
-                     .starts = step_.start[i],
-                     .ends = step_.finish[i]};
+    const placement_reason why = placed_.reason(i);
+    const std::string* const dropped = dropped_.of(id);
+    const unmet_request* const unmet = unmet_.of(id);
+    row.requested = to_string(n.requested);
+    row.device = d.name;
+    row.device_index = placed_.device_index(i);
+    row.refused = refusals(n, d, why);
+    row.fallback = unmet != nullptr;
+    if (unmet)
+      row.reason =
+          "fallback from " + row.requested + ": " + (dropped ? *dropped : to_sentence(*unmet, p_, id, n.requested));
+    else
+      row.reason =
+          (why.leader == id ? of_leader(why) : "with " + p_.graph[why.leader].name) + (dropped ? "; " + *dropped : "");
+  }
+
+ private:
+  // Devices that the request allows, but where the node has no kernel.
+  std::vector<std::string> refusals(const node& n, const device_info& taken, const placement_reason& why) const {
+    std::vector<std::string> refused;
+    for (const int index : why.refused) {
+      const device_info& d = p_.devices[static_cast<std::size_t>(index)];
+      if (d.name != taken.name && !p_.ops.facts(n).has_kernel(n.op, d))
+        refused.push_back(d.name + ": " + p_.ops.missing_on(n, d));
+    }
+    return refused;
+  }
+  std::string of_leader(const placement_reason& why) const {
+    switch (why.by) {
+      case placement_reason::requested: return asked_by(p_.graph[why.leader]);
+      case placement_reason::outside: {
+        const node& culprit = p_.graph[why.culprit];
+        return "with " + culprit.name + ", which this step does not run: " + asked_by(culprit);
+      }
+      case placement_reason::kept: return "kept from an earlier run";
+      case placement_reason::placer: return why.words.empty() ? "chosen by the placer" : std::string(why.words);
+      case placement_reason::only_kernel:
+        return "only kernel" + (why.culprit == why.leader ? "" : " of " + p_.graph[why.culprit].name);
+      case placement_reason::first_device: break;
+    }
+    return "first device";
+  }
+  static std::string asked_by(const node& n) {
+    if (n.request_reason.empty()) return "pinned";
+    if (n.request_reason.starts_with("node ")) return "with " + n.request_reason.substr(5);
+    return (n.request_reason.starts_with("forward op ") ? "with " : "pinned by ") + n.request_reason;
+  }
+
+  const placement_problem& p_;
+  const placement& placed_;
+  record_walk<std::string> dropped_;
+  record_walk<unmet_request> unmet_;
+};
+
+// Writes the plan of a placed problem. Rows are the problem's nodes; figures are those of the nodes that run, which are
+// the same unless a pass rewrote the step.
+class plan_writer {
+ public:
+  plan_writer(const placement_problem& p, const placement& placed, const placement_problem& runs,
+              const placement& runs_placed, std::span<const node_fate> fates, const cost_model& model)
+      : p_(p),
+        words_(p, placed),
+        runs_(runs),
+        placed_(runs_placed),
+        fates_(fates),
+        costs_(runs, runs_placed, model),
+        step_(simulate(costs_, runs_placed.device_indices())) {}
+
+  plan write() {
+    std::vector<placed_node> rows;
+    rows.reserve(p_.nodes.size());
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i) rows.push_back(row(i));
+    return plan(p_.devices, std::move(rows), figures());
+  }
+
+ private:
+  using position = step_costs::position;
+
+  placed_node row(std::size_t i) {
+    const node& n = p_.graph[p_.nodes[i]];
+    const node_fate fate = fates_.empty() ? node_fate{} : fates_[i];
+    placed_node told{.id = p_.nodes[i], .name = n.name, .op = n.op, .location = to_string(n.where)};
+    words_.tell(i, told);
+    told.optimized = in_words(fate);
+    told.runs = fate.what == node_fate::runs || fate.what == node_fate::computed;
+    if (told.runs) {
+      tell_sizes(static_cast<position>(row_of_.size()), told);
+      row_of_.push_back(static_cast<std::uint32_t>(i));
+    }
+    return told;
+  }
+  std::string in_words(const node_fate& fate) const {
+    switch (fate.what) {
+      case node_fate::computed: return "computed once, before the step";
+      case node_fate::folded: return "folded into " + p_.graph[fate.by].name;
+      case node_fate::shared: return "runs as " + p_.graph[fate.by].name;
+      case node_fate::unused: return "left out, since nothing that runs reads it";
+      case node_fate::runs: break;
+    }
+    return "";
+  }
+  // Fills in the op, sizes and times of the j-th node that runs.
+  void tell_sizes(position j, placed_node& told) const {
+    const node& n = runs_.graph[runs_.nodes[j]];
+    told.op = n.op;
+    told.starts = step_.start[j];
+    told.ends = step_.finish[j];
     for (const auto& in : n.inputs)
-      if (const output_type& t = p_.graph.type_of(in); !t.reference)
+      if (const output_type& t = runs_.graph.type_of(in); !t.reference)
         told.bytes_in = saturated_sum(told.bytes_in, t.bytes());
     for (const auto& o : n.outputs) {
       std::int64_t& all = o.reference ? told.state : told.bytes_out;
       all = saturated_sum(all, o.bytes());
     }
-    told.refused = refusals(i, d);
-    told.reason = reason(i, told);
-    return told;
   }
 
   plan_figures figures() const {
@@ -55,87 +164,45 @@ class explaining {
       f.totals[d].seconds = step_.busy[d];
       f.totals[d].peak = step_.peak[d];
     }
-    for (placing::position i = 0; i < p_.nodes.size(); ++i) {
-      device_total& t = f.totals[static_cast<std::size_t>(placed_.device_index(i))];
+    for (position j = 0; j < runs_.nodes.size(); ++j) {
+      device_total& t = f.totals[static_cast<std::size_t>(placed_.device_index(j))];
       ++t.nodes;
-      t.variables = saturated_sum(t.variables, costs_.state(i));
-      for (const auto& e : costs_.inputs(i))
-        f.edges.push_back({e.node, i, static_cast<std::int64_t>(e.bytes), e.output < 0});
+      t.variables = saturated_sum(t.variables, costs_.state(j));
+      for (const auto& e : costs_.inputs(j))
+        f.edges.push_back({row_of_[e.node], row_of_[j], static_cast<std::int64_t>(e.bytes), e.output < 0});
     }
-    for (const auto& t : step_.transfers)
-      f.transfers.push_back({t.output < 0 ? work_.groups().at(t.from).name + " is done"
-                                          : output_name(work_.groups().at(t.from), t.output),
-                             t.from_device, t.to_device, static_cast<std::int64_t>(t.bytes)});
+    for (const auto& t : step_.transfers) {
+      const node& from = runs_.graph[runs_.nodes[t.from]];
+      f.transfers.push_back({t.output < 0 ? from.name + " is done" : output_name(from, t.output), t.from_device,
+                             t.to_device, static_cast<std::int64_t>(t.bytes)});
+    }
     return f;
   }
 
- private:
-  // Devices that its own request allows, but its op does not.
-  std::vector<std::string> refusals(placing::position i, const device_info& taken) const {
-    const node& n = work_.groups().at(i);
-    std::vector<std::string> refused;
-    for (const auto& d : p_.devices)
-      if (d.name != taken.name && is_specification(n.requested, d.spec) && !work_.has_kernel(i, d))
-        refused.push_back(d.name + ": " + work_.missing(i, d));
-    return refused;
-  }
-  // Whom the others of a group follow: its first member, unless only a later one was asked for.
-  placing::position leader(placing::group g) const {
-    const placement_groups& groups = work_.groups();
-    const auto all = groups.members(g);
-    const device_spec& shared = groups.requests()[groups.demand(g).requested];
-    const auto asked = [&](placing::position m) {
-      return !groups.at(m).requested.empty() && is_specification(groups.at(m).requested, shared);
-    };
-    const auto at = std::find_if(all.begin(), all.end(), asked);
-    return at == all.end() ? all[0] : *at;
-  }
-  static std::string asked_by(const node& n) {
-    if (n.request_reason.empty()) return "pinned";
-    if (n.request_reason.starts_with("node ")) return "with " + n.request_reason.substr(5);
-    return (n.request_reason.starts_with("forward op ") ? "with " : "pinned by ") + n.request_reason;
-  }
-  std::string reason(placing::position i, const placed_node& told) {
-    const placement_groups& groups = work_.groups();
-    const node& n = groups.at(i);
-    const auto leads = leader(groups.of(i));
-    const auto given_up = groups.dropped().find(i);
-    const std::string dropped = given_up == groups.dropped().end() ? "" : given_up->second;
-    if (told.fallback)
-      return "fallback from " + told.requested + ": " + (dropped.empty() ? work_.why_not(i, n.requested) : dropped);
-    std::string text;
-    if (leads != i)
-      text = "with " + groups.at(leads).name;
-    else if (!n.requested.empty())
-      text = asked_by(n);
-    else if (const node_id user = groups.asked_outside(i); user != no_node)
-      text = "with " + p_.graph[user].name + ", which this step does not run: " + asked_by(p_.graph[user]);
-    else if (const auto kept = p_.kept.find(told.id); kept != p_.kept.end() && kept->second == told.device)
-      text = "kept from an earlier run";
-    else if (!placed_.reason(i).empty())
-      text = placed_.reason(i);
-    else if (work_.candidates(groups.of(i)).front() != told.device_index)
-      text = "chosen by the placer";
-    else
-      text = told.refused.empty() ? "first device" : "only kernel";
-    return dropped.empty() ? text : text + "; " + dropped;
-  }
-
   const placement_problem& p_;
-  const placement& placed_;
-  placing work_;
-  step_costs costs_;
-  simulated_step step_;
+  reason_words words_;
+  const placement_problem& runs_;
+  const placement& placed_;  // of what runs
+  const std::span<const node_fate> fates_;
+  const step_costs costs_;
+  const simulated_step step_;
+  std::vector<std::uint32_t> row_of_;  // of the nodes that run
 };
 
 }  // namespace detail
 
 PINION_DECL plan explain(const placement_problem& problem, const placement& placed, const cost_model& costs) {
-  detail::explaining tell(problem, placed, costs);
-  std::vector<placed_node> nodes;
-  nodes.reserve(problem.nodes.size());
-  for (placing::position i = 0; i < problem.nodes.size(); ++i) nodes.push_back(tell.tell(i));
-  return plan(problem.devices, std::move(nodes), tell.figures());
+  return detail::plan_writer(problem, placed, problem, placed, {}, costs).write();
+}
+
+PINION_DECL plan explain(const placement_problem& problem, const placement& placed, const rewritten_step& step,
+                         const cost_model& costs) {
+  const placement_problem runs{.graph = step.graph,
+                               .nodes = step.placed.nodes(),
+                               .devices = problem.devices,
+                               .soft = problem.soft,
+                               .ops = problem.ops};
+  return detail::plan_writer(problem, placed, runs, step.placed, step.fates, costs).write();
 }
 
 namespace detail {
@@ -153,7 +220,7 @@ inline void note_idle_policies(plan& p, const graph& g) {
   }
 }
 
-// A guard that is open still, and under which nothing was made yet, may place something later.
+// An open guard under which nothing was made yet may place something later, and is not noted.
 inline void note_idle_guards(plan& p, const graph& g) {
   for (const auto& [line, use] : g.guards()) {
     if (use->matched > 0 || (use->asked == 0 && !use->closed)) continue;

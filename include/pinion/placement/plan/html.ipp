@@ -26,7 +26,7 @@ table { border-collapse: collapse; width: 100%; } th, td { text-align: left; pad
 th { color: var(--soft); font-weight: 600; border-bottom: 1px solid var(--line); } th.n, td.n { text-align: right; font-variant-numeric: tabular-nums; }
 td.wide { white-space: normal; min-width: 20em; } td.name { white-space: normal; overflow-wrap: anywhere; min-width: 7em; max-width: 15em; } code { font: 12.5px ui-monospace, monospace; }
 .dot { display: inline-block; width: 10px; height: 10px; border-radius: 3px; margin-right: 7px; }
-.moved td { color: var(--warn); } .note { color: var(--warn); margin: 4px 0; }
+.moved td { color: var(--warn); } .gone td { color: var(--soft); } .note { color: var(--warn); margin: 4px 0; }
 input { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 6px 10px; width: 22em; max-width: 100%; margin-bottom: 8px; }
 svg text { fill: var(--ink); font: 11px system-ui, sans-serif; } svg rect:hover { stroke: var(--ink); }
 details summary { cursor: pointer; color: var(--soft); }
@@ -50,8 +50,9 @@ const el = (tag, text, cls) => { const e = document.createElement(tag); if (text
 const numeric = new Set(["nodes", "variables", "work", "busy", "peak memory", "limit", "in", "out", "bytes"]);
 function row(cells, tag = "td") { const r = el("tr"); for (const c of cells) r.append(c instanceof Node ? c : el(tag, c, tag === "th" && numeric.has(c) ? "n" : undefined)); return r; }
 const num = t => el("td", t, "n"), dev = name => { const c = el("td"), s = el("span", "", "dot"); s.style.background = tone.get(name); c.append(s, el("code", short(name))); return c; };
+const told = n => n.optimized ? n.reason + "; " + n.optimized : n.reason, running = plan.nodes.filter(n => n.runs).length;
 const moved = plan.nodes.filter(n => n.fallback).length, crossing = plan.transfers.reduce((s, t) => s + t.bytes, 0);
-document.getElementById("lead").textContent = `${plan.nodes.length} nodes on ${plan.devices.filter(d => d.nodes).length} of ${plan.devices.length} devices · ${plan.mode} mode · ${moved} moved from where they were asked to be · ${plan.transfers.length} values (${size(crossing)}) cross · a step would take ${us(plan.makespan)}`;
+document.getElementById("lead").textContent = `${running} nodes on ${plan.devices.filter(d => d.nodes).length} of ${plan.devices.length} devices · ${plan.mode} mode · ${moved} moved from where they were asked to be · ${plan.transfers.length} values (${size(crossing)}) cross · a step would take ${us(plan.makespan)}`;
 for (const n of plan.notes) document.getElementById("notes").append(el("p", n, "note"));
 const devices = document.getElementById("devices");
 devices.append(row(["device", "nodes", "variables", "work", "busy", "peak memory", "limit", ""], "th"));
@@ -68,11 +69,11 @@ const nodes = document.getElementById("nodes");
 function show(filter) {
   nodes.replaceChildren(row(["node", "op", "device", "reason", "in", "out", "made at"], "th"));
   for (const n of plan.nodes) {
-    if (filter && ![n.name, n.op, n.device, n.reason].some(t => t.toLowerCase().includes(filter))) continue;
-    const why = el("td", n.reason, "wide");
+    if (filter && ![n.name, n.op, n.device, told(n)].some(t => t.toLowerCase().includes(filter))) continue;
+    const why = el("td", told(n), "wide");
     if (n.refused.length) { const d = el("details"); d.append(el("summary", n.refused.length + " refused")); for (const r of n.refused) d.append(el("div", r)); why.append(d); }
     const r = row([el("td", n.name, "name"), el("td", n.op, "name"), dev(n.device), why, num(size(n.bytes_in)), num(size(n.bytes_out + n.variable_bytes)), el("td", n.location, "name")]);
-    if (n.fallback) r.className = "moved";
+    r.className = n.runs ? n.fallback ? "moved" : "" : "gone";
     nodes.append(r);
   }
 }

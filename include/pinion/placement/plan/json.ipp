@@ -24,10 +24,11 @@ PINION_DECL std::string plan::to_json() const {
     return fmt::format(
         "{{\"name\": {}, \"op\": {}, \"device\": {}, \"requested\": {}, \"reason\": {}, \"fallback\": {}, \"refused\": "
         "{}, "
-        "\"location\": {}, \"bytes_in\": {}, \"bytes_out\": {}, \"variable_bytes\": {}, \"starts\": {}, \"ends\": {}}}",
+        "\"location\": {}, \"bytes_in\": {}, \"bytes_out\": {}, \"variable_bytes\": {}, \"starts\": {}, \"ends\": {}, "
+        "\"optimized\": {}, \"runs\": {}}}",
         json_quoted(n.name), json_quoted(n.op), json_quoted(n.device), json_quoted(n.requested), json_quoted(n.reason),
         n.fallback, json_list(n.refused, text), json_quoted(n.location), n.bytes_in, n.bytes_out, n.state, n.starts,
-        n.ends);
+        n.ends, json_quoted(n.optimized), n.runs);
   };
   const auto transfer = [&](const planned_transfer& t) {
     return fmt::format("{{\"value\": {}, \"from\": {}, \"to\": {}, \"bytes\": {}}}", json_quoted(t.value),

@@ -1,4 +1,4 @@
-// Planning without a session: any graph, on any devices, there or not.
+// Plans without a session: of any graph, for devices that need not exist.
 #pragma once
 
 #include <initializer_list>
@@ -23,7 +23,7 @@ plan plan_with(const any_placer& place, const graph& g, std::vector<device_info>
                std::initializer_list<operation> fetches, const plan_options& options);
 }
 
-// Where a placer would put what the fetches need, and why.
+// The plan of what the fetches need, as a placer places it. Nodes are planned as they were made: sessions optimize.
 template <placer P>
 plan make_plan(const graph& g, std::vector<device_info> devices, const P& place,
                std::initializer_list<operation> fetches, const plan_options& options = {}) {

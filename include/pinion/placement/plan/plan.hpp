@@ -1,4 +1,4 @@
-// A plan: where every node goes, and why. A value that can be read before anything runs.
+// A plan: the device of every node of a step, the reason, and what the step would take; made before anything runs.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,28 @@
 
 namespace pinion { inline namespace v0 {
 
-// One node of a plan. Times are estimates of a cost model, in seconds after the step begins.
+// A node of a plan. Times are estimates of a cost model, in seconds after the step begins. Of a node that does not run,
+// sizes and times are 0.
 struct placed_node {
   node_id id = no_node;
   std::string name = {}, op = {};
   std::string requested = {};                // as guards and policies gathered it; "" when nobody asked
-  std::string device = {};                   // where it goes
+  std::string device = {};                   // where it is placed
   int device_index = -1;                     // in the plan's devices
   std::string reason = {};                   // "pinned by guard at model.cpp:12", "only kernel", "with W", ...
-  std::vector<std::string> refused = {};     // candidates that were not taken, each with why
+  std::vector<std::string> refused = {};     // "DEVICE: Neg has no ...": devices that were passed over
   bool fallback = false;                     // soft placement, or a variable it works on, moved it
   std::string location = {};                 // file:line that made it
   std::int64_t bytes_in = 0, bytes_out = 0;  // of values whose shapes are known
   std::int64_t state = 0;                    // bytes of a variable whose shape is known
   double starts = 0, ends = 0;
+  std::string optimized = {};  // what became of it: "folded into add"; "" where it runs as it was made
+  bool runs = true;            // false: another node runs in its place, or none
 };
 
-// What a device has to do in one step, as estimated.
+// The load of a device in one step, as estimated.
 struct device_total {
-  int nodes = 0;
+  int nodes = 0;               // that run
   std::int64_t variables = 0;  // bytes
   double seconds = 0;          // of work
   std::int64_t peak = 0;       // bytes: variables, and values until their last use
@@ -46,14 +49,14 @@ struct planned_transfer {
   std::int64_t bytes = 0;  // as estimated
 };
 
-// An edge of the graph, between places in plan::nodes().
+// An edge between nodes that run, which are given as indices in plan::nodes().
 struct planned_edge {
   std::uint32_t from = 0, to = 0;
   std::int64_t bytes = 0;
   bool control = false;
 };
 
-// The part of a plan that is estimated, or about all of it.
+// The part of a plan that is about the whole step.
 struct plan_figures {
   bool soft = false;
   std::vector<device_total> totals = {};  // one for each device
@@ -63,8 +66,9 @@ struct plan_figures {
   std::vector<std::string> notes = {};  // what a person should know beside the nodes
 };
 
-// The nodes that some fetches need, in the order in which they were made, each with its device. A value, whose special
-// members stand out of line so that whoever names one compiles no vectors of its parts.
+// The nodes that some fetches need, in the order in which they were made, each with its device. A session's plan is of
+// the step that it would run: its rows say which nodes optimization folded into others, and its figures leave these
+// out. A value. Its special members are out of line so that a caller compiles no vectors of its parts.
 class plan {
  public:
   plan();
@@ -80,10 +84,10 @@ class plan {
   const placed_node* find(std::string_view name) const;
   // The full device name of a node; not_found where the plan does not hold it.
   const std::string& device_of(std::string_view name) const;
-  // The nodes that were moved away from where they were asked to be, each with its reason.
+  // The nodes on devices that do not meet their requests, each with its reason.
   std::vector<placed_node> fallbacks() const;
 
-  // Were requests that cannot be met to be loosened (fallback mode), or refused (strict)?
+  // Does the plan loosen requests that cannot be met (fallback mode), rather than refuse them (strict)?
   bool allows_fallback() const { return figures_.soft; }
   // Estimates for one step, by the cost model that the plan was made with.
   const std::vector<device_total>& totals() const { return figures_.totals; }
@@ -96,9 +100,10 @@ class plan {
 
   // {"mode", "makespan", "devices": [...], "nodes": [...], "transfers": [...], "notes": [...]}.
   std::string to_json() const;
-  // Graphviz: a cluster for each task, in it one for each device; edges that cross are drawn thick.
+  // Graphviz: the nodes that run, in a cluster for each task and in that for each device; edges between devices are
+  // drawn thick.
   std::string to_dot() const;
-  // A page that stands alone: totals, a timeline, the nodes with their reasons, transfers, notes.
+  // An HTML page without outside parts: totals, a timeline, the nodes with their reasons, transfers, notes.
   std::string to_html() const;
 
  private:
@@ -109,10 +114,11 @@ class plan {
   plan_figures figures_;
 };
 
-// An aligned table: node, op, device, reason; then the notes.
+// An aligned table of node, op, device and reason, behind which stands what optimization made of the node; then the
+// notes.
 std::string to_string(const plan& p);
 
-// What a step would take, as an aligned table: a line for each device, then what crosses.
+// An aligned table of what a step would take, a line for each device, and a line about transfers.
 std::string totals_table(const plan& p);
 
 }}  // namespace pinion::v0

@@ -1,4 +1,4 @@
-// The placement policy that is a table from op types to places, read by the compiler.
+// by_op, the placement policy that is a table from op types to devices, checked by the compiler.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// A row of by_op: nodes of this op go there. A place of a device type on which the op has no kernel at all does not
-// compile.
+// A row of by_op: nodes of an op go to a device. A device type on which the op has no kernel at all does not compile.
 template <class Op, fixed_string Device>
 struct when {
   using op = Op;
@@ -22,11 +21,11 @@ struct when {
 };
 
 // A placement policy without state: by_op<when<op::variable, "/job:ps">, when<op::matmul, "/gpu:0">>{}. Fields that
-// guards inside it set win over its own; ops of no row keep what they have.
+// inner guards set win over those of a row; nodes of other ops keep the device that guards gathered.
 template <class... Rows>
 struct by_op {
   static constexpr std::string_view name = "by_op";
-  static_assert((sizeof(Rows) + ... + 1) > 0);  // makes each row be checked
+  static_assert((sizeof(Rows) + ... + 1) > 0);  // instantiates each row, which checks it
 
   device_spec operator()(const node_view& op) const {
     device_spec answer = op.device();

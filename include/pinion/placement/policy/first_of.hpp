@@ -1,4 +1,4 @@
-// The placement policy that asks others in turn.
+// first_of, the placement policy that asks other policies in turn.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,9 @@
 
 namespace pinion { inline namespace v0 {
 
-// A placement policy made of others: first_of{variables_on{"/job:ps"}, my_policy{}}. The first whose answer changes
-// what guards inside gathered decides; the later ones are not asked. Owns the others.
+// A placement policy made of others: first_of{variables_on{"/job:ps"}, my_policy{}}. The first policy whose answer
+// differs from the device that inner guards gathered decides, and the later ones are not asked. Owns the policies; for
+// one thread at a time if one of them is.
 template <placement_policy... Policies>
 class first_of {
  public:

@@ -1,4 +1,4 @@
-// The placement policy of data-parallel training: variables go to ps tasks, everything else to workers.
+// replica_device_setter, the placement policy of data-parallel training: variables go to ps tasks, the rest to workers.
 #pragma once
 
 #include <optional>
@@ -21,20 +21,20 @@ struct replica_device_setter_options {
   std::string_view worker_device = "/job:worker";
   bool merge_devices = true;  // false: an op that already has a device keeps it as it is
   std::optional<cluster_spec> cluster = {};
-  std::optional<std::vector<std::string>> ps_ops =
-      {};  // op names that go to ps tasks; the default is all kinds of state
+  // The names of ops that go to ps tasks; all kinds of state where not given.
+  std::optional<std::vector<std::string>> ps_ops = {};
 };
 
 namespace detail {
 
-// The rules of a replica_device_setter, but for its strategy.
+// The rules of a replica_device_setter that do not depend on its strategy.
 class device_setter_rules {
  public:
   device_setter_rules(const replica_device_setter_options& o, source_location where);
 
   int tasks() const { return tasks_; }
   bool changes(const node_view& op) const { return tasks_ > 0 && (merge_ || op.device().empty()); }
-  // Is it an op of ps tasks, and has the strategy a say in which? One bound for another job takes no turn.
+  // Does the op go to a ps task, and does the strategy choose which? An op bound for another job takes no turn.
   bool goes_to_ps(const node_view& op) const;
   bool asks_strategy(const node_view& op) const;
   // The strategy's answer overwrites even a task written in ps_device.
@@ -51,10 +51,10 @@ class device_setter_rules {
 
 }  // namespace detail
 
-// A placement policy with state: it counts the ops it sends to ps tasks. For one thread at a time. Without ps tasks it
-// changes nothing. Fields that guards inside it set win over its own; an op bound for another job takes no turn of the
-// strategy. A bad device string, or fewer than no ps tasks, throws invalid_argument
-// when it is made. Source: TensorFlow 1.15, device_setter.py.
+// A placement policy with state: it counts the ops that it sends to ps tasks. For one thread at a time. Without ps
+// tasks it changes nothing. Fields that inner guards set win over its own; an op bound for another job takes no turn of
+// the strategy. The constructor throws invalid_argument on a bad device string and on a negative number of ps tasks.
+// Source: TensorFlow 1.15, device_setter.py.
 template <ps_strategy Strategy = round_robin>
 class replica_device_setter {
  public:

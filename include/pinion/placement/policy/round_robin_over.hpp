@@ -1,4 +1,4 @@
-// The placement policy that deals nodes out to devices in turn.
+// round_robin_over, the placement policy that deals nodes out to devices in turn.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace pinion { inline namespace v0 {
 
-// A placement policy with state: each node that has no device type yet goes to the next of some devices; one that has
-// takes no turn. Fields that guards inside it set win over its own. For one thread at a time. Making it throws
-// invalid_argument on a bad device string and on an empty list.
+// A placement policy with state: each node that has no device type yet goes to the next device of a list; a node that
+// has one takes no turn. Fields that inner guards set win over those of the list. For one thread at a time. The
+// constructor throws invalid_argument on a bad device string and on an empty list.
 class round_robin_over {
  public:
   static constexpr std::string_view name = "round_robin_over";

@@ -1,4 +1,4 @@
-// Which ps task gets the next variable: the strategies of a replica_device_setter.
+// The strategies of a replica_device_setter, which choose the ps task of each variable.
 #pragma once
 
 #include <concepts>
@@ -10,22 +10,22 @@
 
 namespace pinion { inline namespace v0 {
 
-// A ps strategy: a function object from an op and the number of ps tasks to a task. Called once for each op that goes
-// to a ps task, in the order in which they are made. Sources: TensorFlow 1.15, device_setter.py and
+// A ps strategy is a function object from an op and the number of ps tasks to a task. It is called once for each op
+// that goes to a ps task, in the order in which ops are made. Sources: TensorFlow 1.15, device_setter.py and
 // contrib/training/python/training/device_setter.py.
 template <class S>
 concept ps_strategy = requires(S& choose, const node_view& op, int tasks) {
   { choose(op, tasks) } -> std::convertible_to<int>;
 };
 
-// 0, 1, 2, 0, 1, 2, ...
+// Tasks in turn: 0, 1, 2, 0, 1, 2, ...
 struct round_robin {
   int next = 0;
   int operator()(const node_view&, int tasks) { return next++ % tasks; }
 };
 
-// To the task that has the least load so far, the first of several. The load of an op: where none is given its bytes;
-// an op whose shape is not known then counts as one element.
+// The task that has the least load so far, the first of several. The load of an op is `load` of it, or its bytes where
+// no function is given; an op of unknown shape counts as one element then.
 struct greedy_load_balancing {
   std::function<double(const node_view&)> load = {};
   std::vector<double> loads = {};
@@ -33,7 +33,7 @@ struct greedy_load_balancing {
   int operator()(const node_view& op, int tasks);
 };
 
-// By its name alone, so that it does not matter what else there is: the MD5 digest of "NAME_SEED" modulo the tasks.
+// A task chosen by the op's name alone, whatever other ops there are: the MD5 digest of "NAME_SEED" modulo the tasks.
 struct hashed {
   int seed = 0;
 

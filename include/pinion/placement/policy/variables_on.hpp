@@ -1,4 +1,4 @@
-// The placement policy that keeps variables in one place and leaves the rest alone.
+// variables_on, the placement policy that sends variables to one device and leaves the rest alone.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// A placement policy without state: variables go to a device, where guards inside do not say otherwise. A bad device
-// string throws invalid_argument when it is made.
+// A placement policy without state. Fields that inner guards set win over those of its device. The constructor throws
+// invalid_argument on a bad device string.
 class variables_on {
  public:
   static constexpr std::string_view name = "variables_on";

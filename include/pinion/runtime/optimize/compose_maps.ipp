@@ -73,6 +73,7 @@ PINION_DECL int compose_maps(draft& d) {
       std::vector<output> inputs = consumer.inputs;
       inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(k));
       inputs.insert(inputs.begin() + static_cast<std::ptrdiff_t>(k), producer.inputs.begin(), producer.inputs.end());
+      d.fold(from, i);
       node& whole = d.change(i);
       whole.inputs = std::move(inputs);
       whole.attrs.set("program", op::shared_program(std::move(program)));

@@ -12,15 +12,17 @@
 #include <pinion/base/config.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/placement/placement.hpp>
+#include <pinion/placement/plan/rewritten_step.hpp>
 #include <pinion/runtime/step/signature.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// What is cut and run: a graph of its own, under ids of its own.
+// The step that is cut and run: a graph of its own, under ids of its own. Without a graph, the placed step as it is.
 struct optimized_step {
   std::shared_ptr<const pinion::graph> graph;
   pinion::placement placement;
   step_signature signature;
+  std::vector<node_fate> fates = {};  // of the nodes that were placed, in their order
 };
 
 class draft {
@@ -30,7 +32,9 @@ class draft {
     node_id original = no_node;
     int device = -1;  // -1: it is fed, and does not run
     bool gone = false;
-    node_id replaced_by = no_node;
+    bool computed = false;          // a constant that a pass computed
+    node_id replaced_by = no_node;  // the item that computes the same
+    node_id folded_into = no_node;  // the item that does its work, once nothing else reads it
   };
 
   draft(const graph& g, const placement& placed, const step_signature& s);
@@ -54,6 +58,10 @@ class draft {
   node& change(node_id i) { return items_[static_cast<std::size_t>(i)].node; }
   // It computes what another, earlier node does. Whoever uses it uses that one, once redirect() was called for him.
   void replace(node_id i, node_id by);
+  // Another, later node does its work too. It stays as long as others read it.
+  void fold(node_id i, node_id into) { items_[static_cast<std::size_t>(i)].folded_into = into; }
+  // Its value is known: it becomes a constant, and its inputs are folded into it.
+  void compute(node_id i, const any_tensor& value);
   void redirect(node_id user);
   void redirect_ends();
   // Nodes that nothing needs any more go.
@@ -64,6 +72,7 @@ class draft {
  private:
   // What stands for a node now; the one that replaced it was not replaced itself.
   node_id present(node_id i) const;
+  node_fate fate_of(node_id i) const;
 
   const placement& placed_;
   std::vector<item> items_;

@@ -68,6 +68,16 @@ PINION_DECL void draft::replace(node_id i, node_id by) {
   items_[static_cast<std::size_t>(i)].replaced_by = by;
 }
 
+PINION_DECL void draft::compute(node_id i, const any_tensor& value) {
+  node& constant = change(i);
+  for (const output& in : constant.inputs) fold(in.node, i);
+  constant.op = "Const";
+  constant.inputs.clear();
+  constant.attrs = {{"value", value}};
+  constant.outputs = {{value.dtype(), value.shape()}};
+  items_[static_cast<std::size_t>(i)].computed = true;
+}
+
 PINION_DECL void draft::redirect(node_id user) {
   node& n = change(user);
   for (output& in : n.inputs) in.node = present(in.node);
@@ -103,6 +113,9 @@ PINION_DECL optimized_step draft::finished() {
   auto g = std::make_shared<graph>();
   std::vector<node_id> id(items_.size(), no_node);
   std::vector<std::pair<node_id, node_id>> kept;  // original, new
+  std::vector<node_fate> fates;
+  for (node_id i = 0; i < size(); ++i)
+    if ((*this)[i].device >= 0) fates.push_back(fate_of(i));
   for (std::size_t i = 0; i < items_.size(); ++i) {
     item& it = items_[i];
     if (it.gone) continue;
@@ -115,7 +128,18 @@ PINION_DECL optimized_step draft::finished() {
   for (auto* ends : {&signature_.feeds, &signature_.fetches})
     for (output& o : *ends) o.node = id[static_cast<std::size_t>(o.node)];
   for (node_id& t : signature_.targets) t = id[static_cast<std::size_t>(t)];
-  return {std::move(g), placed_.renamed(kept), std::move(signature_)};
+  return {std::move(g), placed_.renamed(kept), std::move(signature_), std::move(fates)};
+}
+
+// Follows a node that is gone to the one that runs in its place.
+PINION_DECL node_fate draft::fate_of(node_id i) const {
+  const item& it = (*this)[i];
+  if (!it.gone) return {it.computed ? node_fate::computed : node_fate::runs};
+  node_id by = i;
+  while (by != no_node && (*this)[by].gone)
+    by = (*this)[by].replaced_by != no_node ? (*this)[by].replaced_by : (*this)[by].folded_into;
+  if (by == no_node) return {node_fate::unused};
+  return {it.replaced_by != no_node ? node_fate::shared : node_fate::folded, (*this)[by].original};
 }
 
 PINION_DECL node_id draft::present(node_id i) const {

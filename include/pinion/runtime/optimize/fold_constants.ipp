@@ -77,10 +77,12 @@ PINION_DECL int fold_constants(draft& d, std::int64_t limit) {
     pure.push_back(n.control_inputs.empty() && (d.is_repeatable(i) || n.op == op::placeholder::name || d.is_fed(i)) &&
                    std::all_of(n.inputs.begin(), n.inputs.end(),
                                [&](const output& in) { return pure[static_cast<std::size_t>(in.node)]; }));
-    if (!d.runs(i) || n.op == op::constant::name || n.inputs.empty() || n.outputs.size() != 1 || !n.control_inputs.empty())
+    if (!d.runs(i) || n.op == op::constant::name || n.inputs.empty() || n.outputs.size() != 1 ||
+        !n.control_inputs.empty())
       continue;
     const bool of_constants = std::all_of(n.inputs.begin(), n.inputs.end(), [&](const output& in) {
-      return d.node_at(in.node).op == op::constant::name && !d.is_fed(in.node) && d.node_at(in.node).control_inputs.empty();
+      return d.node_at(in.node).op == op::constant::name && !d.is_fed(in.node) &&
+             d.node_at(in.node).control_inputs.empty();
     });
     const bool of_known_shape = n.op == op::shape_of::name && pure.back();
     if ((!of_constants && !of_known_shape) || !d.is_repeatable(i) || !is_library_op(n.op)) continue;
@@ -93,11 +95,7 @@ PINION_DECL int fold_constants(draft& d, std::int64_t limit) {
       value = alone.value();
     }
     if (value.empty()) continue;
-    node& constant = d.change(i);
-    constant.op = op::constant::name;
-    constant.inputs.clear();
-    constant.attrs = {{"value", value}};
-    constant.outputs = {{value.dtype(), value.shape()}};
+    d.compute(i, value);
     ++folded;
   }
   return folded;

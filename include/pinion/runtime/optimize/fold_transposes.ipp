@@ -9,7 +9,8 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL int fold_transposes(draft& d) {
   const auto turns_a_matrix = [&](const node& n) {
-    if (n.op != op::transpose::name || !n.control_inputs.empty() || d.type_of(n.inputs[0]).shape.rank() != 2) return false;
+    if (n.op != op::transpose::name || !n.control_inputs.empty() || d.type_of(n.inputs[0]).shape.rank() != 2)
+      return false;
     return n.attrs.get_or("perm", integers{1, 0}) == integers{1, 0};
   };
   int folded = 0;
@@ -19,6 +20,7 @@ PINION_DECL int fold_transposes(draft& d) {
       const node_id from = d.node_at(i).inputs[side].node;
       if (!d.runs(from) || d.is_fed(from) || d[from].device != d[i].device || !turns_a_matrix(d.node_at(from)))
         continue;
+      d.fold(from, i);
       node& product = d.change(i);
       product.inputs[side] = d.node_at(from).inputs[0];
       product.attrs.set(flag, !product.attrs.get_or(flag, false));

@@ -3,16 +3,23 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion {
+inline namespace v0 {
+namespace runtime {
 
 inline constexpr std::int64_t largest_folded_constant = 1 << 20;  // bytes
 
 // Of a step's copy; the graph stays as it is. Every fetch yields what it did, up to rounding.
 optimized_step optimize(const graph& g, const placement& placed, const step_signature& signature);
 
-}}}  // namespace pinion::v0::runtime
+// The plan of a step that runs as it was placed, or as optimize() left it.
+plan explain(const placement_problem& problem, const placement& placed, const optimized_step& step,
+             const cost_model& costs = {});
+
+}  // namespace pinion::inline v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/optimize/optimize.ipp>

@@ -7,7 +7,9 @@
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/optimize/share_common.hpp>
 
-namespace pinion { inline namespace v0 { namespace runtime {
+namespace pinion {
+inline namespace v0 {
+namespace runtime {
 
 PINION_DECL optimized_step optimize(const graph& g, const placement& placed, const step_signature& signature) {
   draft d(g, placed, signature);
@@ -20,4 +22,10 @@ PINION_DECL optimized_step optimize(const graph& g, const placement& placed, con
   return d.finished();
 }
 
-}}}  // namespace pinion::v0::runtime
+PINION_DECL plan explain(const placement_problem& problem, const placement& placed, const optimized_step& step,
+                         const cost_model& costs) {
+  if (!step.graph) return pinion::explain(problem, placed, costs);
+  return pinion::explain(problem, placed, {*step.graph, step.placement, step.fates}, costs);
+}
+
+}  // namespace pinion::inline v0::runtime

@@ -1,6 +1,5 @@
-// How nodes come together, by union-find over references, resources and
-// colocation. Rules and order: TensorFlow 1.15, colocation_graph.cc; but a colocation that is dropped leaves nothing
-// behind.
+// The builder of groups: union-find over references, resources and colocations. Rules and their order are those of
+// TensorFlow 1.15, colocation_graph.cc, except that a dropped colocation leaves no trace in either group.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +13,19 @@
 
 #include <pinion/placement/group_tables.hpp>
 
-namespace pinion { inline namespace v0 { namespace detail {
+namespace pinion {
+inline namespace v0 { namespace detail {
 
-// Fills the groups of a problem, once.
-class grouping {
+// Fills the tables of a problem's groups in one call of run(). It unites nodes, merges what they ask for, and records
+// for each group the leader that the others follow, and for each node which of its wishes were given up. Throws
+// invalid_argument, naming both nodes, where two nodes must stand together and cannot.
+class group_builder {
  public:
   using position = group_tables::position;
   using group = group_tables::group;
   static constexpr position absent = group_tables::absent;
 
-  explicit grouping(group_tables& result)
+  explicit group_builder(group_tables& result)
       : r_(result),
         p_(result.problem),
         requests_(result.requests),
@@ -35,6 +37,7 @@ class grouping {
     while (!build()) {
     }
     number();
+    note_leaders();
   }
 
  private:
@@ -42,7 +45,7 @@ class grouping {
     std::string why;
   };
 
-  // A user of a resource of the problem that is not in it.
+  // A node outside the problem that uses a resource in it.
   struct outsider {
     node_id user;
     position resource;
@@ -58,6 +61,9 @@ class grouping {
   void join(std::unordered_map<std::string_view, position>& first, std::string_view key, position i);
   void note_dropped();
   void number();
+  void note_leaders();
+  void lead(group g, position member, placement_reason::kind by);
+  bool is_kept(position i) const { return p_.kept.count(p_.nodes[i]) > 0 && !released_.count(i); }
 
   position root(position i) {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
@@ -74,18 +80,18 @@ class grouping {
   std::vector<const op_facts*>& facts_;
   std::map<position, std::string>& dropped_;
 
-  std::unordered_set<position> released_;  // kept ones that may move after all
+  std::unordered_set<position> released_;  // kept nodes that may move after all
   std::vector<position> parent_;
   std::vector<std::uint8_t> depth_;
-  std::vector<group_demand> demand_of_;  // of roots
-  std::vector<bool> release_;            // of roots: its kept members without state are to be released
-  std::vector<position> overruled_by_;   // of roots: whose request replaced that of an op which works on it
-  std::vector<request_pool::id> own_;    // what each node asks for by itself
-  std::vector<outsider> outsiders_;      // that ask for a device, by id
+  std::vector<group_demand> demand_of_;  // by root
+  std::vector<bool> release_;            // by root: kept members without state are to be released
+  std::vector<position> overruled_by_;   // by root: the node whose request replaced that of an op which works on it
+  std::vector<request_pool::id> own_;    // by node: the request of its own
+  std::vector<outsider> outsiders_;      // those with a request, by id
 };
 
-// False where it has to be done again, as a node was released.
-inline bool grouping::build() {
+// One pass over the nodes. False where a kept node was released, and the pass has to be done again without it.
+inline bool group_builder::build() {
   const auto n = p_.nodes.size();
   parent_.resize(n);
   std::iota(parent_.begin(), parent_.end(), position{0});
@@ -104,7 +110,7 @@ inline bool grouping::build() {
   }
   for (; next != outsiders_.end(); ++next) heed(*next);
   unite_listed();
-  // State stays where it is; what has none may follow, although it ran elsewhere before.
+  // A node with state stays where it is; one without may follow its group, although it ran elsewhere before.
   bool sound = true;
   if (!p_.kept.empty())
     for (position i = 0; i < n; ++i)
@@ -114,14 +120,14 @@ inline bool grouping::build() {
   return sound;
 }
 
-inline error grouping::refusal(position i, std::string sentence) const {
+inline error group_builder::refusal(position i, std::string sentence) const {
   const node& n = at(i);
   return error(errc::invalid_argument, std::move(sentence)).at_node(n.name, n.op, to_string(n.where));
 }
 
-// A queue that asks for nothing stands where the first of its users asks it to be. All of the graph has a say in that,
-// so that steps and sessions that run other parts of it find the same queue.
-inline void grouping::find_outsiders() {
+// A queue that asks for nothing stands where the first of its users asks to be. Users outside the problem have a say in
+// that too, so that steps and sessions which run other parts of the graph find the same queue.
+inline void group_builder::find_outsiders() {
   const auto makes_resource = [&](node_id id) {
     const auto& outputs = p_.graph[id].outputs;
     return std::any_of(outputs.begin(), outputs.end(), [](const output_type& t) { return t.resource; });
@@ -136,8 +142,8 @@ inline void grouping::find_outsiders() {
         outsiders_.push_back({id, r_.position_of[static_cast<std::size_t>(in.node)]});
   }
 }
-// Where it asks for what no device can meet, it has no say: this step does not need it.
-inline void grouping::heed(const outsider& o) {
+// An outsider whose request no device can meet has no say, since the step does not run it.
+inline void group_builder::heed(const outsider& o) {
   group_demand& d = demand_of_[root(o.resource)];
   const request_pool::id wish = requests_.add(p_.graph[o.user].requested);
   if (!requests_.are_comparable(d.requested, wish)) return;
@@ -149,8 +155,8 @@ inline void grouping::heed(const outsider& o) {
   r_.asked_outside.emplace(o.resource, o.user);
 }
 
-// What a node asks for by itself.
-inline void grouping::enter(position i) {
+// Makes a node a group of its own, which demands what the node asks for.
+inline void group_builder::enter(position i) {
   const node& n = at(i);
   const op_facts& facts = p_.ops.facts(n);
   facts_[i] = &facts;
@@ -158,11 +164,11 @@ inline void grouping::enter(position i) {
   d.requested = own_[i] = requests_.add(n.requested);
   d.kernels = kernels_.of(facts);
   d.needs = r_.rare.empty() ? 0 : r_.bit_of(n.op);
-  // Another process may know more kernels than this one.
+  // The process of another task may know more kernels than this one does.
   const bool elsewhere = !p_.local.empty() && !compatible(n.requested.with_type(""), p_.local.with_type(""));
   if (facts.kernels.empty() && elsewhere) {
     d.kernels = kernels_.any(n.requested.type());
-    if (d.kernels == kernel_pool::none) d.kernels = kernels_.any("");  // there is no such device, which is told later
+    if (d.kernels == kernel_pool::none) d.kernels = kernels_.any("");  // that no such device is there is told later
   }
   if (d.kernels == kernel_pool::none) {
     std::string types;
@@ -175,7 +181,7 @@ inline void grouping::enter(position i) {
     d.resource = d.requested;
 }
 
-inline void grouping::enter_kept(position i, const std::string& device, group_demand& d) {
+inline void group_builder::enter_kept(position i, const std::string& device, group_demand& d) {
   const node& n = at(i);
   const auto found =
       std::find_if(p_.devices.begin(), p_.devices.end(), [&](auto& info) { return info.name == device; });
@@ -193,9 +199,9 @@ inline void grouping::enter_kept(position i, const std::string& device, group_de
   d.keeps_state = facts_[i]->stateful;
 }
 
-// An op works on a reference or resource where it is. Its own request gives way to that of whose it is, and only where
-// one of them specifies the other do both hold.
-inline void grouping::unite_handles(position i) {
+// An op works on a reference or resource where that stands. The op's request gives way to the request of the reference
+// or resource, unless one of the two requests specifies the other: then both hold.
+inline void group_builder::unite_handles(position i) {
   const node& n = at(i);
   for (std::size_t k = 0; k < n.inputs.size(); ++k) {
     const output in = n.inputs[k];
@@ -223,8 +229,8 @@ inline void grouping::unite_handles(position i) {
   }
 }
 
-// A node joins the groups it lists, or else the one that bears its own name.
-inline void grouping::unite_listed() {
+// A node joins the groups it lists, or, where it lists none, the group that bears the node's name.
+inline void group_builder::unite_listed() {
   std::unordered_map<std::string_view, position> first;
   for (const node_id id : p_.nodes)
     for (const std::string& key : p_.graph[id].colocation) first.emplace(key, absent);
@@ -235,7 +241,8 @@ inline void grouping::unite_listed() {
     if (n.colocation.empty() && first.count(n.name)) join(first, n.name, i);
   }
 }
-inline void grouping::join(std::unordered_map<std::string_view, position>& first, std::string_view key, position i) {
+inline void group_builder::join(std::unordered_map<std::string_view, position>& first, std::string_view key,
+                                position i) {
   position& other = first.find(key)->second;
   if (other == absent) {
     other = i;
@@ -251,8 +258,8 @@ inline void grouping::join(std::unordered_map<std::string_view, position>& first
   }
 }
 
-// Merges two groups or, by throwing a clash, leaves both as they were.
-inline void grouping::unite(position a, position b, bool soft) {
+// Merges two groups. Throws a clash where they cannot stand together, and leaves both as they were then.
+inline void group_builder::unite(position a, position b, bool soft) {
   const position x = root(a), y = root(b);
   if (x == y) return;
   const group_demand &mine = demand_of_[x], &theirs = demand_of_[y];
@@ -261,7 +268,7 @@ inline void grouping::unite(position a, position b, bool soft) {
   if (!assigned && !(mine.keeps_state && theirs.keeps_state)) {
     if (!mine.keeps_state) release_[x] = true;
     if (!theirs.keeps_state) release_[y] = true;
-    return;  // all is done again without what is released
+    return;  // the pass is repeated without the released nodes
   }
   if (!assigned)
     throw clash{"the one must stay on " + to_string(requests_[mine.assigned]) + " and the other on " +
@@ -301,12 +308,12 @@ inline void grouping::unite(position a, position b, bool soft) {
   if (overruled_by_[top] == absent) overruled_by_[top] = overruled_by_[below];
 }
 
-// Wishes that their groups do not share.
-inline void grouping::note_dropped() {
+// Notes the requests that the groups of their nodes do not share.
+inline void group_builder::note_dropped() {
   for (position i = 0; i < p_.nodes.size(); ++i) {
     const request_pool::id held = demand_of_[root(i)].requested;
     if (own_[i] == request_pool::nothing || own_[i] == held) continue;
-    if (p_.kept.count(p_.nodes[i]) && !released_.count(i)) continue;
+    if (is_kept(i)) continue;
     const node& n = at(i);
     const device_spec& shared = requests_[held];
     if (is_specification(n.requested, shared)) continue;
@@ -322,7 +329,8 @@ inline void grouping::note_dropped() {
   }
 }
 
-inline void grouping::number() {
+// Numbers the groups in the order of their first members, and lists the members of each.
+inline void group_builder::number() {
   const auto n = p_.nodes.size();
   std::vector<group> of_root(n, ~group{0});
   r_.group_of.resize(n);
@@ -342,4 +350,27 @@ inline void grouping::number() {
   for (position i = 0; i < n; ++i) r_.members[next[r_.group_of[i]]++] = i;
 }
 
-}}}  // namespace pinion::v0::detail
+// The leader of a group is the first member whose request holds for all of it; or else the resource that an op outside
+// the problem decides for; or else the first member that an earlier run placed; or else the first member.
+inline void group_builder::note_leaders() {
+  r_.leads.resize(r_.demands.size());
+  const bool none_kept = p_.kept.empty();
+  for (position i = 0; i < p_.nodes.size(); ++i) {
+    const group g = r_.group_of[i];
+    if (r_.leads[g].by == placement_reason::requested) continue;
+    const request_pool::id own = own_[i], held = r_.demands[g].requested;
+    if (own != request_pool::nothing && (own == held || is_specification(requests_[own], requests_[held])))
+      lead(g, i, placement_reason::requested);
+    else
+      lead(g, i, none_kept || !is_kept(i) ? placement_reason::first_device : placement_reason::kept);
+  }
+  for (const auto& [i, user] : r_.asked_outside) lead(r_.group_of[i], i, placement_reason::outside);
+}
+inline void group_builder::lead(group g, position member, placement_reason::kind by) {
+  group_lead& now = r_.leads[g];
+  if (now.member == absent || by > now.by) now = {member, by};
+}
+
+}  // namespace detail
+
+}  // namespace pinion::inline v0

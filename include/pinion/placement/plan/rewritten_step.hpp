@@ -1,0 +1,33 @@
+// A step that passes rewrote after it was placed, as explain() is told of it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <pinion/graph/graph.hpp>
+#include <pinion/placement/placement.hpp>
+
+namespace pinion { inline namespace v0 {
+
+// The fate of a node that was placed, once passes rewrote the step.
+struct node_fate {
+  enum kind : std::uint8_t {
+    runs,      // as it was made
+    computed,  // a constant runs in its place
+    folded,    // into `by`, which computes it too
+    shared,    // `by` computes the same and runs for both
+    unused,    // nothing that runs reads it
+  };
+  kind what = runs;
+  node_id by = no_node;  // a node of the problem that runs
+};
+
+// A view: the placed nodes of a graph of its own, and the fates of the problem's nodes, in their order. Those that run
+// or were computed are the placed ones, in the same order.
+struct rewritten_step {
+  const pinion::graph& graph;
+  const placement& placed;
+  std::span<const node_fate> fates;
+};
+
+}}  // namespace pinion::v0
