@@ -68,7 +68,7 @@ TEST_CASE("a gradient has the shape of its x, where x was broadcast") {
   CHECK(text(s, done) == "975");
 }
 
-TEST_CASE("by a variable: through every read of it") {
+TEST_CASE("a gradient by a variable goes through every read of it") {
   graph g;
   const auto use = g.as_default();
   const auto v = variable(3.0, {.name = "v"});
@@ -183,7 +183,7 @@ TEST_CASE("a gradient of a gradient is a second derivative") {
   CHECK(b.at(third, x) == Approx(-6 * x * std::sin(x) + (6 - x * x) * std::cos(x)));
 }
 
-TEST_CASE("second order through matmul, a reduction and a variable") {
+TEST_CASE("matmul, a reduction and a variable have a gradient of second order") {
   graph g;
   const auto use = g.as_default();
   const auto W = variable(tensor<double>::of({{1, 2}, {3, 4}}), {.name = "W"});

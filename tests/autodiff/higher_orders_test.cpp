@@ -142,7 +142,7 @@ TEST_CASE("an expression has derivatives of any order") {
   check_orders(quotient, 6);
 }
 
-TEST_CASE("so has one whose exponent depends on x, too") {
+TEST_CASE("a power whose exponent depends on x has derivatives of any order") {
   check_orders(powers, 6, 1.3);
 }
 
@@ -244,7 +244,7 @@ TEST_CASE("a node of as many inputs as there may be is differentiated, in severa
   }
 }
 
-TEST_CASE("a node of more is refused, with what there may be") {
+TEST_CASE("a node of more inputs than there may be is refused with how many there may be") {
   graph g;
   const auto use = g.as_default();
   const std::vector<output> x(scalar::max_inputs + 1, constant(1.0).endpoint());

@@ -97,7 +97,7 @@ TEST_CASE("a product has derivatives of any order, in every direction") {
   check_directions({7}, 3);
 }
 
-TEST_CASE("so has a product with zeros, exactly") {
+TEST_CASE("the derivatives of a product with zeros among its factors are exact") {
   check_directions({2, 0, 5, 1, 4}, 5);
   check_directions({2, 0, 5, 0, 4}, 5);
   check_directions({0, 0, 0, 3, 0}, 5);

@@ -267,7 +267,7 @@ TEST_CASE("F3: a value from another life of its sender, or from one that takes n
   CHECK(m.got.empty());
 }
 
-TEST_CASE("C2, V2: who pushes far more than its credit is thrown out") {
+TEST_CASE("C2, V2: a peer that pushes far more than its credit is thrown out") {
   market m;
   m.a = nullptr;
   m.a = std::make_unique<trader>(m.a_host, ps_task(0), m.spec, exchange_options{.credit = std::uint64_t{1} << 40});

@@ -89,7 +89,7 @@ TEST_CASE(
   CHECK(struck >= 4);
 }
 
-TEST_CASE("F1: so does a worker that is not the master, and the session goes on after it has come back") {
+TEST_CASE("F1: a worker, not the master, that freezes or is cut off or lost fails the step, and the session goes on once it is back") {
   const auto& f = faults[GENERATE(range(std::size_t{0}, std::size_t{5}))];
   int struck = 0;
   for (std::uint64_t seed = 1; seed < 7; ++seed) {
@@ -209,7 +209,7 @@ TEST_CASE("R5: a step that ends late says which value from which task it waited 
   CHECK(r.works());
 }
 
-TEST_CASE("R5: and where it waits for no value, which task has not ended its part") {
+TEST_CASE("R5: a step that ends late but waits for no value says which task has not ended its part") {
   running r(1, ps_task(0), worker_task(1), 500ms);
   r.cluster.freeze(worker_task(1));
   const auto e = r.fails();

@@ -153,7 +153,7 @@ TEST_CASE("gradients flow through the branch that was taken") {
   CHECK(text(h) == "4");
 }
 
-TEST_CASE("gradients of loops, of any order, by variables and by what they use") {
+TEST_CASE("a loop has gradients of any order by what its bodies use") {
   fresh_graph f;
   auto x = pn::placeholder<double>({}, "x");
   auto n = pn::placeholder<int>({}, "n");

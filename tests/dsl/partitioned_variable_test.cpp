@@ -205,7 +205,7 @@ TEST_CASE("rows are gathered in the body of a loop") {
   CHECK(sess.run(sum) == pn::tensor<float>::of({6}));
 }
 
-TEST_CASE("it tells how many bytes of it were asked to stand where") {
+TEST_CASE("a variable in parts tells how many bytes of it were asked to stand on which device") {
   fresh_graph f;
   const auto made = [](auto policy) {
     const pn::device on{policy};

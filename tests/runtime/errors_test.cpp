@@ -19,7 +19,7 @@ struct fresh {
 // "invalid_argument x errors_test.cpp:12"
 std::string culprit(const error& e) { return std::string(to_string(e.code())) + " " + e.node() + " " + line_of(e); }
 
-TEST_CASE("an unfed placeholder") {
+TEST_CASE("a placeholder that was not fed fails the step, with its name, line and device") {
   fresh f;
   auto x = placeholder<float>({unknown, 2}, "x");
   const int line = __LINE__ - 1;
@@ -30,7 +30,7 @@ TEST_CASE("an unfed placeholder") {
   CHECK(e.device() == "/job:localhost/replica:0/task:0/device:CPU:0");
 }
 
-TEST_CASE("an uninitialised variable") {
+TEST_CASE("a variable that was not initialised fails the step, with its name and line") {
   fresh f;
   auto v = variable(1.f, {.name = "v"});
   const int line = __LINE__ - 1;
@@ -43,7 +43,7 @@ TEST_CASE("an uninitialised variable") {
   CHECK(float(sess.run(v)) == 1);
 }
 
-TEST_CASE("a feed of a wrong shape") {
+TEST_CASE("a feed of a wrong shape is refused with both shapes") {
   fresh f;
   auto x = placeholder<float>({unknown, 2}, "x");
   const int line = __LINE__ - 1;
@@ -53,7 +53,7 @@ TEST_CASE("a feed of a wrong shape") {
   CHECK(e.sentence() == "a value of shape [2, 3] was fed to 'x', whose shape is [?, 2]");
 }
 
-TEST_CASE("shapes that clash only when it runs") {
+TEST_CASE("shapes that clash only when a step runs fail it, with the node and its line") {
   fresh f;
   auto x = placeholder<float>(shape::any(), "x");
   auto y = matmul(x, x, {.name = "y"});
@@ -64,14 +64,14 @@ TEST_CASE("shapes that clash only when it runs") {
   CHECK(sess.run({{x, tensor<float>({2, 2})}}, y) == tensor<float>({2, 2}));
 }
 
-TEST_CASE("shapes that clash while the graph is built") {
+TEST_CASE("shapes that clash while the graph is built are refused there, with the node and the line") {
   fresh f;
   auto x = placeholder<float>({2, 3}, "x");
   const auto e = caught([&] { matmul(x, x); });
   CHECK(culprit(e) == "invalid_argument MatMul " + here(__LINE__ - 1));
 }
 
-TEST_CASE("a value of another shape than the variable's") {
+TEST_CASE("a value of another shape than the variable's is not assigned, and both shapes are named") {
   fresh f;
   auto v = variable(tensor<float>({2}), {.name = "v"});
   auto x = placeholder<float>(shape::any(), "x");
@@ -83,7 +83,7 @@ TEST_CASE("a value of another shape than the variable's") {
   CHECK(e.sentence() == "a value of shape [3] cannot be assigned to variable 'v' of shape [2]");
 }
 
-TEST_CASE("an unknown device") {
+TEST_CASE("a device that is not there is refused with the node that asked for it, by a step and by a plan") {
   fresh f;
   const device on{"/gpu:0"};
   auto x = constant(1.f, "x");
@@ -93,7 +93,7 @@ TEST_CASE("an unknown device") {
   CHECK(culprit(caught([&] { sess.plan(x); })) == "invalid_argument x " + here(line));
 }
 
-TEST_CASE("fed twice") {
+TEST_CASE("a placeholder that is fed twice is refused by name") {
   fresh f;
   auto x = placeholder<float>({}, "x");
   const int line = __LINE__ - 1;
@@ -104,7 +104,7 @@ TEST_CASE("fed twice") {
   CHECK(caught([&] { sess.make_callable(feeds(x, x), fetches(x)); }).sentence() == "'x' was fed twice");
 }
 
-TEST_CASE("an expression of another graph") {
+TEST_CASE("an expression of another graph is refused wherever a session takes one, with its line") {
   fresh f;
   graph other;
   expr<float> x, mine = constant(1.f, "mine");
@@ -124,7 +124,7 @@ TEST_CASE("an expression of another graph") {
   CHECK(culprit(caught([&] { sess.make_callable(feeds(), fetches(), targets(operation(x))); })) == wanted);
 }
 
-TEST_CASE("nothing to run") {
+TEST_CASE("a step that has nothing to fetch or run is refused") {
   fresh f;
   auto x = placeholder<float>({}, "x");
   session sess;
@@ -133,7 +133,7 @@ TEST_CASE("nothing to run") {
   CHECK(caught([&] { sess.make_callable(feeds(x), fetches()); }).code() == errc::invalid_argument);
 }
 
-TEST_CASE("what was never assigned") {
+TEST_CASE("a handle that was never assigned is refused, be it of an expression, an operation or a variable") {
   fresh f;
   session sess;
   CHECK(caught([&] { sess.run(expr<float>()); }).code() == errc::invalid_argument);
@@ -160,11 +160,11 @@ TEST_CASE("a closed session refuses everything, and may be closed again") {
   CHECK(outcome([&] { sess.list_devices(); }) == "failed_precondition: the session is closed");
 }
 
-TEST_CASE("an unknown target") {
+TEST_CASE("a target of an unknown form is refused at once") {
   CHECK(caught([] { session sess{{.target = "nowhere"}}; }).code() == errc::invalid_argument);
 }
 
-TEST_CASE("variables that share a name but not their type: both are named") {
+TEST_CASE("two variables that share a name but not their type are refused with both places") {
   fresh f;
   auto a = variable(tensor<float>({2}), {.name = "a", .shared_name = "s"});
   const int first = __LINE__ - 1;

@@ -184,7 +184,7 @@ TEST_CASE("value and receiver meet in either order, each once") {
   CHECK(l.told == "a=1 b=2 again=signal ");
 }
 
-TEST_CASE("an abort wakes who waits, and whoever comes later, with the first error") {
+TEST_CASE("an abort gives every receiver, whether it waits or comes later, the first error") {
   runtime::local_rendezvous meet;
   listener l;
   meet.send("a", tensor<int>(1).untyped());

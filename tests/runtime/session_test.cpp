@@ -20,7 +20,7 @@ const auto square = tensor<float>::of({{1, 2}, {3, 4}});
 
 // ---- what must work ------------------------------------------------------------------------------------------------------
 
-TEST_CASE("two variables and their product, with a log line for each node") {
+TEST_CASE("a session computes the product of two variables, and logs where each node was placed") {
   fresh f;
   const device on{"/cpu:0"};
   auto a = variable(3.0f, {.name = "a"});
