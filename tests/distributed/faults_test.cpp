@@ -16,7 +16,7 @@ struct running {
   session sess;
   explicit running(std::uint64_t seed = 1, const std::string& from = ps_task(0), const std::string& to = worker_task(0),
                    std::chrono::milliseconds timeout = {})
-      : cluster(weather(seed)), model(from, to), sess(cluster.toward(worker_task(0), timeout)) {
+      : cluster(weather{seed}), model(from, to), sess(cluster.toward(worker_task(0), timeout)) {
     sess.run(model.init);
     REQUIRE(model.is_right(sess.run(model.end)));
   }

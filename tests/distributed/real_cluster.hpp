@@ -28,6 +28,8 @@
 
 #include <pinion/distributed.hpp>
 
+#include <support/own_graph.hpp>
+
 namespace real {
 
 using namespace pinion;
@@ -247,9 +249,7 @@ class two_and_two {
 };
 
 // A graph whose variables no other test shares.
-struct fresh {
-  graph g;
-  default_scope use = g.as_default();
+struct fresh : own_graph {
   std::string box = unique_name();
   container inside{box};
 

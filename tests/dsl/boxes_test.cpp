@@ -4,15 +4,14 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 #include "support/tensor_text.hpp"
 
 namespace {
 
 namespace pn = pinion;
 
-struct fresh_graph {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
+struct fresh_graph : own_graph {
   template <class... F>
   std::string text(const F&... fetches) {
     pn::session sess;

@@ -4,6 +4,7 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 #include "support/tensor_text.hpp"
 
 namespace {
@@ -30,9 +31,7 @@ pn::tensor<float> counted(const pn::shape& extent) {
   return t;
 }
 
-struct fresh_graph {
-  pn::graph g;
-  pn::default_scope use = g.as_default();
+struct fresh_graph : own_graph {
   std::string names(const std::string& collection) {
     std::string all;
     for (const pn::node_id id : g.collection(collection)) all += (all.empty() ? "" : " ") + g[id].name;

@@ -9,6 +9,7 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 
 namespace {
 
@@ -16,9 +17,7 @@ namespace pn = pinion;
 using pn::errc;
 
 // A graph with a session on it, and a step in a thread of its own.
-struct bench {
-  pn::graph g;
-  decltype(g.as_default()) in_use = g.as_default();
+struct bench : own_graph {
   std::optional<pn::session> sess;
 
   pn::session& on() {

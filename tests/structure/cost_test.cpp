@@ -16,7 +16,7 @@ std::size_t lines_of(const house::headers& tree, const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a program that builds graphs reads a good half of the library's lines, and one that runs them little more") {
+TEST_CASE("a program reads at most 11800 lines of the library to build graphs, and 13200 to run them") {
   const house::headers tree = house::read(PINION_TEST_SOURCE_DIR "/include/pinion");
   const std::size_t graph = lines_of(tree, "graph.hpp"), session = lines_of(tree, "session.hpp");
   std::printf("%zu lines behind graph.hpp, %zu behind session.hpp\n", graph, session);
