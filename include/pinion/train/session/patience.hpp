@@ -17,14 +17,13 @@ class patience {
   using clock = std::chrono::steady_clock;
 
   // `sleep` may throw, to end the wait. `now` tells the time by which it is counted.
-  patience(std::chrono::milliseconds at_most, std::function<void(const std::string&)> say,
-           std::function<void(std::chrono::milliseconds)> sleep,
-           std::function<clock::time_point()> now = [] { return clock::now(); })
+  patience(
+      std::chrono::milliseconds at_most, std::function<void(const std::string&)> say,
+      std::function<void(std::chrono::milliseconds)> sleep,
+      std::function<clock::time_point()> now = [] { return clock::now(); })
       : at_most_(at_most), say_(std::move(say)), sleep_(std::move(sleep)), now_(std::move(now)) {}
 
-  std::chrono::seconds waited() const {
-    return std::chrono::duration_cast<std::chrono::seconds>(now_() - began_);
-  }
+  std::chrono::seconds waited() const { return std::chrono::duration_cast<std::chrono::seconds>(now_() - began_); }
   bool is_over() const { return now_() - began_ + pause_ > at_most_; }
   // How long one attempt may take: longer each time, so that a slow machine gets through.
   std::chrono::milliseconds for_an_attempt() const { return std::clamp(10 * pause_, 1000 * ms, 10000 * ms); }
