@@ -7,14 +7,13 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_session.hpp"
 
 namespace {
 
 using namespace pinion;
 
-struct bench {
-  graph g;
-  default_scope use = g.as_default();
+struct bench : own_graph {
   expr<double> x = placeholder<double>({}, "x");
 
   double at(const expr<double>& e, double value) {
@@ -58,27 +57,21 @@ TEST_CASE("the gradient by something on the way, and by what leads to it, are bo
   CHECK(b.at(dx, 0.5) == Approx(2 * std::exp(1.0)));
 }
 
-TEST_CASE("a gradient has the shape of its x, where x was broadcast") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "a gradient has the shape of its x, where x was broadcast") {
   const expr<double> m = constant<double>({{1, 2, 3}, {4, 5, 6}}), row = constant<double>({1, 10, 100}), one = constant(2.0);
   auto [drow, done] = gradients(m * row * one, row, one);
-  session s{{.graph = &g}};
-  CHECK(text(s, drow) == "[10, 14, 18]");
-  CHECK(text(s, done) == "975");
+  CHECK(text(sess, drow) == "[10, 14, 18]");
+  CHECK(text(sess, done) == "975");
 }
 
-TEST_CASE("by a variable: through every read of it") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "a gradient by a variable goes through every read of it") {
   const auto v = variable(3.0, {.name = "v"});
   const expr<double> first = v * v;
   const control_dependencies after{first};
   const expr<double> y = first + v.read();
   auto [dv] = gradients(y, v);
-  session s{{.graph = &g}};
-  s.run(v.initializer());
-  CHECK(double(s.run(dv)) == 7);
+  sess.run(v.initializer());
+  CHECK(double(sess.run(dv)) == 7);
 }
 
 TEST_CASE("gradient nodes stand where their forward nodes do, under a scope of their own") {
@@ -142,34 +135,28 @@ TEST_CASE("whether there is a gradient does not depend on what was fused") {
   CHECK(outcome([&] { (void)gradients(y, b.x); }).find("does not depend on 'x'") != std::string::npos);
 }
 
-TEST_CASE("the gradient of a gather is sparse: its indices, and rows") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "the gradient of a gather is sparse: its indices, and rows") {
   const expr<double> table = constant<double>({{1, 2}, {3, 4}, {5, 6}});
   const expr<std::int32_t> picks = constant<std::int32_t>({2, 0, 2});
   const expr<double> y = gather(table, picks) * constant<double>({{1, 1}, {10, 10}, {100, 100}});
   const auto found = autodiff::differentiate(g, {y.endpoint()}, {table.endpoint()});
   REQUIRE(found[0]);
   REQUIRE(found[0]->is_sparse());
-  session s{{.graph = &g}};
-  CHECK(to_string(s.run(expr<std::int32_t>(g, found[0]->indices))) == "[2, 0, 2]");
-  CHECK(text(s, {g, found[0]->rows}) == "[[1, 1], [10, 10], [100, 100]]");
+  CHECK(to_string(sess.run(expr<std::int32_t>(g, found[0]->indices))) == "[2, 0, 2]");
+  CHECK(text(sess, {g, found[0]->rows}) == "[[1, 1], [10, 10], [100, 100]]");
   auto [dense] = gradients(y, table);
-  CHECK(text(s, dense) == "[[10, 10], [0, 0], [101, 101]]");
+  CHECK(text(sess, dense) == "[[10, 10], [0, 0], [101, 101]]");
 }
 
-TEST_CASE("indices of any shape are flattened, and sparse gradients add up with dense ones") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "indices of any shape are flattened, and sparse gradients add up with dense ones") {
   const expr<double> table = constant<double>({{1, 2}, {3, 4}});
   const expr<std::int64_t> picks = constant<std::int64_t>({{0, 1}, {1, 1}});
   const expr<double> rows = gather(table, picks);
   const auto found = autodiff::differentiate(g, {rows.endpoint()}, {table.endpoint()});
-  session s{{.graph = &g}};
-  CHECK(to_string(s.run(expr<std::int64_t>(g, found[0]->indices))) == "[0, 1, 1, 1]");
+  CHECK(to_string(sess.run(expr<std::int64_t>(g, found[0]->indices))) == "[0, 1, 1, 1]");
   const expr<double> y = reduce_sum(rows) + reduce_sum(table * table);
   auto [dense] = gradients(y, table);
-  CHECK(text(s, dense) == "[[3, 5], [9, 11]]");
+  CHECK(text(sess, dense) == "[[3, 5], [9, 11]]");
 }
 
 TEST_CASE("a gradient of a gradient is a second derivative") {
@@ -183,16 +170,13 @@ TEST_CASE("a gradient of a gradient is a second derivative") {
   CHECK(b.at(third, x) == Approx(-6 * x * std::sin(x) + (6 - x * x) * std::cos(x)));
 }
 
-TEST_CASE("second order through matmul, a reduction and a variable") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "matmul, a reduction and a variable have a gradient of second order") {
   const auto W = variable(tensor<double>::of({{1, 2}, {3, 4}}), {.name = "W"});
   const expr<double> x = constant<double>({{1, -1}});
   const expr<double> y = reduce_sum(square(matmul(x, W)));
   auto [first] = gradients(y, W);
   auto [second] = gradients(reduce_sum(first * first), W);
-  session s{{.graph = &g}};
-  s.run(global_variables_initializer());
-  CHECK(text(s, first) == "[[-4, -4], [4, 4]]");
-  CHECK(text(s, second) == "[[-32, -32], [32, 32]]");
+  sess.run(global_variables_initializer());
+  CHECK(text(sess, first) == "[[-4, -4], [4, 4]]");
+  CHECK(text(sess, second) == "[[-32, -32], [32, 32]]");
 }

@@ -8,6 +8,7 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_session.hpp"
 #if PINION_HAS_DISTRIBUTED
 #include "distributed/wire.hpp"
 #endif
@@ -142,7 +143,7 @@ TEST_CASE("an expression has derivatives of any order") {
   check_orders(quotient, 6);
 }
 
-TEST_CASE("so has one whose exponent depends on x, too") {
+TEST_CASE("a power whose exponent depends on x has derivatives of any order") {
   check_orders(powers, 6, 1.3);
 }
 
@@ -150,20 +151,15 @@ TEST_CASE("derivatives of a chain of nodes are those of the expression") {
   check_orders(node_by_node, 5);
 }
 
-TEST_CASE("through a sum over elements, each order has the shape of x") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "through a sum over elements, each order has the shape of x") {
   const expr<double> x = placeholder<double>({unknown}, "x");
   expr<double> y = reduce_mean(product_of_four(x));
   for (int k = 1; k <= 5; ++k) y = reduce_sum(std::get<0>(gradients(y, x)));
   const series a = product_of_four(series::at(.2)), b = product_of_four(series::at(-1.4));
-  session s{{.graph = &g}};
-  CHECK(double(s.run({{x, tensor<double>::of({.2, -1.4})}}, y)) == Approx((a.derivative(5) + b.derivative(5)) / 2));
+  CHECK(double(sess.run({{x, tensor<double>::of({.2, -1.4})}}, y)) == Approx((a.derivative(5) + b.derivative(5)) / 2));
 }
 
-TEST_CASE("a product of twelve leaves has derivatives by all of them, of order four") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "a product of twelve leaves has derivatives by all of them, of order four") {
   std::vector<expr<double>> x;
   for (int i = 0; i < 12; ++i) x.push_back(constant(1 + .1 * i));
   expr<double> y = ((x[0] * x[1]) * (x[2] * x[3])) * ((x[4] * x[5]) * (x[6] * x[7])) * ((x[8] * x[9]) * (x[10] * x[11]));
@@ -179,14 +175,11 @@ TEST_CASE("a product of twelve leaves has derivatives by all of them, of order f
   std::array<double, 13> e{1};
   for (int i = 0; i < 12; ++i)
     for (std::size_t k = 12; k > 0; --k) e[k] += e[k - 1] * (1 + .1 * i);
-  session s{{.graph = &g}};
-  CHECK(double(s.run(first)) == Approx(e[12]));
-  CHECK(double(s.run(y)) == Approx(24 * e[8]));
+  CHECK(double(sess.run(first)) == Approx(e[12]));
+  CHECK(double(sess.run(y)) == Approx(24 * e[8]));
 }
 
-TEST_CASE("a loss of derivatives, as of a penalty, is differentiated on") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "a loss of derivatives, as of a penalty, is differentiated on") {
   const expr<double> x = placeholder<double>({}, "x");
   expr<double> y = product_of_four(x);
   series t = product_of_four(series::at(.9));
@@ -197,20 +190,16 @@ TEST_CASE("a loss of derivatives, as of a penalty, is differentiated on") {
     for (std::size_t i = 0; i + 1 < terms; ++i) slope.c[i] = t.c[i + 1] * double(i + 1);
     t = slope * slope + t * t;
   }
-  session s{{.graph = &g}};
-  CHECK(double(s.run({{x, .9}}, y)) == Approx(t.c[0]));
+  CHECK(double(sess.run({{x, .9}}, y)) == Approx(t.c[0]));
 }
 
-TEST_CASE("a broadcast operand gets the sum of its derivatives, in every order") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "a broadcast operand gets the sum of its derivatives, in every order") {
   const expr<double> x = placeholder<double>({}, "x"), rows = constant<double>({{.1, .2, .3}, {.4, .5, .6}});
   expr<double> y = reduce_sum(wave(x, rows));
   for (int k = 0; k < 4; ++k) y = std::get<0>(gradients(y, x));
   double sum = 0;
   for (const double r : {.1, .2, .3, .4, .5, .6}) sum += wave(series::at(.8), r).derivative(4);
-  session s{{.graph = &g}};
-  CHECK(double(s.run({{x, .8}}, y)) == Approx(sum));
+  CHECK(double(sess.run({{x, .8}}, y)) == Approx(sum));
 }
 
 namespace {
@@ -230,21 +219,18 @@ output chain_of_products(graph& g, const std::vector<output>& x) {
 
 }  // namespace
 
-TEST_CASE("a node of as many inputs as there may be is differentiated, in several nodes") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "a node of as many inputs as there may be is differentiated, in several nodes") {
   std::vector<output> x;
   for (int i = 0; i < scalar::max_inputs; ++i) x.push_back(constant(1. + i).endpoint());
   const auto found = autodiff::differentiate(g, {chain_of_products(g, x)}, x);
-  session s{{.graph = &g}};
   for (int i = 0; i < scalar::max_inputs; ++i) {
     REQUIRE(found[static_cast<std::size_t>(i)]);
     const double before = i > 0 ? i : 0, behind = i + 1 < scalar::max_inputs ? i + 2 : 0;
-    CHECK(double(s.run(expr<double>(g, found[static_cast<std::size_t>(i)]->dense))) == before + behind);
+    CHECK(double(sess.run(expr<double>(g, found[static_cast<std::size_t>(i)]->dense))) == before + behind);
   }
 }
 
-TEST_CASE("a node of more is refused, with what there may be") {
+TEST_CASE("a node of more inputs than there may be is refused with how many there may be") {
   graph g;
   const auto use = g.as_default();
   const std::vector<output> x(scalar::max_inputs + 1, constant(1.0).endpoint());

@@ -10,6 +10,7 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_session.hpp"
 
 namespace {
 
@@ -97,7 +98,7 @@ TEST_CASE("a product has derivatives of any order, in every direction") {
   check_directions({7}, 3);
 }
 
-TEST_CASE("so has a product with zeros, exactly") {
+TEST_CASE("the derivatives of a product with zeros among its factors are exact") {
   check_directions({2, 0, 5, 1, 4}, 5);
   check_directions({2, 0, 5, 0, 4}, 5);
   check_directions({0, 0, 0, 3, 0}, 5);
@@ -140,13 +141,10 @@ TEST_CASE("an infinite factor leaves derivatives finite that it is no factor of"
   CHECK(y(1) == 3);
 }
 
-TEST_CASE("an order of a product that no memory would hold is refused with the highest there is") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "an order of a product that no memory would hold is refused with the highest there is") {
   const expr<double> x = placeholder<double>({unknown}, "x");
   expr<double> y = reduce_prod(x);
   for (int k = 1; k <= 21; ++k) y = std::get<0>(gradients(y, x));
-  session s{{.graph = &g}};
-  CHECK(double(s.run({{x, {1, 2, 3}}}, reduce_sum(y))) == 0);
+  CHECK(double(sess.run({{x, {1, 2, 3}}}, reduce_sum(y))) == 0);
   CHECK(outcome([&] { gradients(y, x); }).find("a derivative of order 22 of a product; 21 is the highest") != std::string::npos);
 }

@@ -21,7 +21,7 @@ TEST_CASE("cancelling calls every subscriber once, in the order in which they ca
   CHECK(told == "ab");
 }
 
-TEST_CASE("who has unsubscribed is not called") {
+TEST_CASE("a subscriber that has unsubscribed is not called") {
   cancellation c;
   bool told = false;
   const auto id = c.subscribe([&] { told = true; });
@@ -31,7 +31,7 @@ TEST_CASE("who has unsubscribed is not called") {
   CHECK_FALSE(told);
 }
 
-TEST_CASE("who subscribes too late gets 0 and is not called") {
+TEST_CASE("a subscriber that comes too late gets 0 and is not called") {
   cancellation c;
   c.cancel();
   bool told = false;

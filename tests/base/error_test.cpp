@@ -54,7 +54,7 @@ TEST_CASE("an error is a value: a copy keeps its texts when the original goes") 
   CHECK(std::string(copy.what()) == "there is no such thing [node 'mul' (Mul), made at a.cpp:1]");
 }
 
-TEST_CASE("it is caught as std::exception") {
+TEST_CASE("an error is caught as std::exception") {
   CHECK_THROWS_WITH(throw sentence(), "there is no such thing");
   CHECK_THROWS_AS(throw sentence(), std::exception);
 }

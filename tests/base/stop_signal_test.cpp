@@ -39,7 +39,7 @@ struct listening {
   stop_listener listener;
 };
 
-TEST_CASE("who listens is told of SIGINT and of SIGTERM, and which it was") {
+TEST_CASE("a listener is told of SIGINT and of SIGTERM, and which of them it was") {
   for (const int number : {SIGINT, SIGTERM})
     CHECK(child([=] {
             listening l(stop_turn::serves);
@@ -117,7 +117,7 @@ TEST_CASE("a handler that is there stays, and so does one that comes") {
         }) == 0);
 }
 
-TEST_CASE("who listens in a process that was asked before is told at once") {
+TEST_CASE("a listener in a process that was asked to stop before is told at once") {
   CHECK(child([] {
           {
             listening l(stop_turn::saves);

@@ -44,7 +44,7 @@ TEST_CASE("a simulated GPU tells what it is") {
   CHECK(d->stream() != nullptr);
 }
 
-TEST_CASE("its memory is not the host's") {
+TEST_CASE("the memory of a simulated GPU is not the host's") {
   simulated d;
   CHECK_FALSE(d->memory().is_host());
   CHECK_FALSE(d.room(4).on_host());
@@ -82,7 +82,7 @@ TEST_CASE("text stays on the host") {
 
 // ---- memory
 
-TEST_CASE("beyond its limit it says how much is in use, and where") {
+TEST_CASE("an allocation beyond the limit is refused with how much is in use, and where") {
   simulated d(sim::gpu(1024));
   any_tensor kept = d.room(128);
   const auto e = caught([&] { d.room(200); });
@@ -94,7 +94,7 @@ TEST_CASE("beyond its limit it says how much is in use, and where") {
   CHECK(d.room(256).bytes() == 1024);
 }
 
-TEST_CASE("it counts what is in use and the most there was") {
+TEST_CASE("the memory counts what is in use and the most there was") {
   simulated d;
   {
     const any_tensor a = d.room(64), b = d.room(1);
@@ -141,10 +141,14 @@ TEST_CASE("a tensor that is let go while the stream still needs it is read befor
   CHECK(d.fetched(next) == tensor<int>::of({7, 8, 9}).untyped());
 }
 
-TEST_CASE("a device may go while its stream holds the last reference to a tensor") {
+TEST_CASE("a device that goes, while its stream holds the last references to tensors, does what was asked first") {
   for (int round = 0; round < 50; ++round) {
-    simulated d;
-    for (int i = 0; i < 4; ++i) d->stream()->enqueue([t = d.room(1000)] { (void)t; });
+    std::int64_t seen = 0;
+    {
+      simulated d;
+      for (int i = 0; i < 4; ++i) d->stream()->enqueue([&seen, t = d.room(1000)] { seen += t.bytes(); });
+    }
+    CHECK(seen == 4 * 4000);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <pinion/distributed.hpp>
 #include <pinion/train.hpp>
 
+#include "support/own_graph.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -12,7 +13,7 @@ namespace pn = pinion;
 namespace tr = pinion::train;
 
 // A chief's program, on ps tasks that outlive it.
-struct chief {
+struct chief : own_graph {
   explicit chief(pn::local_cluster& on) : target(on.target("worker", 0)) {}
 
   // Trains so many steps more, of which the first and the last are saved, and maybe some that are not. Returns how it
@@ -33,8 +34,6 @@ struct chief {
   }
 
   const std::string target;
-  pn::graph g;
-  pn::default_scope use = g.as_default();
   pn::device on{pn::replica_device_setter{{.ps_tasks = 2, .worker_device = "/job:worker/task:0"}}};
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   pn::variable_handle<float> w = pn::variable(1.0f, {.name = "w"});

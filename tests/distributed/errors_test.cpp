@@ -19,7 +19,7 @@ std::string culprit(const error& e) {
   return std::string(to_string(e.code())) + " " + e.node() + " " + line_of(e) + " " + e.task();
 }
 
-TEST_CASE("an uninitialised variable of another task") {
+TEST_CASE("a variable of another task that was not initialised fails the step, with that task and its device") {
   auto& cluster = any_cluster();
   fresh f;
   const device on{"/job:ps/task:1"};
@@ -32,7 +32,7 @@ TEST_CASE("an uninitialised variable of another task") {
   CHECK(e.device() == cpu_of("ps", 1));
 }
 
-TEST_CASE("a kernel that fails on another task") {
+TEST_CASE("a kernel that fails on another task fails the step, with the node, that task and its device") {
   auto& cluster = any_cluster();
   fresh f;
   auto x = placeholder<float>(shape::any(), "x");
@@ -46,7 +46,7 @@ TEST_CASE("a kernel that fails on another task") {
   CHECK(sess.run({{x, tensor<float>({2, 2})}}, y) == tensor<float>({2, 2}));
 }
 
-TEST_CASE("a placeholder of another task that was not fed") {
+TEST_CASE("a placeholder of another task that was not fed fails the step, with its line and that task") {
   auto& cluster = any_cluster();
   fresh f;
   const device on{"/job:ps/task:0"};
@@ -91,7 +91,7 @@ TEST_CASE("failing steps do not disturb those beside them") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a feed of another shape") {
+TEST_CASE("a feed of another shape than that of a placeholder of another task is refused with both shapes") {
   auto& cluster = any_cluster();
   fresh f;
   auto x = place<"/job:ps/task:0">(placeholder<float>({2}, "x"));
@@ -175,7 +175,7 @@ TEST_CASE(
 
 // ---- whom a session waits for
 
-TEST_CASE("nobody listens at the target: the first call waits until the operation_timeout, and names it") {
+TEST_CASE("the first call to a target where nobody listens waits until the operation_timeout, and names it") {
   fresh f;
   const auto spec = free_addresses({{"worker", 1}});
   session sess{{.target = "pinion://" + spec.address("worker", 0), .operation_timeout = 300ms}};
@@ -186,7 +186,7 @@ TEST_CASE("nobody listens at the target: the first call waits until the operatio
   CHECK((since.passed() >= 300ms && since.passed() < 3s));
 }
 
-TEST_CASE("a task that the step needs is not there: the first call waits until the operation_timeout, and names it") {
+TEST_CASE("the first call that needs a task that is not there waits until the operation_timeout, and names it") {
   auto spec = free_addresses({{"ps", 2}});
   spec.add_task("worker", 0, "127.0.0.1:0");
   const server worker(spec, {.job = "worker"});

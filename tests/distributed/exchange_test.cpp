@@ -267,7 +267,7 @@ TEST_CASE("F3: a value from another life of its sender, or from one that takes n
   CHECK(m.got.empty());
 }
 
-TEST_CASE("C2, V2: who pushes far more than its credit is thrown out") {
+TEST_CASE("C2, V2: a peer that pushes far more than its credit is thrown out") {
   market m;
   m.a = nullptr;
   m.a = std::make_unique<trader>(m.a_host, ps_task(0), m.spec, exchange_options{.credit = std::uint64_t{1} << 40});
@@ -285,7 +285,7 @@ TEST_CASE("R1, V2: steps are right in any weather, with any credit, and leave no
   const std::uint64_t seed = GENERATE(range(1u, 51u));
   server_config config;
   config.credit = seed % 4 == 0 ? 0 : seed % 4 * 300;
-  sim_cluster cluster(weather(seed), 2, 2, config);
+  sim_cluster cluster(weather{seed}, 2, 2, config);
   const ping_pong near(ps_task(0), worker_task(0), 4, 100), far(ps_task(1), worker_task(1), 4, 100);
   session one(cluster.toward(worker_task(0))), two(([&] {
     auto o = cluster.toward(worker_task(0));

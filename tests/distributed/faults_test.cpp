@@ -16,7 +16,7 @@ struct running {
   session sess;
   explicit running(std::uint64_t seed = 1, const std::string& from = ps_task(0), const std::string& to = worker_task(0),
                    std::chrono::milliseconds timeout = {})
-      : cluster(weather(seed)), model(from, to), sess(cluster.toward(worker_task(0), timeout)) {
+      : cluster(weather{seed}), model(from, to), sess(cluster.toward(worker_task(0), timeout)) {
     sess.run(model.init);
     REQUIRE(model.is_right(sess.run(model.end)));
   }
@@ -49,11 +49,17 @@ bool names(const error& e, const std::vector<std::string>& tasks) {
   return e.code() == errc::unavailable && std::find(tasks.begin(), tasks.end(), e.task()) != tasks.end();
 }
 
-// At a time drawn from the seed, in about the time that a step takes.
-void strike(running& r, const fault& f, std::uint64_t seed, const std::string& victim, const std::string& peer) {
+// At a time drawn from the seed, in about the time that a step takes unless something else is said.
+void strike(running& r, const fault& f, std::uint64_t seed, const std::string& victim, const std::string& peer,
+            std::uint64_t microseconds = 6000) {
   dice chance(seed * 77);
-  r.cluster.after(std::chrono::microseconds(chance(6000)),
-        [&r, f, victim, peer] { f.strike(r.cluster, victim, peer); });
+  r.cluster.after(std::chrono::microseconds(chance(microseconds)),
+                  [&r, f, victim, peer] { f.strike(r.cluster, victim, peer); });
+}
+
+// Whether a step that ended so had met a fault: the time that is drawn may lie behind its end.
+bool was_struck(const error& e) {
+  return e.sentence() != "nothing was thrown";
 }
 
 // ---- one task fails in the middle of a step
@@ -62,49 +68,65 @@ TEST_CASE(
     "F1, R1: a ps that freezes, or is cut off or lost, in the middle of a step fails it within two heartbeats, by "
     "name") {
   const auto& f = faults[GENERATE(range(std::size_t{0}, std::size_t{5}))];
-  const std::uint64_t seed = GENERATE(range(1u, 9u));
-  INFO(f.what << ", seed " << seed);
-  running r(seed);
-  strike(r, f, seed, ps_task(0), worker_task(0));
-  error e(errc::unknown, "");
-  CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
-  CHECK((e.sentence() == "nothing was thrown" || names(e, {ps_task(0), one_way(f) ? worker_task(0) : ""})));
-  r.cluster.run_for(5s);
-  r.cluster.heal();
-  r.cluster.run_for(1s);
-  CHECK(r.works());
-  r.cluster.run_for(1s);
-  CHECK(r.cluster.runs() == 0);
+  int struck = 0;
+  for (std::uint64_t seed = 1; seed < 9; ++seed) {
+    INFO(f.what << ", seed " << seed);
+    running r(seed);
+    strike(r, f, seed, ps_task(0), worker_task(0));
+    error e(errc::unknown, "");
+    CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
+    struck += was_struck(e);
+    CHECK((!was_struck(e) || names(e, {ps_task(0), one_way(f) ? worker_task(0) : ""})));
+    r.cluster.run_for(5s);
+    r.cluster.heal();
+    r.cluster.run_for(1s);
+    CHECK(r.works());
+    r.cluster.run_for(1s);
+    CHECK(r.cluster.runs() == 0);
+  }
+  INFO(f.what);
+  CHECK(struck >= 4);
 }
 
-TEST_CASE("F1: so does a worker that is not the master, and the session goes on after it has come back") {
+TEST_CASE("F1: a worker, not the master, that freezes or is cut off or lost fails the step, and the session goes on once it is back") {
   const auto& f = faults[GENERATE(range(std::size_t{0}, std::size_t{5}))];
-  const std::uint64_t seed = GENERATE(range(1u, 7u));
-  INFO(f.what << ", seed " << seed);
-  running r(seed, ps_task(0), worker_task(1));
-  strike(r, f, seed, worker_task(1), worker_task(0));
-  error e(errc::unknown, "");
-  CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
-  CHECK((e.sentence() == "nothing was thrown" || names(e, {worker_task(1), one_way(f) ? worker_task(0) : ""})));
-  r.cluster.run_for(5s);
-  r.cluster.heal();
-  CHECK(r.works());
+  int struck = 0;
+  for (std::uint64_t seed = 1; seed < 7; ++seed) {
+    INFO(f.what << ", seed " << seed);
+    running r(seed, ps_task(0), worker_task(1));
+    // What a master tells a worker of a step it tells at the beginning.
+    strike(r, f, seed, worker_task(1), worker_task(0), std::string(f.what) == "cut there" ? 1 : 6000);
+    error e(errc::unknown, "");
+    CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
+    struck += was_struck(e);
+    CHECK((!was_struck(e) || names(e, {worker_task(1), one_way(f) ? worker_task(0) : ""})));
+    r.cluster.run_for(5s);
+    r.cluster.heal();
+    CHECK(r.works());
+  }
+  INFO(f.what);
+  CHECK(struck >= 3);
 }
 
 TEST_CASE(
     "F1, F2: two tasks that lose each other, but not their master, fail the step, and it works again once healed") {
   const auto& f = faults[GENERATE(range(std::size_t{1}, std::size_t{5}))];
-  const std::uint64_t seed = GENERATE(range(1u, 7u));
-  INFO(f.what << ", seed " << seed);
-  running r(seed, ps_task(0), worker_task(1));
-  strike(r, f, seed, ps_task(0), worker_task(1));
-  error e(errc::unknown, "");
-  CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
-  CHECK((e.sentence() == "nothing was thrown" || names(e, {ps_task(0), worker_task(1)})));
-  r.cluster.run_for(5s);
-  r.cluster.heal();
-  CHECK(r.works());
-  CHECK(r.works());
+  int struck = 0;
+  for (std::uint64_t seed = 1; seed < 7; ++seed) {
+    INFO(f.what << ", seed " << seed);
+    running r(seed, ps_task(0), worker_task(1));
+    strike(r, f, seed, ps_task(0), worker_task(1));
+    error e(errc::unknown, "");
+    CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
+    struck += was_struck(e);
+    CHECK((!was_struck(e) || names(e, {ps_task(0), worker_task(1)})));
+    r.cluster.run_for(5s);
+    r.cluster.heal();
+    CHECK(r.works());
+    CHECK(r.works());
+  }
+  INFO(f.what);
+  CHECK(struck >= 3);
 }
 
 TEST_CASE("F1: while a task is away each step fails at once, or within two heartbeats, and the first after works") {
@@ -119,22 +141,26 @@ TEST_CASE("F1: while a task is away each step fails at once, or within two heart
 
 TEST_CASE(
     "F3: a killed task fails the step at once; restarted, it is aborted for the old session and well for a new one") {
-  const std::uint64_t seed = GENERATE(range(1u, 13u));
-  INFO("seed " << seed);
-  running r(seed);
-  r.cluster.after(std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.kill(ps_task(0)); });
-  const auto e = r.fails();
-  CHECK((e.sentence() == "nothing was thrown" || name_of(e) == "unavailable in " + ps_task(0)));
-  r.cluster.run_for(1s);
-  CHECK(name_of(r.fails()) == "unavailable in " + ps_task(0));
-  r.cluster.start(ps_task(0));
-  CHECK(name_of(r.fails()) == "aborted in " + ps_task(0));
-  CHECK(name_of(r.fails()) == "aborted in " + ps_task(0));
-  session again(r.cluster.toward(worker_task(0)));
-  CHECK(caught([&] { again.run(r.model.end); }).code() ==
-        errc::failed_precondition);  // its predecessor's state is gone
-  again.run(r.model.init);
-  CHECK(r.model.is_right(again.run(r.model.end)));
+  int struck = 0;
+  for (std::uint64_t seed = 1; seed < 13; ++seed) {
+    INFO("seed " << seed);
+    running r(seed);
+    r.cluster.after(std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.kill(ps_task(0)); });
+    const auto e = r.fails();
+    struck += was_struck(e);
+    CHECK((!was_struck(e) || name_of(e) == "unavailable in " + ps_task(0)));
+    r.cluster.run_for(1s);
+    CHECK(name_of(r.fails()) == "unavailable in " + ps_task(0));
+    r.cluster.start(ps_task(0));
+    CHECK(name_of(r.fails()) == "aborted in " + ps_task(0));
+    CHECK(name_of(r.fails()) == "aborted in " + ps_task(0));
+    session again(r.cluster.toward(worker_task(0)));
+    // its predecessor's state is gone
+    CHECK(caught([&] { again.run(r.model.end); }).code() == errc::failed_precondition);
+    again.run(r.model.init);
+    CHECK(r.model.is_right(again.run(r.model.end)));
+  }
+  CHECK(struck >= 6);
 }
 
 TEST_CASE("F3: a task that was restarted behind a cut is aborted, not taken for its predecessor") {
@@ -150,14 +176,20 @@ TEST_CASE("F3: a task that was restarted behind a cut is aborted, not taken for 
 }
 
 TEST_CASE("F1: a task that is killed in the middle of a step fails it with its name, and so do later steps once it is taken down") {
-  const std::uint64_t seed = GENERATE(range(1u, 9u));
-  running r(seed, ps_task(0), worker_task(1));
   const std::string victim = GENERATE(ps_task(0), worker_task(1));
-  r.cluster.after(std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.kill(victim); });
-  const auto e = r.fails();
-  CHECK((e.sentence() == "nothing was thrown" || name_of(e) == "unavailable in " + victim));
-  r.cluster.stop(victim);
-  CHECK(name_of(r.fails()) == "unavailable in " + victim);
+  int struck = 0;
+  for (std::uint64_t seed = 1; seed < 9; ++seed) {
+    INFO("seed " << seed);
+    running r(seed, ps_task(0), worker_task(1));
+    r.cluster.after(std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.kill(victim); });
+    const auto e = r.fails();
+    struck += was_struck(e);
+    CHECK((!was_struck(e) || name_of(e) == "unavailable in " + victim));
+    r.cluster.stop(victim);
+    CHECK(name_of(r.fails()) == "unavailable in " + victim);
+  }
+  INFO(victim);
+  CHECK(struck >= 4);
 }
 
 // ---- ends of runs
@@ -175,7 +207,7 @@ TEST_CASE("R5: a step that ends late says which value from which task it waited 
   CHECK(r.works());
 }
 
-TEST_CASE("R5: and where it waits for no value, which task has not ended its part") {
+TEST_CASE("R5: a step that ends late but waits for no value says which task has not ended its part") {
   running r(1, ps_task(0), worker_task(1), 500ms);
   r.cluster.freeze(worker_task(1));
   const auto e = r.fails();
@@ -289,6 +321,7 @@ TEST_CASE(
   INFO("seed " << seed);
   running r(seed, ps_task(0), worker_task(1));
   dice chance(seed);
+  int struck = 0;
   const std::vector<std::string> all{ps_task(0), worker_task(0), worker_task(1)};
   for (int i = 0; i < 15; ++i) {
     const auto a = all[chance(3)], b = all[chance(3)];
@@ -298,9 +331,11 @@ TEST_CASE(
       r.cluster.after(std::chrono::microseconds(chance(9000)), [&, f, a, b] { f.strike(r.cluster, a, b); });
     error e(errc::unknown, "");
     CHECK(r.cluster.took([&] { e = r.fails(); }) < 2 * two_heartbeats);
-    CHECK((e.sentence() == "nothing was thrown" || e.code() == errc::unavailable));
+    struck += was_struck(e);
+    CHECK((!was_struck(e) || e.code() == errc::unavailable));
     if (chance(2) == 0) r.cluster.heal();
   }
+  CHECK(struck > 0);
   r.cluster.run_for(10ms);
   r.cluster.heal();
   r.cluster.run_for(10s);

@@ -10,6 +10,7 @@
 #include <pinion/rpc/tcp_network.hpp>
 
 #include <support/caught.hpp>
+#include <support/own_graph.hpp>
 
 namespace {
 
@@ -48,9 +49,7 @@ class liar {
 };
 
 // A graph of one constant, and parts of steps that mention it.
-struct forgery {
-  graph g;
-  default_scope use = g.as_default();
+struct forgery : own_graph {
   node_id c = constant(tensor<float>({1, 2}), "c").id();
   std::vector<runtime::partition> parts = std::vector<runtime::partition>(1);
 

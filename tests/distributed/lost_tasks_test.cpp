@@ -139,7 +139,7 @@ TEST_CASE("a ps that comes back where nothing was saved begins anew, and that is
   CHECK(line.ends_with("lost, if not more"));
 }
 
-TEST_CASE("a ps that comes back beside one that stayed: all variables are restored, not some") {
+TEST_CASE("when a ps comes back beside one that stayed, all variables are restored and not only its own") {
   temporary_folder dir;
   training t{.folder = dir.path(), .ps_tasks = 2, .workers = 1};
   t.start();

@@ -5,14 +5,14 @@
 
 #include "sim_cluster.hpp"
 
+#include <support/own_graph.hpp>
+
 namespace {
 
 using namespace pinion_tests;
 namespace tr = pinion::train;
 
-struct spread_model {
-  graph g;
-  default_scope use = g.as_default();
+struct spread_model : own_graph {
   variable_handle<std::int64_t> step;
   variable_handle<float> table, w;
   expr<int> rows;
@@ -44,7 +44,7 @@ TEST_CASE("Adam with a schedule trains on two parameter servers as on one machin
   session here;
   const auto wanted = local.after(here, 12);
 
-  sim_cluster c(weather(3), 2, 1);
+  sim_cluster c(weather{3}, 2, 1);
   spread_model m("/job:worker/task:0", 2);
   session sess{c.toward(worker_task(0))};
   const auto p = sess.plan(m.train, m.init);

@@ -5,6 +5,7 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -15,7 +16,7 @@ namespace tr = pinion::train;
 constexpr std::int64_t rows = 3000, width = 64, row_bytes = width * 4;
 
 // An embedding over some ps tasks, or at home on none.
-struct spread_table {
+struct spread_table : own_graph {
   explicit spread_table(int ps_tasks, int parts) {
     const pn::device on{pn::replica_device_setter{{.ps_tasks = ps_tasks, .worker_device = ps_tasks ? "/job:worker/task:0" : ""}, pn::greedy_load_balancing{}}};
     table = pn::partitioned_variable<float>({rows, width}, pn::nn::random_uniform_initializer(-1, 1, 3),
@@ -30,8 +31,6 @@ struct spread_table {
     return sess.run({{ids, {0, 1, 2, 999, 1000, 1001, 1999, 2000, 2999}}}, looked_up);
   }
 
-  pn::graph g;
-  pn::default_scope use = g.as_default();
   pn::expr<int> ids = pn::placeholder<int>({pn::unknown}, "ids");
   pn::partitioned_variable<float> table;
   pn::expr<float> looked_up;

@@ -6,15 +6,14 @@
 #include <pinion/distributed.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 
 namespace {
 namespace pn = pinion;
 using namespace std::chrono_literals;
 
 // A program of one worker: a queue on the ps, under one name for all.
-struct program {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
+struct program : own_graph {
   pn::fifo_queue<float> q = [] {
     pn::device on{"/job:ps/task:0"};
     return pn::fifo_queue<float>({.capacity = 2, .shapes = {{2}}, .name = "shared"});

@@ -4,15 +4,19 @@
 // hold for both is tested with both.
 #pragma once
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -23,6 +27,8 @@
 #include <vector>
 
 #include <pinion/distributed.hpp>
+
+#include <support/own_graph.hpp>
 
 namespace real {
 
@@ -170,6 +176,38 @@ inline cluster_spec free_addresses(std::initializer_list<local_cluster::job> job
   return spec;
 }
 
+// A listener in the place of a task that has not come up yet, which tells when somebody looks for that task.
+class early_listener {
+ public:
+  explicit early_listener(const std::string& address) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const auto colon = address.rfind(':');
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
+    ::inet_pton(AF_INET, address.substr(0, colon).c_str(), &at.sin_addr);
+    const int again = 1;
+    ::setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
+    if (::bind(socket_, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 || ::listen(socket_, 8) != 0)
+      throw std::runtime_error("cannot listen at " + address);
+  }
+  early_listener(const early_listener&) = delete;
+  ~early_listener() { leave(); }
+
+  // Waits until somebody has connected, whom it does not answer, and leaves its place; false where nobody came for long.
+  bool was_tried() {
+    pollfd asked{socket_, POLLIN, 0};
+    const bool tried = ::poll(&asked, 1, 20000) == 1;
+    leave();
+    return tried;
+  }
+
+ private:
+  void leave() {
+    if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+  }
+  int socket_;
+};
+
 // ---- what a test runs on
 
 enum class where { same_process, own_processes };
@@ -209,9 +247,7 @@ class two_and_two {
 };
 
 // A graph whose variables no other test shares.
-struct fresh {
-  graph g;
-  default_scope use = g.as_default();
+struct fresh : own_graph {
   std::string box = unique_name();
   container inside{box};
 

@@ -138,7 +138,7 @@ struct far_client::inside {
 };
 
 far_client::far_client(sim_cluster& cluster, const std::string& master)
-    : in_(std::make_unique<inside>(*cluster.in_, master, nullptr, 0)) {
+    : in_(new inside{*cluster.in_, master, nullptr, 0}) {
   netsim::sim_network& world = in_->cluster.world;
   in_->way = std::make_shared<rpc::channel>(*in_->cluster.host("far"), address_of(master), master,
                                             rpc::channel_options{.me = {}, .allowed = {}});

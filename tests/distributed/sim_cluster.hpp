@@ -15,6 +15,7 @@
 
 #include <support/caught.hpp>
 #include <support/dice.hpp>
+#include <support/own_graph.hpp>
 
 namespace pinion_tests {
 
@@ -92,9 +93,7 @@ class far_client {
 };
 
 // A value that goes to and fro between two tasks, so that a step takes its time: w + 2 * hops.
-struct ping_pong {
-  graph g;
-  default_scope use = g.as_default();
+struct ping_pong : own_graph {
   variable_handle<float> w;
   expr<float> end;
   operation up;

@@ -17,7 +17,7 @@ using namespace pinion_tests;
 namespace tr = pinion::train;
 
 TEST_CASE("summaries of two tasks arrive merged, and the graph with their devices") {
-  sim_cluster cluster(weather(3));
+  sim_cluster cluster(weather{3});
   graph g;
   const auto use = g.as_default();
   expr<float> w, y;

@@ -17,6 +17,8 @@
 #include <pinion/train/optimizers/gradient_descent.hpp>
 #include <pinion/train/optimizers/momentum.hpp>
 
+#include <support/own_graph.hpp>
+
 namespace wire {
 
 using namespace pinion;
@@ -96,9 +98,7 @@ inline std::string text(const graph& g) {
 
 // ---- a graph that has something of everything
 
-struct model {
-  graph g;
-  default_scope use = g.as_default();
+struct model : own_graph {
   expr<float> x = placeholder<float>({unknown, 6}, "x");
   expr<std::int32_t> y = placeholder<std::int32_t>({unknown}, "y");
   expr<float> loss, accuracy;

@@ -5,14 +5,14 @@
 
 #include <pinion/graph.hpp>
 
+#include <support/own_graph.hpp>
+
 namespace {
 
 using namespace pinion;
 
 // A graph with two placeholders, and the ops made since.
-struct bench {
-  graph g;
-  default_scope use = g.as_default();
+struct bench : own_graph {
   expr<float> x = placeholder<float>({4}, "x"), y = placeholder<float>({4}, "y");
   node_id first = g.size();
 

@@ -4,15 +4,14 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 #include "support/tensor_text.hpp"
 
 namespace {
 
 namespace pn = pinion;
 
-struct fresh_graph {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
+struct fresh_graph : own_graph {
   template <class... F>
   std::string text(const F&... fetches) {
     pn::session sess;
@@ -81,7 +80,7 @@ TEST_CASE("ranges count as C++ loops do, and one-hot rows stand beside them") {
   CHECK(pn::to_string(sess.run({{x, {{1, 2, 3}}}}, pn::shape_of(x))) == "[1, 3]");
 }
 
-TEST_CASE("a gather along any axis, and its gradient") {
+TEST_CASE("a gather takes indices along any axis, and its gradient adds up what was taken twice") {
   fresh_graph f;
   auto m = pn::variable(pn::constant<float>({{1, 2, 3}, {4, 5, 6}}));
   auto y = pn::gather(m, pn::constant<int>({2, 0, 2}), {.axis = 1});

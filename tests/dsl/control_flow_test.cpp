@@ -8,16 +8,12 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 #include "support/tensor_text.hpp"
 
 namespace {
 
 namespace pn = pinion;
-
-struct fresh_graph {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
-};
 
 template <class T>
 std::string text(const pn::tensor<T>& t) {
@@ -27,7 +23,7 @@ std::string text(const pn::tensor<T>& t) {
 }  // namespace
 
 TEST_CASE("cond computes the branch that its predicate chooses, and only that") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<float>({}, "x");
   auto ran = pn::variable(0, {.name = "ran"});
   auto y = pn::cond(
@@ -48,7 +44,7 @@ TEST_CASE("cond computes the branch that its predicate chooses, and only that") 
 }
 
 TEST_CASE("a variable read in a body sees what its node waits for") {
-  fresh_graph f;
+  own_graph f;
   auto v = pn::variable(1.0f, {.name = "v"});
   auto up = pn::assign_add(v, 1.0f);
   pn::control_dependencies after{up};
@@ -60,7 +56,7 @@ TEST_CASE("a variable read in a body sees what its node waits for") {
 }
 
 TEST_CASE("branches yield expressions, scalars, tuples or operations") {
-  fresh_graph f;
+  own_graph f;
   auto p = pn::placeholder<bool>({}, "p");
   auto a = pn::constant<float>({1, 2}, "a");
   auto one = pn::cond(p, [&] { return a; }, [&] { return 2 * a; });
@@ -80,7 +76,7 @@ TEST_CASE("branches yield expressions, scalars, tuples or operations") {
 }
 
 TEST_CASE("a loop goes on while its condition holds") {
-  fresh_graph f;
+  own_graph f;
   auto [n, s] = pn::while_loop([](auto i, auto) { return i < 10; }, [](auto i, auto s) { return std::tuple{i + 1, s * 2.0f}; },
                                pn::constant(0), pn::constant(1.0f));
   auto none = pn::while_loop([](auto i) { return i < 0; }, [](auto i) { return i + 1; }, 7);
@@ -93,7 +89,7 @@ TEST_CASE("a loop goes on while its condition holds") {
 }
 
 TEST_CASE("loops nest, and use what lies around both") {
-  fresh_graph f;
+  own_graph f;
   auto step = pn::placeholder<int>({}, "step");
   auto total = pn::while_loop(
       [](auto i) { return i < 40; },
@@ -105,7 +101,7 @@ TEST_CASE("loops nest, and use what lies around both") {
 }
 
 TEST_CASE("shapes may change from turn to turn where an invariant says so") {
-  fresh_graph f;
+  own_graph f;
   auto start = pn::ones<float>({1}, "start");
   const auto grow = [](auto x) { return pn::concat({x, x + 1.0f}); };
   const auto small = [](auto x) { return pn::reduce_sum(pn::ones<float>({1})) * pn::reduce_max(x) < 4.0f; };
@@ -120,7 +116,7 @@ TEST_CASE("shapes may change from turn to turn where an invariant says so") {
 }
 
 TEST_CASE("a shape that breaks its invariant when it runs is an error of the loop") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<float>(pn::shape::any(), "x");
   auto y = pn::while_loop({.maximum_iterations = 2, .shape_invariants = {{2}}}, [](auto) { return pn::constant(true); },
                           [&](auto) { return pn::identity(x); }, pn::constant<float>({1, 2}));
@@ -133,7 +129,7 @@ TEST_CASE("a shape that breaks its invariant when it runs is an error of the loo
 }
 
 TEST_CASE("gradients flow through the branch that was taken") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<double>({}, "x");
   auto w = pn::placeholder<double>({2}, "w");
   auto y = pn::cond(x > 0.0, [&] { return w * w * x; }, [&] { return w - x; });
@@ -153,8 +149,8 @@ TEST_CASE("gradients flow through the branch that was taken") {
   CHECK(text(h) == "4");
 }
 
-TEST_CASE("gradients of loops, of any order, by variables and by what they use") {
-  fresh_graph f;
+TEST_CASE("a loop has gradients of any order by what its bodies use") {
+  own_graph f;
   auto x = pn::placeholder<double>({}, "x");
   auto n = pn::placeholder<int>({}, "n");
   auto [i, p] = pn::while_loop([&](auto i, auto) { return i < n; }, [&](auto i, auto p) { return std::tuple{i + 1, p * x}; }, 0, x);
@@ -172,7 +168,7 @@ TEST_CASE("gradients of loops, of any order, by variables and by what they use")
 }
 
 TEST_CASE("a choice in a loop in a choice is differentiated as the whole") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<double>({}, "x");
   auto y = pn::cond(
       x < 10.0,
@@ -193,7 +189,7 @@ TEST_CASE("a choice in a loop in a choice is differentiated as the whole") {
 }
 
 TEST_CASE("what was drawn at random in a body is what its gradient sees") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<float>({1000}, "x");
   auto p = pn::placeholder<bool>({}, "p");
   auto y = pn::cond(p, [&] { return pn::dropout(x, {.rate = .5}); }, [&] { return pn::identity(x); });
@@ -210,7 +206,7 @@ TEST_CASE("what was drawn at random in a body is what its gradient sees") {
 }
 
 TEST_CASE("bodies may stand on other devices of their task, and inherit those around them") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<float>({2}, "x");
   std::string inside;
   auto y = [&] {
@@ -233,7 +229,7 @@ TEST_CASE("bodies may stand on other devices of their task, and inherit those ar
 }
 
 TEST_CASE("variables keep their device in bodies") {
-  fresh_graph f;
+  own_graph f;
   auto v = [] {
     pn::device on{"/gpu:0"};
     return pn::variable(1.0f, {.name = "v"});
@@ -252,7 +248,7 @@ TEST_CASE("variables keep their device in bodies") {
 }
 
 TEST_CASE("a body that leaves its task is refused with a sentence") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<float>({}, "x");
   auto y = pn::cond(x > 0.0f, [&] {
     pn::device on{"/job:ps/task:1"};
@@ -266,7 +262,7 @@ TEST_CASE("a body that leaves its task is refused with a sentence") {
 }
 
 TEST_CASE("an endless loop ends with its step's time") {
-  fresh_graph f;
+  own_graph f;
   auto forever = pn::while_loop([](auto i) { return i >= 0; }, [](auto i) { return i * 1; }, 0);
   pn::session sess{{.operation_timeout = std::chrono::milliseconds(50)}};
   const auto e = caught([&] { sess.run(forever); });
@@ -275,7 +271,7 @@ TEST_CASE("an endless loop ends with its step's time") {
 }
 
 TEST_CASE("closing a session ends its loops") {
-  fresh_graph f;
+  own_graph f;
   auto forever = pn::while_loop([](auto i) { return i >= 0; }, [](auto i) { return i * 1; }, 0);
   auto started = pn::variable(0, {.name = "started"});
   pn::session sess;
@@ -292,7 +288,7 @@ TEST_CASE("closing a session ends its loops") {
 }
 
 TEST_CASE("what fails in a body names its node there") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<int>({pn::unknown}, "x");
   auto y = pn::cond(pn::constant(true), [&] { return pn::gather(pn::constant<float>({1, 2}), x); }, [&] { return pn::constant<float>({0}); });
   pn::session sess;
@@ -302,7 +298,7 @@ TEST_CASE("what fails in a body names its node there") {
 }
 
 TEST_CASE("the same loop runs in many threads at once") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<int>({}, "x");
   auto y = pn::while_loop([](auto i) { return i < 1000; }, [&](auto i) { return i + x; }, 0);
   pn::session sess;
@@ -318,7 +314,7 @@ TEST_CASE("the same loop runs in many threads at once") {
 }
 
 TEST_CASE("an expression of a body is unknown outside it") {
-  fresh_graph f;
+  own_graph f;
   pn::expr<float> leaked;
   auto x = pn::constant(1.0f, "x");
   pn::cond(pn::constant(true), [&] { leaked = x + 1.0f; return leaked; }, [&] { return x; });
@@ -330,7 +326,7 @@ TEST_CASE("an expression of a body is unknown outside it") {
 }
 
 TEST_CASE("what a body puts together comes from inside and outside alike") {
-  fresh_graph f;
+  own_graph f;
   auto z1 = pn::constant<float>({100, 200}), z2 = pn::constant<float>({300, 400});
   auto a = pn::placeholder<float>({2}, "a"), b = pn::placeholder<float>({2}, "b");
   auto p = pn::placeholder<bool>({}, "p");
@@ -340,7 +336,7 @@ TEST_CASE("what a body puts together comes from inside and outside alike") {
 }
 
 TEST_CASE("a variable first read behind a write in a body waits for it; its gradient through there is refused") {
-  fresh_graph f;
+  own_graph f;
   auto v = pn::variable(3.0f, {.name = "v"}), w = pn::variable(0.0f, {.name = "w"});
   auto y = pn::cond(
       pn::constant(true),
@@ -362,7 +358,7 @@ TEST_CASE("a variable first read behind a write in a body waits for it; its grad
 }
 
 TEST_CASE("a gradient may be taken in a body, by what lies outside") {
-  fresh_graph f;
+  own_graph f;
   for (int i = 0; i < 500; ++i) pn::constant(1.0f);
   auto v = pn::variable(3.0f, {.name = "v"});
   auto x = pn::placeholder<float>({}, "x");

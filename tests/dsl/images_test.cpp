@@ -4,19 +4,17 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_session.hpp"
 #include "support/tensor_text.hpp"
 
 namespace {
 namespace pn = pinion;
 }
 
-TEST_CASE("a convolution of an image by ones adds up its windows") {
-  pn::graph g;
-  auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "a convolution of an image by ones adds up its windows") {
   auto image = pn::reshape(pn::range(1.0f, 10.0f), {1, 3, 3, 1});
   auto ones = pn::ones<float>({2, 2, 1, 1});
   auto valid = pn::conv2d(image, ones), same = pn::conv2d(image, ones, {.strides = {2, 2}, .padding = pn::padding::same});
-  pn::session sess;
   CHECK(pn::to_string(pn::tensor<float>(sess.run(pn::squeeze(valid)))) == "[[12, 16], [24, 28]]");
   CHECK(pn::to_string(pn::tensor<float>(sess.run(pn::squeeze(same)))) == "[[12, 9], [15, 9]]");
   CHECK(pn::to_string(pn::tensor<float>(sess.run(pn::squeeze(pn::max_pool(image, {.window = {2, 2}, .strides = {1, 1}}))))) == "[[5, 6], [8, 9]]");
@@ -34,13 +32,10 @@ TEST_CASE("images and filters that do not fit are refused with both shapes") {
   CHECK(outcome([&] { pn::conv2d(x, pn::zeros<float>({5, 5, 3, 8}), {.strides = {0, 1}}); }).find("two numbers from 1 on") != std::string::npos);
 }
 
-TEST_CASE("dropout keeps the mean, drops other elements in each run, and lets gradients through where it kept") {
-  pn::graph g;
-  auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "dropout keeps the mean, drops other elements in each run, and lets gradients through where it kept") {
   auto x = pn::placeholder<float>({pn::unknown, 1000}, "x");
   auto y = pn::dropout(x, {.rate = .25, .seed = 3});
   auto [back] = pn::gradients(pn::reduce_sum(y), x);
-  pn::session sess;
   pn::tensor<float> ones{{40, 1000}};
   for (float& v : ones.span()) v = 1;
   const auto [first, slope] = sess.run({{x, ones}}, y, back);
@@ -58,15 +53,12 @@ TEST_CASE("dropout keeps the mean, drops other elements in each run, and lets gr
   CHECK(outcome([&] { pn::dropout(x, {.rate = 1}); }) == "invalid_argument: a dropout rate of 1.000000 is not in [0, 1)");
 }
 
-TEST_CASE("a bias is fused like any addition, and has one axis") {
-  pn::graph g;
-  auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "a bias is fused like any addition, and has one axis") {
   auto x = pn::placeholder<float>({pn::unknown, 2}, "x");
   auto b = pn::constant<float>({1, 2}, "b");
   auto y = pn::relu(pn::bias_add(x, b));
   CHECK(y.op() == "Relu");
   CHECK(g.find("BiasAdd") == std::nullopt);
-  pn::session sess;
   CHECK(pn::to_string(sess.run({{x, {{-5, 1}}}}, y)) == "[[0, 3]]");
   CHECK(outcome([&] { pn::bias_add(x, pn::constant<float>({{1, 2}}, "wide")); }) ==
         "invalid_argument: the bias of bias_add has one axis, but 'wide' has shape [1, 2]");

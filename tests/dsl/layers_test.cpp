@@ -5,15 +5,14 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_session.hpp"
 #include "support/tensor_text.hpp"
 
 namespace {
 namespace pn = pinion;
 }
 
-TEST_CASE("a dense layer has its variables under its name, and fuses bias and activation") {
-  pn::graph g;
-  auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "a dense layer has its variables under its name, and fuses bias and activation") {
   auto x = pn::placeholder<float>({pn::unknown, 3}, "x");
   auto h = pn::nn::dense(x, 4, pn::nn::elu, {.seed = 7, .name = "hidden"});
   auto y = pn::nn::dense(h, 2);
@@ -23,20 +22,16 @@ TEST_CASE("a dense layer has its variables under its name, and fuses bias and ac
   CHECK(g.find("hidden/BiasAdd") == std::nullopt);
   for (const char* name : {"hidden/kernel", "hidden/bias", "dense/kernel", "dense/bias", "last/kernel"}) CHECK(g.find(name) != std::nullopt);
   CHECK(g.find("last/bias") == std::nullopt);
-  pn::session sess;
   sess.run(pn::global_variables_initializer());
   CHECK(sess.run({{x, {{1, 2, 3}}}}, z).shape() == pn::shape{1, 1});
 }
 
-TEST_CASE("a dense layer learns") {
-  pn::graph g;
-  auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "a dense layer learns") {
   auto x = pn::constant<float>({{0, 0}, {0, 1}, {1, 0}, {1, 1}}), t = pn::constant<float>({{0}, {1}, {1}, {0}});
   auto h = pn::nn::dense(x, 8, pn::nn::tanh, {.seed = 3, .name = "hidden"});
   auto y = pn::nn::dense(h, 1, pn::nn::sigmoid, {.seed = 5, .name = "out"});
   auto loss = pn::reduce_mean(pn::square(y - t));
   auto train = pn::train::momentum{{.learning_rate = .5f, .momentum = .9f}}.minimize(loss);
-  pn::session sess;
   sess.run(pn::global_variables_initializer());
   for (int step = 0; step < 500; ++step) sess.run(train);
   CHECK(float(sess.run(loss)) < .01f);

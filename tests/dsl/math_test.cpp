@@ -10,6 +10,7 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 
 namespace {
 
@@ -18,10 +19,7 @@ using namespace pinion;
 template <class T>
 constexpr T nan_of = std::numeric_limits<T>::quiet_NaN();
 
-struct bench {
-  graph g;
-  default_scope use = g.as_default();
-
+struct bench : own_graph {
   template <class T>
   std::string text(const expr<T>& e) {
     session s{{.graph = &g}};

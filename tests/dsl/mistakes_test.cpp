@@ -11,14 +11,13 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 
 namespace {
 
 namespace pn = pinion;
 
-struct fresh_graph {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
+struct fresh_graph : own_graph {
   pn::expr<float> x = pn::placeholder<float>({pn::unknown, 3}, "x");
   pn::expr<float> row = pn::placeholder<float>({3}, "row");
 };

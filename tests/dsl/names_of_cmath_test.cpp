@@ -6,13 +6,13 @@
 #include <cmath>
 #include <type_traits>
 
+#include <support/own_graph.hpp>
+
 using namespace pinion;
 
 namespace {
 
-struct model {
-  graph g;
-  decltype(g.as_default()) use = g.as_default();
+struct model : own_graph {
   expr<float> x = placeholder<float>({4, 3}, "x");
 };
 

@@ -4,6 +4,7 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 #include "support/tensor_text.hpp"
 
 namespace {
@@ -30,9 +31,7 @@ pn::tensor<float> counted(const pn::shape& extent) {
   return t;
 }
 
-struct fresh_graph {
-  pn::graph g;
-  pn::default_scope use = g.as_default();
+struct fresh_graph : own_graph {
   std::string names(const std::string& collection) {
     std::string all;
     for (const pn::node_id id : g.collection(collection)) all += (all.empty() ? "" : " ") + g[id].name;
@@ -205,7 +204,7 @@ TEST_CASE("rows are gathered in the body of a loop") {
   CHECK(sess.run(sum) == pn::tensor<float>::of({6}));
 }
 
-TEST_CASE("it tells how many bytes of it were asked to stand where") {
+TEST_CASE("a variable in parts tells how many bytes of it were asked to stand on which device") {
   fresh_graph f;
   const auto made = [](auto policy) {
     const pn::device on{policy};

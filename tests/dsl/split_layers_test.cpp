@@ -6,15 +6,14 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 
 namespace {
 
 namespace pn = pinion;
 namespace nn = pinion::nn;
 
-struct fixture {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
+struct fixture : own_graph {
   pn::expr<float> x = pn::placeholder<float>({pn::unknown, 3}, "x");
   pn::session sess{{.cpu_devices = 2}};
   const std::vector<std::string> two{"/cpu:0", "/cpu:1"};

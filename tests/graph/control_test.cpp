@@ -8,6 +8,7 @@
 #include <pinion/graph/scopes.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 
 namespace {
 
@@ -20,9 +21,7 @@ std::string waits_for(const operation& op) {
   return text;
 }
 
-struct names {
-  graph g;
-  default_scope use = g.as_default();
+struct names : own_graph {
   operation a = no_op("a"), b = no_op("b"), c = no_op("c");
   expr<float> x = constant(1.0f, "x");
 };

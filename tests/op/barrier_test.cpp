@@ -86,7 +86,7 @@ TEST_CASE("replicas share the gradients of a round that takes more than one of e
   CHECK(last->step == 1);
 }
 
-TEST_CASE("who is left fills a round that another would have filled") {
+TEST_CASE("a replica that is left fills a round that another would have filled") {
   meeting m(3, 2);
   const auto update = m.take(), first = m.commit(0, 1, 0);
   m.at->leave(1);

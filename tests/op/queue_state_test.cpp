@@ -20,7 +20,7 @@ node fifo_of_one_number() {
 
 }  // namespace
 
-TEST_CASE("whom a cancelled dequeue lets go on does so in the pool, not in the thread that cancels") {
+TEST_CASE("a step that goes on because a dequeue was cancelled does so in the pool, not in the thread that cancels") {
   thread_pool pool(1);
   const auto q = std::make_shared<op::queue_state>("q", fifo_of_one_number(), &pool);
   cancellation stop;

@@ -11,7 +11,7 @@ using namespace pinion;
 
 const std::string cpu0 = "/job:localhost/replica:0/task:0/device:CPU:0";
 
-TEST_CASE("a line per node goes to a stream") {
+TEST_CASE("the placement log writes a line for each node to a stream") {
   graph g;
   const auto use = g.as_default();
   auto a = variable(3.f, {.name = "a"});
@@ -21,7 +21,7 @@ TEST_CASE("a line per node goes to a stream") {
   CHECK(log.str() == "a/initial_value: (Const): " + cpu0 + "\na: (VariableV2): " + cpu0 + "\na/Assign: (Assign): " + cpu0 + "\n");
 }
 
-TEST_CASE("or to a function, and a node is told of once") {
+TEST_CASE("the placement log hands each line to a function, once for a node") {
   graph g;
   const auto use = g.as_default();
   auto a = constant(1.f, "a");
@@ -34,14 +34,14 @@ TEST_CASE("or to a function, and a node is told of once") {
   CHECK(lines == std::vector<std::string>{"a: (Const): " + cpu0, "b: (Identity): " + cpu0});
 }
 
-TEST_CASE("devices that have a description are told of first") {
+TEST_CASE("the placement log begins with the devices that have a description") {
   graph g;
   std::ostringstream log;
   session sess{{.graph = &g, .log_device_placement = true, .placement_log = log, .cpu_devices = 2, .simulated = {sim::gpu()}}};
   CHECK(log.str() == "Device mapping:\n/job:localhost/replica:0/task:0/device:GPU:0 -> simulated GPU, computing on the host\n");
 }
 
-TEST_CASE("without being asked it is silent, and a plan alone logs nothing") {
+TEST_CASE("the placement log is silent unless it is asked for, and for a plan alone") {
   graph g;
   const auto use = g.as_default();
   auto a = constant(1.f, "a");

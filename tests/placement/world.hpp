@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-struct world {
-  pinion::graph g;
-  pinion::default_scope use = g.as_default();
+#include <support/own_graph.hpp>
+
+struct world : own_graph {
   std::vector<pinion::device_info> devices;
   std::unordered_map<pinion::node_id, std::string> kept;
   pinion::device_spec home = pinion::parse_device("/job:localhost/replica:0/task:0");

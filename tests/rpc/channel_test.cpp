@@ -33,7 +33,7 @@ TEST_CASE("S3: connecting ends at its deadline, and says for whom it waited") {
   CHECK(w.world.now() - began < 2250ms);
 }
 
-TEST_CASE("S3: one who joins an attempt under way has a deadline of his own") {
+TEST_CASE("S3: a caller that joins an attempt under way has a deadline of its own") {
   echo_world w;
   w.world.cut("worker", "ps");
   channel& way = w.way();

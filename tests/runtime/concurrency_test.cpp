@@ -7,17 +7,13 @@
 #include <thread>
 
 #include <support/caught.hpp>
+#include <support/own_graph.hpp>
 #include <support/tensor_text.hpp>
 #include <support/waiting_step.hpp>
 
 namespace {
 
 using namespace pinion;
-
-struct fresh {
-  graph g;
-  default_scope use = g.as_default();
-};
 
 template <class F>
 void in_threads(int n, F body) {
@@ -44,7 +40,7 @@ expr<float> long_chain(int links, std::int64_t n) {
 // ---- steps that are cancelled
 
 TEST_CASE("steps that are cancelled fail with what they were cancelled with, and the session goes on") {
-  fresh f;
+  own_graph f;
   waiting_step step;
   session sess;
   const auto e = step.cancelled(sess, sess, error(errc::cancelled, "that is enough"));
@@ -58,7 +54,7 @@ TEST_CASE("steps that are cancelled fail with what they were cancelled with, and
 
 TEST_CASE("four threads count exactly") {
   for (const char* where : {"/cpu:0", "/gpu:0"}) {
-    fresh f;
+    own_graph f;
     const device on{where};
     auto v = variable(0.f, {.name = "v"});
     auto up = assign_add(v, 1.f);
@@ -71,7 +67,7 @@ TEST_CASE("four threads count exactly") {
 
 TEST_CASE("a reader's tensor is whole and never changes, whatever is written meanwhile") {
   for (const char* where : {"/cpu:0", "/gpu:0"}) {
-    fresh f;
+    own_graph f;
     const device on{where};
     auto v = variable(tensor<float>({500}), {.name = "v"});
     auto up = assign_add(v, ones<float>({500}));
@@ -96,7 +92,7 @@ TEST_CASE("a reader's tensor is whole and never changes, whatever is written mea
 }
 
 TEST_CASE("steps of several shapes and devices run beside each other") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({unknown, 4}, "x");
   auto W = constant(counted({4, 4}));
   expr<float> y;
@@ -120,7 +116,7 @@ TEST_CASE("steps of several shapes and devices run beside each other") {
 }
 
 TEST_CASE("threads that prepare the same new step share it") {
-  fresh f;
+  own_graph f;
   auto v = variable(counted({3, 3}), {.name = "v"});
   auto y = matmul(v, v);
   session sess;
@@ -132,7 +128,7 @@ TEST_CASE("threads that prepare the same new step share it") {
 }
 
 TEST_CASE("a failing step does not disturb those beside it") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({unknown, 2}, "x");
   auto y = matmul(x, constant(counted({2, 2})));
   auto bad = place<"/cpu:1">(identity(placeholder<float>({2, 2}, "bad")));
@@ -149,7 +145,7 @@ TEST_CASE("a failing step does not disturb those beside it") {
 }
 
 TEST_CASE("a step that fails on a stream does not disturb those beside it") {
-  fresh f;
+  own_graph f;
   auto i = placeholder<int>({1}, "i");
   const device on{"/gpu:0"};
   auto picked = gather(constant<float>({1, 2, 3}, "rows"), i, {.name = "picked"});
@@ -170,7 +166,7 @@ TEST_CASE("a step that fails on a stream does not disturb those beside it") {
 
 // A diamond of products whose nodes go round the given devices.
 tensor<float> computed(std::vector<std::string> places, const session_options& options) {
-  fresh f;
+  own_graph f;
   std::size_t next = 0;
   const device on{[&](const node_view&) { return places[next++ % places.size()]; }};
   auto x = placeholder<float>({8, 8}, "x");
@@ -201,7 +197,7 @@ TEST_CASE("one thread and four give the same") {
 }
 
 TEST_CASE("a value may go to and fro between devices many times") {
-  fresh f;
+  own_graph f;
   expr<float> y = placeholder<float>({}, "x");
   const auto x = y;
   for (int i = 0; i < 500; ++i) {
@@ -213,7 +209,7 @@ TEST_CASE("a value may go to and fro between devices many times") {
 }
 
 TEST_CASE("the way to and fro may be as long as the graph") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({}, "x");
   expr<float> y = place<"/gpu:0">(identity(x));  // so that both CPUs wait when its value comes
   for (int i = 0; i < 20000; ++i) {
@@ -228,7 +224,7 @@ TEST_CASE("the way to and fro may be as long as the graph") {
 
 TEST_CASE("a step that takes too long is stopped, on one thread or several, and the session goes on") {
   for (int threads : {1, 2}) {
-    fresh f;
+    own_graph f;
     auto y = long_chain(2000, 512);
     auto c = constant(1.f);
     session sess{{.inter_op_threads = threads, .intra_op_threads = 1, .operation_timeout = std::chrono::milliseconds(250)}};
@@ -238,7 +234,7 @@ TEST_CASE("a step that takes too long is stopped, on one thread or several, and 
 }
 
 TEST_CASE("closing cancels the steps that run in other threads, and refuses what comes") {
-  fresh f;
+  own_graph f;
   auto y = long_chain(200, 256);
   session sess{{.intra_op_threads = 1}};
   std::atomic<int> ended{0}, cancelled{0}, other{0};

@@ -5,22 +5,18 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/own_graph.hpp>
 #include <support/tensor_text.hpp>
 
 namespace {
 
 using namespace pinion;
 
-struct fresh {
-  graph g;
-  default_scope use = g.as_default();
-};
-
 // "invalid_argument x errors_test.cpp:12"
 std::string culprit(const error& e) { return std::string(to_string(e.code())) + " " + e.node() + " " + line_of(e); }
 
-TEST_CASE("an unfed placeholder") {
-  fresh f;
+TEST_CASE("a placeholder that was not fed fails the step, with its name, line and device") {
+  own_graph f;
   auto x = placeholder<float>({unknown, 2}, "x");
   const int line = __LINE__ - 1;
   session sess;
@@ -30,8 +26,8 @@ TEST_CASE("an unfed placeholder") {
   CHECK(e.device() == "/job:localhost/replica:0/task:0/device:CPU:0");
 }
 
-TEST_CASE("an uninitialised variable") {
-  fresh f;
+TEST_CASE("a variable that was not initialised fails the step, with its name and line") {
+  own_graph f;
   auto v = variable(1.f, {.name = "v"});
   const int line = __LINE__ - 1;
   session sess;
@@ -43,8 +39,8 @@ TEST_CASE("an uninitialised variable") {
   CHECK(float(sess.run(v)) == 1);
 }
 
-TEST_CASE("a feed of a wrong shape") {
-  fresh f;
+TEST_CASE("a feed of a wrong shape is refused with both shapes") {
+  own_graph f;
   auto x = placeholder<float>({unknown, 2}, "x");
   const int line = __LINE__ - 1;
   session sess;
@@ -53,8 +49,8 @@ TEST_CASE("a feed of a wrong shape") {
   CHECK(e.sentence() == "a value of shape [2, 3] was fed to 'x', whose shape is [?, 2]");
 }
 
-TEST_CASE("shapes that clash only when it runs") {
-  fresh f;
+TEST_CASE("shapes that clash only when a step runs fail it, with the node and its line") {
+  own_graph f;
   auto x = placeholder<float>(shape::any(), "x");
   auto y = matmul(x, x, {.name = "y"});
   const int line = __LINE__ - 1;
@@ -64,15 +60,15 @@ TEST_CASE("shapes that clash only when it runs") {
   CHECK(sess.run({{x, tensor<float>({2, 2})}}, y) == tensor<float>({2, 2}));
 }
 
-TEST_CASE("shapes that clash while the graph is built") {
-  fresh f;
+TEST_CASE("shapes that clash while the graph is built are refused there, with the node and the line") {
+  own_graph f;
   auto x = placeholder<float>({2, 3}, "x");
   const auto e = caught([&] { matmul(x, x); });
   CHECK(culprit(e) == "invalid_argument MatMul " + here(__LINE__ - 1));
 }
 
-TEST_CASE("a value of another shape than the variable's") {
-  fresh f;
+TEST_CASE("a value of another shape than the variable's is not assigned, and both shapes are named") {
+  own_graph f;
   auto v = variable(tensor<float>({2}), {.name = "v"});
   auto x = placeholder<float>(shape::any(), "x");
   auto put = assign(v, x);
@@ -83,8 +79,8 @@ TEST_CASE("a value of another shape than the variable's") {
   CHECK(e.sentence() == "a value of shape [3] cannot be assigned to variable 'v' of shape [2]");
 }
 
-TEST_CASE("an unknown device") {
-  fresh f;
+TEST_CASE("a device that is not there is refused with the node that asked for it, by a step and by a plan") {
+  own_graph f;
   const device on{"/gpu:0"};
   auto x = constant(1.f, "x");
   const int line = __LINE__ - 1;
@@ -93,8 +89,8 @@ TEST_CASE("an unknown device") {
   CHECK(culprit(caught([&] { sess.plan(x); })) == "invalid_argument x " + here(line));
 }
 
-TEST_CASE("fed twice") {
-  fresh f;
+TEST_CASE("a placeholder that is fed twice is refused by name") {
+  own_graph f;
   auto x = placeholder<float>({}, "x");
   const int line = __LINE__ - 1;
   session sess;
@@ -104,8 +100,8 @@ TEST_CASE("fed twice") {
   CHECK(caught([&] { sess.make_callable(feeds(x, x), fetches(x)); }).sentence() == "'x' was fed twice");
 }
 
-TEST_CASE("an expression of another graph") {
-  fresh f;
+TEST_CASE("an expression of another graph is refused wherever a session takes one, with its line") {
+  own_graph f;
   graph other;
   expr<float> x, mine = constant(1.f, "mine");
   {
@@ -124,8 +120,8 @@ TEST_CASE("an expression of another graph") {
   CHECK(culprit(caught([&] { sess.make_callable(feeds(), fetches(), targets(operation(x))); })) == wanted);
 }
 
-TEST_CASE("nothing to run") {
-  fresh f;
+TEST_CASE("a step that has nothing to fetch or run is refused") {
+  own_graph f;
   auto x = placeholder<float>({}, "x");
   session sess;
   CHECK(outcome([&] { sess.run(); }) == "invalid_argument: run() was given nothing to fetch or run");
@@ -133,8 +129,8 @@ TEST_CASE("nothing to run") {
   CHECK(caught([&] { sess.make_callable(feeds(x), fetches()); }).code() == errc::invalid_argument);
 }
 
-TEST_CASE("what was never assigned") {
-  fresh f;
+TEST_CASE("a handle that was never assigned is refused, be it of an expression, an operation or a variable") {
+  own_graph f;
   session sess;
   CHECK(caught([&] { sess.run(expr<float>()); }).code() == errc::invalid_argument);
   CHECK(caught([&] { sess.run(operation()); }).code() == errc::invalid_argument);
@@ -143,7 +139,7 @@ TEST_CASE("what was never assigned") {
 }
 
 TEST_CASE("a closed session refuses everything, and may be closed again") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({}, "x");
   session sess;
   auto step = sess.make_callable(feeds(x), fetches(x));
@@ -160,12 +156,12 @@ TEST_CASE("a closed session refuses everything, and may be closed again") {
   CHECK(outcome([&] { sess.list_devices(); }) == "failed_precondition: the session is closed");
 }
 
-TEST_CASE("an unknown target") {
+TEST_CASE("a target of an unknown form is refused at once") {
   CHECK(caught([] { session sess{{.target = "nowhere"}}; }).code() == errc::invalid_argument);
 }
 
-TEST_CASE("variables that share a name but not their type: both are named") {
-  fresh f;
+TEST_CASE("two variables that share a name but not their type are refused with both places") {
+  own_graph f;
   auto a = variable(tensor<float>({2}), {.name = "a", .shared_name = "s"});
   const int first = __LINE__ - 1;
   auto b = variable(tensor<float>({3}), {.name = "b", .shared_name = "s"});
@@ -182,7 +178,7 @@ TEST_CASE("variables that share a name but not their type: both are named") {
 }
 
 TEST_CASE("the first cause is reported, though other devices wait for the failed one") {
-  fresh f;
+  own_graph f;
   auto x = place<"/cpu:1">(identity(placeholder<float>({1, 1}, "x")));
   expr<float> y;
   {
@@ -198,7 +194,7 @@ TEST_CASE("the first cause is reported, though other devices wait for the failed
 }
 
 TEST_CASE("effects before a failure stay, and the session goes on") {
-  fresh f;
+  own_graph f;
   auto v = variable(0.f, {.name = "v"});
   auto x = placeholder<float>({}, "x");
   expr<float> late;
@@ -220,7 +216,7 @@ TEST_CASE("effects before a failure stay, and the session goes on") {
 // ---- on a simulated GPU
 
 TEST_CASE("a full device is named, with the node") {
-  fresh f;
+  own_graph f;
   const device on{"/gpu:0"};
   auto v = variable(tensor<float>({1000}), {.name = "v"});
   session sess{{.simulated = {sim::gpu(1024)}}};
@@ -232,7 +228,7 @@ TEST_CASE("a full device is named, with the node") {
 
 TEST_CASE("any allocation may fail: the step ends in resource_exhausted, and the next one works") {
   for (int n = 1; n <= 3; ++n) {
-    fresh f;
+    own_graph f;
     auto x = placeholder<float>({2, 2}, "x");
     const device on{"/gpu:0"};
     auto y = matmul(matmul(x, x), x);
@@ -246,7 +242,7 @@ TEST_CASE("any allocation may fail: the step ends in resource_exhausted, and the
 }
 
 TEST_CASE("a body that fails on the stream fails its step, and not the next one") {
-  fresh f;
+  own_graph f;
   auto i = placeholder<int>({1}, "i");
   expr<float> picked;
   {
@@ -263,7 +259,7 @@ TEST_CASE("a body that fails on the stream fails its step, and not the next one"
 }
 
 TEST_CASE("what fails on a stream is blamed on the node that launched it") {
-  fresh f;
+  own_graph f;
   auto i = placeholder<int>({1}, "i");
   const device on{"/gpu:0"};
   auto picked = gather(constant<float>({1, 2, 3}, "rows"), i, {.name = "picked"});

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include <support/own_graph.hpp>
+
 namespace pn = pinion;
 
 namespace {
 
-struct fed {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
+struct fed : own_graph {
   pn::expr<float> x = pn::placeholder<float>(pn::shape::any(), "x");
   pn::expr<bool> flags = pn::placeholder<bool>(pn::shape::any(), "flags");
   pn::expr<std::string> words = pn::placeholder<std::string>(pn::shape::any(), "words");

@@ -10,6 +10,7 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 #include "support/tensor_text.hpp"
 
 namespace {
@@ -17,10 +18,7 @@ namespace {
 namespace pn = pinion;
 namespace rt = pinion::runtime;
 
-struct fresh_graph {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
-
+struct fresh_graph : own_graph {
   // The step of some fetches as it is placed, then as a pass leaves it.
   template <class... F>
   std::string before(const F&... fetches) {

@@ -4,17 +4,13 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 #include "support/own_ops.hpp"
 #include "support/tensor_text.hpp"
 
 namespace {
 
 namespace pn = pinion;
-
-struct fresh_graph {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
-};
 
 struct impostor : own::scaled {
   static constexpr std::string_view name = "MatMul";
@@ -53,7 +49,7 @@ struct straight_through {
 }  // namespace
 
 TEST_CASE("an op of one's own computes, on the CPU and on an accelerator, and is differentiated") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<float>({pn::unknown}, "x");
   auto y = pn::call<own::scaled>({{"by", 3.0}}, x);
   auto [slope] = pn::gradients(pn::reduce_sum(y * y), x);
@@ -73,7 +69,7 @@ TEST_CASE("an op of one's own computes, on the CPU and on an accelerator, and is
 }
 
 TEST_CASE("a gradient that misspells an op is told which one it meant, of the library's or the program's own") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<float>({2}, "x");
   pn::call<own::scaled>(x);
   const auto about = [&](const auto& y) { return outcome([&] { pn::gradients(y, x); }); };
@@ -82,7 +78,7 @@ TEST_CASE("a gradient that misspells an op is told which one it meant, of the li
 }
 
 TEST_CASE("what its kernels lack is said like of any op: by the compiler, the placer and the shape function") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<double>({2}, "x");
   CHECK(outcome([&] { pn::call<own::scaled>(x); }) == "invalid_argument: OwnScaled of double is not defined");
   auto h = pn::placeholder<float>({2}, "h");
@@ -104,7 +100,7 @@ TEST_CASE("names are given once") {
 }
 
 TEST_CASE("an op without a gradient stops one, and says so") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<float>({2}, "x");
   auto y = pn::call<own::host_only>(x);
   const auto e = caught([&] { pn::gradients(pn::reduce_sum(y), x); });
@@ -114,7 +110,7 @@ TEST_CASE("an op without a gradient stops one, and says so") {
 }
 
 TEST_CASE("an op of several outputs yields them all") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<float>({pn::unknown}, "x");
   auto low = pn::call<own::extremes>(x);
   auto high = pn::output_of<float>(low, 1);
@@ -124,7 +120,7 @@ TEST_CASE("an op of several outputs yields them all") {
 }
 
 TEST_CASE("a function of one's own fuses with its neighbours, and its derivative follows or is stated") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<float>({2}, "x");
   auto y = pn::map<swish>(x * 2) + 1.0f;
   CHECK(f.g.find("Swish") == std::nullopt);  // absorbed
@@ -147,7 +143,7 @@ TEST_CASE("a function of one's own fuses with its neighbours, and its derivative
 }
 
 TEST_CASE("a loop's body may hold an op of one's own") {
-  fresh_graph f;
+  own_graph f;
   auto x = pn::placeholder<float>({2}, "x");
   auto [i, y] = pn::while_loop([](auto i, auto) { return i < 3; }, [](auto i, auto y) { return std::tuple{i + 1, pn::call<own::scaled>({{"by", 2.0}}, y)}; }, 0, x);
   auto [g] = pn::gradients(pn::reduce_sum(y), x);

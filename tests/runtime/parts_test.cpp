@@ -11,17 +11,13 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/own_graph.hpp>
 #include <support/tensor_text.hpp>
 
 namespace {
 
 using namespace pinion;
 using runtime::part_item;
-
-struct fresh {
-  graph g;
-  default_scope use = g.as_default();
-};
 
 // ---- pruning
 
@@ -32,7 +28,7 @@ std::string pruned(const graph& g, const runtime::step_signature& s) {
 }
 
 TEST_CASE("a step needs the ancestors of its fetches and targets, by data and by control") {
-  fresh f;
+  own_graph f;
   auto a = constant(1.f, "a");
   auto b = identity(a, "b");
   identity(a, "unrelated");
@@ -46,7 +42,7 @@ TEST_CASE("a step needs the ancestors of its fetches and targets, by data and by
 }
 
 TEST_CASE("a feed cuts off what made it, unless something else needs that") {
-  fresh f;
+  own_graph f;
   auto a = constant(1.f, "a");
   auto b = identity(a, "b"), c = identity(b, "c"), d = identity(a, "d");
   CHECK(pruned(f.g, {{b.endpoint()}, {c.endpoint()}, {}}) == "c ");
@@ -83,7 +79,7 @@ std::vector<runtime::partition> cut(const graph& g, const runtime::step_signatur
 }
 
 TEST_CASE("a value crosses once to each device, and a control edge as a value without bytes") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({1, 1}, "x");
   expr<float> b, c;
   operation d, e;
@@ -117,7 +113,7 @@ TEST_CASE("a value crosses once to each device, and a control edge as a value wi
 }
 
 TEST_CASE("the two ends of a transfer have one key, which names value, source and destination") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({}, "x");
   const device on{"/cpu:1"};
   auto y = identity(x, "y");
@@ -128,7 +124,7 @@ TEST_CASE("the two ends of a transfer have one key, which names value, source an
 }
 
 TEST_CASE("a step on one device crosses nothing; a fed fetch computes nothing") {
-  fresh f;
+  own_graph f;
   const device on{"/cpu:0"};
   auto x = placeholder<float>({}, "x");
   auto y = identity(x, "y");
@@ -138,7 +134,7 @@ TEST_CASE("a step on one device crosses nothing; a fed fetch computes nothing") 
 }
 
 TEST_CASE("a fed value is sent from where feeds live, though its producer runs elsewhere") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({}, "x");
   const device on{"/cpu:1"};
   auto y = identity(x, "y"), z = identity(y, "z");
@@ -184,7 +180,7 @@ TEST_CASE("value and receiver meet in either order, each once") {
   CHECK(l.told == "a=1 b=2 again=signal ");
 }
 
-TEST_CASE("an abort wakes who waits, and whoever comes later, with the first error") {
+TEST_CASE("an abort gives every receiver, whether it waits or comes later, the first error") {
   runtime::local_rendezvous meet;
   listener l;
   meet.send("a", tensor<int>(1).untyped());
@@ -213,7 +209,7 @@ TEST_CASE("a receiver may use the rendezvous that calls it") {
 
 // A partition made by hand, on a CPU.
 struct by_hand {
-  fresh f;
+  own_graph f;
   expr<int> x = placeholder<int>({}, "x");
   devices::cpu_device cpu{parse_device("/job:localhost/replica:0/task:0/cpu:0")};
   runtime::local_resource_manager resources;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <support/caught.hpp>
+#include <support/own_graph.hpp>
 
 namespace {
 
@@ -58,10 +59,8 @@ struct slow_to_make {
   }
 };
 
-struct world {
+struct world : own_graph {
   halt stands;
-  pn::graph g;
-  pn::default_scope use = g.as_default();
   pn::variable_handle<float> v = pn::variable(1.f, {.name = "v"});
   pn::expr<float> doubled = v * 2.f, slow = pn::identity(v + 1.f, "slow");
   pn::session sess;

@@ -6,14 +6,13 @@
 #include <future>
 
 #include <support/caught.hpp>
+#include <support/own_graph.hpp>
 
 namespace {
 
 using namespace pinion;
 
-struct two_queues {
-  graph g;
-  default_scope use = g.as_default();
+struct two_queues : own_graph {
   fifo_queue<float> a{{.capacity = 2, .shapes = {{}}, .name = "a"}}, b{{.capacity = 2, .shapes = {{}}, .name = "b"}};
   expr<int> index = placeholder<int>({}, "index");
   expr<float> x = placeholder<float>({}, "x");

@@ -9,6 +9,7 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 
 namespace {
 
@@ -16,9 +17,7 @@ namespace pn = pinion;
 using pn::errc;
 
 // A graph with a session on it, and a step in a thread of its own.
-struct bench {
-  pn::graph g;
-  decltype(g.as_default()) in_use = g.as_default();
+struct bench : own_graph {
   std::optional<pn::session> sess;
 
   pn::session& on() {
@@ -170,11 +169,14 @@ TEST_CASE("a cancelling close fails those who wait to put, and can be repeated")
   CHECK(b.run(get) == 1);
 }
 
-TEST_CASE("no rows are enqueued into a closed queue at once") {
+TEST_CASE("a closed queue refuses a row, and takes no rows at once") {
   bench b;
   auto q = pn::fifo_queue<int>({.shapes = {{}}});
+  auto size = q.size();
   b.run(q.close());
-  b.run(q.enqueue_many(pn::constant(pn::tensor<int>{pn::shape{0}})));
+  CHECK(refusal([&] { b.run(q.enqueue_many(pn::constant<int>({1}))); }, errc::cancelled, "is closed") == "");
+  CHECK_NOTHROW(b.run(q.enqueue_many(pn::constant(pn::tensor<int>{pn::shape{0}}))));
+  CHECK(b.run(size) == 0);
 }
 
 TEST_CASE("a shuffle queue yields every element once, in an order of its seed") {

@@ -6,22 +6,19 @@
 #include <sstream>
 
 #include <support/caught.hpp>
+#include <support/own_graph.hpp>
 #include <support/tensor_text.hpp>
 
 namespace {
 
 using namespace pinion;
 
-struct fresh {
-  graph g;
-  default_scope use = g.as_default();
-};
 const auto square = tensor<float>::of({{1, 2}, {3, 4}});
 
 // ---- what must work
 
-TEST_CASE("two variables and their product, with a log line for each node") {
-  fresh f;
+TEST_CASE("a session computes the product of two variables, and logs where each node was placed") {
+  own_graph f;
   const device on{"/cpu:0"};
   auto a = variable(3.0f, {.name = "a"});
   auto b = variable(4.0f, {.name = "b"});
@@ -38,7 +35,7 @@ TEST_CASE("two variables and their product, with a log line for each node") {
 }
 
 TEST_CASE("a policy lambda by op type decides where things run") {
-  fresh f;
+  own_graph f;
   const device on{[](const node_view& op) { return op.is<op::variable>() ? "/cpu:1" : "/cpu:0"; }};
   auto v = variable(square, {.name = "v"});
   auto y = matmul(v, v);
@@ -51,7 +48,7 @@ TEST_CASE("a policy lambda by op type decides where things run") {
 }
 
 TEST_CASE("an int variable on a GPU is refused at run time, and placed on the CPU with soft placement") {
-  fresh f;
+  own_graph f;
   const device on{"/gpu:0"};
   auto v = variable(3, {.name = "v"});
   session strict{{.simulated = {sim::gpu()}}}, soft{{.allow_soft_placement = true, .simulated = {sim::gpu()}}};
@@ -64,7 +61,7 @@ TEST_CASE("an int variable on a GPU is refused at run time, and placed on the CP
 }
 
 TEST_CASE("layers are made in a loop of storable expressions") {
-  fresh f;
+  own_graph f;
   auto X = placeholder<float>({unknown, 2}, "X");
   std::vector<variable_handle<float>> weights;
   expr<float> h = X;
@@ -81,7 +78,7 @@ TEST_CASE("layers are made in a loop of storable expressions") {
 // ---- fetching
 
 TEST_CASE("operations yield nothing, one fetch comes bare, several as a tuple in their order") {
-  fresh f;
+  own_graph f;
   auto v = variable(5.f, {.name = "v"});
   auto c = constant(2, "c");
   session sess;
@@ -94,7 +91,7 @@ TEST_CASE("operations yield nothing, one fetch comes bare, several as a tuple in
 }
 
 TEST_CASE("the same fetch twice is computed once") {
-  fresh f;
+  own_graph f;
   auto v = variable(0.f, {.name = "v"});
   auto up = assign_add(v, 1.f);
   session sess;
@@ -105,7 +102,7 @@ TEST_CASE("the same fetch twice is computed once") {
 }
 
 TEST_CASE("what no fetch needs does not run") {
-  fresh f;
+  own_graph f;
   auto v = variable(0.f, {.name = "v"});
   auto up = assign_add(v, 1.f);
   session sess;
@@ -116,7 +113,7 @@ TEST_CASE("what no fetch needs does not run") {
 }
 
 TEST_CASE("nodes made after a run join the next, and state stays") {
-  fresh f;
+  own_graph f;
   auto v = variable(square, {.name = "v"});
   session sess;
   sess.run(v.initializer());
@@ -127,7 +124,7 @@ TEST_CASE("nodes made after a run join the next, and state stays") {
 }
 
 TEST_CASE("a session has variables of its own") {
-  fresh f;
+  own_graph f;
   auto v = variable(1.f, {.name = "v"});
   auto up = assign_add(v, 1.f);
   session one, other;
@@ -141,7 +138,7 @@ TEST_CASE("a session has variables of its own") {
 // ---- feeding
 
 TEST_CASE("values are fed as tensors, scalars or braces") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>(shape::any(), "x");
   session sess;
   CHECK(sess.run({{x, square}}, identity(x)) == square);
@@ -150,7 +147,7 @@ TEST_CASE("values are fed as tensors, scalars or braces") {
 }
 
 TEST_CASE("any tensor may be fed, and its producer does not run") {
-  fresh f;
+  own_graph f;
   auto v = variable(0.f, {.name = "v"});
   auto up = assign_add(v, 1.f);
   auto y = identity(up);
@@ -162,14 +159,14 @@ TEST_CASE("any tensor may be fed, and its producer does not run") {
 }
 
 TEST_CASE("a variable's read may be fed without a value in the variable") {
-  fresh f;
+  own_graph f;
   auto v = variable(square, {.name = "v"});
   session sess;
   CHECK(sess.run({{v, tensor<float>({2, 2})}}, matmul(v, v)) == tensor<float>({2, 2}));
 }
 
 TEST_CASE("a fed tensor that is fetched comes back as it was fed") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({}, "x");
   auto c = constant(1.f);
   session sess;
@@ -180,7 +177,7 @@ TEST_CASE("a fed tensor that is fetched comes back as it was fed") {
 
 TEST_CASE("a fed tensor stands for its producer even where that runs as a target, on any device") {
   for (const char* where : {"/cpu:0", "/cpu:1", "/gpu:0"}) {
-    fresh f;
+    own_graph f;
     const device on{where};
     auto v = variable(0.f, {.name = "v"});
     auto up = assign_add(v, 1.f);
@@ -193,7 +190,7 @@ TEST_CASE("a fed tensor stands for its producer even where that runs as a target
 }
 
 TEST_CASE("the caller's tensor is not written to") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({2, 2}, "x");
   auto v = variable(tensor<float>({2, 2}), {.name = "v"});
   auto put = assign(v, x), up = assign_add(v, x);
@@ -207,7 +204,7 @@ TEST_CASE("the caller's tensor is not written to") {
 }
 
 TEST_CASE("a tensor that was fetched does not change with the variable") {
-  fresh f;
+  own_graph f;
   auto v = variable(square, {.name = "v"});
   auto up = assign_add(v, constant(square));
   session sess;
@@ -222,7 +219,7 @@ TEST_CASE("a tensor that was fetched does not change with the variable") {
 // ---- order of effects
 
 TEST_CASE("a read inside control_dependencies sees the assignment") {
-  fresh f;
+  own_graph f;
   auto v = variable(1.f, {.name = "v"});
   auto put = assign(v, 7.f);
   expr<float> after;
@@ -239,7 +236,7 @@ TEST_CASE("a read inside control_dependencies sees the assignment") {
 }
 
 TEST_CASE("control dependencies order effects across devices") {
-  fresh f;
+  own_graph f;
   auto v = place<"/gpu:0">(variable(1.f, {.name = "v"}));
   auto w = place<"/cpu:1">(variable(0.f, {.name = "w"}));
   auto put = assign(v, 7.f);
@@ -262,7 +259,7 @@ TEST_CASE("control dependencies order effects across devices") {
 }
 
 TEST_CASE("a group runs all its operations") {
-  fresh f;
+  own_graph f;
   auto v = variable(0.f, {.name = "v"}), w = variable(0.f, {.name = "w"});
   auto both = group(assign_add(v, 1.f), assign_add(w, 2.f));
   session sess;
@@ -275,7 +272,7 @@ TEST_CASE("a group runs all its operations") {
 // ---- callables
 
 TEST_CASE("a callable gives a tuple, runs its targets, and takes its feeds in order") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({1, 2}, "x");
   auto n = placeholder<std::int64_t>({}, "n");
   auto v = variable(std::int64_t{0}, {.name = "v"});
@@ -293,7 +290,7 @@ TEST_CASE("a callable gives a tuple, runs its targets, and takes its feeds in or
 }
 
 TEST_CASE("a callable without fetches gives an empty tuple, and checks shapes") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({2}, "x");
   auto v = variable(tensor<float>({2}), {.name = "v"});
   session sess;
@@ -307,7 +304,7 @@ TEST_CASE("a callable without fetches gives an empty tuple, and checks shapes") 
 // ---- devices, plans, sharing
 
 TEST_CASE("a session lists its devices") {
-  fresh f;
+  own_graph f;
   session sess{{.cpu_devices = 2, .simulated = {sim::gpu(1000), sim::gpu()}}};
   std::string all;
   for (const auto& d : sess.list_devices()) all += to_string(d.spec).substr(31) + " " + std::to_string(d.memory_limit) + "; ";
@@ -315,7 +312,7 @@ TEST_CASE("a session lists its devices") {
 }
 
 TEST_CASE("a plan says where things go before anything runs, and runs nothing") {
-  fresh f;
+  own_graph f;
   auto v = variable(square, {.name = "v"});
   auto c = matmul(v, v, {.name = "c"});
   auto d = identity(c, "d");
@@ -327,7 +324,7 @@ TEST_CASE("a plan says where things go before anything runs, and runs nothing") 
 }
 
 TEST_CASE("variables of one shared name are one") {
-  fresh f;
+  own_graph f;
   auto a = variable(1.f, {.name = "a", .shared_name = "s"}), b = variable(2.f, {.name = "b", .shared_name = "s"});
   session sess;
   sess.run(a.initializer());
@@ -335,7 +332,7 @@ TEST_CASE("variables of one shared name are one") {
 }
 
 TEST_CASE("containers keep variables of one name apart") {
-  fresh f;
+  own_graph f;
   const auto make = [](const char* box) {
     const container inside{box};
     return variable(1.f, {.name = "v", .shared_name = "s"});
@@ -349,7 +346,7 @@ TEST_CASE("containers keep variables of one name apart") {
 // ---- random values
 
 TEST_CASE("a seed gives the same values in every session, and goes on from run to run") {
-  fresh f;
+  own_graph f;
   auto x = random_uniform<float>({4}, {.seed = 7});
   auto also = identity(x);
   session one, other;
@@ -362,14 +359,14 @@ TEST_CASE("a seed gives the same values in every session, and goes on from run t
 }
 
 TEST_CASE("without a seed sessions differ") {
-  fresh f;
+  own_graph f;
   auto x = random_uniform<float>({4});
   session one, other;
   CHECK_FALSE(one.run(x) == other.run(x));
 }
 
 TEST_CASE("two random ops of different seeds differ, of one seed agree") {
-  fresh f;
+  own_graph f;
   auto a = random_normal<float>({4}, {.seed = 1}), b = random_normal<float>({4}, {.seed = 2}), c = random_normal<float>({4}, {.seed = 1});
   session sess;
   const auto [x, y, z] = sess.run(a, b, c);

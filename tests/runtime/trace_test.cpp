@@ -9,6 +9,7 @@
 #include <set>
 
 #include <support/caught.hpp>
+#include <support/own_graph.hpp>
 #include <support/temporary_folder.hpp>
 #if PINION_HAS_JSON
 #include <support/trace_rules.hpp>
@@ -33,9 +34,7 @@ const trace_event& event_of(const step_trace& t, const std::string& node, trace_
 }
 
 // A matrix product, "MatMul", on one device, and another, "MatMul_1", of its result on another.
-struct two_devices {
-  graph g;
-  default_scope use = g.as_default();
+struct two_devices : own_graph {
   expr<float> x, y, z;
   explicit two_devices(const std::string& first = "/cpu:0", const std::string& second = "/cpu:1") {
     {

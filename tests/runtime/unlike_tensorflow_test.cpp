@@ -7,20 +7,16 @@
 #include <limits>
 
 #include <support/caught.hpp>
+#include <support/own_graph.hpp>
 
 namespace {
 
 using namespace pinion;
 
-struct fresh {
-  graph g;
-  default_scope use = g.as_default();
-};
-
 const float nan = std::numeric_limits<float>::quiet_NaN();
 
 TEST_CASE("an integer divided by zero is zero, where TensorFlow fails the step") {
-  fresh f;
+  own_graph f;
   auto a = placeholder<int>({3}, "a"), b = placeholder<int>({3}, "b");
   session sess;
   const tensor<int> quotient = sess.run({{a, {7, -7, 7}}, {b, {0, 0, -2}}}, a / b);
@@ -28,7 +24,7 @@ TEST_CASE("an integer divided by zero is zero, where TensorFlow fails the step")
 }
 
 TEST_CASE("the gradient of pow by the exponent is zero at bases up to zero, also where the power is no number") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({4}, "x"), y = placeholder<float>({4}, "y");
   auto by_exponent = std::get<0>(gradients(pow(x, y), y));
   session sess;
@@ -37,7 +33,7 @@ TEST_CASE("the gradient of pow by the exponent is zero at bases up to zero, also
 }
 
 TEST_CASE("subnormal numbers are kept, which TensorFlow flushes to zero") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({20}, "x"), y = placeholder<float>({20}, "y");
   session sess;
   tensor<float> small({20}), smaller({20});
@@ -49,7 +45,7 @@ TEST_CASE("subnormal numbers are kept, which TensorFlow flushes to zero") {
 }
 
 TEST_CASE("NaN counts as greatest in argmax, which TensorFlow passes over") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({3}, "x");
   session sess;
   CHECK(sess.run({{x, {1, nan, 3}}}, argmax(x, 0)) == 1);
@@ -57,7 +53,7 @@ TEST_CASE("NaN counts as greatest in argmax, which TensorFlow passes over") {
 }
 
 TEST_CASE("elements that a dequeue had collected when its time was up stay in the queue") {
-  fresh f;
+  own_graph f;
   const fifo_queue<float> q({.capacity = 10, .shapes = {{}}, .name = "q"});
   auto put = q.enqueue(1.f);
   auto three = q.dequeue_many(3);
@@ -70,7 +66,7 @@ TEST_CASE("elements that a dequeue had collected when its time was up stay in th
 }
 
 TEST_CASE("what cannot be placed is refused only by steps that need it") {
-  fresh f;
+  own_graph f;
   auto here = constant(1.f, "here");
   const device nowhere{"/job:nobody"};
   auto there = constant(2.f, "there");
@@ -80,7 +76,7 @@ TEST_CASE("what cannot be placed is refused only by steps that need it") {
 }
 
 TEST_CASE("a node without state stays on the device that its session gave it, whatever is added to the graph") {
-  fresh f;
+  own_graph f;
   auto one = constant(1.f, "one");
   session sess{{.cpu_devices = 2}};
   sess.run(one);
@@ -93,7 +89,7 @@ TEST_CASE("a node without state stays on the device that its session gave it, wh
 }
 
 TEST_CASE("requests that overlap, but neither of which refines the other, do not merge through a reference") {
-  fresh f;
+  own_graph f;
   const auto on = [](const char* spec, auto make) { const device here{spec}; return make(); };
   const auto q = on("/job:localhost", [] { return fifo_queue<float>({.capacity = 2, .name = "q"}); });
   const auto size = on("/cpu:1", [&] { return q.size(); });

@@ -8,6 +8,8 @@
 #include <pinion/graph.hpp>
 #include <pinion/op/control/bodies.hpp>
 
+#include "own_graph.hpp"
+
 // The nodes of a graph from an id on that stand elsewhere than at a line of a file (0: any), as text. Gradients stand
 // where their forward node does, so of these, too, and of what a body takes from outside, any line of the file will do.
 inline std::string elsewhere(const pinion::graph& g, pinion::node_id from, pinion::source_location at) {
@@ -25,10 +27,7 @@ inline std::string elsewhere(const pinion::graph& g, pinion::node_id from, pinio
 }
 
 // A graph in use, beside which calls are made.
-struct lined_graph {
-  pinion::graph g;
-  pinion::default_scope use = g.as_default();
-
+struct lined_graph : own_graph {
   // What a call makes stands at its line, and it makes something.
   template <class Call>
   void here(Call call, pinion::source_location where = pinion::source_location::current()) {

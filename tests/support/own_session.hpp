@@ -3,8 +3,8 @@
 
 #include <pinion/session.hpp>
 
-struct own_session {
-  pinion::graph g;
-  pinion::default_scope use = g.as_default();
+#include "own_graph.hpp"
+
+struct own_session : own_graph {
   pinion::session sess;
 };

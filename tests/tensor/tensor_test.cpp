@@ -82,7 +82,7 @@ TEST_CASE("copies share memory until one is written to") {
   CHECK(std::as_const(a)(1) == 5);
 }
 
-TEST_CASE("who holds the only reference writes in place") {
+TEST_CASE("the holder of the only reference writes in place") {
   tensor<float> a({3});
   const float* before = std::as_const(a).data();
   a.span()[0] = 1;

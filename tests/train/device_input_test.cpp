@@ -6,6 +6,7 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 
 namespace {
 
@@ -17,9 +18,7 @@ const pn::tensor<float> rows = pn::tensor<float>::of({{1, 2}, {3, 4}, {5, 6}});
 const pn::tensor<int> numbers = pn::tensor<int>::of({1, 2, 3});
 
 // The sum of a fed vector, on a GPU.
-struct summing {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
+struct summing : own_graph {
   pn::expr<float> x = pn::placeholder<float>({2}, "x");
   pn::expr<float> sum = [this] {
     const pn::device on{"/gpu:0"};

@@ -11,6 +11,7 @@
 
 #include "support/caught.hpp"
 #include "support/file_limit.hpp"
+#include "support/own_graph.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -20,9 +21,7 @@ namespace tr = pinion::train;
 using pn::errc;
 
 // w in a file of its own, where a checkpoint is sharded.
-struct model {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
+struct model : own_graph {
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   pn::variable_handle<float> w = [] {
     pn::device here{"/job:localhost/task:0"};

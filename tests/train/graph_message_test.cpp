@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include <support/own_session.hpp>
 #include <support/temporary_folder.hpp>
 #include <support/wire_message.hpp>
 
@@ -129,9 +130,7 @@ TEST_CASE("beside a plan every device has one name, also under nodes that the pl
 // The device of each node of one name, in a graph of requests.
 std::string device_shown(const std::string& message, const std::string& name) { return nodes_of(message).at(name).text(4); }
 
-TEST_CASE("without a plan, requests for one device have its full name, as a plan has") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "without a plan, requests for one device have its full name, as a plan has") {
   for (const char* spec : {"/cpu", "/cpu:0", "/task:0/cpu:0"}) {
     const device on{spec};
     no_op();
@@ -139,7 +138,6 @@ TEST_CASE("without a plan, requests for one device have its full name, as a plan
   const std::string local = "/job:localhost/replica:0/task:0/device:CPU:0", message = tr::graph_message_of_requests(g);
   std::set<std::string> shown;
   for (const auto& [name, node] : nodes_of(message)) shown.insert(node.has(4) ? node.text(4) : "none");
-  session sess;
   CHECK(sess.list_devices()[0].name == local);
   CHECK(shown == std::set<std::string>{local});
 }

@@ -6,6 +6,7 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -31,9 +32,7 @@ struct recorder {
   void end(pn::session&) { told->push_back(name + " end"); }
 };
 
-struct model {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
+struct model : own_graph {
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   pn::variable_handle<float> w = pn::variable(1.0f, {.name = "w"});
   pn::expr<float> up = pn::assign_add(w, 1.0f);

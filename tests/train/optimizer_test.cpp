@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/own_graph.hpp>
 #include <support/tensor_text.hpp>
 
 namespace {
@@ -13,9 +14,7 @@ namespace tr = pinion::train;
 
 // mean((X w - t)^2) in double, X [4, 2], w [2, 1]
 constexpr double X[4][2] = {{1, 2}, {-1, .5}, {0, 1}, {2, -1}}, t[4] = {1, 0, -1, 2};
-struct linear {
-  graph g;
-  default_scope use = g.as_default();
+struct linear : own_graph {
   variable_handle<double> w = variable(tensor<double>::of({{.5}, {-1}}), {.name = "w"});
   expr<double> loss;
 
@@ -203,9 +202,7 @@ TEST_CASE("minimize is built under the guards that are open") {
 namespace {
 
 // A table of which each step looks a few rows up, one of them twice.
-struct look_up {
-  graph g;
-  default_scope use = g.as_default();
+struct look_up : own_graph {
   variable_handle<float> table = variable(tensor<float>::of({{1, 2}, {3, 4}, {5, 6}, {7, 8}}), {.name = "table"});
   expr<int> rows = placeholder<int>({unknown}, "rows");
   expr<float> loss = reduce_sum(square(gather(table, rows)));

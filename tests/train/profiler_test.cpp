@@ -6,6 +6,7 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 #include "support/temporary_folder.hpp"
 #if PINION_HAS_JSON
 #include "support/trace_rules.hpp"
@@ -17,9 +18,7 @@ namespace pn = pinion;
 namespace tr = pinion::train;
 using files = std::vector<std::string>;
 
-struct model {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
+struct model : own_graph {
   pn::variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   pn::variable_handle<float> w = pn::variable(pn::tensor<float>({8, 8}), {.name = "w"});
   pn::operation train = [&] {

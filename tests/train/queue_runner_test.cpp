@@ -7,6 +7,7 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_session.hpp"
 
 namespace {
 namespace pn = pinion;
@@ -14,16 +15,13 @@ namespace tr = pinion::train;
 using namespace std::chrono_literals;
 }  // namespace
 
-TEST_CASE("runners fill a queue from another until its input ends, and pass the end on") {
-  pn::graph g;
-  auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "runners fill a queue from another until its input ends, and pass the end on") {
   auto in = pn::fifo_queue<int>({.shapes = {{}}, .name = "in"});
   auto out = pn::fifo_queue<int>({.capacity = 3, .shapes = {{}}, .name = "out"});
   tr::add_queue_runner({out, {out.enqueue(in.dequeue()), out.enqueue(in.dequeue())}});
   auto fill = in.enqueue_many(pn::range(20));
   auto shut = in.close();
   auto get = out.dequeue();
-  pn::session sess;
   sess.run(fill);
   sess.run(shut);
   tr::coordinator coord;
@@ -39,13 +37,10 @@ TEST_CASE("runners fill a queue from another until its input ends, and pass the 
   coord.join();
 }
 
-TEST_CASE("a stop wakes the runners that wait for room") {
-  pn::graph g;
-  auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "a stop wakes the runners that wait for room") {
   auto q = pn::fifo_queue<int>({.capacity = 2, .name = "q"});
   auto size = q.size();
   const tr::queue_runner runner(q, {q.enqueue(1), q.enqueue(2)});
-  pn::session sess;
   tr::coordinator coord;
   runner.start(sess, coord);
   runner.start(sess, coord);  // it runs already
@@ -55,13 +50,10 @@ TEST_CASE("a stop wakes the runners that wait for room") {
   CHECK(int(sess.run(size)) == 2);
 }
 
-TEST_CASE("what fails in a runner stops all, and is thrown to who joins") {
-  pn::graph g;
-  auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "what fails in a runner stops all, and is thrown to who joins") {
   auto q = pn::fifo_queue<int>({.name = "q"});
   auto X = pn::placeholder<int>({}, "X");
   const tr::queue_runner runner(q, {q.enqueue(X)});
-  pn::session sess;
   tr::coordinator coord;
   runner.start(sess, coord);
   coord.wait_for_stop();

@@ -9,6 +9,8 @@
 
 #include <pinion/train.hpp>
 
+#include <support/own_graph.hpp>
+
 namespace pinion_tests {
 
 using namespace pinion;
@@ -115,9 +117,7 @@ inline constexpr double target = 30;
 enum class gradient_is { dense, sparse };
 
 template <class T>
-struct table_model {
-  graph g;
-  default_scope use = g.as_default();
+struct table_model : own_graph {
   variable_handle<std::int64_t> step = tr::get_or_create_global_step();
   variable_handle<T> table = [] {
     tensor<T> t({rows, columns});

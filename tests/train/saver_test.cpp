@@ -6,6 +6,7 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 #include "support/own_ops.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -15,9 +16,7 @@ namespace pn = pinion;
 namespace tr = pinion::train;
 using pn::errc;
 
-struct model {
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
+struct model : own_graph {
   pn::variable_handle<float> w = pn::variable(pn::tensor<float>::of({{1, 2}, {3, 4}}), {.name = "w"});
   pn::variable_handle<std::int32_t> n = pn::variable(7, {.name = "layer/n", .trainable = false});
   pn::variable_handle<bool> flag = pn::variable(true, {.name = "flag", .trainable = false});

@@ -31,21 +31,21 @@ void check(const std::function<expr<double>(const variable_handle<std::int64_t>&
 
 }  // namespace
 
-TEST_CASE("exponential_decay, gradual and in stairs") {
+TEST_CASE("exponential_decay follows its formula, gradually and in stairs") {
   check([](const auto& step) { return tr::exponential_decay(.1, step, {.decay_steps = 100, .decay_rate = .96}); },
         [](double s) { return .1 * std::pow(.96, s / 100); });
   check([](const auto& step) { return tr::exponential_decay(.1, step, {.decay_steps = 100, .decay_rate = .96, .staircase = true}); },
         [](double s) { return .1 * std::pow(.96, std::floor(s / 100)); });
 }
 
-TEST_CASE("natural_exp_decay, gradual and in stairs") {
+TEST_CASE("natural_exp_decay follows its formula, gradually and in stairs") {
   check([](const auto& step) { return tr::natural_exp_decay(.1, step, {.decay_steps = 50, .decay_rate = .5}); },
         [](double s) { return .1 * std::exp(-.5 * s / 50); });
   check([](const auto& step) { return tr::natural_exp_decay(.1, step, {.decay_steps = 50, .decay_rate = .5, .staircase = true}); },
         [](double s) { return .1 * std::exp(-.5 * std::floor(s / 50)); });
 }
 
-TEST_CASE("inverse_time_decay, gradual and in stairs") {
+TEST_CASE("inverse_time_decay follows its formula, gradually and in stairs") {
   check([](const auto& step) { return tr::inverse_time_decay(.1, step, {.decay_steps = 50, .decay_rate = .5}); },
         [](double s) { return .1 / (1 + .5 * s / 50); });
   check([](const auto& step) { return tr::inverse_time_decay(.1, step, {.decay_steps = 50, .decay_rate = .5, .staircase = true}); },

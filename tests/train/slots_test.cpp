@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/own_session.hpp>
 #include <support/tensor_text.hpp>
 
 namespace {
@@ -11,9 +12,7 @@ namespace {
 using namespace pinion;
 namespace tr = pinion::train;
 
-struct one_weight {
-  graph g;
-  default_scope use = g.as_default();
+struct one_weight : own_graph {
   variable_handle<float> w = variable(tensor<float>::of({1, 2}), {.name = "w"});
   expr<float> loss = reduce_sum(square(w));
 };
@@ -190,15 +189,12 @@ TEST_CASE("numbers that an optimizer cannot use are refused") {
   CHECK(outcome([] { tr::adam{{.beta2 = 1}}; }) == "invalid_argument: a beta of adam is 1.000000; it must be in [0, 1)");
 }
 
-TEST_CASE("a rate of one dtype serves variables of another, converted once") {
-  graph g;
-  const auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "a rate of one dtype serves variables of another, converted once") {
   auto a = variable(1.f, {.name = "a"}), b = variable(1.f, {.name = "b"});
   auto c = variable(1., {.name = "c"});
   const auto rate = placeholder<double>({}, "rate");
   const auto train = tr::gradient_descent{{.learning_rate = rate}}.minimize(cast<double>(a * b) + c);
   CHECK(g[g.id_of("a/ApplyGradientDescent")].inputs[2] == g[g.id_of("b/ApplyGradientDescent")].inputs[2]);
-  session sess;
   sess.run(global_variables_initializer());
   sess.run({{rate, .25}}, train);
   CHECK(float(sess.run(a)) == .75f);

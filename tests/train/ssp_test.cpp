@@ -6,13 +6,14 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_graph.hpp"
 
 namespace {
 namespace pn = pinion;
 namespace tr = pinion::train;
 using namespace std::chrono_literals;
 
-struct team {
+struct team : own_graph {
   // Hooks of some replicas run: by default of all.
   team(int replicas, tr::ssp_options o, std::size_t first_there = 0) {
     o.total_num_replicas = replicas;
@@ -46,8 +47,6 @@ struct team {
   }
   std::int64_t step(std::size_t r) { return std::int64_t(sess->run(ahead[r])); }
 
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
   pn::variable_handle<float> w;
   std::vector<pn::operation> steps;
   std::vector<pn::expr<std::int64_t>> ahead;

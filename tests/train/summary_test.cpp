@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <support/caught.hpp>
+#include <support/own_graph.hpp>
 #include <support/temporary_folder.hpp>
 #include <support/wire_message.hpp>
 
@@ -12,15 +13,10 @@ namespace {
 using namespace pinion;
 namespace tr = pinion::train;
 
-struct fresh {
-  graph g;
-  default_scope use = g.as_default();
-};
-
 std::string tag_of(const expr<std::string>& s) { return s.node().attrs.get<std::string>("tag"); }
 
 TEST_CASE("a tag is the name, behind the name scopes; a second one gets a number") {
-  fresh f;
+  own_graph f;
   auto x = constant(1.f, "loss");
   CHECK(tag_of(tr::summary::scalar("loss", x)) == "loss");  // though a node has that name
   CHECK(tag_of(tr::summary::scalar("loss", x)) == "loss_1");
@@ -34,7 +30,7 @@ TEST_CASE("a tag is the name, behind the name scopes; a second one gets a number
 }
 
 TEST_CASE("a tag may be any text, of which the node's name keeps what a name may hold") {
-  fresh f;
+  own_graph f;
   const auto s = tr::summary::scalar("_error (%) of \xc3\xa4", constant(1.f));
   CHECK(tag_of(s) == "_error (%) of \xc3\xa4");
   CHECK(s.name() == "error_____of___");
@@ -44,7 +40,7 @@ TEST_CASE("a tag may be any text, of which the node's name keeps what a name may
 }
 
 TEST_CASE("a summary joins the collection of summaries, or those that are named") {
-  fresh f;
+  own_graph f;
   auto x = constant(1.f);
   const auto a = tr::summary::scalar("a", x), b = tr::summary::scalar("b", x, {.collections = {"mine", "yours"}});
   const auto c = tr::summary::text("c", constant(std::string("t")), {.collections = {}});
@@ -57,14 +53,14 @@ TEST_CASE("a summary joins the collection of summaries, or those that are named"
 }
 
 TEST_CASE("nothing to merge is an error that says what would make it") {
-  fresh f;
+  own_graph f;
   CHECK(outcome([] { tr::summary::merge_all(); }) ==
         "failed_precondition: collection 'summaries' of the default graph has no summaries to merge; tr::summary::scalar(\"loss\", loss) makes one");
   CHECK(outcome([] { tr::summary::merge({}); }) == "invalid_argument: merge was given no summaries");
 }
 
 TEST_CASE("summaries run on the CPU of the task that a guard asks for, without a fallback") {
-  fresh f;
+  own_graph f;
   session sess{{.simulated = {sim::gpu()}}};
   const device on{"/gpu:0"};
   auto x = variable(tensor<float>({3}), {.name = "x"});
@@ -79,7 +75,7 @@ TEST_CASE("summaries run on the CPU of the task that a guard asks for, without a
 #if PINION_HAS_PROTOZERO
 
 TEST_CASE("merged summaries of a step are read back from the file that they were written to") {
-  fresh f;
+  own_graph f;
   temporary_folder dir;
   auto w = variable(tensor<double>::of({1, 2, 3}), {.name = "w"});
   auto loss = reduce_sum(w);
@@ -117,7 +113,7 @@ TEST_CASE("merged summaries of a step are read back from the file that they were
 }
 
 TEST_CASE("a NaN in a histogram fails the step and names the node") {
-  fresh f;
+  own_graph f;
   auto x = placeholder<float>({2}, "x");
   auto h = tr::summary::histogram("w", x);
   session sess;
@@ -128,7 +124,7 @@ TEST_CASE("a NaN in a histogram fails the step and names the node") {
 }
 
 TEST_CASE("a summary comes from a device with memory of its own") {
-  fresh f;
+  own_graph f;
   session sess{{.simulated = {sim::gpu()}}};
   expr<std::string> merged;
   {
@@ -147,7 +143,7 @@ TEST_CASE("a summary comes from a device with memory of its own") {
 #else
 
 TEST_CASE("a build without protozero names the package") {
-  fresh f;
+  own_graph f;
   temporary_folder dir;
   auto s = tr::summary::scalar("a", constant(1.f));
   session sess;

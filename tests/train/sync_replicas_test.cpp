@@ -6,6 +6,7 @@
 #include <pinion/train.hpp>
 
 #include "support/caught.hpp"
+#include "support/own_session.hpp"
 #include "support/wire_message.hpp"
 
 namespace {
@@ -15,7 +16,7 @@ namespace tr = pinion::train;
 using namespace std::chrono_literals;
 
 // Replicas as programs on one session: each pushes a gradient of w that is fed.
-struct team {
+struct team : own_graph {
   struct replica {
     pn::expr<float> g;
     pn::operation step;
@@ -68,8 +69,6 @@ struct team {
     }
   };
 
-  pn::graph g;
-  decltype(g.as_default()) use = g.as_default();
   pn::variable_handle<float> w;
   pn::variable_handle<std::int64_t> global_step;
   std::vector<replica> all;
@@ -227,16 +226,13 @@ TEST_CASE("a replica whose chief does not come finds training ended") {
   CHECK(refusal([&] { t.step(1, 2).get(); }, pn::errc::out_of_range, "training has ended") == "");
 }
 
-TEST_CASE("rows of several replicas update the variable together") {
-  pn::graph g;
-  auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "rows of several replicas update the variable together") {
   auto table = pn::variable(pn::tensor<float>::of({{1, 1}, {2, 2}, {3, 3}}), {.name = "table"});
   auto step = tr::get_or_create_global_step();
   auto rows = pn::placeholder<int>({pn::unknown}, "rows");
   tr::sync_replicas sync{tr::gradient_descent{{.learning_rate = 1}}, {.replicas_to_aggregate = 1}};
   auto train = sync.minimize(pn::reduce_sum(pn::gather(table, rows)), {.global_step = step});
   auto hook = sync.make_session_run_hook(true);
-  pn::session sess;
   sess.run(pn::global_variables_initializer());
   tr::coordinator coord;
   hook.after_create_session(sess, coord);
@@ -255,9 +251,7 @@ TEST_CASE("sync_replicas says what it needs") {
   CHECK(refusal([&] { sync.minimize(w * w, {}); }, pn::errc::invalid_argument, "global_step") == "");
 }
 
-TEST_CASE("the mean of sparse gradients is one of rows, and a replica may have looked none up") {
-  pn::graph g;
-  auto use = g.as_default();
+TEST_CASE_METHOD(own_session, "the mean of sparse gradients is one of rows, and a replica may have looked none up") {
   auto table = pn::variable(pn::tensor<float>::of({{1, 1}, {2, 2}, {3, 3}}), {.name = "table"});
   auto ids = pn::placeholder<std::int32_t>({pn::unknown}, "ids");
   auto global_step = tr::get_or_create_global_step();
@@ -270,12 +264,11 @@ TEST_CASE("the mean of sparse gradients is one of rows, and a replica may have l
     hooks.push_back(sync.make_session_run_hook(r == 0));
   }
   auto init = pn::global_variables_initializer();
-  pn::session sess;
   tr::coordinator coord;
   sess.run(init);
   for (auto& hook : hooks) hook.after_create_session(sess, coord);
   const auto step = [&](int r, std::vector<std::int32_t> rows) {
-    return std::async(std::launch::async, [&sess, &ids, &steps, r, rows] {
+    return std::async(std::launch::async, [this, &ids, &steps, r, rows] {
       const pn::tensor<std::int32_t> fed({static_cast<std::int64_t>(rows.size())}, rows);
       sess.run({{ids, fed}}, steps[static_cast<std::size_t>(r)]);
     });

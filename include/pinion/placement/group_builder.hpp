@@ -13,8 +13,7 @@
 
 #include <pinion/placement/group_tables.hpp>
 
-namespace pinion {
-inline namespace v0 { namespace detail {
+namespace pinion { inline namespace v0 { namespace detail {
 
 // Fills the tables of a problem's groups in one call of run(). It unites nodes, merges what they ask for, and records
 // for each group the leader that the others follow, and for each node which of its wishes were given up. Throws
@@ -371,6 +370,4 @@ inline void group_builder::lead(group g, position member, placement_reason::kind
   if (now.member == absent || by > now.by) now = {member, by};
 }
 
-}  // namespace detail
-
-}  // namespace pinion::inline v0
+}}}  // namespace pinion::v0::detail

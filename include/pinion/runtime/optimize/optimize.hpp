@@ -6,9 +6,7 @@
 #include <pinion/placement/plan/explain.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
 
-namespace pinion {
-inline namespace v0 {
-namespace runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 inline constexpr std::int64_t largest_folded_constant = 1 << 20;  // bytes
 
@@ -19,7 +17,7 @@ optimized_step optimize(const graph& g, const placement& placed, const step_sign
 plan explain(const placement_problem& problem, const placement& placed, const optimized_step& step,
              const cost_model& costs = {});
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime
 
 #if PINION_HEADER_ONLY
 #include <pinion/runtime/optimize/optimize.ipp>

@@ -7,9 +7,7 @@
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/optimize/share_common.hpp>
 
-namespace pinion {
-inline namespace v0 {
-namespace runtime {
+namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL optimized_step optimize(const graph& g, const placement& placed, const step_signature& signature) {
   draft d(g, placed, signature);
@@ -28,4 +26,4 @@ PINION_DECL plan explain(const placement_problem& problem, const placement& plac
   return pinion::explain(problem, placed, {*step.graph, step.placement, step.fates}, costs);
 }
 
-}  // namespace pinion::inline v0::runtime
+}}}  // namespace pinion::v0::runtime

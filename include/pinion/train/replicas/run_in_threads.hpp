@@ -4,6 +4,7 @@
 //   tr::run_in_threads(int(train.size()), [&](int i) { sess.run(train[i]); return steps_left(); });
 #pragma once
 
+#include <functional>
 #include <string>
 #include <type_traits>
 
@@ -21,7 +22,8 @@ void run_in_threads(int threads, const Step& step) {
   coordinator all;
   for (int i = 0; i < threads; ++i)
     all.launch("replica " + std::to_string(i), [&all, &step, i] {
-      while (!all.should_stop() && step(i)) continue;
+      // A step may take another type of number; std::invoke converts to it, and a compiler does not warn of that here.
+      while (!all.should_stop() && std::invoke(step, i)) continue;
     });
   all.join({.stop_grace_period = std::chrono::hours(24)});
 }

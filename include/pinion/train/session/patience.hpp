@@ -16,26 +16,26 @@ class patience {
  public:
   using clock = std::chrono::steady_clock;
 
-  // `say` receives the reports; `sleep` makes the pauses and may throw, to end the wait.
-  patience(std::chrono::milliseconds at_most, std::function<void(const std::string&)> say,
-           std::function<void(std::chrono::milliseconds)> sleep)
-      : at_most_(at_most), say_(std::move(say)), sleep_(std::move(sleep)) {}
+  // `say` receives the reports; `sleep` makes the pauses and may throw, to end the wait; `now` tells the time.
+  patience(
+      std::chrono::milliseconds at_most, std::function<void(const std::string&)> say,
+      std::function<void(std::chrono::milliseconds)> sleep,
+      std::function<clock::time_point()> now = [] { return clock::now(); })
+      : at_most_(at_most), say_(std::move(say)), sleep_(std::move(sleep)), now_(std::move(now)) {}
 
   // The time waited so far.
-  std::chrono::seconds waited() const {
-    return std::chrono::duration_cast<std::chrono::seconds>(clock::now() - began_);
-  }
+  std::chrono::seconds waited() const { return std::chrono::duration_cast<std::chrono::seconds>(now_() - began_); }
   // True if the next pause would exceed the limit.
-  bool is_over() const { return clock::now() - began_ + pause_ > at_most_; }
+  bool is_over() const { return now_() - began_ + pause_ > at_most_; }
   // The time that one attempt may take. It grows with each attempt, so that a slow machine succeeds as well.
   std::chrono::milliseconds for_an_attempt() const { return std::clamp(10 * pause_, 1000 * ms, 10000 * ms); }
   // Sleeps until the next attempt: a twentieth of a second at first, a second in the end. `what` names in a report what
   // is waited for.
   void pause(const std::string& what) {
-    if (clock::now() > next_word_) {
+    if (now_() > next_word_) {
       say_(fmt::format("has waited {} s, of {:g} s at most, for {}", waited().count(),
                        std::chrono::duration<double>(at_most_).count(), what));
-      next_word_ = clock::now() + std::chrono::seconds(10);
+      next_word_ = now_() + std::chrono::seconds(10);
     }
     sleep_(pause_);
     pause_ = std::min(2 * pause_, 1000 * ms);
@@ -47,7 +47,8 @@ class patience {
   std::chrono::milliseconds at_most_;
   std::function<void(const std::string&)> say_;
   std::function<void(std::chrono::milliseconds)> sleep_;
-  clock::time_point began_ = clock::now(), next_word_ = began_ + std::chrono::seconds(1);
+  std::function<clock::time_point()> now_;
+  clock::time_point began_ = now_(), next_word_ = began_ + std::chrono::seconds(1);
   std::chrono::milliseconds pause_ = 50 * ms;
 };
 

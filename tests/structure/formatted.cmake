@@ -1,0 +1,37 @@
+# cmake -D SOURCE=FOLDER -D COPY=FOLDER -P formatted.cmake: names the files that clang-format would change. Versions of it
+# differ in what they do with one style, so the check takes the one by which the files are written.
+#
+# A copy is formatted and compared, since clang-format --dry-run also reports changes of a text to itself, which it makes
+# at the end of each namespace with an inline one in its name.
+set(version 14)
+find_program(CLANG_FORMAT NAMES clang-format-${version} clang-format)
+if(NOT CLANG_FORMAT)
+  message("skipped: there is no clang-format (Debian, Ubuntu: apt-get install clang-format-${version})")
+  return()
+endif()
+execute_process(COMMAND ${CLANG_FORMAT} --version OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT found MATCHES "version ${version}[.]")
+  message("skipped: the files are formatted by version ${version}, and ${CLANG_FORMAT} is ${found}")
+  return()
+endif()
+
+file(REMOVE_RECURSE ${COPY})
+file(COPY ${SOURCE}/.clang-format DESTINATION ${COPY})
+foreach(folder IN ITEMS include examples tests bench cmake)
+  file(COPY ${SOURCE}/${folder} DESTINATION ${COPY} FILES_MATCHING REGEX "[.](hpp|ipp|cpp|cuh|cu|clang-format)$")
+endforeach()
+file(GLOB_RECURSE files RELATIVE ${COPY} ${COPY}/*.?pp ${COPY}/*.cu*)
+execute_process(COMMAND ${CLANG_FORMAT} -i ${files} WORKING_DIRECTORY ${COPY} COMMAND_ERROR_IS_FATAL ANY)
+set(others "")
+foreach(file IN LISTS files)
+  file(SHA256 ${SOURCE}/${file} written)
+  file(SHA256 ${COPY}/${file} formatted)
+  if(NOT written STREQUAL formatted)
+    list(APPEND others ${file})
+  endif()
+endforeach()
+if(others)
+  list(LENGTH others count)
+  list(JOIN others "\n  " names)
+  message(FATAL_ERROR "clang-format -i changes ${count} files; run it over them:\n  ${names}")
+endif()
