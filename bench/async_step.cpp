@@ -56,8 +56,9 @@ double run(training& t, pn::session& sess, int steps) {
 }
 
 pn::traffic_counts operator-(pn::traffic_counts a, const pn::traffic_counts& b) {
-  return {a.bytes_sent - b.bytes_sent,           a.bytes_received - b.bytes_received, a.messages_sent - b.messages_sent,
-          a.messages_received - b.messages_received, a.requests - b.requests,         a.writes - b.writes};
+  return {a.bytes_sent - b.bytes_sent,       a.bytes_received - b.bytes_received,
+          a.messages_sent - b.messages_sent, a.messages_received - b.messages_received,
+          a.requests - b.requests,           a.writes - b.writes};
 }
 
 void print(const char* who, const pn::traffic_counts& t, int steps) {

@@ -1,5 +1,5 @@
-// Times of the calls that a step makes, the same ones in the same order in every step: medians over steps, call by call,
-// so that what a shared machine takes away now and then does not count.
+// Times of the calls that a step makes, the same ones in the same order in every step: medians over steps, call by
+// call, so that what a shared machine takes away now and then does not count.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,8 @@ class call_times {
       const int count = by_name.at(what).first;
       fmt::print("  {:<36} {:5} {:9.1f} {:9.2f}\n", what, count, seconds * 1e6, seconds * 1e6 / count);
     }
-    fmt::print("  {:<36} {:5} {:9.1f}\n  {:<36} {:5} {:9.1f}\n", "between", "", median(between_) * 1e6, "all", "", all * 1e6);
+    fmt::print("  {:<36} {:5} {:9.1f}\n  {:<36} {:5} {:9.1f}\n", "between", "", median(between_) * 1e6, "all", "",
+               all * 1e6);
   }
 
  private:

@@ -114,8 +114,8 @@ class mlp {
     }
     auto& top = layers_.back();
     float mean = 0;
-    run<bias_softmax_cross_entropy>("cross entropy", top.y.data<float>(), top.b.data<float>(), labels, top.db.data<float>(), &mean,
-                                    rows_, top.out);
+    run<bias_softmax_cross_entropy>("cross entropy", top.y.data<float>(), top.b.data<float>(), labels,
+                                    top.db.data<float>(), &mean, rows_, top.out);
     for (std::size_t i = layers_.size(); i-- > 0;) {
       auto& l = layers_[i];
       float* dz = &l == &top ? l.y.data<float>() : l.dy.data<float>();
@@ -124,8 +124,10 @@ class mlp {
       if (i > 0) multiply({dz, l.w.data<float>(), layers_[i - 1].dy.data<float>(), rows_, l.in, l.out, false, true});
     }
     for (auto& l : layers_) {
-      run<momentum_update>("momentum", l.w.data<float>(), l.aw.data<float>(), l.dw.data<float>(), l.w.count(), rate_, momentum_);
-      run<momentum_update>("momentum", l.b.data<float>(), l.ab.data<float>(), l.db.data<float>(), l.out, rate_, momentum_);
+      run<momentum_update>("momentum", l.w.data<float>(), l.aw.data<float>(), l.dw.data<float>(), l.w.count(), rate_,
+                           momentum_);
+      run<momentum_update>("momentum", l.b.data<float>(), l.ab.data<float>(), l.db.data<float>(), l.out, rate_,
+                           momentum_);
     }
     return mean;
   }
@@ -145,8 +147,10 @@ class mlp {
 
   template <class Body>
   void timed(const char* what, Body&& body) {
-    if (times) times->call(what, body);
-    else body();
+    if (times)
+      times->call(what, body);
+    else
+      body();
   }
   template <class Loop, class... A>
   void run(const char* what, A... a) {

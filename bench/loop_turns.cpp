@@ -36,7 +36,10 @@ int main(int argc, char** argv) {
   auto x = pn::placeholder<float>({64}, "x"), n = pn::placeholder<float>({}, "n");
   auto one = pn::tanh(x * 0.5f);
   auto [i, y] = pn::while_loop([&](auto i, auto) { return i < n; },
-                               [](auto i, auto y) { return std::tuple{i + 1.0f, pn::tanh(y * 0.5f)}; }, 0.0f, x);
+                               [](auto i, auto y) {
+                                 return std::tuple{i + 1.0f, pn::tanh(y * 0.5f)};
+                               },
+                               0.0f, x);
   auto [slope] = pn::gradients(pn::reduce_sum(y), x);
   pn::expr<float> chain = x;
   for (int k = 0; k < 1000; ++k) chain = pn::tanh(chain * 0.5f);

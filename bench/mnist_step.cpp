@@ -66,8 +66,10 @@ struct network {
     for (std::size_t i = 0; i < from.weights.size(); ++i) {
       auto W = pn::variable(from.weights[i], {.name = "W"});
       auto b = pn::variable(from.biases[i], {.name = "b"});
-      if (i + 1 < from.weights.size()) h = pn::elu(pn::matmul(h, W) + b);
-      else h = pn::matmul(h, W) + b;
+      if (i + 1 < from.weights.size())
+        h = pn::elu(pn::matmul(h, W) + b);
+      else
+        h = pn::matmul(h, W) + b;
     }
     loss = pn::reduce_mean(pn::sparse_softmax_cross_entropy_with_logits(labels, h));
     train = tr::momentum{{.learning_rate = rate, .momentum = momentum}}.minimize(loss);
@@ -82,7 +84,9 @@ double thread_seconds() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
-double wall_seconds() { return std::chrono::duration<double>(bench::clock::now().time_since_epoch()).count(); }
+double wall_seconds() {
+  return std::chrono::duration<double>(bench::clock::now().time_since_epoch()).count();
+}
 
 using bench::median;
 
@@ -101,7 +105,8 @@ bool same_loss(const char* what, A&& ideal, B&& pinion) {
   double a = 0, b = 0;
   for (std::size_t i = 0; i < 100; ++i) a = ideal(i), b = pinion(i);
   const bool same = std::abs(a - b) < 5e-5 * std::abs(a);
-  fmt::print("loss after 100 steps: {:.5f} by hand, {:.5f} in pinion, {}{}\n", a, b, what, same ? "" : ": NOT THE SAME");
+  fmt::print("loss after 100 steps: {:.5f} by hand, {:.5f} in pinion, {}{}\n", a, b, what,
+             same ? "" : ": NOT THE SAME");
   return same;
 }
 
@@ -165,7 +170,8 @@ void profile(const workload& w, int rounds) {
       by_hand.end_step();
     }
   }
-  fmt::print("\n{:<38} {:>5} {:>9} {:>9}\n", fmt::format("pinion, {} items a step", profile.items()), "calls", "us/step", "us/call");
+  fmt::print("\n{:<38} {:>5} {:>9} {:>9}\n", fmt::format("pinion, {} items a step", profile.items()), "calls",
+             "us/step", "us/call");
   profile.times().print();
   fmt::print("\nby hand\n");
   by_hand.print();

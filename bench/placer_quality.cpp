@@ -16,8 +16,8 @@
 #include <pinion/placement/cost/earliest_finish.hpp>
 #include <pinion/placement/cost/heft_placer.hpp>
 #include <pinion/placement/cost/plain_placers.hpp>
-#include <pinion/placement/cost/simulate.hpp>
 #include <pinion/placement/cost/sim_machine.hpp>
+#include <pinion/placement/cost/simulate.hpp>
 #include <pinion/train.hpp>
 
 #include "planning_graphs.hpp"

@@ -81,11 +81,13 @@ void build(pn::graph& g, std::vector<pn::node_id>& nodes, std::int64_t count, in
     n.op = "Work";
     n.attrs.set("work", 1e5 + static_cast<double>(random() % 100000));
     for (int k = 0; k < 2 && i > 0; ++k)
-      n.inputs.push_back({static_cast<pn::node_id>(i - 1 - static_cast<std::int64_t>(random()) % std::min<std::int64_t>(i, 64)), 0});
+      n.inputs.push_back(
+          {static_cast<pn::node_id>(i - 1 - static_cast<std::int64_t>(random()) % std::min<std::int64_t>(i, 64)), 0});
     if (n.inputs.size() == 2 && n.inputs[0] == n.inputs[1]) n.inputs.pop_back();
     n.outputs.push_back({pn::dtype::float32, pn::shape{256}});
     if (i == 0) n.outputs.push_back({pn::dtype::float32, pn::shape{}});
-    if (i / run % 10 != 0) n.requested = pn::device_spec{}.with_job("worker").with_task(static_cast<int>(i / run % tasks));
+    if (i / run % 10 != 0)
+      n.requested = pn::device_spec{}.with_job("worker").with_task(static_cast<int>(i / run % tasks));
     g.adopt(std::move(n));
     nodes.push_back(static_cast<pn::node_id>(i));
   }

@@ -59,7 +59,8 @@ int main() {
   }
   // No placement that splits nothing can do with less on the fullest task.
   const double best = std::max(static_cast<double>(total) / tasks, static_cast<double>(largest));
-  fmt::print("48 variables of 4 kB to 4 MB, {} bytes in all, on {} ps tasks; no placement is below {:.0f}\n", total, tasks, best);
+  fmt::print("48 variables of 4 kB to 4 MB, {} bytes in all, on {} ps tasks; no placement is below {:.0f}\n", total,
+             tasks, best);
   fmt::print("{:<24} {:>10} {:>10} {:>10} {:>10} {:>8}\n", "bytes on ps task", 0, 1, 2, 3, "fullest");
   show("round_robin", bytes_by_task<pn::round_robin>(), best);
   show("hashed", bytes_by_task<pn::hashed>(), best);

@@ -2,8 +2,9 @@
 //
 //   round_trip [--rounds=N] [--calls=N]
 //
-// Two processes. Each round asks, in turn: a socket whose two ends block, a socket whose two ends spin, and a session on
-// the other process's server with a step of one no_op. Medians over all calls, wall time; so run it on an idle machine.
+// Two processes. Each round asks, in turn: a socket whose two ends block, a socket whose two ends spin, and a session
+// on the other process's server with a step of one no_op. Medians over all calls, wall time; so run it on an idle
+// machine.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>

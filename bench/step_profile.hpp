@@ -9,10 +9,10 @@
 #include <pinion/device/cpu.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/placement/simple_placer.hpp>
+#include <pinion/runtime/resource_manager.hpp>
 #include <pinion/runtime/step/executor.hpp>
 #include <pinion/runtime/step/prune.hpp>
 #include <pinion/runtime/step/rendezvous.hpp>
-#include <pinion/runtime/resource_manager.hpp>
 
 #include "call_times.hpp"
 

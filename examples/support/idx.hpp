@@ -31,8 +31,8 @@ inline std::filesystem::path find_file(const std::filesystem::path& dir, const s
 inline pinion::any_tensor read_bytes(const std::filesystem::path& path, int rank) {
   auto content = pinion::files::read_idx(path);
   if (content.dtype() != pinion::dtype::uint8 || content.shape().rank() != rank) {
-    throw error(errc::data_loss, path.string() + " is no IDX file of unsigned bytes with " + std::to_string(rank) +
-                                     " dimension(s)");
+    throw error(errc::data_loss,
+                path.string() + " is no IDX file of unsigned bytes with " + std::to_string(rank) + " dimension(s)");
   }
   return content;
 }

@@ -22,7 +22,9 @@ struct bench : own_graph {
   }
 };
 
-std::string text(session& s, const expr<double>& e) { return to_string(s.run(e)); }
+std::string text(session& s, const expr<double>& e) {
+  return to_string(s.run(e));
+}
 
 }  // namespace
 
@@ -58,7 +60,8 @@ TEST_CASE("the gradient by something on the way, and by what leads to it, are bo
 }
 
 TEST_CASE_METHOD(own_session, "a gradient has the shape of its x, where x was broadcast") {
-  const expr<double> m = constant<double>({{1, 2, 3}, {4, 5, 6}}), row = constant<double>({1, 10, 100}), one = constant(2.0);
+  const expr<double> m = constant<double>({{1, 2, 3}, {4, 5, 6}}), row = constant<double>({1, 10, 100}),
+                     one = constant(2.0);
   auto [drow, done] = gradients(m * row * one, row, one);
   CHECK(text(sess, drow) == "[10, 14, 18]");
   CHECK(text(sess, done) == "975");
@@ -78,7 +81,10 @@ TEST_CASE("gradient nodes stand where their forward nodes do, under a scope of t
   graph g;
   const auto use = g.as_default();
   const expr<double> x = placeholder<double>({2}, "x");
-  const expr<double> y = [&] { const device on("/job:worker/task:1"); return expr<double>(exp(x, "e")); }();
+  const expr<double> y = [&] {
+    const device on("/job:worker/task:1");
+    return expr<double>(exp(x, "e"));
+  }();
   const auto nodes = g.size();
   const device elsewhere("/gpu:0");
   auto [dx] = gradients(y, x);
@@ -104,7 +110,8 @@ TEST_CASE("an op without a gradient is named, with the reason") {
   const expr<double> y = assign_add(v, x) * 2;
   const error e = caught([&] { (void)gradients(y, x); });
   CHECK(e.code() == errc::unimplemented);
-  CHECK(e.sentence() == "no gradient flows through AssignAdd: an assignment changes state; differentiate by the value assigned");
+  CHECK(e.sentence() ==
+        "no gradient flows through AssignAdd: an assignment changes state; differentiate by the value assigned");
   CHECK(e.node() == "AssignAdd");
 }
 

@@ -162,7 +162,8 @@ TEST_CASE_METHOD(own_session, "through a sum over elements, each order has the s
 TEST_CASE_METHOD(own_session, "a product of twelve leaves has derivatives by all of them, of order four") {
   std::vector<expr<double>> x;
   for (int i = 0; i < 12; ++i) x.push_back(constant(1 + .1 * i));
-  expr<double> y = ((x[0] * x[1]) * (x[2] * x[3])) * ((x[4] * x[5]) * (x[6] * x[7])) * ((x[8] * x[9]) * (x[10] * x[11]));
+  expr<double> y =
+      ((x[0] * x[1]) * (x[2] * x[3])) * ((x[4] * x[5]) * (x[6] * x[7])) * ((x[8] * x[9]) * (x[10] * x[11]));
   const expr<double> first = y;
   for (int order = 0; order < 4; ++order) {
     std::vector<output> by;
@@ -211,8 +212,9 @@ output chain_of_products(graph& g, const std::vector<output>& x) {
   for (std::size_t i = 0; i < x.size(); ++i) p->emit_input(false);
   scalar::value_id sum = p->emit_constant(0);
   for (std::size_t i = 0; i + 1 < x.size(); ++i)
-    sum = p->emit(scalar::opcode::add, sum,
-                  p->emit(scalar::opcode::multiply, static_cast<scalar::value_id>(i), static_cast<scalar::value_id>(i + 1)));
+    sum = p->emit(
+        scalar::opcode::add, sum,
+        p->emit(scalar::opcode::multiply, static_cast<scalar::value_id>(i), static_cast<scalar::value_id>(i + 1)));
   p->results.push_back({sum, dtype::float64});
   return {build(g, {.op = "Map", .base_name = "y", .inputs = x, .attrs = {{"program", op::shared_program(p)}}}), 0};
 }
@@ -234,8 +236,9 @@ TEST_CASE("a node of more inputs than there may be is refused with how many ther
   graph g;
   const auto use = g.as_default();
   const std::vector<output> x(scalar::max_inputs + 1, constant(1.0).endpoint());
-  CHECK(outcome([&] { chain_of_products(g, x); }).find("the program of Map has 122 instructions, 41 inputs and 1 results; one "
-                                                       "node takes 1024, 40 and 32 at most") != std::string::npos);
+  CHECK(outcome([&] { chain_of_products(g, x); })
+            .find("the program of Map has 122 instructions, 41 inputs and 1 results; one "
+                  "node takes 1024, 40 and 32 at most") != std::string::npos);
 }
 
 #if PINION_HAS_DISTRIBUTED

@@ -19,7 +19,8 @@ using namespace pinion;
 using numbers = std::vector<double>;
 
 // The sum, over all ways to choose an element for each weight, no two the same, of the weights there and the other x.
-double weighted(const numbers& x, const std::vector<numbers>& weights, std::vector<bool> chosen = {}, std::size_t next = 0) {
+double weighted(const numbers& x, const std::vector<numbers>& weights, std::vector<bool> chosen = {},
+                std::size_t next = 0) {
   chosen.resize(x.size());
   if (next == weights.size()) {
     double product = 1;
@@ -40,7 +41,8 @@ double weighted(const numbers& x, const std::vector<numbers>& weights, std::vect
 // Small whole numbers, so that sums of products are exact.
 numbers directions(std::size_t n, int order) {
   numbers w;
-  for (std::size_t i = 0; i < n; ++i) w.push_back(static_cast<double>((i * 7 + static_cast<std::size_t>(order) * 5) % 11) - 4);
+  for (std::size_t i = 0; i < n; ++i)
+    w.push_back(static_cast<double>((i * 7 + static_cast<std::size_t>(order) * 5) % 11) - 4);
   return w;
 }
 
@@ -146,5 +148,6 @@ TEST_CASE_METHOD(own_session, "an order of a product that no memory would hold i
   expr<double> y = reduce_prod(x);
   for (int k = 1; k <= 21; ++k) y = std::get<0>(gradients(y, x));
   CHECK(double(sess.run({{x, {1, 2, 3}}}, reduce_sum(y))) == 0);
-  CHECK(outcome([&] { gradients(y, x); }).find("a derivative of order 22 of a product; 21 is the highest") != std::string::npos);
+  CHECK(outcome([&] { gradients(y, x); }).find("a derivative of order 22 of a product; 21 is the highest") !=
+        std::string::npos);
 }

@@ -7,7 +7,9 @@ namespace {
 
 using namespace pinion;
 
-error sentence() { return {errc::not_found, "there is no such thing"}; }
+error sentence() {
+  return {errc::not_found, "there is no such thing"};
+}
 
 TEST_CASE("while nobody is named, what() is the sentence alone") {
   const error e = sentence();
@@ -20,8 +22,10 @@ TEST_CASE("while nobody is named, what() is the sentence alone") {
 TEST_CASE("what() names the culprit in one order, however it was gathered") {
   const std::string all =
       "there is no such thing [node 'mul' (Mul), made at model.cpp:7, on /device:CPU:0, in task /job:ps/task:1]";
-  CHECK(sentence().at_node("mul", "Mul", "model.cpp:7").on_device("/device:CPU:0").in_task("/job:ps/task:1").what() == all);
-  CHECK(sentence().in_task("/job:ps/task:1").on_device("/device:CPU:0").at_node("mul", "Mul", "model.cpp:7").what() == all);
+  CHECK(sentence().at_node("mul", "Mul", "model.cpp:7").on_device("/device:CPU:0").in_task("/job:ps/task:1").what() ==
+        all);
+  CHECK(sentence().in_task("/job:ps/task:1").on_device("/device:CPU:0").at_node("mul", "Mul", "model.cpp:7").what() ==
+        all);
 }
 
 TEST_CASE("what is not known of a culprit is left out") {

@@ -48,14 +48,19 @@ TEST_CASE("a loop runs every chunk exactly once, on any number of threads") {
 TEST_CASE("what the bodies wrote is there when the loop returns") {
   thread_pool pool(3);
   std::vector<int> plain(512, 0);
-  for (int round = 0; round < 20; ++round) pool.for_each_chunk(512, [&](std::int64_t i) { ++plain[static_cast<std::size_t>(i)]; });
+  for (int round = 0; round < 20; ++round)
+    pool.for_each_chunk(512, [&](std::int64_t i) { ++plain[static_cast<std::size_t>(i)]; });
   CHECK(plain == std::vector<int>(512, 20));
 }
 
 TEST_CASE("a body's exception reaches the caller, and the pool goes on") {
   for (int threads : {0, 2}) {
     thread_pool pool(threads);
-    const auto loop = [&] { pool.for_each_chunk(50, [](std::int64_t i) { if (i == 17) throw std::runtime_error("chunk 17"); }); };
+    const auto loop = [&] {
+      pool.for_each_chunk(50, [](std::int64_t i) {
+        if (i == 17) throw std::runtime_error("chunk 17");
+      });
+    };
     CHECK_THROWS_WITH(loop(), "chunk 17");
     std::atomic<int> ran{0};
     pool.for_each_chunk(50, [&](std::int64_t) { ++ran; });
@@ -91,7 +96,10 @@ TEST_CASE("loops of several callers share one pool") {
   thread_pool pool(2);
   std::atomic<int> ran{0};
   std::vector<std::thread> callers;
-  for (int t = 0; t < 3; ++t) callers.emplace_back([&] { for (int i = 0; i < 50; ++i) pool.for_each_chunk(5, [&](std::int64_t) { ++ran; }); });
+  for (int t = 0; t < 3; ++t)
+    callers.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) pool.for_each_chunk(5, [&](std::int64_t) { ++ran; });
+    });
   for (auto& t : callers) t.join();
   CHECK(ran == 750);
 }

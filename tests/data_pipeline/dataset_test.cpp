@@ -7,10 +7,12 @@ namespace {
 
 namespace pn = pinion;
 namespace data = pinion::data;
-using pn::tensor;
 using data::range;
+using pn::tensor;
 
-const auto letters = [] { return data::from_tensors(tensor<int>::of({{1, 2}, {3, 4}, {5, 6}}), tensor<std::string>::of({"a", "b", "c"})); }();
+const auto letters = [] {
+  return data::from_tensors(tensor<int>::of({{1, 2}, {3, 4}, {5, 6}}), tensor<std::string>::of({"a", "b", "c"}));
+}();
 
 std::vector<std::int64_t> values(data::pass<std::int64_t> pass) {
   std::vector<std::int64_t> v;
@@ -35,10 +37,12 @@ TEST_CASE("tensors are taken apart along dimension 0") {
 }
 
 TEST_CASE("a scalar, or tensors of different length, make no dataset") {
-  CHECK(outcome([] { data::from_tensors(tensor<float>::of({1}), tensor<float>(1.0f)); }) ==
-        "invalid_argument: a dataset from tensors takes slices of dimension 0, which tensor 1, a scalar, does not have");
-  CHECK(outcome([] { data::from_tensors(tensor<float>::of({1}), tensor<int>::of({1, 2})); }) ==
-        "invalid_argument: a dataset from tensors of different length: tensor 0 has 1 rows, tensor 1 has 2");
+  CHECK(
+      outcome([] { data::from_tensors(tensor<float>::of({1}), tensor<float>(1.0f)); }) ==
+      "invalid_argument: a dataset from tensors takes slices of dimension 0, which tensor 1, a scalar, does not have");
+  CHECK(outcome([] {
+          data::from_tensors(tensor<float>::of({1}), tensor<int>::of({1, 2}));
+        }) == "invalid_argument: a dataset from tensors of different length: tensor 0 has 1 rows, tensor 1 has 2");
 }
 
 TEST_CASE("an element is the receiver's to change; the dataset stays as it is") {
@@ -160,7 +164,8 @@ TEST_CASE("a shuffle is a permutation, for every size of its buffer, from rows a
       const auto shuffled = range(n).shuffle(buffer, 3);
       CHECK(sorted(values(shuffled.iterate(0))) == first(n));
       CHECK(text(plain(range(n)).shuffle(buffer, 3)) == text(shuffled));
-      CHECK(text(shuffled.batch(4).map([](tensor<std::int64_t> b) { return b; })) == text(plain(range(n)).shuffle(buffer, 3).batch(4)));
+      CHECK(text(shuffled.batch(4).map([](tensor<std::int64_t> b) { return b; })) ==
+            text(plain(range(n)).shuffle(buffer, 3).batch(4)));
     }
   }
   CHECK(text(range(9).shuffle(1, 3)) == text(range(9)));
@@ -227,8 +232,9 @@ TEST_CASE("a cache computes once, keeps only whole passes, and freezes the order
 
 TEST_CASE("an exception comes with its element, and ends the pass") {
   const auto failing = [](std::int64_t i) { return i == 2 ? throw std::runtime_error("two") : i; };
-  for (const auto& d : {range(5).map(failing), range(5).map(failing).prefetch(1), range(5).map(failing, {.parallel = 3}),
-                        range(5).map(failing).shuffle(1), range(5).map(failing).repeat(2)}) {
+  for (const auto& d :
+       {range(5).map(failing), range(5).map(failing).prefetch(1), range(5).map(failing, {.parallel = 3}),
+        range(5).map(failing).shuffle(1), range(5).map(failing).repeat(2)}) {
     auto pass = d.iterate();
     CHECK(text(pass, 2) == "0 1");
     CHECK_THROWS_WITH(pass.next(), "two");
@@ -239,12 +245,15 @@ TEST_CASE("an exception comes with its element, and ends the pass") {
 TEST_CASE("bad arguments are refused at once, with what would do") {
   const auto said = [](auto f) { return outcome([&] { f(range(3)); }); };
   CHECK(said([](auto d) { d.batch(0); }) == "invalid_argument: batch takes a size of at least one element, not 0");
-  CHECK(said([](auto d) { d.shuffle(0); }) == "invalid_argument: shuffle takes a buffer of at least one element, not 0");
-  CHECK(said([](auto d) { d.repeat(-2); }) == "invalid_argument: repeat takes a number of times, or data::forever, not -2");
+  CHECK(said([](auto d) { d.shuffle(0); }) ==
+        "invalid_argument: shuffle takes a buffer of at least one element, not 0");
+  CHECK(said([](auto d) { d.repeat(-2); }) ==
+        "invalid_argument: repeat takes a number of times, or data::forever, not -2");
   CHECK(said([](auto d) { d.take(-1); }) == "invalid_argument: take takes a number of elements, not -1");
   CHECK(said([](auto d) { d.skip(-1); }) == "invalid_argument: skip takes a number of elements, not -1");
   CHECK(said([](auto d) { d.shard(2, 2); }) == "invalid_argument: there is no shard 2 of 2");
   CHECK(said([](auto d) { d.shard(0, 0); }) == "invalid_argument: there is no shard 0 of 0");
   CHECK(said([](auto d) { d.prefetch(0); }) == "invalid_argument: prefetch takes at least one element, not 0");
-  CHECK(said([](auto d) { d.map([](auto x) { return x; }, {.parallel = 0}); }) == "invalid_argument: map takes at least one thread, not 0");
+  CHECK(said([](auto d) { d.map([](auto x) { return x; }, {.parallel = 0}); }) ==
+        "invalid_argument: map takes at least one thread, not 0");
 }

@@ -18,7 +18,9 @@ namespace pn = pinion;
 namespace data = pinion::data;
 using data::range;
 
-std::int64_t squared(std::int64_t i) { return i * i; }
+std::int64_t squared(std::int64_t i) {
+  return i * i;
+}
 
 // Waits until it is told to stop.
 void wait(const std::stop_token& stop) {
@@ -28,8 +30,8 @@ void wait(const std::stop_token& stop) {
   never.wait(hold, stop, [] { return false; });
 }
 
-// Whether nothing is left of a pass, begun and ended at once, over the dataset that `make` gives. That has a function in
-// it which its passes, and their threads, hold.
+// Whether nothing is left of a pass, begun and ended at once, over the dataset that `make` gives. That has a function
+// in it which its passes, and their threads, hold.
 template <class Make>
 bool leaves_nothing(Make make) {
   auto token = std::make_shared<std::int64_t>(1);
@@ -107,11 +109,13 @@ TEST_CASE("an exception arrives at its place from any depth of threads") {
 
 TEST_CASE("the first of several exceptions is the one of the first element") {
   const auto failing = [](std::int64_t i) -> std::int64_t { throw std::runtime_error(std::to_string(i)); };
-  for (int round = 0; round < 50; ++round) CHECK_THROWS_WITH(range(10).map(failing, {.parallel = 4}).iterate().next(), "0");
+  for (int round = 0; round < 50; ++round)
+    CHECK_THROWS_WITH(range(10).map(failing, {.parallel = 4}).iterate().next(), "0");
 }
 
 TEST_CASE("an exception of a source arrives through a parallel map") {
-  const auto source = data::from_generator([i = 0]() mutable { return i == 5 ? throw std::runtime_error("source") : std::optional(i++); });
+  const auto source = data::from_generator(
+      [i = 0]() mutable { return i == 5 ? throw std::runtime_error("source") : std::optional(i++); });
   auto pass = source.map([](int i) { return i; }, {.parallel = 3}).iterate();
   CHECK(text(pass, 5) == "0 1 2 3 4");
   CHECK_THROWS_WITH(pass.next(), "source");
@@ -119,7 +123,14 @@ TEST_CASE("an exception of a source arrives through a parallel map") {
 
 TEST_CASE("a pass ends promptly wherever it is left") {
   for (int taken = 0; taken < 12; ++taken) {
-    auto pass = range(1'000'000'000).map(squared, {.parallel = 3}).prefetch(4).shuffle(5, 1).batch(2).prefetch(2).repeat().iterate();
+    auto pass = range(1'000'000'000)
+                    .map(squared, {.parallel = 3})
+                    .prefetch(4)
+                    .shuffle(5, 1)
+                    .batch(2)
+                    .prefetch(2)
+                    .repeat()
+                    .iterate();
     for (int i = 0; i < taken; ++i) CHECK(pass.next());
   }
 }

@@ -10,7 +10,9 @@ namespace {
 
 using namespace pinion;
 
-devices::cpu_device cpu(int index = 0) { return devices::cpu_device(parse_device("/job:localhost/task:0/cpu:0").with_index(index)); }
+devices::cpu_device cpu(int index = 0) {
+  return devices::cpu_device(parse_device("/job:localhost/task:0/cpu:0").with_index(index));
+}
 
 TEST_CASE("a CPU tells its name, has no stream and no description") {
   auto d = cpu(1);
@@ -29,7 +31,8 @@ TEST_CASE("memory comes in powers of two and the halves between them") {
     const buffer_ref b(pool->allocate(bytes));
     classes += std::to_string(bytes) + ":" + std::to_string(b->capacity()) + " ";
   }
-  CHECK(classes == "0:64 1:64 64:64 65:96 96:96 97:128 128:128 129:192 192:192 193:256 256:256 257:384 1000000:1048576 ");
+  CHECK(classes ==
+        "0:64 1:64 64:64 65:96 96:96 97:128 128:128 129:192 192:192 193:256 256:256 257:384 1000000:1048576 ");
 }
 
 TEST_CASE("every size has room and is aligned") {

@@ -49,7 +49,8 @@ TEST_CASE("a fraction that is none is refused") {
 
 TEST_CASE("where there are no GPUs the options mean nothing, and other accelerators are left alone") {
   CHECK(sim::visible({}, {.visible_devices = "7"}).empty());
-  const auto seen = sim::visible({{.type = "NPU", .memory_limit = 10}, sim::gpu(100)}, {.per_process_memory_fraction = .5});
+  const auto seen =
+      sim::visible({{.type = "NPU", .memory_limit = 10}, sim::gpu(100)}, {.per_process_memory_fraction = .5});
   REQUIRE(seen.size() == 2);
   CHECK((seen[0].type == "GPU" && seen[0].memory_limit == 50));
   CHECK((seen[1].type == "NPU" && seen[1].memory_limit == 10));
@@ -60,7 +61,8 @@ TEST_CASE("a session computes within the part it takes") {
   const auto use = g.as_default();
   const device on{"/gpu:0"};
   auto x = zeros<float>({1024});
-  session sess{{.gpu = {.per_process_memory_fraction = .5, .visible_devices = "1"}, .simulated = {sim::gpu(), sim::gpu(4096)}}};
+  session sess{
+      {.gpu = {.per_process_memory_fraction = .5, .visible_devices = "1"}, .simulated = {sim::gpu(), sim::gpu(4096)}}};
   CHECK(sess.list_devices().size() == 2);
   CHECK(sess.list_devices()[1].memory_limit == 2048);
   CHECK(refusal([&] { sess.run(x * x); }, errc::resource_exhausted, "4096 bytes", "of 2048 bytes are in use") == "");

@@ -31,7 +31,9 @@ struct simulated {
   }
 };
 
-unsigned byte_of(const any_tensor& t, std::size_t at = 0) { return std::to_integer<unsigned>(t.byte_data()[at]); }
+unsigned byte_of(const any_tensor& t, std::size_t at = 0) {
+  return std::to_integer<unsigned>(t.byte_data()[at]);
+}
 
 // ---- the address space
 
@@ -135,7 +137,8 @@ TEST_CASE("a tensor that is let go while the stream still needs it is read befor
     const any_tensor there = d->from_host(t.untyped());
     d->to_host(there, [&](any_tensor v, const error*) { back.set_value(std::move(v)); });
   }
-  const any_tensor next = d->from_host(tensor<int>::of({7, 8, 9}).untyped());  // takes the same block, behind in the stream
+  const any_tensor next =
+      d->from_host(tensor<int>::of({7, 8, 9}).untyped());  // takes the same block, behind in the stream
   gate.set_value();
   CHECK(back.get_future().get() == t.untyped());
   CHECK(d.fetched(next) == tensor<int>::of({7, 8, 9}).untyped());
@@ -159,8 +162,10 @@ TEST_CASE("bodies and callbacks run one after the other, in order, in a thread o
   std::vector<int> ran;
   std::thread::id thread;
   for (int i = 0; i < 200; ++i) {
-    if (i % 2) d->stream()->enqueue([&, i] { ran.push_back(i); });
-    else d->stream()->when_reached([&, i](const error*) { ran.push_back(i); });
+    if (i % 2)
+      d->stream()->enqueue([&, i] { ran.push_back(i); });
+    else
+      d->stream()->when_reached([&, i](const error*) { ran.push_back(i); });
   }
   d->stream()->enqueue([&] { thread = std::this_thread::get_id(); });
   d->stream()->synchronize();

@@ -21,7 +21,11 @@ struct chief : own_graph {
   std::string train(const std::string& dir, int steps, int unsaved = 0) {
     const auto use = g.as_default();
     std::vector<std::string> said;
-    tr::monitored_session_options o{.master = target, .checkpoint_dir = dir, .save_checkpoint_steps = 1000, .save_summaries_steps = 0, .log_step_count_steps = 0};
+    tr::monitored_session_options o{.master = target,
+                                    .checkpoint_dir = dir,
+                                    .save_checkpoint_steps = 1000,
+                                    .save_summaries_steps = 0,
+                                    .log_step_count_steps = 0};
     o.log = [&](std::string_view line) { said.emplace_back(line); };
     {
       tr::monitored_training_session sess{o};
@@ -41,7 +45,9 @@ struct chief : own_graph {
   std::int64_t now = 0;
 };
 
-pn::local_cluster cluster() { return pn::local_cluster{{{"ps", 2}, {"worker", 1}}}; }
+pn::local_cluster cluster() {
+  return pn::local_cluster{{{"ps", 2}, {"worker", 1}}};
+}
 
 }  // namespace
 
@@ -50,7 +56,8 @@ TEST_CASE("a chief that is started again keeps variables that are newer than its
   auto local = cluster();
   CHECK(chief(local).train(dir.path(), 3, 4) == "initialised the variables: training begins at step 0");
   chief again(local);
-  CHECK(again.train(dir.path(), 1) == "training goes on at step 7: the variables are there, and no older than checkpoint " + dir.path("model-3"));
+  CHECK(again.train(dir.path(), 1) ==
+        "training goes on at step 7: the variables are there, and no older than checkpoint " + dir.path("model-3"));
   CHECK(again.now == 8);
 }
 
@@ -60,7 +67,9 @@ TEST_CASE("variables that another training has left are not kept, whatever their
   chief(before).train(dir.path(), 3);
   chief(local).train(other.path(), 5);
   chief mine(local);
-  CHECK(mine.train(dir.path(), 1) == "restored checkpoint " + dir.path("model-3") + ": training goes on at step 3; the cluster had variables of another training, at step 5");
+  CHECK(mine.train(dir.path(), 1) ==
+        "restored checkpoint " + dir.path("model-3") +
+            ": training goes on at step 3; the cluster had variables of another training, at step 5");
   CHECK(mine.now == 4);
 }
 
@@ -71,15 +80,19 @@ TEST_CASE("variables that are older than the last checkpoint are restored") {
   first.train(dir.path(), 3);
   pn::session sess{{.target = first.target, .graph = &first.g}};
   sess.run(first.step.initializer());
-  CHECK(chief(local).train(dir.path(), 1) == "restored checkpoint " + dir.path("model-3") + ": training goes on at step 3");
+  CHECK(chief(local).train(dir.path(), 1) ==
+        "restored checkpoint " + dir.path("model-3") + ": training goes on at step 3");
 }
 
 TEST_CASE("a chief without a checkpoint begins anew, and says that there was something") {
   auto local = cluster();
   chief(local).train("", 5);
-  CHECK(chief(local).train("", 1) == "initialised the variables: training begins at step 0; the cluster had variables of another training, at step 5");
+  CHECK(
+      chief(local).train("", 1) ==
+      "initialised the variables: training begins at step 0; the cluster had variables of another training, at step 5");
   temporary_folder dir;
   chief(local).train(dir.path(), 5);
   for (const std::string& file : dir.files()) std::filesystem::remove(dir.path(file));
-  CHECK(chief(local).train(dir.path(), 1) == "initialised the variables: training begins at step 0; the cluster was at step 5: 5 steps are lost");
+  CHECK(chief(local).train(dir.path(), 1) ==
+        "initialised the variables: training begins at step 0; the cluster was at step 5: 5 steps are lost");
 }

@@ -15,10 +15,15 @@ TEST_CASE("a loop, its gradient and its random numbers run on another task") {
   auto x = pn::placeholder<double>({}, "x");
   auto [p, back, kept, slope] = [&] {
     pn::device on{"/job:worker/task:1"};
-    auto [i, p] = pn::while_loop([](auto i, auto) { return i < 4; }, [&](auto i, auto p) { return std::tuple{i + 1, p * x}; }, 0, x);
+    auto [i, p] = pn::while_loop([](auto i, auto) { return i < 4; },
+                                 [&](auto i, auto p) {
+                                   return std::tuple{i + 1, p * x};
+                                 },
+                                 0, x);
     auto [back] = pn::gradients(p, x);
     auto ones = pn::ones<float>({100}, "ones");
-    auto kept = pn::cond(x > 0.0, [&] { return pn::dropout(ones, {.rate = .5}); }, [&] { return ones; });
+    auto kept = pn::cond(
+        x > 0.0, [&] { return pn::dropout(ones, {.rate = .5}); }, [&] { return ones; });
     auto [slope] = pn::gradients(pn::reduce_sum(kept), ones);
     return std::tuple{p, back, kept, slope};
   }();

@@ -20,7 +20,8 @@ struct program {
     step = tr::get_or_create_global_step();
     a = pn::variable(pn::tensor<float>::of({1, 2}), {.name = "a"});
     b = pn::variable(pn::tensor<float>::of({3}), {.name = "b"});
-    up = pn::group(pn::operation(pn::assign(a, a + 1.0f)), pn::operation(pn::assign(b, b + 1.0f)), pn::operation(pn::assign_add(step, 1)));
+    up = pn::group(pn::operation(pn::assign(a, a + 1.0f)), pn::operation(pn::assign(b, b + 1.0f)),
+                   pn::operation(pn::assign_add(step, 1)));
     init = pn::global_variables_initializer();
     saver.emplace();
   }
@@ -43,7 +44,9 @@ TEST_CASE("a checkpoint has a file for each ps task, and is restored to another 
     sess.run(p.init);
     sess.run(p.up);
     prefix = p.saver->save(sess, dir.path("model"), p.step);
-    CHECK(dir.files() == std::vector<std::string>{"checkpoint", "model-1-00001-of-00002.safetensors", "model-1-00002-of-00002.safetensors", "model-1.safetensors.index.json"});
+    CHECK(dir.files() == std::vector<std::string>{"checkpoint", "model-1-00001-of-00002.safetensors",
+                                                  "model-1-00002-of-00002.safetensors",
+                                                  "model-1.safetensors.index.json"});
     CHECK(sess.plan(p.a).device_of("a") != sess.plan(p.step).device_of("global_step"));
     sess.run(p.up);
     p.saver->save(sess, dir.path("model"), 1);  // again under that name

@@ -111,8 +111,10 @@ TEST_CASE("a session on a cluster brings no placer and records no costs, and say
   auto placing = toward_it, recording = toward_it;
   placing.placer = round_robin_placer{};
   recording.record_costs = true;
-  CHECK_THAT(outcome([&] { session s{placing}; }), Catch::Contains("give that server its placer: server_options.config.placer"));
-  CHECK_THAT(outcome([&] { session s{recording}; }), Catch::StartsWith("unimplemented: costs are recorded by sessions of one process"));
+  CHECK_THAT(outcome([&] { session s{placing}; }),
+             Catch::Contains("give that server its placer: server_options.config.placer"));
+  CHECK_THAT(outcome([&] { session s{recording}; }),
+             Catch::StartsWith("unimplemented: costs are recorded by sessions of one process"));
 }
 
 TEST_CASE("without soft placement a GPU that is not there is refused, and the node is named") {

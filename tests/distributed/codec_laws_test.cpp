@@ -39,14 +39,30 @@ void* or_throw(void* p) {
 
 }  // namespace
 
-void* operator new(std::size_t n) { return or_throw(counted(std::malloc(n ? n : 1))); }
-void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return counted(std::malloc(n ? n : 1)); }
-void* operator new(std::size_t n, std::align_val_t align) { return or_throw(aligned(n, align)); }
-void* operator new(std::size_t n, std::align_val_t align, const std::nothrow_t&) noexcept { return aligned(n, align); }
-void operator delete(void* p) noexcept { returned(p); }
-void operator delete(void* p, std::size_t) noexcept { returned(p); }
-void operator delete(void* p, std::align_val_t) noexcept { returned(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { returned(p); }
+void* operator new(std::size_t n) {
+  return or_throw(counted(std::malloc(n ? n : 1)));
+}
+void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
+  return counted(std::malloc(n ? n : 1));
+}
+void* operator new(std::size_t n, std::align_val_t align) {
+  return or_throw(aligned(n, align));
+}
+void* operator new(std::size_t n, std::align_val_t align, const std::nothrow_t&) noexcept {
+  return aligned(n, align);
+}
+void operator delete(void* p) noexcept {
+  returned(p);
+}
+void operator delete(void* p, std::size_t) noexcept {
+  returned(p);
+}
+void operator delete(void* p, std::align_val_t) noexcept {
+  returned(p);
+}
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+  returned(p);
+}
 
 namespace {
 
@@ -188,7 +204,9 @@ class liar {
       case 1: n.inputs = other.inputs; return;
       case 2: n.attrs = other.attrs; return;
       case 3: n.outputs = other.outputs; return;
-      case 4: n.inputs.push_back({static_cast<node_id>(random_() % all.size()), static_cast<int>(random_() % 2)}); return;
+      case 4:
+        n.inputs.push_back({static_cast<node_id>(random_() % all.size()), static_cast<int>(random_() % 2)});
+        return;
       case 5:
         if (!n.inputs.empty()) n.inputs.pop_back();
         return;

@@ -25,8 +25,7 @@ std::string refused(const wire::letter& w, std::uint64_t payload) {
 // ---- values
 
 TEST_CASE("dtypes and shapes come out as they went in") {
-  for (int i = 0; i <= static_cast<int>(dtype::half); ++i)
-    CHECK(again(static_cast<dtype>(i)) == static_cast<dtype>(i));
+  for (int i = 0; i <= static_cast<int>(dtype::half); ++i) CHECK(again(static_cast<dtype>(i)) == static_cast<dtype>(i));
   for (const shape& s : {shape{}, shape{0}, shape{unknown, 784}, shape::any(), shape{1, 2, 3, 4, 5, 6, 7, 8}})
     CHECK(again(s) == s);
 }
@@ -60,7 +59,8 @@ TEST_CASE("tensors of every dtype come out as they went in, their bytes beside t
   check(tensor<bool>::of({true, false}));
   check(tensor<float>({0, 5}));
   check(tensor<float>({1000, 10}));
-  const auto words = tensor<std::string>::of({{"naïve", ""}, {std::string("a\0b", 3), "long enough to live on the heap"}});
+  const auto words =
+      tensor<std::string>::of({{"naïve", ""}, {std::string("a\0b", 3), "long enough to live on the heap"}});
   CHECK(again(words.untyped()) == words.untyped());
   CHECK(again(tensor<std::string>({0}).untyped()).shape() == shape{0});
   CHECK(again(any_tensor()).empty());
@@ -303,8 +303,7 @@ TEST_CASE("a delta that does not continue its replica is refused") {
   CHECK(refusal([](small& s) { s.delta.from = 2; }) ==
         "invalid_argument: a graph of 0 nodes cannot be extended from node 2 []");
   CHECK(refusal([](small&) {}, 5) == "invalid_argument: a graph of more than 5 nodes []");
-  CHECK(refusal([](small& s) { s.delta.gone = {0}; }) ==
-        "invalid_argument: node 0 shall go, but is not there []");
+  CHECK(refusal([](small& s) { s.delta.gone = {0}; }) == "invalid_argument: node 0 shall go, but is not there []");
   graph copy;
   small s;
   distributed::apply(copy, std::move(s.delta));
@@ -320,7 +319,9 @@ TEST_CASE("a node joins a replica under a name of its own") {
 }
 
 TEST_CASE("a node's op is known here, and it takes what is there") {
-  CHECK(refusal([](small& s) { s["c"].op = "Conv9D"; }) == "not_found: this program knows no op 'Conv9D'; pn::register_op makes one known, in every program that runs it; did you mean 'Conv2D'? [c]");
+  CHECK(refusal([](small& s) { s["c"].op = "Conv9D"; }) ==
+        "not_found: this program knows no op 'Conv9D'; pn::register_op makes one known, in every program that runs it; "
+        "did you mean 'Conv2D'? [c]");
   CHECK_THAT(refusal([](small& s) { s["c"].inputs[1].node = 99; }), Catch::Contains("node 99, which is not before"));
   CHECK_THAT(refusal([](small& s) { s["c"].inputs[1].node = -1; }), Catch::Contains("node -1, which is not before"));
   CHECK_THAT(refusal([](small& s) { s["c"].inputs[1].index = 1; }), Catch::Contains("output 1 of 'add', which has 1"));

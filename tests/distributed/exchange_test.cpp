@@ -3,12 +3,12 @@
 
 #include <set>
 
-#include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/wire/peers.hpp>
-#include <pinion/rpc/security.hpp>
-#include <pinion/rpc/acceptor.hpp>
+#include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/netsim/sim_network.hpp>
+#include <pinion/rpc/acceptor.hpp>
+#include <pinion/rpc/security.hpp>
 
 #include <distributed/sim_cluster.hpp>
 #include <rpc/coroutines.hpp>
@@ -36,7 +36,7 @@ struct trader {
         others(*net, spec, {.me = me, .allowed = {}}),
         values(*net, name, others, pool, how),
         door(std::make_shared<rpc::acceptor>(*net, net->listen(host_of(task) + ":2222"),
-                                           rpc::acceptor_options{.me = me, .allowed = {}}, service())) {
+                                             rpc::acceptor_options{.me = me, .allowed = {}}, service())) {
     door->start();
   }
   ~trader() {

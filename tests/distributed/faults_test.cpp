@@ -88,7 +88,9 @@ TEST_CASE(
   CHECK(struck >= 4);
 }
 
-TEST_CASE("F1: a worker, not the master, that freezes or is cut off or lost fails the step, and the session goes on once it is back") {
+TEST_CASE(
+    "F1: a worker, not the master, that freezes or is cut off or lost fails the step, and the session goes on once it "
+    "is back") {
   const auto& f = faults[GENERATE(range(std::size_t{0}, std::size_t{5}))];
   int struck = 0;
   for (std::uint64_t seed = 1; seed < 7; ++seed) {
@@ -175,7 +177,9 @@ TEST_CASE("F3: a task that was restarted behind a cut is aborted, not taken for 
   CHECK(name_of(r.fails()) == "aborted in " + ps_task(0));
 }
 
-TEST_CASE("F1: a task that is killed in the middle of a step fails it with its name, and so do later steps once it is taken down") {
+TEST_CASE(
+    "F1: a task that is killed in the middle of a step fails it with its name, and so do later steps once it is taken "
+    "down") {
   const std::string victim = GENERATE(ps_task(0), worker_task(1));
   int struck = 0;
   for (std::uint64_t seed = 1; seed < 9; ++seed) {

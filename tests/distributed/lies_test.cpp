@@ -3,8 +3,8 @@
 
 #include <distributed/real_cluster.hpp>
 
-#include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/client/remote_session.hpp>
+#include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/wire/waiting.hpp>
 #include <pinion/rpc/security.hpp>
 #include <pinion/rpc/tcp_network.hpp>

@@ -28,9 +28,16 @@ struct training {
     ps[task].emplace(task_process(spec, "ps", static_cast<int>(task), {.heartbeat = 400ms}));
   }
   process& start_worker(std::size_t task) {
-    std::vector<std::string> words{PINION_TEST_TRAINING_TASK, std::to_string(task), how, folder, std::to_string(last_step), std::to_string(max_wait.count()), std::to_string(operation_timeout.count())};
+    std::vector<std::string> words{PINION_TEST_TRAINING_TASK,
+                                   std::to_string(task),
+                                   how,
+                                   folder,
+                                   std::to_string(last_step),
+                                   std::to_string(max_wait.count()),
+                                   std::to_string(operation_timeout.count())};
     for (const auto& job : spec.jobs())
-      for (const int t : spec.task_indices(job)) words.push_back(job + "/" + std::to_string(t) + "=" + spec.address(job, t));
+      for (const int t : spec.task_indices(job))
+        words.push_back(job + "/" + std::to_string(t) + "=" + spec.address(job, t));
     worker[task].reset();
     return worker[task].emplace(std::move(words));
   }
@@ -51,7 +58,8 @@ std::int64_t number_behind(const std::string& line, const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("asynchronous workers say that the chief is lost, go on, and say that it is back; it goes on where they are") {
+TEST_CASE(
+    "asynchronous workers say that the chief is lost, go on, and say that it is back; it goes on where they are") {
   temporary_folder dir;
   training t{.folder = dir.path()};
   t.start();
@@ -96,7 +104,8 @@ TEST_CASE("a chief that ends is missed by nobody") {
   t.start();
   for (auto& one : t.worker) {
     std::string said;
-    for (std::string line = one->line(); !line.empty() && said.find("ended") == said.npos; line = one->line()) said += line + "\n";
+    for (std::string line = one->line(); !line.empty() && said.find("ended") == said.npos; line = one->line())
+      said += line + "\n";
     CHECK(said.find("is lost") == said.npos);
     CHECK(one->result() == 0);
   }
@@ -135,7 +144,8 @@ TEST_CASE("a ps that comes back where nothing was saved begins anew, and that is
   t.start_ps(0);
   const std::string line = t.worker[0]->line_with("recovered ");
   INFO(line);
-  CHECK(line.starts_with("recovered at step 0: there is no checkpoint, so the variables are initialised anew; the cluster was at step "));
+  CHECK(line.starts_with(
+      "recovered at step 0: there is no checkpoint, so the variables are initialised anew; the cluster was at step "));
   CHECK(line.ends_with("lost, if not more"));
 }
 
@@ -151,5 +161,6 @@ TEST_CASE("when a ps comes back beside one that stayed, all variables are restor
   INFO(line);
   CHECK(number_behind(line, "from checkpoint " + dir.path("model-")) == number_behind(line, "at step "));
   const bool is_lost = line.find(" lost") != line.npos;  // not where the checkpoint has the last step that was seen
-  CHECK((line.find("but not all variables are left: ") != line.npos) == (is_lost && which == 1));  // the step is on ps 0
+  CHECK((line.find("but not all variables are left: ") != line.npos) ==
+        (is_lost && which == 1));  // the step is on ps 0
 }

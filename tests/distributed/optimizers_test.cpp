@@ -25,7 +25,8 @@ struct spread_model : own_graph {
     w = variable(tensor<float>::of({1, -1}), {.name = "w"});
     rows = placeholder<int>({unknown}, "rows");
     const auto loss = reduce_sum(square(gather(table, rows) * w));
-    const auto rate = tr::linear_warmup(tr::exponential_decay(.1, step, {.decay_steps = 10}), step, {.warmup_steps = 5, .start = .1});
+    const auto rate =
+        tr::linear_warmup(tr::exponential_decay(.1, step, {.decay_steps = 10}), step, {.warmup_steps = 5, .start = .1});
     train = tr::adam{{.learning_rate = rate, .lazy = true}}.minimize(loss, {.global_step = step});
     init = global_variables_initializer();
   }

@@ -31,7 +31,8 @@ TEST_CASE("a server of another program names the op that it lacks") {
   session sess{toward(cluster.target("worker", 0))};
   const auto e = caught([&] { sess.run({{x, {1, 2}}}, y); });
   CHECK(e.code() == errc::not_found);
-  CHECK(e.sentence() == "this program knows no op 'OwnScaled'; pn::register_op makes one known, in every program that runs it");
+  CHECK(e.sentence() ==
+        "this program knows no op 'OwnScaled'; pn::register_op makes one known, in every program that runs it");
   CHECK(e.node() == "OwnScaled");
   CHECK(!e.task().empty());
 }

@@ -18,7 +18,8 @@ constexpr std::int64_t rows = 3000, width = 64, row_bytes = width * 4;
 // An embedding over some ps tasks, or at home on none.
 struct spread_table : own_graph {
   explicit spread_table(int ps_tasks, int parts) {
-    const pn::device on{pn::replica_device_setter{{.ps_tasks = ps_tasks, .worker_device = ps_tasks ? "/job:worker/task:0" : ""}, pn::greedy_load_balancing{}}};
+    const pn::device on{pn::replica_device_setter{
+        {.ps_tasks = ps_tasks, .worker_device = ps_tasks ? "/job:worker/task:0" : ""}, pn::greedy_load_balancing{}}};
     table = pn::partitioned_variable<float>({rows, width}, pn::nn::random_uniform_initializer(-1, 1, 3),
                                             {.name = "table", .partition = pn::fixed_size_partitioner{parts}});
     looked_up = pn::gather(table, ids);
@@ -40,12 +41,15 @@ struct spread_table : own_graph {
 
 }  // namespace
 
-TEST_CASE("a table in parts is spread over the ps tasks, each part with its slot, and only rows that are asked for travel") {
+TEST_CASE(
+    "a table in parts is spread over the ps tasks, each part with its slot, and only rows that are asked for travel") {
   spread_table m(3, 6);
   pn::local_cluster local{{{"ps", 3}, {"worker", 1}}};
   pn::session sess{{.target = local.target("worker", 0), .operation_timeout = std::chrono::seconds(60)}};
 
-  CHECK(to_string(m.table) == "table [3000, 64] in 6 parts: 256000 B on /job:ps/task:0, 256000 B on /job:ps/task:1, 256000 B on /job:ps/task:2");
+  CHECK(to_string(m.table) ==
+        "table [3000, 64] in 6 parts: 256000 B on /job:ps/task:0, 256000 B on /job:ps/task:1, 256000 B on "
+        "/job:ps/task:2");
   const auto p = sess.plan(m.train, m.init);
   std::vector<std::int64_t> bytes;
   for (std::size_t d = 0; d < p.devices().size(); ++d) bytes.push_back(p.totals()[d].variables);
@@ -70,7 +74,11 @@ TEST_CASE("a table in parts is spread over the ps tasks, each part with its slot
   CHECK(sent() - sent_before < rows * row_bytes / 6);  // in ten steps not one part's worth
   CHECK(received() - received_before < rows * row_bytes / 6);
 
-  CHECK(refusal([&] { sess.run({{m.ids, {3000}}}, m.looked_up); }, pn::errc::invalid_argument, "index 3000 at position 0 is not in [0, 3000)") == "");
+  CHECK(refusal(
+            [&] {
+              sess.run({{m.ids, {3000}}}, m.looked_up);
+            },
+            pn::errc::invalid_argument, "index 3000 at position 0 is not in [0, 3000)") == "");
 }
 
 TEST_CASE("a table in parts learns on a cluster what it learns on one machine, and its checkpoint fits any cluster") {
@@ -84,7 +92,8 @@ TEST_CASE("a table in parts learns on a cluster what it learns on one machine, a
   {
     spread_table m(3, 5);
     pn::local_cluster local{{{"ps", 3}, {"worker", 1}}};
-    pn::session sess{{.target = local.target("worker", 0), .graph = &m.g, .operation_timeout = std::chrono::seconds(60)}};
+    pn::session sess{
+        {.target = local.target("worker", 0), .graph = &m.g, .operation_timeout = std::chrono::seconds(60)}};
     sess.run(m.init);
     CHECK(m.after(sess, 5) == wanted);
     prefix = m.saver->save(sess, dir.path("model"), 5);
@@ -92,7 +101,8 @@ TEST_CASE("a table in parts learns on a cluster what it learns on one machine, a
   {
     spread_table m(2, 4);
     pn::local_cluster local{{{"ps", 2}, {"worker", 1}}};
-    pn::session sess{{.target = local.target("worker", 0), .graph = &m.g, .operation_timeout = std::chrono::seconds(60)}};
+    pn::session sess{
+        {.target = local.target("worker", 0), .graph = &m.g, .operation_timeout = std::chrono::seconds(60)}};
     m.saver->restore(sess, prefix);
     CHECK(m.after(sess, 5) == later);
   }

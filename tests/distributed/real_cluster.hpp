@@ -160,8 +160,8 @@ class task_process : public process {
   std::string target_;
 };
 
-// Addresses on which nobody listens (any more), on a loopback host of this process alone: on 127.0.0.1 any client may be
-// given the port of a task that is gone for a while.
+// Addresses on which nobody listens (any more), on a loopback host of this process alone: on 127.0.0.1 any client may
+// be given the port of a task that is gone for a while.
 inline cluster_spec free_addresses(std::initializer_list<local_cluster::job> jobs) {
   const cluster_spec ports = local_cluster(jobs).spec();
   const int id = ::getpid();
@@ -193,7 +193,8 @@ class early_listener {
   early_listener(const early_listener&) = delete;
   ~early_listener() { leave(); }
 
-  // Waits until somebody has connected, whom it does not answer, and leaves its place; false where nobody came for long.
+  // Waits until somebody has connected, whom it does not answer, and leaves its place; false where nobody came for
+  // long.
   bool was_tried() {
     pollfd asked{socket_, POLLIN, 0};
     const bool tried = ::poll(&asked, 1, 20000) == 1;

@@ -2,8 +2,8 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/distributed/client/remote_session.hpp>
+#include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/distributed/server/task_server.hpp>
 #include <pinion/netsim/sim_network.hpp>
 

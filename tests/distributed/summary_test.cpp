@@ -59,8 +59,10 @@ TEST_CASE("summaries of two tasks arrive merged, and the graph with their device
   std::string devices;
   const wire_message graph_def(r.next()->body);
   for (std::size_t i = 0; i < graph_def.count(1); ++i)
-    if (const auto n = graph_def.sub(1, i); n.text(2).ends_with("Summary")) devices += n.text(2) + " " + n.text(4) + "\n";
-  CHECK(devices == "HistogramSummary " + ps_task(0) + "/device:CPU:0\nScalarSummary " + worker_task(1) + "/device:CPU:0\nMergeSummary " + plan.device_of("MergeSummary") + "\n");
+    if (const auto n = graph_def.sub(1, i); n.text(2).ends_with("Summary"))
+      devices += n.text(2) + " " + n.text(4) + "\n";
+  CHECK(devices == "HistogramSummary " + ps_task(0) + "/device:CPU:0\nScalarSummary " + worker_task(1) +
+                       "/device:CPU:0\nMergeSummary " + plan.device_of("MergeSummary") + "\n");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ std::int64_t count(const step_trace& t, trace_event::kind_t kind) {
 
 TEST_CASE("R6: a run that is asked for it brings back what ran on each task; others bring back nothing") {
   sim_cluster cluster;
-  ping_pong f;  // from the ps to worker 0 and back, five times
+  ping_pong f;                                                          // from the ps to worker 0 and back, five times
   for (const std::string& master : {worker_task(0), worker_task(1)}) {  // takes part, and does not
     session sess{cluster.toward(master)};
     sess.run(f.init);

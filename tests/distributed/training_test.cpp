@@ -81,15 +81,21 @@ void train_together(worker::rule how) {
 
 }  // namespace
 
-TEST_CASE("workers train one model, each in its own time") { train_together(worker::rule::async); }
-TEST_CASE("workers train one model in step, and all end when the chief does") { train_together(worker::rule::sync); }
-TEST_CASE("workers train one model with bounded staleness") { train_together(worker::rule::ssp); }
+TEST_CASE("workers train one model, each in its own time") {
+  train_together(worker::rule::async);
+}
+TEST_CASE("workers train one model in step, and all end when the chief does") {
+  train_together(worker::rule::sync);
+}
+TEST_CASE("workers train one model with bounded staleness") {
+  train_together(worker::rule::ssp);
+}
 
 TEST_CASE("a worker whose chief does not come says for what it waited") {
   auto local = local_cluster{{{"ps", 1}, {"worker", 2}}};
   worker me(1, 2, worker::rule::async);
-  CHECK(refusal([&] { me.run({.master = local.target("worker", 1), .is_chief = false, .max_wait = 50ms}, 10); }, errc::deadline_exceeded,
-                "Session was not ready", "'global_step'") == "");
+  CHECK(refusal([&] { me.run({.master = local.target("worker", 1), .is_chief = false, .max_wait = 50ms}, 10); },
+                errc::deadline_exceeded, "Session was not ready", "'global_step'") == "");
 }
 
 TEST_CASE("a ps that is killed and started again costs no step of the last checkpoint") {
@@ -110,7 +116,12 @@ TEST_CASE("a ps that is killed and started again costs no step of the last check
       ps = std::make_unique<task_process>(spec, "ps", 0, task_options{.heartbeat = 200ms});
     }
   }});
-  me.run({.master = chief.target(), .checkpoint_dir = dir.path(), .save_checkpoint_steps = 10, .save_summaries_steps = 0, .log_step_count_steps = 0}, 60);
+  me.run({.master = chief.target(),
+          .checkpoint_dir = dir.path(),
+          .save_checkpoint_steps = 10,
+          .save_summaries_steps = 0,
+          .log_step_count_steps = 0},
+         60);
   CHECK(kills == 1);
   CHECK(me.recoveries >= 1);
   CHECK(me.final == Approx(3).margin(.1));

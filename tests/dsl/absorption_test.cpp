@@ -26,7 +26,9 @@ struct bench : own_graph {
   }
 };
 
-std::string text_of(const any_expr& e) { return to_string(*e.node().attrs.get<op::shared_program>("program")); }
+std::string text_of(const any_expr& e) {
+  return to_string(*e.node().attrs.get<op::shared_program>("program"));
+}
 
 struct takes_turns {
   int next = 0;
@@ -110,9 +112,18 @@ TEST_CASE("across a device guard, a name scope, control dependencies or colocati
     const auto before = no_op();
     auto s = b.x + b.y;
     const auto h = [&]() -> expr<float> {
-      if (scope == 0) { const device on("/cpu:0"); return std::move(s) * b.x; }
-      if (scope == 1) { const name_scope layer("layer"); return std::move(s) * b.x; }
-      if (scope == 2) { const control_dependencies after{before}; return std::move(s) * b.x; }
+      if (scope == 0) {
+        const device on("/cpu:0");
+        return std::move(s) * b.x;
+      }
+      if (scope == 1) {
+        const name_scope layer("layer");
+        return std::move(s) * b.x;
+      }
+      if (scope == 2) {
+        const control_dependencies after{before};
+        return std::move(s) * b.x;
+      }
       const colocate_with near(b.y);
       return std::move(s) * b.x;
     }();
@@ -193,7 +204,10 @@ TEST_CASE("an expression past the size limit goes on in a node of its own") {
 TEST_CASE("an expression of another graph is refused as an operand") {
   bench b;
   graph other;
-  const auto stranger = [&]() -> expr<float> { const auto use = other.as_default(); return constant(1.0f, "s"); }();
+  const auto stranger = [&]() -> expr<float> {
+    const auto use = other.as_default();
+    return constant(1.0f, "s");
+  }();
   CHECK_THROWS_WITH(b.x + stranger, Catch::Contains("'s' belongs to another graph"));
 }
 

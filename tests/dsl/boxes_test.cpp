@@ -33,7 +33,8 @@ TEST_CASE("expressions of any kind are put one behind the other") {
   CHECK(f.text(pn::stack({m, -m}, 1)) == "[[[1, 2], [-1, -2]], [[3, 4], [-3, -4]]]");
   auto words = pn::constant<std::string>({"a", "b"});
   CHECK(f.text(pn::concat({words, words})) == "[\"a\", \"b\", \"a\", \"b\"]");
-  CHECK(outcome([&] { pn::concat(std::vector<pn::expr<float>>{}); }) == "invalid_argument: concat was given no tensors");
+  CHECK(outcome([&] { pn::concat(std::vector<pn::expr<float>>{}); }) ==
+        "invalid_argument: concat was given no tensors");
   pn::graph other;
   const auto elsewhere = [&] {
     auto use = other.as_default();
@@ -65,12 +66,15 @@ TEST_CASE("shapes that are known only when it runs are checked then, and say so"
   const auto e = caught([&] { sess.run({{x, {{1, 2, 3}}}}, halves[0]); });
   CHECK(e.sentence() == "axis 0 of a tensor of shape [1, 3] is not cut into 2 equal parts");
   CHECK(e.node() == "split");
-  CHECK(outcome([&] { sess.run({{x, {{1, 2, 3}}}}, part); }).find("a slice of 2 from 1 on along axis 0") != std::string::npos);
+  CHECK(outcome([&] {
+          sess.run({{x, {{1, 2, 3}}}}, part);
+        }).find("a slice of 2 from 1 on along axis 0") != std::string::npos);
 }
 
 TEST_CASE("ranges count as C++ loops do, and one-hot rows stand beside them") {
   fresh_graph f;
-  CHECK(f.text(pn::range<int>(0, 10, 2), pn::range<int>(3), pn::range<int>(3, 0, -2)) == "[0, 2, 4, 6, 8]; [0, 1, 2]; [3, 1]");
+  CHECK(f.text(pn::range<int>(0, 10, 2), pn::range<int>(3), pn::range<int>(3, 0, -2)) ==
+        "[0, 2, 4, 6, 8]; [0, 1, 2]; [3, 1]");
   CHECK(f.text(pn::range(0.0f, 1.0f, 0.25f)) == "[0, 0.25, 0.5, 0.75]");
   CHECK(pn::range<int>(0, 10, 3).shape() == pn::shape{4});
   CHECK(outcome([] { pn::range<int>(0, 1, 0); }) == "invalid_argument: a range in steps of 0 never ends");

@@ -48,7 +48,13 @@ TEST_CASE("a variable read in a body sees what its node waits for") {
   auto v = pn::variable(1.0f, {.name = "v"});
   auto up = pn::assign_add(v, 1.0f);
   pn::control_dependencies after{up};
-  auto inner = pn::cond(pn::constant(true), [&] { return pn::cond(pn::constant(true), [&] { return v * 10.0f; }, [&] { return v.read(); }); }, [&] { return v.read(); });
+  auto inner = pn::cond(
+      pn::constant(true),
+      [&] {
+        return pn::cond(
+            pn::constant(true), [&] { return v * 10.0f; }, [&] { return v.read(); });
+      },
+      [&] { return v.read(); });
   pn::session sess;
   sess.run(v.initializer());
   CHECK(float(sess.run(inner)) == 20);
@@ -59,10 +65,19 @@ TEST_CASE("branches yield expressions, scalars, tuples or operations") {
   own_graph f;
   auto p = pn::placeholder<bool>({}, "p");
   auto a = pn::constant<float>({1, 2}, "a");
-  auto one = pn::cond(p, [&] { return a; }, [&] { return 2 * a; });
-  auto [left, right] = pn::cond(p, [&] { return std::tuple{a, 1}; }, [&] { return std::tuple{-a, 2}; });
+  auto one = pn::cond(
+      p, [&] { return a; }, [&] { return 2 * a; });
+  auto [left, right] = pn::cond(
+      p,
+      [&] {
+        return std::tuple{a, 1};
+      },
+      [&] {
+        return std::tuple{-a, 2};
+      });
   auto v = pn::variable(1.0f, {.name = "v"});
-  pn::operation act = pn::cond(p, [&] { return pn::operation(pn::assign(v, 5.0f)); }, [&] { return pn::no_op(); });
+  pn::operation act = pn::cond(
+      p, [&] { return pn::operation(pn::assign(v, 5.0f)); }, [&] { return pn::no_op(); });
   pn::session sess;
   sess.run(v.initializer());
   const auto [o, l, r] = sess.run({{p, true}}, one, left, right);
@@ -77,10 +92,14 @@ TEST_CASE("branches yield expressions, scalars, tuples or operations") {
 
 TEST_CASE("a loop goes on while its condition holds") {
   own_graph f;
-  auto [n, s] = pn::while_loop([](auto i, auto) { return i < 10; }, [](auto i, auto s) { return std::tuple{i + 1, s * 2.0f}; },
+  auto [n, s] = pn::while_loop([](auto i, auto) { return i < 10; },
+                               [](auto i, auto s) {
+                                 return std::tuple{i + 1, s * 2.0f};
+                               },
                                pn::constant(0), pn::constant(1.0f));
   auto none = pn::while_loop([](auto i) { return i < 0; }, [](auto i) { return i + 1; }, 7);
-  auto few = pn::while_loop({.maximum_iterations = 3}, [](auto i) { return i < 10; }, [](auto i) { return i + 1; }, 0);
+  auto few = pn::while_loop(
+      {.maximum_iterations = 3}, [](auto i) { return i < 10; }, [](auto i) { return i + 1; }, 0);
   pn::session sess;
   CHECK(int(sess.run(n)) == 10);
   CHECK(float(sess.run(s)) == 1024);
@@ -93,7 +112,10 @@ TEST_CASE("loops nest, and use what lies around both") {
   auto step = pn::placeholder<int>({}, "step");
   auto total = pn::while_loop(
       [](auto i) { return i < 40; },
-      [&](auto i) { return pn::while_loop([&](auto j) { return j < 5 * step; }, [&](auto j) { return j + step; }, i) + i; }, 1);
+      [&](auto i) {
+        return pn::while_loop([&](auto j) { return j < 5 * step; }, [&](auto j) { return j + step; }, i) + i;
+      },
+      1);
   pn::session sess;
   // j counts from i up to 5 * step by step; then i is added: 1 -> 11+1, 12 -> 12+12, 24 -> 24+24, 48
   CHECK(int(sess.run({{step, 2}}, total)) == 48);
@@ -106,22 +128,28 @@ TEST_CASE("shapes may change from turn to turn where an invariant says so") {
   const auto grow = [](auto x) { return pn::concat({x, x + 1.0f}); };
   const auto small = [](auto x) { return pn::reduce_sum(pn::ones<float>({1})) * pn::reduce_max(x) < 4.0f; };
   const auto refused = caught([&] { pn::while_loop(small, grow, start); });
-  CHECK(refused.sentence() == "loop variable 0 has shape [1], but the body yields [2]; give it a shape invariant that admits both");
+  CHECK(refused.sentence() ==
+        "loop variable 0 has shape [1], but the body yields [2]; give it a shape invariant that admits both");
   auto y = pn::while_loop({.shape_invariants = {{pn::unknown}}}, small, grow, start);
   pn::session sess;
   CHECK(text(sess.run(y)) == "[1, 2, 2, 3, 2, 3, 3, 4]");
   const auto slope = std::get<0>(pn::gradients(pn::reduce_sum(y), start));
   CHECK(outcome([&] { sess.run(slope); }).find("a loop is differentiated only where shapes stay") != std::string::npos);
-  CHECK(outcome([&] { pn::while_loop({.shape_invariants = {{1}, {2}}}, small, grow, start); }).find("1 variables, but 2 shape invariants") != std::string::npos);
+  CHECK(outcome([&] {
+          pn::while_loop({.shape_invariants = {{1}, {2}}}, small, grow, start);
+        }).find("1 variables, but 2 shape invariants") != std::string::npos);
 }
 
 TEST_CASE("a shape that breaks its invariant when it runs is an error of the loop") {
   own_graph f;
   auto x = pn::placeholder<float>(pn::shape::any(), "x");
-  auto y = pn::while_loop({.maximum_iterations = 2, .shape_invariants = {{2}}}, [](auto) { return pn::constant(true); },
-                          [&](auto) { return pn::identity(x); }, pn::constant<float>({1, 2}));
+  auto y = pn::while_loop(
+      {.maximum_iterations = 2, .shape_invariants = {{2}}}, [](auto) { return pn::constant(true); },
+      [&](auto) { return pn::identity(x); }, pn::constant<float>({1, 2}));
   pn::session sess;
-  CHECK(text(sess.run({{x, {{5, 6}}}}, pn::identity(pn::while_loop({.maximum_iterations = 1}, [](auto) { return pn::constant(true); }, [](auto i) { return i; }, 1)))) == "1");
+  CHECK(text(sess.run({{x, {{5, 6}}}}, pn::identity(pn::while_loop(
+                                           {.maximum_iterations = 1}, [](auto) { return pn::constant(true); },
+                                           [](auto i) { return i; }, 1)))) == "1");
   const auto e = caught([&] { sess.run({{x, pn::tensor<float>{{3}}}}, y); });
   CHECK(e.code() == pn::errc::invalid_argument);
   CHECK(e.sentence() == "loop variable 0 has the shape invariant [2], but turn 0 yields [3]");
@@ -132,7 +160,8 @@ TEST_CASE("gradients flow through the branch that was taken") {
   own_graph f;
   auto x = pn::placeholder<double>({}, "x");
   auto w = pn::placeholder<double>({2}, "w");
-  auto y = pn::cond(x > 0.0, [&] { return w * w * x; }, [&] { return w - x; });
+  auto y = pn::cond(
+      x > 0.0, [&] { return w * w * x; }, [&] { return w - x; });
   auto loss = pn::reduce_sum(y * y);
   auto [gx, gw] = pn::gradients(loss, x, w);
   auto [gxx] = pn::gradients(gx, x);
@@ -153,7 +182,11 @@ TEST_CASE("a loop has gradients of any order by what its bodies use") {
   own_graph f;
   auto x = pn::placeholder<double>({}, "x");
   auto n = pn::placeholder<int>({}, "n");
-  auto [i, p] = pn::while_loop([&](auto i, auto) { return i < n; }, [&](auto i, auto p) { return std::tuple{i + 1, p * x}; }, 0, x);
+  auto [i, p] = pn::while_loop([&](auto i, auto) { return i < n; },
+                               [&](auto i, auto p) {
+                                 return std::tuple{i + 1, p * x};
+                               },
+                               0, x);
   auto [g1] = pn::gradients(p, x);
   auto [g2] = pn::gradients(g1, x);
   auto [g3] = pn::gradients(g2, x);
@@ -173,11 +206,13 @@ TEST_CASE("a choice in a loop in a choice is differentiated as the whole") {
   auto y = pn::cond(
       x < 10.0,
       [&] {
-        auto [i, s] = pn::while_loop([](auto i, auto) { return i < 4; },
-                                     [&](auto i, auto s) {
-                                       return std::tuple{i + 1, pn::cond(s < 20.0, [&] { return s * x; }, [&] { return s + x; })};
-                                     },
-                                     0, pn::constant(1.0));
+        auto [i, s] =
+            pn::while_loop([](auto i, auto) { return i < 4; },
+                           [&](auto i, auto s) {
+                             return std::tuple{i + 1, pn::cond(
+                                                          s < 20.0, [&] { return s * x; }, [&] { return s + x; })};
+                           },
+                           0, pn::constant(1.0));
         return s;
       },
       [&] { return x; });
@@ -192,8 +227,13 @@ TEST_CASE("what was drawn at random in a body is what its gradient sees") {
   own_graph f;
   auto x = pn::placeholder<float>({1000}, "x");
   auto p = pn::placeholder<bool>({}, "p");
-  auto y = pn::cond(p, [&] { return pn::dropout(x, {.rate = .5}); }, [&] { return pn::identity(x); });
-  auto [i, z] = pn::while_loop([](auto i, auto) { return i < 3; }, [&](auto i, auto z) { return std::tuple{i + 1, pn::dropout(z, {.rate = .25})}; }, 0, x);
+  auto y = pn::cond(
+      p, [&] { return pn::dropout(x, {.rate = .5}); }, [&] { return pn::identity(x); });
+  auto [i, z] = pn::while_loop([](auto i, auto) { return i < 3; },
+                               [&](auto i, auto z) {
+                                 return std::tuple{i + 1, pn::dropout(z, {.rate = .25})};
+                               },
+                               0, x);
   auto [gy] = pn::gradients(pn::reduce_sum(y), x);
   auto [gz] = pn::gradients(pn::reduce_sum(z), x);
   pn::session sess;
@@ -250,9 +290,13 @@ TEST_CASE("variables keep their device in bodies") {
 TEST_CASE("a body that leaves its task is refused with a sentence") {
   own_graph f;
   auto x = pn::placeholder<float>({}, "x");
-  auto y = pn::cond(x > 0.0f, [&] {
-    pn::device on{"/job:ps/task:1"};
-    return x * 2.0f; }, [&] { return pn::identity(x); });
+  auto y = pn::cond(
+      x > 0.0f,
+      [&] {
+        pn::device on{"/job:ps/task:1"};
+        return x * 2.0f;
+      },
+      [&] { return pn::identity(x); });
   pn::session sess;
   const auto e = caught([&] { sess.run({{x, 1.0f}}, y); });
   CHECK(e.code() == pn::errc::invalid_argument);
@@ -290,7 +334,12 @@ TEST_CASE("closing a session ends its loops") {
 TEST_CASE("what fails in a body names its node there") {
   own_graph f;
   auto x = pn::placeholder<int>({pn::unknown}, "x");
-  auto y = pn::cond(pn::constant(true), [&] { return pn::gather(pn::constant<float>({1, 2}), x); }, [&] { return pn::constant<float>({0}); });
+  auto y = pn::cond(
+      pn::constant(true),
+      [&] {
+        return pn::gather(pn::constant<float>({1, 2}), x);
+      },
+      [&] { return pn::constant<float>({0}); });
   pn::session sess;
   const auto e = caught([&] { sess.run({{x, {7}}}, y); });
   CHECK(e.sentence() == "index 7 at position 0 is not in [0, 2)");
@@ -317,12 +366,22 @@ TEST_CASE("an expression of a body is unknown outside it") {
   own_graph f;
   pn::expr<float> leaked;
   auto x = pn::constant(1.0f, "x");
-  pn::cond(pn::constant(true), [&] { leaked = x + 1.0f; return leaked; }, [&] { return x; });
-  CHECK(outcome([&] { (void)(leaked + x); }).find("belongs to another graph than the other operands") != std::string::npos);
+  pn::cond(
+      pn::constant(true),
+      [&] {
+        leaked = x + 1.0f;
+        return leaked;
+      },
+      [&] { return x; });
+  CHECK(outcome([&] { (void)(leaked + x); }).find("belongs to another graph than the other operands") !=
+        std::string::npos);
   pn::session sess;
   CHECK(outcome([&] { sess.run(leaked); }).find("belongs to another graph than the session's") != std::string::npos);
   auto made_outside = pn::no_op();
-  CHECK(outcome([&] { pn::cond(pn::constant(true), [&] { return made_outside; }, [&] { return pn::no_op(); }); }).find("which was made outside") != std::string::npos);
+  CHECK(outcome([&] {
+          pn::cond(
+              pn::constant(true), [&] { return made_outside; }, [&] { return pn::no_op(); });
+        }).find("which was made outside") != std::string::npos);
 }
 
 TEST_CASE("what a body puts together comes from inside and outside alike") {
@@ -330,7 +389,12 @@ TEST_CASE("what a body puts together comes from inside and outside alike") {
   auto z1 = pn::constant<float>({100, 200}), z2 = pn::constant<float>({300, 400});
   auto a = pn::placeholder<float>({2}, "a"), b = pn::placeholder<float>({2}, "b");
   auto p = pn::placeholder<bool>({}, "p");
-  auto y = pn::cond(p, [&] { return pn::reduce_sum(pn::concat({pn::expr<float>(a), pn::expr<float>(b)}, 0)); }, [&] { return pn::reduce_sum(z1 + z2); });
+  auto y = pn::cond(
+      p,
+      [&] {
+        return pn::reduce_sum(pn::concat({pn::expr<float>(a), pn::expr<float>(b)}, 0));
+      },
+      [&] { return pn::reduce_sum(z1 + z2); });
   pn::session sess;
   CHECK(float(sess.run({{p, true}, {a, {1, 2}}, {b, {10, 20}}}, y)) == 33);
 }
@@ -354,7 +418,9 @@ TEST_CASE("a variable first read behind a write in a body waits for it; its grad
   CHECK(float(sess.run(w)) == 2);
   const auto e = caught([&] { pn::gradients(y, v); });
   CHECK(e.code() == pn::errc::unimplemented);
-  CHECK(e.sentence() == "the gradient by variable 'v' is wanted, which a body of 'cond' reads after something that it waits for there; read it outside the body");
+  CHECK(e.sentence() ==
+        "the gradient by variable 'v' is wanted, which a body of 'cond' reads after something that it waits for there; "
+        "read it outside the body");
 }
 
 TEST_CASE("a gradient may be taken in a body, by what lies outside") {

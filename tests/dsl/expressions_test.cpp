@@ -42,9 +42,13 @@ static_assert(std::is_same_v<decltype(constant(1)), decltype(constant<int>(2))>)
 TEST_CASE("layers are made in a loop over storable types") {
   graph g;
   const auto use = g.as_default();
-  struct layer { variable_handle<float> W, b; };
+  struct layer {
+    variable_handle<float> W, b;
+  };
   std::vector<layer> layers;
-  for (std::int64_t units : {3, 2}) layers.push_back({variable(zeros<float>({layers.empty() ? 4 : 3, units}), {.name = "W"}), variable(tensor<float>({units}), {.name = "b"})});
+  for (std::int64_t units : {3, 2})
+    layers.push_back({variable(zeros<float>({layers.empty() ? 4 : 3, units}), {.name = "W"}),
+                      variable(tensor<float>({units}), {.name = "b"})});
   expr<float> h = placeholder<float>({unknown, 4}, "X");
   for (const auto& [W, b] : layers) h = elu(matmul(h, W) + b);
   CHECK(to_string(h.shape()) == "[?, 2]");

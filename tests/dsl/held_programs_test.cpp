@@ -1,8 +1,8 @@
 // The kernels that pinion::compiled holds are those that units of users leave to it.
 #include <catch2/catch.hpp>
 
-#include <pinion/op/elementwise/program_kernels.hpp>
 #include <pinion/op/elementwise/op.hpp>
+#include <pinion/op/elementwise/program_kernels.hpp>
 #include <pinion/session.hpp>
 
 #include <span>

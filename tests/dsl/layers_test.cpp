@@ -20,7 +20,8 @@ TEST_CASE_METHOD(own_session, "a dense layer has its variables under its name, a
   CHECK(h.shape() == pn::shape{pn::unknown, 4});
   CHECK(h.name() == "hidden/Elu");
   CHECK(g.find("hidden/BiasAdd") == std::nullopt);
-  for (const char* name : {"hidden/kernel", "hidden/bias", "dense/kernel", "dense/bias", "last/kernel"}) CHECK(g.find(name) != std::nullopt);
+  for (const char* name : {"hidden/kernel", "hidden/bias", "dense/kernel", "dense/bias", "last/kernel"})
+    CHECK(g.find(name) != std::nullopt);
   CHECK(g.find("last/bias") == std::nullopt);
   sess.run(pn::global_variables_initializer());
   CHECK(sess.run({{x, {{1, 2, 3}}}}, z).shape() == pn::shape{1, 1});
@@ -42,5 +43,6 @@ TEST_CASE("a dense layer on what is no matrix says what it takes") {
   auto use = g.as_default();
   auto x = pn::placeholder<float>({pn::unknown, pn::unknown}, "x");
   CHECK(outcome([&] { pn::nn::dense(x, 4); }) ==
-        "invalid_argument: a dense layer of 4 units on 'x' of shape [?, ?]: it takes a matrix of a known number of columns");
+        "invalid_argument: a dense layer of 4 units on 'x' of shape [?, ?]: it takes a matrix of a known number of "
+        "columns");
 }

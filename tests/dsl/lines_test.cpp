@@ -29,7 +29,8 @@ struct geometric_mean {
 };
 
 struct fixture : lined_graph {
-  expr<float> x = placeholder<float>({4, 3}, "x"), y = placeholder<float>({4, 3}, "y"), image = placeholder<float>({2, 8, 8, 3}, "image");
+  expr<float> x = placeholder<float>({4, 3}, "x"), y = placeholder<float>({4, 3}, "y"),
+              image = placeholder<float>({2, 8, 8, 3}, "image");
   expr<int> numbers = placeholder<int>({4}, "numbers"), index = placeholder<int>({}, "index");
   expr<bool> flag = placeholder<bool>({}, "flag"), truth = placeholder<bool>({4, 3}, "truth");
   expr<std::string> text = placeholder<std::string>({}, "text");
@@ -65,7 +66,9 @@ TEST_CASE_METHOD(fixture, "where values come from stands where it is written") {
 }
 
 TEST_CASE_METHOD(fixture, "the values of initialisers stand where they are drawn") {
-  for (const auto& first : {nn::zeros_initializer(), nn::random_uniform_initializer(), nn::glorot_uniform_initializer(), nn::glorot_normal_initializer(), nn::initializer({.distribution = nn::distribution::normal})}) {
+  for (const auto& first :
+       {nn::zeros_initializer(), nn::random_uniform_initializer(), nn::glorot_uniform_initializer(),
+        nn::glorot_normal_initializer(), nn::initializer({.distribution = nn::distribution::normal})}) {
     here([&] { (void)first.of<float>({4, 2}); });
     here([&] { (void)first.rows_of<float>({4, 2}, 1, 2); });
   }
@@ -91,9 +94,12 @@ TEST_CASE_METHOD(fixture, "what is done with a variable stands where it is writt
 TEST_CASE_METHOD(fixture, "elementwise functions stand where they are written") {
 #define HERE(function, ...) here([&] { (void)pn::function(__VA_ARGS__); })
   HERE(exp, x), HERE(log, x), HERE(log1p, x), HERE(sqrt, x), HERE(rsqrt, x), HERE(tanh, x), HERE(erf, x), HERE(erfc, x);
-  HERE(sin, x), HERE(cos, x), HERE(floor, x), HERE(ceil, x), HERE(round, x), HERE(square, x), HERE(abs, x), HERE(sign, x);
-  HERE(negative, x), HERE(sigmoid, x), HERE(elu, x), HERE(softplus, x), HERE(relu, x), HERE(nn::sigmoid, x), HERE(nn::tanh, x);
-  HERE(maximum, x, y), HERE(minimum, x, 0.0f), HERE(pow, x, y), HERE(add, x, y), HERE(subtract, x, y), HERE(multiply, x, y);
+  HERE(sin, x), HERE(cos, x), HERE(floor, x), HERE(ceil, x), HERE(round, x), HERE(square, x), HERE(abs, x),
+      HERE(sign, x);
+  HERE(negative, x), HERE(sigmoid, x), HERE(elu, x), HERE(softplus, x), HERE(relu, x), HERE(nn::sigmoid, x),
+      HERE(nn::tanh, x);
+  HERE(maximum, x, y), HERE(minimum, x, 0.0f), HERE(pow, x, y), HERE(add, x, y), HERE(subtract, x, y),
+      HERE(multiply, x, y);
   HERE(divide, x, y), HERE(equal, x, y), HERE(not_equal, x, y), HERE(bias_add, x, constant<float>({1, 2, 3}, "bias"));
 #undef HERE
   here([&] { (void)cast<int>(x); });
@@ -192,8 +198,14 @@ TEST_CASE_METHOD(fixture, "control flow stands where it is written, and its bodi
   const auto doubled = [&] { return x * 2.0f; };
   const auto product = [&] { return x * y; };
   here([&] { (void)cond(flag, doubled, product); });
-  here([&] { (void)cond(flag, [] { return 1.0f; }, [] { return 2.0f; }); });
-  here([&] { (void)cond(flag, [&] { return assign_add(step, step); }, [&] { return step.read(); }); });
+  here([&] {
+    (void)cond(
+        flag, [] { return 1.0f; }, [] { return 2.0f; });
+  });
+  here([&] {
+    (void)cond(
+        flag, [&] { return assign_add(step, step); }, [&] { return step.read(); });
+  });
   const auto chosen = cond(flag, doubled, product);
   here([&] { (void)gradients(chosen, x); });
   const auto goes_on = [](auto i, auto) { return i < 10; };

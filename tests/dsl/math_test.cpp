@@ -28,7 +28,8 @@ struct bench : own_graph {
   // The gradient of f at some points, as text.
   template <class F>
   std::string slopes(F f, std::initializer_list<float> points) {
-    const expr<float> x = constant(tensor<float>({static_cast<std::int64_t>(points.size())}, std::vector<float>(points)));
+    const expr<float> x =
+        constant(tensor<float>({static_cast<std::int64_t>(points.size())}, std::vector<float>(points)));
     return text(std::get<0>(gradients(expr<float>(f(x)), x)));
   }
 };
@@ -130,7 +131,8 @@ TEMPLATE_TEST_CASE("numbers of every dtype are chosen", "", float, double, std::
 TEST_CASE("texts are chosen, broadcast as numbers are") {
   bench b;
   const expr<bool> c = constant<bool>({true, false, true});
-  const expr<std::string> x = constant<std::string>({{"a", "b", "c"}, {"d", "e", "f"}}), y = constant(std::string("none"));
+  const expr<std::string> x = constant<std::string>({{"a", "b", "c"}, {"d", "e", "f"}}),
+                          y = constant(std::string("none"));
   CHECK(b.text(expr<std::string>(select(c, x, y))) == "[[\"a\", \"none\", \"c\"], [\"d\", \"none\", \"f\"]]");
 }
 
@@ -166,7 +168,9 @@ TEST_CASE("a functor with no room beside it takes its operands as they stand") {
 TEST_CASE("a derivative of more instructions than the compiler has room for is made when it is asked for") {
   bench b;
   const expr<double> x = constant(1.1);
-  const expr<double> y = pow(pow(pow(pow(x, 1.1), pow(x, .9)), pow(x, 1.2)) * pow(x, .3), pow(pow(x, .8), pow(x, .7)) * pow(x, 1.3) * pow(x, x)) * pow(x, x + pow(x, pow(x, x)));
+  const expr<double> y = pow(pow(pow(pow(x, 1.1), pow(x, .9)), pow(x, 1.2)) * pow(x, .3),
+                             pow(pow(x, .8), pow(x, .7)) * pow(x, 1.3) * pow(x, x)) *
+                         pow(x, x + pow(x, pow(x, x)));
   auto [dy] = gradients(y, x);
   const double h = 1e-6;
   session s{{.graph = &b.g}};

@@ -1,10 +1,10 @@
 // The mistakes that users of the DSL make most, and what each is told.
 //
-// The compiler refuses, in tests/rejected: operands of two dtypes, bools in arithmetic and comparisons, numbers in logic,
-// a fraction beside integers, functions of real numbers on integers, variables and placeholders made as operands, feeds,
-// fetches and assigned values of a wrong type, gradients by integers, branches that disagree, loops that lose a
-// variable, bodies that return nothing, predicates that are numbers, devices that do not parse, places without a kernel,
-// ops of one's own without one. What only shows when a graph is built or run is here.
+// The compiler refuses, in tests/rejected: operands of two dtypes, bools in arithmetic and comparisons, numbers in
+// logic, a fraction beside integers, functions of real numbers on integers, variables and placeholders made as
+// operands, feeds, fetches and assigned values of a wrong type, gradients by integers, branches that disagree, loops
+// that lose a variable, bodies that return nothing, predicates that are numbers, devices that do not parse, places
+// without a kernel, ops of one's own without one. What only shows when a graph is built or run is here.
 #include <catch2/catch.hpp>
 
 #include <pinion/session.hpp>
@@ -43,8 +43,12 @@ TEST_CASE("a matrix product of shapes that do not fit names both inner extents")
 TEST_CASE("shapes that do not broadcast are both named, with NumPy's rule") {
   fresh_graph f;
   auto w = pn::constant<float>({1, 2}, "w");
-  CHECK(outcome([&] { auto y = f.x + w; (void)y; }) ==
-        "invalid_argument: shapes [?, 3] and [2] do not broadcast: aligned at the last axis, extents must agree or one of them be 1");
+  CHECK(outcome([&] {
+          auto y = f.x + w;
+          (void)y;
+        }) ==
+        "invalid_argument: shapes [?, 3] and [2] do not broadcast: aligned at the last axis, extents must agree or one "
+        "of them be 1");
 }
 
 TEST_CASE("a gradient through an op that has none names the op and why") {
@@ -53,7 +57,8 @@ TEST_CASE("a gradient through an op that has none names the op and why") {
   auto y = pn::reduce_sum(pn::assign_add(v, f.row));
   const auto e = caught([&] { pn::gradients(y, f.row); });
   CHECK(e.code() == pn::errc::unimplemented);
-  CHECK(e.sentence() == "no gradient flows through AssignAdd: an assignment changes state; differentiate by the value assigned");
+  CHECK(e.sentence() ==
+        "no gradient flows through AssignAdd: an assignment changes state; differentiate by the value assigned");
   CHECK(e.node() == "AssignAdd");
 }
 
@@ -78,7 +83,9 @@ TEST_CASE("a placeholder that was not fed says what it wants") {
 TEST_CASE("a feed of a wrong shape names the placeholder and both shapes") {
   fresh_graph f;
   pn::session sess;
-  CHECK(outcome([&] { sess.run({{f.row, {1, 2}}}, f.row); }) == "invalid_argument: a value of shape [2] was fed to 'row', whose shape is [3]");
+  CHECK(outcome([&] {
+          sess.run({{f.row, {1, 2}}}, f.row);
+        }) == "invalid_argument: a value of shape [2] was fed to 'row', whose shape is [3]");
 }
 
 TEST_CASE("a variable that was not initialised says how to") {
@@ -86,7 +93,8 @@ TEST_CASE("a variable that was not initialised says how to") {
   auto v = pn::variable(1.0f, {.name = "v"});
   pn::session sess;
   CHECK(outcome([&] { sess.run(v); }) ==
-        "failed_precondition: variable 'v' is used before it was initialised; run its initializer() or pn::global_variables_initializer() first");
+        "failed_precondition: variable 'v' is used before it was initialised; run its initializer() or "
+        "pn::global_variables_initializer() first");
 }
 
 TEST_CASE("expressions of two graphs do not mix, nor does a session run another graph's") {
@@ -96,7 +104,10 @@ TEST_CASE("expressions of two graphs do not mix, nor does a session run another 
     auto use = other.as_default();
     return pn::expr<float>(pn::constant(1.0f, "far"));
   }();
-  CHECK(outcome([&] { auto y = f.row + far; (void)y; }) == "invalid_argument: 'far' belongs to another graph than the other operands");
+  CHECK(outcome([&] {
+          auto y = f.row + far;
+          (void)y;
+        }) == "invalid_argument: 'far' belongs to another graph than the other operands");
   pn::session sess;
   CHECK(outcome([&] { sess.run(far); }) == "invalid_argument: 'far' belongs to another graph than the session's");
 }
@@ -112,12 +123,16 @@ TEST_CASE("an expression whose graph is gone says so, wherever it is used") {
     v = pn::variable(1.0f);
     op = v.initializer();
   }
-  const std::string says = "failed_precondition: an expression, variable or operation is used whose graph is gone: it was destroyed, or "
-                           "reset_default_graph() replaced it; keep the graph as long as what was built in it";
+  const std::string says =
+      "failed_precondition: an expression, variable or operation is used whose graph is gone: it was destroyed, or "
+      "reset_default_graph() replaced it; keep the graph as long as what was built in it";
   pn::graph g;
   auto use = g.as_default();
   other = pn::constant(2.0f);
-  CHECK(outcome([&] { auto y = left + other; (void)y; }) == says);
+  CHECK(outcome([&] {
+          auto y = left + other;
+          (void)y;
+        }) == says);
   CHECK(outcome([&] { pn::assign(v, 2.0f); }) == says);
   CHECK(outcome([&] { left.name(); }) == says);
   CHECK(outcome([&] { pn::control_dependencies after{op}; }) == says);
@@ -129,32 +144,45 @@ TEST_CASE("an expression whose graph is gone says so, wherever it is used") {
 TEST_CASE("what was never assigned, and a temporary that was moved on, say so") {
   fresh_graph f;
   pn::expr<float> never;
-  CHECK(outcome([&] { auto y = never + f.row; (void)y; }) == "invalid_argument: an expression that was never assigned is used as an operand");
+  CHECK(outcome([&] {
+          auto y = never + f.row;
+          (void)y;
+        }) == "invalid_argument: an expression that was never assigned is used as an operand");
   pn::variable_handle<float> v;
-  CHECK(outcome([&] { auto y = f.row * v; (void)y; }).find("never assigned") != std::string::npos);
+  CHECK(outcome([&] {
+          auto y = f.row * v;
+          (void)y;
+        }).find("never assigned") != std::string::npos);
   auto a = f.row * 2.0f;
   auto b = std::move(a) + 1.0f;  // a's node became part of b's
-  CHECK(outcome([&] { auto y = a - b; (void)y; }) ==
-        "invalid_argument: a temporary expression was used after it was moved into another one; name it first");
+  CHECK(outcome([&] {
+          auto y = a - b;
+          (void)y;
+        }) == "invalid_argument: a temporary expression was used after it was moved into another one; name it first");
 }
 
 TEST_CASE("an axis that is not there, twice, or not squeezable, names the range") {
   fresh_graph f;
-  CHECK(outcome([&] { pn::reduce_sum(f.x, {.axes = {2}}); }) == "invalid_argument: axis 2 of a tensor of 2 dimensions: axes are in [-2, 2)");
+  CHECK(outcome([&] { pn::reduce_sum(f.x, {.axes = {2}}); }) ==
+        "invalid_argument: axis 2 of a tensor of 2 dimensions: axes are in [-2, 2)");
   CHECK(outcome([&] { pn::reduce_sum(f.x, {.axes = {0, -2}}); }) == "invalid_argument: axis 0 is reduced twice");
-  CHECK(outcome([&] { pn::squeeze(f.row, {0}); }) == "invalid_argument: axis 0 of a tensor of shape [3] is not of extent 1");
+  CHECK(outcome([&] { pn::squeeze(f.row, {0}); }) ==
+        "invalid_argument: axis 0 of a tensor of shape [3] is not of extent 1");
 }
 
 TEST_CASE("a reshape that does not fill its shape names both") {
   fresh_graph f;
-  CHECK(outcome([&] { pn::reshape(f.row, {2, 2}); }) == "invalid_argument: the 3 elements of a tensor of shape [3] do not fill the shape [2, 2]");
+  CHECK(outcome([&] {
+          pn::reshape(f.row, {2, 2});
+        }) == "invalid_argument: the 3 elements of a tensor of shape [3] do not fill the shape [2, 2]");
   CHECK(outcome([&] { pn::reshape(f.row, {-1, -1}); }) == "invalid_argument: the shape [?, ?] has more than one -1");
 }
 
 TEST_CASE("a value that does not fit its variable names both shapes") {
   fresh_graph f;
   auto v = pn::variable(pn::constant<float>({1, 2, 3}), {.name = "v"});
-  CHECK(outcome([&] { pn::assign(v, 1.0f); }) == "invalid_argument: a value of shape [] cannot be assigned to a variable of shape [3]");
+  CHECK(outcome([&] { pn::assign(v, 1.0f); }) ==
+        "invalid_argument: a value of shape [] cannot be assigned to a variable of shape [3]");
 }
 
 TEST_CASE("a loss that trains nothing says so") {
@@ -171,5 +199,7 @@ TEST_CASE("nothing to run, and a placeholder fed twice, say so") {
   fresh_graph f;
   pn::session sess;
   CHECK(outcome([&] { sess.run(); }) == "invalid_argument: run() was given nothing to fetch or run");
-  CHECK(outcome([&] { sess.run({{f.row, {1, 2, 3}}, {f.row, {1, 2, 3}}}, f.row); }) == "invalid_argument: 'row' was fed twice");
+  CHECK(outcome([&] {
+          sess.run({{f.row, {1, 2, 3}}, {f.row, {1, 2, 3}}}, f.row);
+        }) == "invalid_argument: 'row' was fed twice");
 }

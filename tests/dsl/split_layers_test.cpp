@@ -62,8 +62,11 @@ TEST_CASE_METHOD(fixture, "each device holds its part of a split layer, and the 
 }
 
 TEST_CASE_METHOD(fixture, "a layer that cannot be split says why") {
-  CHECK(refusal([&] { nn::split_dense(x, 4, {}, nn::elu); }, pn::errc::invalid_argument, "4 units", "over 0 devices") == "");
-  CHECK(refusal([&] { nn::split_dense(x, 1, two, nn::elu); }, pn::errc::invalid_argument, "1 units", "over 2 devices") == "");
+  CHECK(refusal([&] { nn::split_dense(x, 4, {}, nn::elu); }, pn::errc::invalid_argument, "4 units", "over 0 devices") ==
+        "");
+  CHECK(refusal([&] { nn::split_dense(x, 1, two, nn::elu); }, pn::errc::invalid_argument, "1 units",
+                "over 2 devices") == "");
   auto open = pn::placeholder<float>({pn::unknown, pn::unknown}, "open");
-  CHECK(refusal([&] { nn::split_dense(open, 4, two, nn::elu); }, pn::errc::invalid_argument, "'open'", "known number of columns") == "");
+  CHECK(refusal([&] { nn::split_dense(open, 4, two, nn::elu); }, pn::errc::invalid_argument, "'open'",
+                "known number of columns") == "");
 }

@@ -62,7 +62,9 @@ bool nobody_is_left() {
 // A task of an example that is going to die before it.
 class orphan {
  public:
-  explicit orphan(pid_t pid) : pid_(pid), end_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) { REQUIRE(end_ >= 0); }
+  explicit orphan(pid_t pid) : pid_(pid), end_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {
+    REQUIRE(end_ >= 0);
+  }
   orphan(const orphan&) = delete;
   ~orphan() { ::close(end_); }
   // Waits until it has ended, and takes leave of it; false where it does not end for long.

@@ -18,7 +18,9 @@ std::string counting(unsigned char first, int step) {
 }  // namespace
 
 TEST_CASE("the CRC-32C of known texts is the published one, masked and not") {
-  const std::string sentence = "\x1a\x11" "CRC test, one two";
+  const std::string sentence =
+      "\x1a\x11"
+      "CRC test, one two";
   const std::tuple<std::string, std::uint32_t, std::uint32_t> known[] = {
       {"", 0x00000000, 0xa282ead8},
       {"123456789", 0xe3069283, 0xc78ab0e5},
@@ -43,7 +45,8 @@ TEST_CASE("the table and the instruction agree at every length and alignment, an
     for (std::size_t n = 0; n < 80; ++n) {
       const std::uint32_t table = ~files::detail::crc32c_by_table(~0u, bytes.data() + from, n);
       REQUIRE(files::crc32c(bytes.data() + from, n) == table);
-      REQUIRE(files::crc32c(bytes.data() + from + n / 3, n - n / 3, files::crc32c(bytes.data() + from, n / 3)) == table);
+      REQUIRE(files::crc32c(bytes.data() + from + n / 3, n - n / 3, files::crc32c(bytes.data() + from, n / 3)) ==
+              table);
     }
   }
 }

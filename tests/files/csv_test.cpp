@@ -61,8 +61,12 @@ TEST_CASE("empty lines, a byte order mark and an empty file are no rows") {
   CHECK(rows("") == "");
   CHECK(rows("\n\r\n\n") == "");
   CHECK(rows("\n\na\n\nb\n\n") == "[a][b]");
-  CHECK(rows("\xef\xbb\xbf" "a,b\n") == "[a|b]");
-  CHECK(rows("\xef\xbb" "a\n") == "[\xef\xbb" "a]");
+  CHECK(rows("\xef\xbb\xbf"
+             "a,b\n") == "[a|b]");
+  CHECK(rows("\xef\xbb"
+             "a\n") ==
+        "[\xef\xbb"
+        "a]");
 }
 
 TEST_CASE("a header names the columns, and chosen ones come in the order asked for") {
@@ -84,7 +88,8 @@ TEST_CASE("a header names the columns, and chosen ones come in the order asked f
 TEST_CASE("a row that breaks the rules is data loss, with line and column") {
   CHECK(reading("a,b\nc\n") == "data_loss: f.csv, line 2: 1 fields, where the first row has 2");
   CHECK(reading("h,i\na,b,c\n", {.header = true}) == "data_loss: f.csv, line 2: 3 fields, where the first row has 2");
-  CHECK(reading("a,b\"c\n") == "data_loss: f.csv, line 1, column 2: a quote within a field that does not begin with one");
+  CHECK(reading("a,b\"c\n") ==
+        "data_loss: f.csv, line 1, column 2: a quote within a field that does not begin with one");
   CHECK(reading("a,\"b\"c\n") == "data_loss: f.csv, line 1, column 2: text after the quote that closes a field");
   CHECK(reading("a\n\"b\nc\n") == "data_loss: f.csv, line 4, column 1: the quote that opens on line 2 does not close");
   CHECK(reading("a\rb\n") == "data_loss: f.csv, line 1, column 2: a carriage return without a line feed after it");
@@ -98,7 +103,8 @@ TEST_CASE("columns are tensors of their types") {
   CHECK(n == pn::tensor<std::int64_t>::of({-7, 8}));
   CHECK(s == pn::tensor<std::string>::of({"a,b", ""}));
   CHECK(b == pn::tensor<bool>::of({true, false}));
-  CHECK(files::read_csv_matrix<int>(dir.write("m.csv", "1,2,3\n4,5,6\n")) == pn::tensor<int>::of({{1, 2, 3}, {4, 5, 6}}));
+  CHECK(files::read_csv_matrix<int>(dir.write("m.csv", "1,2,3\n4,5,6\n")) ==
+        pn::tensor<int>::of({{1, 2, 3}, {4, 5, 6}}));
   CHECK(files::read_csv_matrix<int>(dir.write("m.csv", "")).shape() == pn::shape{0, 0});
   CHECK(files::read_csv_matrix<int>(dir.write("m.csv", "a,b\n"), {.header = true}).shape() == pn::shape{0, 2});
 }

@@ -47,14 +47,19 @@ TEST_CASE("elements are big-endian, and small integers are widened") {
 TEST_CASE("what is no IDX file, or damaged, is data loss with the reason") {
   CHECK(reading("") == "data_loss: f is cut short: 0 bytes do not hold its header");
   CHECK(reading(six.substr(0, 11)) == "data_loss: f is cut short: 11 bytes do not hold its header");
-  for (const std::string other : {"01 00 08 01", "00 01 08 01", "00 00 0a 01", "00 00 00 01", "00 00 08 00", "00 00 08 09"})
+  for (const std::string other :
+       {"01 00 08 01", "00 01 08 01", "00 00 0a 01", "00 00 00 01", "00 00 08 00", "00 00 08 09"})
     CHECK(reading(from_hex(other + "00 00 00 00")) == "data_loss: f is no IDX file of 1 to 8 dimensions");
   CHECK(reading(six.substr(0, 17)) == "data_loss: f is cut short: it announces more items than the 5 it has");
   CHECK(reading(six + "abc") == "data_loss: f has 3 bytes more than it announces");
   CHECK(reading(six + std::string(100'000, 'x')) == "data_loss: f has 65536 or more bytes more than it announces");
-  CHECK(reading(from_hex("00 00 0e 08" + [] { std::string s; for (int i = 0; i < 8; ++i) s += " ff ff ff ff"; return s; }() + "00")) ==
-        "data_loss: f is cut short: it announces more items than the 0 it has");
-  CHECK(outcome([] { files::read_idx("/no/such/file"); }) == "not_found: cannot open /no/such/file: No such file or directory");
+  CHECK(reading(from_hex("00 00 0e 08" + [] {
+          std::string s;
+          for (int i = 0; i < 8; ++i) s += " ff ff ff ff";
+          return s;
+        }() + "00")) == "data_loss: f is cut short: it announces more items than the 0 it has");
+  CHECK(outcome([] { files::read_idx("/no/such/file"); }) ==
+        "not_found: cannot open /no/such/file: No such file or directory");
 }
 
 TEST_CASE("a changed or missing byte of an IDX file crashes nothing") {
@@ -97,11 +102,13 @@ TEST_CASE("a compressed file that is cut short, changed or too long is data loss
 }
 
 TEST_CASE("a small file that unpacks to far more than it announces is left early") {
-  CHECK(reading(packed(six + std::string(50'000'000, '\0'))) == "data_loss: f has 65536 or more bytes more than it announces");
+  CHECK(reading(packed(six + std::string(50'000'000, '\0'))) ==
+        "data_loss: f has 65536 or more bytes more than it announces");
 }
 #else
 TEST_CASE("without zlib a compressed file is refused with the package to install") {
-  CHECK_THAT(reading(from_hex("1f 8b 08 00")), Catch::StartsWith("unimplemented: f is compressed by gzip") && Catch::Contains("zlib1g-dev"));
+  CHECK_THAT(reading(from_hex("1f 8b 08 00")),
+             Catch::StartsWith("unimplemented: f is compressed by gzip") && Catch::Contains("zlib1g-dev"));
 }
 #endif
 
@@ -114,5 +121,6 @@ TEST_CASE("the real MNIST files, where PINION_MNIST_DIR names them, are whole") 
   CHECK(images.shape() == pn::shape{60000, 28, 28});
   CHECK(images.dtype() == pn::dtype::uint8);
   REQUIRE(labels.shape() == pn::shape{60000});
-  CHECK(std::vector<int>(labels.data<std::uint8_t>(), labels.data<std::uint8_t>() + 6) == std::vector<int>{5, 0, 4, 1, 9, 2});
+  CHECK(std::vector<int>(labels.data<std::uint8_t>(), labels.data<std::uint8_t>() + 6) ==
+        std::vector<int>{5, 0, 4, 1, 9, 2});
 }

@@ -10,8 +10,9 @@ namespace {
 namespace pn = pinion;
 namespace files = pinion::files;
 
-const std::string golden = from_hex("93 4e 55 4d 50 59 01 00 76 00") + "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }" +
-                           std::string(60, ' ') + "\n" + from_hex("00 00 80 3f 00 00 00 c0");
+const std::string golden = from_hex("93 4e 55 4d 50 59 01 00 76 00") +
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }" + std::string(60, ' ') + "\n" +
+                           from_hex("00 00 80 3f 00 00 00 c0");
 
 std::string file(const std::string& header, const std::string& data, char major = 1) {
   std::string bytes = "\x93NUMPY";
@@ -49,9 +50,11 @@ TEST_CASE("every dtype that NumPy has, and every shape, comes back as it was") {
   const folder dir;
   for (const auto type : {pn::dtype::float32, pn::dtype::float64, pn::dtype::int32, pn::dtype::int64, pn::dtype::uint8,
                           pn::dtype::boolean, pn::dtype::half}) {
-    for (const pn::shape& extent : {pn::shape{}, pn::shape{3}, pn::shape{2, 3}, pn::shape{2, 0}, pn::shape{1, 2, 1, 2, 1, 2, 1, 2}}) {
+    for (const pn::shape& extent :
+         {pn::shape{}, pn::shape{3}, pn::shape{2, 3}, pn::shape{2, 0}, pn::shape{1, 2, 1, 2, 1, 2, 1, 2}}) {
       pn::any_tensor t(type, extent);
-      for (std::size_t i = 0; i < t.bytes(); ++i) t.byte_data()[i] = static_cast<std::byte>(type == pn::dtype::boolean ? i % 2 : i);
+      for (std::size_t i = 0; i < t.bytes(); ++i)
+        t.byte_data()[i] = static_cast<std::byte>(type == pn::dtype::boolean ? i % 2 : i);
       files::write_npy(dir / "a.npy", t);
       const auto back = files::read_npy(dir / "a.npy");
       CHECK(back.dtype() == type);
@@ -87,7 +90,8 @@ TEST_CASE("big-endian elements are turned, and integers that pinion has not are 
 }
 
 TEST_CASE("column-major arrays are turned to rows") {
-  CHECK(read(file(header("<i4", "(2, 2)", "True"), from_hex("01000000 02000000 03000000 04000000"))) == any<int>({{1, 3}, {2, 4}}));
+  CHECK(read(file(header("<i4", "(2, 2)", "True"), from_hex("01000000 02000000 03000000 04000000"))) ==
+        any<int>({{1, 3}, {2, 4}}));
   CHECK(read(file(header("|u1", "(2, 3, 2)", "True"), from_hex("00 01 02 03 04 05 06 07 08 09 0a 0b"))) ==
         any<std::uint8_t>({{{0, 6}, {2, 8}, {4, 10}}, {{1, 7}, {3, 9}, {5, 11}}}));
   CHECK(read(file(header("|u1", "(2, 0)", "True"), "")).shape() == pn::shape{2, 0});
@@ -97,16 +101,20 @@ TEST_CASE("what is no .npy file, or damaged, is data loss with the reason") {
   using Catch::StartsWith;
   CHECK(reading("") == "data_loss: f is no .npy file");
   CHECK(reading("PK\3\4 and what follows") == "data_loss: f is no .npy file");
-  CHECK(reading(file(header("<f4", "(2,)"), "12345678", 4)) == "data_loss: f is of version 4 of .npy; known are 1 to 3");
-  CHECK(reading(file(std::string(10'001, ' '), "")) == "data_loss: f has a header of 10001 bytes, where NumPy reads 10000 at most");
+  CHECK(reading(file(header("<f4", "(2,)"), "12345678", 4)) ==
+        "data_loss: f is of version 4 of .npy; known are 1 to 3");
+  CHECK(reading(file(std::string(10'001, ' '), "")) ==
+        "data_loss: f has a header of 10001 bytes, where NumPy reads 10000 at most");
   CHECK(reading(golden.substr(0, 60)) == "data_loss: f is cut short within its header");
   CHECK(reading(golden.substr(0, 135)) == "data_loss: f is cut short: 7 bytes do not hold the shape [2]");
   CHECK(reading(file(header("<f4", "(99999999999, 99999999999)"), "")) ==
         "data_loss: f is cut short: 0 bytes do not hold the shape [99999999999, 99999999999]");
   CHECK(reading(file(header("<f4", "(2)"), "12345678")) == "data_loss: f has a shape that is no tuple");
-  CHECK_THAT(reading(file(header("<f4", "[2]"), "12345678")), StartsWith("data_loss: f has a header that is no dict of Python: no '('"));
+  CHECK_THAT(reading(file(header("<f4", "[2]"), "12345678")),
+             StartsWith("data_loss: f has a header that is no dict of Python: no '('"));
   CHECK(reading(file(header("<f4", "(-1,)"), "1234")) == "data_loss: f has a shape that is no tuple of numbers");
-  CHECK(reading(file(header("<f4", "(2,)", "false"), "12345678")) == "data_loss: f has a fortran_order that is neither True nor False");
+  CHECK(reading(file(header("<f4", "(2,)", "false"), "12345678")) ==
+        "data_loss: f has a fortran_order that is neither True nor False");
   CHECK(reading(file("{'descr': '<f4', 'fortran_order': False, 'shape': (), 'more': 1}", "1234")) ==
         "data_loss: f has a key 'more' too many in its header");
   CHECK(reading(file("{'descr': '<f4', 'shape': ()}", "1234")) ==
@@ -120,7 +128,8 @@ TEST_CASE("what is no .npy file, or damaged, is data loss with the reason") {
 TEST_CASE("elements that no dtype of pinion holds are unimplemented, by their name") {
   for (const std::string descr : {"|O", "|S5", "<U5", "<c8", "<u8", "bfloat16", "<f16", "=f4", "<f3", "|f4", "", "|V2"})
     CHECK(reading(file(header(descr, "()"), std::string(16, '\0'))) ==
-          "unimplemented: f holds elements of '" + descr + "'; pinion reads booleans, integers and floats (convert it with astype)");
+          "unimplemented: f holds elements of '" + descr +
+              "'; pinion reads booleans, integers and floats (convert it with astype)");
   CHECK(reading(file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}", "1234")) ==
         "unimplemented: f holds records; pinion reads arrays of plain numbers");
   CHECK(reading(file(header("<f4", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), "1234")) ==

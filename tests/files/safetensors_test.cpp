@@ -20,12 +20,14 @@ using pinion::dtype;
 using tensors = std::map<std::string, pn::any_tensor>;
 
 const std::string example_c = from_hex(
-    "38 00 00 00 00 00 00 00 7b 22 77 22 3a 7b 22 64 74 79 70 65 22 3a 22 46 33 32 22 2c 22 73 68 61 70 65 22 3a 5b 32 5d 2c"
+    "38 00 00 00 00 00 00 00 7b 22 77 22 3a 7b 22 64 74 79 70 65 22 3a 22 46 33 32 22 2c 22 73 68 61 70 65 22 3a 5b 32 "
+    "5d 2c"
     "22 64 61 74 61 5f 6f 66 66 73 65 74 73 22 3a 5b 30 2c 38 5d 7d 7d 20 20 | 00 00 80 3f 00 00 00 c0");
 
 pn::any_tensor raw(dtype type, const pn::shape& extent, unsigned fill = 1) {
   pn::any_tensor t(type, extent);
-  for (std::size_t i = 0; i < t.bytes(); ++i) t.byte_data()[i] = static_cast<std::byte>(type == dtype::boolean ? i % 2 : i * fill);
+  for (std::size_t i = 0; i < t.bytes(); ++i)
+    t.byte_data()[i] = static_cast<std::byte>(type == dtype::boolean ? i % 2 : i * fill);
   return t;
 }
 
@@ -51,13 +53,14 @@ TEST_CASE("a tensor without notes or checksums is written to the byte as others 
 
 TEST_CASE("the header is compact, notes first, larger elements first, then by name, padded to 8") {
   const folder dir;
-  files::write_safetensors(dir / "f",
-                           {{"b", any<bool>(true)}, {"a", any<int>({1, 2, 3})}, {"z", any<double>(1)}, {"c", any<float>(1)}},
-                           {.metadata = {{"step", "7"}}, .checksums = false});
-  CHECK(header_of(bytes_of(dir / "f")) ==
-        R"({"__metadata__":{"format":"pt","step":"7"},"z":{"dtype":"F64","shape":[],"data_offsets":[0,8]},)"
-        R"("c":{"dtype":"F32","shape":[],"data_offsets":[8,12]},"a":{"dtype":"I32","shape":[3],"data_offsets":[12,24]},)"
-        R"("b":{"dtype":"BOOL","shape":[],"data_offsets":[24,25]}}      )");
+  files::write_safetensors(
+      dir / "f", {{"b", any<bool>(true)}, {"a", any<int>({1, 2, 3})}, {"z", any<double>(1)}, {"c", any<float>(1)}},
+      {.metadata = {{"step", "7"}}, .checksums = false});
+  CHECK(
+      header_of(bytes_of(dir / "f")) ==
+      R"({"__metadata__":{"format":"pt","step":"7"},"z":{"dtype":"F64","shape":[],"data_offsets":[0,8]},)"
+      R"("c":{"dtype":"F32","shape":[],"data_offsets":[8,12]},"a":{"dtype":"I32","shape":[3],"data_offsets":[12,24]},)"
+      R"("b":{"dtype":"BOOL","shape":[],"data_offsets":[24,25]}}      )");
 }
 
 TEST_CASE("checksums are noted by name in hexadecimal, and metadata() does not show them") {
@@ -122,8 +125,9 @@ TEST_CASE("tensors are written one after another, in any order, and none is forg
   files::safetensors_writer writer(dir / "f", {{"a", dtype::float32, {2}}, {"b", dtype::int32, {}}});
   writer.write("b", any<int>(5));
   CHECK(outcome_in(dir, [&] { writer.commit(); }) == "failed_precondition: tensor 'a' of f was not written");
-  CHECK(outcome_in(dir, [&] { writer.write("a", any<float>({1, 2, 3})); }) ==
-        "invalid_argument: tensor 'a' of f was announced as float[2] and came as float[3]");
+  CHECK(outcome_in(dir, [&] {
+          writer.write("a", any<float>({1, 2, 3}));
+        }) == "invalid_argument: tensor 'a' of f was announced as float[2] and came as float[3]");
   CHECK(outcome_in(dir, [&] { writer.write("c", any<float>(1)); }) ==
         "invalid_argument: tensor 'c' of f was not announced");
   CHECK_FALSE(std::filesystem::exists(dir / "f"));
@@ -143,10 +147,13 @@ TEST_CASE("a tensor in pieces is the tensor, to the byte, checksum and all") {
   const folder dir;
   files::write_safetensors(dir / "whole", {{"t", whole}});
   files::safetensors_writer writer(dir / "cut", {{"t", dtype::float32, {5, 3}}});
-  const auto refused = [&](std::vector<pn::any_tensor> wrong) { return outcome_in(dir, [&] { writer.write_pieces("t", wrong); }); };
+  const auto refused = [&](std::vector<pn::any_tensor> wrong) {
+    return outcome_in(dir, [&] { writer.write_pieces("t", wrong); });
+  };
   CHECK(refused({pieces[0], raw(dtype::float32, {3, 2})}).find("'t'") != std::string::npos);
   CHECK(refused({pieces[0], raw(dtype::int32, {3, 3})}).find("not rows of one tensor") != std::string::npos);
-  CHECK(refused({raw(dtype::float32, {}), raw(dtype::float32, {})}).find("not rows of one tensor") != std::string::npos);
+  CHECK(refused({raw(dtype::float32, {}), raw(dtype::float32, {})}).find("not rows of one tensor") !=
+        std::string::npos);
   CHECK(refused({pieces[0]}).find("was announced as float[5, 3] and came as float[2, 3]") != std::string::npos);
   CHECK(refused({}).find("was announced") != std::string::npos);
   writer.write_pieces("t", pieces);
@@ -167,8 +174,9 @@ TEST_CASE("what a safetensors file cannot hold is refused with a sentence, and l
         "invalid_argument: a name or note of a safetensors file is not UTF-8: \"\\ufffd\"");
   CHECK(writing({}, {.metadata = {{"crc32c:x", ""}}}) ==
         "invalid_argument: the note 'crc32c:x' of f takes a name that is kept for checksums");
-  CHECK(outcome_in(dir, [&] { files::safetensors_writer(dir / "f", {{"a", dtype::int32, {}}, {"a", dtype::int32, {}}}); }) ==
-        "invalid_argument: tensor 'a' of f is there twice");
+  CHECK(outcome_in(dir, [&] {
+          files::safetensors_writer(dir / "f", {{"a", dtype::int32, {}}, {"a", dtype::int32, {}}});
+        }) == "invalid_argument: tensor 'a' of f is there twice");
   CHECK(dir.files() == 0);
 }
 
@@ -190,7 +198,9 @@ TEST_CASE("a full disk is resource_exhausted, by name, and what had the name sta
   ::getrlimit(RLIMIT_FSIZE, &old);
   const rlimit small{1000, old.rlim_max};
   ::setrlimit(RLIMIT_FSIZE, &small);
-  const std::string said = outcome_in(dir, [&] { files::write_safetensors(dir / "f", {{"w", raw(dtype::float32, {1000})}}); });
+  const std::string said = outcome_in(dir, [&] {
+    files::write_safetensors(dir / "f", {{"w", raw(dtype::float32, {1000})}});
+  });
   ::setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, handler);
   CHECK(said == "resource_exhausted: cannot write f: File too large");

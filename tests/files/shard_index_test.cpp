@@ -10,14 +10,17 @@ namespace {
 namespace files = pinion::files;
 using tensors = std::map<std::string, pinion::any_tensor>;
 
-const tensors four{{"a", any<float>({1, 2})}, {"b", any<float>({3, 4})}, {"c", any<float>({5, 6, 7, 8, 9})}, {"d", any<float>(1)}};
+const tensors four{
+    {"a", any<float>({1, 2})}, {"b", any<float>({3, 4})}, {"c", any<float>({5, 6, 7, 8, 9})}, {"d", any<float>(1)}};
 
 std::string reading(const std::string& json) {
   const folder dir;
   dir.write("f", json);
   return outcome_in(dir, [&] { files::read_shard_index(dir / "f"); });
 }
-std::string naming(const std::string& shard) { return reading(R"({"weight_map":{"w":")" + shard + R"("}})"); }
+std::string naming(const std::string& shard) {
+  return reading(R"({"weight_map":{"w":")" + shard + R"("}})");
+}
 
 }  // namespace
 
@@ -32,9 +35,9 @@ TEST_CASE("tensors are cut into shards in order, a large one alone, and the inde
   CHECK(path == dir / "model.safetensors.index.json");
   const files::sharded_safetensors_reader reader(path);
   CHECK(reader.index().weight_map == std::map<std::string, std::string>{{"a", "model-00001-of-00003.safetensors"},
-                                                                       {"b", "model-00001-of-00003.safetensors"},
-                                                                       {"c", "model-00002-of-00003.safetensors"},
-                                                                       {"d", "model-00003-of-00003.safetensors"}});
+                                                                        {"b", "model-00001-of-00003.safetensors"},
+                                                                        {"c", "model-00002-of-00003.safetensors"},
+                                                                        {"d", "model-00003-of-00003.safetensors"}});
   CHECK(reader.index().total_size == 40);
   for (const auto& [name, value] : four) CHECK(reader.read(name) == value);
   CHECK(outcome([&] { reader.read("e"); }) == "not_found: there is no tensor 'e' in the index of 3 safetensors files");
@@ -84,11 +87,13 @@ TEST_CASE("an index of others is read: other notes, no total, shards in folders 
 }
 
 TEST_CASE("a path that leaves the folder of the index is refused, when read and when written") {
-  for (const std::string out : {"/etc/passwd", "../x", "a/../../x", "a/..", "..", ".", "", "a/", "./x", "a\\\\b", "a\\u0000b"})
+  for (const std::string out :
+       {"/etc/passwd", "../x", "a/../../x", "a/..", "..", ".", "", "a/", "./x", "a\\\\b", "a\\u0000b"})
     CHECK_THAT(naming(out), Catch::EndsWith("which is not in its own folder"));
   const folder dir;
-  CHECK(outcome_in(dir, [&] { files::write_shard_index(dir / "i", {{{"w", "../x"}}, 1}); }) ==
-        "invalid_argument: the file '../x' of tensor 'w' is not in the folder of i");
+  CHECK(outcome_in(dir, [&] {
+          files::write_shard_index(dir / "i", {{{"w", "../x"}}, 1});
+        }) == "invalid_argument: the file '../x' of tensor 'w' is not in the folder of i");
 }
 
 TEST_CASE("an index that is not JSON of its form is data loss") {

@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include <pinion/graph/scopes.hpp>
 #include <pinion/op/source/spelling.hpp>
 #include <pinion/op/variable/spelling.hpp>
-#include <pinion/graph/scopes.hpp>
 
 #include "support/caught.hpp"
 #include "support/own_graph.hpp"
@@ -126,7 +126,10 @@ TEST_CASE("a group waits for its members and yields nothing") {
 TEST_CASE("operations of another graph, and none at all, are refused") {
   names n;
   graph other;
-  const auto stranger = [&] { const auto use = other.as_default(); return no_op("s"); }();
+  const auto stranger = [&] {
+    const auto use = other.as_default();
+    return no_op("s");
+  }();
   CHECK(outcome([&] { const control_dependencies after{stranger}; }) ==
         "invalid_argument: control_dependencies: node 's' belongs to another graph");
   CHECK(outcome([] { const control_dependencies after{operation{}}; }) ==

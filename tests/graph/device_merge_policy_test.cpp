@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include <pinion/graph/device_guard.hpp>
 #include <pinion/op/source/spelling.hpp>
 #include <pinion/op/variable/spelling.hpp>
-#include <pinion/graph/device_guard.hpp>
 
 #include "support/spec_table.hpp"
 
@@ -22,7 +22,8 @@ std::string answer(const std::string& rule, const pn::node_view& op) {
   if (rule.substr(0, 11) == "op.device||") return op.device().empty() ? rule.substr(11) : to_string(op.device());
   if (rule.substr(0, 3) == "if ") {
     const auto then = rule.find(" then "), otherwise = rule.find(" else ");
-    return op.op() == rule.substr(3, then - 3) ? rule.substr(then + 6, otherwise - then - 6) : rule.substr(otherwise + 6);
+    return op.op() == rule.substr(3, then - 3) ? rule.substr(then + 6, otherwise - then - 6)
+                                               : rule.substr(otherwise + 6);
   }
   return spec_table::text_of(rule);
 }
@@ -44,7 +45,8 @@ struct lays_over {
 struct answers_nothing {
   std::nullptr_t operator()(const pn::node_view&) { return nullptr; }
 };
-static_assert(pn::placement_policy<writes_string> && pn::placement_policy<writes_spec> && pn::placement_policy<lays_over>);
+static_assert(pn::placement_policy<writes_string> && pn::placement_policy<writes_spec> &&
+              pn::placement_policy<lays_over>);
 static_assert(!pn::placement_policy<answers_nothing>, "fn=>None cannot be written");
 
 pn::node_id make_node(pn::graph& g, const std::string& op) {

@@ -3,11 +3,11 @@
 
 #include <string>
 
+#include <pinion/graph/device_guard.hpp>
+#include <pinion/graph/scopes.hpp>
 #include <pinion/op/queue/spelling.hpp>
 #include <pinion/op/source/spelling.hpp>
 #include <pinion/op/variable/spelling.hpp>
-#include <pinion/graph/device_guard.hpp>
-#include <pinion/graph/scopes.hpp>
 
 #include "support/caught.hpp"
 
@@ -15,7 +15,9 @@ namespace {
 
 using namespace pinion;
 
-std::string request(const operation& op) { return to_string(op.requested_device()); }
+std::string request(const operation& op) {
+  return to_string(op.requested_device());
+}
 
 struct counts {
   int asked = 0;
@@ -48,9 +50,18 @@ TEST_CASE("a guard of any form is one and the same") {
   const auto use = g.as_default();
   for (int form = 0; form < 4; ++form) {
     const auto made = [&] {
-      if (form == 0) { const device on("/gpu:1"); return no_op(); }
-      if (form == 1) { const device on(at<"/gpu:1">); return no_op(); }
-      if (form == 2) { const device on(parse_device("/gpu:1")); return no_op(); }
+      if (form == 0) {
+        const device on("/gpu:1");
+        return no_op();
+      }
+      if (form == 1) {
+        const device on(at<"/gpu:1">);
+        return no_op();
+      }
+      if (form == 2) {
+        const device on(parse_device("/gpu:1"));
+        return no_op();
+      }
       const device on([](const node_view&) { return "/gpu:1"; });
       return no_op();
     }();
@@ -107,8 +118,12 @@ TEST_CASE("a policy sees the name, op, dtype, shape and bytes of a node, and the
 TEST_CASE("a policy may look at the graph, and at the nodes it sent somewhere before") {
   graph g;
   const auto use = g.as_default();
-  const auto anchor = [] { const device on("/task:3"); return no_op("anchor"); }();
-  const device near([&](const node_view& op) { return op.name() == "lost" ? device_spec{} : anchor.requested_device(); });
+  const auto anchor = [] {
+    const device on("/task:3");
+    return no_op("anchor");
+  }();
+  const device near(
+      [&](const node_view& op) { return op.name() == "lost" ? device_spec{} : anchor.requested_device(); });
   CHECK(request(no_op()) == "/task:3");
   CHECK(request(no_op("lost")) == "");
 }
@@ -193,7 +208,10 @@ TEST_CASE("inside a colocation with what asks for nothing guards have their say"
 TEST_CASE("of nested colocations the outermost that asks for a device has the last word") {
   graph g;
   const auto use = g.as_default();
-  const auto on = [](const char* where, const char* name) { const device here(where); return no_op(name); };
+  const auto on = [](const char* where, const char* name) {
+    const device here(where);
+    return no_op(name);
+  };
   const auto a = on("/task:1", "a"), b = on("/task:2", "b"), c = no_op("c");
   const colocate_with outermost(c), outer(a), inner(b);
   const auto n = no_op();
@@ -204,7 +222,10 @@ TEST_CASE("of nested colocations the outermost that asks for a device has the la
 TEST_CASE("a fresh read stands with its variable, not with what colocate_with names") {
   graph g;
   const auto use = g.as_default();
-  const auto on = [](const char* where, auto make) { const device here(where); return make(); };
+  const auto on = [](const char* where, auto make) {
+    const device here(where);
+    return make();
+  };
   const auto v = on("/cpu:0", [] { return variable(1.0f, {.name = "v"}); });
   const auto near = on("/cpu:1", [] { return no_op("near"); });
   const colocate_with beside(near);
@@ -234,14 +255,23 @@ TEST_CASE("nodes colocated with a colocated node join its group") {
   graph g;
   const auto use = g.as_default();
   const auto a = no_op("a");
-  const auto b = [&] { const colocate_with near(a); return no_op("b"); }();
-  const auto c = [&] { const colocate_with near(b); return no_op("c"); }();
+  const auto b = [&] {
+    const colocate_with near(a);
+    return no_op("b");
+  }();
+  const auto c = [&] {
+    const colocate_with near(b);
+    return no_op("c");
+  }();
   CHECK(c.node().colocation == std::vector<std::string>{"a"});
 }
 
 TEST_CASE("a scope is not opened around an operation of another graph, or of none") {
   graph g, other;
-  const auto foreign = [&] { const auto use = other.as_default(); return no_op("there"); }();
+  const auto foreign = [&] {
+    const auto use = other.as_default();
+    return no_op("there");
+  }();
   const auto use = g.as_default();
   const error e = caught([&] { const colocate_with near(foreign); });
   CHECK(e.sentence() == "colocate_with: node 'there' belongs to another graph");
@@ -255,7 +285,9 @@ TEST_CASE("a scope is not opened around an operation of another graph, or of non
 TEST_CASE("containers replace each other and mark only what has state") {
   graph g;
   const auto use = g.as_default();
-  const auto of = [](const variable_handle<float>& v) { return v.owner()[v.id()].attrs.get_or<std::string>("container", ""); };
+  const auto of = [](const variable_handle<float>& v) {
+    return v.owner()[v.id()].attrs.get_or<std::string>("container", "");
+  };
   const container box("experiment");
   CHECK(of(variable(1.0f)) == "experiment");
   {

@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include <pinion/graph/scopes.hpp>
 #include <pinion/op/source/spelling.hpp>
 #include <pinion/op/variable/spelling.hpp>
-#include <pinion/graph/scopes.hpp>
 
 #include "support/caught.hpp"
 
@@ -88,7 +88,8 @@ TEST_CASE("variables have their four names, made unique together") {
   const auto a = variable(1.0f, {.name = "a"}), b = variable(2.0f, {.name = "a"});
   CHECK(a.name() == "a");
   CHECK(b.name() == "a_1");
-  for (std::string_view name : {"a/initial_value", "a/Assign", "a/read", "a_1/initial_value", "a_1/Assign", "a_1/read"}) {
+  for (std::string_view name :
+       {"a/initial_value", "a/Assign", "a/read", "a_1/initial_value", "a_1/Assign", "a_1/read"}) {
     INFO(name);
     CHECK(g.find(name));
   }

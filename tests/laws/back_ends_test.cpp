@@ -21,9 +21,12 @@ void instantiate() {
   constexpr bool mask = scalar::facts(p.code[p.results[0].value].op).yields_mask;
   using R = std::conditional_t<mask, bool, T>;
   using leaf = std::conditional_t<scalar::of_masks<F>, dsl::mask_argument, dsl::number_argument>;
-  if constexpr (F::arity == 1) dsl::instantiate_kernels<dsl::mapped<F, T, R, leaf>>();
-  else if constexpr (F::arity == 2) dsl::instantiate_kernels<dsl::mapped<F, T, R, leaf, leaf>>();
-  else dsl::instantiate_kernels<dsl::mapped<F, T, R, dsl::mask_argument, leaf, leaf>>();
+  if constexpr (F::arity == 1)
+    dsl::instantiate_kernels<dsl::mapped<F, T, R, leaf>>();
+  else if constexpr (F::arity == 2)
+    dsl::instantiate_kernels<dsl::mapped<F, T, R, leaf, leaf>>();
+  else
+    dsl::instantiate_kernels<dsl::mapped<F, T, R, dsl::mask_argument, leaf, leaf>>();
 }
 
 std::vector<double> values(bool mask, std::size_t count, unsigned seed) {
@@ -31,7 +34,8 @@ std::vector<double> values(bool mask, std::size_t count, unsigned seed) {
   std::vector<double> all{0.0, -0.0, 1, -1, 0.5, 2, INFINITY, -INFINITY, NAN, 1e-40, 1e30, -1e30, 88, -104, 3, -0.25};
   while (all.size() < count) all.push_back(std::uniform_real_distribution<double>(-10, 10)(bits));
   std::shuffle(all.begin(), all.end(), bits);
-  if (mask) for (double& v : all) v = v > 0;
+  if (mask)
+    for (double& v : all) v = v > 0;
   return all;
 }
 
@@ -65,8 +69,10 @@ std::vector<row> run_program(const op::program_runner& run, const std::vector<ro
   run(s);
   std::vector<row> y;
   for (std::size_t k = 0; k < p.results.size(); ++k)
-    if (p.results[k].type == dtype::boolean) y.emplace_back(bools[k].get(), bools[k].get() + n);
-    else y.emplace_back(out[k].begin(), out[k].end());
+    if (p.results[k].type == dtype::boolean)
+      y.emplace_back(bools[k].get(), bools[k].get() + n);
+    else
+      y.emplace_back(out[k].begin(), out[k].end());
   return y;
 }
 
@@ -75,7 +81,8 @@ void check(std::string_view name, const scalar::program& p) {
   constexpr std::size_t n = 83;
   std::vector<row> x;
   for (scalar::value_id k = 0; k < p.inputs; ++k) {
-    const bool mask = std::any_of(p.code.begin(), p.code.end(), [&](auto& c) { return c.op == scalar::opcode::input_mask && c.a == k; });
+    const bool mask = std::any_of(p.code.begin(), p.code.end(),
+                                  [&](auto& c) { return c.op == scalar::opcode::input_mask && c.a == k; });
     x.push_back(values(mask, n, 3 + k));
     for (double& v : x.back()) v = static_cast<double>(static_cast<T>(v));
   }
@@ -95,8 +102,9 @@ void check(std::string_view name, const scalar::program& p) {
         if (admits(want, a[k][i], type) && admits(want, b[k][i], type)) continue;
         std::string from;
         for (double v : at) from += " " + std::to_string(v);
-        FAIL_CHECK(name << " on " << scalar::isa::name(isa) << " result " << k << " of" << from << ": compiled " << a[k][i]
-                        << ", interpreted " << b[k][i] << ", plainly " << want.value << " +- " << want.slack);
+        FAIL_CHECK(name << " on " << scalar::isa::name(isa) << " result " << k << " of" << from << ": compiled "
+                        << a[k][i] << ", interpreted " << b[k][i] << ", plainly " << want.value << " +- "
+                        << want.slack);
       }
     ledger::get().count("(d) compiled = interpreted = plain, in each instruction set", name);
   }
@@ -127,7 +135,8 @@ TEST_CASE("the optimizers' rules, too, are the same in every instruction set and
     std::array<double, Rule::numbers> numbers;
     numbers.fill(.25);
     op::instantiate_rule<Rule>();
-    check<T>("a rule of " + std::to_string(Rule::states) + " states and " + std::to_string(Rule::numbers) + " numbers", op::rule_program<Rule, Rate>(dtype_of<T>, numbers));
+    check<T>("a rule of " + std::to_string(Rule::states) + " states and " + std::to_string(Rule::numbers) + " numbers",
+             op::rule_program<Rule, Rate>(dtype_of<T>, numbers));
   };
   for_each_type(rules::all{}, [&]<class Rule>() {
     check_rule.template operator()<Rule, op::rate_is::input, float>();

@@ -14,8 +14,8 @@
 #include "laws/ops/reduce.hpp"
 #include "laws/ops/slice.hpp"
 #include "laws/ops/source.hpp"
-#include "laws/ops/sync.hpp"
 #include "laws/ops/summary.hpp"
+#include "laws/ops/sync.hpp"
 #include "laws/ops/variable.hpp"
 
 namespace laws {
@@ -23,8 +23,9 @@ namespace laws {
 const std::vector<row>& all_rows() {
   static const auto rows = [] {
     std::vector<row> all;
-    for (const auto& family : {control_rows(), conv_rows(), gather_rows(), layout_rows(), map_rows(), matmul_rows(), nn_rows(), queue_rows(), random_rows(),
-                               reduce_rows(), slice_rows(), source_rows(), summary_rows(), sync_rows(), variable_rows()})
+    for (const auto& family :
+         {control_rows(), conv_rows(), gather_rows(), layout_rows(), map_rows(), matmul_rows(), nn_rows(), queue_rows(),
+          random_rows(), reduce_rows(), slice_rows(), source_rows(), summary_rows(), sync_rows(), variable_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

@@ -32,14 +32,23 @@ struct probe {
   }
 
   output feed(const any_tensor& t) {
-    return {build(g, {.op = "Placeholder", .base_name = "in", .attrs = {{"dtype", t.dtype()}, {"shape", extent ? shape::any() : t.shape()}}}), 0};
+    return {build(g, {.op = "Placeholder",
+                      .base_name = "in",
+                      .attrs = {{"dtype", t.dtype()}, {"shape", extent ? shape::any() : t.shape()}}}),
+            0};
   }
   // Times weights of about one, which tell elements apart.
   output weighted(output x, unsigned seed) {
-    const any_tensor w = random_value({}, {extent.value_or(g.type_of(x).shape), role::number, 0.5, 1.5}, dtype::float64, seed);
+    const any_tensor w =
+        random_value({}, {extent.value_or(g.type_of(x).shape), role::number, 0.5, 1.5}, dtype::float64, seed);
     const output by{build(g, {.op = "Const", .base_name = "w", .attrs = {{"value", w}}}), 0};
-    return {build(g, {.op = "Mul", .base_name = "y", .inputs = {x, by},
-                      .attrs = {{"program", program_ptr(std::make_shared<scalar::program>(*map_program("Mul", dtype::float64)))}}}), 0};
+    return {
+        build(g, {.op = "Mul",
+                  .base_name = "y",
+                  .inputs = {x, by},
+                  .attrs = {{"program",
+                             program_ptr(std::make_shared<scalar::program>(*map_program("Mul", dtype::float64)))}}}),
+        0};
   }
   // The gradient of y by an input, dense; none where y does not depend on it.
   std::optional<output> gradient(std::size_t by) {
@@ -115,7 +124,8 @@ TEST_CASE("the gradient of every op is that of central differences") {
       const auto gradient = p.gradient(by);
       if (!gradient) {  // then nothing may change, except where the op is a part of a gradient that takes only shapes
         for (std::int64_t i = 0; s.smooth && i < p.values[by].count(); ++i)
-          CHECK(p.objective(by, static_cast<std::size_t>(i), 1e-3) == Approx(p.objective(by, static_cast<std::size_t>(i), -1e-3)));
+          CHECK(p.objective(by, static_cast<std::size_t>(i), 1e-3) ==
+                Approx(p.objective(by, static_cast<std::size_t>(i), -1e-3)));
       } else if (s.smooth) {
         CHECK(p.error_by(by, *gradient) < 1e-7);
       } else {

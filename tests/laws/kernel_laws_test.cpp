@@ -14,12 +14,10 @@ std::vector<std::vector<any_tensor>> special_values(const sample& s, dtype key) 
   const bool single = key == dtype::float32;
   const double tiny = single ? std::numeric_limits<float>::denorm_min() : std::numeric_limits<double>::denorm_min();
   const double least = single ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
-  const std::vector<std::vector<double>> rounds{{0.0, -0.0, 1, -1, tiny, -tiny},
-                                                {inf, 1, -0.0, 2, 0.5},
-                                                {-inf, 1, 0.0, 2, 0.5},
-                                                {NAN, 1, -2, 0, 0.5},
-                                                {largest(key), 1, 0.5, least},
-                                                {-largest(key), 1, 0.5, -least, 88, -104, 1e-3, 709}};
+  const std::vector<std::vector<double>> rounds{
+      {0.0, -0.0, 1, -1, tiny, -tiny}, {inf, 1, -0.0, 2, 0.5},
+      {-inf, 1, 0.0, 2, 0.5},          {NAN, 1, -2, 0, 0.5},
+      {largest(key), 1, 0.5, least},   {-largest(key), 1, 0.5, -least, 88, -104, 1e-3, 709}};
   std::vector<std::vector<any_tensor>> all;
   for (const auto& values : rounds) {
     auto inputs = random_values(s, key);
@@ -43,12 +41,14 @@ std::vector<std::vector<any_tensor>> special_values(const sample& s, dtype key) 
 
 // What is wrong with what a call yields; empty where nothing is.
 std::string fault_of(const call& c, const std::vector<any_tensor>& got, const expectation& want) {
-  if (got.size() != want.outputs.size()) return "yields " + std::to_string(got.size()) + " outputs, not " + std::to_string(want.outputs.size());
+  if (got.size() != want.outputs.size())
+    return "yields " + std::to_string(got.size()) + " outputs, not " + std::to_string(want.outputs.size());
   for (std::size_t o = 0; o < got.size(); ++o) {
     if (got[o].empty() || got[o].dtype() == dtype::string) continue;
     const auto y = numbers(got[o]);
     if (y.size() != want.outputs[o].size())
-      return "output " + std::to_string(o) + " has " + std::to_string(y.size()) + " elements, not " + std::to_string(want.outputs[o].size());
+      return "output " + std::to_string(o) + " has " + std::to_string(y.size()) + " elements, not " +
+             std::to_string(want.outputs[o].size());
     for (std::size_t i = 0; i < y.size(); ++i) {
       const ranged& w = want.outputs[o][i];
       if (admits(w, y[i], got[o].dtype())) continue;
@@ -56,7 +56,8 @@ std::string fault_of(const call& c, const std::vector<any_tensor>& got, const ex
       std::snprintf(text, sizeof text, "output %zu [%zu] is %.17g, not %.17g +- %.3g", o, i, y[i], w.value, w.slack);
       std::string inputs;
       for (const any_tensor& t : c.inputs)
-        if (t.count() == got[o].count() && t.dtype() != dtype::string) inputs += " from " + std::to_string(numbers(t)[i]);
+        if (t.count() == got[o].count() && t.dtype() != dtype::string)
+          inputs += " from " + std::to_string(numbers(t)[i]);
       return text + inputs;
     }
   }
@@ -74,8 +75,8 @@ bool runs_alone(std::string_view op) {
 // Does the outcome of the largest numbers depend on the order in which a kernel adds or multiplies?
 bool adds_up(std::string_view op) {
   return op == "Sum" || op == "Mean" || op == "Prod" || op == "MatMul" || op == "MapGrad" || op == "ScatterDense" ||
-         (op.find("Apply") != op.npos && op.find("GradientDescent") == op.npos) || op == "TileGrad" || op == "AvgPool" || op == "AvgPoolGrad" || op == "MaxPoolGrad" ||
-         op.substr(0, 6) == "Conv2D";
+         (op.find("Apply") != op.npos && op.find("GradientDescent") == op.npos) || op == "TileGrad" ||
+         op == "AvgPool" || op == "AvgPoolGrad" || op == "MaxPoolGrad" || op.substr(0, 6) == "Conv2D";
 }
 
 }  // namespace
@@ -96,7 +97,8 @@ TEST_CASE("every op of the catalogue has a sample, for every dtype that its kern
       INFO(to_string(key));
       CHECK(found > 0);
     }
-    ledger::get().count("a sample for every op and declared dtype", Op::name, static_cast<int>(samples_of(Op::name).size()));
+    ledger::get().count("a sample for every op and declared dtype", Op::name,
+                        static_cast<int>(samples_of(Op::name).size()));
   });
 }
 
@@ -114,7 +116,8 @@ TEST_CASE("a kernel yields the dtype and the shape that the shape function said,
         CHECK(said[o].dtype == got[o].dtype());
         INFO(to_string(said[o].shape) << " said, " << to_string(got[o].shape()) << " yielded");
         CHECK(fits(got[o].shape(), said[o].shape));
-        if (k == knowledge::all && op != "PartitionIndices") CHECK(said[o].shape == got[o].shape());  // that is by what the indices are
+        if (k == knowledge::all && op != "PartitionIndices")
+          CHECK(said[o].shape == got[o].shape());  // that is by what the indices are
       }
       ledger::get().count("(a) shape function = kernel, shapes known or not", op);
     }
@@ -134,7 +137,8 @@ TEST_CASE("a kernel computes what plain loops over doubles compute") {
     };
     check(random_values(s, key), "random");
     const auto numbers = s.numbers.value_or(key);
-    if (!is_floating(numbers) || op == "ProdGrad" || op == "Cast") return;  // a cast of what does not fit is unspecified
+    if (!is_floating(numbers) || op == "ProdGrad" || op == "Cast")
+      return;  // a cast of what does not fit is unspecified
     const auto rounds = special_values(s, numbers);
     for (std::size_t r = 0; r < rounds.size() - (adds_up(op) ? 2 : 0); ++r) check(rounds[r], "special");
   });
@@ -143,7 +147,8 @@ TEST_CASE("a kernel computes what plain loops over doubles compute") {
 TEST_CASE("a seeded random tensor begins with every smaller one") {
   for (std::string_view op : {"RandomUniform", "RandomStandardNormal", "TruncatedNormal"})
     for (dtype key : types_of(definition_of(op).kernels.cpu)) {
-      const auto small = run(call_of(op, samples_of(op, 3, 5)[0], key)), large = run(call_of(op, samples_of(op, 30, 50)[0], key));
+      const auto small = run(call_of(op, samples_of(op, 3, 5)[0], key)),
+                 large = run(call_of(op, samples_of(op, 30, 50)[0], key));
       INFO(op << " of " << to_string(key));
       CHECK(std::memcmp(small[0].raw(), large[0].raw(), small[0].bytes()) == 0);
       CHECK(small[0].dtype() == key);
@@ -155,7 +160,9 @@ TEST_CASE("a simulated GPU computes the bits of the CPU, for every dtype declare
   for_each_type(op::catalogue{}, [&]<class Op>() {
     for (const sample& s : samples_of(Op::name))
       for (dtype key : types_of(Op::kernels.gpu)) {
-        if (!makes_sense(Op::name, key) || !runs_alone(Op::name) || key == dtype::string || key == dtype::invalid || s.numbers == dtype::string) continue;
+        if (!makes_sense(Op::name, key) || !runs_alone(Op::name) || key == dtype::string || key == dtype::invalid ||
+            s.numbers == dtype::string)
+          continue;
         const call c = call_of(Op::name, s, key);
         INFO(title(Op::name, s, key));
         const auto cpu = run(c), gpu = run(c, place::sim_gpu);
@@ -186,7 +193,9 @@ TEST_CASE("a kernel that is not declared is refused with a sentence") {
         } catch (const error& e) {
           INFO(e.what());
           const bool at_once = e.code() == errc::invalid_argument && e.node() == "node";
-          const bool later = e.code() == errc::unimplemented && e.sentence().find(std::string(Op::name) + " has no " + std::string(to_string(key)) + " kernel on ") == 0;
+          const bool later =
+              e.code() == errc::unimplemented &&
+              e.sentence().find(std::string(Op::name) + " has no " + std::string(to_string(key)) + " kernel on ") == 0;
           CHECK((at_once || later));
           ledger::get().count("(e) undeclared kernels are refused with a sentence", Op::name);
         }
@@ -216,7 +225,8 @@ TEST_CASE("one, two and four threads compute the same bits") {
     const std::size_t count = std::min<std::size_t>(samples.size(), mapped_op<Op> ? 2 : 3);
     for (std::size_t i = 0; i < count; ++i)
       for (dtype key : {dtype::float32, dtype::float64, dtype::int64}) {
-        if (!Op::kernels.cpu.has(key) || !makes_sense(Op::name, key) || (mapped_op<Op> && key == dtype::float64)) continue;
+        if (!Op::kernels.cpu.has(key) || !makes_sense(Op::name, key) || (mapped_op<Op> && key == dtype::float64))
+          continue;
         const call c = call_of(Op::name, samples[i], key);
         INFO(title(Op::name, samples[i], key));
         const auto one = run(c);

@@ -30,7 +30,9 @@ inline call call_of(std::string_view op, const sample& s, dtype key, std::vector
   c.resource_attrs = s.resource_attrs(key);
   return c;
 }
-inline call call_of(std::string_view op, const sample& s, dtype key) { return call_of(op, s, key, random_values(s, key)); }
+inline call call_of(std::string_view op, const sample& s, dtype key) {
+  return call_of(op, s, key, random_values(s, key));
+}
 
 // How much of the inputs' shapes is known while the graph is built.
 enum class knowledge { all, rank, nothing };
@@ -45,9 +47,13 @@ inline node_id build_call(graph& g, const call& c, knowledge k = knowledge::all)
       continue;
     }
     const bool state = c.is_state.size() > i && c.is_state[i];
-    const shape known = k == knowledge::all || state ? t.shape() : k == knowledge::rank ? shape::unknown_of_rank(t.shape().rank()) : shape::any();
-    inputs.push_back({build(g, {.op = state ? "VariableV2" : "Placeholder", .base_name = "in",
-                                .attrs = {{"dtype", t.dtype()}, {"shape", known}}}), 0});
+    const shape known = k == knowledge::all || state ? t.shape()
+                        : k == knowledge::rank       ? shape::unknown_of_rank(t.shape().rank())
+                                                     : shape::any();
+    inputs.push_back({build(g, {.op = state ? "VariableV2" : "Placeholder",
+                                .base_name = "in",
+                                .attrs = {{"dtype", t.dtype()}, {"shape", known}}}),
+                      0});
   }
   return build(g, {.op = c.op, .base_name = "node", .inputs = std::move(inputs), .attrs = c.attrs});
 }
@@ -68,7 +74,8 @@ class local_resources final : public resource_manager {
 enum class place { cpu, sim_gpu };
 
 inline std::unique_ptr<devices::device> make_device(place where) {
-  if (where == place::cpu) return std::make_unique<devices::cpu_device>(parse_device("/job:localhost/replica:0/task:0/cpu:0"));
+  if (where == place::cpu)
+    return std::make_unique<devices::cpu_device>(parse_device("/job:localhost/replica:0/task:0/cpu:0"));
   return std::make_unique<devices::sim_device>(parse_device("/job:localhost/replica:0/task:0/gpu:0"), sim::gpu());
 }
 

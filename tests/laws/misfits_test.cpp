@@ -27,7 +27,11 @@ TEST_CASE("inputs of a wrong rank, shape or dtype are refused, and the node is n
     for (const misfit& m : r.misfits) {
       INFO(m.op << " expected to say: " << m.says);
       graph g;
-      CHECK(refusal([&] { build_call(g, {std::string(m.op), m.inputs, {}, m.attrs, m.resource, m.resource_attrs}); }, m.says) == "");
+      CHECK(refusal(
+                [&] {
+                  build_call(g, {std::string(m.op), m.inputs, {}, m.attrs, m.resource, m.resource_attrs});
+                },
+                m.says) == "");
       ledger::get().count("(g) wrong rank, shape or dtype is refused", m.op);
     }
 }
@@ -36,7 +40,11 @@ TEST_CASE("a value that does not fit its variable is refused, and the node is na
   for (std::string_view op : {"Assign", "AssignAdd", "AssignSub", "AssignMul"}) {
     graph g;
     CHECK(refusal([&] { build_call(g, {std::string(op), {f({2}), f({3})}, {true, false}, {}}); }, "[3]") == "");
-    CHECK(refusal([&] { build_call(g, {std::string(op), {f({2}), d({2})}, {true, false}, {}}); }, "double value") == "");
+    CHECK(refusal(
+              [&] {
+                build_call(g, {std::string(op), {f({2}), d({2})}, {true, false}, {}});
+              },
+              "double value") == "");
     ledger::get().count("(g) wrong rank, shape or dtype is refused", op, 2);
   }
 }
@@ -66,14 +74,15 @@ TEST_CASE("a gradient or a rate that does not fit its variable is refused, and t
 }
 
 TEST_CASE("every op has a row, with nodes of it and with what it refuses, or takes anything") {
-  const std::set<std::string_view> tested_above{"ApplyGradientDescent", "ApplyMomentum",         "ApplyAdagrad",
+  const std::set<std::string_view> tested_above{"ApplyGradientDescent", "ApplyMomentum",        "ApplyAdagrad",
                                                 "ApplyRMSProp",         "ApplyCenteredRMSProp", "ApplyAdam"};
   for_each_type(op::catalogue{}, [&]<class Op>() {
     INFO(Op::name);
     const row* r = row_of(Op::name);
     REQUIRE(r != nullptr);
     CHECK(!samples_of(Op::name).empty());
-    const bool refuses = std::any_of(r->misfits.begin(), r->misfits.end(), [](const misfit& m) { return m.op == Op::name; });
+    const bool refuses =
+        std::any_of(r->misfits.begin(), r->misfits.end(), [](const misfit& m) { return m.op == Op::name; });
     CHECK((refuses || tested_above.count(Op::name) == 1) != r->takes_anything);
   });
 }

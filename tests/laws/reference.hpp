@@ -22,14 +22,16 @@ inline bool admits(const ranged& want, double got, dtype type) {
   if (!is_floating(type)) {
     if (!std::isfinite(want.value)) return true;  // unspecified
     return visit_plain(type, [&]<class T>() {
-      return std::abs(want.value - got) <= want.slack || static_cast<T>(static_cast<std::int64_t>(want.value)) == static_cast<T>(got);
+      return std::abs(want.value - got) <= want.slack ||
+             static_cast<T>(static_cast<std::int64_t>(want.value)) == static_cast<T>(got);
     });
   }
   if (std::isinf(want.slack) || std::isnan(want.slack)) return true;
   if (std::isnan(want.value) || std::isnan(got)) return std::isnan(want.value) && std::isnan(got);
   if (got == want.value) return true;
   const double most = largest(type), edge = most - 2 * spacing(type, most);
-  if (std::isinf(got)) return std::signbit(got) == std::signbit(want.value) && std::abs(want.value) + want.slack >= edge;
+  if (std::isinf(got))
+    return std::signbit(got) == std::signbit(want.value) && std::abs(want.value) + want.slack >= edge;
   if (std::isinf(want.value)) return false;
   if (std::abs(want.value) > most) return std::abs(got) >= edge - want.slack;
   return std::abs(got - want.value) <= want.slack + spacing(type, want.value) / 2;

@@ -18,8 +18,8 @@ namespace laws {
 
 using namespace pinion;
 
-// What stands at an input: numbers in [low, high], bools, indices in [0, high), a variable that holds numbers, numbers of
-// which each row adds up to 1, or the handle of a resource.
+// What stands at an input: numbers in [low, high], bools, indices in [0, high), a variable that holds numbers, numbers
+// of which each row adds up to 1, or the handle of a resource.
 enum class role { number, mask, index32, index64, state, distribution, handle };
 struct input {
   shape extent;
@@ -97,7 +97,8 @@ inline std::size_t broadcast_index(const shape& whole, const shape& part, std::i
 inline std::size_t reduced_index(const shape& x, const attributes& attrs, std::int64_t e) {
   std::vector<bool> gone(static_cast<std::size_t>(x.rank()), !attrs.has("axes"));
   if (attrs.has("axes"))
-    for (std::int64_t axis : attrs.get<integers>("axes")) gone[static_cast<std::size_t>(axis < 0 ? axis + x.rank() : axis)] = true;
+    for (std::int64_t axis : attrs.get<integers>("axes"))
+      gone[static_cast<std::size_t>(axis < 0 ? axis + x.rank() : axis)] = true;
   std::int64_t at = 0, stride = 1;
   for (int axis = x.rank() - 1; axis >= 0; --axis) {
     const std::int64_t i = e % x[axis];
@@ -175,16 +176,21 @@ inline any_tensor random_value(const sample& s, const input& i, dtype key, unsig
   visit_plain(t.dtype(), [&]<class T>() {
     for (std::int64_t e = 0; e < t.count(); ++e) {
       const double low = std::is_unsigned_v<T> ? std::max(i.low, 0.0) : i.low;
-      if constexpr (std::is_same_v<T, bool>) t.data<T>()[e] = i.low >= 0.5 || bits() % 2;
-      else if constexpr (std::is_floating_point_v<T>) t.data<T>()[e] = static_cast<T>(std::uniform_real_distribution<double>(i.low, i.high)(bits));
-      else t.data<T>()[e] = static_cast<T>(std::uniform_int_distribution<std::int64_t>(static_cast<std::int64_t>(std::ceil(low)), static_cast<std::int64_t>(i.high) - index)(bits));
+      if constexpr (std::is_same_v<T, bool>)
+        t.data<T>()[e] = i.low >= 0.5 || bits() % 2;
+      else if constexpr (std::is_floating_point_v<T>)
+        t.data<T>()[e] = static_cast<T>(std::uniform_real_distribution<double>(i.low, i.high)(bits));
+      else
+        t.data<T>()[e] = static_cast<T>(std::uniform_int_distribution<std::int64_t>(
+            static_cast<std::int64_t>(std::ceil(low)), static_cast<std::int64_t>(i.high) - index)(bits));
     }
     if (i.is != role::distribution) return;
     const std::int64_t n = i.extent[i.extent.rank() - 1];
     for (std::int64_t row = 0; row + n <= t.count() && n > 0; row += n) {
       double sum = 0;
       for (std::int64_t e = row; e < row + n; ++e) sum += static_cast<double>(t.data<T>()[e]);
-      for (std::int64_t e = row; e < row + n; ++e) t.data<T>()[e] = static_cast<T>(static_cast<double>(t.data<T>()[e]) / sum);
+      for (std::int64_t e = row; e < row + n; ++e)
+        t.data<T>()[e] = static_cast<T>(static_cast<double>(t.data<T>()[e]) / sum);
     }
   });
   return t;
@@ -201,11 +207,23 @@ inline std::vector<double> numbers(const any_tensor& t) {
 
 // ---- tensors to be refused
 
-inline any_tensor of(dtype d, const shape& s) { return random_value({}, {s, d == dtype::int32 ? role::index32 : role::number, 0, 1}, d, 1); }
-inline any_tensor f(const shape& s) { return of(dtype::float32, s); }
-inline any_tensor d(const shape& s) { return of(dtype::float64, s); }
-inline any_tensor i(const shape& s) { return of(dtype::int32, s); }
-inline any_tensor b(const shape& s) { return of(dtype::boolean, s); }
-inline any_tensor text(const shape& s) { return any_tensor(dtype::string, s); }
+inline any_tensor of(dtype d, const shape& s) {
+  return random_value({}, {s, d == dtype::int32 ? role::index32 : role::number, 0, 1}, d, 1);
+}
+inline any_tensor f(const shape& s) {
+  return of(dtype::float32, s);
+}
+inline any_tensor d(const shape& s) {
+  return of(dtype::float64, s);
+}
+inline any_tensor i(const shape& s) {
+  return of(dtype::int32, s);
+}
+inline any_tensor b(const shape& s) {
+  return of(dtype::boolean, s);
+}
+inline any_tensor text(const shape& s) {
+  return any_tensor(dtype::string, s);
+}
 
 }  // namespace laws

@@ -20,7 +20,8 @@ struct answer {
 };
 
 struct meeting {
-  meeting(std::int64_t aggregate, std::int64_t total) : at(std::make_shared<op::barrier_state>("meeting", aggregate, total)) {}
+  meeting(std::int64_t aggregate, std::int64_t total)
+      : at(std::make_shared<op::barrier_state>("meeting", aggregate, total)) {}
 
   std::shared_ptr<answer> commit(std::int64_t replica, std::int64_t ticket, std::int64_t step) {
     auto a = std::make_shared<answer>();

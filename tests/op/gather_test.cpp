@@ -99,10 +99,12 @@ TEST_CASE("a gather by indices of any shape needs none for its gradient, along a
     const any_tensor dy = random<double>(run("Gather", {params, picks}, along)[0].shape());
     const auto dense = [&](bool known) {
       kernel_bench::graph g;
-      const output x = known ? g.feed(params) : g.feed_unknown(params), i = known ? g.feed(picks) : g.feed_unknown(picks);
+      const output x = known ? g.feed(params) : g.feed_unknown(params),
+                   i = known ? g.feed(picks) : g.feed_unknown(picks);
       const auto found = g.gradients(g.add("Gather", {x, i}, along).node, {known ? g.feed(dy) : g.feed_unknown(dy)})[0];
       REQUIRE(found);
-      return numbers(g.value(found->is_sparse() ? g.add("ScatterDense", {found->indices, found->rows, x}) : found->dense));
+      return numbers(
+          g.value(found->is_sparse() ? g.add("ScatterDense", {found->indices, found->rows, x}) : found->dense));
     };
     CHECK(dense(false) == dense(true));
     if (axis != 0) CHECK(kernel_bench::gradient_error("Gather", {params, picks}, along, 0) < 1e-8);

@@ -56,7 +56,8 @@ std::vector<chunk> chunks_of(const std::string& png) {
 std::string inflated(const std::string& stream) {
   std::string out(1 << 20, '\0');
   uLongf n = out.size();
-  REQUIRE(uncompress(reinterpret_cast<Bytef*>(out.data()), &n, reinterpret_cast<const Bytef*>(stream.data()), stream.size()) == Z_OK);
+  REQUIRE(uncompress(reinterpret_cast<Bytef*>(out.data()), &n, reinterpret_cast<const Bytef*>(stream.data()),
+                     stream.size()) == Z_OK);
   return out.substr(0, n);
 }
 #else
@@ -84,7 +85,8 @@ std::string inflated(const std::string& stream) {
 std::string pixels_of(const wire_message& value) {
   const auto image = value.sub(4);
   const auto chunks = chunks_of(image.text(4));
-  const auto width = static_cast<std::size_t>(image.integer(2)), row = width * static_cast<std::size_t>(image.integer(3));
+  const auto width = static_cast<std::size_t>(image.integer(2)),
+             row = width * static_cast<std::size_t>(image.integer(3));
   const std::string rows = inflated(chunks.at(1).data);
   std::string pixels;
   for (std::size_t at = 0; at < rows.size(); at += row + 1) {
@@ -135,10 +137,15 @@ TEST_CASE("of a batch the first images are shown, and tagged by number unless on
 }
 
 TEST_CASE("images without pixels, and tensors that turn out to be none, are refused") {
-  CHECK(outcome([] { images_of(any_tensor(dtype::uint8, {1, 0, 3, 1})); }) == "invalid_argument: an image without pixels");
+  CHECK(outcome([] {
+          images_of(any_tensor(dtype::uint8, {1, 0, 3, 1}));
+        }) == "invalid_argument: an image without pixels");
   kernel_bench::graph g;
-  const output y = g.add("ImageSummary", {g.feed_unknown(of<float>({2, 2, 2, 2}, std::vector<float>(16)))}, {{"tag", std::string("t")}, {"max_images", std::int64_t{3}}});
-  CHECK(outcome([&] { g.value(y); }) == "invalid_argument: a tensor of shape [2, 2, 2, 2] is taken for images [n, height, width, channels] of 1, 3 or 4 channels");
+  const output y = g.add("ImageSummary", {g.feed_unknown(of<float>({2, 2, 2, 2}, std::vector<float>(16)))},
+                         {{"tag", std::string("t")}, {"max_images", std::int64_t{3}}});
+  CHECK(outcome([&] { g.value(y); }) ==
+        "invalid_argument: a tensor of shape [2, 2, 2, 2] is taken for images [n, height, width, channels] of 1, 3 or "
+        "4 channels");
 }
 
 }  // namespace

@@ -72,7 +72,8 @@ TEST_CASE("elements from one on are those of the whole, wherever the cut falls")
       for (const std::int64_t first : {1, 2, 4, 7, 12, 31, 33}) {
         INFO(op << " from " << first);
         const attributes rest = drawing(type, {33 - first}, {{"first", first}});
-        for (const kernel_bench::how& h : {kernel_bench::how{}, kernel_bench::how{.threads = 2}, kernel_bench::on_stream})
+        for (const kernel_bench::how& h :
+             {kernel_bench::how{}, kernel_bench::how{.threads = 2}, kernel_bench::on_stream})
           CHECK(numbers(draw(op, rest, h)) == std::vector<double>(whole.begin() + first, whole.end()));
       }
       CHECK(numbers(draw(op, drawing(type, {2}, {{"first", std::int64_t{5}}}))) ==

@@ -141,10 +141,12 @@ TEST_CASE("a mean of integers does not overflow, and is rounded towards zero") {
   CHECK(run("Mean", {of<std::int32_t>({2}, {most, most})})[0].data<std::int32_t>()[0] == most);
   CHECK(run("Mean", {of<std::int64_t>({3}, {wide, wide, wide})})[0].data<std::int64_t>()[0] == wide);
   CHECK(run("Mean", {of<std::int64_t>({2}, {-wide - 1, -wide - 1})})[0].data<std::int64_t>()[0] == -wide - 1);
-  CHECK(numbers(run("Mean", {of<std::int32_t>({2, 2}, {-1, -2, 1, 2})}, {{"axes", integers{1}}})[0]) == std::vector<double>{-1, 1});
+  CHECK(numbers(run("Mean", {of<std::int32_t>({2, 2}, {-1, -2, 1, 2})}, {{"axes", integers{1}}})[0]) ==
+        std::vector<double>{-1, 1});
   CHECK(numbers(run("Mean", {of<std::uint8_t>({2, 2}, {255, 254, 255, 1})}, {{"axes", integers{0}}})[0]) ==
         std::vector<double>{255, 127});
-  CHECK(numbers(run("Mean", {of<std::uint8_t>({2, 2}, {255, 255, 255, 255})}, {{"keep_dims", true}})[0]) == std::vector<double>{255});
+  CHECK(numbers(run("Mean", {of<std::uint8_t>({2, 2}, {255, 255, 255, 255})}, {{"keep_dims", true}})[0]) ==
+        std::vector<double>{255});
   CHECK(numbers(run("Mean", {of<std::int32_t>({2, 0}, {})}, {{"axes", integers{1}}})[0]) == std::vector<double>{0, 0});
   CHECK(numbers(run("Mean", {of<std::int32_t>({0, 2}, {})}, {{"axes", integers{0}}})[0]) == std::vector<double>{0, 0});
   CHECK(numbers(run("Mean", {of<std::int64_t>({0, 2}, {})}, {{"axes", integers{1}}})[0]).empty());

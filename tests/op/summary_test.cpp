@@ -19,10 +19,16 @@ wire_message summary_of(std::string_view op, const any_tensor& x, attributes att
   CHECK(y.shape() == shape{});
   return wire_message(*y.data<std::string>());
 }
-wire_message histogram_of(const any_tensor& x) { return summary_of("HistogramSummary", x).sub(1).sub(5); }
+wire_message histogram_of(const any_tensor& x) {
+  return summary_of("HistogramSummary", x).sub(1).sub(5);
+}
 
-any_tensor text(const std::vector<std::string>& strings) { return of<std::string>({static_cast<std::int64_t>(strings.size())}, strings); }
-any_tensor one(const std::string& s) { return of<std::string>({}, {s}); }
+any_tensor text(const std::vector<std::string>& strings) {
+  return of<std::string>({static_cast<std::int64_t>(strings.size())}, strings);
+}
+any_tensor one(const std::string& s) {
+  return of<std::string>({}, {s});
+}
 
 constexpr double most = std::numeric_limits<double>::max();
 
@@ -46,7 +52,8 @@ TEST_CASE("a scalar summary is a tag and a float, of any number") {
 TEST_CASE("a scalar summary of a tensor whose shape was not known is refused when it runs") {
   kernel_bench::graph g;
   const output y = g.add("ScalarSummary", {g.feed_unknown(of<float>({2}, {1, 2}))}, {{"tag", std::string("a")}});
-  CHECK(outcome([&] { g.value(y); }) == "invalid_argument: a scalar summary of a tensor of shape [2]; it takes one number, and a histogram takes many");
+  CHECK(outcome([&] { g.value(y); }) ==
+        "invalid_argument: a scalar summary of a tensor of shape [2]; it takes one number, and a histogram takes many");
 }
 
 TEST_CASE("the limits of histograms are the 1551 of TensorFlow") {
@@ -80,8 +87,10 @@ std::vector<std::pair<double, double>> plain_histogram(const std::vector<double>
         break;
       }
   for (const auto& b : full) {
-    if (b.second == 0 && !merged.empty() && merged.back().second == 0) merged.back() = b;
-    else merged.push_back(b);
+    if (b.second == 0 && !merged.empty() && merged.back().second == 0)
+      merged.back() = b;
+    else
+      merged.push_back(b);
   }
   if (merged.back().second == 0) merged.pop_back();
   if (!merged.empty() && merged[0].second == 0) merged.erase(merged.begin());
@@ -136,8 +145,9 @@ TEST_CASE("a histogram of counts is that of the numbers that were counted") {
   };
   CHECK(message(of<std::int64_t>({4}, {2, 0, 3, 1}), true) == message(of<double>({6}, {0, 0, 2, 2, 2, 3}), false));
   CHECK(message(of<float>({2}, {0, 0}), true) == message(of<float>({0}, {}), false));
-  CHECK(outcome([&] { message(of<std::int64_t>({2}, {1, -1}), true); }) ==
-        "invalid_argument: summary histogram a/b is told that 1 was there less than no times");
+  CHECK(outcome([&] {
+          message(of<std::int64_t>({2}, {1, -1}), true);
+        }) == "invalid_argument: summary histogram a/b is told that 1 was there less than no times");
 }
 
 TEST_CASE("a histogram of nothing is one empty bucket") {
@@ -152,7 +162,8 @@ TEST_CASE("a histogram of nothing is one empty bucket") {
 TEST_CASE("a NaN or an infinity in a histogram is refused, with the tag and where it is") {
   const auto refusal = [](float x) { return outcome([&] { histogram_of(of<float>({2, 2}, {0, 1, x, x})); }); };
   CHECK(refusal(NAN) == "invalid_argument: Nan in summary histogram for: a/b (element 2 of a tensor of shape [2, 2])");
-  CHECK(refusal(INFINITY) == "invalid_argument: Infinity in summary histogram for: a/b (element 2 of a tensor of shape [2, 2])");
+  CHECK(refusal(INFINITY) ==
+        "invalid_argument: Infinity in summary histogram for: a/b (element 2 of a tensor of shape [2, 2])");
   CHECK(refusal(-INFINITY) == refusal(INFINITY));
 }
 
@@ -191,7 +202,7 @@ TEST_CASE("merging refuses a tag that is there twice, and strings that are no su
   CHECK(merge({a, a}) == "invalid_argument: two summaries have the tag 'a', which shows one curve");
   CHECK(merge({a, a.substr(0, a.size() - 1)}).find("invalid_argument: string 1 is no serialized summary") == 0);
   CHECK(merge({op::scalar_message("\xff", 1)}).find("not UTF-8") != std::string::npos);
-  CHECK(merge({std::string("\x0a\x02\x08\x01", 4)}).find("invalid_argument") != 0);   // a tag that is a number is no tag
+  CHECK(merge({std::string("\x0a\x02\x08\x01", 4)}).find("invalid_argument") != 0);  // a tag that is a number is no tag
   for (int byte = 0; byte < 256; ++byte) merge({std::string(1, static_cast<char>(byte))});  // ends, well or badly
 }
 

@@ -20,7 +20,8 @@ const device_spec worker = parse_device("/job:worker/task:0");
 sim::machine gpus(int count, std::int64_t memory = 0) {
   sim::machine m({1e9, 1e-6}, {1e8, 1e-5});
   m.add("/job:worker/task:0", {.type = "CPU"});
-  m.add("/job:worker/task:0", {.count = count, .flops = 1e12, .memory_bandwidth = 1e12, .launch = 1e-6, .memory_limit = memory});
+  m.add("/job:worker/task:0",
+        {.count = count, .flops = 1e12, .memory_bandwidth = 1e12, .launch = 1e-6, .memory_limit = memory});
   return m;
 }
 
@@ -87,14 +88,18 @@ TEST_CASE("a cost file comes back as it went out") {
 
 TEST_CASE("what is no cost file is refused with its line") {
   temporary_file file;
-  CHECK(outcome([&] { measured_costs::load(file.path + "x"); }) == "not_found: there is no cost file '" + file.path + "x'");
+  CHECK(outcome([&] { measured_costs::load(file.path + "x"); }) ==
+        "not_found: there is no cost file '" + file.path + "x'");
   for (const char* bad : {"", "something else\n", "pinion costs 2\n"}) {
     file.write(bad);
-    CHECK_THAT(outcome([&] { measured_costs::load(file.path); }), Catch::StartsWith("data_loss: " + file.path + ":1: not a cost file"));
+    CHECK_THAT(outcome([&] { measured_costs::load(file.path); }),
+               Catch::StartsWith("data_loss: " + file.path + ":1: not a cost file"));
   }
-  for (const char* bad : {"a\tCPU\t1", "a\tCPU\tx\t1", "a\tCPU\t-1\t1", "a\tCPU\t1\t0", "a\tCPU\t1\t1\tmore", "a\tCPU\tinf\t1", "a\tCPU\tnan\t1"}) {
+  for (const char* bad : {"a\tCPU\t1", "a\tCPU\tx\t1", "a\tCPU\t-1\t1", "a\tCPU\t1\t0", "a\tCPU\t1\t1\tmore",
+                          "a\tCPU\tinf\t1", "a\tCPU\tnan\t1"}) {
     file.write("pinion costs 1\nok\tCPU\t1\t1\n" + std::string(bad) + "\n");
-    CHECK_THAT(outcome([&] { measured_costs::load(file.path); }), Catch::StartsWith("data_loss: " + file.path + ":3: "));
+    CHECK_THAT(outcome([&] { measured_costs::load(file.path); }),
+               Catch::StartsWith("data_loss: " + file.path + ":3: "));
   }
   CHECK_THAT(outcome([] { measured_costs{}.save("/nowhere/at/all"); }), Catch::StartsWith("unavailable: cannot write"));
 }
@@ -151,8 +156,9 @@ TEST_CASE("pins, colocation and missing kernels hold for every placer") {
   auto v = variable(zeros<float>({256, 256}), {.name = "v"});
   auto up = assign_add(v, matmul(x, x, {.name = "free"}));
   auto count = variable(1, {.name = "count"});
-  for (const any_placer& placer : {any_placer(cost_placer{m.costs()}), any_placer(cost_placer{m.costs(), 0}), any_placer(heft_placer{m.costs()}),
-                                   any_placer(round_robin_placer{}), any_placer(one_device_placer{3}), any_placer(simple_placer{})}) {
+  for (const any_placer& placer :
+       {any_placer(cost_placer{m.costs()}), any_placer(cost_placer{m.costs(), 0}), any_placer(heft_placer{m.costs()}),
+        any_placer(round_robin_placer{}), any_placer(one_device_placer{3}), any_placer(simple_placer{})}) {
     const auto p = planned(m, placer, {pinned, up, count});
     CHECK(p.device_of("pinned") == "/job:worker/replica:0/task:0/device:GPU:1");
     CHECK(p.device_of("AssignAdd") == p.device_of("v"));
@@ -172,7 +178,8 @@ TEST_CASE("a request for a device that lacks the op says so") {
              Contains("/job:worker/replica:0/task:0/device:GPU:0 lacks MatMul"));
 }
 
-TEST_CASE("memory is a hard limit: variables that do not fit on one device are spread, and what fits nowhere is refused") {
+TEST_CASE(
+    "memory is a hard limit: variables that do not fit on one device are spread, and what fits nowhere is refused") {
   graph g;
   const auto use = g.as_default();
   auto x = placeholder<float>({8, 256}, "x");
@@ -206,14 +213,13 @@ TEST_CASE("a placer that thinks gives one answer, and never a worse one than tho
     const auto use = g.as_default();
     std::mt19937 random(seed);
     std::vector<expr<float>> made{placeholder<float>({128, 128}, "x"), placeholder<float>({128, 128}, "y")};
-    for (int i = 0; i < 12; ++i)
-      made.push_back(matmul(made[random() % made.size()], made[random() % made.size()]));
+    for (int i = 0; i < 12; ++i) made.push_back(matmul(made[random() % made.size()], made[random() % made.size()]));
     const auto m = gpus(3);
     const operation last = made.back();
     const auto p = planned(m, cost_placer{m.costs()}, {last});
     CHECK(diff(p, planned(m, cost_placer{m.costs()}, {last})).empty());
-    for (const any_placer& other : {any_placer(heft_placer{m.costs()}), any_placer(round_robin_placer{}), any_placer(simple_placer{}),
-                                    any_placer(one_device_placer{1})})
+    for (const any_placer& other : {any_placer(heft_placer{m.costs()}), any_placer(round_robin_placer{}),
+                                    any_placer(simple_placer{}), any_placer(one_device_placer{1})})
       CHECK(p.makespan() <= planned(m, other, {last}).makespan() * 1.0000001);
   }
 }
@@ -232,8 +238,9 @@ TEST_CASE("a placer may put a group only where it may stand, and must put every 
   };
   const auto e = caught([&] { planned(m, wrong, {count}); });
   CHECK(e.code() == errc::invalid_argument);
-  CHECK_THAT(e.sentence(), Catch::StartsWith("the placer put 'count' on /job:worker/replica:0/task:0/device:GPU:0, which may "
-                                             "not hold it: VariableV2 has no int32 kernel on GPU"));
+  CHECK_THAT(e.sentence(),
+             Catch::StartsWith("the placer put 'count' on /job:worker/replica:0/task:0/device:GPU:0, which may "
+                               "not hold it: VariableV2 has no int32 kernel on GPU"));
   const auto lazy = [](const placement_problem& p) { return placing(p).result(); };
   CHECK_THAT(caught([&] { planned(m, lazy, {count}); }).sentence(), Contains("gave 'count' no device"));
   const auto far = [](const placement_problem& p) {

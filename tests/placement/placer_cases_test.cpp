@@ -75,8 +75,7 @@ struct stage {
       n.outputs.push_back({out == "i" ? dtype::int32 : dtype::float32, shape{}, out == "ref", out == "res"});
     const node_id id = g.add(std::move(n), false);
     problem.nodes.push_back(id);
-    if (!row.assigned.empty())
-      problem.kept[id] = row.assigned[0] == '/' ? row.assigned : full(row.assigned);
+    if (!row.assigned.empty()) problem.kept[id] = row.assigned[0] == '/' ? row.assigned : full(row.assigned);
   }
   node_id known(const std::string& name) const {
     const node_id id = g.id_of(name);

@@ -134,11 +134,11 @@ TEST_CASE("a guard that placed nothing is noted, with its line") {
   const auto notes = notes_of(w, v.read());
   REQUIRE(notes.size() == 2);
   CHECK_THAT(notes[0], Catch::StartsWith("guard at ") && Contains(here(line)) &&
-                               Catch::EndsWith(" placed nothing: no node was made while it lived, but for such as stand "
-                                               "with another"));
+                           Catch::EndsWith(" placed nothing: no node was made while it lived, but for such as stand "
+                                           "with another"));
   CHECK_THAT(notes[1], Contains(here(line + 4)) &&
-                               Catch::EndsWith(" placed nothing: for 1 node made while it lived other guards or policies "
-                                               "decided"));
+                           Catch::EndsWith(" placed nothing: for 1 node made while it lived other guards or policies "
+                                           "decided"));
 }
 
 TEST_CASE("a guard of a loop is noted once, and not at all if one of its turns placed something") {
@@ -159,7 +159,8 @@ TEST_CASE("a variable whose name was taken is noted, with both lines") {
   auto unnamed = variable(1.f), another = variable(1.f);
   const name_scope layer("layer");
   auto third = variable(2.f, {.name = "W"});
-  CHECK(notes_of(w, group(first.initializer(), third.initializer(), unnamed.initializer(), another.initializer())).empty());
+  CHECK(notes_of(w, group(first.initializer(), third.initializer(), unnamed.initializer(), another.initializer()))
+            .empty());
   const auto notes = notes_of(w, second.initializer());
   REQUIRE(notes.size() == 1);
   CHECK_THAT(notes[0], Catch::StartsWith("variable 'W_1', made at ") && Contains(here(line + 2)) &&
@@ -195,7 +196,8 @@ TEST_CASE("the difference of two plans names what moved, what went and what came
   CHECK((d.moved[0].name == "b" && d.moved[0].from == localhost + "CPU:0" && d.moved[0].to == localhost + "CPU:1"));
   CHECK(d.only_in_second == std::vector<std::string>{"c"});
   CHECK(diff(second, first).only_in_first == std::vector<std::string>{"c"});
-  CHECK_THAT(fmt::format("{}", d), Contains("b: " + localhost + "CPU:0 -> " + localhost + "CPU:1 (kept from an earlier run)\n+ c\n"));
+  CHECK_THAT(fmt::format("{}", d),
+             Contains("b: " + localhost + "CPU:0 -> " + localhost + "CPU:1 (kept from an earlier run)\n+ c\n"));
   CHECK(diff(first, first).empty());
   CHECK(to_string(diff(first, first)) == "the same nodes on the same devices");
 }

@@ -140,8 +140,8 @@ TEST_CASE("a policy that never changed anything is named in the plan") {
   auto v = variable(1.f, {.name = "v"});
   const auto p = make_plan(w.g, w.devices, simple_placer{}, {v});
   REQUIRE(p.notes().size() == 1);
-  CHECK_THAT(p.notes()[0], Catch::StartsWith("policy by_op at ") && Contains(here(line)) &&
-                               Catch::EndsWith(" and changed none"));
+  CHECK_THAT(p.notes()[0],
+             Catch::StartsWith("policy by_op at ") && Contains(here(line)) && Catch::EndsWith(" and changed none"));
   CHECK_THAT(fmt::format("{}", p), Contains("note: policy by_op at "));
 }
 

@@ -137,7 +137,8 @@ device setter(const arguments& given) {
   const int tasks = std::atoi(text.c_str() + text.find('(') + 1);
   const std::string how = text.substr(text.find(',') + 1, text.size() - text.find(',') - 2);
   if (text.rfind("Random(", 0) == 0 && how.rfind("seed=", 0) == 0)
-    return device{replica_device_setter<of_tasks<hashed>>{given.options(), {tasks, {.seed = std::stoi(how.substr(5))}}}};
+    return device{
+        replica_device_setter<of_tasks<hashed>>{given.options(), {tasks, {.seed = std::stoi(how.substr(5))}}}};
   if (text.rfind("Greedy(", 0) == 0 && how == "bytes")
     return device{replica_device_setter<of_tasks<greedy_load_balancing>>{given.options(), {tasks, {}}}};
   if (text.rfind("Greedy(", 0) == 0 && how.rfind("const ", 0) == 0)
@@ -195,7 +196,8 @@ TEST_CASE("with an empty worker device only what is for ps tasks is asked for so
 }
 
 TEST_CASE("an empty device of a setter may be written in any form that names nothing") {
-  for (const std::string_view nothing : {std::string_view(), std::string_view(""), std::string_view("/"), std::string_view("/device:*:*")}) {
+  for (const std::string_view nothing :
+       {std::string_view(), std::string_view(""), std::string_view("/"), std::string_view("/device:*:*")}) {
     graph g;
     const auto use = g.as_default();
     const device on{replica_device_setter{{.ps_tasks = 1, .worker_device = nothing}}};

@@ -71,8 +71,8 @@ TEST_CASE("an unknown device is refused by a sentence that lists the devices") {
   const int line = __LINE__ - 1;
   const auto e = caught([&] { w.plan({a}); });
   CHECK(e.code() == errc::invalid_argument);
-  CHECK_THAT(e.sentence(), Catch::StartsWith("'a' cannot be placed on /device:GPU:9: no such device; there are " + localhost +
-                                             "CPU:0, " + localhost + "CPU:1 (asked for by guard at "));
+  CHECK_THAT(e.sentence(), Catch::StartsWith("'a' cannot be placed on /device:GPU:9: no such device; there are " +
+                                             localhost + "CPU:0, " + localhost + "CPU:1 (asked for by guard at "));
   CHECK_THAT(e.sentence(), Catch::EndsWith("; soft placement would loosen the request"));
   CHECK(e.node() == "a");
   CHECK(line_of(e) == here(line));
@@ -252,8 +252,9 @@ TEST_CASE("a queue that asks for nothing goes where the first guard around its o
   for (const char* name : {"q", "q_size", "q_enqueue", "q_dequeue"}) CHECK(p.device_of(name) == localhost + "CPU:2");
   CHECK(p.find("q")->reason == "with q_enqueue");
   CHECK_THAT(p.find("q_enqueue")->reason, Catch::StartsWith("pinned by guard at ") && Catch::EndsWith(here(line)));
-  CHECK_THAT(p.find("q_dequeue")->reason, Catch::StartsWith("fallback from /device:CPU:1: its request /device:CPU:1 was "
-                                                            "dropped: "));
+  CHECK_THAT(p.find("q_dequeue")->reason,
+             Catch::StartsWith("fallback from /device:CPU:1: its request /device:CPU:1 was "
+                               "dropped: "));
 }
 
 TEST_CASE("a queue stays where its own guard put it") {
@@ -279,7 +280,8 @@ TEST_CASE("a step that leaves out the op which decides for a queue finds the que
   }
   const auto p = w.plan({q.dequeue()});
   CHECK(where(p) == "q CPU:2, q_dequeue CPU:2");
-  CHECK_THAT(p.find("q")->reason, Catch::StartsWith("with q_enqueue, which this step does not run: pinned by guard at "));
+  CHECK_THAT(p.find("q")->reason,
+             Catch::StartsWith("with q_enqueue, which this step does not run: pinned by guard at "));
 }
 
 TEST_CASE("members of a group that ask for different devices are refused, both named") {
@@ -291,7 +293,8 @@ TEST_CASE("members of a group that ask for different devices are refused, both n
   const auto e = caught([&] { w.plan({a, b}); });
   CHECK(e.code() == errc::invalid_argument);
   CHECK(e.sentence() ==
-        "'b' must stand with 'a', but 'a' asks for /device:CPU:1 and 'b' for /device:CPU:0; soft placement would let them "
+        "'b' must stand with 'a', but 'a' asks for /device:CPU:1 and 'b' for /device:CPU:0; soft placement would let "
+        "them "
         "stand apart");
   CHECK(e.node() == "b");
 }
@@ -305,8 +308,9 @@ TEST_CASE("soft placement drops a colocation that cannot be, and the plan says s
   w.g.pin(b.id(), parse_device("/job:worker"), "here");
   const auto p = w.plan({a, b});
   CHECK(where(p) == "a /job:ps/replica:0/task:0/device:CPU:0, b /job:worker/replica:0/task:0/device:CPU:0");
-  CHECK_THAT(p.find("b")->reason, Catch::EndsWith("; its colocation with 'a' was dropped: 'a' asks for /job:ps and 'b' for "
-                                                  "/job:worker"));
+  CHECK_THAT(p.find("b")->reason,
+             Catch::EndsWith("; its colocation with 'a' was dropped: 'a' asks for /job:ps and 'b' for "
+                             "/job:worker"));
 }
 
 TEST_CASE("an op that works on a variable gives up its own request for the variable's, and the plan says so") {
@@ -316,7 +320,8 @@ TEST_CASE("an op that works on a variable gives up its own request for the varia
   const auto p = w.plan({v.initializer()});
   CHECK(p.device_of("v/Assign") == localhost + "CPU:1");
   CHECK(p.find("v/Assign")->reason ==
-        "fallback from /device:CPU:0: its request /device:CPU:0 was dropped: it works on 'v', which asks for /device:CPU:1");
+        "fallback from /device:CPU:0: its request /device:CPU:0 was dropped: it works on 'v', which asks for "
+        "/device:CPU:1");
 }
 
 // ---- kernels
@@ -505,7 +510,8 @@ TEST_CASE("many pairs that history put apart are united in one more pass") {
   }
   std::vector<node_id> targets;
   for (const auto& op : all) targets.push_back(op.id());
-  const placement_problem problem{.graph = w.g, .nodes = ancestors(w.g, {}, targets), .devices = w.devices, .kept = w.kept};
+  const placement_problem problem{
+      .graph = w.g, .nodes = ancestors(w.g, {}, targets), .devices = w.devices, .kept = w.kept};
   const placement placed = simple_placer{}(problem);
   for (std::size_t i = 0; i < placed.nodes().size(); ++i) CHECK(placed.device(i).name == localhost + "CPU:0");
 }
@@ -520,8 +526,9 @@ TEST_CASE("a request that its group does not share is noted on the node that mad
   auto b = constant<float>(unit, "b");
   w.g.pin(b.id(), parse_device("/gpu:1"), "here");
   const auto p = w.plan({a, b});
-  CHECK_THAT(p.find("b")->reason, Contains("its request /device:GPU:1 was loosened, since those that must stand with it ask for "
-                                           "something else"));
+  CHECK_THAT(p.find("b")->reason,
+             Contains("its request /device:GPU:1 was loosened, since those that must stand with it ask for "
+                      "something else"));
 }
 
 TEST_CASE("an error blames who asked, not who must stand with it") {

@@ -43,7 +43,8 @@ inline std::string where(const pinion::plan& p) {
   std::string text;
   for (const auto& n : p.nodes()) {
     const std::string home = "/job:localhost/replica:0/task:0/device:";
-    text += (text.empty() ? "" : ", ") + n.name + " " + (n.device.rfind(home, 0) == 0 ? n.device.substr(home.size()) : n.device);
+    text += (text.empty() ? "" : ", ") + n.name + " " +
+            (n.device.rfind(home, 0) == 0 ? n.device.substr(home.size()) : n.device);
   }
   return text;
 }

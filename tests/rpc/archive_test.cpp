@@ -43,12 +43,16 @@ const letter sample{"Ada", {"one", "", "three"}, {.5, -2}, {{1, true}, {2, false
 struct tree {
   std::vector<tree> branches;
 };
-void save(rpc::writer& a, const tree& t) { a(t.branches); }
+void save(rpc::writer& a, const tree& t) {
+  a(t.branches);
+}
 void load(rpc::reader& a, tree& t) {
   const rpc::deeper level(a);
   a(t.branches);
 }
-tree nested(int levels) { return levels > 1 ? tree{{nested(levels - 1)}} : tree{}; }
+tree nested(int levels) {
+  return levels > 1 ? tree{{nested(levels - 1)}} : tree{};
+}
 
 template <class... T>
 std::string encoded(const T&... values) {
@@ -69,7 +73,9 @@ T again(const T& value) {
   return decoded<T>(encoded(value));
 }
 // A count that may well lie, before some bytes.
-std::string announced(std::uint32_t count, std::string bytes = {}) { return encoded(count) + bytes; }
+std::string announced(std::uint32_t count, std::string bytes = {}) {
+  return encoded(count) + bytes;
+}
 
 // ---- round trips
 

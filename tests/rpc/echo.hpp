@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/netsim/sim_network.hpp>
+#include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/security.hpp>
-#include <pinion/rpc/acceptor.hpp>
-#include <pinion/netsim/sim_network.hpp>
 
 #include <rpc/coroutines.hpp>
 
@@ -70,9 +70,9 @@ struct echo_task {
 
   explicit echo_task(std::shared_ptr<sim_network> host, std::string key = "", limits allowed = {})
       : net(std::move(host)),
-        door(std::make_shared<acceptor>(*net, net->listen(ps_at),
-                                      acceptor_options{.me = {ps_name, incarnation, std::move(key)}, .allowed = allowed},
-                                      service())) {
+        door(std::make_shared<acceptor>(
+            *net, net->listen(ps_at),
+            acceptor_options{.me = {ps_name, incarnation, std::move(key)}, .allowed = allowed}, service())) {
     door->start();
   }
   ~echo_task() { stop(); }

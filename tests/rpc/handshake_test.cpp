@@ -1,6 +1,6 @@
 // The handshake: who is there, whether both know the key, and what happens when one breaks it off.
-#include <catch2/catch.hpp>
 #include <openssl/evp.h>
+#include <catch2/catch.hpp>
 
 #include <pinion/rpc/security.hpp>
 

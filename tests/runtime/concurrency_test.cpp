@@ -60,7 +60,9 @@ TEST_CASE("four threads count exactly") {
     auto up = assign_add(v, 1.f);
     session sess{{.simulated = {sim::gpu()}}};
     sess.run(v.initializer());
-    in_threads(4, [&](int) { for (int i = 0; i < 100; ++i) sess.run(operation(up)); });
+    in_threads(4, [&](int) {
+      for (int i = 0; i < 100; ++i) sess.run(operation(up));
+    });
     CHECK(float(sess.run(v)) == 400);
   }
 }
@@ -137,7 +139,9 @@ TEST_CASE("a failing step does not disturb those beside it") {
   std::atomic<int> wrong{0};
   in_threads(4, [&](int t) {
     for (int round = 0; round < 50; ++round) {
-      const auto e = caught([&] { t < 2 ? sess.run({{x, counted({1, 2})}}, worse) : sess.run({{x, counted({1, 2})}}, y); });
+      const auto e = caught([&] {
+        t < 2 ? sess.run({{x, counted({1, 2})}}, worse) : sess.run({{x, counted({1, 2})}}, y);
+      });
       if ((e.code() == errc::invalid_argument) != (t < 2)) ++wrong;
     }
   });
@@ -186,7 +190,8 @@ tensor<float> computed(std::vector<std::string> places, const session_options& o
 TEST_CASE("two CPUs and a simulated GPU give what one CPU gives, bit for bit") {
   const auto one = computed({"/cpu:0"}, {.inter_op_threads = 1});
   CHECK(std::isfinite(one(0, 0)));
-  CHECK(computed({"/cpu:0", "/cpu:1", "/gpu:0"}, {.cpu_devices = 2, .inter_op_threads = 3, .simulated = {sim::gpu()}}) == one);
+  CHECK(computed({"/cpu:0", "/cpu:1", "/gpu:0"},
+                 {.cpu_devices = 2, .inter_op_threads = 3, .simulated = {sim::gpu()}}) == one);
   CHECK(computed({"/gpu:0", "/gpu:1"}, {.simulated = {sim::gpu(), sim::gpu()}}) == one);
 }
 
@@ -227,7 +232,8 @@ TEST_CASE("a step that takes too long is stopped, on one thread or several, and 
     own_graph f;
     auto y = long_chain(2000, 512);
     auto c = constant(1.f);
-    session sess{{.inter_op_threads = threads, .intra_op_threads = 1, .operation_timeout = std::chrono::milliseconds(250)}};
+    session sess{
+        {.inter_op_threads = threads, .intra_op_threads = 1, .operation_timeout = std::chrono::milliseconds(250)}};
     CHECK(caught([&] { sess.run(operation(y)); }).code() == errc::deadline_exceeded);
     CHECK(float(sess.run(c)) == 1);
   }
@@ -245,8 +251,10 @@ TEST_CASE("closing cancels the steps that run in other threads, and refuses what
         const auto e = caught([&] { sess.run(operation(y)); });
         ++ended;
         if (e.code() == errc::internal) continue;
-        if (e.code() == errc::cancelled) ++cancelled;
-        else if (e.code() != errc::failed_precondition) ++other;
+        if (e.code() == errc::cancelled)
+          ++cancelled;
+        else if (e.code() != errc::failed_precondition)
+          ++other;
         return;
       }
     });

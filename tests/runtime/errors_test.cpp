@@ -13,7 +13,9 @@ namespace {
 using namespace pinion;
 
 // "invalid_argument x errors_test.cpp:12"
-std::string culprit(const error& e) { return std::string(to_string(e.code())) + " " + e.node() + " " + line_of(e); }
+std::string culprit(const error& e) {
+  return std::string(to_string(e.code())) + " " + e.node() + " " + line_of(e);
+}
 
 TEST_CASE("a placeholder that was not fed fails the step, with its name, line and device") {
   own_graph f;
@@ -171,9 +173,12 @@ TEST_CASE("two variables that share a name but not their type are refused with b
   const auto e = caught([&] { sess.run(b.initializer()); });
   CHECK(e.code() == errc::invalid_argument);
   CHECK(line_of(e) == here(first + 2));
-  CHECK_THAT(e.sentence(), Catch::StartsWith("two variables share the name 's' but not their type: float [3] here, float [2] "
-                                             "in the one made first at ") && Catch::EndsWith(here(first)));
-  CHECK_THAT(caught([&] { sess.run(c); }).sentence(), Catch::Contains("double [2] here, float [2] in the one made first"));
+  CHECK_THAT(e.sentence(),
+             Catch::StartsWith("two variables share the name 's' but not their type: float [3] here, float [2] "
+                               "in the one made first at ") &&
+                 Catch::EndsWith(here(first)));
+  CHECK_THAT(caught([&] { sess.run(c); }).sentence(),
+             Catch::Contains("double [2] here, float [2] in the one made first"));
   CHECK(sess.run(a) == tensor<float>({2}));
 }
 
@@ -288,7 +293,8 @@ TEST_CASE("a step that fails on a stream leaves its variables as they were, thou
       const std::string_view which = update;
       if (which == "assign") up = assign(v, constant<float>({9, 9, 9, 9}));
       if (which == "assign_add") up = assign_add(v, constant<float>({1, 1, 1, 1}));
-      if (which == "sparse") up = train::gradient_descent{{.learning_rate = 1}}.minimize(reduce_sum(gather(v, constant<int>({0, 1}))));
+      if (which == "sparse")
+        up = train::gradient_descent{{.learning_rate = 1}}.minimize(reduce_sum(gather(v, constant<int>({0, 1}))));
     }
     {
       const control_dependencies after{up};
@@ -297,7 +303,9 @@ TEST_CASE("a step that fails on a stream leaves its variables as they were, thou
     session sess{{.allow_soft_placement = true, .simulated = {sim::gpu()}}};
     sess.run(v.initializer());
     const auto index = tensor<int>::of({90000});
-    CHECK(caught([&] { sess.run({{i, index}}, late, up); }).sentence() == "index 90000 at position 0 is not in [0, 90000)");
+    CHECK(caught([&] {
+            sess.run({{i, index}}, late, up);
+          }).sentence() == "index 90000 at position 0 is not in [0, 90000)");
     CHECK(to_string(sess.run(v)) == "[1, 2, 3, 4]");
   }
 }

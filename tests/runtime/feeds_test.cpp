@@ -39,7 +39,8 @@ TEST_CASE("a vector, span or array is fed as a tensor of one axis, nested ones o
 
 TEST_CASE("a vector of bools and one of texts are fed") {
   fed f;
-  CHECK(f.sess.run({{f.flags, std::vector<bool>{true, false}}}, pn::identity(f.flags)) == pn::tensor<bool>::of({true, false}));
+  CHECK(f.sess.run({{f.flags, std::vector<bool>{true, false}}}, pn::identity(f.flags)) ==
+        pn::tensor<bool>::of({true, false}));
   CHECK(f.sess.run({{f.words, std::vector<const char*>{"a", "b"}}}, pn::identity(f.words)) ==
         pn::tensor<std::string>::of({"a", "b"}));
 }

@@ -150,8 +150,11 @@ TEST_CASE("a value on a device outlives its session, and is refused by others") 
   sess.emplace(with_gpu);
   std::optional there = sess->to_device(pn::tensor<float>::of({1, 2}), "/gpu:0");
   sess.emplace(with_gpu);
-  CHECK(outcome([&] { sess->run({{x, *there}}, x); }) ==
-        "invalid_argument: the value fed to 'x' lies on /job:localhost/replica:0/task:0/device:GPU:0 of another session");
+  CHECK(
+      outcome([&] {
+        sess->run({{x, *there}}, x);
+      }) ==
+      "invalid_argument: the value fed to 'x' lies on /job:localhost/replica:0/task:0/device:GPU:0 of another session");
   sess.reset();
   there.reset();
 }

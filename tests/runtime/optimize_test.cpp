@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 
 #include <pinion/graph/text.hpp>
-#include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/optimize/compose_maps.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
 #include <pinion/runtime/optimize/fold_transposes.hpp>
+#include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/optimize/share_common.hpp>
 #include <pinion/session.hpp>
 
@@ -37,14 +37,17 @@ struct fresh_graph : own_graph {
   template <class... F>
   rt::draft draft_of(std::vector<pn::output> feeds, const F&... fetches) {
     const rt::step_signature s{std::move(feeds), {pn::any_expr(fetches).endpoint()...}, {}};
-    placed_ = pn::simple_placer{}({.graph = g, .nodes = pn::ancestors(g, s.fetches, s.targets, s.feeds),
-                                   .devices = {{.spec = pn::parse_device(cpu), .name = cpu}, {.spec = pn::parse_device(gpu), .name = gpu}}});
+    placed_ = pn::simple_placer{}(
+        {.graph = g,
+         .nodes = pn::ancestors(g, s.fetches, s.targets, s.feeds),
+         .devices = {{.spec = pn::parse_device(cpu), .name = cpu}, {.spec = pn::parse_device(gpu), .name = gpu}}});
     return {g, placed_, s};
   }
   static std::string text(rt::draft& d) { return "\n" + pn::to_text(*d.finished().graph); }
 
  private:
-  static constexpr const char *cpu = "/job:localhost/replica:0/task:0/device:CPU:0", *gpu = "/job:localhost/replica:0/task:0/device:GPU:0";
+  static constexpr const char *cpu = "/job:localhost/replica:0/task:0/device:CPU:0",
+                              *gpu = "/job:localhost/replica:0/task:0/device:GPU:0";
   pn::placement placed_;
 };
 
@@ -214,7 +217,8 @@ x = Placeholder() -> float [2, 3]
 MatMul_1 = MatMul(x, x) transpose_b -> float [2, 2]
 )");
   pn::session sess, plain{{.optimize = false}};
-  const pn::tensor<float> a = pn::tensor<float>::of({{1, 2, 3}, {4, 5, 6}}), b = pn::tensor<float>::of({{1, 2, 3, 4}, {5, 6, 7, 8}});
+  const pn::tensor<float> a = pn::tensor<float>::of({{1, 2, 3}, {4, 5, 6}}),
+                          b = pn::tensor<float>::of({{1, 2, 3, 4}, {5, 6, 7, 8}});
   CHECK(sess.run({{x, a}, {w, b}}, y) == plain.run({{x, a}, {w, b}}, y));
   CHECK(sess.run({{x, a}}, z) == plain.run({{x, a}}, z));
 }

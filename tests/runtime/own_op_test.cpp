@@ -18,7 +18,9 @@ struct impostor : own::scaled {
 template <bool Own>
 struct misspells : own::scaled {
   static constexpr std::string_view name = Own ? "OwnMisspells" : "Misspells";
-  static void gradient(pn::gradient_context& g) { g.set(0, g.make(Own ? "OwnScald" : "MatMull", {g.output_gradient(0)})); }
+  static void gradient(pn::gradient_context& g) {
+    g.set(0, g.make(Own ? "OwnScald" : "MatMull", {g.output_gradient(0)}));
+  }
 };
 struct second_scaled : own::scaled {};  // another type of the same name
 struct swish {
@@ -73,8 +75,10 @@ TEST_CASE("a gradient that misspells an op is told which one it meant, of the li
   auto x = pn::placeholder<float>({2}, "x");
   pn::call<own::scaled>(x);
   const auto about = [&](const auto& y) { return outcome([&] { pn::gradients(y, x); }); };
-  CHECK_THAT(about(pn::call<misspells<false>>(x)), Catch::Contains("no op 'MatMull'") && Catch::EndsWith("; did you mean 'MatMul'?"));
-  CHECK_THAT(about(pn::call<misspells<true>>(x)), Catch::Contains("no op 'OwnScald'") && Catch::EndsWith("; did you mean 'OwnScaled'?"));
+  CHECK_THAT(about(pn::call<misspells<false>>(x)),
+             Catch::Contains("no op 'MatMull'") && Catch::EndsWith("; did you mean 'MatMul'?"));
+  CHECK_THAT(about(pn::call<misspells<true>>(x)),
+             Catch::Contains("no op 'OwnScald'") && Catch::EndsWith("; did you mean 'OwnScaled'?"));
 }
 
 TEST_CASE("what its kernels lack is said like of any op: by the compiler, the placer and the shape function") {
@@ -87,7 +91,8 @@ TEST_CASE("what its kernels lack is said like of any op: by the compiler, the pl
     return pn::call<own::host_only>(h);
   }();
   pn::session sess{{.simulated = {pn::sim::gpu()}}};
-  CHECK(outcome([&] { sess.plan(y); }).find("OwnHostOnly has no float kernel on GPU; there is one on CPU") != std::string::npos);
+  CHECK(outcome([&] { sess.plan(y); }).find("OwnHostOnly has no float kernel on GPU; there is one on CPU") !=
+        std::string::npos);
 }
 
 TEST_CASE("names are given once") {
@@ -145,7 +150,11 @@ TEST_CASE("a function of one's own fuses with its neighbours, and its derivative
 TEST_CASE("a loop's body may hold an op of one's own") {
   own_graph f;
   auto x = pn::placeholder<float>({2}, "x");
-  auto [i, y] = pn::while_loop([](auto i, auto) { return i < 3; }, [](auto i, auto y) { return std::tuple{i + 1, pn::call<own::scaled>({{"by", 2.0}}, y)}; }, 0, x);
+  auto [i, y] = pn::while_loop([](auto i, auto) { return i < 3; },
+                               [](auto i, auto y) {
+                                 return std::tuple{i + 1, pn::call<own::scaled>({{"by", 2.0}}, y)};
+                               },
+                               0, x);
   auto [g] = pn::gradients(pn::reduce_sum(y), x);
   pn::session sess;
   CHECK(pn::to_string(sess.run({{x, {1, 2}}}, y)) == "[8, 16]");

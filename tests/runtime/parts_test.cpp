@@ -1,12 +1,12 @@
 // Parts of a step, one by one: pruning, cutting by device, the rendezvous, the executor.
+#include <pinion/device/cpu.hpp>
 #include <pinion/graph.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/placement/simple_placer.hpp>
+#include <pinion/runtime/resource_manager.hpp>
 #include <pinion/runtime/step/executor.hpp>
 #include <pinion/runtime/step/prune.hpp>
 #include <pinion/runtime/step/rendezvous.hpp>
-#include <pinion/runtime/resource_manager.hpp>
-#include <pinion/device/cpu.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -72,7 +72,8 @@ std::string text(const graph& g, const std::vector<runtime::partition>& parts) {
 
 std::vector<runtime::partition> cut(const graph& g, const runtime::step_signature& s) {
   std::vector<device_info> devices;
-  for (const char* name : {"/job:localhost/replica:0/task:0/device:CPU:0", "/job:localhost/replica:0/task:0/device:CPU:1"})
+  for (const char* name :
+       {"/job:localhost/replica:0/task:0/device:CPU:0", "/job:localhost/replica:0/task:0/device:CPU:1"})
     devices.push_back({parse_device(name), name, 0, ""});
   const placement p = simple_placer{}({.graph = g, .nodes = runtime::prune(g, s), .devices = devices});
   return runtime::cut_by_device(g, p, s, 0);
@@ -232,7 +233,8 @@ struct by_hand {
     return static_cast<int>(part.items.size()) - 1;
   }
   void start() {
-    made = std::make_unique<runtime::executable>(part, f.g, cpu, services, nullptr, [](const kernel_setup& s) { return make_kernel_for(s); });
+    made = std::make_unique<runtime::executable>(part, f.g, cpu, services, nullptr,
+                                                 [](const kernel_setup& s) { return make_kernel_for(s); });
     memory = std::make_unique<runtime::run_memory>(*made);
     state.fetches.resize(1);
     std::make_shared<runtime::executor>(*made, *memory, services, state, nullptr)->start([this] { ++ended; });

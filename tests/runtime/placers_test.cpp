@@ -17,7 +17,8 @@ TEST_CASE("a session places by the placer it was given, and its values are the s
   auto v = variable(tensor<float>::of({{1, 2}, {3, 4}}), {.name = "v"});
   auto y = reduce_sum(matmul(x, v) + x);
   const auto ones = tensor<float>::of({{1, 1}, {1, 1}});
-  for (const any_placer& placer : {any_placer(), any_placer(round_robin_placer{}), any_placer(one_device_placer{2}), any_placer(cost_placer{})}) {
+  for (const any_placer& placer :
+       {any_placer(), any_placer(round_robin_placer{}), any_placer(one_device_placer{2}), any_placer(cost_placer{})}) {
     session sess{{.graph = &g, .placer = placer, .cpu_devices = 2, .simulated = {sim::gpu()}}};
     sess.run(v.initializer());
     CHECK(float(sess.run({{x, ones}}, y)) == 24);
@@ -79,10 +80,14 @@ TEST_CASE("what placement gives up is logged, a line each") {
   auto v = place<"/cpu:1">(variable(1.f, {.name = "v"}));
   g.pin(v.initializer().id(), parse_device("/cpu:0"), "here");
   std::string log;
-  session sess{{.graph = &g, .log_device_placement = true,
-                .placement_log = [&](std::string_view line) { log += std::string(line) + "\n"; }, .cpu_devices = 2}};
+  session sess{{.graph = &g,
+                .log_device_placement = true,
+                .placement_log = [&](std::string_view line) { log += std::string(line) + "\n"; },
+                .cpu_devices = 2}};
   sess.run(v.initializer());
-  CHECK_THAT(log, Catch::EndsWith("\nv/Assign: its request /device:CPU:0 was dropped: it works on 'v', which asks for /device:CPU:1\n"));
+  CHECK_THAT(log,
+             Catch::EndsWith(
+                 "\nv/Assign: its request /device:CPU:0 was dropped: it works on 'v', which asks for /device:CPU:1\n"));
 }
 
 }  // namespace

@@ -150,7 +150,8 @@ TEST_CASE("a step that others wait for is placed as one: what two of them share 
     sess.run(v.initializer());
     std::atomic<int> right = 0;
     std::vector<std::thread> all;
-    for (int k = 0; k < 4; ++k) all.emplace_back([&, k] { right += float(sess.run(many[std::size_t(k)])) == float(k); });
+    for (int k = 0; k < 4; ++k)
+      all.emplace_back([&, k] { right += float(sess.run(many[std::size_t(k)])) == float(k); });
     for (auto& t : all) t.join();
     CHECK(right == 4);
   }

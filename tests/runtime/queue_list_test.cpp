@@ -77,5 +77,6 @@ TEST_CASE("elements of several components come from one of three queues, many at
 TEST_CASE("a number that no queue has is refused, and so is a list without queues") {
   two_queues f;
   CHECK(refusal([&] { f.gets(2); }, errc::invalid_argument, "index 2") == "");
-  CHECK(refusal([&] { queue_from_list(f.index, std::vector<queue<float>>{}); }, errc::invalid_argument, "no queues") == "");
+  CHECK(refusal([&] { queue_from_list(f.index, std::vector<queue<float>>{}); }, errc::invalid_argument, "no queues") ==
+        "");
 }

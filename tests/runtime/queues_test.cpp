@@ -39,7 +39,9 @@ struct bench : own_graph {
   }
 };
 
-std::vector<int> list(const pn::tensor<int>& t) { return {t.span().begin(), t.span().end()}; }
+std::vector<int> list(const pn::tensor<int>& t) {
+  return {t.span().begin(), t.span().end()};
+}
 
 }  // namespace
 
@@ -224,7 +226,8 @@ TEST_CASE("a padding queue fills batches up with zeros to the largest of them") 
 TEST_CASE("a priority queue yields the smallest first, of equals the older") {
   bench b;
   auto q = pn::priority_queue<std::string>({.capacity = 10, .shapes = {{}}});
-  for (const auto& [priority, text] : std::vector<std::pair<std::int64_t, std::string>>{{5, "e"}, {1, "a"}, {5, "f"}, {-2, "z"}})
+  for (const auto& [priority, text] :
+       std::vector<std::pair<std::int64_t, std::string>>{{5, "e"}, {1, "a"}, {5, "f"}, {-2, "z"}})
     b.run(q.enqueue(priority, text));
   auto [p, s] = q.dequeue_many(4);
   const auto [priorities, texts] = b.run(p, s);
@@ -235,19 +238,33 @@ TEST_CASE("a priority queue yields the smallest first, of equals the older") {
 TEST_CASE("what does not fit a queue is refused with the component") {
   bench b;
   auto q = pn::fifo_queue<int, float>({.capacity = 4, .shapes = {{}, {2}}, .name = "pair"});
-  CHECK(refusal([&] { q.enqueue(1, pn::constant<float>({1, 2, 3})); }, errc::invalid_argument, "component 1", "[2]") == "");
+  CHECK(refusal(
+            [&] {
+              q.enqueue(1, pn::constant<float>({1, 2, 3}));
+            },
+            errc::invalid_argument, "component 1", "[2]") == "");
   auto X = pn::placeholder<float>(pn::shape::any(), "X");
   auto put = q.enqueue(1, X);
-  CHECK(refusal([&] { b.on().run({{X, pn::tensor<float>{pn::shape{3}}}}, put); }, errc::invalid_argument, "component 1", "'pair'") == "");
+  CHECK(refusal(
+            [&] {
+              b.on().run({{X, pn::tensor<float>{pn::shape{3}}}}, put);
+            },
+            errc::invalid_argument, "component 1", "'pair'") == "");
   auto many = q.enqueue_many(pn::constant<int>({1, 2}), X);
-  CHECK(refusal([&] { b.on().run({{X, pn::tensor<float>{pn::shape{3, 2}}}}, many); }, errc::invalid_argument, "2 of component 0 and 3 of component 1") == "");
-  CHECK(refusal([&] { (void)pn::fifo_queue<int, float>({.shapes = {{}}}); }, errc::invalid_argument, "2 components", "1 shape") == "");
+  CHECK(refusal(
+            [&] {
+              b.on().run({{X, pn::tensor<float>{pn::shape{3, 2}}}}, many);
+            },
+            errc::invalid_argument, "2 of component 0 and 3 of component 1") == "");
+  CHECK(refusal([&] { (void)pn::fifo_queue<int, float>({.shapes = {{}}}); }, errc::invalid_argument, "2 components",
+                "1 shape") == "");
   auto loose = pn::fifo_queue<int>({});
   auto S = pn::placeholder<int>(pn::shape::any(), "S");
   auto one_by_one = loose.enqueue_many(S);
   CHECK(refusal([&] { b.on().run({{S, 3}}, one_by_one); }, errc::invalid_argument, "component 0", "a scalar") == "");
   CHECK(refusal([&] { loose.dequeue_many(2); }, errc::invalid_argument, "known shapes") == "");
-  CHECK(refusal([&] { (void)pn::random_shuffle_queue<int>({.capacity = 3, .min_after_dequeue = 3}); }, errc::invalid_argument, "below the capacity") == "");
+  CHECK(refusal([&] { (void)pn::random_shuffle_queue<int>({.capacity = 3, .min_after_dequeue = 3}); },
+                errc::invalid_argument, "below the capacity") == "");
 }
 
 TEST_CASE("two queues that share a name are one, and must agree") {
@@ -305,6 +322,9 @@ TEST_CASE("a queue is used in the bodies of a loop") {
   auto q = pn::fifo_queue<int>({.capacity = 10, .shapes = {{}}});
   b.run(q.enqueue_many(pn::constant<int>({1, 2, 3, 4})));
   auto [n, sum] = pn::while_loop([](auto i, auto) { return i < 4; },
-                                 [&](auto i, auto s) { return std::tuple{i + 1, s + q.dequeue()}; }, 0, 0);
+                                 [&](auto i, auto s) {
+                                   return std::tuple{i + 1, s + q.dequeue()};
+                                 },
+                                 0, 0);
   CHECK(b.run(sum) == 10);
 }

@@ -31,7 +31,8 @@ TEST_CASE("a session computes the product of two variables, and logs where each 
   const std::string cpu = ": /job:localhost/replica:0/task:0/device:CPU:0\n";
   CHECK(log.str() == "a/initial_value: (Const)" + cpu + "a: (VariableV2)" + cpu + "a/Assign: (Assign)" + cpu +
                          "b/initial_value: (Const)" + cpu + "b: (VariableV2)" + cpu + "b/Assign: (Assign)" + cpu +
-                         "init: (NoOp)" + cpu + "a/read: (Identity)" + cpu + "b/read: (Identity)" + cpu + "mul: (Mul)" + cpu);
+                         "init: (NoOp)" + cpu + "a/read: (Identity)" + cpu + "b/read: (Identity)" + cpu + "mul: (Mul)" +
+                         cpu);
 }
 
 TEST_CASE("a policy lambda by op type decides where things run") {
@@ -307,7 +308,8 @@ TEST_CASE("a session lists its devices") {
   own_graph f;
   session sess{{.cpu_devices = 2, .simulated = {sim::gpu(1000), sim::gpu()}}};
   std::string all;
-  for (const auto& d : sess.list_devices()) all += to_string(d.spec).substr(31) + " " + std::to_string(d.memory_limit) + "; ";
+  for (const auto& d : sess.list_devices())
+    all += to_string(d.spec).substr(31) + " " + std::to_string(d.memory_limit) + "; ";
   CHECK(all == "/device:CPU:0 268435456; /device:CPU:1 268435456; /device:GPU:0 1000; /device:GPU:1 1073741824; ");
 }
 
@@ -367,7 +369,8 @@ TEST_CASE("without a seed sessions differ") {
 
 TEST_CASE("two random ops of different seeds differ, of one seed agree") {
   own_graph f;
-  auto a = random_normal<float>({4}, {.seed = 1}), b = random_normal<float>({4}, {.seed = 2}), c = random_normal<float>({4}, {.seed = 1});
+  auto a = random_normal<float>({4}, {.seed = 1}), b = random_normal<float>({4}, {.seed = 2}),
+       c = random_normal<float>({4}, {.seed = 1});
   session sess;
   const auto [x, y, z] = sess.run(a, b, c);
   CHECK_FALSE(x == y);

@@ -57,7 +57,8 @@ struct thrower {
       void run(pn::kernel_context& c) override {
         const pn::attributes& attrs = c.node->attrs;
         maybe(attrs, "run");
-        if (attrs.get<std::string>("at") == "stream") c.launch([what = attrs.get<std::int64_t>("what")] { throw_number(what); });
+        if (attrs.get<std::string>("at") == "stream")
+          c.launch([what = attrs.get<std::int64_t>("what")] { throw_number(what); });
         c.outputs[0] = c.input(0);
       }
       void start(pn::kernel_context& c, ended done) override {
@@ -69,7 +70,8 @@ struct thrower {
     };
     maybe(setup.attrs(), "making");
     auto k = std::make_unique<own>();
-    k->waits = setup.attrs().get<std::string>("at").find_first_of("s") == 0 && setup.attrs().get<std::string>("at") != "stream";
+    k->waits = setup.attrs().get<std::string>("at").find_first_of("s") == 0 &&
+               setup.attrs().get<std::string>("at") != "stream";
     k->waits |= setup.attrs().get<std::string>("at") == "after its end";
     return k;
   }
@@ -118,8 +120,10 @@ TEST_CASE("what a body's kernel throws fails the step of its node") {
   const auto x = pn::placeholder<float>({}, "x");
   for (const char* at : {"run", "start", "making"}) {
     INFO(at);
-    const auto branch = pn::cond(x > 0.f, [&] { return throwing(x, at, 1); }, [&] { return x * 2.f; });
-    const auto loop = pn::while_loop([](auto v) { return v < 3.f; }, [&](auto v) { return throwing(v, at, 1) + 1.f; }, x);
+    const auto branch = pn::cond(
+        x > 0.f, [&] { return throwing(x, at, 1); }, [&] { return x * 2.f; });
+    const auto loop =
+        pn::while_loop([](auto v) { return v < 3.f; }, [&](auto v) { return throwing(v, at, 1) + 1.f; }, x);
     CHECK(outcome([&] { s.sess.run({{x, 1.f}}, branch); }) == sentences[1]);
     CHECK(outcome([&] { s.sess.run({{x, 1.f}}, loop); }) == sentences[1]);
     CHECK(float(s.sess.run({{x, -1.f}}, branch)) == -2);
@@ -141,7 +145,8 @@ TEST_CASE("a policy may throw anything: the graph says so once, and stays usable
     const pn::device on{[](const pn::node_view&) -> std::string { throw 1; }};
     pn::constant(1.f, "x");
   };
-  const std::string said = "unknown: a placement policy threw: something that is no std::exception was thrown, of type int";
+  const std::string said =
+      "unknown: a placement policy threw: something that is no std::exception was thrown, of type int";
   CHECK(outcome(builds) == said);
   std::string other_thread;
   std::thread([&] { other_thread = outcome([&] { s.g.settle(); }); }).join();
@@ -153,7 +158,8 @@ TEST_CASE("a placer, a partitioner and a placement log may throw anything") {
   own_session s;
   const auto x = pn::constant(1.f, "x");
   pn::session places{{.graph = &s.g, .placer = places_nothing{}}};
-  const std::string said = "unknown: the session's placer threw: something that is no std::exception was thrown, of type int";
+  const std::string said =
+      "unknown: the session's placer threw: something that is no std::exception was thrown, of type int";
   CHECK(outcome([&] { places.run(x); }) == said);
   CHECK(outcome([&] { places.plan(x); }) == said);
   pn::session logs{{.graph = &s.g, .log_device_placement = true, .placement_log = [](std::string_view line) {
@@ -179,6 +185,8 @@ TEST_CASE("a hook whose end throws anything costs its session's destructor no mo
     void end(pn::session&) { throw 1; }
   };
   std::string log;
-  { tr::monitored_training_session sess({.hooks = {hook{}}, .log = [&](std::string_view line) { log += line; }}); }
+  {
+    tr::monitored_training_session sess({.hooks = {hook{}}, .log = [&](std::string_view line) { log += line; }});
+  }
   CHECK_THAT(log, Catch::Contains("the end of a monitored session failed: something that is no std::exception"));
 }

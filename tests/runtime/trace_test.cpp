@@ -144,8 +144,9 @@ TEST_CASE("a trace is JSON by the rules of those who show it, with a row for eac
   CHECK(ops[0]["args"]["name"] == "MatMul");
   const auto copies = pinion_tests::slices_of(json, "copy");
   REQUIRE(copies.size() == 4);  // y over and z back, both ends
-  CHECK(copies[0]["args"] ==
-        nlohmann::json({{"name", "MatMul"}, {"value", "MatMul:0"}, {"from", cpu}, {"to", gpu}, {"bytes", 64 * 64 * 4}}));
+  CHECK(
+      copies[0]["args"] ==
+      nlohmann::json({{"name", "MatMul"}, {"value", "MatMul:0"}, {"from", cpu}, {"to", gpu}, {"bytes", 64 * 64 * 4}}));
   CHECK(pinion_tests::count_phase(json, "s") == 2);
   CHECK(pinion_tests::count_phase(json, "f") == 2);
   std::set<std::string> rows;
@@ -164,8 +165,8 @@ TEST_CASE("nodes that ran beside each other stand in rows of their own") {
   CHECK(pinion_tests::broken_rule(json) == "");
   std::map<std::string, int> row;
   for (const auto& e : pinion_tests::slices_of(json, "op")) row[e["args"]["name"]] = e["tid"];
-  CHECK(row == std::map<std::string, int>{
-                   {"long", 1}, {"beside", 2}, {"behind", 2}, {"late \"<\n", 1}, {"instant", 1}});
+  CHECK(row ==
+        std::map<std::string, int>{{"long", 1}, {"beside", 2}, {"behind", 2}, {"late \"<\n", 1}, {"instant", 1}});
   CHECK(json["otherData"]["began_ns"] == "5000000");
 }
 

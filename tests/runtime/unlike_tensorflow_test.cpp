@@ -90,7 +90,10 @@ TEST_CASE("a node without state stays on the device that its session gave it, wh
 
 TEST_CASE("requests that overlap, but neither of which refines the other, do not merge through a reference") {
   own_graph f;
-  const auto on = [](const char* spec, auto make) { const device here{spec}; return make(); };
+  const auto on = [](const char* spec, auto make) {
+    const device here{spec};
+    return make();
+  };
   const auto q = on("/job:localhost", [] { return fifo_queue<float>({.capacity = 2, .name = "q"}); });
   const auto size = on("/cpu:1", [&] { return q.size(); });
   session sess{{.cpu_devices = 2}};

@@ -23,9 +23,12 @@ using condition = dsl::mapped<functor::less, float, bool, dsl::number_argument, 
 using choice = dsl::mapped<functor::selection, float, float, condition, dsl::literal_argument, dsl::number_argument>;
 using whole = dsl::mapped<functor::add, float, float, choice, dsl::number_argument>;
 using cut = dsl::mapped<functor::identity, float, std::int32_t, dsl::number_argument>;
-using picked = dsl::mapped<functor::selection, float, float, dsl::mask_argument, dsl::number_argument, dsl::literal_argument>;
-using gradient = dsl::gradient_of<dsl::mapped<functor::multiply, float, float, dsl::number_argument, dsl::number_argument>>;
-using whole_numbers = dsl::mapped<functor::multiply, std::int32_t, std::int32_t, dsl::number_argument, dsl::literal_argument>;
+using picked =
+    dsl::mapped<functor::selection, float, float, dsl::mask_argument, dsl::number_argument, dsl::literal_argument>;
+using gradient =
+    dsl::gradient_of<dsl::mapped<functor::multiply, float, float, dsl::number_argument, dsl::number_argument>>;
+using whole_numbers =
+    dsl::mapped<functor::multiply, std::int32_t, std::int32_t, dsl::number_argument, dsl::literal_argument>;
 
 template <class P>
 scalar::program program_of(std::vector<number> literals = {}) {
@@ -129,7 +132,8 @@ TEST_CASE("bools go in and out as bytes") {
       auto out = std::make_unique<bool[]>(static_cast<std::size_t>(n) + 1);
       strip s;
       s.n = n;
-      s.in[0] = x.data(), s.in[1] = y.data(), s.advance[0] = s.advance[1] = on, s.out[0] = out.get(), s.how[0] = sink::store;
+      s.in[0] = x.data(), s.in[1] = y.data(), s.advance[0] = s.advance[1] = on, s.out[0] = out.get(),
+      s.how[0] = sink::store;
       run(s);
       less.assign(out.get(), out.get() + n);
       bool good = !out[static_cast<std::size_t>(n)];
@@ -140,7 +144,8 @@ TEST_CASE("bools go in and out as bytes") {
       std::vector<float> out(static_cast<std::size_t>(n));
       strip s;
       s.n = n;
-      s.in[0] = less.data(), s.in[1] = x.data(), s.advance[0] = s.advance[1] = on, s.out[0] = out.data(), s.how[0] = sink::store;
+      s.in[0] = less.data(), s.in[1] = x.data(), s.advance[0] = s.advance[1] = on, s.out[0] = out.data(),
+      s.how[0] = sink::store;
       run(s);
       bool good = true;
       for (std::size_t i = 0; i < out.size(); ++i) good &= out[i] == (less[i] ? x[i] : -7);

@@ -77,7 +77,8 @@ program any_program(unsigned seed, int inputs, int n) {
       default: numbers.push_back(p.emit(opcode::add, p.emit(opcode::tanh, b), a)); break;
     }
   }
-  for (int k = 0; k < 3; ++k) p.results.push_back({numbers[numbers.size() - 1 - static_cast<std::size_t>(k)], p.arithmetic});
+  for (int k = 0; k < 3; ++k)
+    p.results.push_back({numbers[numbers.size() - 1 - static_cast<std::size_t>(k)], p.arithmetic});
   return p;
 }
 

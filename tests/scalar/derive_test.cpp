@@ -40,7 +40,8 @@ TEST_CASE("the derivative of elu(x + b) asks for one exponential and no more") {
 TEST_CASE("primitives are differentiated by their rules") {
   CHECK(derivative([](value x) { return sin(x); }) ==
         "%0 = input 0\n%1 = input 1\n%2 = cos %0\n%3 = mul %1 %2\nreturn %3:float");
-  CHECK(derivative([](value x) { return exp(x); }) == "%0 = input 0\n%1 = exp %0\n%2 = input 1\n%3 = mul %2 %1\nreturn %3:float");
+  CHECK(derivative([](value x) { return exp(x); }) ==
+        "%0 = input 0\n%1 = exp %0\n%2 = input 1\n%3 = mul %2 %1\nreturn %3:float");
   CHECK(derivative([](value x) { return -x; }) == "%0 = input 0\n%1 = input 1\n%2 = neg %1\nreturn %2:float");
 }
 

@@ -23,7 +23,8 @@ program elu_of_sum() {
 // The same, as the compiler knows it.
 using sum_type = dsl::mapped<functor::add, float, float, dsl::number_argument, dsl::number_argument>;
 using elu_type = dsl::mapped<functor::elu, float, float, sum_type>;
-using cube_type = dsl::mapped<functor::multiply, float, float, dsl::mapped<functor::squared, float, float, dsl::number_argument>, dsl::literal_argument>;
+using cube_type = dsl::mapped<functor::multiply, float, float,
+                              dsl::mapped<functor::squared, float, float, dsl::number_argument>, dsl::literal_argument>;
 
 static_assert(elu_type::extent.operations == 7);
 static_assert(elu_type::extent.leaves == 2);
@@ -35,7 +36,8 @@ constexpr bool extent_is_right() {
          P::extent.constants == P::recorded.constants.size();
 }
 static_assert(extent_is_right<sum_type>() && extent_is_right<elu_type>() && extent_is_right<cube_type>());
-static_assert(extent_is_right<dsl::mapped<functor::selection, float, float, dsl::mask_argument, elu_type, cube_type>>());
+static_assert(
+    extent_is_right<dsl::mapped<functor::selection, float, float, dsl::mask_argument, elu_type, cube_type>>());
 static_assert(operation_count(elu_type::executable) == 4, "a stated derivative is no part of the kernel");
 static_assert(fingerprint(elu_type::recorded) != fingerprint(elu_type::executable));
 static_assert(fingerprint(elu_type::recorded) != fingerprint(sum_type::recorded));
@@ -46,10 +48,12 @@ static_assert(!same_structure(elu_type::recorded, sum_type::recorded));
 
 TEST_CASE("a functor run on symbols writes its program down") {
   CHECK(to_string(of<functor::multiply>()) == "%0 = input 0\n%1 = input 1\n%2 = mul %0 %1\nreturn %2:float");
-  CHECK(to_string(of<functor::relu>()) == "%0 = input 0\n%1 = constant 0\n%2 = le %0 %1\n%3 = constant 0\n%4 = select %2 %3 %0\nreturn %4:float");
+  CHECK(to_string(of<functor::relu>()) ==
+        "%0 = input 0\n%1 = constant 0\n%2 = le %0 %1\n%3 = constant 0\n%4 = select %2 %3 %0\nreturn %4:float");
   CHECK(to_string(of<functor::greater>(dtype::int32, dtype::boolean)) ==
         "%0 = input 0\n%1 = input 1\n%2 = lt %1 %0\nreturn %2:bool");
-  CHECK(to_string(of<functor::logical_not>(dtype::boolean, dtype::boolean)) == "%0 = mask 0\n%1 = not %0\nreturn %1:bool");
+  CHECK(to_string(of<functor::logical_not>(dtype::boolean, dtype::boolean)) ==
+        "%0 = mask 0\n%1 = not %0\nreturn %1:bool");
   CHECK(to_string(of<functor::selection>()) ==
         "%0 = mask 0\n%1 = input 1\n%2 = input 2\n%3 = select %0 %1 %2\nreturn %3:float");
 }
@@ -109,6 +113,7 @@ TEST_CASE("what is executed holds no stated derivative and no dead value") {
 }
 
 TEST_CASE("numbers of integer programs print as integers") {
-  const program p = compose<program, 2>(of<functor::add>(dtype::int64, dtype::int64), {part{}, part{part::number_literal, std::int64_t{9007199254740993}, nullptr}});
+  const program p = compose<program, 2>(of<functor::add>(dtype::int64, dtype::int64),
+                                        {part{}, part{part::number_literal, std::int64_t{9007199254740993}, nullptr}});
   CHECK(to_string(p) == "%0 = input 0\n%1 = literal 9007199254740993\n%2 = add %0 %1\nreturn %2:int64");
 }

@@ -42,8 +42,8 @@ const std::map<std::string, int> floors = [] {
 }();
 
 // An umbrella header sees wings of the house, and other umbrella headers.
-const house::names graph_rooms{"base", "spec",  "tensor", "scalar", "graph",    "opkit",
-                               "state", "dsl", "op",     "nn",     "autodiff", "place", "placement"};
+const house::names graph_rooms{"base", "spec", "tensor", "scalar",   "graph", "opkit",    "state",
+                               "dsl",  "op",   "nn",     "autodiff", "place", "placement"};
 const house::names session_rooms{"device", "runtime", "graph.hpp"};
 const std::map<std::string, house::names> umbrellas{
     {"graph.hpp", {}},

@@ -25,7 +25,9 @@ std::string outcome(F&& call) {
 }
 
 // "file.cpp:12" of an error, without folders.
-inline std::string line_of(const pinion::error& e) { return e.location().substr(e.location().find_last_of('/') + 1); }
+inline std::string line_of(const pinion::error& e) {
+  return e.location().substr(e.location().find_last_of('/') + 1);
+}
 inline std::string here(int line, const char* file = __builtin_FILE()) {
   const std::string path = file;
   return path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(line);

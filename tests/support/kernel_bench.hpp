@@ -25,8 +25,8 @@
 #include <pinion/autodiff/gradients.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/graph/scopes.hpp>
-#include <pinion/opkit/build.hpp>
 #include <pinion/op/kernels.hpp>
+#include <pinion/opkit/build.hpp>
 
 namespace kernel_bench {
 

@@ -11,10 +11,12 @@ namespace pn = pinion;
 struct scaled {
   static constexpr std::string_view name = "OwnScaled";
   static constexpr pn::input_count inputs = 1;
-  static constexpr pn::kernel_set kernels{.cpu = pn::dtype_set{pn::dtype::float32}, .gpu = pn::dtype_set{pn::dtype::float32}};
+  static constexpr pn::kernel_set kernels{.cpu = pn::dtype_set{pn::dtype::float32},
+                                          .gpu = pn::dtype_set{pn::dtype::float32}};
 
   static void infer(pn::shape_context& c) {
-    if (c.dtype(0) != pn::dtype::float32) c.fail("OwnScaled of " + std::string(pn::to_string(c.dtype(0))) + " is not defined");
+    if (c.dtype(0) != pn::dtype::float32)
+      c.fail("OwnScaled of " + std::string(pn::to_string(c.dtype(0))) + " is not defined");
     c.output(c.dtype(0), c.shape(0));
   }
   static void gradient(pn::gradient_context& g) { g.set(0, g.make(name, {g.output_gradient(0)}, g.attrs())); }

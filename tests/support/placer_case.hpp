@@ -128,7 +128,8 @@ class placer_reader {
   node_row node(const std::string& text) const {
     std::smatch m;
     if (!std::regex_match(text, m, std::regex(R"((\S+) = (\w+)\(([^)]*)\)(.*))"))) fail(text);
-    node_row n{.name = m[1], .op = m[2], .request = {}, .assigned = {}, .inputs = list(m[3]), .groups = {}, .controls = {}};
+    node_row n{
+        .name = m[1], .op = m[2], .request = {}, .assigned = {}, .inputs = list(m[3]), .groups = {}, .controls = {}};
     for (const auto& word : split(trimmed(m[4]), " ")) {
       if (word.empty()) continue;
       if (word[0] == '@')

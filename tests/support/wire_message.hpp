@@ -23,11 +23,16 @@ struct wire_message {
     while (!bytes.empty()) {
       const std::uint64_t key = varint(bytes);
       field f{static_cast<int>(key & 7), 0, {}};
-      if (f.type == 0) f.bits = varint(bytes);
-      else if (f.type == 1) std::memcpy(&f.bits, take(bytes, 8).data(), 8);
-      else if (f.type == 5) std::memcpy(&f.bits, take(bytes, 4).data(), 4);
-      else if (f.type == 2) f.bytes = take(bytes, varint(bytes));
-      else throw std::runtime_error("no wire type " + std::to_string(f.type));
+      if (f.type == 0)
+        f.bits = varint(bytes);
+      else if (f.type == 1)
+        std::memcpy(&f.bits, take(bytes, 8).data(), 8);
+      else if (f.type == 5)
+        std::memcpy(&f.bits, take(bytes, 4).data(), 4);
+      else if (f.type == 2)
+        f.bytes = take(bytes, varint(bytes));
+      else
+        throw std::runtime_error("no wire type " + std::to_string(f.type));
       fields[static_cast<int>(key >> 3)].push_back(std::move(f));
     }
   }
@@ -39,7 +44,9 @@ struct wire_message {
     return fields.at(number)[i];
   }
   // 0 and "" where they are not there, as in proto3.
-  std::int64_t integer(int number, std::size_t i = 0) const { return has(number) ? static_cast<std::int64_t>(at(number, i).bits) : 0; }
+  std::int64_t integer(int number, std::size_t i = 0) const {
+    return has(number) ? static_cast<std::int64_t>(at(number, i).bits) : 0;
+  }
   std::string text(int number, std::size_t i = 0) const { return has(number) ? at(number, i).bytes : ""; }
   double real(int number) const { return has(number) ? bits_as<double>(at(number).bits) : 0; }
   float single(int number) const { return has(number) ? bits_as<float>(at(number).bits) : 0; }

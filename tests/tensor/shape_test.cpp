@@ -35,9 +35,9 @@ static_assert(gives({unknown}, {unknown}, {unknown}));
 static_assert(gives(any, {2, 3}, any));
 static_assert(gives(any, any, any));
 // and not
-static_assert(clash({2}, {3}));        // neither is 1
-static_assert(clash({2, 3}, {2}));     // aligned at the last axis
-static_assert(clash({0}, {2}));        // no elements are not one element
+static_assert(clash({2}, {3}));     // neither is 1
+static_assert(clash({2, 3}, {2}));  // aligned at the last axis
+static_assert(clash({0}, {2}));     // no elements are not one element
 static_assert(clash({unknown, 2}, {3}));
 
 // ---- fitting
@@ -49,8 +49,8 @@ static_assert(fits({2, 3}, any) && fits(any, {2, 3}));
 static_assert(fits({}, {}));
 // and not
 static_assert(!fits({2, 3}, {2, 4}));
-static_assert(!fits({2, 3}, {6}));     // a rank is not bent
-static_assert(!fits({}, {1}));         // a scalar is not a vector of one
+static_assert(!fits({2, 3}, {6}));  // a rank is not bent
+static_assert(!fits({}, {1}));      // a scalar is not a vector of one
 
 // ---- what a shape tells
 

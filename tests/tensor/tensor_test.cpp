@@ -67,7 +67,9 @@ TEST_CASE("reshaping shares the elements") {
 }
 
 TEST_CASE("an untyped tensor of an unknown shape is refused") {
-  CHECK(outcome([] { any_tensor(dtype::float32, {unknown, 3}); }) == "invalid_argument: a tensor needs a known shape, not [?, 3]");
+  CHECK(outcome([] {
+          any_tensor(dtype::float32, {unknown, 3});
+        }) == "invalid_argument: a tensor needs a known shape, not [?, 3]");
 }
 
 // ---- copy on write
@@ -156,7 +158,9 @@ TEST_CASE("an index outside its axis is out of range, and the sentence says whic
 
 TEST_CASE("a span of another count than the shape's is refused") {
   const std::vector<float> five(5);
-  CHECK(outcome([&] { tensor<float>({2, 3}, five); }) == "invalid_argument: a tensor of shape [2, 3] holds 6 elements, not 5");
+  CHECK(outcome([&] {
+          tensor<float>({2, 3}, five);
+        }) == "invalid_argument: a tensor of shape [2, 3] holds 6 elements, not 5");
 }
 
 TEST_CASE("an untyped tensor is taken for its own dtype alone") {
@@ -187,10 +191,12 @@ TEST_CASE("nested braces give the shape") {
 }
 
 TEST_CASE("ragged braces are refused with both shapes") {
-  CHECK(outcome([] { tensor<float>::of({{1, 2}, {3}}); }) ==
-        "invalid_argument: a literal with ragged braces: a row of shape [1] stands beside one of shape [2]");
-  CHECK(outcome([] { tensor<int>::of({{1, 2}, 3}); }) ==
-        "invalid_argument: a literal with ragged braces: a row of shape [] stands beside one of shape [2]");
+  CHECK(outcome([] {
+          tensor<float>::of({{1, 2}, {3}});
+        }) == "invalid_argument: a literal with ragged braces: a row of shape [1] stands beside one of shape [2]");
+  CHECK(outcome([] {
+          tensor<int>::of({{1, 2}, 3});
+        }) == "invalid_argument: a literal with ragged braces: a row of shape [] stands beside one of shape [2]");
 }
 
 TEST_CASE("a tensor of one element compares with a number, a larger one has no single value to compare") {

@@ -39,6 +39,8 @@ TEST_CASE("twelve elements are printed whole") {
   CHECK(to_string(tensor<int>(shape{12})) == "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]");
 }
 
-TEST_CASE("fmt prints tensors") { CHECK(fmt::format("t = {:>8}", tensor<int>::of({1, 2})) == "t =   [1, 2]"); }
+TEST_CASE("fmt prints tensors") {
+  CHECK(fmt::format("t = {:>8}", tensor<int>::of({1, 2})) == "t =   [1, 2]");
+}
 
 }  // namespace

@@ -77,8 +77,8 @@ TEST_CASE("a wait is told of within two seconds, then every ten or so, and ends 
   std::vector<std::string> said;
   tr::patience::clock::time_point now{};
   tr::patience waits(
-      30s, [&](const std::string& line) { said.push_back(line); }, [&](std::chrono::milliseconds pause) { now += pause; },
-      [&] { return now; });
+      30s, [&](const std::string& line) { said.push_back(line); },
+      [&](std::chrono::milliseconds pause) { now += pause; }, [&] { return now; });
   while (!waits.is_over()) waits.pause("nobody");
   CHECK(said == std::vector<std::string>{"has waited 1 s, of 30 s at most, for nobody",
                                          "has waited 12 s, of 30 s at most, for nobody",

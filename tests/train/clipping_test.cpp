@@ -16,7 +16,8 @@ using namespace pinion;
 namespace tr = pinion::train;
 constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
 
-// Two variables, of which the loss uses one wholly and some rows of the other: gradients (6, 8) and rows (0, 0), (24, 0).
+// Two variables, of which the loss uses one wholly and some rows of the other: gradients (6, 8) and rows (0, 0), (24,
+// 0).
 struct two_gradients : own_session {
   variable_handle<float> w = variable(tensor<float>::of({3, 4}), {.name = "w"});
   variable_handle<double> table = variable(tensor<double>::of({{7, 7}, {12, 0}, {0, 0}}), {.name = "table"});
@@ -40,7 +41,8 @@ TEST_CASE_METHOD(own_session, "clip_by_norm scales a longer tensor down and leav
   CHECK(sess.run(tr::clip_by_norm(constant<double>({3, 4}), 1)) == tensor<double>::of({.6, .8}));
   CHECK(sess.run(tr::clip_by_norm(constant<double>({3, 4}), 10)) == tensor<double>::of({3, 4}));
   CHECK(sess.run(tr::clip_by_norm(constant<double>({0, 0}), 1)) == tensor<double>::of({0, 0}));
-  CHECK(sess.run(tr::clip_by_norm(constant<double>({{3, 4}, {.3, .4}}), 1, {1})) == tensor<double>::of({{.6, .8}, {.3, .4}}));
+  CHECK(sess.run(tr::clip_by_norm(constant<double>({{3, 4}, {.3, .4}}), 1, {1})) ==
+        tensor<double>::of({{.6, .8}, {.3, .4}}));
   const auto y = sess.run(tr::clip_by_norm(constant<float>({1, infinity}), 1));
   CHECK(y(0) == 0);
   CHECK(std::isnan(y(1)));
@@ -58,7 +60,8 @@ TEST_CASE_METHOD(own_session, "clip_by_global_norm scales all tensors alike by t
   CHECK(sess.run(wide.list[0])(1) == Approx(4));
   const expr<float> zero = constant(0.f);
   CHECK(float(sess.run(tr::clip_by_global_norm(std::vector{zero}, 1).list[0])) == 0);
-  CHECK(outcome([&] { tr::global_norm(std::vector<expr<float>>{}); }) == "invalid_argument: global_norm was given no tensors");
+  CHECK(outcome([&] { tr::global_norm(std::vector<expr<float>>{}); }) ==
+        "invalid_argument: global_norm was given no tensors");
 }
 
 TEST_CASE_METHOD(own_session, "where the global norm is not finite every element becomes NaN") {

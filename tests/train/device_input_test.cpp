@@ -26,9 +26,8 @@ struct summing : own_graph {
   }();
 };
 bool moves(const pn::step_trace& t, const std::string& node) {
-  return std::any_of(t.events.begin(), t.events.end(), [&](const pn::trace_event& e) {
-    return e.node == node && e.kind != pn::trace_event::compute;
-  });
+  return std::any_of(t.events.begin(), t.events.end(),
+                     [&](const pn::trace_event& e) { return e.node == node && e.kind != pn::trace_event::compute; });
 }
 
 }  // namespace
@@ -44,7 +43,7 @@ TEST_CASE("what lies on a device is fed to steps there without a copy") {
   CHECK(float(sess.run(fed, {{f.x, there}}, f.sum)) == 7);
   CHECK(moves(copied, "x"));
   CHECK(!moves(fed, "x"));
-  CHECK(float(sess.run({{f.x, there}}, f.sum)) == 7);  // it may be fed again
+  CHECK(float(sess.run({{f.x, there}}, f.sum)) == 7);                           // it may be fed again
   CHECK(sess.run({{f.x, there}}, f.x + 1.f) == pn::tensor<float>::of({4, 5}));  // and be used elsewhere
 }
 
@@ -94,8 +93,12 @@ TEST_CASE("a value of another session is refused, and a device that is not there
   summing f;
   pn::session sess{{.simulated = {pn::sim::gpu()}}}, other{{.simulated = {pn::sim::gpu()}}};
   const pn::tensor<float> host = pn::tensor<float>::of({3, 4});
-  CHECK(refusal([&] { sess.run({{f.x, other.to_device(host, "/gpu:0")}}, f.sum); }, errc::invalid_argument, "'x'",
-                "another session") == "");
-  CHECK(refusal([&] { sess.to_device(host, "/gpu:3"); }, errc::invalid_argument, "/device:GPU:3", "device:GPU:0") == "");
+  CHECK(refusal(
+            [&] {
+              sess.run({{f.x, other.to_device(host, "/gpu:0")}}, f.sum);
+            },
+            errc::invalid_argument, "'x'", "another session") == "");
+  CHECK(refusal([&] { sess.to_device(host, "/gpu:3"); }, errc::invalid_argument, "/device:GPU:3", "device:GPU:0") ==
+        "");
   CHECK(refusal([&] { sess.to_device(pn::tensor<std::string>(), "/gpu:0"); }, errc::invalid_argument, "text") == "");
 }

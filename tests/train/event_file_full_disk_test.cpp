@@ -21,7 +21,9 @@ TEST_CASE("a file that could not grow is whole once it can, with every event") {
   {
     const file_limit limit(150);
     for (int step = 2; step < 5; ++step) {
-      const auto e = caught([&] { for (int i = 0; i < 3; ++i) w.add(tr::event_kind::summary, std::string(30, 'x'), step); });
+      const auto e = caught([&] {
+        for (int i = 0; i < 3; ++i) w.add(tr::event_kind::summary, std::string(30, 'x'), step);
+      });
       CHECK(e.sentence().find("cannot write to the event file " + w.path().string() + ": ") == 0);
     }
     CHECK(std::filesystem::file_size(w.path()) == 150);

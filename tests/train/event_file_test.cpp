@@ -27,7 +27,9 @@ std::string contents(const std::filesystem::path& file) {
   all << std::ifstream(file, std::ios::binary).rdbuf();
   return all.str();
 }
-void write(const std::filesystem::path& file, const std::string& bytes) { std::ofstream(file, std::ios::binary) << bytes; }
+void write(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
 
 std::string hex(const std::string& bytes) {
   std::string text;
@@ -56,7 +58,8 @@ std::vector<tr::event> events_in(const std::filesystem::path& file) {
 }
 
 const std::string version_record =
-    "18 00 00 00 00 00 00 00 a3 7f 4b 22 09 00 00 00 40 fc 54 d9 41 1a 0d 62 72 61 69 6e 2e 45 76 65 6e 74 3a 32 ec ed 8f 9d";
+    "18 00 00 00 00 00 00 00 a3 7f 4b 22 09 00 00 00 40 fc 54 d9 41 1a 0d 62 72 61 69 6e 2e 45 76 65 6e 74 3a 32 ec ed "
+    "8f 9d";
 
 TEST_CASE("a file with one scalar has the bytes that TensorBoard reads as step 3, 0.5") {
   temporary_folder dir;
@@ -65,8 +68,10 @@ TEST_CASE("a file with one scalar has the bytes that TensorBoard reads as step 3
   *clock.now += 1;
   writer.add_scalar("loss", 0.5f, 3);
   writer.close();
-  CHECK(hex(contents(writer.path())) == version_record + " 1a 00 00 00 00 00 00 00 12 9b d8 2d 09 00 00 40 40 fc 54 d9 41 10 03 2a 0d 0a 0b 0a "
-                                                         "04 6c 6f 73 73 15 00 00 00 3f 2f 13 6d 5e");
+  CHECK(hex(contents(writer.path())) ==
+        version_record +
+            " 1a 00 00 00 00 00 00 00 12 9b d8 2d 09 00 00 40 40 fc 54 d9 41 10 03 2a 0d 0a 0b 0a "
+            "04 6c 6f 73 73 15 00 00 00 3f 2f 13 6d 5e");
 }
 
 TEST_CASE("a graph of one node has the bytes that TensorBoard reads") {
@@ -81,16 +86,19 @@ TEST_CASE("a graph of one node has the bytes that TensorBoard reads") {
   tr::summary_writer writer{dir.folder(), clock.options()};
   writer.add_graph(g);
   writer.close();
-  CHECK(hex(contents(writer.path())) ==
-        version_record + " 41 00 00 00 00 00 00 00 00 a9 c2 ab 09 00 00 00 40 fc 54 d9 41 22 36 0a 34 0a 01 61 12 04 4e 6f 4f 70 22 29 2f 6a 6f 62 3a "
-                         "77 6f 72 6b 65 72 2f 72 65 70 6c 69 63 61 3a 30 2f 74 61 73 6b 3a 30 2f 64 65 76 69 63 65 3a 47 50 55 3a 30 54 36 ff 2b");
+  CHECK(hex(contents(writer.path())) == version_record +
+                                            " 41 00 00 00 00 00 00 00 00 a9 c2 ab 09 00 00 00 40 fc 54 d9 41 22 36 0a "
+                                            "34 0a 01 61 12 04 4e 6f 4f 70 22 29 2f 6a 6f 62 3a "
+                                            "77 6f 72 6b 65 72 2f 72 65 70 6c 69 63 61 3a 30 2f 74 61 73 6b 3a 30 2f "
+                                            "64 65 76 69 63 65 3a 47 50 55 3a 30 54 36 ff 2b");
 }
 
 TEST_CASE("the name of a file tells its time, and sorts by it; two writers never share one") {
   temporary_folder dir;
   clock_of_test clock;
   *clock.now = 12345.9;
-  tr::event_file_writer a(dir.folder() / "new" / "run", clock.options()), b(dir.folder() / "new" / "run", clock.options({.filename_suffix = ".x"}));
+  tr::event_file_writer a(dir.folder() / "new" / "run", clock.options()),
+      b(dir.folder() / "new" / "run", clock.options({.filename_suffix = ".x"}));
   const std::string name = a.path().filename().string();
   CHECK(name.find("events.out.tfevents.0000012345.") == 0);
   CHECK(name.find("." + std::to_string(::getpid()) + ".") != std::string::npos);
@@ -99,7 +107,8 @@ TEST_CASE("the name of a file tells its time, and sorts by it; two writers never
   CHECK(tr::event_files(dir.folder() / "new" / "run").size() == 2);
 }
 
-TEST_CASE("the version and the first event are written at once, later ones when they are many, or late, or at the end") {
+TEST_CASE(
+    "the version and the first event are written at once, later ones when they are many, or late, or at the end") {
   temporary_folder dir;
   clock_of_test clock;
   tr::event_file_writer w(dir.folder(), clock.options({.flush_secs = 60, .max_queue = 3}));
@@ -143,12 +152,13 @@ TEST_CASE("the destructor writes what waits") {
 TEST_CASE("events come back as they went in") {
   temporary_folder dir;
   tr::event_file_writer w(dir.folder());
-  const std::vector<tr::event> all{{1.5, 0, tr::event_kind::nothing, ""},
-                                   {-2, -7, tr::event_kind::summary, op::scalar_message("a", 1)},
-                                   {1e9, std::int64_t{1} << 62, tr::event_kind::graph, std::string(100000, '\0')},
-                                   {0, 1, tr::event_kind::session_log, tr::session_log_message(tr::session_mark::checkpoint, "x")},
-                                   {3, 2, tr::event_kind::run_metadata, "m"},
-                                   {3, 2, tr::event_kind::meta_graph, "m"}};
+  const std::vector<tr::event> all{
+      {1.5, 0, tr::event_kind::nothing, ""},
+      {-2, -7, tr::event_kind::summary, op::scalar_message("a", 1)},
+      {1e9, std::int64_t{1} << 62, tr::event_kind::graph, std::string(100000, '\0')},
+      {0, 1, tr::event_kind::session_log, tr::session_log_message(tr::session_mark::checkpoint, "x")},
+      {3, 2, tr::event_kind::run_metadata, "m"},
+      {3, 2, tr::event_kind::meta_graph, "m"}};
   for (const auto& e : all) w.add(e);
   w.close();
   auto back = events_in(w.path());
@@ -158,9 +168,13 @@ TEST_CASE("events come back as they went in") {
 }
 
 TEST_CASE("scalars are read in both forms in which they are written") {
-  const auto scalars = [](const std::string& summary) { return tr::scalars_of({0, 0, tr::event_kind::summary, summary}); };
+  const auto scalars = [](const std::string& summary) {
+    return tr::scalars_of({0, 0, tr::event_kind::summary, summary});
+  };
   CHECK(scalars(op::scalar_message("a/b", -1)) == std::vector<tr::scalar_event>{{"a/b", -1}});
-  const std::string newer("\x0a\x21\x0a\x04loss\x4a\x0d\x0a\x09\x0a\x07scalars\x20\x01\x42\x0a\x08\x01\x12\x00\x2a\x04\x00\x00\x00\x3f", 35);
+  const std::string newer(
+      "\x0a\x21\x0a\x04loss\x4a\x0d\x0a\x09\x0a\x07scalars\x20\x01\x42\x0a\x08\x01\x12\x00\x2a\x04\x00\x00\x00\x3f",
+      35);
   CHECK(scalars(newer + op::scalar_message("b", 2)) == std::vector<tr::scalar_event>{{"loss", .5f}, {"b", 2}});
   CHECK(scalars(op::text_message("t", tensor<std::string>(std::string("x")).untyped())).empty());
   CHECK(tr::scalars_of({0, 0, tr::event_kind::graph, newer}).empty());
@@ -206,7 +220,8 @@ TEST_CASE("a flipped bit is found, and its record named") {
       r.next();
       const auto e = caught([&] { r.next(); });
       CHECK(e.code() == errc::data_loss);
-      CHECK(e.sentence() == std::string(at < 52 ? "a wrong checksum of a length" : "a wrong checksum") + " in event file '" + f.file.string() + "', in the record at offset 40");
+      CHECK(e.sentence() == std::string(at < 52 ? "a wrong checksum of a length" : "a wrong checksum") +
+                                " in event file '" + f.file.string() + "', in the record at offset 40");
       CHECK(caught([&] { r.next(); }).code() == errc::data_loss);
     }
 }
@@ -245,7 +260,9 @@ TEST_CASE("what cannot be written is refused with a sentence") {
   CHECK(outcome([&] { w.add(std::string("\x0f"), 1); }).find("invalid_argument") == 0);
   CHECK(outcome([&] { w.add_scalar("", 1, 1); }) == "invalid_argument: the tag of a summary is empty");
   CHECK(outcome([&] { w.add_text("\xff", "x", 1); }) == "invalid_argument: the tag of a summary is not UTF-8");
-  CHECK(outcome([&] { w.add_hparams({{"a", "\xff"}}); }) == "invalid_argument: the value of a hyperparameter is not UTF-8");
+  CHECK(outcome([&] {
+          w.add_hparams({{"a", "\xff"}});
+        }) == "invalid_argument: the value of a hyperparameter is not UTF-8");
   tr::event_file_writer lost(dir.folder(), {.clock = [] { return 1.0; }});
   CHECK(outcome([&] { lost.add(tr::event{NAN}); }) == "invalid_argument: an event needs a time that is a number");
   w.close();
@@ -257,8 +274,10 @@ TEST_CASE("a place that cannot be written to is named") {
   write(dir.folder() / "file", "");
   const auto e = outcome([&] { tr::summary_writer{dir.folder() / "file" / "run"}; });
   CHECK(e.find("not_found: cannot make the folder " + (dir.folder() / "file" / "run").string() + ": ") == 0);
-  CHECK(outcome([&] { tr::summary_writer(dir.folder(), {.filename_suffix = "/x"}); }) == "invalid_argument: '/x' is no end of a file name: it holds a /");
-  CHECK(outcome([&] { tr::event_file_reader r(dir.folder() / "none"); }) == "not_found: cannot read event file '" + (dir.folder() / "none").string() + "'");
+  CHECK(outcome([&] { tr::summary_writer(dir.folder(), {.filename_suffix = "/x"}); }) ==
+        "invalid_argument: '/x' is no end of a file name: it holds a /");
+  CHECK(outcome([&] { tr::event_file_reader r(dir.folder() / "none"); }) ==
+        "not_found: cannot read event file '" + (dir.folder() / "none").string() + "'");
   CHECK(outcome([&] { tr::event_files(dir.folder() / "none"); }).find("not_found") == 0);
 }
 

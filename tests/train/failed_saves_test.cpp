@@ -128,7 +128,8 @@ TEST_CASE("a checkpoint that finds no room is told of, and training goes on; the
   {
     tr::monitored_training_session sess{with(o)};
     train_through(sess, m, [] { return file_limit(4000); });
-    CHECK(said.has("cannot save the checkpoint of step 3: cannot write " + dir.path("model-3-00002-of-00002.safetensors")));
+    CHECK(said.has("cannot save the checkpoint of step 3: cannot write " +
+                   dir.path("model-3-00002-of-00002.safetensors")));
     CHECK(said.has("File too large; training goes on"));
     sess.run(m.train);
   }
@@ -204,7 +205,8 @@ TEST_CASE("where there is no room for long enough, the end says that the last st
   {
     const file_limit full(4000);
     sess.run(m.train);
-    CHECK(refusal([&] { sess.close(); }, errc::resource_exhausted, "the last checkpoint, of step 1, cannot be saved", "File too large") == "");
+    CHECK(refusal([&] { sess.close(); }, errc::resource_exhausted, "the last checkpoint, of step 1, cannot be saved",
+                  "File too large") == "");
   }
   CHECK(step_on_disk(dir.folder(), m) == 0);
 }
@@ -224,10 +226,12 @@ TEST_CASE("so many failed saves in a row end training where that is asked for") 
   train_without_room();
   sess.run(m.train);  // which is saved
   train_without_room();
-  CHECK(refusal(train_without_room, errc::resource_exhausted, "training ends after 2 saves in a row that failed: cannot write ") == "");
+  CHECK(refusal(train_without_room, errc::resource_exhausted,
+                "training ends after 2 saves in a row that failed: cannot write ") == "");
 }
 
-TEST_CASE("a folder that can no longer be written to does not end training; with one that never could it does not begin") {
+TEST_CASE(
+    "a folder that can no longer be written to does not end training; with one that never could it does not begin") {
   temporary_folder dir;
   model m;
   lines said;

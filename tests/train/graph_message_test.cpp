@@ -109,7 +109,10 @@ TEST_CASE("weights are not embedded") {
 TEST_CASE("beside a plan every device has one name, also under nodes that the plan leaves out") {
   graph g;
   const auto use = g.as_default();
-  const auto on = [](const char* spec, auto make) { const device here{spec}; return make(); };
+  const auto on = [](const char* spec, auto make) {
+    const device here{spec};
+    return make();
+  };
   auto v = on("/cpu:0", [] { return variable(1.f, {.name = "v"}); });
   on("/gpu:0", [] { return placeholder<float>({}, "fast"); });
   on("/cpu", [] { return placeholder<float>({}, "any_cpu"); });
@@ -128,7 +131,9 @@ TEST_CASE("beside a plan every device has one name, also under nodes that the pl
 }
 
 // The device of each node of one name, in a graph of requests.
-std::string device_shown(const std::string& message, const std::string& name) { return nodes_of(message).at(name).text(4); }
+std::string device_shown(const std::string& message, const std::string& name) {
+  return nodes_of(message).at(name).text(4);
+}
 
 TEST_CASE_METHOD(own_session, "without a plan, requests for one device have its full name, as a plan has") {
   for (const char* spec : {"/cpu", "/cpu:0", "/task:0/cpu:0"}) {
@@ -145,7 +150,10 @@ TEST_CASE_METHOD(own_session, "without a plan, requests for one device have its 
 TEST_CASE("without a plan, only what a request leaves no choice of is completed") {
   graph g;
   const auto use = g.as_default();
-  const auto on = [](const char* spec, const char* name) { const device here{spec}; return no_op(name); };
+  const auto on = [](const char* spec, const char* name) {
+    const device here{spec};
+    return no_op(name);
+  };
   on("/job:ps/task:1/cpu", "whole");
   on("/job:ps/task:1", "of_any_type");
   on("/job:ps", "of_any_task");
@@ -165,7 +173,10 @@ TEST_CASE("without a plan, only what a request leaves no choice of is completed"
 TEST_CASE("beside the devices of a session, a request has the name of the first that meets it") {
   graph g;
   const auto use = g.as_default();
-  const auto on = [](const char* spec, const char* name) { const device here{spec}; no_op(name); };
+  const auto on = [](const char* spec, const char* name) {
+    const device here{spec};
+    no_op(name);
+  };
   on("/gpu", "fast");
   on("/gpu:1", "faster");
   on("/gpu:2", "missing");

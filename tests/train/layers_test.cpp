@@ -49,7 +49,8 @@ TEST_CASE_METHOD(own_session, "the moving averages follow when the update operat
   const auto training = placeholder<bool>({}, "training");
   const auto y = nn::batch_norm(x, {.training = training, .momentum = .5, .epsilon = 0, .name = "bn"});
   const auto updates = nn::update_ops();
-  const auto mean = tr::handle_of<double>(g, g.id_of("bn/moving_mean")), variance = tr::handle_of<double>(g, g.id_of("bn/moving_variance"));
+  const auto mean = tr::handle_of<double>(g, g.id_of("bn/moving_mean")),
+             variance = tr::handle_of<double>(g, g.id_of("bn/moving_variance"));
   CHECK(g.collection("update_ops").size() == 2);
   CHECK(g.collection("trainable_variables").size() == 2);
   sess.run(global_variables_initializer());
@@ -66,7 +67,8 @@ TEST_CASE_METHOD(own_session, "the moving averages follow when the update operat
   CHECK(sess.run({{x, {{{3}, {4}}}}, {training, false}}, y)(0, 1, 0) == Approx(1 / std::sqrt(2.5)));
 }
 
-TEST_CASE_METHOD(own_session, "batch_norm that only predicts updates nothing; one without scale and center has no weights") {
+TEST_CASE_METHOD(own_session,
+                 "batch_norm that only predicts updates nothing; one without scale and center has no weights") {
   const auto x = placeholder<float>({unknown, 3}, "x");
   nn::batch_norm(x, {.center = false, .scale = false});
   CHECK(g.collection("update_ops").empty());
@@ -74,14 +76,17 @@ TEST_CASE_METHOD(own_session, "batch_norm that only predicts updates nothing; on
   CHECK(g.collection("variables").size() == 2);
   const auto open = placeholder<float>({unknown, unknown}, "open");
   CHECK(outcome([&] { nn::batch_norm(open); }) ==
-        "invalid_argument: batch_norm of 'open' of shape [?, ?]: it takes [n, .., channels] of a known number of channels");
+        "invalid_argument: batch_norm of 'open' of shape [?, ?]: it takes [n, .., channels] of a known number of "
+        "channels");
 }
 
-TEST_CASE_METHOD(own_session, "a network with batch_norm and dropout trains, its averages with it, by a flag that is fed") {
+TEST_CASE_METHOD(own_session,
+                 "a network with batch_norm and dropout trains, its averages with it, by a flag that is fed") {
   const expr<float> x = constant<float>({{0, 0}, {0, 1}, {1, 0}, {1, 1}}), t = constant<float>({{0}, {1}, {1}, {0}});
   const auto training = placeholder<bool>({}, "training");
   const auto h = nn::dense(x, 16, {.seed = 3});
-  const auto n = nn::dropout(tanh(nn::batch_norm(h, {.training = training, .momentum = .9})), {.rate = .1, .training = training, .seed = 4});
+  const auto n = nn::dropout(tanh(nn::batch_norm(h, {.training = training, .momentum = .9})),
+                             {.rate = .1, .training = training, .seed = 4});
   const auto y = nn::dense(n, 1, {.seed = 5, .name = "out"});
   const auto loss = tr::sigmoid_cross_entropy(t, y);
   const auto train = [&] {
@@ -114,17 +119,23 @@ TEST_CASE_METHOD(own_session, "dropout drops in training alone") {
 
 TEST_CASE_METHOD(own_session, "a conv2d layer is the convolution by its kernel, with bias and activation") {
   const auto x = placeholder<float>({unknown, 3, 3, 2}, "x");
-  const auto y = nn::conv2d(x, 4, {2, 2}, nn::relu, {.kernel_initializer = nn::ones_initializer(), .bias_initializer = nn::constant_initializer(-3), .name = "c"});
+  const auto y = nn::conv2d(
+      x, 4, {2, 2}, nn::relu,
+      {.kernel_initializer = nn::ones_initializer(), .bias_initializer = nn::constant_initializer(-3), .name = "c"});
   CHECK(y.shape() == shape{unknown, 2, 2, 4});
-  CHECK(nn::conv2d(x, 4, {2, 2}, {.strides = {2, 2}, .padding = padding::same, .use_bias = false}).shape() == shape{unknown, 2, 2, 4});
+  CHECK(nn::conv2d(x, 4, {2, 2}, {.strides = {2, 2}, .padding = padding::same, .use_bias = false}).shape() ==
+        shape{unknown, 2, 2, 4});
   sess.run(global_variables_initializer());
   tensor<float> image({1, 3, 3, 2});
   for (float& v : image.span()) v = 1;
   for (float v : sess.run({{x, image}}, y).span()) CHECK(v == 5);
   CHECK(to_string(g.type_of({g.id_of("c/kernel"), 0}).shape) == "[2, 2, 2, 4]");
   const auto open = placeholder<float>({unknown, 3, 3, unknown}, "open");
-  CHECK(outcome([&] { nn::conv2d(open, 4, {2, 2}); }) ==
-        "invalid_argument: a conv2d layer of 4 filters of 2 x 2 on 'open' of shape [?, 3, 3, ?]: it takes images [n, h, w, channels] of a known number of channels");
+  CHECK(outcome([&] {
+          nn::conv2d(open, 4, {2, 2});
+        }) ==
+        "invalid_argument: a conv2d layer of 4 filters of 2 x 2 on 'open' of shape [?, 3, 3, ?]: it takes images [n, "
+        "h, w, channels] of a known number of channels");
 }
 
 // ---- embeddings
@@ -140,7 +151,8 @@ TEST_CASE_METHOD(own_session, "an embedding yields rows for numbers of any shape
   const auto table = sess.run(tr::handle_of<float>(g, g.id_of("words/table")));
   CHECK(table(0, 0) == 1);
   CHECK(table(1, 2) == Approx(1 - .5 / std::sqrt(1.1)));
-  CHECK(outcome([&] { nn::embedding(numbers, 0, 3); }) == "invalid_argument: an embedding of 0 rows of 3; both are positive");
+  CHECK(outcome([&] { nn::embedding(numbers, 0, 3); }) ==
+        "invalid_argument: an embedding of 0 rows of 3; both are positive");
 }
 
 // ---- initialisers
@@ -155,16 +167,19 @@ TEST_CASE_METHOD(own_session, "initialisers have the variance that they promise,
   CHECK(variance(nn::glorot_normal_initializer(2)) == Approx(1 / 200.).epsilon(.05));
   CHECK(variance(nn::he_normal_initializer(3)) == Approx(2 / 100.).epsilon(.05));
   CHECK(variance(nn::he_uniform_initializer(4)) == Approx(2 / 100.).epsilon(.05));
-  CHECK(variance(nn::variance_scaling_initializer({.scale = 3, .mode = nn::fan::out, .distribution = nn::distribution::normal, .seed = 5})) ==
+  CHECK(variance(nn::variance_scaling_initializer(
+            {.scale = 3, .mode = nn::fan::out, .distribution = nn::distribution::normal, .seed = 5})) ==
         Approx(3 / 300.).epsilon(.05));
   CHECK(variance(nn::he_normal_initializer(6), {5, 5, 10, 100}) == Approx(2 / 250.).epsilon(.05));
 }
 
 TEST_CASE_METHOD(own_session, "a uniform initialiser keeps its limit, a constant one its value") {
-  for (double v : sess.run(nn::glorot_uniform_initializer(1).of<double>({40, 20})).span()) CHECK(std::abs(v) <= std::sqrt(.1));
+  for (double v : sess.run(nn::glorot_uniform_initializer(1).of<double>({40, 20})).span())
+    CHECK(std::abs(v) <= std::sqrt(.1));
   CHECK(sess.run(nn::constant_initializer(.5).of<float>({2})) == tensor<float>::of({.5, .5}));
   CHECK(outcome([] { nn::variance_scaling_initializer({.scale = 0}); }) ==
         "invalid_argument: an initializer of scale 0.000000; it must be positive");
-  CHECK(outcome([] { nn::zeros_initializer().of<float>({unknown, 2}); }) ==
-        "invalid_argument: weights of shape [?, 2]: the shape must be known");
+  CHECK(outcome([] {
+          nn::zeros_initializer().of<float>({unknown, 2});
+        }) == "invalid_argument: weights of shape [?, 2]: the shape must be known");
 }

@@ -12,7 +12,8 @@ using namespace pinion;
 namespace tr = pinion::train;
 
 struct fixture : lined_graph {
-  expr<float> x = placeholder<float>({4, 3}, "x"), y = placeholder<float>({4, 3}, "y"), image = placeholder<float>({2, 8, 8, 3}, "image");
+  expr<float> x = placeholder<float>({4, 3}, "x"), y = placeholder<float>({4, 3}, "y"),
+              image = placeholder<float>({2, 8, 8, 3}, "image");
   expr<double> d = placeholder<double>({4, 3}, "d");
   expr<int> numbers = placeholder<int>({4}, "numbers"), index = placeholder<int>({}, "index");
   expr<bool> flag = placeholder<bool>({}, "flag"), truth = placeholder<bool>({4, 3}, "truth");

@@ -16,7 +16,8 @@ using namespace pinion;
 namespace tr = pinion::train;
 
 struct fixture : own_session {
-  expr<double> y = constant<double>({{0, 1, .25}, {1, 0, .5}}, "labels"), x = constant<double>({{-2, .5, 40}, {0, -800, 3}}, "predictions");
+  expr<double> y = constant<double>({{0, 1, .25}, {1, 0, .5}}, "labels"),
+               x = constant<double>({{-2, .5, 40}, {0, -800, 3}}, "predictions");
 
   // The mean of f(label, prediction) over all elements.
   double mean_of(const std::function<double(double, double)>& f) {
@@ -30,9 +31,12 @@ struct fixture : own_session {
 }  // namespace
 
 TEST_CASE_METHOD(fixture, "losses are the means of their formulas") {
-  CHECK(double(sess.run(tr::mean_squared_error(y, x))) == Approx(mean_of([](double l, double p) { return (l - p) * (l - p); })));
-  CHECK(double(sess.run(tr::absolute_difference(y, x))) == Approx(mean_of([](double l, double p) { return std::abs(l - p); })));
-  CHECK(double(sess.run(tr::hinge_loss(y, x))) == Approx(mean_of([](double l, double p) { return std::max(0., 1 - (2 * l - 1) * p); })));
+  CHECK(double(sess.run(tr::mean_squared_error(y, x))) ==
+        Approx(mean_of([](double l, double p) { return (l - p) * (l - p); })));
+  CHECK(double(sess.run(tr::absolute_difference(y, x))) ==
+        Approx(mean_of([](double l, double p) { return std::abs(l - p); })));
+  CHECK(double(sess.run(tr::hinge_loss(y, x))) ==
+        Approx(mean_of([](double l, double p) { return std::max(0., 1 - (2 * l - 1) * p); })));
   CHECK(double(sess.run(tr::huber_loss(y, x, 2))) == Approx(mean_of([](double l, double p) {
           const double e = std::abs(l - p);
           return e <= 2 ? e * e / 2 : 2 * e - 2;
@@ -43,7 +47,8 @@ TEST_CASE_METHOD(fixture, "losses are the means of their formulas") {
         })));
 }
 
-TEST_CASE_METHOD(fixture, "sigmoid_cross_entropy neither overflows nor loses the small, and has the right gradient everywhere") {
+TEST_CASE_METHOD(fixture,
+                 "sigmoid_cross_entropy neither overflows nor loses the small, and has the right gradient everywhere") {
   const auto loss = tr::sigmoid_cross_entropy(y, x, {.reduction = tr::reduction::none});
   const auto [slope] = gradients(loss, x);
   const auto [l, s, labels, logits] = sess.run(loss, slope, y, x);
@@ -57,7 +62,8 @@ TEST_CASE_METHOD(fixture, "sigmoid_cross_entropy neither overflows nor loses the
 TEST_CASE_METHOD(fixture, "cross entropies of classes are means over rows, whole or by class number, smoothed or not") {
   const auto logits = constant<double>({{1, 2, 3}, {0, 0, 0}});
   const auto plain = [](double smoothing) {
-    const double lse = std::log(std::exp(1.) + std::exp(2.) + std::exp(3.)), on = 1 - smoothing + smoothing / 3, off = smoothing / 3;
+    const double lse = std::log(std::exp(1.) + std::exp(2.) + std::exp(3.)), on = 1 - smoothing + smoothing / 3,
+                 off = smoothing / 3;
     return ((on * (lse - 3) + off * (lse - 1) + off * (lse - 2)) + std::log(3.)) / 2;
   };
   const auto onehot = constant<double>({{0, 0, 1}, {1, 0, 0}});
@@ -70,7 +76,9 @@ TEST_CASE_METHOD(fixture, "weights and reductions are TensorFlow's") {
   using r = tr::reduction;
   const expr<double> losses = constant<double>({{1, 2}, {4, 8}});
   const expr<double> rows = constant<double>({{3}, {0}}), zero = constant(0.);
-  const auto of = [&](tr::loss_weights w, r how) { return sess.run(tr::compute_weighted_loss(losses, {.weights = w, .reduction = how})); };
+  const auto of = [&](tr::loss_weights w, r how) {
+    return sess.run(tr::compute_weighted_loss(losses, {.weights = w, .reduction = how}));
+  };
   CHECK(of(rows, r::none) == tensor<double>::of({{3, 6}, {0, 0}}));
   CHECK(double(of(rows, r::sum)) == 9);
   CHECK(double(of(rows, r::mean)) == 1.5);
@@ -84,8 +92,9 @@ TEST_CASE_METHOD(fixture, "weights and reductions are TensorFlow's") {
     CHECK(double(of(zero, how)) == 0);
     CHECK(double(of(0, how)) == 0);
   }
-  CHECK(outcome([&] { of(constant<double>({1, 2, 3}), r::sum); }) ==
-        "invalid_argument: weights of shape [3] do not broadcast to losses of shape [2, 2]");
+  CHECK(outcome([&] {
+          of(constant<double>({1, 2, 3}), r::sum);
+        }) == "invalid_argument: weights of shape [3] do not broadcast to losses of shape [2, 2]");
   CHECK(outcome([&] { of(constant<double>({{{1}}}), r::sum); }) ==
         "invalid_argument: weights of shape [1, 1, 1] do not broadcast to losses of shape [2, 2]");
 }
@@ -112,10 +121,13 @@ TEST_CASE_METHOD(fixture, "losses and what regularizers yield add up to the tota
 }
 
 TEST_CASE_METHOD(fixture, "shapes that do not go together are refused") {
-  CHECK(outcome([&] { tr::mean_squared_error(constant<double>({1, 2}, "two"), x); }) ==
+  CHECK(outcome([&] {
+          tr::mean_squared_error(constant<double>({1, 2}, "two"), x);
+        }) ==
         "invalid_argument: mean_squared_error: the labels 'two' have shape [2], the predictions 'predictions' [2, 3]");
   CHECK(outcome([] { tr::get_total_loss(); }) == "invalid_argument: get_total_loss: the graph has no losses");
   tr::mean_squared_error(y, x);
   CHECK(caught([] { tr::get_total_loss<float>(); }).code() == errc::invalid_argument);
-  CHECK(outcome([&] { tr::huber_loss(y, x, 0); }) == "invalid_argument: huber_loss with delta 0.000000; it must be positive");
+  CHECK(outcome([&] { tr::huber_loss(y, x, 0); }) ==
+        "invalid_argument: huber_loss with delta 0.000000; it must be positive");
 }

@@ -15,7 +15,8 @@ namespace tr = pinion::train;
 
 }  // namespace
 
-TEST_CASE_METHOD(own_session, "a mean goes on over steps, is 0 before the first, and begins anew when it is initialised") {
+TEST_CASE_METHOD(own_session,
+                 "a mean goes on over steps, is 0 before the first, and begins anew when it is initialised") {
   const auto x = placeholder<float>({unknown}, "x");
   const auto [value, update] = tr::mean(x);
   CHECK(g.collection("local_variables").size() == 2);
@@ -46,7 +47,9 @@ TEST_CASE_METHOD(own_session, "accuracy is how often labels are met") {
   sess.run({{y, {1}}, {x, {2}}}, update);
   CHECK(double(sess.run(value)) == .5);
   CHECK(value.name().find("accuracy/") == 0);
-  CHECK(caught([&] { tr::accuracy(constant<int>({1, 2}), constant<int>({1, 2, 3})); }).code() == errc::invalid_argument);
+  CHECK(caught([&] {
+          tr::accuracy(constant<int>({1, 2}), constant<int>({1, 2, 3}));
+        }).code() == errc::invalid_argument);
 }
 
 TEST_CASE_METHOD(own_session, "auc is the part of pairs in the right order, as finely as there are thresholds") {
@@ -83,5 +86,6 @@ TEST_CASE_METHOD(own_session, "auc of a perfect order is 1, of the reverse 0, an
   sess.run(local_variables_initializer());
   sess.run({{y, {{true, false}}}, {p, {{.1, .9}}}}, update);
   CHECK(double(sess.run(value)) == Approx(0).margin(1e-5));
-  CHECK(outcome([&] { tr::auc(y, p, {.num_thresholds = 1}); }) == "invalid_argument: auc with 1 thresholds; it needs two");
+  CHECK(outcome([&] { tr::auc(y, p, {.num_thresholds = 1}); }) ==
+        "invalid_argument: auc with 1 thresholds; it needs two");
 }

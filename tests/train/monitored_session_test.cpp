@@ -53,11 +53,15 @@ TEST_CASE("hooks are told of the beginning, each session, each step and the end,
   model m;
   std::vector<std::string> told;
   {
-    tr::monitored_training_session sess{{.hooks = {recorder{&told, "a", m.w.read()}, recorder{&told, "b", {}}}, .chief_only_hooks = {recorder{&told, "chief", {}}}}};
+    tr::monitored_training_session sess{{.hooks = {recorder{&told, "a", m.w.read()}, recorder{&told, "b", {}}},
+                                         .chief_only_hooks = {recorder{&told, "chief", {}}}}};
     sess.run(m.up);
   }
-  CHECK(told == std::vector<std::string>{"chief begin", "a begin", "b begin", "chief session", "a session", "b session", "chief before", "a before", "b before", "chief after ", "a after " + told[10].substr(8), "b after ", "chief end", "a end", "b end"});
-  CHECK((told[10] == "a after 1" || told[10] == "a after 2"));  // its read is ordered neither before nor after the update
+  CHECK(told == std::vector<std::string>{"chief begin", "a begin", "b begin", "chief session", "a session", "b session",
+                                         "chief before", "a before", "b before", "chief after ",
+                                         "a after " + told[10].substr(8), "b after ", "chief end", "a end", "b end"});
+  CHECK(
+      (told[10] == "a after 1" || told[10] == "a after 2"));  // its read is ordered neither before nor after the update
 }
 
 TEST_CASE("training stops at a step, and is then not run any more") {
@@ -76,7 +80,10 @@ TEST_CASE("training goes on from the last checkpoint, in files that are there") 
   for (int life = 1; life <= 2; ++life) {
     model m;
     tr::summary::scalar("w", m.w);
-    tr::monitored_training_session sess{{.checkpoint_dir = dir.path(), .hooks = {tr::stop_at_step({.num_steps = 3})}, .save_checkpoint_steps = 2, .save_summaries_steps = 1}};
+    tr::monitored_training_session sess{{.checkpoint_dir = dir.path(),
+                                         .hooks = {tr::stop_at_step({.num_steps = 3})},
+                                         .save_checkpoint_steps = 2,
+                                         .save_summaries_steps = 1}};
     while (!sess.should_stop()) sess.run(m.train);
     CHECK(std::int64_t(sess.raw_session().run(m.step)) == 3 * life);
     CHECK(float(sess.raw_session().run(m.w)) == 1 + 3 * life);
@@ -84,7 +91,8 @@ TEST_CASE("training goes on from the last checkpoint, in files that are there") 
     CHECK(tr::latest_checkpoint(dir.path()) == dir.path("model-" + std::to_string(3 * life)));
   }
   int events = 0;
-  for (const auto& f : std::filesystem::directory_iterator(dir.path())) events += f.path().filename().string().starts_with("events.out.tfevents");
+  for (const auto& f : std::filesystem::directory_iterator(dir.path()))
+    events += f.path().filename().string().starts_with("events.out.tfevents");
   CHECK(events == 2);
 }
 
@@ -99,7 +107,8 @@ TEST_CASE("a step of a task that died is run again in a new session; begin is no
       if ((*left)-- > 0) throw pn::error(errc::unavailable, "the ps is gone");
     }
   };
-  tr::monitored_training_session sess{quiet({.checkpoint_dir = dir.path(), .hooks = {recorder{&told, "a", {}}, breaks{&failures}}})};
+  tr::monitored_training_session sess{
+      quiet({.checkpoint_dir = dir.path(), .hooks = {recorder{&told, "a", {}}, breaks{&failures}}})};
   const float w = sess.run(m.up);
   CHECK(w == 2);  // from the checkpoint that was made at the beginning
   CHECK(sess.recoveries() == 2);
@@ -179,7 +188,8 @@ TEST_CASE("a thread that lost a task does not end training: the next step recove
   temporary_folder dir;
   model m;
   std::vector<pn::error> errors{{errc::unavailable, "the ps is gone"}, {errc::aborted, "the ps was restarted"}};
-  tr::monitored_training_session sess{quiet({.checkpoint_dir = dir.path(), .hooks = {failing_thread{&errors}, tr::stop_at_step({.last_step = 3})}})};
+  tr::monitored_training_session sess{
+      quiet({.checkpoint_dir = dir.path(), .hooks = {failing_thread{&errors}, tr::stop_at_step({.last_step = 3})}})};
   int runs = 0;
   for (; !sess.should_stop(); ++runs) sess.run(m.train);
   CHECK(runs == 3);
@@ -210,7 +220,8 @@ TEST_CASE("a worker's local variables are initialised once the chief's are, and 
   model m;
   const auto mine = pn::variable(5.0f, {.name = "mine", .trainable = false, .local = true});
   tr::monitored_session_options o = quiet({.is_chief = false, .max_wait = std::chrono::milliseconds(200)});
-  CHECK(refusal([&] { tr::monitored_training_session sess{o}; }, errc::deadline_exceeded, "The chief has not initialised the variables") == "");
+  CHECK(refusal([&] { tr::monitored_training_session sess{o}; }, errc::deadline_exceeded,
+                "The chief has not initialised the variables") == "");
   o.scaffold.ready_for_local_init_op = pn::operation(m.w.initializer());  // waits for nobody
   o.scaffold.ready_op = pn::operation(mine.read());
   tr::monitored_training_session sess{o};
@@ -229,13 +240,15 @@ TEST_CASE("what takes a session takes a monitored one") {
 
 TEST_CASE("a scaffold takes the operations of its collections") {
   model m;
-  pn::default_graph().add_to_collection("init_op", pn::group(m.step.initializer(), pn::operation(pn::assign(m.w, 4.0f))).id());
+  pn::default_graph().add_to_collection("init_op",
+                                        pn::group(m.step.initializer(), pn::operation(pn::assign(m.w, 4.0f))).id());
   {
     tr::monitored_training_session sess{{}};
     CHECK(float(sess.run(m.w)) == 4);
   }
   pn::default_graph().add_to_collection("init_op", m.w.initializer().id());
-  CHECK(refusal([&] { tr::monitored_training_session sess{{}}; }, errc::invalid_argument, "the collection 'init_op' has 2") == "");
+  CHECK(refusal([&] { tr::monitored_training_session sess{{}}; }, errc::invalid_argument,
+                "the collection 'init_op' has 2") == "");
 }
 
 TEST_CASE("a step that nobody counts is told of, once") {
@@ -248,7 +261,8 @@ TEST_CASE("a step that nobody counts is told of, once") {
   };
   tr::monitored_training_session sess{o};
   for (int i = 0; i < 300; ++i) sess.run(m.up);
-  CHECK(told == std::vector<std::string>{"the global step has been 0 for 100 runs: does what trains count it, as minimize(loss, {.global_step}) does?"});
+  CHECK(told == std::vector<std::string>{"the global step has been 0 for 100 runs: does what trains count it, as "
+                                         "minimize(loss, {.global_step}) does?"});
 }
 
 TEST_CASE("a session that could not be made again is not run any more") {
@@ -301,7 +315,9 @@ TEST_CASE("listeners are told of a checkpoint once it is there") {
     return false;
   }};
   {
-    tr::monitored_training_session sess{{.hooks = {tr::checkpoint_saver({.dir = dir.path(), .save_steps = 2, .listeners = {listener}}), tr::stop_at_step({.last_step = 3})}}};
+    tr::monitored_training_session sess{
+        {.hooks = {tr::checkpoint_saver({.dir = dir.path(), .save_steps = 2, .listeners = {listener}}),
+                   tr::stop_at_step({.last_step = 3})}}};
     while (!sess.should_stop()) sess.run(m.train);
   }
   CHECK(seen == std::vector<std::string>{"model-0", "model-2", "model-3"});
@@ -351,7 +367,11 @@ TEST_CASE("values are logged, watched for NaN, and computed at the end") {
   std::vector<std::string> lines;
   tr::final_ops last({.fetches = {m.w.read()}});
   {
-    tr::monitored_training_session sess{{.hooks = {tr::logging_tensor({{"y", y}}, {.every_n_iter = 2, .log = [&](std::string_view line) { lines.emplace_back(line.substr(0, 5)); }}), tr::nan_tensor(y), last}}};
+    tr::monitored_training_session sess{
+        {.hooks = {tr::logging_tensor({{"y", y}},
+                                      {.every_n_iter = 2,
+                                       .log = [&](std::string_view line) { lines.emplace_back(line.substr(0, 5)); }}),
+                   tr::nan_tensor(y), last}}};
     for (float value : {1.0f, 2.0f, 3.0f}) sess.run({{x, value}}, y);
     CHECK(refusal([&] { sess.run({{x, NAN}}, y); }, errc::invalid_argument, "NaN loss", "'y'") == "");
   }
@@ -383,7 +403,13 @@ TEST_CASE("a function feeds the steps, and its end is theirs") {
 
 TEST_CASE("training that gets no better stops early, with the best model") {
   model m;
-  tr::early_stopping early({.metric = [&](pn::session& s) { const float w = s.run(m.w); return -std::abs(w - 4.0); }, .patience = 3, .every_n_steps = 1});
+  tr::early_stopping early({.metric =
+                                [&](pn::session& s) {
+                                  const float w = s.run(m.w);
+                                  return -std::abs(w - 4.0);
+                                },
+                            .patience = 3,
+                            .every_n_steps = 1});
   temporary_folder dir;
   tr::monitored_training_session sess{{.checkpoint_dir = dir.path(), .hooks = {early}, .save_summaries_steps = 0}};
   while (!sess.should_stop()) sess.run(m.train);
@@ -399,7 +425,8 @@ TEST_CASE("training that gets no better stops early, with the best model") {
 TEST_CASE("the model that training ends with is evaluated too, and stays if it is the best") {
   model m;
   int asked = 0;
-  tr::early_stopping early({.metric = [&](pn::session& s) { return ++asked, double(float(s.run(m.w))); }, .every_n_steps = 10});
+  tr::early_stopping early(
+      {.metric = [&](pn::session& s) { return ++asked, double(float(s.run(m.w))); }, .every_n_steps = 10});
   tr::monitored_training_session sess{{.hooks = {early, tr::stop_at_step({.last_step = 15})}}};
   while (!sess.should_stop()) sess.run(m.train);
   CHECK(early.best_step() == 11);
@@ -416,7 +443,8 @@ TEST_CASE("a hook whose end fails costs neither the other ends nor the last chec
   };
   temporary_folder dir;
   std::vector<std::string> told;
-  tr::monitored_training_session sess{{.checkpoint_dir = dir.path(), .hooks = {failing{}, recorder{&told, "b", {}}}, .save_summaries_steps = 0}};
+  tr::monitored_training_session sess{
+      {.checkpoint_dir = dir.path(), .hooks = {failing{}, recorder{&told, "b", {}}}, .save_summaries_steps = 0}};
   sess.run(m.train);
   CHECK(refusal([&] { sess.close(); }, errc::internal, "no end") == "");
   CHECK(told.back() == "b end");
@@ -427,7 +455,12 @@ TEST_CASE("progress is told in lines where there is no terminal") {
   model m;
   std::vector<std::string> lines;
   {
-    tr::monitored_training_session sess{{.hooks = {tr::progress_bar({.total_steps = 4, .loss = m.w.read(), .log = [&](std::string_view line) { lines.emplace_back(line); }, .every_secs = 0}), tr::stop_at_step({.last_step = 4})}}};
+    tr::monitored_training_session sess{
+        {.hooks = {tr::progress_bar({.total_steps = 4,
+                                     .loss = m.w.read(),
+                                     .log = [&](std::string_view line) { lines.emplace_back(line); },
+                                     .every_secs = 0}),
+                   tr::stop_at_step({.last_step = 4})}}};
     while (!sess.should_stop()) sess.run(m.train);
   }
   REQUIRE(lines.size() == 5);
@@ -445,10 +478,16 @@ TEST_CASE("a session says how it begins, how far it is, what it saves, and that 
       if (at-- == 0) throw pn::error(errc::unavailable, "the ps is gone").in_task("/job:ps/task:0");
     }
   };
-  tr::monitored_session_options o{.checkpoint_dir = dir.path(), .hooks = {breaks{5}}, .save_checkpoint_steps = 3, .save_summaries_steps = 0, .log_step_count_steps = 2};
+  tr::monitored_session_options o{.checkpoint_dir = dir.path(),
+                                  .hooks = {breaks{5}},
+                                  .save_checkpoint_steps = 3,
+                                  .save_summaries_steps = 0,
+                                  .log_step_count_steps = 2};
   o.log = [&](std::string_view line) {
-    if (!line.starts_with("step ")) said.emplace_back(line);
-    else if (line.ends_with(" steps/s")) said.emplace_back(line.substr(0, line.find(',')));
+    if (!line.starts_with("step "))
+      said.emplace_back(line);
+    else if (line.ends_with(" steps/s"))
+      said.emplace_back(line.substr(0, line.find(',')));
   };
   {
     tr::monitored_training_session sess{o};
@@ -459,7 +498,8 @@ TEST_CASE("a session says how it begins, how far it is, what it saves, and that 
   CHECK(comes("step 2") + comes("step 3") >= 1);
   CHECK(comes("saved checkpoint " + dir.path("model-3")) >= 1);
   CHECK(comes("lost /job:ps/task:0 at step 4; recovering: the ps is gone [in task /job:ps/task:0]") == 1);
-  CHECK(comes("recovered at step 3, from checkpoint " + dir.path("model-3") + "; the cluster was at step 4: 1 step is lost, if not more") == 1);
+  CHECK(comes("recovered at step 3, from checkpoint " + dir.path("model-3") +
+              "; the cluster was at step 4: 1 step is lost, if not more") == 1);
   CHECK(said.back() == "saved checkpoint " + dir.path("model-4"));
 }
 

@@ -158,9 +158,18 @@ TEST_CASE("parts are saved in any order, all or none, and a part by another name
   const auto& p = m.cut.parts();
   const auto name = tr::saver{{.variables = {p[2], p[0], p[1]}}}.save(sess, dir.path("all"));
   CHECK(pn::tensor<float>(pn::files::safetensors_reader(name + ".safetensors").read("table")) == m.value(sess));
-  CHECK(refusal([&] { tr::saver{{.variables = {p[0], p[1]}}}.save(sess, dir.path("some")); }, errc::invalid_argument, "5 of the 7 rows of 'table'", "all parts or none") == "");
-  CHECK(refusal([&] { tr::saver{{.variables = {p[0], p[2]}}}.save(sess, dir.path("some")); }, errc::invalid_argument, "'table/part_2'", "all parts or none") == "");
-  CHECK(refusal([&] { tr::saver{{.variables = {p[1]}}}.save(sess, dir.path("some")); }, errc::invalid_argument, "'table/part_1'", "all parts or none") == "");
+  CHECK(refusal(
+            [&] {
+              tr::saver{{.variables = {p[0], p[1]}}}.save(sess, dir.path("some"));
+            },
+            errc::invalid_argument, "5 of the 7 rows of 'table'", "all parts or none") == "");
+  CHECK(refusal(
+            [&] {
+              tr::saver{{.variables = {p[0], p[2]}}}.save(sess, dir.path("some"));
+            },
+            errc::invalid_argument, "'table/part_2'", "all parts or none") == "");
+  CHECK(refusal([&] { tr::saver{{.variables = {p[1]}}}.save(sess, dir.path("some")); }, errc::invalid_argument,
+                "'table/part_1'", "all parts or none") == "");
   const auto other = tr::saver{{.names = {{"tail", p[2]}}}}.save(sess, dir.path("tail"));
   CHECK(pn::files::safetensors_reader(other + ".safetensors").find("tail")->extent == pn::shape{2, 3});
 }
@@ -188,7 +197,8 @@ TEST_CASE("a checkpoint whose tensor is not there, or of another shape, is refus
   const auto without = tr::saver{{.variables = {other}}}.save(sess, dir.path("without"));
   model m(3, tr::gradient_descent{{.learning_rate = 1}});
   pn::session to;
-  CHECK(refusal([&] { m.saver->restore(to, short_table); }, errc::invalid_argument, "'table' as float [6, 3]", "float [7, 3]") == "");
+  CHECK(refusal([&] { m.saver->restore(to, short_table); }, errc::invalid_argument, "'table' as float [6, 3]",
+                "float [7, 3]") == "");
   CHECK(outcome([&] { m.saver->restore(to, without); }) ==
         "not_found: checkpoint '" + without + "' does not have 'table'; {.partial = true} restores the others alone");
 }

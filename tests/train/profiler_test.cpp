@@ -41,7 +41,8 @@ TEST_CASE("the profiler writes down a step now and then, but not the first") {
   run(m, 7, {tr::profiler({.save_steps = 3, .output_dir = dir.path("new")})});
   // A step's own read of the global step is ordered neither before nor after its update.
   CHECK(std::filesystem::exists(dir.path("new/timeline-3.json")));
-  CHECK((std::filesystem::exists(dir.path("new/timeline-6.json")) || std::filesystem::exists(dir.path("new/timeline-5.json"))));
+  CHECK((std::filesystem::exists(dir.path("new/timeline-6.json")) ||
+         std::filesystem::exists(dir.path("new/timeline-5.json"))));
   CHECK(!std::filesystem::exists(dir.path("new/timeline-4.json")));
 }
 

@@ -25,7 +25,9 @@ using plain_rule = std::function<void(element&, double g, double rate, int t)>;
 
 struct subject {
   std::string name;
-  std::function<operation(const any_expr& loss, const tr::scalar_value& rate, const variable_handle<std::int64_t>& step)> minimize;
+  std::function<operation(const any_expr& loss, const tr::scalar_value& rate,
+                          const variable_handle<std::int64_t>& step)>
+      minimize;
   plain_rule rule;
   element first = {};     // slots as they begin
   bool all_rows = false;  // does a sparse gradient move rows that it does not name?
@@ -37,14 +39,16 @@ auto minimizer(typename Optimizer::options o) {
     auto with = o;
     with.learning_rate = rate;
     const Optimizer optimizer{with};
-    if (loss.dtype() == dtype::float64) return optimizer.minimize(expr<double>(loss.owner(), loss.endpoint()), {.global_step = step});
+    if (loss.dtype() == dtype::float64)
+      return optimizer.minimize(expr<double>(loss.owner(), loss.endpoint()), {.global_step = step});
     return optimizer.minimize(expr<float>(loss.owner(), loss.endpoint()), {.global_step = step});
   };
 }
 
 inline const std::vector<subject>& subjects() {
   static const std::vector<subject> all{
-      {"gradient_descent", minimizer<tr::gradient_descent>({}), [](element& e, double g, double rate, int) { e.w -= rate * g; }},
+      {"gradient_descent", minimizer<tr::gradient_descent>({}),
+       [](element& e, double g, double rate, int) { e.w -= rate * g; }},
       {"momentum", minimizer<tr::momentum>({.momentum = .9}),
        [](element& e, double g, double rate, int) {
          e.a = .9 * e.a + g;
@@ -55,32 +59,37 @@ inline const std::vector<subject>& subjects() {
          e.a = .8 * e.a + g;
          e.w -= rate * g + rate * .8 * e.a;
        }},
-      {"adagrad", minimizer<tr::adagrad>({}),
+      {"adagrad",
+       minimizer<tr::adagrad>({}),
        [](element& e, double g, double rate, int) {
          e.a += g * g;
          e.w -= rate * g / std::sqrt(e.a);
        },
        {.a = .1}},
-      {"adagrad from 2", minimizer<tr::adagrad>({.initial_accumulator_value = 2}),
+      {"adagrad from 2",
+       minimizer<tr::adagrad>({.initial_accumulator_value = 2}),
        [](element& e, double g, double rate, int) {
          e.a += g * g;
          e.w -= rate * g / std::sqrt(e.a);
        },
        {.a = 2}},
-      {"rmsprop", minimizer<tr::rmsprop>({}),
+      {"rmsprop",
+       minimizer<tr::rmsprop>({}),
        [](element& e, double g, double rate, int) {
          e.a = .9 * e.a + (1 - .9) * g * g;
          e.w -= rate * g / std::sqrt(e.a + 1e-10);
        },
        {.a = 1}},
-      {"rmsprop with momentum", minimizer<tr::rmsprop>({.decay = .8, .momentum = .5, .epsilon = .01}),
+      {"rmsprop with momentum",
+       minimizer<tr::rmsprop>({.decay = .8, .momentum = .5, .epsilon = .01}),
        [](element& e, double g, double rate, int) {
          e.a = .8 * e.a + (1 - .8) * g * g;
          e.b = .5 * e.b + rate * g / std::sqrt(e.a + .01);
          e.w -= e.b;
        },
        {.a = 1}},
-      {"centered rmsprop", minimizer<tr::rmsprop>({.decay = .8, .momentum = .5, .epsilon = .01, .centered = true}),
+      {"centered rmsprop",
+       minimizer<tr::rmsprop>({.decay = .8, .momentum = .5, .epsilon = .01, .centered = true}),
        [](element& e, double g, double rate, int) {
          e.a = .8 * e.a + (1 - .8) * g * g;
          e.c = .8 * e.c + (1 - .8) * g;
@@ -88,13 +97,15 @@ inline const std::vector<subject>& subjects() {
          e.w -= e.b;
        },
        {.a = 1}},
-      {"adam", minimizer<tr::adam>({}),
+      {"adam",
+       minimizer<tr::adam>({}),
        [](element& e, double g, double rate, int t) {
          e.a = .9 * e.a + (1 - .9) * g;
          e.b = .999 * e.b + (1 - .999) * g * g;
          e.w -= rate * std::sqrt(1 - std::pow(.999, t)) / (1 - std::pow(.9, t)) * e.a / (std::sqrt(e.b) + 1e-8);
        },
-       {}, true},
+       {},
+       true},
       {"lazy adam", minimizer<tr::adam>({.beta1 = .8, .beta2 = .99, .epsilon = 1e-3, .lazy = true}),
        [](element& e, double g, double rate, int t) {
          e.a = .8 * e.a + (1 - .8) * g;
@@ -111,7 +122,9 @@ inline const std::vector<std::vector<int>>& look_ups() {
   static const std::vector<std::vector<int>> all{{0, 2, 2}, {1}, {3, 0}, {2, 1, 0}};
   return all;
 }
-inline double start(int row, int column) { return 2 + .5 * row - 1.25 * column; }
+inline double start(int row, int column) {
+  return 2 + .5 * row - 1.25 * column;
+}
 inline constexpr double target = 30;
 
 enum class gradient_is { dense, sparse };
@@ -136,7 +149,8 @@ struct table_model : own_graph {
 };
 
 template <class T>
-tensor<T> trained(const subject& s, gradient_is kind, int steps, const std::function<tr::scalar_value(const variable_handle<std::int64_t>&)>& rate,
+tensor<T> trained(const subject& s, gradient_is kind, int steps,
+                  const std::function<tr::scalar_value(const variable_handle<std::int64_t>&)>& rate,
                   const session_options& options = {}) {
   table_model<T> m(kind);
   const auto train = s.minimize(m.loss, rate(m.step), m.step);
@@ -152,7 +166,8 @@ tensor<T> trained(const subject& s, gradient_is kind, int steps, const std::func
 }
 
 // The same by hand; rate(t) is that of step t = 0, 1, ....
-inline std::vector<double> by_hand(const subject& s, gradient_is kind, int steps, const std::function<double(int)>& rate) {
+inline std::vector<double> by_hand(const subject& s, gradient_is kind, int steps,
+                                   const std::function<double(int)>& rate) {
   std::vector<double> result;
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < columns; ++c) {

@@ -30,7 +30,8 @@ TEST_CASE("replicas stand on their workers, and one strategy deals their variabl
   CHECK(to_string(heads[0].requested_device()) == "/job:worker/task:0");
   CHECK(to_string(heads[1].requested_device()) == "/job:worker/task:1");
   const auto ps = [&](const char* name) { return g.find(name)->device().task(); };
-  CHECK(std::vector<int>{ps("replica_0/w"), ps("replica_0/v"), ps("replica_1/w"), ps("replica_1/v")} == std::vector<int>{0, 1, 2, 0});
+  CHECK(std::vector<int>{ps("replica_0/w"), ps("replica_0/v"), ps("replica_1/w"), ps("replica_1/v")} ==
+        std::vector<int>{0, 1, 2, 0});
 }
 
 TEST_CASE("without ps tasks a replica keeps its variables") {
@@ -76,7 +77,8 @@ TEST_CASE("what one thread throws stops all, and is thrown; the end of the input
       return true;  // for ever, unless it is stopped
     };
   };
-  CHECK(refusal([&] { tr::run_in_threads(2, first_fails(pn::errc::aborted)); }, pn::errc::aborted, "thread 0 gave up") == "");
+  CHECK(refusal([&] { tr::run_in_threads(2, first_fails(pn::errc::aborted)); }, pn::errc::aborted,
+                "thread 0 gave up") == "");
   tr::run_in_threads(2, first_fails(pn::errc::out_of_range));
   tr::run_in_threads(0, first_fails(pn::errc::aborted));
 }

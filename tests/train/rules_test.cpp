@@ -1,4 +1,5 @@
-// Every optimizer against a plain reference in double: dense and sparse, float and double, at a fixed and a changing rate.
+// Every optimizer against a plain reference in double: dense and sparse, float and double, at a fixed and a changing
+// rate.
 #include <catch2/catch.hpp>
 
 #include <pinion/scalar/compiled.hpp>
@@ -46,7 +47,9 @@ TEST_CASE("every optimizer follows a rate that the graph computes") {
 }
 
 TEST_CASE("every optimizer gives the same on another device, bit for bit") {
-  const auto rate = [](const variable_handle<std::int64_t>& step) { return tr::scalar_value(tr::inverse_time_decay(.02, step)); };
+  const auto rate = [](const variable_handle<std::int64_t>& step) {
+    return tr::scalar_value(tr::inverse_time_decay(.02, step));
+  };
   for (const subject& s : subjects())
     for (gradient_is kind : {gradient_is::dense, gradient_is::sparse}) {
       INFO(s.name);
@@ -59,7 +62,8 @@ TEST_CASE("a rate is the same as a number and as an expression") {
     INFO(s.name);
     const auto number = [](const auto&) { return tr::scalar_value(.03f); };
     const auto of_graph = [](const auto&) { return tr::scalar_value(constant(.03f)); };
-    const auto a = trained<float>(s, gradient_is::dense, 10, number), b = trained<float>(s, gradient_is::dense, 10, of_graph);
+    const auto a = trained<float>(s, gradient_is::dense, 10, number),
+               b = trained<float>(s, gradient_is::dense, 10, of_graph);
     for (std::size_t i = 0; i < a.span().size(); ++i) CHECK(a.span()[i] == Approx(b.span()[i]).epsilon(1e-6));
   }
 }

@@ -79,7 +79,8 @@ TEST_CASE("every so often a checkpoint is kept for good") {
   sess.run(m.init);
   tr::saver saver{{.max_to_keep = 1, .keep_checkpoint_every_n_hours = 0}};
   for (int i = 0; i < 3; ++i) saver.save(sess, dir.path("model"), i);
-  CHECK(dir.files() == std::vector<std::string>{"checkpoint", "model-0.safetensors", "model-1.safetensors", "model-2.safetensors"});
+  CHECK(dir.files() ==
+        std::vector<std::string>{"checkpoint", "model-0.safetensors", "model-1.safetensors", "model-2.safetensors"});
 }
 
 TEST_CASE("what is saved in the background is the state at that moment, whatever training does meanwhile") {
@@ -105,7 +106,8 @@ TEST_CASE("a background save that fails is thrown by the next wait") {
   saver.save_in_background(sess, dir.path("a_file/model"), m.step);
   CHECK(refusal([&] { saver.wait(); }, errc::not_found, "a_file") == "");
   saver.wait();
-  CHECK(refusal([&] { saver.save(sess, dir.path("a_file/model"), 1); }, errc::not_found, "cannot make the folder", "a_file") == "");
+  CHECK(refusal([&] { saver.save(sess, dir.path("a_file/model"), 1); }, errc::not_found, "cannot make the folder",
+                "a_file") == "");
 }
 
 TEST_CASE("a checkpoint that is damaged, torn, foreign or gone changes nothing, and is named") {
@@ -124,7 +126,8 @@ TEST_CASE("a checkpoint that is damaged, torn, foreign or gone changes nothing, 
   const auto rewrite = [&](const std::string& now) { std::ofstream(file, std::ios::binary | std::ios::trunc) << now; };
   std::string flipped = bytes;
   flipped.back() = static_cast<char>(flipped.back() ^ 1);
-  for (const std::string& bad : {flipped, bytes.substr(0, bytes.size() - 3), std::string("not a checkpoint"), std::string()}) {
+  for (const std::string& bad :
+       {flipped, bytes.substr(0, bytes.size() - 3), std::string("not a checkpoint"), std::string()}) {
     rewrite(bad);
     CHECK(refusal([&] { saver.restore(sess, prefix); }, errc::data_loss, file) == "");
   }
@@ -148,7 +151,8 @@ TEST_CASE("a checkpoint of another program is refused by the variable that does 
   pn::session sess;
   sess.run(m.init);
   tr::saver whole, some{{.variables = {m.n}}}, renamed{{.names = {{"w", m.n}}}};
-  CHECK(refusal([&] { whole.restore(sess, prefix); }, errc::invalid_argument, "'w' as float [3]", "float [2, 2]") == "");
+  CHECK(refusal([&] { whole.restore(sess, prefix); }, errc::invalid_argument, "'w' as float [3]", "float [2, 2]") ==
+        "");
   CHECK(refusal([&] { some.restore(sess, prefix); }, errc::not_found, "'layer/n'", ".partial = true") == "");
   some.restore(sess, prefix, {.partial = true});
   CHECK(refusal([&] { renamed.restore(sess, prefix); }, errc::invalid_argument, "int32 []") == "");
@@ -161,7 +165,9 @@ TEST_CASE("a variable that a checkpoint has under nearly its name is answered wi
   sess.run(m.init);
   const std::string prefix = tr::saver().save(sess, dir.path("model"));
   const tr::saver renamed{{.names = {{"layers/n", m.n}, {"other", m.w}}}};
-  const std::string sentence = "not_found: checkpoint '" + prefix + "' does not have 'layers/n' (it has 'layer/n'), 'other'; {.partial = true} restores the others alone";
+  const std::string sentence =
+      "not_found: checkpoint '" + prefix +
+      "' does not have 'layers/n' (it has 'layer/n'), 'other'; {.partial = true} restores the others alone";
   CHECK(outcome([&] { renamed.restore(sess, prefix); }) == sentence);
 }
 
@@ -220,7 +226,8 @@ TEST_CASE("a model with a user's own op is saved, restored and trained on") {
   pn::graph g;
   auto use = g.as_default();
   auto w = pn::variable(pn::tensor<float>::of({1, 2}), {.name = "w"});
-  auto train = tr::gradient_descent{{.learning_rate = .5f}}.minimize(pn::reduce_sum(pn::call<own::scaled>({{"by", 3.0}}, w)));
+  auto train =
+      tr::gradient_descent{{.learning_rate = .5f}}.minimize(pn::reduce_sum(pn::call<own::scaled>({{"by", 3.0}}, w)));
   pn::session one, two;
   one.run(w.initializer());
   one.run(train);

@@ -35,8 +35,9 @@ TEST_CASE("slots have TensorFlow's names and first values, and are state that is
   adagrad.minimize(m.loss);
   rmsprop.minimize(m.loss);
   adam.minimize(m.loss);
-  CHECK(names(m.g, "variables") == std::vector<std::string>{"w", "w/Momentum", "w/Adagrad", "w/RMSProp", "w/RMSProp_1", "w/RMSProp_2",
-                                                            "beta1_power", "beta2_power", "w/Adam", "w/Adam_1"});
+  CHECK(names(m.g, "variables") == std::vector<std::string>{"w", "w/Momentum", "w/Adagrad", "w/RMSProp", "w/RMSProp_1",
+                                                            "w/RMSProp_2", "beta1_power", "beta2_power", "w/Adam",
+                                                            "w/Adam_1"});
   CHECK(names(m.g, "trainable_variables") == std::vector<std::string>{"w"});
   session sess;
   sess.run(global_variables_initializer());
@@ -82,9 +83,11 @@ TEST_CASE("slots and the beta powers stand with their variables, whatever guards
   const auto init = global_variables_initializer();
   session sess{{.cpu_devices = 2, .simulated = {sim::gpu()}}};
   const auto p = sess.plan(train, init);
-  for (const char* node : {"a/Adam", "a/Adam_1", "a/ApplyAdam", "beta1_power", "beta2_power", "Adam/rate", "Adam/beta1_power", "a/Adam/Assign"})
+  for (const char* node : {"a/Adam", "a/Adam_1", "a/ApplyAdam", "beta1_power", "beta2_power", "Adam/rate",
+                           "Adam/beta1_power", "a/Adam/Assign"})
     CHECK(p.device_of(node) == p.device_of("a"));
-  for (const char* node : {"b/Adam", "b/Adam_1", "b/ApplyAdam", "b/Adam_1/Assign"}) CHECK(p.device_of(node) == p.device_of("b"));
+  for (const char* node : {"b/Adam", "b/Adam_1", "b/ApplyAdam", "b/Adam_1/Assign"})
+    CHECK(p.device_of(node) == p.device_of("b"));
   CHECK_THAT(p.device_of("a"), Catch::EndsWith("GPU:0"));
   CHECK_THAT(p.device_of("b"), Catch::EndsWith("CPU:1"));
   sess.run(init);
@@ -97,7 +100,8 @@ TEST_CASE("the beta powers are multiplied once a step, after the updates, and ar
   one_weight m;
   auto v = variable(3., {.name = "v"});
   const auto train = tr::adam{{.beta1 = .5, .beta2 = .25}}.minimize(cast<double>(m.loss) + square(v));
-  auto one = tr::handle_of<double>(m.g, m.g.id_of("beta1_power")), two = tr::handle_of<double>(m.g, m.g.id_of("beta2_power"));
+  auto one = tr::handle_of<double>(m.g, m.g.id_of("beta1_power")),
+       two = tr::handle_of<double>(m.g, m.g.id_of("beta2_power"));
   session sess;
   sess.run(global_variables_initializer());
   for (int step = 1; step <= 10; ++step) sess.run(train);
@@ -148,7 +152,9 @@ TEST_CASE("gradients that are empty are passed over") {
   sess.run(train);
   CHECK(sess.run(m.w) == tensor<float>::of({.5, 1}));
   CHECK(float(sess.run(v)) == 1);
-  CHECK(outcome([&] { o.apply_gradients({{{}, v.id()}}); }) == "invalid_argument: apply_gradients was given no gradients");
+  CHECK(outcome([&] {
+          o.apply_gradients({{{}, v.id()}});
+        }) == "invalid_argument: apply_gradients was given no gradients");
 }
 
 TEST_CASE("what cannot be trained is refused, and named") {
@@ -156,10 +162,12 @@ TEST_CASE("what cannot be trained is refused, and named") {
   auto whole = variable(1, {.name = "whole"});
   auto open = variable(placeholder<float>({unknown}, "x"), {.name = "open"});
   const auto gradient = tr::gradient_descent{{}}.compute_gradients(m.loss)[0].gradient;
-  CHECK(outcome([&] { tr::gradient_descent{{}}.apply_gradients({{gradient, whole.id()}}); }) ==
-        "invalid_argument: variable 'whole' is int32; only floating-point variables are trained");
-  CHECK(outcome([&] { tr::gradient_descent{{}}.apply_gradients({{gradient, m.loss.id()}}); }) ==
-        "invalid_argument: apply_gradients: a gradient is given for what is no variable of the default graph");
+  CHECK(outcome([&] {
+          tr::gradient_descent{{}}.apply_gradients({{gradient, whole.id()}});
+        }) == "invalid_argument: variable 'whole' is int32; only floating-point variables are trained");
+  CHECK(outcome([&] {
+          tr::gradient_descent{{}}.apply_gradients({{gradient, m.loss.id()}});
+        }) == "invalid_argument: apply_gradients: a gradient is given for what is no variable of the default graph");
   const auto e = caught([&] { tr::momentum{{}}.minimize(reduce_sum(square(open))); });
   CHECK(e.sentence() == "variable 'open' has the shape [?]; an optimizer needs a known one for its slots");
   CHECK(e.node() == "open");
@@ -168,13 +176,16 @@ TEST_CASE("what cannot be trained is refused, and named") {
 
 TEST_CASE("a rate that is no scalar, or of another graph, is refused") {
   one_weight m;
-  CHECK(outcome([&] { tr::momentum{{.learning_rate = constant<float>({1, 2}, "rates")}}; }) ==
-        "invalid_argument: 'rates' of shape [2] is given where a scalar is wanted");
+  CHECK(outcome([&] {
+          tr::momentum{{.learning_rate = constant<float>({1, 2}, "rates")}};
+        }) == "invalid_argument: 'rates' of shape [2] is given where a scalar is wanted");
   const auto rate = placeholder<float>(shape::any(), "rate");
   const auto train = tr::momentum{{.learning_rate = rate}}.minimize(m.loss);
   session sess;
   sess.run(global_variables_initializer());
-  CHECK(caught([&] { sess.run({{rate, {1, 2}}}, train); }).sentence() == "a rate of shape [2] updates variable 'w'; it is a scalar");
+  CHECK(caught([&] {
+          sess.run({{rate, {1, 2}}}, train);
+        }).sentence() == "a rate of shape [2] updates variable 'w'; it is a scalar");
   CHECK_NOTHROW(sess.run({{rate, .5f}}, train));
   one_weight other;
   CHECK(outcome([&] { tr::gradient_descent{{.learning_rate = rate}}.minimize(other.loss); }) ==
@@ -186,7 +197,8 @@ TEST_CASE("a rate that is no scalar, or of another graph, is refused") {
 TEST_CASE("numbers that an optimizer cannot use are refused") {
   CHECK(outcome([] { tr::adagrad{{.initial_accumulator_value = 0}}; }) ==
         "invalid_argument: the initial_accumulator_value of adagrad is 0.000000; it must be positive");
-  CHECK(outcome([] { tr::adam{{.beta2 = 1}}; }) == "invalid_argument: a beta of adam is 1.000000; it must be in [0, 1)");
+  CHECK(outcome([] { tr::adam{{.beta2 = 1}}; }) ==
+        "invalid_argument: a beta of adam is 1.000000; it must be in [0, 1)");
 }
 
 TEST_CASE_METHOD(own_session, "a rate of one dtype serves variables of another, converted once") {

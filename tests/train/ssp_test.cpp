@@ -81,7 +81,8 @@ TEST_CASE("clocks count the steps, those that had to wait, and how far ahead the
   const auto ahead = t.sess->run(t.counts.ahead);
   CHECK(ahead(0) == 1);
   CHECK(ahead(1) == 2);
-  CHECK(t.shown == std::vector<std::string>{"replica_0/ssp/steps", "replica_0/ssp/waits", "replica_0/ssp/replicas", "replica_0/ssp/steps_ahead"});
+  CHECK(t.shown == std::vector<std::string>{"replica_0/ssp/steps", "replica_0/ssp/waits", "replica_0/ssp/replicas",
+                                            "replica_0/ssp/steps_ahead"});
 }
 
 TEST_CASE("a replica that leaves, or falls silent, holds nobody up") {

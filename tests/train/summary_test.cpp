@@ -13,7 +13,9 @@ namespace {
 using namespace pinion;
 namespace tr = pinion::train;
 
-std::string tag_of(const expr<std::string>& s) { return s.node().attrs.get<std::string>("tag"); }
+std::string tag_of(const expr<std::string>& s) {
+  return s.node().attrs.get<std::string>("tag");
+}
 
 TEST_CASE("a tag is the name, behind the name scopes; a second one gets a number") {
   own_graph f;
@@ -35,8 +37,10 @@ TEST_CASE("a tag may be any text, of which the node's name keeps what a name may
   CHECK(tag_of(s) == "_error (%) of \xc3\xa4");
   CHECK(s.name() == "error_____of___");
   CHECK(tr::summary::scalar("%", constant(1.f)).name() == "ScalarSummary");
-  CHECK(outcome([] { tr::summary::scalar("", constant(1.f)); }) == "invalid_argument: a summary without a name is shown nowhere");
-  CHECK(outcome([] { tr::summary::scalar("\xff", constant(1.f)); }) == "invalid_argument: a tag that is not UTF-8 makes a file unreadable");
+  CHECK(outcome([] { tr::summary::scalar("", constant(1.f)); }) ==
+        "invalid_argument: a summary without a name is shown nowhere");
+  CHECK(outcome([] { tr::summary::scalar("\xff", constant(1.f)); }) ==
+        "invalid_argument: a tag that is not UTF-8 makes a file unreadable");
 }
 
 TEST_CASE("a summary joins the collection of summaries, or those that are named") {
@@ -55,7 +59,8 @@ TEST_CASE("a summary joins the collection of summaries, or those that are named"
 TEST_CASE("nothing to merge is an error that says what would make it") {
   own_graph f;
   CHECK(outcome([] { tr::summary::merge_all(); }) ==
-        "failed_precondition: collection 'summaries' of the default graph has no summaries to merge; tr::summary::scalar(\"loss\", loss) makes one");
+        "failed_precondition: collection 'summaries' of the default graph has no summaries to merge; "
+        "tr::summary::scalar(\"loss\", loss) makes one");
   CHECK(outcome([] { tr::summary::merge({}); }) == "invalid_argument: merge was given no summaries");
 }
 

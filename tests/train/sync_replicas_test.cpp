@@ -168,10 +168,12 @@ TEST_CASE("when the chief ends, the others end with the end of input") {
   t.join();
   auto waiting = t.step(1, 1);
   t.all[0].hook->end(*t.sess);
-  CHECK(refusal([&] {
-          waiting.get();
-          t.step(1, 1).get();  // in case the first was the last round
-        }, pn::errc::out_of_range, "training has ended") == "");
+  CHECK(refusal(
+            [&] {
+              waiting.get();
+              t.step(1, 1).get();  // in case the first was the last round
+            },
+            pn::errc::out_of_range, "training has ended") == "");
   t.coord.it->request_stop();
   t.coord.it->join();
 }

@@ -39,15 +39,18 @@ struct tell_step {
 };
 
 // w goes towards 3, by the gradient of (w - 3)^2; of two ps tasks w is on the second.
-void train(const pn::cluster_spec& cluster, int task, bool in_step, tr::monitored_session_options o, std::int64_t last) {
-  const pn::device on{pn::replica_device_setter{
-      {.ps_tasks = static_cast<int>(cluster.task_indices("ps").size()), .worker_device = "/job:worker/task:" + std::to_string(task)}}};
+void train(const pn::cluster_spec& cluster, int task, bool in_step, tr::monitored_session_options o,
+           std::int64_t last) {
+  const pn::device on{pn::replica_device_setter{{.ps_tasks = static_cast<int>(cluster.task_indices("ps").size()),
+                                                 .worker_device = "/job:worker/task:" + std::to_string(task)}}};
   const auto step = tr::get_or_create_global_step();
   const auto w = pn::variable(0.0f, {.name = "w"});
   const auto loss = pn::square(w - 3.0f);
   const tr::gradient_descent descent{{.learning_rate = .0005f}};
-  tr::sync_replicas sync{descent, {.replicas_to_aggregate = static_cast<std::int64_t>(cluster.task_indices("worker").size())}};
-  const auto step_of_training = in_step ? sync.minimize(loss, {.global_step = step}) : descent.minimize(loss, {.global_step = step});
+  tr::sync_replicas sync{descent,
+                         {.replicas_to_aggregate = static_cast<std::int64_t>(cluster.task_indices("worker").size())}};
+  const auto step_of_training =
+      in_step ? sync.minimize(loss, {.global_step = step}) : descent.minimize(loss, {.global_step = step});
   o.hooks = {tr::stop_at_step({.last_step = last}), tell_step{step}};
   if (in_step) o.hooks.push_back(sync.make_session_run_hook(task == 0));
   tr::monitored_training_session sess{o};

@@ -18,7 +18,8 @@ struct body_writer {
   output argument(const shape& s) { return op::add_argument(*made, {type, s}, "argument"); }
   output add(std::string_view op, std::vector<output> inputs, attributes attrs = {}) {
     const auto use = made->graph.as_default();
-    return {build(made->graph, {.op = op, .base_name = "node", .inputs = std::move(inputs), .attrs = std::move(attrs)}), 0};
+    return {build(made->graph, {.op = op, .base_name = "node", .inputs = std::move(inputs), .attrs = std::move(attrs)}),
+            0};
   }
   // a op b of floating numbers; a of what only passes on.
   output map(std::string_view op, output a, output b) {
@@ -46,13 +47,18 @@ inline shared_body turn(dtype d, const shape& y, const shape& w) {
 }
 
 inline attributes loop_attributes(dtype d, std::int64_t m, std::int64_t n, bool reverse) {
-  return {{"body", turn(d, {m, n}, {n})}, {"variables", std::int64_t{1}}, {"scanned", std::int64_t{1}}, {"collected", std::int64_t{1}}, {"reverse", reverse}};
+  return {{"body", turn(d, {m, n}, {n})},
+          {"variables", std::int64_t{1}},
+          {"scanned", std::int64_t{1}},
+          {"collected", std::int64_t{1}},
+          {"reverse", reverse}};
 }
 
 inline std::vector<row> control_rows() {
   using enum role;
   const auto If = [](std::int64_t results, dtype then, dtype otherwise) {
-    return attributes{{"then", branch(then, "Mul", {2}, {2})}, {"else", branch(otherwise, "Sub", {2}, {2})}, {"results", results}};
+    return attributes{
+        {"then", branch(then, "Mul", {2}, {2})}, {"else", branch(otherwise, "Sub", {2}, {2})}, {"results", results}};
   };
   const auto with = [](attributes a, std::string_view name, std::int64_t value) {
     a.set(name, value);
@@ -62,9 +68,12 @@ inline std::vector<row> control_rows() {
       {{"If"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const auto attrs = [=](dtype d) {
-           return attributes{{"then", branch(d, "Mul", {m, n}, {n})}, {"else", branch(d, "Sub", {m, n}, {n})}, {"results", std::int64_t{1}}};
+           return attributes{{"then", branch(d, "Mul", {m, n}, {n})},
+                             {"else", branch(d, "Sub", {m, n}, {n})},
+                             {"results", std::int64_t{1}}};
          };
-         return {{"one way", {{{}, mask, 1, 1}, {{m, n}}, {{n}}}, attrs}, {"some way", {{{}, mask, 0, 0}, {{m, n}}, {{n}}}, attrs}};
+         return {{"one way", {{{}, mask, 1, 1}, {{m, n}}, {{n}}}, attrs},
+                 {"some way", {{{}, mask, 0, 0}, {{m, n}}, {{n}}}, attrs}};
        },
        nullptr,
        {{"If", {f({}), f({2}), f({2})}, If(1, dtype::float32, dtype::float32), "is bool, not float"},
@@ -80,10 +89,22 @@ inline std::vector<row> control_rows() {
        },
        nullptr,
        {{"While", {f({2, 3}), f({4, 2, 3}), d({3})}, loop_attributes(dtype::float32, 2, 3, false), "is given double"},
-        {"While", {f({2, 4}), f({4, 2, 3}), f({3})}, loop_attributes(dtype::float32, 2, 3, false), "which its invariant [2, 3] does not admit"},
-        {"While", {f({2, 3}), f({4, 2, 3}), f({3})}, with(loop_attributes(dtype::float32, 2, 3, false), "scanned", 0), "needs something to scan"},
-        {"While", {f({2, 3}), f({4, 2, 3}), f({3})}, with(loop_attributes(dtype::float32, 2, 3, false), "variables", 9), "fewer inputs"},
-        {"While", {f({2, 3}), f({4, 2, 3}), f({3})}, with(loop_attributes(dtype::float32, 2, 3, false), "scanned", std::numeric_limits<std::int64_t>::max()), "fewer inputs"}}},
+        {"While",
+         {f({2, 4}), f({4, 2, 3}), f({3})},
+         loop_attributes(dtype::float32, 2, 3, false),
+         "which its invariant [2, 3] does not admit"},
+        {"While",
+         {f({2, 3}), f({4, 2, 3}), f({3})},
+         with(loop_attributes(dtype::float32, 2, 3, false), "scanned", 0),
+         "needs something to scan"},
+        {"While",
+         {f({2, 3}), f({4, 2, 3}), f({3})},
+         with(loop_attributes(dtype::float32, 2, 3, false), "variables", 9),
+         "fewer inputs"},
+        {"While",
+         {f({2, 3}), f({4, 2, 3}), f({3})},
+         with(loop_attributes(dtype::float32, 2, 3, false), "scanned", std::numeric_limits<std::int64_t>::max()),
+         "fewer inputs"}}},
   };
 }
 

@@ -84,13 +84,17 @@ inline std::vector<row> conv_rows() {
     if (c.op == "Conv2D") {
       const shape s = for_each_product(c.attrs, c.inputs[0].shape(), filter, [](auto...) {});
       y.resize(static_cast<std::size_t>(s.count()));
-      for_each_product(c.attrs, c.inputs[0].shape(), filter, [&](auto i, auto k, auto o) { add_product(y[o], x[0][i] * x[1][k], type, terms); });
+      for_each_product(c.attrs, c.inputs[0].shape(), filter,
+                       [&](auto i, auto k, auto o) { add_product(y[o], x[0][i] * x[1][k], type, terms); });
     } else if (c.op == "Conv2DBackpropInput") {
       y.resize(x[2].size());
-      for_each_product(c.attrs, c.inputs[2].shape(), filter, [&](auto i, auto k, auto o) { add_product(y[i], x[0][o] * x[1][k], type, terms); });
+      for_each_product(c.attrs, c.inputs[2].shape(), filter,
+                       [&](auto i, auto k, auto o) { add_product(y[i], x[0][o] * x[1][k], type, terms); });
     } else {
       y.resize(x[2].size());
-      for_each_product(c.attrs, c.inputs[0].shape(), filter, [&](auto i, auto k, auto o) { add_product(y[k], x[0][i] * x[1][o], type, static_cast<double>(x[1].size())); });
+      for_each_product(c.attrs, c.inputs[0].shape(), filter, [&](auto i, auto k, auto o) {
+        add_product(y[k], x[0][i] * x[1][o], type, static_cast<double>(x[1].size()));
+      });
     }
     return expectation{{y}};
   };
@@ -111,7 +115,9 @@ inline std::vector<row> conv_rows() {
             {"same, overlapping", {1, m, n, 2}, {}, {1, (m + 1) / 2, (n + 1) / 2, 2}, with_window(2, true, 1, 3)},
             {"no image", {0, 4, 4, 2}, {}, {0, 2, 2, 2}, with_window(2, false, 1, 2)}};
   };
-  const auto nan_anywhere = [](const std::vector<double>& x) { return std::any_of(x.begin(), x.end(), [](double v) { return !std::isfinite(v); }); };
+  const auto nan_anywhere = [](const std::vector<double>& x) {
+    return std::any_of(x.begin(), x.end(), [](double v) { return !std::isfinite(v); });
+  };
   const auto open = [](expectation e) {  // what it computes of infinities and NaN is left open
     for (auto& o : e.outputs)
       for (ranged& r : o) r.slack = std::numeric_limits<double>::infinity();
@@ -124,7 +130,9 @@ inline std::vector<row> conv_rows() {
          for (const geometry& g : geometries(m, n)) all.push_back({g.note, {{g.images}, {g.filters}}, plain(g.attrs)});
          return all;
        },
-       [=](const call& c, const tensors& x) -> std::optional<expectation> { return nan_anywhere(x[0]) || nan_anywhere(x[1]) ? open(*products(c, x)) : *products(c, x); },
+       [=](const call& c, const tensors& x) -> std::optional<expectation> {
+         return nan_anywhere(x[0]) || nan_anywhere(x[1]) ? open(*products(c, x)) : *products(c, x);
+       },
        {{"Conv2D", {f({1, 4, 4, 2}), f({2, 2, 3, 1})}, with_window(1, false), "2 channels"},
         {"Conv2D", {f({4, 4, 2}), f({2, 2, 2, 1})}, with_window(1, false), "4 dimensions"},
         {"Conv2D", {f({1, 4, 4, 2}), d({2, 2, 2, 1})}, with_window(1, false), "pn::cast"},
@@ -133,19 +141,31 @@ inline std::vector<row> conv_rows() {
       {{"Conv2DBackpropInput"},
        [=](std::string_view, std::int64_t m, std::int64_t n) {
          std::vector<sample> all;
-         for (const geometry& g : geometries(m, n)) all.push_back({g.note, {{g.windows}, {g.filters}, {g.images}}, plain(g.attrs)});
+         for (const geometry& g : geometries(m, n))
+           all.push_back({g.note, {{g.windows}, {g.filters}, {g.images}}, plain(g.attrs)});
          return all;
        },
-       [=](const call& c, const tensors& x) -> std::optional<expectation> { return nan_anywhere(x[0]) || nan_anywhere(x[1]) ? open(*products(c, x)) : *products(c, x); },
-       {{"Conv2DBackpropInput", {f({1, 4, 4, 1}), f({2, 2, 2, 1}), f({1, 4, 4, 2})}, with_window(1, false), "does not fit images"}}},
+       [=](const call& c, const tensors& x) -> std::optional<expectation> {
+         return nan_anywhere(x[0]) || nan_anywhere(x[1]) ? open(*products(c, x)) : *products(c, x);
+       },
+       {{"Conv2DBackpropInput",
+         {f({1, 4, 4, 1}), f({2, 2, 2, 1}), f({1, 4, 4, 2})},
+         with_window(1, false),
+         "does not fit images"}}},
       {{"Conv2DBackpropFilter"},
        [=](std::string_view, std::int64_t m, std::int64_t n) {
          std::vector<sample> all;
-         for (const geometry& g : geometries(m, n)) all.push_back({g.note, {{g.images}, {g.windows}, {g.filters}}, plain(g.attrs)});
+         for (const geometry& g : geometries(m, n))
+           all.push_back({g.note, {{g.images}, {g.windows}, {g.filters}}, plain(g.attrs)});
          return all;
        },
-       [=](const call& c, const tensors& x) -> std::optional<expectation> { return nan_anywhere(x[0]) || nan_anywhere(x[1]) ? open(*products(c, x)) : *products(c, x); },
-       {{"Conv2DBackpropFilter", {f({1, 4, 4, 2}), f({1, 4, 4, 1}), f({2, 2, 2, 1})}, with_window(1, false), "does not fit images"}}},
+       [=](const call& c, const tensors& x) -> std::optional<expectation> {
+         return nan_anywhere(x[0]) || nan_anywhere(x[1]) ? open(*products(c, x)) : *products(c, x);
+       },
+       {{"Conv2DBackpropFilter",
+         {f({1, 4, 4, 2}), f({1, 4, 4, 1}), f({2, 2, 2, 1})},
+         with_window(1, false),
+         "does not fit images"}}},
       {{"MaxPool"},
        [=](std::string_view, std::int64_t m, std::int64_t n) {
          std::vector<sample> all;
@@ -157,20 +177,25 @@ inline std::vector<row> conv_rows() {
          for (std::size_t at : greatest_places(c, x[0])) y.push_back({x[0][at], 0});
          return nan_anywhere(x[0]) ? open({{y}}) : expectation{{y}};
        },
-       {{"MaxPool", {f({4, 4, 1})}, with_window(1, false, 1, 2), "4 dimensions"}, {"MaxPool", {i({1, 4, 4, 1})}, with_window(1, false, 1, 2), "float or double"},
-        {"MaxPool", {f({1, 4, 4, 1})}, with_window(1, true, 7, 2), "has no holes"}, {"MaxPool", {f({1, 4, 4, 1})}, with_window(1, true, 1, std::int64_t{1} << 40), "from 1 on"}}},
+       {{"MaxPool", {f({4, 4, 1})}, with_window(1, false, 1, 2), "4 dimensions"},
+        {"MaxPool", {i({1, 4, 4, 1})}, with_window(1, false, 1, 2), "float or double"},
+        {"MaxPool", {f({1, 4, 4, 1})}, with_window(1, true, 7, 2), "has no holes"},
+        {"MaxPool", {f({1, 4, 4, 1})}, with_window(1, true, 1, std::int64_t{1} << 40), "from 1 on"}}},
       {{"MaxPoolGrad", "MaxPoolGradGrad"},
        [=](std::string_view op, std::int64_t m, std::int64_t n) {
          std::vector<sample> all;
-         for (const geometry& g : pooled(m, n)) all.push_back({g.note, {{g.images}, {op == "MaxPoolGrad" ? g.windows : g.images}}, plain(g.attrs)});
+         for (const geometry& g : pooled(m, n))
+           all.push_back({g.note, {{g.images}, {op == "MaxPoolGrad" ? g.windows : g.images}}, plain(g.attrs)});
          return all;
        },
        [=](const call& c, const tensors& x) -> std::optional<expectation> {
          const auto places = greatest_places(c, x[0]);
          std::vector<ranged> y(c.op == "MaxPoolGrad" ? x[0].size() : places.size());
          for (std::size_t o = 0; o < places.size(); ++o) {
-           if (c.op == "MaxPoolGradGrad") y[o].value = x[1][places[o]];
-           else add_product(y[places[o]], x[1][o], c.inputs[0].dtype(), 8);
+           if (c.op == "MaxPoolGradGrad")
+             y[o].value = x[1][places[o]];
+           else
+             add_product(y[places[o]], x[1][o], c.inputs[0].dtype(), 8);
          }
          return nan_anywhere(x[0]) || nan_anywhere(x[1]) ? open({{y}}) : expectation{{y}};
        },
@@ -187,7 +212,9 @@ inline std::vector<row> conv_rows() {
          std::vector<ranged> y(static_cast<std::size_t>(s.count()));
          std::vector<double> places(y.size(), 0);
          for_each_pooled(c.attrs, c.inputs[0].shape(), [&](auto to, auto) { ++places[to]; });
-         for_each_pooled(c.attrs, c.inputs[0].shape(), [&](auto to, auto from) { add_product(y[to], x[0][from] / places[to], c.inputs[0].dtype(), 12); });
+         for_each_pooled(c.attrs, c.inputs[0].shape(), [&](auto to, auto from) {
+           add_product(y[to], x[0][from] / places[to], c.inputs[0].dtype(), 12);
+         });
          return nan_anywhere(x[0]) ? open({{y}}) : expectation{{y}};
        },
        {{"AvgPool", {f({4, 4, 1})}, with_window(1, false, 1, 2), "4 dimensions"}}},
@@ -201,7 +228,9 @@ inline std::vector<row> conv_rows() {
          std::vector<ranged> y(x[0].size());
          std::vector<double> places(x[1].size(), 0);
          for_each_pooled(c.attrs, c.inputs[0].shape(), [&](auto to, auto) { ++places[to]; });
-         for_each_pooled(c.attrs, c.inputs[0].shape(), [&](auto to, auto from) { add_product(y[from], x[1][to] / places[to], c.inputs[0].dtype(), 12); });
+         for_each_pooled(c.attrs, c.inputs[0].shape(), [&](auto to, auto from) {
+           add_product(y[from], x[1][to] / places[to], c.inputs[0].dtype(), 12);
+         });
          return nan_anywhere(x[1]) ? open({{y}}) : expectation{{y}};
        },
        {{"AvgPoolGrad", {f({1, 4, 4, 1}), f({1, 4, 4, 1})}, with_window(2, false, 1, 2), "does not fit"}}},

@@ -11,11 +11,14 @@ namespace laws {
 using program_ptr = std::shared_ptr<const scalar::program>;
 
 template <class Op>
-concept mapped_op = requires { typename Op::functor; };
+concept mapped_op = requires {
+  typename Op::functor;
+};
 
 // The program of an elementwise op; a cast converts to `to`. Some ops stand more than once in the catalogue: Cast of
 // numbers, of bools, and of bools to bools; Equal, NotEqual and Select of numbers, and of bools.
-inline std::optional<scalar::program> map_program(std::string_view op, dtype arithmetic, dtype to = dtype::invalid, int nth = 0) {
+inline std::optional<scalar::program> map_program(std::string_view op, dtype arithmetic, dtype to = dtype::invalid,
+                                                  int nth = 0) {
   std::optional<scalar::program> found;
   for_each_type(op::catalogue{}, [&]<class Op>() {
     if constexpr (mapped_op<Op>) {
@@ -35,15 +38,17 @@ inline bool is_real(const scalar::program& p) {
 
 inline sample map_sample(std::string_view op, std::string note, std::vector<input> inputs, dtype to = dtype::invalid,
                          int nth = 0) {
-  return {std::move(note), std::move(inputs), [op, to, nth](dtype d) {
-            return attributes{{"program", program_ptr(std::make_shared<scalar::program>(*map_program(op, d, to, nth)))}};
-          }};
+  return {
+      std::move(note), std::move(inputs), [op, to, nth](dtype d) {
+        return attributes{{"program", program_ptr(std::make_shared<scalar::program>(*map_program(op, d, to, nth)))}};
+      }};
 }
 
 // MapGrad of an op: its inputs, then the gradient of its output.
 inline sample gradient_sample(std::string_view op, std::string note, std::vector<input> inputs) {
   return {std::string(op) + ", " + note, std::move(inputs), [op](dtype d) {
-            return attributes{{"program", program_ptr(std::make_shared<scalar::program>(scalar::derive(*map_program(op, d))))}};
+            return attributes{
+                {"program", program_ptr(std::make_shared<scalar::program>(scalar::derive(*map_program(op, d))))}};
           }};
 }
 
@@ -51,13 +56,16 @@ inline attributes mapped(std::string_view op, dtype arithmetic = dtype::float32)
   return {{"program", program_ptr(std::make_shared<scalar::program>(*map_program(op, arithmetic)))}};
 }
 inline attributes derived(std::string_view op) {
-  return {{"program", program_ptr(std::make_shared<scalar::program>(scalar::derive(*map_program(op, dtype::float32))))}};
+  return {
+      {"program", program_ptr(std::make_shared<scalar::program>(scalar::derive(*map_program(op, dtype::float32))))}};
 }
 
 // The C library's, and what it lacks.
 namespace plain_functions {
 using std::cos, std::erf, std::erfc, std::exp, std::expm1, std::log, std::log1p, std::sin, std::sqrt, std::tanh;
-inline double rsqrt(double x) { return 1 / std::sqrt(x); }
+inline double rsqrt(double x) {
+  return 1 / std::sqrt(x);
+}
 }  // namespace plain_functions
 
 inline double plain_op(scalar::opcode op, double a, double b, double c) {
@@ -73,7 +81,8 @@ inline double plain_op(scalar::opcode op, double a, double b, double c) {
     case negate: return -a;
     case absolute: return std::fabs(a);
     case sign: return a > 0 ? 1 : a < 0 ? -1 : a;
-#define PINION_PLAIN(function) case scalar::opcode::function: return plain_functions::function(a);
+#define PINION_PLAIN(function) \
+  case scalar::opcode::function: return plain_functions::function(a);
       PINION_REAL_FUNCTIONS(PINION_PLAIN)
 #undef PINION_PLAIN
     case floor: return std::floor(a);
@@ -129,11 +138,14 @@ class evaluator {
       if (a.slack == 0 && b.slack == 0 && c.slack == 0) break;
       const double other = plain_op(in.op, moved(a, 1), moved(b, 2), moved(c, 4));
       const double off = std::abs(other - r.value);
-      r.slack = std::max(r.slack, std::isnan(off) && other != r.value ? std::numeric_limits<double>::infinity() : std::isnan(off) ? 0 : off);
+      r.slack = std::max(r.slack, std::isnan(off) && other != r.value ? std::numeric_limits<double>::infinity()
+                                  : std::isnan(off)                   ? 0
+                                                                      : off);
     }
     if (f.yields_mask || in.op == scalar::opcode::select) {
       if (f.yields_mask && r.slack > 0) r.slack = 1;
-      if (in.op == scalar::opcode::select) r.slack = a.slack > 0 ? std::numeric_limits<double>::infinity() : a.value != 0 ? b.slack : c.slack;
+      if (in.op == scalar::opcode::select)
+        r.slack = a.slack > 0 ? std::numeric_limits<double>::infinity() : a.value != 0 ? b.slack : c.slack;
       return r;
     }
     if (std::abs(r.value) > largest(type_)) return {std::copysign(std::numeric_limits<double>::infinity(), r.value), 0};
@@ -146,7 +158,8 @@ class evaluator {
   std::vector<ranged> at_;
 };
 
-inline std::vector<std::vector<ranged>> program_reference(const scalar::program& p, const call& c, const tensors& x, bool sums) {
+inline std::vector<std::vector<ranged>> program_reference(const scalar::program& p, const call& c, const tensors& x,
+                                                          bool sums) {
   shape space{};
   for (const any_tensor& t : c.inputs) {
     shape wider;
@@ -189,7 +202,9 @@ inline std::vector<sample> map_samples(std::string_view op, std::int64_t m, std:
     return i;
   };
   std::vector<sample> all;
-  const auto add = [&](std::string note, std::vector<input> inputs) { all.push_back(map_sample(op, std::move(note), std::move(inputs))); };
+  const auto add = [&](std::string note, std::vector<input> inputs) {
+    all.push_back(map_sample(op, std::move(note), std::move(inputs)));
+  };
   if (op == "Cast") {
     all.push_back(map_sample(op, "of bools", {{{m, n}, role::mask}}, dtype::invalid, 1));
     all.push_back(map_sample(op, "of bools to bools", {{{m, n}, role::mask}}, dtype::invalid, 2));
@@ -216,7 +231,8 @@ inline std::vector<sample> map_samples(std::string_view op, std::int64_t m, std:
     add("nothing", {{{0}, role::mask}, of({0}), of({1})});
   }
   const input bools{{m, n}, role::mask}, row_of_bools{{n}, role::mask};
-  if (op == "Equal" || op == "NotEqual") all.push_back(map_sample(op, "bools", {bools, row_of_bools}, dtype::invalid, 1));
+  if (op == "Equal" || op == "NotEqual")
+    all.push_back(map_sample(op, "bools", {bools, row_of_bools}, dtype::invalid, 1));
   if (op == "Select") all.push_back(map_sample(op, "bools", {row_of_bools, bools, bools}, dtype::invalid, 1));
   for (sample& s : all) s.smooth = op != "Floor" && op != "Ceil" && op != "Round" && op != "Sign";
   return all;
@@ -225,14 +241,14 @@ inline std::vector<sample> map_samples(std::string_view op, std::int64_t m, std:
 inline std::vector<sample> map_gradient_samples(std::int64_t m, std::int64_t n) {
   using enum role;
   const input matrix{{m, n}};
-    return {gradient_sample("Mul", "matrix and row", {matrix, {{n}}, matrix}),
-            gradient_sample("Mul", "column and row", {{{m, 1}}, {{n}}, matrix}),
-            gradient_sample("Sub", "matrix and scalar", {matrix, {{}}, matrix}),
-            gradient_sample("Div", "rank 3", {{{2, m, 1}}, {{n}, number, 0.5, 2}, {{2, m, n}}}),
-            gradient_sample("Elu", "matrix", {matrix, matrix}),
-            gradient_sample("Select", "row mask", {{{n}, mask}, matrix, {{m, 1}}, matrix}),
-            gradient_sample("Maximum", "nothing", {{{0, n}}, {{n}}, {{0, n}}}),
-            gradient_sample("Pow", "scalars", {{{}, number, 0.5, 2}, {{}}, {{}}})};
+  return {gradient_sample("Mul", "matrix and row", {matrix, {{n}}, matrix}),
+          gradient_sample("Mul", "column and row", {{{m, 1}}, {{n}}, matrix}),
+          gradient_sample("Sub", "matrix and scalar", {matrix, {{}}, matrix}),
+          gradient_sample("Div", "rank 3", {{{2, m, 1}}, {{n}, number, 0.5, 2}, {{2, m, n}}}),
+          gradient_sample("Elu", "matrix", {matrix, matrix}),
+          gradient_sample("Select", "row mask", {{{n}, mask}, matrix, {{m, 1}}, matrix}),
+          gradient_sample("Maximum", "nothing", {{{0, n}}, {{n}}, {{0, n}}}),
+          gradient_sample("Pow", "scalars", {{{}, number, 0.5, 2}, {{}}, {{}}})};
 }
 
 inline std::vector<row> map_rows() {
@@ -246,13 +262,17 @@ inline std::vector<row> map_rows() {
                          {"MapGrad", {f({2}), f({2}), d({2})}, derived("Mul"), "float is wanted"}}}};
   for_each_type(op::catalogue{}, [&]<class Op>() {
     if constexpr (mapped_op<Op>)
-      all.push_back({{Op::name}, map_samples, program_of_call,
-                     {{Op::name, std::vector<any_tensor>(map_program(Op::name, dtype::float32)->inputs, text({2})), mapped(Op::name), "is wanted"}}});
+      all.push_back({{Op::name},
+                     map_samples,
+                     program_of_call,
+                     {{Op::name, std::vector<any_tensor>(map_program(Op::name, dtype::float32)->inputs, text({2})),
+                       mapped(Op::name), "is wanted"}}});
   });
   all.push_back({{"SelectText"},
                  [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
                    const input texts{{m, n}};
-                   return {{"matrices", {{{m, n}, role::mask}, texts, texts}}, {"row mask, scalar", {{{n}, role::mask}, texts, {{}}}},
+                   return {{"matrices", {{{m, n}, role::mask}, texts, texts}},
+                           {"row mask, scalar", {{{n}, role::mask}, texts, {{}}}},
                            {"nothing", {{{0}, role::mask}, {{0}}, {{1}}}}};
                  },
                  [](const call&, const tensors&) -> std::optional<expectation> { return expectation{{{}}}; },

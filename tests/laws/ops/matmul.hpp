@@ -30,7 +30,8 @@ inline std::vector<row> matmul_rows() {
            for (std::int64_t j = 0; j < n; ++j) {
              double sum = 0, magnitude = 0;
              for (std::int64_t l = 0; l < k; ++l) {
-               const double term = x[0][static_cast<std::size_t>(ta ? l * m + i : i * k + l)] * x[1][static_cast<std::size_t>(tb ? j * k + l : l * n + j)];
+               const double term = x[0][static_cast<std::size_t>(ta ? l * m + i : i * k + l)] *
+                                   x[1][static_cast<std::size_t>(tb ? j * k + l : l * n + j)];
                sum += term, magnitude += std::abs(term);
              }
              y.push_back(rounded(c.inputs[0].dtype(), sum, magnitude, static_cast<double>(k) + 1));

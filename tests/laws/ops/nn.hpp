@@ -15,7 +15,8 @@ inline void softmax_row(const double* x, std::size_t n, double& largest_logit, d
 // The loss of each row, then its gradient by the logits.
 inline std::optional<expectation> cross_entropy_reference(const call& c, const tensors& x) {
   const bool sparse = c.op[0] == 'S' && c.op[1] == 'p';
-  const auto rows = static_cast<std::size_t>(c.inputs[1].shape()[0]), n = static_cast<std::size_t>(c.inputs[1].shape()[1]);
+  const auto rows = static_cast<std::size_t>(c.inputs[1].shape()[0]),
+             n = static_cast<std::size_t>(c.inputs[1].shape()[1]);
   const dtype type = c.inputs[1].dtype();
   std::vector<ranged> loss, back;
   for (std::size_t r = 0; r < rows; ++r) {
@@ -51,7 +52,8 @@ inline std::vector<row> nn_rows() {
            softmax_row(&x[0][r * n], n, top, sum);
            for (std::size_t j = 0; j < n; ++j) {
              const double d = x[0][r * n + j] - top, v = op == "Softmax" ? std::exp(d) / sum : d - std::log(sum);
-             y.push_back(rounded(type, v, op == "Softmax" ? v : std::max(1.0, std::abs(v)), 16 + static_cast<double>(n)));
+             y.push_back(
+                 rounded(type, v, op == "Softmax" ? v : std::max(1.0, std::abs(v)), 16 + static_cast<double>(n)));
            }
          }
          return expectation{{y}};
@@ -72,8 +74,7 @@ inline std::vector<row> nn_rows() {
          }
          return expectation{{y}};
        },
-       {{"ScaleRows", {f({2, 3}), f({3})}, {}, "rows"},
-        {"ScaleRows", {f({2, 3}), f({2, 1})}, {}, "1 dimensions"}}},
+       {{"ScaleRows", {f({2, 3}), f({3})}, {}, "rows"}, {"ScaleRows", {f({2, 3}), f({2, 1})}, {}, "1 dimensions"}}},
       {{"SoftmaxCrossEntropyWithLogits"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};
@@ -86,7 +87,9 @@ inline std::vector<row> nn_rows() {
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};
          const double c = static_cast<double>(n);
-         return {{"int32", {{{m}, index32, 0, c}, matrix}}, {"int64", {{{m}, index64, 0, c}, matrix}}, {"nothing", {{{0}, index32, 0, 3}, {{0, 3}}}}};
+         return {{"int32", {{{m}, index32, 0, c}, matrix}},
+                 {"int64", {{{m}, index64, 0, c}, matrix}},
+                 {"nothing", {{{0}, index32, 0, 3}, {{0, 3}}}}};
        },
        cross_entropy_reference,
        {{"SparseSoftmaxCrossEntropyWithLogits", {f({2}), f({2, 3})}, {}, "int32 or int64"},
@@ -109,13 +112,13 @@ inline std::vector<row> nn_rows() {
            const double target = x[0][r * n + static_cast<std::size_t>(x[1][r])];
            int before = 0;
            bool finite = std::isfinite(target);
-           for (std::size_t j = 0; j < n; ++j) before += x[0][r * n + j] > target, finite &= std::isfinite(x[0][r * n + j]);
+           for (std::size_t j = 0; j < n; ++j)
+             before += x[0][r * n + j] > target, finite &= std::isfinite(x[0][r * n + j]);
            y.push_back({finite && before < c.attrs.get<std::int64_t>("k") ? 1.0 : 0.0, 0});
          }
          return expectation{{y}};
        },
-       {{"InTopK", {f({2, 3}), f({2})}, {}, "int32 or int64"},
-        {"InTopK", {f({2}), i({2})}, {}, "2 dimensions"}}},
+       {{"InTopK", {f({2, 3}), f({2})}, {}, "int32 or int64"}, {"InTopK", {f({2}), i({2})}, {}, "2 dimensions"}}},
   };
 }
 

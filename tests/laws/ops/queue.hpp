@@ -19,9 +19,11 @@ inline std::vector<row> queue_rows() {
     return [s](dtype d) { return queue_attributes({{d == dtype::invalid ? dtype::float32 : d}, {s}}); };
   };
   const auto ranked = [](attributes a) { return [a](dtype) { return a; }; };
-  const op::queue_components loose{{dtype::float32}, {shape::any()}}, none, pair{{dtype::float32, dtype::int32}, {{2}, {}}};
+  const op::queue_components loose{{dtype::float32}, {shape::any()}}, none,
+      pair{{dtype::float32, dtype::int32}, {{2}, {}}};
   const attributes sound = queue_attributes(pair);
-  const auto on = [=](std::string_view op, std::vector<any_tensor> inputs, std::string says, attributes attrs = {}, attributes resource = {}) {
+  const auto on = [=](std::string_view op, std::vector<any_tensor> inputs, std::string says, attributes attrs = {},
+                      attributes resource = {}) {
     misfit m{op, std::move(inputs), std::move(attrs), std::move(says)};
     m.inputs.insert(m.inputs.begin(), f({}));
     m.resource = "FIFOQueueV2";
@@ -37,15 +39,27 @@ inline std::vector<row> queue_rows() {
     return one;
   };
   const auto n = [](std::int64_t count) { return plain({{"n", count}}); };
-  const auto rows_of = [=](std::string_view op, std::vector<input> more, std::function<attributes(dtype)> attrs, std::vector<misfit> misfits) {
+  const auto rows_of = [=](std::string_view op, std::vector<input> more, std::function<attributes(dtype)> attrs,
+                           std::vector<misfit> misfits) {
     misfits.push_back({op, {f({2})}, attrs(dtype::float32), "is a value"});
     if (!more.empty()) misfits.back().inputs.push_back(f({2}));
-    return row{{op}, [=](std::string_view, std::int64_t, std::int64_t) -> std::vector<sample> { return {sample_on(more, attrs, {2})}; }, nullptr, std::move(misfits)};
+    return row{{op},
+               [=](std::string_view, std::int64_t, std::int64_t) -> std::vector<sample> {
+                 return {sample_on(more, attrs, {2})};
+               },
+               nullptr,
+               std::move(misfits)};
   };
   const auto kind = [=](std::string_view op, std::function<attributes(dtype)> attrs, std::vector<misfit> misfits) {
-    return row{{op}, [=](std::string_view, std::int64_t, std::int64_t) -> std::vector<sample> { return {{"a queue", {}, attrs}}; }, nullptr, std::move(misfits)};
+    return row{{op},
+               [=](std::string_view, std::int64_t, std::int64_t) -> std::vector<sample> {
+                 return {{"a queue", {}, attrs}};
+               },
+               nullptr,
+               std::move(misfits)};
   };
-  const attributes shuffled = queue_attributes(pair, {{"min_after_dequeue", std::int64_t{2}}, {"seed", std::int64_t{1}}});
+  const attributes shuffled =
+      queue_attributes(pair, {{"min_after_dequeue", std::int64_t{2}}, {"seed", std::int64_t{1}}});
   const attributes emptied = queue_attributes(pair, {{"min_after_dequeue", std::int64_t{5}}});
   return {
       kind("FIFOQueueV2", ranked(sound), {{"FIFOQueueV2", {}, queue_attributes(none), "at least one component"}}),
@@ -63,7 +77,8 @@ inline std::vector<row> queue_rows() {
                on("QueueEnqueueManyV2", {f({3, 2}), i({})}, "have shape [?], not []")}),
       rows_of("QueueDequeueV2", {}, plain({}), {}),
       rows_of("QueueDequeueManyV2", {}, n(3),
-              {on("QueueDequeueManyV2", {}, "need components of known shapes", {{"n", std::int64_t{2}}}, queue_attributes(loose)),
+              {on("QueueDequeueManyV2", {}, "need components of known shapes", {{"n", std::int64_t{2}}},
+                  queue_attributes(loose)),
                on("QueueDequeueManyV2", {}, "-2 elements", {{"n", std::int64_t{-2}}})}),
       rows_of("QueueDequeueUpToV2", {}, n(3), {on("QueueDequeueUpToV2", {}, "-1 elements", {{"n", std::int64_t{-1}}})}),
       rows_of("QueueSizeV2", {}, plain({}), {}),

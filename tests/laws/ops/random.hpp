@@ -10,12 +10,16 @@ inline std::vector<row> random_rows() {
   return {
       {{"RandomUniform", "RandomStandardNormal", "TruncatedNormal"},
        [](std::string_view op, std::int64_t m, std::int64_t n) -> std::vector<sample> {
-         return {{"matrix", {}, [=](dtype d) {
+         return {{"matrix",
+                  {},
+                  [=](dtype d) {
                     attributes a{{"dtype", d}, {"shape", shape{m, n}}, {"seed", std::int64_t{7}}};
                     if (op == "RandomUniform") a.set("minval", 0.0), a.set("maxval", 100.0);
                     return a;
                   }},
-                 {"like a matrix", {{{m, n}}}, [](dtype d) { return attributes{{"dtype", d}, {"seed", std::int64_t{7}}}; }}};
+                 {"like a matrix", {{{m, n}}}, [](dtype d) {
+                    return attributes{{"dtype", d}, {"seed", std::int64_t{7}}};
+                  }}};
        },
        nullptr,
        {{"RandomUniform", {}, {{"dtype", dtype::boolean}, {"shape", shape{2}}}, "RandomUniform of bool"},

@@ -10,28 +10,41 @@ inline std::vector<ranged> fold_reference(const std::string& op, const call& c, 
   const dtype type = c.inputs[0].dtype();
   const bool floating = is_floating(type);
   const auto results = static_cast<std::size_t>(reduced_count(s, c.attrs));
-  const auto lowest = visit_plain(type, [&]<class T>() { return static_cast<double>(std::numeric_limits<T>::lowest()); });
+  const auto lowest =
+      visit_plain(type, [&]<class T>() { return static_cast<double>(std::numeric_limits<T>::lowest()); });
   const auto highest = visit_plain(type, [&]<class T>() { return static_cast<double>(std::numeric_limits<T>::max()); });
   constexpr double inf = std::numeric_limits<double>::infinity();
-  const double start = op == "Prod" ? 1 : op == "Max" ? (floating ? -inf : lowest) : op == "Min" ? (floating ? inf : highest) : 0;
+  const double start = op == "Prod"  ? 1
+                       : op == "Max" ? (floating ? -inf : lowest)
+                       : op == "Min" ? (floating ? inf : highest)
+                                     : 0;
   std::vector<double> y(results, start), size(results, 0), n(results, 0);
   for (std::int64_t e = 0; e < s.count(); ++e) {
     const std::size_t at = reduced_index(s, c.attrs, e);
     const double v = x[static_cast<std::size_t>(e)];
     size[at] += std::abs(v);
     n[at] += 1;
-    if (op == "Prod") y[at] *= v;
-    else if (op == "Max") y[at] = std::isnan(v) || std::isnan(y[at]) ? NAN : std::max(y[at], v);
-    else if (op == "Min") y[at] = std::isnan(v) || std::isnan(y[at]) ? NAN : std::min(y[at], v);
-    else y[at] += v;
+    if (op == "Prod")
+      y[at] *= v;
+    else if (op == "Max")
+      y[at] = std::isnan(v) || std::isnan(y[at]) ? NAN : std::max(y[at], v);
+    else if (op == "Min")
+      y[at] = std::isnan(v) || std::isnan(y[at]) ? NAN : std::min(y[at], v);
+    else
+      y[at] += v;
   }
   std::vector<ranged> all;
   for (std::size_t i = 0; i < results; ++i) {
-    if (op == "Max" || op == "Min") all.push_back({y[i], 0});
-    else if (op == "Prod") all.push_back(rounded(type, y[i], y[i], n[i]));
-    else if (op == "Sum") all.push_back(rounded(type, y[i], size[i], n[i]));
-    else if (floating) all.push_back(rounded(type, y[i] / n[i], size[i] / n[i], n[i] + 1));
-    else all.push_back({n[i] == 0 ? 0 : std::trunc(y[i] / n[i]), 0});
+    if (op == "Max" || op == "Min")
+      all.push_back({y[i], 0});
+    else if (op == "Prod")
+      all.push_back(rounded(type, y[i], y[i], n[i]));
+    else if (op == "Sum")
+      all.push_back(rounded(type, y[i], size[i], n[i]));
+    else if (floating)
+      all.push_back(rounded(type, y[i] / n[i], size[i] / n[i], n[i] + 1));
+    else
+      all.push_back({n[i] == 0 ? 0 : std::trunc(y[i] / n[i]), 0});
   }
   return all;
 }
@@ -97,13 +110,17 @@ inline std::vector<row> reduce_rows() {
         {"Prod", {b({2})}, {}, "Prod of bool"}}},
       {{"All", "Any"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
-         return {{"rows", {{{m, n}, mask}}, plain(axes({1}))}, {"all", {{{m, n}, mask, 1, 1}}}, {"of nothing", {{{0, n}, mask}}, plain(axes({0}))}};
+         return {{"rows", {{{m, n}, mask}}, plain(axes({1}))},
+                 {"all", {{{m, n}, mask, 1, 1}}},
+                 {"of nothing", {{{0, n}, mask}}, plain(axes({0}))}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
-         std::vector<ranged> y(static_cast<std::size_t>(reduced_count(c.inputs[0].shape(), c.attrs)), {c.op == "All" ? 1.0 : 0.0, 0});
+         std::vector<ranged> y(static_cast<std::size_t>(reduced_count(c.inputs[0].shape(), c.attrs)),
+                               {c.op == "All" ? 1.0 : 0.0, 0});
          for (std::int64_t e = 0; e < c.inputs[0].count(); ++e) {
            double& to = y[reduced_index(c.inputs[0].shape(), c.attrs, e)].value;
-           to = c.op == "All" ? std::min(to, x[0][static_cast<std::size_t>(e)]) : std::max(to, x[0][static_cast<std::size_t>(e)]);
+           to = c.op == "All" ? std::min(to, x[0][static_cast<std::size_t>(e)])
+                              : std::max(to, x[0][static_cast<std::size_t>(e)]);
          }
          return expectation{{y}};
        },
@@ -112,14 +129,22 @@ inline std::vector<row> reduce_rows() {
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};
          return {{"scalar", {{{}}, matrix}},
-                 {"rows, mean", {{{m}}, matrix}, [](dtype) { auto a = axes({1}); a.set("mean", true); return a; }},
+                 {"rows, mean",
+                  {{{m}}, matrix},
+                  [](dtype) {
+                    auto a = axes({1});
+                    a.set("mean", true);
+                    return a;
+                  }},
                  {"columns, kept", {{{1, n}}, matrix}, plain(axes({0}, true))},
                  {"to nothing", {{{0}}, {{0, n}}}, plain(axes({1}))}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          const shape& s = c.inputs[1].shape();
          const dtype type = c.inputs[0].dtype();
-         const double n = c.attrs.get_or("mean", false) ? static_cast<double>(s.count() / std::max<std::int64_t>(1, reduced_count(s, c.attrs))) : 1;
+         const double n = c.attrs.get_or("mean", false)
+                              ? static_cast<double>(s.count() / std::max<std::int64_t>(1, reduced_count(s, c.attrs)))
+                              : 1;
          std::vector<ranged> y;
          for (std::int64_t e = 0; e < s.count(); ++e) {
            const double v = x[0][reduced_index(s, c.attrs, e)] / n;
@@ -140,19 +165,24 @@ inline std::vector<row> reduce_rows() {
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          std::vector<ranged> y;
-         for (std::int64_t k = 0; k < c.inputs[1].shape().count(); ++k) y.push_back(slope_of_product(c, x, k).in(c.inputs[1].dtype()));
+         for (std::int64_t k = 0; k < c.inputs[1].shape().count(); ++k)
+           y.push_back(slope_of_product(c, x, k).in(c.inputs[1].dtype()));
          return expectation{{y}};
        },
        {{"ProdGrad", {f({3}), f({2, 3})}, axes({1}), "does not fit"},
         {"ProdGrad", {f({2}), f({2, 3}), f({3})}, axes({1}), "weights of float [3]"},
-        {"ProdGrad", std::vector<any_tensor>(23, f({})), {}, "a derivative of order 22 of a product; 21 is the highest"}}},
+        {"ProdGrad",
+         std::vector<any_tensor>(23, f({})),
+         {},
+         "a derivative of order 22 of a product; 21 is the highest"}}},
       {{"ArgMax"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};
          std::vector<sample> all;
          for (dtype d : {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::uint8}) {
            all.push_back({"rows of " + std::string(to_string(d)), {matrix}, plain({{"axis", std::int64_t{1}}}), d});
-           all.push_back({"middle of " + std::string(to_string(d)), {{{2, m, 3}}}, plain({{"axis", std::int64_t{-2}}}), d});
+           all.push_back(
+               {"middle of " + std::string(to_string(d)), {{{2, m, 3}}}, plain({{"axis", std::int64_t{-2}}}), d});
          }
          return all;
        },
@@ -165,7 +195,9 @@ inline std::vector<row> reduce_rows() {
          std::vector<ranged> y;
          for (std::int64_t o = 0; o < outer; ++o)
            for (std::int64_t in = 0; in < inner; ++in) {
-             const auto at = [&](std::int64_t k) { return x[0][static_cast<std::size_t>((o * s[axis] + k) * inner + in)]; };
+             const auto at = [&](std::int64_t k) {
+               return x[0][static_cast<std::size_t>((o * s[axis] + k) * inner + in)];
+             };
              std::int64_t best = 0;
              for (std::int64_t k = 1; k < s[axis]; ++k)
                if (at(k) > at(best) || (std::isnan(at(k)) && !std::isnan(at(best)))) best = k;

@@ -31,7 +31,8 @@ inline std::vector<std::int64_t> moved(std::vector<std::int64_t> at, const integ
 }
 
 // The box of x from `begin` on, of that shape; `around` where it leaves x.
-inline std::vector<ranged> box(const std::vector<double>& x, const shape& from, const integers& begin, std::int64_t sign, const shape& to, double around = 0) {
+inline std::vector<ranged> box(const std::vector<double>& x, const shape& from, const integers& begin,
+                               std::int64_t sign, const shape& to, double around = 0) {
   std::vector<ranged> y;
   for_each_index(to, [&](const auto& at, std::size_t) {
     const auto e = element_at(from, moved(at, begin, sign));
@@ -40,8 +41,12 @@ inline std::vector<ranged> box(const std::vector<double>& x, const shape& from, 
   return y;
 }
 
-inline attributes with_begin(integers begin) { return {{"begin", std::move(begin)}}; }
-inline attributes with_axis(std::int64_t axis) { return {{"axis", axis}}; }
+inline attributes with_begin(integers begin) {
+  return {{"begin", std::move(begin)}};
+}
+inline attributes with_axis(std::int64_t axis) {
+  return {{"axis", axis}};
+}
 
 inline std::vector<row> slice_rows() {
   const auto parts_of = [](const call& c, const tensors& x, const std::vector<shape>& parts) {
@@ -58,15 +63,19 @@ inline std::vector<row> slice_rows() {
   return {
       {{"ConcatV2"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
-         return {{"rows", {{{m, n}}, {{2, n}}, {{0, n}}}, plain(with_axis(0))}, {"columns", {{{m, n}}, {{m, 3}}}, plain(with_axis(-1))},
-                 {"in the middle", {{{2, m, 3}}, {{2, 1, 3}}}, plain(with_axis(1))}, {"one", {{{n}}}, plain(with_axis(0))},
+         return {{"rows", {{{m, n}}, {{2, n}}, {{0, n}}}, plain(with_axis(0))},
+                 {"columns", {{{m, n}}, {{m, 3}}}, plain(with_axis(-1))},
+                 {"in the middle", {{{2, m, 3}}, {{2, 1, 3}}}, plain(with_axis(1))},
+                 {"one", {{{n}}}, plain(with_axis(0))},
                  {"nothing", {{{0, 3}}, {{0, 2}}}, plain(with_axis(1))}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          const shape& first = c.inputs[0].shape();
          const auto axis = static_cast<std::size_t>((c.attrs.get<std::int64_t>("axis") + first.rank()) % first.rank());
          shape whole = first;
-         for (std::size_t k = 1; k < x.size(); ++k) whole.set(static_cast<int>(axis), whole[static_cast<int>(axis)] + c.inputs[k].shape()[static_cast<int>(axis)]);
+         for (std::size_t k = 1; k < x.size(); ++k)
+           whole.set(static_cast<int>(axis),
+                     whole[static_cast<int>(axis)] + c.inputs[k].shape()[static_cast<int>(axis)]);
          std::vector<ranged> y(static_cast<std::size_t>(whole.count()));
          std::int64_t before = 0;
          for (std::size_t k = 0; k < x.size(); ++k) {
@@ -84,7 +93,8 @@ inline std::vector<row> slice_rows() {
         {"ConcatV2", {}, with_axis(0), "takes at least 1 input, not 0"}}},
       {{"SplitLike"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
-         return {{"rows", {{{m + 2, n}}, {{m, n}}, {{2, n}}}, plain(with_axis(0))}, {"columns", {{{m, n + 3}}, {{m, n}}, {{m, 0}}, {{m, 3}}}, plain(with_axis(-1))},
+         return {{"rows", {{{m + 2, n}}, {{m, n}}, {{2, n}}}, plain(with_axis(0))},
+                 {"columns", {{{m, n + 3}}, {{m, n}}, {{m, 0}}, {{m, 3}}}, plain(with_axis(-1))},
                  {"nothing", {{{0, 3}}, {{0, 2}}, {{0, 1}}}, plain(with_axis(1))}};
        },
        [=](const call& c, const tensors& x) -> std::optional<expectation> {
@@ -96,8 +106,13 @@ inline std::vector<row> slice_rows() {
         {"SplitLike", {f({4, 3}), f({2, 3}), d({2, 3})}, with_axis(0), "pn::cast"}}},
       {{"Split"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
-         const auto into = [](std::int64_t axis, std::int64_t parts) { return plain({{"axis", axis}, {"parts", parts}}); };
-         return {{"rows", {{{3 * m, n}}}, into(0, 3)}, {"columns", {{{m, 2 * n}}}, into(-1, 2)}, {"one", {{{n}}}, into(0, 1)}, {"nothing", {{{4, 0}}}, into(0, 2)}};
+         const auto into = [](std::int64_t axis, std::int64_t parts) {
+           return plain({{"axis", axis}, {"parts", parts}});
+         };
+         return {{"rows", {{{3 * m, n}}}, into(0, 3)},
+                 {"columns", {{{m, 2 * n}}}, into(-1, 2)},
+                 {"one", {{{n}}}, into(0, 1)},
+                 {"nothing", {{{4, 0}}}, into(0, 2)}};
        },
        [=](const call& c, const tensors& x) -> std::optional<expectation> {
          const auto parts = c.attrs.get<std::int64_t>("parts");
@@ -111,23 +126,35 @@ inline std::vector<row> slice_rows() {
         {"Split", {f({5, 3})}, {{"axis", std::int64_t{0}}, {"parts", std::int64_t{0}}}, "is not cut into 0 parts"}}},
       {{"Slice"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
-         const auto at = [](integers begin, integers size) { return plain({{"begin", std::move(begin)}, {"size", std::move(size)}}); };
-         return {{"inside", {{{m, n}}}, at({1, 1}, {m - 2, 2})}, {"to the end", {{{m, n}}}, at({1, 0}, {-1, -1})}, {"all", {{{m, n}}}, at({0, 0}, {-1, -1})},
-                 {"rank 3", {{{2, m, 3}}}, at({0, 1, 1}, {2, 1, 2})}, {"scalar", {{{}}}, at({}, {})}, {"nothing", {{{m, n}}}, at({m, 0}, {0, n})}};
+         const auto at = [](integers begin, integers size) {
+           return plain({{"begin", std::move(begin)}, {"size", std::move(size)}});
+         };
+         return {{"inside", {{{m, n}}}, at({1, 1}, {m - 2, 2})},
+                 {"to the end", {{{m, n}}}, at({1, 0}, {-1, -1})},
+                 {"all", {{{m, n}}}, at({0, 0}, {-1, -1})},
+                 {"rank 3", {{{2, m, 3}}}, at({0, 1, 1}, {2, 1, 2})},
+                 {"scalar", {{{}}}, at({}, {})},
+                 {"nothing", {{{m, n}}}, at({m, 0}, {0, n})}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          const shape& s = c.inputs[0].shape();
          const auto &begin = c.attrs.get<integers>("begin"), &size = c.attrs.get<integers>("size");
          shape to;
-         for (std::size_t k = 0; k < size.size(); ++k) to.push_back(size[k] < 0 ? s[static_cast<int>(k)] - begin[k] : size[k]);
+         for (std::size_t k = 0; k < size.size(); ++k)
+           to.push_back(size[k] < 0 ? s[static_cast<int>(k)] - begin[k] : size[k]);
          return expectation{{box(x[0], s, begin, 1, to)}};
        },
-       {{"Slice", {f({2, 3})}, {{"begin", integers{1, 0}}, {"size", integers{2, 1}}}, "a slice of 2 from 1 on along axis 0"},
+       {{"Slice",
+         {f({2, 3})},
+         {{"begin", integers{1, 0}}, {"size", integers{2, 1}}},
+         "a slice of 2 from 1 on along axis 0"},
         {"Slice", {f({2, 3})}, {{"begin", integers{-1, 0}}, {"size", integers{1, 1}}}, "from -1 on"},
         {"Slice", {f({2, 3})}, {{"begin", integers{0}}, {"size", integers{1}}}, "one for each axis"}}},
       {{"SliceLike"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
-         return {{"inside", {{{m, n}}, {{2, 2}}}, plain(with_begin({1, 1}))}, {"all", {{{m, n}}, {{m, n}}}, plain(with_begin({0, 0}))}, {"nothing", {{{m, n}}, {{0, n}}}, plain(with_begin({m, 0}))}};
+         return {{"inside", {{{m, n}}, {{2, 2}}}, plain(with_begin({1, 1}))},
+                 {"all", {{{m, n}}, {{m, n}}}, plain(with_begin({0, 0}))},
+                 {"nothing", {{{m, n}}, {{0, n}}}, plain(with_begin({m, 0}))}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          return expectation{{box(x[0], c.inputs[0].shape(), c.attrs.get<integers>("begin"), 1, c.inputs[1].shape())}};
@@ -136,7 +163,9 @@ inline std::vector<row> slice_rows() {
         {"SliceLike", {f({2, 3}), f({2})}, with_begin({0, 1}), "they need the same rank"}}},
       {{"PadLike"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
-         return {{"inside", {{{2, 2}}, {{m, n}}}, plain(with_begin({1, 1}))}, {"all", {{{m, n}}, {{m, n}}}, plain(with_begin({0, 0}))}, {"nothing", {{{0, n}}, {{m, n}}}, plain(with_begin({m, 0}))}};
+         return {{"inside", {{{2, 2}}, {{m, n}}}, plain(with_begin({1, 1}))},
+                 {"all", {{{m, n}}, {{m, n}}}, plain(with_begin({0, 0}))},
+                 {"nothing", {{{0, n}}, {{m, n}}}, plain(with_begin({m, 0}))}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          return expectation{{box(x[0], c.inputs[0].shape(), c.attrs.get<integers>("begin"), -1, c.inputs[1].shape())}};
@@ -144,9 +173,14 @@ inline std::vector<row> slice_rows() {
        {{"PadLike", {f({2, 3}), f({2, 3})}, with_begin({0, 1}), "along axis 1"}}},
       {{"Pad"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
-         const auto by = [](integers before, integers after, double value = 0) { return plain({{"before", std::move(before)}, {"after", std::move(after)}, {"value", value}}); };
-         return {{"around", {{{m, n}}}, by({1, 2}, {0, 3})}, {"with ones", {{{m, n}}}, by({1, 0}, {1, 0}, 1)}, {"not at all", {{{m, n}}}, by({0, 0}, {0, 0})},
-                 {"nothing", {{{0, 2}}}, by({1, 0}, {0, 1})}, {"scalar", {{{}}}, by({}, {})}};
+         const auto by = [](integers before, integers after, double value = 0) {
+           return plain({{"before", std::move(before)}, {"after", std::move(after)}, {"value", value}});
+         };
+         return {{"around", {{{m, n}}}, by({1, 2}, {0, 3})},
+                 {"with ones", {{{m, n}}}, by({1, 0}, {1, 0}, 1)},
+                 {"not at all", {{{m, n}}}, by({0, 0}, {0, 0})},
+                 {"nothing", {{{0, 2}}}, by({1, 0}, {0, 1})},
+                 {"scalar", {{{}}}, by({}, {})}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          const shape& s = c.inputs[0].shape();
@@ -157,18 +191,26 @@ inline std::vector<row> slice_rows() {
        },
        {{"Pad", {f({2})}, {{"before", integers{-1}}, {"after", integers{0}}}, "pn::slice cuts off"},
         {"Pad", {f({2})}, {{"before", integers{1, 1}}, {"after", integers{0, 0}}}, "one for each axis"},
-        {"Pad", {f({2})}, {{"before", integers{std::int64_t{1} << 60}}, {"after", integers{std::int64_t{1} << 60}}}, "a padding of"},
+        {"Pad",
+         {f({2})},
+         {{"before", integers{std::int64_t{1} << 60}}, {"after", integers{std::int64_t{1} << 60}}},
+         "a padding of"},
         {"Pad", {text({2})}, {{"before", integers{1}}, {"after", integers{0}}}, "Pad of string"}}},
       {{"Tile"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const auto by = [](integers multiples) { return plain({{"multiples", std::move(multiples)}}); };
-         return {{"both ways", {{{m, n}}}, by({2, 3})}, {"below", {{{m, n}}}, by({2, 1})}, {"once", {{{m, n}}}, by({1, 1})},
-                 {"rank 3", {{{2, m, 3}}}, by({1, 2, 2})}, {"scalar", {{{}}}, by({})}, {"to nothing", {{{m, n}}}, by({0, 1})}};
+         return {{"both ways", {{{m, n}}}, by({2, 3})},
+                 {"below", {{{m, n}}}, by({2, 1})},
+                 {"once", {{{m, n}}}, by({1, 1})},
+                 {"rank 3", {{{2, m, 3}}}, by({1, 2, 2})},
+                 {"scalar", {{{}}}, by({})},
+                 {"to nothing", {{{m, n}}}, by({0, 1})}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          const shape& s = c.inputs[0].shape();
          shape to;
-         for (int k = 0; k < s.rank(); ++k) to.push_back(s[k] * c.attrs.get<integers>("multiples")[static_cast<std::size_t>(k)]);
+         for (int k = 0; k < s.rank(); ++k)
+           to.push_back(s[k] * c.attrs.get<integers>("multiples")[static_cast<std::size_t>(k)]);
          std::vector<ranged> y;
          for_each_index(to, [&](auto at, std::size_t) {
            for (std::size_t k = 0; k < at.size(); ++k) at[k] %= s[static_cast<int>(k)];
@@ -181,7 +223,9 @@ inline std::vector<row> slice_rows() {
       {{"TileGrad"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const auto by = [](integers multiples) { return plain({{"multiples", std::move(multiples)}}); };
-         return {{"both ways", {{{2 * m, 3 * n}}, {{m, n}}}, by({2, 3})}, {"scalar", {{{}}, {{}}}, by({})}, {"of nothing", {{{0, n}}, {{m, n}}}, by({0, 1})}};
+         return {{"both ways", {{{2 * m, 3 * n}}, {{m, n}}}, by({2, 3})},
+                 {"scalar", {{{}}, {{}}}, by({})},
+                 {"of nothing", {{{0, n}}, {{m, n}}}, by({0, 1})}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          const shape& s = c.inputs[1].shape();

@@ -12,8 +12,10 @@ inline std::vector<row> source_rows() {
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          return {{"matrix", {}, [=](dtype d) {
                     any_tensor t(d, {m, n});
-                    if (d == dtype::string) t.data<std::string>()[1] = "text";
-                    else for (std::size_t i = 0; i < t.bytes(); ++i) t.byte_data()[i] = std::byte(i % 2);
+                    if (d == dtype::string)
+                      t.data<std::string>()[1] = "text";
+                    else
+                      for (std::size_t i = 0; i < t.bytes(); ++i) t.byte_data()[i] = std::byte(i % 2);
                     return attributes{{"value", t}};
                   }}};
        },
@@ -55,9 +57,7 @@ inline std::vector<row> source_rows() {
        [](std::string_view, std::int64_t, std::int64_t) -> std::vector<sample> {
          return {{"", {}}};
        },
-       [](const call&, const tensors&) -> std::optional<expectation> {
-         return expectation{};
-       },
+       [](const call&, const tensors&) -> std::optional<expectation> { return expectation{}; },
        {},
        true},
       {{"Range"},
@@ -70,18 +70,31 @@ inline std::vector<row> source_rows() {
            };
          };
          const double far = static_cast<double>(m * n);
-         return {{"up", {}, of(0, far, 1)}, {"in steps", {}, of(-3, far, 4)}, {"down", {}, of(far, 2, -3)}, {"nothing", {}, of(2, 2, 1)}, {"the other way", {}, of(0, -5, 1)}};
+         return {{"up", {}, of(0, far, 1)},
+                 {"in steps", {}, of(-3, far, 4)},
+                 {"down", {}, of(far, 2, -3)},
+                 {"nothing", {}, of(2, 2, 1)},
+                 {"the other way", {}, of(0, -5, 1)}};
        },
        [](const call& c, const tensors&) -> std::optional<expectation> {
          const bool real = is_floating(c.attrs.get<dtype>("dtype"));
-         const auto number = [&](std::string_view name) { return real ? c.attrs.get<double>(name) : static_cast<double>(c.attrs.get<std::int64_t>(name)); };
+         const auto number = [&](std::string_view name) {
+           return real ? c.attrs.get<double>(name) : static_cast<double>(c.attrs.get<std::int64_t>(name));
+         };
          std::vector<ranged> y;
          const double delta = number("delta");
-         for (double v = number("start"); delta > 0 ? v < number("limit") : v > number("limit"); v += delta) y.push_back({v, 0});
+         for (double v = number("start"); delta > 0 ? v < number("limit") : v > number("limit"); v += delta)
+           y.push_back({v, 0});
          return expectation{{y}};
        },
-       {{"Range", {}, {{"dtype", dtype::int32}, {"start", std::int64_t{0}}, {"limit", std::int64_t{3}}, {"delta", std::int64_t{0}}}, "never ends"},
-        {"Range", {}, {{"dtype", dtype::uint8}, {"start", std::int64_t{0}}, {"limit", std::int64_t{3}}, {"delta", std::int64_t{1}}}, "Range of uint8"}}},
+       {{"Range",
+         {},
+         {{"dtype", dtype::int32}, {"start", std::int64_t{0}}, {"limit", std::int64_t{3}}, {"delta", std::int64_t{0}}},
+         "never ends"},
+        {"Range",
+         {},
+         {{"dtype", dtype::uint8}, {"start", std::int64_t{0}}, {"limit", std::int64_t{3}}, {"delta", std::int64_t{1}}},
+         "Range of uint8"}}},
       {{"Shape"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          std::vector<sample> all;

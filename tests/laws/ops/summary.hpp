@@ -22,7 +22,9 @@ inline std::vector<row> summary_rows() {
   };
   return {
       {{"ScalarSummary"},
-       [=](std::string_view, std::int64_t, std::int64_t) { return of_each({{"number", {{{}}}, tagged}}, dtypes::numbers); },
+       [=](std::string_view, std::int64_t, std::int64_t) {
+         return of_each({{"number", {{{}}}, tagged}}, dtypes::numbers);
+       },
        nullptr,
        {{"ScalarSummary", {f({2})}, {{"tag", std::string("a")}}, "a histogram takes many"},
         {"ScalarSummary", {b({})}, {{"tag", std::string("a")}}, "ScalarSummary of bool"},
@@ -31,26 +33,42 @@ inline std::vector<row> summary_rows() {
         {"ScalarSummary", {f({})}, {{"tag", std::string(5000, 'a')}}, "a tag of 5000 bytes"}}},
       {{"HistogramSummary"},
        [=](std::string_view, std::int64_t m, std::int64_t n) {
-         return of_each({{"matrix", {{{m, n}}}, tagged}, {"number", {{{}}}, tagged}, {"nothing", {{{0, 3}}}, tagged}}, dtypes::numbers);
+         return of_each({{"matrix", {{{m, n}}}, tagged}, {"number", {{{}}}, tagged}, {"nothing", {{{0, 3}}}, tagged}},
+                        dtypes::numbers);
        },
        nullptr,
        {{"HistogramSummary", {text({2})}, {{"tag", std::string("a")}}, "HistogramSummary of string"},
-        {"HistogramSummary", {f({2, 2})}, {{"tag", std::string("a")}, {"counted", true}}, "counts must have 1 dimensions"}}},
+        {"HistogramSummary",
+         {f({2, 2})},
+         {{"tag", std::string("a")}, {"counted", true}},
+         "counts must have 1 dimensions"}}},
       {{"ImageSummary"},
        [=](std::string_view, std::int64_t m, std::int64_t n) {
          std::vector<sample> samples;
-         for (std::int64_t channels : {1, 3, 4}) samples.push_back({std::to_string(channels) + " channels", {{{4, m, n, channels}, role::number, 0, 1}}, shown});
+         for (std::int64_t channels : {1, 3, 4})
+           samples.push_back(
+               {std::to_string(channels) + " channels", {{{4, m, n, channels}, role::number, 0, 1}}, shown});
          samples.push_back({"none", {{{0, m, n, 3}}}, shown});
          return of_each(samples, dtypes::floating | dtype_set{dtype::uint8});
        },
        nullptr,
        {{"ImageSummary", {f({2, 3, 4})}, {{"tag", std::string("a")}, {"max_images", std::int64_t{1}}}, "4 dimensions"},
-        {"ImageSummary", {f({2, 3, 4, 2})}, {{"tag", std::string("a")}, {"max_images", std::int64_t{1}}}, "images of 2 channels"},
-        {"ImageSummary", {i({2, 3, 4, 1})}, {{"tag", std::string("a")}, {"max_images", std::int64_t{1}}}, "ImageSummary of int32"},
-        {"ImageSummary", {f({2, 3, 4, 1})}, {{"tag", std::string("a")}, {"max_images", std::int64_t{0}}}, "less than one image"}}},
+        {"ImageSummary",
+         {f({2, 3, 4, 2})},
+         {{"tag", std::string("a")}, {"max_images", std::int64_t{1}}},
+         "images of 2 channels"},
+        {"ImageSummary",
+         {i({2, 3, 4, 1})},
+         {{"tag", std::string("a")}, {"max_images", std::int64_t{1}}},
+         "ImageSummary of int32"},
+        {"ImageSummary",
+         {f({2, 3, 4, 1})},
+         {{"tag", std::string("a")}, {"max_images", std::int64_t{0}}},
+         "less than one image"}}},
       {{"TextSummary"},
        [=](std::string_view, std::int64_t m, std::int64_t n) {
-         return of_each({{"matrix", {{{m, n}}}, tagged}, {"one", {{{}}}, tagged}, {"nothing", {{{0}}}, tagged}}, dtype_set{dtype::string});
+         return of_each({{"matrix", {{{m, n}}}, tagged}, {"one", {{{}}}, tagged}, {"nothing", {{{0}}}, tagged}},
+                        dtype_set{dtype::string});
        },
        nullptr,
        {{"TextSummary", {f({})}, {{"tag", std::string("a")}}, "TextSummary of float"}}},

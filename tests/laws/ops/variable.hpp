@@ -13,10 +13,12 @@ template <class Rule, op::rate_is Rate>
 attributes rule_attributes(dtype d) {
   std::array<double, Rule::numbers> numbers;
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 0.25 + 0.0625 * static_cast<double>(i);
-  return {{"program", program_ptr(std::make_shared<scalar::program>(op::rule_program<Rule, Rate>(d, numbers)))}, {"states", std::int64_t{Rule::states}}};
+  return {{"program", program_ptr(std::make_shared<scalar::program>(op::rule_program<Rule, Rate>(d, numbers)))},
+          {"states", std::int64_t{Rule::states}}};
 }
 inline attributes update_attributes(dtype d, int states) {
-  return states == 1 ? rule_attributes<rules::gradient_descent, op::rate_is::literal>(d) : rule_attributes<rules::momentum, op::rate_is::literal>(d);
+  return states == 1 ? rule_attributes<rules::gradient_descent, op::rate_is::literal>(d)
+                     : rule_attributes<rules::momentum, op::rate_is::literal>(d);
 }
 
 // A program that yields something else than its states hold.
@@ -53,8 +55,10 @@ std::vector<sample> sparse_update_samples(std::int64_t m, std::int64_t n, double
     if (Rate == op::rate_is::input) s.inputs.push_back({{}, role::number, 0, 1});
     return s;
   };
-  std::vector<sample> all{of.template operator()<op::rate_is::input>("some rows, some twice, rate of the graph", {m, n}, {4, n}, role::index32),
-                          of.template operator()<op::rate_is::input>("elements, rate of the graph", {m}, {2 * m}, role::index64)};
+  std::vector<sample> all{
+      of.template operator()<op::rate_is::input>("some rows, some twice, rate of the graph", {m, n}, {4, n},
+                                                 role::index32),
+      of.template operator()<op::rate_is::input>("elements, rate of the graph", {m}, {2 * m}, role::index64)};
   if constexpr (!op::rate_varies<Rule>) {
     all.push_back(of.template operator()<op::rate_is::literal>("some rows, some twice", {m, n}, {4, n}, role::index32));
     all.push_back(of.template operator()<op::rate_is::literal>("elements", {m}, {2 * m}, role::index64));
@@ -67,7 +71,9 @@ template <class Rule>
 row update_row(std::string_view op, double low = -2) {
   return {{op},
           [low](std::string_view, std::int64_t m, std::int64_t n) { return update_samples<Rule>(m, n, low); },
-          [](const call& c, const tensors& x) -> std::optional<expectation> { return expectation{program_reference(op::program_of(c.attrs), c, x, false)}; }};
+          [](const call& c, const tensors& x) -> std::optional<expectation> {
+            return expectation{program_reference(op::program_of(c.attrs), c, x, false)};
+          }};
 }
 
 // By a sparse gradient: rows that are named once or more, by the sum of their gradients; the others stay.
@@ -82,7 +88,8 @@ inline std::optional<expectation> sparse_update_reference(const call& c, const t
     double gradient = 0, size = 0;
     int named = 0;
     for (std::size_t i = 0; i < x[states].size(); ++i)
-      if (static_cast<std::size_t>(x[states][i]) == e / row) ++named, gradient += x[states + 1][i * row + e % row], size += std::abs(x[states + 1][i * row + e % row]);
+      if (static_cast<std::size_t>(x[states][i]) == e / row)
+        ++named, gradient += x[states + 1][i * row + e % row], size += std::abs(x[states + 1][i * row + e % row]);
     in.push_back(gradient);
     for (std::size_t k = states + 2; k < x.size(); ++k) in.push_back(x[k][0]);
     const evaluator one(p, in);
@@ -111,15 +118,15 @@ inline std::vector<row> variable_rows() {
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          return {{"matrix", {}, typed({m, n})}};
        },
-       [](const call&, const tensors&) -> std::optional<expectation> {
-         return expectation{{{}}};
-       },
+       [](const call&, const tensors&) -> std::optional<expectation> { return expectation{{{}}}; },
        {},
        true},
       {{"Assign"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};
-         return {{"matrix", {{{m, n}, state}, matrix}}, {"scalar", {{{}, state}, {{}}}}, {"nothing", {{{0}, state}, {{0}}}}};
+         return {{"matrix", {{{m, n}, state}, matrix}},
+                 {"scalar", {{{}, state}, {{}}}},
+                 {"nothing", {{{0}, state}, {{0}}}}};
        },
        [](const call&, const tensors& x) -> std::optional<expectation> {
          return expectation{{exactly(x[1]), exactly(x[1])}};
@@ -128,13 +135,17 @@ inline std::vector<row> variable_rows() {
       {{"AssignAdd", "AssignSub", "AssignMul"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}};
-         return {{"matrix", {{{m, n}, state}, matrix}}, {"scalar", {{{}, state}, {{}}}}, {"nothing", {{{0}, state}, {{0}}}}};
+         return {{"matrix", {{{m, n}, state}, matrix}},
+                 {"scalar", {{{}, state}, {{}}}},
+                 {"nothing", {{{0}, state}, {{0}}}}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
          const std::string& op = c.op;
          std::vector<ranged> y;
          for (std::size_t i = 0; i < x[0].size(); ++i) {
-           const double v = op == "AssignAdd" ? x[0][i] + x[1][i] : op == "AssignSub" ? x[0][i] - x[1][i] : x[0][i] * x[1][i];
+           const double v = op == "AssignAdd"   ? x[0][i] + x[1][i]
+                            : op == "AssignSub" ? x[0][i] - x[1][i]
+                                                : x[0][i] * x[1][i];
            y.push_back({v, spacing(c.inputs[0].dtype(), v)});
          }
          return expectation{{y, y}};
@@ -157,19 +168,50 @@ inline std::vector<row> variable_rows() {
       sparse_update_row<rules::adam>("SparseApplyAdam", .1),
       {{"SparseApplyGradientDescent", "SparseApplyMomentum"},
        [](std::string_view op, std::int64_t m, std::int64_t n) {
-         return op == "SparseApplyMomentum" ? sparse_update_samples<rules::momentum>(m, n) : sparse_update_samples<rules::gradient_descent>(m, n);
+         return op == "SparseApplyMomentum" ? sparse_update_samples<rules::momentum>(m, n)
+                                            : sparse_update_samples<rules::gradient_descent>(m, n);
        },
        sparse_update_reference,
-       {{"SparseApplyGradientDescent", {f({2, 3}), f({1}), f({1, 3})}, update_attributes(dtype::float32, 1), "indices are int32 or int64"},
-        {"SparseApplyGradientDescent", {f({2, 3}), i({1}), d({1, 3})}, update_attributes(dtype::float32, 1), "is double, but the variable is float"},
-        {"SparseApplyGradientDescent", {f({2, 3}), i({2}), f({1, 3})}, update_attributes(dtype::float32, 1), "are not rows of a variable"},
-        {"SparseApplyGradientDescent", {f({}), i({2}), f({2})}, update_attributes(dtype::float32, 1), "a scalar variable has no rows"},
-        {"SparseApplyMomentum", {f({2, 3}), i({1}), f({1, 3})}, update_attributes(dtype::float32, 2), "takes them, indices and rows"},
-        {"SparseApplyMomentum", {f({2, 3}), f({2, 3}), i({1, 1}), f({1, 3})}, update_attributes(dtype::float32, 2), "1 dimensions"},
-        {"SparseApplyMomentum", {f({2, 3}), f({2, 3}), i({1}), f({1, 3}), f({2})}, rule_attributes<rules::momentum, op::rate_is::input>(dtype::float32), "a rate is a scalar"},
-        {"SparseApplyMomentum", {f({2, 3}), f({2, 3}), i({1}), f({1, 3}), d({})}, rule_attributes<rules::momentum, op::rate_is::input>(dtype::float32), "is double, but the variable is float"},
-        {"SparseApplyMomentum", {f({2, 3}), f({2, 3}), i({1}), f({1, 3}), f({})}, update_attributes(dtype::float32, 2), "not one of its states, a gradient and 1 scalars"},
-        {"SparseApplyMomentum", {f({2, 3}), f({2, 3}), i({1}), f({1, 3})}, widened(update_attributes(dtype::float32, 2)), "yields double, but its states are float"}}},
+       {{"SparseApplyGradientDescent",
+         {f({2, 3}), f({1}), f({1, 3})},
+         update_attributes(dtype::float32, 1),
+         "indices are int32 or int64"},
+        {"SparseApplyGradientDescent",
+         {f({2, 3}), i({1}), d({1, 3})},
+         update_attributes(dtype::float32, 1),
+         "is double, but the variable is float"},
+        {"SparseApplyGradientDescent",
+         {f({2, 3}), i({2}), f({1, 3})},
+         update_attributes(dtype::float32, 1),
+         "are not rows of a variable"},
+        {"SparseApplyGradientDescent",
+         {f({}), i({2}), f({2})},
+         update_attributes(dtype::float32, 1),
+         "a scalar variable has no rows"},
+        {"SparseApplyMomentum",
+         {f({2, 3}), i({1}), f({1, 3})},
+         update_attributes(dtype::float32, 2),
+         "takes them, indices and rows"},
+        {"SparseApplyMomentum",
+         {f({2, 3}), f({2, 3}), i({1, 1}), f({1, 3})},
+         update_attributes(dtype::float32, 2),
+         "1 dimensions"},
+        {"SparseApplyMomentum",
+         {f({2, 3}), f({2, 3}), i({1}), f({1, 3}), f({2})},
+         rule_attributes<rules::momentum, op::rate_is::input>(dtype::float32),
+         "a rate is a scalar"},
+        {"SparseApplyMomentum",
+         {f({2, 3}), f({2, 3}), i({1}), f({1, 3}), d({})},
+         rule_attributes<rules::momentum, op::rate_is::input>(dtype::float32),
+         "is double, but the variable is float"},
+        {"SparseApplyMomentum",
+         {f({2, 3}), f({2, 3}), i({1}), f({1, 3}), f({})},
+         update_attributes(dtype::float32, 2),
+         "not one of its states, a gradient and 1 scalars"},
+        {"SparseApplyMomentum",
+         {f({2, 3}), f({2, 3}), i({1}), f({1, 3})},
+         widened(update_attributes(dtype::float32, 2)),
+         "yields double, but its states are float"}}},
   };
 }
 

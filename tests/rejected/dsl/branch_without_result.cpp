@@ -4,8 +4,10 @@
 
 auto program(pinion::expr<float> x, pinion::expr<bool> p) {
 #ifdef ACCEPT
-  return pinion::cond(p, [&] { return pinion::no_op(); }, [&] { return pinion::no_op(); });
+  return pinion::cond(
+      p, [&] { return pinion::no_op(); }, [&] { return pinion::no_op(); });
 #else
-  return pinion::cond(p, [&] { pinion::no_op(); }, [&] { pinion::no_op(); });
+  return pinion::cond(
+      p, [&] { pinion::no_op(); }, [&] { pinion::no_op(); });
 #endif
 }

@@ -4,8 +4,10 @@
 
 auto program(pinion::expr<float> x, pinion::expr<bool> p) {
 #ifdef ACCEPT
-  return pinion::cond(p, [&] { return x; }, [&] { return 1.0f; });
+  return pinion::cond(
+      p, [&] { return x; }, [&] { return 1.0f; });
 #else
-  return pinion::cond(p, [&] { return x; }, [&] { return 1; });
+  return pinion::cond(
+      p, [&] { return x; }, [&] { return 1; });
 #endif
 }

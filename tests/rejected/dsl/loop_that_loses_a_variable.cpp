@@ -4,7 +4,11 @@
 
 auto program(pinion::expr<float> x, pinion::expr<bool> p) {
 #ifdef ACCEPT
-  return pinion::while_loop([](auto i, auto) { return i < 3; }, [](auto i, auto y) { return std::tuple{i + 1, y}; }, 0, x);
+  return pinion::while_loop([](auto i, auto) { return i < 3; },
+                            [](auto i, auto y) {
+                              return std::tuple{i + 1, y};
+                            },
+                            0, x);
 #else
   return pinion::while_loop([](auto i, auto) { return i < 3; }, [](auto i, auto y) { return i + 1; }, 0, x);
 #endif

@@ -3,7 +3,11 @@
 #include <pinion/graph.hpp>
 
 #ifdef ACCEPT
-pinion::device made() { return pinion::device{[](const pinion::node_view&) { return "/cpu:0"; }}; }
+pinion::device made() {
+  return pinion::device{[](const pinion::node_view&) { return "/cpu:0"; }};
+}
 #else
-pinion::device made() { return pinion::device{[](int) { return "/cpu:0"; }}; }
+pinion::device made() {
+  return pinion::device{[](int) { return "/cpu:0"; }};
+}
 #endif

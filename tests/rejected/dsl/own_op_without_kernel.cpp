@@ -11,8 +11,12 @@ struct idle {
   static constexpr std::string_view no_gradient = "it is only for tests";
   static void infer(pn::shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
 #ifdef ACCEPT
-  static void cpu(pn::kernel_context& c) { c.outputs[0] = c.input(0); }
+  static void cpu(pn::kernel_context& c) {
+    c.outputs[0] = c.input(0);
+  }
 #endif
 };
 
-auto program(pn::expr<float> x) { return pn::call<idle>(x); }
+auto program(pn::expr<float> x) {
+  return pn::call<idle>(x);
+}

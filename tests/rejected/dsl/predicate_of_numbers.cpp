@@ -4,8 +4,10 @@
 
 auto program(pinion::expr<float> x, pinion::expr<bool> p) {
 #ifdef ACCEPT
-  return pinion::cond(x > 0.0f, [&] { return x; }, [&] { return -x; });
+  return pinion::cond(
+      x > 0.0f, [&] { return x; }, [&] { return -x; });
 #else
-  return pinion::cond(x, [&] { return x; }, [&] { return -x; });
+  return pinion::cond(
+      x, [&] { return x; }, [&] { return -x; });
 #endif
 }

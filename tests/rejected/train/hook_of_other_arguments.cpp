@@ -11,4 +11,6 @@ struct watcher {
 #endif
 };
 
-pinion::train::any_hook hook() { return watcher{}; }
+pinion::train::any_hook hook() {
+  return watcher{};
+}

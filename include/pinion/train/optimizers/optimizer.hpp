@@ -28,6 +28,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/source/spelling.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
