@@ -1,4 +1,5 @@
-// All of pinion but the CUDA back end; clusters where Asio, Cereal and OpenSSL are there.
+// The whole library in one include. Clusters are part of it where Asio, Cereal and OpenSSL are installed
+// (PINION_HAS_DISTRIBUTED).
 #pragma once
 
 #include <pinion/graph.hpp>
