@@ -24,7 +24,7 @@ struct attempt : std::enable_shared_from_this<attempt> {
   sleeper waiter;
   const std::string address;
   const endpoint target;
-  event arrival, limit;  // no arrival while a way is cut
+  event arrival, limit;  // `arrival` is empty while a direction is cut
   std::unique_ptr<byte_stream> stream;
   std::optional<error> failure;
 };

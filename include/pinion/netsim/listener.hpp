@@ -1,4 +1,4 @@
-// Where a simulated host takes connections.
+// The listeners of simulated hosts.
 #pragma once
 
 #include <deque>

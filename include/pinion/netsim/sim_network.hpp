@@ -27,8 +27,9 @@
 
 namespace pinion { inline namespace v0 { namespace netsim {
 
-// The network as one host sees it: the host "client", others by host(). Hosts are names; where it matters, give them
-// loopback addresses ("127.0.0.2"). Coroutines may own host()s, but not the first sim_network, which ends them.
+// The network as seen by one host: the first object is the host "client", host() returns the others. Host names are
+// free; a loopback address ("127.0.0.2") serves where an address is needed. Owns the simulated world, which ends with
+// the first sim_network. Used by one thread. Coroutines may own results of host(), but not the first sim_network.
 class sim_network final : public rpc::network {
  public:
   explicit sim_network(sim_options options = {});
@@ -36,24 +37,24 @@ class sim_network final : public rpc::network {
   ~sim_network() override;
   std::shared_ptr<sim_network> host(const std::string& name);
 
-  void cut(const std::string& a, const std::string& b);  // both ways, as heal()
+  void cut(const std::string& a, const std::string& b);  // cut() and heal() act on both directions
   void cut_way(const std::string& from, const std::string& to);
   void heal(const std::string& a, const std::string& b);
   void freeze(const std::string& host);
   void thaw(const std::string& host);
   void kill(const std::string& host);
-  void reset(const std::string& a, const std::string& b);  // breaks their streams at both ends, at once
+  void reset(const std::string& a, const std::string& b);  // breaks the streams between two hosts at both ends, at once
 
   void run_for(duration time);
-  void run_until_idle();                        // until no event is left: never, where a timer is always set anew
-  const std::vector<std::string>& log() const;  // "nanoseconds what", if options.keep_log
+  void run_until_idle();  // until no event is left, which never happens while a timer is always set anew
+  const std::vector<std::string>& log() const;  // lines of "nanoseconds event"; empty unless options.keep_log
 
   asio::io_context& context() override;
   time_point now() const override;
   std::unique_ptr<rpc::timer> make_timer() override;
   awaitable<std::unique_ptr<byte_stream>> connect(std::string address, time_point deadline) override;
-  std::unique_ptr<rpc::listener> listen(const std::string& address) override;  // on its own name only
-  // Throws internal when it is waited for what can never happen.
+  std::unique_ptr<rpc::listener> listen(const std::string& address) override;  // the address must name this host
+  // Throws internal when the event can never happen.
   bool wait(countdown& event, const std::optional<time_point>& deadline) override;
 
  private:
