@@ -11,7 +11,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
-// A compiled body. What it is fed lies on the device of its caller.
+// A compiled body. Its feeds are on the device of the calling node.
 class body_step final : public nested_step {
  public:
   template <class... A>

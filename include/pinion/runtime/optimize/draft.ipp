@@ -24,7 +24,7 @@ PINION_DECL draft::draft(const graph& g, const placement& placed, const step_sig
   }
   for (item& it : items_) {
     it.node.scope = nullptr;
-    if (it.device < 0) {  // what leads to it does not run
+    if (it.device < 0) {  // its inputs do not run
       it.node.inputs.clear();
       it.node.control_inputs.clear();
     }
@@ -102,7 +102,7 @@ PINION_DECL int draft::drop_dead() {
 PINION_DECL optimized_step draft::finished() {
   auto g = std::make_shared<graph>();
   std::vector<node_id> id(items_.size(), no_node);
-  std::vector<std::pair<node_id, node_id>> kept;  // original, new
+  std::vector<std::pair<node_id, node_id>> kept;  // ids in the draft's source graph and in the new one
   for (std::size_t i = 0; i < items_.size(); ++i) {
     item& it = items_[i];
     if (it.gone) continue;
