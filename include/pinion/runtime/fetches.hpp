@@ -55,6 +55,7 @@ class fetch_end {
   const dsl::variable_parts* parts_ = nullptr;
 };
 
+// The tuple of tensors that one fetched argument contributes: one for an expression or variable, none for an operation.
 template <class F>
 struct fetched {
   using type = std::tuple<>;
@@ -63,6 +64,7 @@ template <dsl::graph_operand F>
 struct fetched<F> {
   using type = std::tuple<tensor<dsl::value_of<F>>>;
 };
+// The tuple of all values of run(F...), in order.
 template <class... F>
 using fetched_tuple = decltype(std::tuple_cat(std::declval<typename fetched<F>::type>()...));
 

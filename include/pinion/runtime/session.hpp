@@ -82,9 +82,12 @@ struct value_on_device {
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class device_tensor {
  public:
+  // The shape of the value, known without waiting for the copy.
   const pinion::shape& shape() const { return there_.value.shape(); }
   // The full name of the device; "" if the value lies in host memory, as it does for a CPU.
   const std::string& device() const { return there_.device; }
+  // Returns the value without its static dtype. Unless device() is "", its elements are not in host memory, and the
+  // program must not read them.
   const any_tensor& untyped() const { return there_.value; }
 
  private:
@@ -140,10 +143,10 @@ struct feed {
 //
 //   const std::vector<pn::any_tensor> values = sess.run({.feeds = {{X, batch}}, .fetches = {loss}});
 struct run_request {
-  std::vector<feed> feeds = {};
-  std::vector<any_expr> fetches = {};
-  std::vector<operation> targets = {};
-  step_trace* trace = nullptr;  // receives a record of the step; null: none is made
+  std::vector<feed> feeds = {};         // each expression at most once
+  std::vector<any_expr> fetches = {};   // values to return, in this order
+  std::vector<operation> targets = {};  // operations to run, which return nothing
+  step_trace* trace = nullptr;          // receives a record of the step; null: none is made
 };
 
 // The feeds, fetches and targets of a callable: the arguments of session::make_callable, made by pn::feeds, pn::fetches
@@ -189,8 +192,14 @@ class callable;
 // restarted).
 class session {
  public:
+  // Makes a session of this process with the default graph of the calling thread and default options.
   session();
+  // Makes a session. A session on a cluster does not connect yet: its first call waits for the target. Throws
+  // invalid_argument for a target of another form than "pinion://host:port", or for options that the machine does not
+  // meet; failed_precondition for a target if no source file of the program includes <pinion/distributed.hpp>.
   explicit session(const session_options& options);
+  // Moving leaves the source closed; the session that is assigned to is closed. No other thread may use either
+  // meanwhile.
   session(session&&) noexcept;
   session& operator=(session&& other) noexcept;
   // Closes the session: steps that run meanwhile, through a callable, are cancelled and waited for.
@@ -264,6 +273,7 @@ class session {
   // Later calls throw failed_precondition, with the line `where`; closing twice is harmless. A kernel that ignores its
   // cancellation is waited for without limit, on a cluster for 10 seconds.
   void close(source_location where = source_location::current());
+  // Returns the graph of the session; throws failed_precondition if it is gone.
   pinion::graph& graph() const { return *graph_; }
 
   // Forgets the variables of the named containers, or of all containers if none is named, on every task of a cluster,
@@ -325,6 +335,8 @@ class callable<feed_list<X...>, fetch_list<F...>> {
            source_location where = source_location::current())
       : call_(s, feeds.ends, fetches.ends, targets.ends, where) {}
 
+  // Runs the step with one value per feed, in the order of pn::feeds; returns the values of pn::fetches. Throws what
+  // session::run throws.
   std::tuple<tensor<F>...> operator()(fed_value<X>... values) const {
     const std::array<any_tensor, sizeof...(X)> fed{std::move(values).take()...};
     auto results = call_(fed);

@@ -20,12 +20,14 @@ namespace pinion { inline namespace v0 {
 // throws.
 class local_cluster {
  public:
+  // The name of a job and its number of tasks.
   struct job {
-    // a constructor, since braces around one job would otherwise read its name as a job
+    // A constructor, since an aggregate would let {{"ps", 1}} read {"ps", 1} as the string of one letter, "p".
     job(std::string_view n, int t) : name(n), tasks(t) {}
     std::string name;
     int tasks;
   };
+  // Starts the servers; returns when all of them serve. Every server gets the same config and key.
   explicit local_cluster(std::initializer_list<job> jobs, const server_config& config = {},
                          const security_options& security = {});
 
@@ -33,6 +35,7 @@ class local_cluster {
   const cluster_spec& spec() const { return spec_; }
   // Returns one server, for instance to stop it alone. Throws not_found if the cluster has no such task.
   pinion::server& server(const std::string& of_job, int task);
+  // Returns the target of one server, for sessions.
   std::string target(const std::string& of_job, int task) { return server(of_job, task).target(); }
   // Stops every server, one after the other; see server::stop.
   void stop();

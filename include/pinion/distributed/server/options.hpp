@@ -12,7 +12,7 @@ namespace pinion { inline namespace v0 {
 
 // The configuration of one task, the same for every session that uses it. Copied when the server is made.
 struct server_config {
-  int cpu_devices = 1;
+  int cpu_devices = 1;       // number of devices /cpu:0, /cpu:1, ... of the task
   int inter_op_threads = 0;  // threads that run independent nodes; 0: this machine's cores, divided by its tasks
   int intra_op_threads = 0;  // threads that share the loops inside a node; same rule
   any_placer placer = {};    // places the nodes of sessions that target this task
@@ -24,13 +24,14 @@ struct server_config {
 
 // The identity of a task in its cluster, and its configuration. Copied when the server is made.
 struct server_options {
-  std::string job = {};  // may be empty if the cluster has one job
-  int task = 0;
-  security_options security = {};
-  server_config config = {};
+  std::string job = {};            // may be empty if the cluster has one job
+  int task = 0;                    // number of the task in its job
+  security_options security = {};  // the key of the cluster; required on an address that is not loopback
+  server_config config = {};       // devices, threads and limits
 };
 
-// Traffic since the start of a server, over all its connections. A plain value.
+// Traffic since the start of a server, over all its connections: bytes and messages in each direction, requests sent
+// (each is a round trip), and write calls to the system, which several messages may share. A plain value.
 struct traffic_counts {
   std::uint64_t bytes_sent = 0, bytes_received = 0, messages_sent = 0, messages_received = 0, requests = 0, writes = 0;
 };
