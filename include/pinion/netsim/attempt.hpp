@@ -9,6 +9,7 @@
 
 namespace pinion { inline namespace v0 { namespace netsim {
 
+// One attempt to connect. Shared by the coroutine that waits for it and by its pending events.
 struct attempt : std::enable_shared_from_this<attempt> {
   attempt(world_ptr w, const host_ptr& from, std::string to)
       : world(std::move(w)), host(from), waiter(*world, from), address(std::move(to)), target(address) {}
@@ -29,6 +30,7 @@ struct attempt : std::enable_shared_from_this<attempt> {
   std::optional<error> failure;
 };
 
+// Connects from a host; throws as rpc::network::connect does.
 awaitable<std::unique_ptr<byte_stream>> connect(world_ptr world, host_ptr host, std::string address,
                                                 time_point deadline);
 

@@ -10,6 +10,7 @@
 
 namespace pinion { inline namespace v0 { namespace netsim {
 
+// A piece of a stream that travels: data, the end of the data, or a broken connection.
 struct chunk {
   enum kind { data, fin, rst } what;
   time_point arrives;
@@ -33,6 +34,7 @@ struct half {
   std::string broken;  // why the connection is broken; "": it is not
 };
 
+// A simulated connection. Shared by its two streams and by its pending events.
 struct connection : std::enable_shared_from_this<connection> {
   connection(world_ptr w, std::string called, const host_ptr& from, const host_ptr& to)
       : world(std::move(w)), name(std::move(called)), ends{half(*world, from), half(*world, to)} {}

@@ -11,6 +11,7 @@ namespace pinion { inline namespace v0 { namespace netsim {
 
 using rpc::awaitable, rpc::byte_stream, rpc::duration, rpc::endpoint;
 
+// The options of a simulation. Equal options and equal calls give equal events.
 struct sim_options {
   std::uint64_t seed = 1;
   // latency of one direction

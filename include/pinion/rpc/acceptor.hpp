@@ -30,6 +30,7 @@ struct service {
   std::function<void(const guest_ref&, const error&)> gone;  // called once for each client that is gone
 };
 
+// The identity and the limits of an acceptor.
 struct acceptor_options {
   identity me;
   duration handshake = std::chrono::seconds(5);  // limit of one handshake

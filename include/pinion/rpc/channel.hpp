@@ -26,6 +26,7 @@ namespace pinion { inline namespace v0 { namespace rpc {
 
 inline constexpr method ping_method = 0;
 
+// The identity and the limits of the calling side of a channel.
 struct channel_options {
   identity me;                                   // the calling side
   duration heartbeat = std::chrono::seconds(1);  // a peer that is silent for two heartbeats counts as dead

@@ -21,6 +21,7 @@ enum class frame_kind : std::uint8_t {
 
 using method = std::uint16_t;
 
+// The header as it is on the wire. Reserved fields are 0.
 struct frame_header {
   std::uint16_t magic = expected_magic;
   frame_kind kind{};

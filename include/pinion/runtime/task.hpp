@@ -16,6 +16,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
+// The name, devices and threads of a task.
 struct task_options {
   device_spec name = parse_device("/job:localhost/replica:0/task:0");
   int cpu_devices = 1;

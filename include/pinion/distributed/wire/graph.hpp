@@ -32,7 +32,7 @@ struct shipped {
   void add(const graph_delta& delta);
 };
 
-// Returns the nodes that a replica lacks which holds `before`.
+// Returns the nodes of a graph that a replica holding `before` lacks.
 graph_delta delta_since(const graph& g, const shipped& before = {});
 
 inline constexpr node_id most_nodes = 10'000'000;

@@ -27,6 +27,7 @@ using rpc::nothing;
 
 // ---- to any task
 
+// Asks a task for its devices.
 struct status_request {
   std::uint8_t unused = 0;
   PINION_MESSAGE(1, unused)
@@ -63,15 +64,18 @@ struct part_ended {
   step_trace trace = {};             // empty unless it was asked for
   PINION_MESSAGE(11, notices, trace)
 };
+// Cancels one run on a worker. It may arrive before the run.
 struct cancel_run {
   std::uint64_t run = 0;
   error why = error(errc::cancelled, "");
   PINION_MESSAGE(12, run, why)
 };
+// Drops the steps of a session on a worker.
 struct forget_session {
   std::uint64_t session = 0;
   PINION_MESSAGE(13, session)
 };
+// Clears containers on one worker.
 struct reset_containers {
   std::vector<std::string> containers;  // empty: all containers
   PINION_MESSAGE(14, containers)
@@ -92,6 +96,7 @@ struct announce_value {
   std::string key;
   PINION_MESSAGE(21, run, key)
 };
+// Asks the sender for an announced value.
 struct pull_value {
   std::uint64_t run = 0;
   std::string key;
@@ -109,6 +114,7 @@ struct return_credit {
 
 // ---- from a client to a master
 
+// Opens a session at a master; the reply holds its handle.
 struct open_session {
   bool soft = false;
   std::vector<std::string> filters;
@@ -119,11 +125,13 @@ struct opened_session {
   std::uint64_t session = 0;
   PINION_MESSAGE(30, session)
 };
+// Extends the master's replica of a session's graph.
 struct extend_graph {
   std::uint64_t session = 0;
   graph_delta delta;
   PINION_MESSAGE(37, session, delta)
 };
+// Asks the master to place, cut and ship a step. The reply holds its number.
 struct prepare_step {
   std::uint64_t session = 0;
   std::uint64_t patience_ms = 0;  // 0: no limit
@@ -136,6 +144,7 @@ struct prepared_reply {
   std::vector<std::string> placed;  // a line for each newly placed node, if asked for
   PINION_MESSAGE(31, step, placed)
 };
+// Asks the master for the plan of a step; nothing is shipped.
 struct plan_step {
   std::uint64_t session = 0;
   std::uint64_t patience_ms = 0;
@@ -146,6 +155,7 @@ struct plan_reply {
   pinion::plan plan;
   PINION_MESSAGE(32, plan)
 };
+// Runs a prepared step. The reply comes when the run has ended.
 struct run_prepared {
   std::uint64_t session = 0, step = 0;
   std::uint64_t patience_ms = 0;
@@ -159,6 +169,7 @@ struct run_reply {
   step_trace trace = {};
   PINION_MESSAGE(33, fetches, notices, trace)
 };
+// Asks the master for the devices that a session may use.
 struct list_request {
   std::uint64_t session = 0, patience_ms = 0;
   PINION_MESSAGE(34, session, patience_ms)
@@ -167,6 +178,7 @@ struct list_reply {
   std::vector<device_info> devices;
   PINION_MESSAGE(34, devices)
 };
+// Closes a session at its master, and forgets it on every task.
 struct close_session {
   std::uint64_t session = 0;
   PINION_MESSAGE(35, session)

@@ -26,6 +26,7 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
+// The limits of an exchange.
 struct exchange_options {
   std::uint64_t credit = std::uint64_t{4} << 20;      // most bytes pushed to one peer and not yet taken
   rpc::duration patience = std::chrono::seconds(60);  // how long values wait for a run to begin

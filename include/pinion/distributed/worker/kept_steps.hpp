@@ -38,6 +38,8 @@ struct kept_step {
   std::uint64_t life = 0;  // the table's life_ when it was compiled
 };
 
+// One session at this worker: its owner, kernels, steps and notices. Guarded by the table; the kernels themselves are
+// thread-safe.
 struct kept_session {
   party owner;
   std::shared_ptr<runtime::session_kernels> kernels = std::make_shared<runtime::session_kernels>();

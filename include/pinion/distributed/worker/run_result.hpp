@@ -10,6 +10,7 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
+// The fetched values of a run, and its trace.
 struct run_result {
   std::vector<any_tensor> fetches = {};
   step_trace trace = {};  // empty unless it was asked for

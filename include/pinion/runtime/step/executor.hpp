@@ -62,6 +62,8 @@ struct run_memory {
       : slots(static_cast<std::size_t>(e.slots)), pending(e.items.size()), readers(static_cast<std::size_t>(e.slots)) {}
 };
 
+// One run of one executable. Shared by its owner and by the callbacks of its pending items. Refers to the executable,
+// the memory, the services and the state, which outlive the run.
 class executor : public std::enable_shared_from_this<executor> {
  public:
   using finished = std::function<void()>;

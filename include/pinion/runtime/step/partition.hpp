@@ -24,6 +24,7 @@ struct part_item {
   int outputs = 0;
 };
 
+// The items of a step that run on one device.
 struct partition {
   int device = 0;                // index into the devices of the placement
   std::vector<part_item> items;  // in an order in which they can run

@@ -9,6 +9,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
+// The feeds, fetches and targets of a step. Equal signatures share one compiled step.
 struct step_signature {
   std::vector<output> feeds;
   std::vector<output> fetches;
