@@ -171,7 +171,7 @@ class connection : public std::enable_shared_from_this<connection> {
   std::vector<std::byte> inbox_ = std::vector<std::byte>(std::size_t{1} << 16);
   std::size_t at_ = 0, end_ = 0;
   bool over_ = false;
-  std::optional<reply_handler> half_answered_;  // of the request whose answer is being read
+  std::optional<reply_handler> half_answered_;  // handler of the request whose answer is being read
 
   mutable std::mutex mutex_;  // never held while a handler is called
   std::deque<queued> queue_;

@@ -1,4 +1,4 @@
-// The first words on a connection: who is there, and whether both know the key.
+// The first messages on a connection: the two sides name themselves and prove that they know the key.
 //
 //   client                                   server
 //     |  hello: version, lane, who, whom, nonce |

@@ -190,7 +190,7 @@ class tcp_network final : public network {
         to = *found.begin();
       }
       co_await socket->async_connect(to, asio::use_awaitable);
-      if (socket->local_endpoint() == socket->remote_endpoint())  // TCP allows it, where the port is one for clients
+      if (socket->local_endpoint() == socket->remote_endpoint())  // TCP can connect an ephemeral port to itself
         throw error(errc::unavailable, "cannot connect to " + address + ": nobody listens there");
     } catch (const asio::system_error& e) {
       if (*late) throw error(errc::deadline_exceeded, "nothing answered at " + address);

@@ -76,7 +76,7 @@ PINION_DECL placement session_bodies::place(const body& b, const step_signature&
                             .home = on.spec().with_type("").with_index(-1),
                             .soft = soft_,
                             .first = on.spec()};
-  for (const node_id id : problem.nodes)  // a variable is where it was first
+  for (const node_id id : problem.nodes)  // a variable keeps its first device
     if (b.graph[id].op == op::variable::name)
       if (const std::string at = op::find_variable(task_.services, b.graph[id])->device(); !at.empty())
         problem.kept.emplace(id, at);

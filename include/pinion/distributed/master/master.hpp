@@ -1,4 +1,4 @@
-// The part of a server that answers sessions.
+// The part of a server that serves sessions: it keeps their graphs, and places, cuts and runs their steps.
 #pragma once
 
 #include <map>

@@ -26,7 +26,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
  public:
   using noticed = std::function<void(std::vector<std::string>)>;
 
-  // `leave` is called before `done`, each once, in any thread.
+  // `leave` is called before `done`, each once, in any thread; `tell` takes the notices of the parts.
   session_run(master_services& services, std::shared_ptr<const session_step> what, std::uint64_t number,
               std::function<void()> leave, noticed tell, run_ended done);
 

@@ -1,4 +1,4 @@
-// The wire form of nodes and graphs, and the deltas by which a replica of a growing graph is kept.
+// The wire form of nodes and graphs, and the deltas that keep a replica of a growing graph up to date.
 #pragma once
 
 #include <concepts>

@@ -69,7 +69,7 @@ template <class Reply, class Request>
 Reply ask_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, const Request& request,
                    wait_options how = {}, rpc::lane by = rpc::lane::data) {
   how.what = "waiting for an answer of " + way->title();
-  using answer = rpc::reply_to_read<Reply>;  // read in this thread, which may take its time
+  using answer = rpc::reply_to_read<Reply>;  // decoded in this thread, not in the network's
   return wait_for<answer>(net, how,
                           [&](auto done) {
                             rpc::call_at_leisure<Reply>(*way, by, request,
