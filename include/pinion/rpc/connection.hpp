@@ -79,7 +79,7 @@ struct connection_handlers {
   std::function<std::unique_ptr<incoming>(const envelope&, responder)> request;
   std::function<std::unique_ptr<incoming>(const envelope&)> notice;
   std::function<void(const error&)> closed;  // called once
-  // turns the reason of closing into the error of pending requests
+  // Turns the reason of closing into the error of pending requests
   std::function<error(const error&)> explain = [](const error& why) { return why; };
 };
 
@@ -96,7 +96,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   enum class urgency {
     now,    // written at once, in the calling thread, if possible
-    batch,  // written by the network's thread, together with what else is queued
+    batch,  // written by the network's thread, together with the rest of the queue
   };
 
   void notify(rpc::method what, rpc::message&& message, urgency when = urgency::batch);

@@ -32,7 +32,8 @@ struct client_way {
   const std::shared_ptr<rpc::channel> way;
 };
 
-// The client's access to its session at a master. Calls block the calling thread, and give up at `until`. Thread-safe.
+// The client's access to its session at a master. Calls block the calling thread; `until` limits
+// how long they wait for other tasks. Thread-safe.
 class session_port {
  public:
   virtual ~session_port() = default;

@@ -32,7 +32,7 @@ struct partition {
 
 // Cuts a step into partitions. Its fetches live on device `home`, and so do its feeds unless the signature names
 // another device. A value goes at most once to each other device; a control edge that crosses becomes a value without
-// bytes. Time and memory grow linearly with nodes, edges and crossing values.
+// bytes. Time and memory grow with nodes, edges and crossing values.
 std::vector<partition> cut_by_device(const graph& g, const placement& placed, const step_signature& s, int home);
 
 }}}  // namespace pinion::v0::runtime
