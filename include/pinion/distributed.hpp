@@ -1,4 +1,5 @@
-// Running graphs on a cluster: servers, and sessions that target them.
+// Runs graphs on a cluster: servers, and the sessions that target them. A program that includes this header can make
+// sessions with a target "pinion://host:port".
 #pragma once
 
 #include <pinion/base/config.hpp>

@@ -1,7 +1,8 @@
-// Building graphs: device specs, tensors, scopes, expressions, gradients. Brings no threads and no network.
+// Builds graphs: device specs, tensors, scopes, expressions, gradients and plans. It starts no thread and brings no
+// network library, so a file that only describes a model includes this header and not <pinion/pinion.hpp>.
 #pragma once
 
-// First, so that what a compiler says about them is not preceded by ten lines of who includes whom.
+// These come first, so that compilers report errors in them without ten lines of "In file included from".
 #include <pinion/base/dtype.hpp>
 #include <pinion/tensor/tensor.hpp>
 

@@ -1,4 +1,5 @@
-// All of pinion: graphs, sessions and training; and clusters where Asio, Cereal and OpenSSL are there.
+// The whole library in one include. Clusters are part of it where Asio, Cereal and OpenSSL are installed
+// (PINION_HAS_DISTRIBUTED).
 #pragma once
 
 #include <pinion/graph.hpp>

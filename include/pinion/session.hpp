@@ -1,4 +1,5 @@
-// Running graphs in this process: sessions, plans, the CPU and simulated devices.
+// Runs graphs in this process: sessions, plans, the CPU, simulated devices and the op definitions a program may add. It
+// needs no network library.
 #pragma once
 
 #include <pinion/graph.hpp>

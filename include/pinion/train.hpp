@@ -1,4 +1,4 @@
-// Training: input, optimizers and how replicas of them keep together, checkpoints, summaries, queues, hooks.
+// Trains models: input, losses, optimizers, replicas and their synchronisation, checkpoints, summaries, queues, hooks.
 #pragma once
 
 #include <pinion/data/csv.hpp>

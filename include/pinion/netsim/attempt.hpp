@@ -9,6 +9,7 @@
 
 namespace pinion { inline namespace v0 { namespace netsim {
 
+// One attempt to connect. Shared by the coroutine that waits for it and by its pending events.
 struct attempt : std::enable_shared_from_this<attempt> {
   attempt(world_ptr w, const host_ptr& from, std::string to)
       : world(std::move(w)), host(from), waiter(*world, from), address(std::move(to)), target(address) {}
@@ -24,11 +25,12 @@ struct attempt : std::enable_shared_from_this<attempt> {
   sleeper waiter;
   const std::string address;
   const endpoint target;
-  event arrival, limit;  // no arrival while a way is cut
+  event arrival, limit;  // `arrival` is empty while a direction is cut
   std::unique_ptr<byte_stream> stream;
   std::optional<error> failure;
 };
 
+// Connects from a host; throws as rpc::network::connect does.
 awaitable<std::unique_ptr<byte_stream>> connect(world_ptr world, host_ptr host, std::string address,
                                                 time_point deadline);
 

@@ -1,4 +1,4 @@
-// A connection of the simulated network: what travels on it, and how it breaks.
+// A connection of the simulated network: the bytes that travel on it, and how it breaks.
 #pragma once
 
 #include <array>
@@ -10,28 +10,31 @@
 
 namespace pinion { inline namespace v0 { namespace netsim {
 
+// A piece of a stream that travels: data, the end of the data, or a broken connection.
 struct chunk {
   enum kind { data, fin, rst } what;
   time_point arrives;
   std::vector<std::byte> bytes;
 };
 
-// One end of a connection: what it has sent that travels, and what it has received.
+// One end of a connection: the chunks it has sent that still travel, and the bytes it has received.
 struct half {
   half(world& world, const host_ptr& at) : host(at), reader(world, at), writer(world, at) {}
 
   host_ptr host;
   sleeper reader, writer;
-  std::deque<chunk> line;  // on the way to the peer
-  event due;               // when the first of them arrives; none while the way is cut
-  time_point sent, last;   // when all is sent, and when the last chunk arrives
-  std::size_t unread = 0;  // bytes sent that the peer has not read
+  std::deque<chunk> line;  // chunks on the way to the peer
+  event due;               // arrival of the first of them; none while the direction is cut
+  time_point sent, last;   // when the last byte is sent; when the last chunk arrives
+  std::size_t unread = 0;  // number of bytes sent that the peer has not read
   std::deque<std::vector<std::byte>> arrived;
-  std::size_t taken = 0;                                // of the first of them
-  bool closed = false, finished = false, told = false;  // by its user; by the peer; the peer that bytes are in vain
-  std::string broken;                                   // why nothing goes any more, or ""
+  std::size_t taken = 0;  // bytes already read of the first of them
+  // closed by its user; by the peer; the peer was told that its bytes are lost
+  bool closed = false, finished = false, told = false;
+  std::string broken;  // why the connection is broken; "": it is not
 };
 
+// A simulated connection. Shared by its two streams and by its pending events.
 struct connection : std::enable_shared_from_this<connection> {
   connection(world_ptr w, std::string called, const host_ptr& from, const host_ptr& to)
       : world(std::move(w)), name(std::move(called)), ends{half(*world, from), half(*world, to)} {}
@@ -41,7 +44,7 @@ struct connection : std::enable_shared_from_this<connection> {
 
   std::size_t put(int side, const std::byte* from, std::size_t size);
   std::size_t take(int side, std::span<std::byte> into);
-  // Closing on bytes that were not read breaks the peer, as in TCP.
+  // Closing while received bytes are unread breaks the peer's end, as in TCP.
   void close(int side);
   void kill(int side);
   void reset();
@@ -56,7 +59,7 @@ struct connection : std::enable_shared_from_this<connection> {
 
   const world_ptr world;
   const std::string name;
-  std::array<half, 2> ends;  // the end that connected, the end that was accepted
+  std::array<half, 2> ends;  // the end that connected, then the end that was accepted
 };
 
 }}}  // namespace pinion::v0::netsim

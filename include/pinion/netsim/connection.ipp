@@ -33,7 +33,7 @@ PINION_DECL std::size_t connection::take(int side, std::span<std::byte> into) {
     here.taken = 0;
   }
   peer.unread -= n;
-  if (peer.unread <= world->options.buffer / 2) peer.writer.wake();  // else pieces would become ever smaller
+  if (peer.unread <= world->options.buffer / 2) peer.writer.wake();  // otherwise pieces would become ever smaller
   return n;
 }
 
@@ -51,7 +51,7 @@ PINION_DECL void connection::kill(int side) {
   fail(side, "host " + ends[side].host->name + " was killed");
   line.resize(world->below(line.size() + 1));
   if (line.empty()) world->drop(ends[side].due);
-  ends[side].told = false;  // may have been among what was lost
+  ends[side].told = false;  // the message may be among the lost chunks
   tell(side);
 }
 

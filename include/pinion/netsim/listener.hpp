@@ -1,4 +1,4 @@
-// Where a simulated host takes connections.
+// The listeners of simulated hosts.
 #pragma once
 
 #include <deque>
@@ -8,6 +8,7 @@
 
 namespace pinion { inline namespace v0 { namespace netsim {
 
+// The state of a listener: the connections that wait to be accepted. Shared with pending accepts.
 struct door {
   world_ptr world;
   host_ptr host;
@@ -19,6 +20,7 @@ struct door {
   void close();
 };
 
+// A listener of a simulated host.
 class listener final : public rpc::listener {
  public:
   explicit listener(std::shared_ptr<door> state) : state_(std::move(state)) {}

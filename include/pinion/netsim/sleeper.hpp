@@ -1,4 +1,4 @@
-// A coroutine of a simulated host that sleeps until the world wakes it.
+// Suspends a coroutine of a simulated host until the world wakes it.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -6,7 +6,7 @@
 
 namespace pinion { inline namespace v0 { namespace netsim {
 
-// Where one coroutine of a host at a time sleeps until it is woken, which may be for nothing: look again.
+// Suspends one coroutine at a time. A wake-up may be spurious, so the coroutine checks its condition again.
 class sleeper {
  public:
   sleeper(world& world, host_ptr host) : world_(&world), host_(std::move(host)) {}

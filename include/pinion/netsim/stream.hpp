@@ -1,4 +1,4 @@
-// One end of a simulated connection, for who uses it.
+// One end of a simulated connection, as its user sees it.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -6,7 +6,8 @@
 
 namespace pinion { inline namespace v0 { namespace netsim {
 
-// Operations hold the connection: the stream may be gone when they wake.
+// A stream on a simulated connection. Pending operations share the connection, since the stream may be destroyed before
+// they resume.
 class stream final : public rpc::byte_stream {
  public:
   stream(std::shared_ptr<connection> of, int side) : connection_(std::move(of)), side_(side) {}

@@ -6,6 +6,7 @@
 
 namespace pinion { inline namespace v0 { namespace netsim {
 
+// A timer in virtual time. Pending waits share its state.
 class timer final : public rpc::timer {
  public:
   timer(const world_ptr& world, const host_ptr& host);

@@ -1,4 +1,4 @@
-// The world of a simulated network: time, chance, what will happen, who is where, and the log of it.
+// The state of a simulated network: time, random numbers, pending events, hosts and the log.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@
 
 namespace pinion { inline namespace v0 { namespace netsim {
 
-// One incarnation of a host.
+// One incarnation of a simulated host.
 struct host {
   std::string name;
   bool frozen = false, dead = false;
-  std::vector<std::function<void()>> late = {};  // what resumes its coroutines at thaw()
+  std::vector<std::function<void()>> late = {};  // functions that resume its coroutines at thaw()
 };
 
 struct handlers : asio::io_context {
   void end() { shutdown(); }
 };
 
-using event = std::optional<std::pair<time_point, std::uint64_t>>;  // when, and a number that breaks ties
+using event = std::optional<std::pair<time_point, std::uint64_t>>;  // time, and a number that breaks ties
 
 struct connection;
 struct attempt;
 struct door;
 
-// Time, chance, what will happen and who is where. Outlives all that refers to it.
+// The shared state of all hosts of a simulation. It outlives every object that refers to it. Used by one thread.
 struct world {
   explicit world(const sim_options& how) : options(how), chance(how.seed) {}
 
-  // SplitMix64: the same numbers with every standard library.
+  // Returns a random number below `bound`, by SplitMix64, which gives equal numbers with every standard library.
   std::uint64_t below(std::uint64_t bound);
   duration latency();
   bool is_cut(const std::string& from, const std::string& to) const { return cuts.count({from, to}) > 0; }
@@ -47,8 +47,8 @@ struct world {
   enum class ending { done, idle, late };
   ending pump(const std::function<bool()>& done, std::optional<time_point> deadline);
 
-  // All handlers lie in the world, so that every suspended coroutine is destroyed here, while what its destructors call
-  // is still there.
+  // Destroys every suspended coroutine. All their handlers are in the world, which is still complete when their
+  // destructors run.
   void end();
 
   template <class... Parts>
@@ -58,7 +58,7 @@ struct world {
     (log.back().append(parts), ...);
   }
 
-  // Those still there, in the order in which they were made.
+  // Returns the objects that still exist, in the order in which they were made.
   template <class T>
   static std::vector<std::shared_ptr<T>> alive(const std::vector<std::weak_ptr<T>>& all) {
     std::vector<std::shared_ptr<T>> result;

@@ -1,4 +1,4 @@
-// Takes connections, pairs the lanes of each client, and hands what they ask to a service.
+// The acceptor takes connections, pairs the two lanes of each client, and hands requests to a service.
 #pragma once
 
 #include <functional>
@@ -15,30 +15,32 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-// A client as a server sees it: both lanes of one channel.
+// A client as a server sees it: both lanes of one channel. A value, shared by everything that answers it.
 struct guest {
   std::uint64_t channel = 0;
-  std::string name;               // "" for a client that is no task
-  std::uint64_t incarnation = 0;  // of the task
+  std::string name;               // "" for a client that is not a task
+  std::uint64_t incarnation = 0;  // incarnation of the task
 };
 using guest_ref = std::shared_ptr<const guest>;
 
-// A service answers what arrives; an acceptor calls it in the network's thread.
+// The functions that answer requests and take notices. The acceptor calls them in the network's thread.
 struct service {
   std::function<std::unique_ptr<incoming>(const envelope&, responder, const guest_ref&)> request;
   std::function<std::unique_ptr<incoming>(const envelope&, const guest_ref&)> notice;
-  std::function<void(const guest_ref&, const error&)> gone;  // once for each client
+  std::function<void(const guest_ref&, const error&)> gone;  // called once for each client that is gone
 };
 
+// The identity and the limits of an acceptor.
 struct acceptor_options {
   identity me;
-  duration handshake = std::chrono::seconds(5);  // the most that one may take
-  duration silence = std::chrono::seconds(10);   // a client that does not even ping is gone
+  duration handshake = std::chrono::seconds(5);  // limit of one handshake
+  duration silence = std::chrono::seconds(10);   // a client from which nothing arrives for this long is gone
   limits allowed{};
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
 };
 
-// Shared by its owner and its coroutines.
+// The listening side of all channels to one task. Shared by its owner and its own coroutines. The functions start() and
+// stop() may be called in any thread.
 class acceptor : public std::enable_shared_from_this<acceptor> {
  public:
   acceptor(network& net, std::unique_ptr<listener> where, acceptor_options options, rpc::service what)
@@ -46,8 +48,8 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
 
   const std::string& address() const { return listener_->address(); }
   void start();
-  // Frees the port, tells the clients why, and closes their connections; nothing is served after it has called back, in
-  // the network's thread.
+  // Frees the port, tells the clients why, and closes their connections. Calls `stopped` in the network's thread;
+  // nothing is served after that.
   void stop(const error& why, std::function<void()> stopped = {});
 
  private:
@@ -64,10 +66,10 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   void admit(const hello& theirs, std::unique_ptr<byte_stream> stream);
   std::unique_ptr<incoming> request(const envelope& e, responder answer, const guest_ref& who);
 
-  // When one lane goes, so does the other.
+  // Closes both lanes of a client.
   void drop(std::uint64_t id, const error& why);
 
-  // Clients whose host vanished without a word.
+  // Closes clients whose host vanished without a word.
   awaitable<void> sweep(std::shared_ptr<acceptor> self);
   void drop_silent();
 

@@ -38,7 +38,7 @@ PINION_DECL awaitable<void> acceptor::accept(std::shared_ptr<acceptor> self) {
     if (stream)
       net_.spawn(receive(self, std::move(stream)));
     else
-      co_await pause();  // out of descriptors, say: others may go meanwhile
+      co_await pause();  // e.g. out of descriptors: others may be freed meanwhile
   }
 }
 
@@ -54,7 +54,7 @@ PINION_DECL awaitable<void> acceptor::receive([[maybe_unused]] std::shared_ptr<a
     shaking_.insert(stream.get());
     fuse limited(net_, *stream, net_.now() + options_.handshake);
     theirs = co_await receive_guest(*stream, options_.me);
-  } catch (...) {  // the client was told
+  } catch (...) {  // the client has been told
     theirs.channel = 0;
   }
   shaking_.erase(stream.get());
@@ -66,7 +66,7 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
   if (!c.who) c.who = std::make_shared<const guest>(guest{theirs.channel, theirs.from, theirs.incarnation});
   auto& lane = c.lanes[theirs.lane == lane::control ? 1 : 0];
   const bool same = c.who->name == theirs.from && c.who->incarnation == theirs.incarnation;
-  if (lane || !same) return;  // a lane that is there already, or one of another peer: somebody guessed a number
+  if (lane || !same) return;  // the lane exists, or belongs to another peer that guessed a number
   lane = std::make_shared<connection>(net_, std::move(stream), options_.traffic, options_.allowed);
   lane->start({.request = [this, who = c.who](const envelope& e,
                                               responder answer) { return request(e, std::move(answer), who); },
@@ -94,7 +94,7 @@ PINION_DECL awaitable<void> acceptor::sweep([[maybe_unused]] std::shared_ptr<acc
   sweeper_ = net_.make_timer();
   auto wake = net_.now();
   while (!stopped_) {
-    if (net_.now() - wake < options_.silence / 4) drop_silent();  // else this process was stopped itself
+    if (net_.now() - wake < options_.silence / 4) drop_silent();  // otherwise this process was suspended
     wake = net_.now() + options_.silence / 2;
     co_await sweeper_->wait_until(wake);
   }

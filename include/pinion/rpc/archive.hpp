@@ -1,9 +1,10 @@
 // Cereal archives over flat memory: small values in a control part, tensors beside it as raw bytes.
 //
 // Invariants
-//   1. Nothing is read, and nothing allocated, that the bytes at hand do not justify: every length is checked first.
-//   2. Whatever a message holds, reading it ends well or throws error(data_loss).
-//   3. What is attached is written in the order in which it is claimed; rooms lie in that order, and fill the payload.
+//   1. Nothing is read or allocated that the bytes at hand do not justify: every length is checked first.
+//   2. Reading any message either succeeds or throws error(data_loss).
+//   3. Attached bytes are written in the order in which they are claimed; rooms are in that order, and fill the
+//      payload.
 #pragma once
 
 #include <algorithm>
@@ -35,14 +36,14 @@ namespace pinion { inline namespace v0 { namespace rpc {
 
 static_assert(std::endian::native == std::endian::little, "what goes over the wire is little-endian");
 
-// Bytes that follow the control part. The owner keeps them where they are until they are sent.
+// Bytes that follow the control part. The owner keeps them in place until they are sent.
 struct part {
   const std::byte* data;
   std::size_t bytes;
   std::shared_ptr<const void> owner;
 };
 
-// Appends values to a control part, and collects what shall follow it. Not thread-safe.
+// Appends values to a control part, and collects the bytes that follow it. Not thread-safe.
 class writer : public cereal::OutputArchive<writer, cereal::AllowEmptyClassElision> {
  public:
   writer() : OutputArchive(this) {}
@@ -52,29 +53,30 @@ class writer : public cereal::OutputArchive<writer, cereal::AllowEmptyClassElisi
 
   void put(const void* data, std::size_t bytes) { control.append(static_cast<const char*>(data), bytes); }
   void put_count(std::uint64_t count);
-  // Bytes that are too many to be copied.
+  // Adds bytes to the payload without a copy; `owner` keeps them alive.
   void attach(const void* data, std::size_t bytes, std::shared_ptr<const void> owner);
   std::size_t payload_bytes() const;
 };
 
-// Reads what a writer wrote, which it distrusts. Refers to the control part, which must outlive it. Not thread-safe.
+// Reads what a writer wrote, and trusts none of it. Refers to the control part, which must outlive it. Not thread-safe.
+// Throws error(data_loss) for a malformed message.
 class reader : public cereal::InputArchive<reader, cereal::AllowEmptyClassElision> {
  public:
   reader(std::string_view control, std::uint64_t payload_bytes)
       : InputArchive(this), control_(control), payload_left_(payload_bytes) {}
 
-  std::vector<std::span<std::byte>> rooms;  // where the payload goes, in order
+  std::vector<std::span<std::byte>> rooms;  // the memory into which the payload is read, in order
 
   std::size_t left() const { return control_.size(); }
   std::string_view take(std::size_t bytes);
-  // A number of elements, each of which takes so many bytes or more.
+  // Reads a number of elements, each of which takes at least `least_bytes`.
   std::size_t take_count(std::size_t least_bytes = 1);
 
-  // To be called before room is made for bytes of the payload.
+  // Reserves payload bytes. Call it before the memory for them is allocated.
   void claim(std::uint64_t bytes);
   void room(std::span<std::byte> bytes);
 
-  // To be called last: a message says no more than what was read.
+  // Throws unless everything was read. Call it last.
   void finish() const;
 
   [[noreturn]] static void refuse(std::string sentence);
@@ -86,7 +88,7 @@ class reader : public cereal::InputArchive<reader, cereal::AllowEmptyClassElisio
   int depth_ = 0;
 };
 
-// One level of a type that may hold itself, so that a message cannot exhaust the stack.
+// Counts one level of a recursive type while it exists, so that a message cannot exhaust the stack.
 struct [[nodiscard]] deeper {
   static constexpr int limit = 16;
 
@@ -98,10 +100,11 @@ struct [[nodiscard]] deeper {
   reader& of;
 };
 
-// What Cereal looks for, restricted to these archives: they stand above Cereal's own for the same types, so that a
-// unit may include both.
+// The overloads below are those that Cereal looks up, restricted to these archives. They rank above Cereal's own for
+// the same types, so that a source file may include both.
 
-// Numbers in their own width; a bool is 0 or 1. Enumerations go as their numbers, by Cereal's own rule.
+// Numbers are written in their own width; a bool is 0 or 1. Enumerations are written as their numbers, by Cereal's own
+// rule.
 template <class T>
 requires std::is_arithmetic_v<T>
 void save(writer& a, const T& value) {
@@ -120,7 +123,7 @@ void load(reader& a, T& value) {
   }
 }
 
-// One of an enumeration's values up to `last`, in a byte; what else a byte may hold is refused.
+// Writes and reads a value of an enumeration as a byte. A byte beyond `last` is refused.
 template <class E>
 void save_choice(writer& a, E value) {
   a(static_cast<std::uint8_t>(value));
@@ -135,7 +138,7 @@ E load_choice(reader& a, E last, std::string_view what) {
   return static_cast<E>(number);
 }
 
-// Counts and names, as Cereal's containers and CEREAL_NVP write them.
+// Counts and names, in the form that Cereal's containers and CEREAL_NVP use.
 template <class T>
 void save(writer& a, const cereal::SizeTag<T>& tag) {
   a.put_count(tag.size);
@@ -158,7 +161,7 @@ inline void load(reader& a, std::string& text) {
   text = a.take(a.take_count());
 }
 
-// An element is made when its bytes are read: a count that lies reserves no more than bytes that are there.
+// An element is made when its bytes are read, so a false count reserves no more memory than there are bytes.
 template <class T, class Allocator>
 void save(writer& a, const std::vector<T, Allocator>& all) {
   a.put_count(all.size());

@@ -1,5 +1,5 @@
-// Asio, included in one way everywhere: standalone, with coroutines on every compiler. Here is what interfaces speak
-// of; bodies include <pinion/rpc/asio_io.hpp>.
+// Includes Asio in one way everywhere: standalone, with coroutines on every compiler. This header brings the types that
+// interfaces mention; bodies include <pinion/rpc/asio_io.hpp>.
 #pragma once
 
 #if !defined(ASIO_STANDALONE)
@@ -10,7 +10,7 @@
 #define ASIO_HAS_STD_COROUTINE 1
 #endif
 
-#if defined(__SANITIZE_THREAD__) && !defined(ASIO_DISABLE_FENCED_BLOCK)  // it does not know fences
+#if defined(__SANITIZE_THREAD__) && !defined(ASIO_DISABLE_FENCED_BLOCK)  // ThreadSanitizer does not support fences
 #define ASIO_DISABLE_FENCED_BLOCK 1
 #endif
 

@@ -1,10 +1,11 @@
-// The way to one task: a data lane for values, a control lane for heartbeats and what must not wait behind values.
+// A channel leads to one task: a data lane for values, a control lane for heartbeats and messages that must not wait
+// behind values.
 //
 // Invariants
-//   1. Both lanes lead to the same life of the same task, or the channel is down.
-//   2. A channel that is up has heard from its peer within two heartbeats; otherwise it goes down and says so.
-//   3. When it goes down, every request under way fails, then every observer is told, each once.
-//   4. It is never brought up again unless somebody asks: nothing is sent twice.
+//   1. Both lanes lead to the same incarnation of the same task, or the channel is down.
+//   2. A channel that is up has heard from its peer within two heartbeats; otherwise it goes down and reports why.
+//   3. When it goes down, every pending request fails, then every observer is told, each once.
+//   4. It is brought up again only when a caller asks for it, and nothing is sent twice.
 #pragma once
 
 #include <functional>
@@ -25,50 +26,53 @@ namespace pinion { inline namespace v0 { namespace rpc {
 
 inline constexpr method ping_method = 0;
 
+// The identity and the limits of the calling side of a channel.
 struct channel_options {
-  identity me;                                   // who calls
-  duration heartbeat = std::chrono::seconds(1);  // dead after two without a word
-  duration reconnect = std::chrono::seconds(5);  // the most that one attempt may take
+  identity me;                                   // the calling side
+  duration heartbeat = std::chrono::seconds(1);  // a peer that is silent for two heartbeats counts as dead
+  duration reconnect = std::chrono::seconds(5);  // limit of one attempt
   limits allowed{};
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
 };
 
-// Shared by those who use it and by its own coroutines. Every public function may be called in any thread; callbacks
-// come in the network's.
+// A channel to one task. Shared by its users and by its own coroutines. All public functions except close() may be
+// called in any thread; callbacks run in the network's thread.
 class channel : public std::enable_shared_from_this<channel> {
  public:
   using finished = std::function<void(const error*)>;
 
-  // `peer` is the name of the task that is expected there; "" takes whoever answers.
+  // `peer` is the name of the expected task; "" accepts any.
   channel(network& net, std::string address, std::string peer, channel_options options)
       : net_(net), address_(std::move(address)), options_(std::move(options)), peer_(std::move(peer)) {}
 
   const std::string& address() const { return address_; }
   std::string peer() const;
-  // "/job:ps/replica:0/task:0 at 127.0.0.1:2221".
+  // A text for messages, such as "/job:ps/replica:0/task:0 at 127.0.0.1:2221".
   std::string title() const;
   bool up() const;
-  // Of the life of the task that it is, or was last, connected with; 0 before that.
+  // The incarnation of the task at the last connection; 0 before the first.
   std::uint64_t incarnation() const;
-  // How often it came up so far: what a peer kept for this client is gone when this has changed.
+  // The number of times the channel came up. When it has changed, the peer has dropped what it kept for this client.
   std::uint64_t generation() const;
-  // How long the peer has been silent.
+  // The time since the peer was last heard.
   duration silence() const;
-  // Why it is not up.
+  // The reason for which the channel is down.
   error why_down() const;
 
-  // Calls back when it is up, or will not be: a refused connection is tried again until `until`, for ever without one.
+  // Calls back when the channel is up, or cannot come up. A refused connection is tried again until `until`, without
+  // limit if there is none.
   void connect(std::optional<time_point> until, finished done);
 
   void request(rpc::lane by, method m, message&& text, reply_handler handler);
-  // Dropped when the channel is down.
+  // Sends a message without an answer; dropped when the channel is down.
   void notify(rpc::lane by, method m, message&& text, connection::urgency when = connection::urgency::batch);
 
-  // Called each time it goes down. Returns a number to forget it by; after forget() it may be called once more.
+  // Calls `down` each time the channel goes down. Returns a number for forget(); one more call may come after that.
   std::uint64_t observe(std::function<void(const error&)> down);
   void forget(std::uint64_t observer);
 
-  // For good. In the network's thread, or followed by something posted to it.
+  // Closes the channel for good. Call it in the network's thread, or post something to the network afterwards and wait
+  // for it.
   void close(const error& why);
 
  private:
@@ -89,9 +93,9 @@ class channel : public std::enable_shared_from_this<channel> {
   void connect_here(std::optional<time_point> until, finished done);
 
   awaitable<void> come_up(std::shared_ptr<channel> self);
-  // Each waits until its own time, however long an attempt takes.
+  // Fails waiting callers at their own deadlines, however long an attempt takes.
   awaitable<void> expire(std::shared_ptr<channel> self);
-  // Trying again would not help.
+  // Is another attempt useless after this error?
   static bool is_final(const error& e) { return e.code() != errc::unavailable && e.code() != errc::deadline_exceeded; }
 
   awaitable<void> connect_lanes();
@@ -120,10 +124,10 @@ class channel : public std::enable_shared_from_this<channel> {
   const std::string address_;
   const channel_options options_;
 
-  // Of the network's thread.
+  // Used by the network's thread only.
   std::vector<waiting> waiting_;
   std::unique_ptr<rpc::timer> pause_, limit_;
-  error no_success_{errc::unavailable, ""};  // what became of the last attempt
+  error no_success_{errc::unavailable, ""};  // result of the last attempt
   bool connecting_ = false, expiring_ = false, closed_ = false;
   std::uint64_t epoch_ = 0;
 

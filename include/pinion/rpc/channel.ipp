@@ -93,7 +93,7 @@ PINION_DECL void channel::connect_here(std::optional<time_point> until, finished
     return done(&closed);
   }
   waiting_.push_back({net_.now(), until, std::move(done)});
-  if (limit_) limit_->cancel();  // this one may be the first to give up
+  if (limit_) limit_->cancel();  // this caller may have the earliest deadline
   if (std::exchange(connecting_, true)) return;
   net_.spawn(come_up(shared_from_this()));
   if (!std::exchange(expiring_, true)) net_.spawn(expire(shared_from_this()));
@@ -223,7 +223,7 @@ PINION_DECL awaitable<void> channel::watch([[maybe_unused]] std::shared_ptr<chan
   auto next_ping = net_.now(), wake = next_ping;
   while (epoch_ == epoch && up()) {
     const auto now = net_.now();
-    if (now - wake > options_.heartbeat / 2) forgive();  // this process was stopped itself, or starved
+    if (now - wake > options_.heartbeat / 2) forgive();  // this process was suspended or starved
     if (silence() >= 2 * options_.heartbeat) {
       go_down(error(errc::unavailable,
                     title() + " has not answered for " + seconds(silence()) + ": it is dead, stopped or cut off")
@@ -256,7 +256,7 @@ PINION_DECL std::string channel::seconds(duration d) {
 
 PINION_DECL error channel::lost(const error& why) const {
   if (!why.task().empty()) return why;
-  const bool told = why.code() != errc::unavailable;  // the peer said why
+  const bool told = why.code() != errc::unavailable;  // the peer gave a reason
   return error(told ? why.code() : errc::unavailable, "lost " + title() + ": " + why.sentence()).in_task(peer());
 }
 

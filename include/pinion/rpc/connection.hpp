@@ -1,13 +1,13 @@
-// One connection after its handshake: many requests in flight, in both directions.
+// One connection after its handshake: many requests pending at once, in both directions.
 //
 // Invariants
 //   1. Frames leave in the order of send(); a frame is never torn or interleaved with another.
 //   2. A request gets exactly one answer: the peer's, or the reason for which the connection closed. It is sent at most
 //      once; nothing is ever sent again.
-//   3. What arrives is read, opened and delivered in the network's thread, one message after the other; an opener may
-//      refuse a message by throwing, which closes the connection with that reason.
-//   4. Nothing is allocated for a length that a peer announced before it is checked, and control parts grow only as
-//      fast as they arrive.
+//   3. Messages are read, opened and delivered in the network's thread, one after the other. An opener may refuse a
+//      message by throwing, which closes the connection with that reason.
+//   4. No memory is allocated for an announced length before it is checked, and a control part grows only as fast as it
+//      arrives.
 #pragma once
 
 #include <atomic>
@@ -29,26 +29,28 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-// A message on its way in: opened when its control part is there, its rooms filled with the payload, then delivered.
+// A message that is arriving: it is opened when its control part is complete, its rooms are filled with the payload,
+// then it is delivered.
 class incoming {
  public:
   virtual ~incoming() = default;
-  virtual std::span<const std::span<std::byte>> rooms() const = 0;  // together as long as the payload
+  virtual std::span<const std::span<std::byte>> rooms() const = 0;  // memory for the payload, as long as it in total
   virtual void arrived() = 0;
 };
 
-// The part of a message before its payload. A reader who comes later needs a copy of the text: the view is gone then.
+// The part of a message before its payload. The view `control` is valid during the call only; code that reads later
+// takes the text.
 struct envelope {
   rpc::method method;
   std::string_view control;
   std::uint64_t payload;
-  std::string* text = nullptr;  // of the control part
+  std::string* text = nullptr;  // the owner of `control`, from which the text may be moved
 };
 
 class connection;
 
-// Answers one request: once, from any thread, or never if the connection is gone. One that is let go without an answer
-// answers that the request was dropped.
+// Answers one request, once, in any thread. It does nothing if the connection is gone. If it is destroyed without an
+// answer, it answers that the request was dropped.
 class responder {
  public:
   responder() = default;
@@ -58,7 +60,7 @@ class responder {
   ~responder();
   void reply(message&& answer);
   void fail(const error& why);
-  // For a request that could not be read: its connection closes, and its peer is told why.
+  // Closes the connection and tells the peer why, for a request that could not be read.
   void hang_up(const error& why);
 
  private:
@@ -66,48 +68,49 @@ class responder {
   std::uint64_t id_ = 0;
 };
 
-// What becomes of an answer.
+// The functions that take the answer to a request, or its failure.
 struct reply_handler {
   std::function<std::unique_ptr<incoming>(const envelope&)> open;
   std::function<void(const error&)> failed;
 };
 
-// What a connection tells its owner.
+// The functions that a connection calls, in the network's thread.
 struct connection_handlers {
   std::function<std::unique_ptr<incoming>(const envelope&, responder)> request;
   std::function<std::unique_ptr<incoming>(const envelope&)> notice;
-  std::function<void(const error&)> closed;                                           // once, in the network's thread
-  std::function<error(const error&)> explain = [](const error& why) { return why; };  // what requests fail with then
+  std::function<void(const error&)> closed;  // called once
+  // Turns the reason of closing into the error of pending requests
+  std::function<error(const error&)> explain = [](const error& why) { return why; };
 };
 
-// Shared by its owner and by its own coroutines, which its network outlives. send, request and close may be called in
-// any thread.
+// A connection. Shared by its owner and by its own coroutines, which the network outlives. send, request and close may
+// be called in any thread.
 class connection : public std::enable_shared_from_this<connection> {
  public:
   connection(rpc::network& net, std::unique_ptr<byte_stream> stream, std::shared_ptr<rpc::traffic> count,
              const limits& allowed = {})
       : net_(net), stream_(std::move(stream)), traffic_(std::move(count)), limits_(allowed) {}
 
-  // Reads from now on. In the network's thread.
+  // Starts reading. Call it in the network's thread.
   void start(connection_handlers handlers);
 
   enum class urgency {
-    now,    // tried at once, in the calling thread
-    batch,  // by the network's thread, together with what else is there by then
+    now,    // written at once, in the calling thread, if possible
+    batch,  // written by the network's thread, together with the rest of the queue
   };
 
   void notify(rpc::method what, rpc::message&& message, urgency when = urgency::batch);
-  // Fails at once when the connection is closed, or the message is more than a peer takes.
+  // Fails at once if the connection is closed or the message is larger than a peer accepts.
   void request(rpc::method what, rpc::message&& message, reply_handler handler);
 
-  // Tells the peer why, if it still can, and closes.
+  // Tells the peer why, if that is still possible, and closes.
   void close(const error& why);
-  // At once, without a word or with one, in the network's thread.
+  // Close at once, without and with telling the peer why. In the network's thread.
   void abandon(const error& why) { close_now(why, false); }
   void leave(const error& why) { close_now(why, true); }
-  // When something last arrived.
+  // The time when bytes last arrived.
   time_point last_heard() const { return time_point(duration(heard_.load(std::memory_order_relaxed))); }
-  // After a pause of this process itself, in which nothing could be heard.
+  // Counts the peer as heard now. Used after this process was suspended and could hear nothing.
   void forgive() { heard_.store(net_.now().time_since_epoch().count(), std::memory_order_relaxed); }
 
  private:
@@ -123,11 +126,11 @@ class connection : public std::enable_shared_from_this<connection> {
 
   void send(frame_header header, rpc::message&& message, urgency when);
 
-  // With the lock.
+  // Requires: the lock is held.
   bool all_written_now();
 
   static std::size_t size_of(const queued& q);
-  // What is left of it.
+  // The bytes of a queued message that are not yet written.
   static std::vector<asio::const_buffer> buffers_of(const queued& q);
   static void append_buffers(std::vector<asio::const_buffer>& parts, const queued& q);
   void count_written(std::size_t bytes);
@@ -138,22 +141,23 @@ class connection : public std::enable_shared_from_this<connection> {
 
   awaitable<void> read(std::shared_ptr<connection> self);
 
-  // Small things come through a buffer, so that many of them cost one read; the rest of a large one is read in place.
+  // Reads exactly `into`. Small reads are served from a buffer, so that many of them cost one system call; the rest of
+  // a large one is read in place.
   awaitable<void> fill(std::span<std::byte> into);
   awaitable<void> skip(std::uint64_t bytes);
   void heard(std::size_t n);
 
-  // Null for what nobody waits for.
+  // Returns null for an answer that no request waits for.
   std::unique_ptr<incoming> open(const frame_header& h, std::string& control);
   static std::unique_ptr<incoming> checked(std::unique_ptr<incoming> message, const frame_header& h);
-  // An answer that cannot be read, or of which not all arrives, fails its request too.
+  // Opens an answer. An answer that cannot be read, or that arrives incomplete, also fails its request.
   std::unique_ptr<incoming> open_reply(reply_handler& handler, const envelope& e, const frame_header& h);
   void fail_by(reply_handler& handler, const std::string& control);
   std::optional<reply_handler> take_waiting(std::uint64_t id);
 
   // ---- end
 
-  // In the network's thread.
+  // Call these in the network's thread.
   void close_now(const error& why, bool tell);
   void say_goodbye(const error& why);
 
@@ -167,7 +171,7 @@ class connection : public std::enable_shared_from_this<connection> {
   std::vector<std::byte> inbox_ = std::vector<std::byte>(std::size_t{1} << 16);
   std::size_t at_ = 0, end_ = 0;
   bool over_ = false;
-  std::optional<reply_handler> half_answered_;  // of the request whose answer is being read
+  std::optional<reply_handler> half_answered_;  // handler of the request whose answer is being read
 
   mutable std::mutex mutex_;  // never held while a handler is called
   std::deque<queued> queue_;

@@ -57,7 +57,7 @@ PINION_DECL void connection::send(frame_header header, rpc::message&& message, u
   if (closed_) return;
   traffic::add(traffic_->messages_sent);
   queue_.push_back({header, std::move(message)});
-  if (writing_) return;  // whoever writes takes it along
+  if (writing_) return;  // the thread that is writing will send it
   if (when == urgency::now && all_written_now()) return;
   writing_ = true;
   net_.post([self = shared_from_this()] { self->net_.spawn(self->write(self)); });
@@ -131,7 +131,7 @@ PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<c
 
 PINION_DECL awaitable<void> connection::read([[maybe_unused]] std::shared_ptr<connection> self) {
   std::optional<error> failed;
-  bool ours = false;  // is it the peer who did something wrong?
+  bool ours = false;  // did this side refuse something? then the peer is told why
   try {
     while (!over_) {
       frame_header h;
@@ -260,7 +260,7 @@ PINION_DECL void connection::close_now(const error& why, bool tell) {
     stream_->close();
   }
   over_ = true;
-  const auto handlers = std::exchange(handlers_, {});  // lets go of whoever owns this
+  const auto handlers = std::exchange(handlers_, {});  // releases the owner of this connection
   if (const auto half = std::exchange(half_answered_, std::nullopt)) half->failed(handlers.explain(why));
   for (const auto& [id, handler] : lost) handler.failed(handlers.explain(why));
   if (handlers.closed) handlers.closed(why);

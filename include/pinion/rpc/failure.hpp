@@ -1,4 +1,4 @@
-// An error on the wire: the same object arrives at the other side.
+// Errors on the wire: the receiver gets an equal object.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace pinion { inline namespace v0 {
 
-// A code that this program does not know comes out as `unknown`.
+// An error code unknown to this program is read as `unknown`.
 void save(rpc::writer& a, const error& e);
 void load(rpc::reader& a, error& e);
-// An error has no blank value to load into.
+// This overload exists because an error has no default value to read into.
 void load(rpc::reader& a, std::optional<error>& maybe);
 
 namespace rpc {

@@ -1,4 +1,4 @@
-// What stands before every message: 32 bytes, little-endian.
+// The header before every message: 32 bytes, little-endian.
 #pragma once
 
 #include <bit>
@@ -11,37 +11,38 @@
 namespace pinion { inline namespace v0 { namespace rpc {
 
 enum class frame_kind : std::uint8_t {
-  hello,    // of the handshake
-  request,  // is answered by a reply or a failure of the same id
+  hello,    // part of the handshake
+  request,  // answered by a reply or failure with the same id
   reply,
   failure,  // carries an error
-  notice,   // is not answered
-  goodbye,  // the sender closes, and says why
+  notice,   // not answered
+  goodbye,  // the sender closes the connection, and says why
 };
 
 using method = std::uint16_t;
 
+// The header as it is on the wire. Reserved fields are 0.
 struct frame_header {
   std::uint16_t magic = expected_magic;
   frame_kind kind{};
   std::uint8_t reserved = 0;
   rpc::method method = 0;
   std::uint16_t reserved2 = 0;
-  std::uint64_t id = 0;       // of the request
-  std::uint64_t control = 0;  // bytes of the archive that follows
-  std::uint64_t payload = 0;  // bytes behind it
+  std::uint64_t id = 0;       // id of the request
+  std::uint64_t control = 0;  // number of bytes of the control part, which follows
+  std::uint64_t payload = 0;  // number of bytes of the payload, which follows the control part
 
   static constexpr std::uint16_t expected_magic = 0x4e50;  // "PN"
 };
 static_assert(sizeof(frame_header) == 32 && std::endian::native == std::endian::little);
 
-// How much a peer may announce; checked before anything is allocated.
+// The lengths that a peer may announce, checked before anything is allocated.
 struct limits {
   std::uint64_t control = std::uint64_t{256} << 20;
   std::uint64_t payload = std::uint64_t{64} << 30;
 };
 
-// The part of a message that is larger than is allowed.
+// A part of a message that exceeds its limit.
 struct excess {
   const char* part;
   std::uint64_t bytes, limit;
@@ -50,7 +51,8 @@ std::optional<excess> excess_of(std::uint64_t control, std::uint64_t payload, co
 
 void check(const frame_header& h, const limits& allowed);
 
-// Why a message is not sent: its peer would close the connection, at the cost of everybody who uses it.
+// Returns the error of a message that is too large for any peer. It is refused here, since the peer would close the
+// connection for everyone who uses it.
 std::optional<error> too_large_to_send(std::uint64_t control, std::uint64_t payload);
 
 }}}  // namespace pinion::v0::rpc

@@ -1,4 +1,4 @@
-// A limit on how long a stream may take for something.
+// A time limit on the use of a stream.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-// Closes the stream at that time, unless it goes before. Used by the network's thread; the stream outlives it.
+// Closes the stream at `when`, unless it is destroyed before. Used by the network's thread; the stream must outlive it.
 class fuse {
  public:
   fuse(network& net, byte_stream& stream, time_point when);

@@ -1,4 +1,4 @@
-// The first words on a connection: who is there, and whether both know the key.
+// The first messages on a connection: the two sides name themselves and prove that they know the key.
 //
 //   client                                   server
 //     |  hello: version, lane, who, whom, nonce |
@@ -27,14 +27,14 @@ inline constexpr std::uint32_t protocol_version = 1;
 
 enum class lane : std::uint8_t { data, control };
 
-// What the two sides of a connection say of themselves.
+// The statements of the two sides of a connection about themselves.
 struct hello {
   std::uint32_t version = protocol_version;
   rpc::lane lane{};
-  std::uint64_t channel = 0;  // the same for both lanes of a channel
+  std::uint64_t channel = 0;  // equal for both lanes of a channel
   std::string from;           // "/job:worker/replica:0/task:1", or "" for a client that is no task
   std::uint64_t incarnation = 0;
-  std::string to;  // the task it expects here; "" takes whoever it is
+  std::string to;  // the task it expects here; "" accepts any
   std::string nonce;
   template <class A>
   void serialize(A& a) {
@@ -51,26 +51,26 @@ struct welcome {
   }
 };
 
-// A task, as others know it. An incarnation is one life of it: a random number, never 0.
+// A task as others know it. An incarnation is one life of the process, a random number other than 0.
 struct identity {
   std::string name;
   std::uint64_t incarnation = 0;
-  std::string key;  // shared; empty: none
+  std::string key;  // the shared key; empty: none
 };
 
 namespace detail {
 
-// The text of which a side gives a proof.
+// The text over which a side computes its proof.
 std::string statement(std::string_view side, const hello& h, const welcome& w);
-// One of another size could hold what belongs to its neighbours in the statement.
+// Throws unless the nonce has its fixed size: one of another size could imitate its neighbours in the statement.
 void check_nonce(const std::string& theirs, const std::string& who);
 
 }  // namespace detail
 
-// Throws what the server refuses with, or why this side refuses the server.
+// Performs the client's side. Throws the server's refusal, or the reason why this side refuses the server.
 awaitable<welcome> greet(byte_stream& stream, hello mine, std::string key, std::string address);
 
-// Throws after it has told the client why.
+// Performs the server's side. If it refuses, it tells the client why and then throws.
 awaitable<hello> receive_guest(byte_stream& stream, identity me);
 
 }}}  // namespace pinion::v0::rpc

@@ -20,7 +20,7 @@ inline awaitable<void> read_exactly(byte_stream& stream, std::span<std::byte> in
   }
 }
 
-// A frame of the handshake; throws the failure if that is what comes.
+// Reads a frame of the handshake; throws the error if it is a failure.
 inline awaitable<std::string> hear(byte_stream& stream) {
   frame_header h;
   co_await read_exactly(stream, {reinterpret_cast<std::byte*>(&h), sizeof h});

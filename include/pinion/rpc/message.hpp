@@ -1,4 +1,4 @@
-// A message on its way out: an archive of what it says, and the bytes it only points to.
+// An outgoing message: the archive of its values, and references to bytes that are sent as they are.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-// Owns its control part, and shares what owns its payload.
+// A message. It owns its control part and shares the ownership of its payload.
 struct message {
   std::string control;
   std::vector<part> parts;
@@ -24,13 +24,13 @@ message encode(const M& value) {
   out(value);
   return {std::move(out.control), std::move(out.parts)};
 }
-// Reads a value that is all of a message.
+// Reads a value, and checks that nothing follows it.
 template <class M>
 void read_all(reader& in, M& value) {
   in(value);
   in.finish();
 }
-// A message without payload.
+// Reads a message that has no payload.
 template <class M>
 M decode(std::string_view control) {
   M value;

@@ -1,4 +1,4 @@
-// Knowing each other: a shared key, proven by both sides without being sent.
+// Mutual authentication by a shared key, which both sides prove to know without sending it.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,18 @@ inline constexpr std::size_t nonce_size = 16, proof_size = 32;
 
 std::uint64_t random_number();
 
-// Random bytes, used once.
+// Returns random bytes that are used once.
 std::string nonce();
 
-// HMAC-SHA256 (RFC 2104) of what both sides know of this connection; empty without a key, and only then: throws
-// internal where OpenSSL refuses it (SHA-256 switched off by a policy, a key beyond 2 GiB), since two empty proofs are
-// equal.
+// Returns the HMAC-SHA256 (RFC 2104) of a statement that both sides know; empty if and only if there is no key. Throws
+// internal if OpenSSL refuses to compute it (SHA-256 disabled by policy, a key beyond 2 GiB), since two empty proofs
+// would be equal.
 std::string proof(std::string_view key, std::string_view statement);
 
-// What a side is told that has another key than the task it speaks to, or only one of them has any.
+// Returns the error for a side whose key differs from the task's, or if only one of the two has a key.
 error wrong_key(const std::string& task, bool has, bool given);
 
-// In a time that does not depend on where they differ.
+// Compares two proofs in a time that does not depend on where they differ.
 inline bool same_proof(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }

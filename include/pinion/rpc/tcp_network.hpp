@@ -1,4 +1,4 @@
-// The network of this machine: TCP over Asio, one thread for all of this process.
+// The network over TCP (Asio), with one thread for the whole process.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,8 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-// The one of this process; made when it is first asked for, gone when nobody holds it: then its thread is joined.
+// Returns the network of this process, made on first use. It is destroyed, and its thread joined, when the last
+// reference goes.
 std::shared_ptr<network> tcp_network_of_this_process();
 
 }}}  // namespace pinion::v0::rpc

@@ -25,7 +25,7 @@ struct all_at_once {
   }
 };
 
-// Programs that this process starts must not hold its ports and connections.
+// Programs that this process starts must not inherit its ports and connections.
 inline void keep_from_children(int socket) {
   ::fcntl(socket, F_SETFD, FD_CLOEXEC);
 }
@@ -39,10 +39,10 @@ class tcp_stream final : public byte_stream {
   explicit tcp_stream(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {
     asio::error_code ignored;
     keep_from_children(socket_.native_handle());
-    socket_.native_non_blocking(true, ignored);  // before threads share it
+    socket_.native_non_blocking(true, ignored);  // set before threads share the socket
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket_.set_option(asio::socket_base::keep_alive(true), ignored);
-    // Heartbeats notice a dead peer first; this only makes the system let go of what was sent to it.
+    // Heartbeats notice a dead peer earlier. This makes the system drop the bytes that were sent to it.
     const int user_timeout_ms = 30000;
     ::setsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout_ms, sizeof user_timeout_ms);
     const auto peer = socket_.remote_endpoint(ignored);
@@ -65,7 +65,7 @@ class tcp_stream final : public byte_stream {
     }
   }
   std::size_t write_now(std::span<const asio::const_buffer> parts) override {
-    asio::error_code failed;  // write() will meet it again, and tell
+    asio::error_code failed;  // write() will fail with the same error, and report it
     return socket_.write_some(parts, failed);
   }
   void close() noexcept override {
@@ -152,8 +152,8 @@ class tcp_listener final : public listener {
   std::string address_;
 };
 
-// Its thread polls for about 30 us after something happened, yielding, before it blocks: a sleeping thread takes as
-// long to wake as a small message takes to go round.
+// The thread polls for about 30 us after an event, yielding, before it blocks: waking a sleeping thread takes as long
+// as the round trip of a small message.
 class tcp_network final : public network {
  public:
   tcp_network() : work_(asio::make_work_guard(context_)), thread_([this] { run(); }) {}
@@ -190,7 +190,7 @@ class tcp_network final : public network {
         to = *found.begin();
       }
       co_await socket->async_connect(to, asio::use_awaitable);
-      if (socket->local_endpoint() == socket->remote_endpoint())  // TCP allows it, where the port is one for clients
+      if (socket->local_endpoint() == socket->remote_endpoint())  // TCP can connect an ephemeral port to itself
         throw error(errc::unavailable, "cannot connect to " + address + ": nobody listens there");
     } catch (const asio::system_error& e) {
       if (*late) throw error(errc::deadline_exceeded, "nothing answered at " + address);

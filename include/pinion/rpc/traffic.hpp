@@ -1,4 +1,4 @@
-// What goes over the wires of one task, counted.
+// Counters of the traffic of one task.
 #pragma once
 
 #include <atomic>
@@ -8,12 +8,12 @@
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-// Written by the connections of a server or session; read by anybody.
+// Counters that the connections of a server or session update, and any thread may read.
 struct traffic {
   std::atomic<std::uint64_t> bytes_sent{0}, bytes_received{0};
   std::atomic<std::uint64_t> messages_sent{0}, messages_received{0};
-  std::atomic<std::uint64_t> writes{0};    // calls that hand bytes to the system: messages share them
-  std::atomic<std::uint64_t> requests{0};  // sent: each is a round trip
+  std::atomic<std::uint64_t> writes{0};    // write calls to the system; one call may carry several messages
+  std::atomic<std::uint64_t> requests{0};  // requests sent; each is a round trip
 
   static void add(std::atomic<std::uint64_t>& counter, std::uint64_t n = 1);
 };

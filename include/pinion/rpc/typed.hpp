@@ -1,4 +1,4 @@
-// Messages as types: a struct with `serialize` and a method number goes out, or comes in, as itself.
+// Sends and receives structs as messages: a struct with `serialize` and a method number is a message type.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,8 @@ class typed_incoming final : public incoming {
 
 }  // namespace detail
 
-// A message as it came: opened by whoever has the time. Large ones take seconds to read, and the network's thread has
-// others to serve. Its payload is copied once more than that of one which is read on arrival.
+// A received message that is not yet decoded. Large messages take seconds to read, so another thread opens them and the
+// network's thread goes on. Its payload is copied once more than that of a message that is read on arrival.
 template <class M>
 class sealed {
  public:
@@ -49,7 +49,7 @@ class sealed {
 
   std::size_t size() const { return control_.size() + bytes_; }
   std::span<std::byte> room() const { return {payload_.get(), bytes_}; }
-  // Once. Throws as a reader does.
+  // Decodes the message; call it once. Throws error(data_loss) for a malformed message.
   M open() {
     M message;
     reader in(control_, bytes_);
@@ -87,22 +87,22 @@ class sealed_incoming final : public incoming {
 
 }  // namespace detail
 
-// Delivers a message unread.
+// Delivers a message without reading it.
 template <class M, class Deliver>
 std::unique_ptr<incoming> receive_sealed(const envelope& e, Deliver deliver) {
   return std::make_unique<detail::sealed_incoming<M, Deliver>>(e, std::move(deliver));
 }
 
-// More than this takes longer to read than the network's thread should take for one.
+// Control parts longer than this, in bytes, take the network's thread too long to read.
 inline constexpr std::size_t long_control = std::size_t{64} << 10;
 
-// Reads a message now, and delivers it when its payload is there.
+// Reads a message now, and delivers it when its payload has arrived.
 template <class M, class Deliver>
 std::unique_ptr<incoming> receive(const envelope& e, Deliver deliver) {
   return std::make_unique<detail::typed_incoming<M, Deliver>>(e, std::move(deliver));
 }
 
-// Asks a task: done(reply, null) or done({}, error), once.
+// Sends a request; calls done(reply, null) or done({}, error), once.
 template <class Reply, class Request>
 void call(channel& to, lane by, const Request& request, std::function<void(Reply, const error*)> done) {
   to.request(by, Request::method, encode(request),
@@ -113,7 +113,7 @@ void call(channel& to, lane by, const Request& request, std::function<void(Reply
               .failed = [done](const error& why) { done(Reply{}, &why); }});
 }
 
-// An answer that was read on arrival, or is still to be: a long one without payload.
+// An answer that was read on arrival or, if it is long and has no payload, is read by take().
 template <class Reply>
 struct reply_to_read {
   Reply value{};
@@ -121,7 +121,7 @@ struct reply_to_read {
   Reply take() { return unread ? unread->open() : std::move(value); }
 };
 
-// Calls as call() does; done() gets the reply unread, to be read where there is time for that.
+// Sends a request as call() does, but done() gets an answer that it may read later, in another thread.
 template <class Reply, class Request>
 void call_at_leisure(channel& to, lane by, const Request& request,
                      std::function<void(reply_to_read<Reply>, const error*)> done) {
@@ -135,7 +135,7 @@ void call_at_leisure(channel& to, lane by, const Request& request,
               .failed = [done](const error& why) { done({}, &why); }});
 }
 
-// The answer to a request that has none.
+// The reply to requests that return no value.
 struct nothing {
   template <class A>
   void serialize(A&) {}

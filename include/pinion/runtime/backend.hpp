@@ -1,4 +1,4 @@
-// What stands behind a session: one interface for this process and for a cluster.
+// The backend of a session: one interface for sessions of this process and sessions on a cluster.
 #pragma once
 
 #include <memory>
@@ -17,42 +17,44 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// A step made ready; kept by callables. Belongs to the backend that made it.
+// A step that is ready to run. Owned by the backend that made it.
 class prepared_step {
  public:
   virtual ~prepared_step() = default;
 };
 
-// Thread-safe. Owned by its session.
+// The implementation of a session. Owned by its session; links share it while they run a step. Thread-safe.
 class session_backend {
  public:
   virtual ~session_backend() = default;
   // Compiles a step, or finds it compiled.
   virtual std::shared_ptr<prepared_step> prepare(const step_signature& signature) = 0;
-  // Runs it; feeds and results are host tensors in the order of the signature. Null, or where to write it down. The
-  // first failure is thrown.
+  // Runs a prepared step. Feeds and results are host tensors in the order of the signature, except for feeds that
+  // signature.feed_devices places elsewhere. Records the step in `trace` unless it is null. Throws the first failure.
   virtual void run(prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results,
                    step_trace* trace) = 0;
   virtual pinion::plan plan(const step_signature& signature) = 0;
   virtual std::vector<device_info> list_devices() = 0;
   virtual pinion::measured_costs measured_costs() = 0;
-  // A host tensor in the memory of the first device that a spec fits, and that one's name: "" where the value needs no
-  // copy to be there.
+  // Copies a host tensor to the memory of the first device that fits, and returns the device's name; the name is "" if
+  // no copy is needed.
   virtual std::pair<any_tensor, std::string> to_device(const any_tensor& value, const device_spec& where) = 0;
-  // Fails what runs, and waits for nothing; what comes runs.
+  // Fails the running steps and waits for nothing; later steps run.
   virtual void cancel_steps(const error& why) = 0;
-  // Cancels what runs, waits for it, and refuses what comes, with a word on the line that closed it first.
+  // Cancels the running steps, waits for them, and refuses later calls with an error that names the line `where` of the
+  // first close().
   virtual void close(source_location where) = 0;
 };
 
-// What fills the scheme pinion:// ; null where no unit of the program includes <pinion/distributed.hpp>.
+// The functions behind the target scheme pinion://, entered by <pinion/distributed.hpp>; null if no source file of the
+// program includes it.
 struct remote_scheme {
   std::unique_ptr<session_backend> (*make_session)(const session_options&, graph&) = nullptr;
   void (*reset)(const std::string& address, const std::vector<std::string>& containers,
                 const security_options&) = nullptr;
 };
 remote_scheme& remote_sessions();
-// The same for a target, whose form it checks.
+// Returns remote_sessions() for a target, after checking its form.
 const remote_scheme& remote_scheme_of(const std::string& target);
 
 }}}  // namespace pinion::v0::runtime

@@ -1,4 +1,4 @@
-// The partitions of a step that run in one task, ready to run as often as wanted.
+// The partitions of a step that run in one task, compiled once and run any number of times.
 #pragma once
 
 #include <functional>
@@ -12,22 +12,23 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// Immutable but for the memory that its runs use again; any number of runs may be under way at once. Refers to its task
-// and graph, which outlive it; kernels are kept by the session.
+// A compiled step. Immutable except for the memory that runs reuse; any number of runs may be under way at once. Refers
+// to its task and graph, which outlive it; the session keeps the kernels of stateful ops.
 class compiled_step {
  public:
-  // The device of a partition is an index into the task's. `bodies` makes nodes with bodies ready.
+  // The device of each partition is an index into the task's devices. `bodies` compiles nodes with bodies.
   compiled_step(std::vector<partition> parts, const graph& g, runtime::task& on, session_kernels& kernels,
                 const std::shared_ptr<body_compiler>& bodies);
 
-  // Returns when it has ended, at the state's deadline at the latest if what runs then can be cancelled.
+  // Runs the step and returns when it has ended, at the latest at state.deadline if the running kernels can be
+  // cancelled.
   void run(step_state& state);
 
-  // Does run() do all of it in the calling thread, without waiting for anybody?
+  // Does run() do everything in the calling thread, without waiting for others?
   bool runs_in_order() const { return parts_.empty() || (!waits_ && !worth_sharing(*parts_[0])); }
 
-  // Begins in this thread; `done` is called once, in any thread, when every partition has ended. Whoever calls keeps
-  // the state and this alive until then.
+  // Starts the step in this thread. `done` is called once, in any thread, when every partition has ended; until then
+  // the caller keeps the state and this object alive.
   void start(step_state& state, std::function<void()> done);
 
  private:
@@ -40,7 +41,7 @@ class compiled_step {
 
   runtime::task& task_;
   std::vector<std::unique_ptr<executable>> parts_;
-  bool waits_ = false;  // for another partition or a stream: then it cannot run in one go
+  bool waits_ = false;  // waits for another partition or a stream, so it cannot run in one go
   std::mutex mutex_;
   std::vector<std::unique_ptr<step_memory>> idle_;
 };

@@ -1,4 +1,4 @@
-// How long each node of a session takes, written down while its steps run.
+// Records how long each node of a session takes.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,8 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// Thread-safe. Outlives the kernels that report to it, and what they have put into streams.
+// The measurements of a session. Thread-safe. It outlives the kernels that report to it, and the work they gave to
+// streams.
 class cost_recorder {
  public:
   void add(const std::string& node, std::string_view device_type, std::chrono::steady_clock::duration took);
@@ -26,8 +27,8 @@ class cost_recorder {
   measured_costs costs_;
 };
 
-// A kernel with a clock around it. On a device with a stream the clock runs there, from when the stream reaches the
-// kernel until it is behind it. A kernel that waits for somebody else is not timed.
+// Wraps a kernel and times it. On a device with a stream the time runs from when the stream reaches the kernel until it
+// has finished it. A kernel that waits for something else is not timed.
 class timed_kernel final : public kernel {
  public:
   timed_kernel(std::shared_ptr<kernel> inner, std::shared_ptr<cost_recorder> into)

@@ -1,4 +1,4 @@
-// The session of one process: it places, compiles and runs steps on a task of its own.
+// The backend of a session in one process: it places, compiles and runs steps on a task of its own.
 #pragma once
 
 #include <condition_variable>
@@ -21,6 +21,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
+// A session of this process. Owned by pinion::session; refers to the graph, which must outlive it. Thread-safe.
 class direct_session final : public session_backend {
  public:
   direct_session(const session_options& options, graph& g);
@@ -40,19 +41,19 @@ class direct_session final : public session_backend {
   std::vector<device_info> list_devices() override;
 
   void cancel_steps(const error& why) override;
-  // Waits, however long, for kernels that run and do not look whether they are cancelled: they use what is freed here.
+  // Waits without limit for kernels that ignore their cancellation, since they use the memory that is freed here.
   void close(source_location where) override;
 
  private:
   struct ready_step final : prepared_step {
     template <class... A>
     explicit ready_step(A&&... a) : compiled(std::forward<A>(a)...) {}
-    std::shared_ptr<const pinion::graph> graph;  // of its own, where it was optimized
-    std::vector<output> fetches;                 // in the session's graph, as the next
+    std::shared_ptr<const pinion::graph> graph;  // the step's own graph, if it was optimized
+    std::vector<output> fetches;                 // fetches and targets have ids of the session's graph
     std::vector<node_id> targets;
     compiled_step compiled;
   };
-  // A step that is being made by one thread, until it is ready or has failed. Guarded by the lock.
+  // A step that one thread makes, until it is ready or has failed. Guarded by mutex_.
   struct kept_step {
     std::shared_ptr<ready_step> ready;
     std::optional<error> failed;
@@ -62,12 +63,12 @@ class direct_session final : public session_backend {
 
   void log_devices() const;
 
-  // A graph may be built when its session is there.
+  // Starts the libraries of ops that were added to the graph after the session was made.
   void start_libraries_of_new_nodes();
 
   void expect_open() const;
   const graph& expect_graph() const;
-  // A thread that makes something with what belongs to the session, without the lock: close() waits for it.
+  // Marks a thread that uses the session's members without the lock; close() waits for it.
   class at_work {
    public:
     explicit at_work(direct_session& of);
@@ -77,7 +78,7 @@ class direct_session final : public session_backend {
    private:
     direct_session& of_;
   };
-  // A step between its beginning and its end, however it ends: close() waits for it.
+  // Marks a step as running until it ends in any way; close() waits for it.
   class under_way {
    public:
     under_way(direct_session& of, step_state& state, const ready_step& step);
@@ -88,7 +89,7 @@ class direct_session final : public session_backend {
     direct_session& of_;
     step_state& state_;
   };
-  // Requires: the lock.
+  // Requires, for this and the next: mutex_ is held.
   std::string what_runs() const;
   std::string names_of(const ready_step& step) const;
 
@@ -119,13 +120,13 @@ class direct_session final : public session_backend {
       std::make_shared<session_bodies>(task_, kernels_, options_.allow_soft_placement);
   std::atomic<std::int64_t> next_step_{1};
 
-  // Steps of different signatures are placed one after the other, since where a node is holds for all of them, and
-  // compiled side by side.
+  // Steps of different signatures are placed one after the other, since the place of a node holds for all of them; they
+  // are compiled concurrently.
   std::mutex placing_;
   std::unordered_map<node_id, std::string> kept_;
-  node_id seen_ = 0;  // nodes from here on are new
+  node_id seen_ = 0;  // nodes with this id or a higher one are new
 
-  // Held for moments only, since each step takes it twice: never while something is placed, compiled or waited for.
+  // Held for moments only, since each step takes it twice; never while something is placed, compiled or waited for.
   std::mutex mutex_;
   std::condition_variable idle_, made_;
   bool closed_ = false;

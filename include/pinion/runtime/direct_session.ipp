@@ -111,7 +111,7 @@ PINION_DECL void direct_session::close(source_location where) {
 }
 
 PINION_DECL task_options direct_session::task_of(const session_options& o) {
-  // The caller works too, so one helper less than threads.
+  // The calling thread works too, so there is one helper less than threads.
   const auto helpers = [](int threads) {
     const int all = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
     return std::max(0, all - 1);

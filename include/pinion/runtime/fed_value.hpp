@@ -1,4 +1,4 @@
-// A value that may be fed to an expression of a dtype known to the compiler.
+// A value on its way into a step, converted at compile time to the dtype of the expression it is fed to.
 #pragma once
 
 #include <initializer_list>
@@ -9,9 +9,11 @@
 
 namespace pinion { inline namespace v0 {
 
-// Made in passing, by a feed or by the call of a callable: from a tensor of T, a vector, span or array of T and these
-// nested, nested braces, or a scalar that converts. A tensor is shared; all others are copied. Throws invalid_argument
-// where rows are ragged.
+// The argument type of feeds and callables; users do not name it. It converts from a tensor of T, a vector, span or
+// array of T and nested ones, nested braces, or a scalar that converts to T. A tensor is shared; every other source is
+// copied. Throws invalid_argument if rows differ in length.
+//
+//   sess.run({{X, {{1.f, 2.f}, {3.f, 4.f}}}, {rate, 0.1f}}, train);
 template <element T>
 class fed_value {
  public:

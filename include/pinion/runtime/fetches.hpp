@@ -1,4 +1,4 @@
-// What a step is asked for, and how its values come back.
+// The arguments of run() and the type of its result: which arguments can be fetched, and which of them yield a tensor.
 #pragma once
 
 #include <tuple>
@@ -21,16 +21,17 @@ struct variable_parts;
 
 namespace runtime {
 
-// Throw invalid_argument where an end was never assigned, or is of another graph; the sentence names it and its line.
+// These throw invalid_argument if the end was never assigned or belongs to another graph. The sentence names the node
+// and the line that made it.
 void check_owner(const any_expr& end, const graph* of);
 void check_owner(const any_variable& end, const graph* of);
 void check_owner(const operation& end, const graph* of);
 
-// What run() takes to fetch: an expression or variable, whose value comes back, or an operation, which yields nothing.
+// An argument of run(): an expression or variable, whose value is returned, or an operation, which returns nothing.
 template <class F>
 concept fetchable = dsl::graph_operand<F> || std::is_same_v<std::remove_cvref_t<F>, operation>;
 
-// One of these, by reference, until the step is asked for.
+// A type-erased reference to one fetched argument. It lives during the call of run() only, as the argument itself does.
 class fetch_end {
  public:
   fetch_end(const any_expr& e) : expression_(&e) {}
@@ -39,13 +40,14 @@ class fetch_end {
   template <dsl::partitioned P>
   fetch_end(const P& p) : parts_(&p.untyped()) {}
 
-  // Adds it to what a step of that graph is asked for. Throws invalid_argument for one of another graph, or of none.
+  // Adds the argument to the fetches or targets of a step. The first form throws invalid_argument if it belongs to
+  // another graph than `of`, or to none.
   void add_to(step_signature& s, const graph* of) const;
   void add_to(std::vector<any_expr>& fetches, std::vector<operation>& targets) const;
 
  private:
   void check_owner(const graph* of) const;
-  any_expr value() const;  // of what is no operation
+  any_expr value() const;  // requires that it is not an operation
 
   const any_expr* expression_ = nullptr;
   const any_variable* variable_ = nullptr;
@@ -53,6 +55,7 @@ class fetch_end {
   const dsl::variable_parts* parts_ = nullptr;
 };
 
+// The tuple of tensors that one fetched argument contributes: one for an expression or variable, none for an operation.
 template <class F>
 struct fetched {
   using type = std::tuple<>;
@@ -61,10 +64,11 @@ template <dsl::graph_operand F>
 struct fetched<F> {
   using type = std::tuple<tensor<dsl::value_of<F>>>;
 };
+// The tuple of all values of run(F...), in order.
 template <class... F>
 using fetched_tuple = decltype(std::tuple_cat(std::declval<typename fetched<F>::type>()...));
 
-// operations yield nothing; one fetch comes bare, several as a tuple
+// The result of run(): void without values, the tensor itself for one value, a tuple for several.
 template <class Tuple>
 auto bare(Tuple&& all) {
   if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 0)
@@ -75,7 +79,7 @@ auto bare(Tuple&& all) {
     return std::move(all);
 }
 
-// The values of some fetches, as run() yields them.
+// Converts the values of a step to the result of run(); operations take no value.
 template <fetchable... F>
 auto taken(std::vector<any_tensor> values) {
   return bare(take_tuple<fetched_tuple<F...>>(values));

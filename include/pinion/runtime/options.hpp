@@ -1,4 +1,4 @@
-// What a session is made with.
+// The options of a session.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,9 @@
 
 namespace pinion { inline namespace v0 {
 
-// Where lines of text go: a stream, which must outlive it, or a function.
+// A destination for lines of text: a stream, which must outlive the sink, or a function, which the sink copies. The
+// sink adds the newline for a stream; a function gets the line without one. It adds no lock: threads that write through
+// one sink call the function, or write to the stream, at the same time.
 class text_sink {
  public:
   text_sink() = default;
@@ -34,34 +36,39 @@ class text_sink {
   std::function<void(std::string_view)> write_;
 };
 
-// What proves to a task that it may be spoken to.
+// The credentials that a client or task presents to another task.
 struct security_options {
-  std::string key = {};  // shared by all tasks and clients of a cluster; empty: none, for loopback only
+  // one secret for all tasks and clients of a cluster; "": no key, which only loopback addresses accept
+  std::string key = {};
 };
 
+// The options of a session, copied when it is made. Options that describe devices and threads hold for a session of
+// this process; a session on a cluster uses those that each task's server was given in server_config.
+//
+//   pn::session sess({.graph = &g, .inter_op_threads = 1, .operation_timeout = std::chrono::seconds(5)});
 struct session_options {
-  std::string target = {};            // "" this process, or "pinion://host:port"
+  std::string target = {};            // "": this process; "pinion://host:port": the master on that task
   pinion::graph* graph = nullptr;     // null: the default graph of the thread that makes the session
-  bool allow_soft_placement = false;  // may a request that no device meets be loosened? (fallback, or strict)
-  any_placer placer = {};             // of this process; a task of a cluster has its own in server_config
-  bool record_costs = false;          // time every node, for session::measured_costs()
-  bool log_device_placement = false;  // a line per node when it is placed
-  text_sink placement_log = {};       // where; standard output if empty
-  int cpu_devices = 1;                // of this process; those of a cluster are in each task's server_config
-  int inter_op_threads = 0;           // for nodes beside each other; 0: one a core, 1: only the caller's
-  int intra_op_threads = 0;           // for loops inside a node; likewise
-  std::chrono::milliseconds operation_timeout{0};  // of one run(); 0: no limit
+  bool allow_soft_placement = false;  // if no device meets a request: true ignores parts of it, false throws
+  any_placer placer = {};             // decides the device of each node; a cluster's task has its own
+  bool record_costs = false;          // times every node, for session::measured_costs()
+  bool log_device_placement = false;  // writes a line per node when it is placed
+  text_sink placement_log = {};       // receives those lines; empty: standard output
+  int cpu_devices = 1;                // number of devices /cpu:0, /cpu:1, ...
+  int inter_op_threads = 0;           // threads that run independent nodes; 0: one per core, 1: the caller only
+  int intra_op_threads = 0;           // threads that share the loops inside a node; same rule
+  std::chrono::milliseconds operation_timeout{0};  // limit of one run(); 0: none; after it: deadline_exceeded
   std::vector<std::string> device_filters = {};
-  gpu_options gpu = {};                          // of this process; simulated GPUs only, so far
-  std::vector<sim::accelerator> simulated = {};  // pretend accelerators of the machine: /gpu:0, /gpu:1, ...
-  security_options security = {};                // towards the target
-  bool optimize = true;  // fold constants, share and join nodes of a step before it runs; values stay, up to rounding
+  gpu_options gpu = {};  // which of the simulated GPUs are visible, and how much memory they offer
+  std::vector<sim::accelerator> simulated = {};  // simulated accelerators: /gpu:0, /gpu:1, ...
+  security_options security = {};                // presented to the target
+  bool optimize = true;  // folds constants, shares and joins nodes of a step; values stay the same up to rounding
 };
 
-// Writes a line about placement to where the session wants it.
+// Writes a line about placement to the session's placement_log, or to standard output if that is empty.
 void log_placement(const session_options& options, const std::string& line);
 
-// "host:port" of "pinion://host:port"; throws invalid_argument for a target of another form.
+// Returns "host:port" of "pinion://host:port". Throws invalid_argument for a target of another form.
 std::string address_of_target(const std::string& target);
 
 }}  // namespace pinion::v0

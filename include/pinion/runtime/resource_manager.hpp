@@ -11,16 +11,17 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
+// The resources of one task. Owned by the task. Thread-safe.
 class local_resource_manager final : public resource_manager {
  public:
   std::shared_ptr<resource> find_or_create(const std::string& container, const std::string& name,
                                            const std::function<std::shared_ptr<resource>()>& make) override;
-  // Forgets the resources of a container; kernels that hold one keep it until they go.
+  // Forgets the resources of one container, or of all; kernels that hold one keep it alive.
   void clear(const std::string& container);
   void clear();
 
  private:
-  // Made once, under a lock of its own: others are found meanwhile.
+  // One resource. It is made once, under a lock of its own, so that others can be found meanwhile.
   struct kept_resource {
     std::mutex making;
     std::shared_ptr<resource> made;

@@ -1,4 +1,7 @@
-// The session: what a user runs a graph with.
+// The session runs parts of a graph: it feeds values, fetches results, and owns the state between steps.
+//
+//   pn::session sess;
+//   auto [loss_value, guess] = sess.run({{X, batch}, {Y, labels}}, loss, guesses);
 #pragma once
 
 #include <array>
@@ -24,7 +27,7 @@
 namespace pinion { inline namespace v0 {
 
 namespace runtime {
-// Makes the session of this process.
+// Makes the backend of a session that runs its steps on devices of this process.
 std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g);
 class prepared_call;
 }  // namespace runtime
@@ -34,14 +37,15 @@ struct value_on_device;
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class device_tensor;
 
-// A session as those know it who may outlive it: threads that run its steps, callables, values on its devices. A value;
-// copies are the same. Thread-safe. Once the session is gone, what is asked of it throws failed_precondition.
+// A weak reference to a session, held by code that may outlive it: threads that run its steps, callables, values on its
+// devices. It is a value, keeps nothing alive, and its copies are equal. Thread-safe. After the session is gone, every
+// call through the link throws failed_precondition.
 class session_link {
  public:
   session_link() = default;
   explicit session_link(const session& s);
 
-  // They do what session::run and session::to_device do.
+  // These two do the work of session::run and session::to_device.
   void run(const operation& target) const;
   template <element T>
   device_tensor<T> to_device(const tensor<T>& value, const device_spec& where) const {
@@ -55,28 +59,35 @@ class session_link {
   friend class session;
   friend class runtime::prepared_call;
   value_on_device copy_on_device(const any_tensor& value, const device_spec& where) const;
-  // `who` needs it, and was made there.
+  // Returns the backend, or throws failed_precondition with a sentence that begins with `who` and names line `where`.
   std::shared_ptr<runtime::session_backend> expect(const std::string& who, const std::string& where = {}) const;
 
   graph_ref graph_;
   std::weak_ptr<runtime::session_backend> backend_;
 };
 
-// A value in the memory of a device, whatever its elements.
+// A value in the memory of a device, with its dtype known at run time only.
 struct value_on_device {
   any_tensor value;
-  std::string device;  // "" where it lies on the host, as for a CPU
-  session_link of;     // whose device that is
+  std::string device;  // "" if the value lies in host memory, as it does for a CPU
+  session_link of;     // the session that owns the device
 };
 
-// A value in the memory of a device, made by session::to_device, to be fed to steps of that session without a copy. A
-// value; copies share the memory, and keep it where they outlive the session.
+// A value that session::to_device has copied to a device, so that steps of that session take it without another copy.
+// It is a value type: copies share the device memory and keep it alive, even after the session is gone. Feeding it to
+// another session throws invalid_argument.
+//
+//   const auto there = sess.to_device(batch, "/gpu:0");
+//   sess.run({{X, there}}, loss);
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class device_tensor {
  public:
+  // The shape of the value, known without waiting for the copy.
   const pinion::shape& shape() const { return there_.value.shape(); }
-  // "" where it lies on the host, as for a CPU.
+  // The full name of the device; "" if the value lies in host memory, as it does for a CPU.
   const std::string& device() const { return there_.device; }
+  // Returns the value without its static dtype. Unless device() is "", its elements are not in host memory, and the
+  // program must not read them.
   const any_tensor& untyped() const { return there_.value; }
 
  private:
@@ -87,7 +98,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class device_tensor {
 };
 
 namespace runtime {
-// Is V nothing that could be fed to an dsl::expression of T?
+// V cannot be fed to an expression of T; such feeds are refused by a constructor whose message says why.
 template <class V, class T>
 concept misfit = !std::is_convertible_v<const V&, fed_value<T>> && !std::is_same_v<V, device_tensor<T>> &&
                  !std::is_same_v<V, any_tensor>;
@@ -96,12 +107,14 @@ template <class>
 using braced_for = dsl::braced;
 }  // namespace runtime
 
-// One value for one output of the graph: {X, batch}. The dtype is checked by the compiler, the shape when it runs.
+// A value for one expression of the graph: {X, batch}. The value takes the place of the expression, whose producer does
+// not run. The compiler checks the dtype; session::run checks the shape and throws invalid_argument if it does not fit.
+// A fed tensor is shared, not copied.
 struct feed {
   any_expr to;
   any_tensor value;
-  std::string device = {};  // on which it lies; "": on the host
-  session_link of = {};     // whose device that is
+  std::string device = {};  // the device that holds the value; "": host memory
+  session_link of = {};     // the session that owns the device
 
   template <dsl::graph_operand E>
   feed(const E& x, fed_value<dsl::value_of<E>> v) : feed(end_of(x), std::move(v).take()) {}
@@ -113,7 +126,7 @@ struct feed {
   feed(const E&, const V&);
   PINION_REFUSED_CONSTRUCTOR("these braces hold what does not convert to the dtype of what they are fed to")
   feed(const any_expr&, const dsl::braces&);
-  // Of a dtype known only when the program runs, and checked then.
+  // The dtype of this value is known at run time only; session::run throws invalid_argument if it is not that of `x`.
   feed(const any_expr& x, any_tensor v);
   feed(const any_expr& x, const value_on_device& v);
 
@@ -126,15 +139,18 @@ struct feed {
   }
 };
 
-// A step whose ends are known only when the program runs.
+// A step whose feeds and fetches are known at run time only.
+//
+//   const std::vector<pn::any_tensor> values = sess.run({.feeds = {{X, batch}}, .fetches = {loss}});
 struct run_request {
-  std::vector<feed> feeds = {};
-  std::vector<any_expr> fetches = {};
-  std::vector<operation> targets = {};
-  step_trace* trace = nullptr;  // where the step is written down, if it is to be
+  std::vector<feed> feeds = {};         // each expression at most once
+  std::vector<any_expr> fetches = {};   // values to return, in this order
+  std::vector<operation> targets = {};  // operations to run, which return nothing
+  step_trace* trace = nullptr;          // receives a record of the step; null: none is made
 };
 
-// The ends of a callable, made by pn::feeds, pn::fetches and pn::targets.
+// The feeds, fetches and targets of a callable: the arguments of session::make_callable, made by pn::feeds, pn::fetches
+// and pn::targets.
 template <class... T>
 struct feed_list {
   std::vector<any_expr> ends;
@@ -162,30 +178,46 @@ requires(std::is_convertible_v<const O&, operation>&&...) target_list targets(co
 template <class Feeds, class Fetches>
 class callable;
 
-// Runs parts of one graph on the devices of this process, or of a cluster. Owns its state (variables, compiled steps);
-// refers to its graph, which must outlive it. Thread-safe: steps run concurrently and share variables; but no thread
-// may build the graph meanwhile. Everything it throws is pn::error. Its destructor closes it.
+// Runs parts of one graph, on devices of this process or of a cluster.
+//
+// Ownership: a session owns its variables, queues and compiled steps. It refers to its graph, which must outlive it;
+// once the graph is gone, run() throws failed_precondition. The destructor closes the session.
+//
+// Threads: thread-safe. Steps of several threads run concurrently and share the variables. While steps run, no thread
+// may add to the graph.
+//
+// Errors: every failure is thrown as pn::error. The common codes are invalid_argument (a feed that does not fit, or an
+// expression of another graph), failed_precondition (the session is closed), cancelled (it was closed while the step
+// ran), deadline_exceeded (options.operation_timeout), and on a cluster unavailable and aborted (a task is gone, or was
+// restarted).
 class session {
  public:
+  // Makes a session of this process with the default graph of the calling thread and default options.
   session();
+  // Makes a session. A session on a cluster does not connect yet: its first call waits for the target. Throws
+  // invalid_argument for a target of another form than "pinion://host:port", or for options that the machine does not
+  // meet; failed_precondition for a target if no source file of the program includes <pinion/distributed.hpp>.
   explicit session(const session_options& options);
+  // Moving leaves the source closed; the session that is assigned to is closed. No other thread may use either
+  // meanwhile.
   session(session&&) noexcept;
   session& operator=(session&& other) noexcept;
-  // Steps that others run meanwhile, through a callable, are cancelled and waited for.
+  // Closes the session: steps that run meanwhile, through a callable, are cancelled and waited for.
   ~session();
 
-  // Runs what is fetched and what that needs. Expressions yield their values as tensors, operations yield nothing.
+  // Runs the fetched nodes and everything they depend on, and returns when all of it has ended. An expression or
+  // variable yields its value as a tensor, an operation yields nothing; several values are returned as a tuple.
   template <runtime::fetchable... F>
   auto run(const F&... fetches) {
     return run(std::initializer_list<feed>{}, fetches...);
   }
-  // The same with values for placeholders, or for any other expression, whose producer then does not run.
+  // Also feeds values to placeholders, or to any other expression; the producer of a fed expression does not run.
   template <runtime::fetchable... F>
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
     return runtime::taken<F...>(run_ends(nullptr, feeds, {fetches...}));
   }
-  // The same, and writes down what ran where and when. That costs some time; `trace` is what it was where the step
-  // fails.
+  // Also records in `trace` which node ran where and when, which takes some time. If the step fails, `trace` is
+  // unchanged.
   template <runtime::fetchable... F>
   auto run(step_trace& trace, const F&... fetches) {
     return runtime::taken<F...>(run_ends(&trace, {}, {fetches...}));
@@ -194,10 +226,14 @@ class session {
   auto run(step_trace& trace, std::initializer_list<feed> feeds, const F&... fetches) {
     return runtime::taken<F...>(run_ends(&trace, feeds, {fetches...}));
   }
-  // The same, untyped: yields what is fetched, in order.
+  // Runs a step known at run time only. Returns the fetched values in the order of request.fetches.
   std::vector<any_tensor> run(const run_request& request);
 
-  // A step prepared once and called often, typed: callable(batch, labels) gives a tuple of what it fetches.
+  // Prepares a step once, to be called often: callable(batch, labels) returns a tuple of the fetched values. The
+  // session keeps the step; the callable may outlive the session, but cannot be called then.
+  //
+  //   const auto step = sess.make_callable(pn::feeds(X, Y), pn::fetches(loss), pn::targets(train));
+  //   const auto [value] = step(batch, labels);
   template <class... X, class... F>
   callable<feed_list<X...>, fetch_list<F...>> make_callable(const feed_list<X...>& feeds,
                                                             const fetch_list<F...>& fetches,
@@ -206,9 +242,10 @@ class session {
     return {*this, feeds, fetches, targets, where};
   }
 
-  // A copy of a value in the memory of a device, for steps to come: to_device(batch, "/gpu:0"). It returns at once
-  // where the device has a stream, which copies before it runs those steps; for a CPU it is the value itself. Throws
-  // invalid_argument where no device of the session fits, or for text; unimplemented for a session on a cluster.
+  // Copies a value to the memory of the first device that fits `where`, for later steps: to_device(batch, "/gpu:0"). On
+  // a device with a stream it returns at once, and the stream copies before it runs those steps; on a CPU it shares the
+  // value. Throws invalid_argument if no device of the session fits or the elements are strings, unimplemented for a
+  // session on a cluster.
   template <element T>
   device_tensor<T> to_device(const tensor<T>& value, const device_spec& where) {
     return session_link(*this).to_device(value, where);
@@ -218,25 +255,30 @@ class session {
     return to_device(value, parse_device(where));
   }
 
-  // Where each node would go, and why, without running anything.
+  // Returns the device of each node that run() would need, with the reason, without running anything.
   template <runtime::fetchable... F>
   pinion::plan plan(const F&... fetches) {
     return plan_of({fetches...});
   }
 
-  // What the nodes of its steps took so far, for a cost model and to be kept in a file. Throws failed_precondition for
-  // a session that was not made with .record_costs, unimplemented for one on a cluster.
+  // Returns the measured time of each node in the steps so far, for a cost model or a file. Throws failed_precondition
+  // unless the session was made with .record_costs, unimplemented for a session on a cluster.
   pinion::measured_costs measured_costs();
 
+  // Returns the devices that steps may use; on a cluster those of all tasks that pass options.device_filters.
   std::vector<device_info> list_devices();
-  // Running steps fail with an error; the session stays open.
+  // Fails all running steps with the error `why`; the session stays open, and later steps run.
   void cancel_steps(const error& why);
-  // Cancels running steps and waits for them. Later calls throw failed_precondition; closing twice is harmless.
+  // Cancels the running steps, waits for them, and frees the state; on a cluster the variables stay with their tasks.
+  // Later calls throw failed_precondition, with the line `where`; closing twice is harmless. A kernel that ignores its
+  // cancellation is waited for without limit, on a cluster for 10 seconds.
   void close(source_location where = source_location::current());
+  // Returns the graph of the session; throws failed_precondition if it is gone.
   pinion::graph& graph() const { return *graph_; }
 
-  // Forgets the variables of some containers on every task of a cluster, or all of them, and closes the sessions of the
-  // target's master; others find their variables uninitialised.
+  // Forgets the variables of the named containers, or of all containers if none is named, on every task of a cluster,
+  // and closes the sessions of the target's master. Sessions of other masters then find their variables uninitialised.
+  // Waits up to 30 seconds for the target.
   static void reset(const std::string& target, const std::vector<std::string>& containers = {},
                     const security_options& security = {});
 
@@ -254,12 +296,12 @@ class session {
   const runtime::step_signature& checked(const runtime::step_signature& s) const;
 
   graph_ref graph_;
-  std::shared_ptr<runtime::session_backend> backend_;  // others hold it while they run a step
+  std::shared_ptr<runtime::session_backend> backend_;  // session links share it while they run a step
 };
 
 namespace runtime {
 
-// A prepared step, whatever its types: what a callable is over.
+// The untyped part of a callable.
 class prepared_call {
  public:
   prepared_call(const session& s, std::span<const any_expr> feeds, std::span<const any_expr> fetches,
@@ -271,13 +313,13 @@ class prepared_call {
   step_signature signature_;
   std::vector<any_expr> feeds_;
   source_location where_;
-  std::weak_ptr<prepared_step> step_;  // the session owns it: its memory is that of the session's devices
+  std::weak_ptr<prepared_step> step_;  // owned by the session, since its memory is that of the session's devices
 };
 
 }  // namespace runtime
 
-// A prepared step with typed arguments; thread-safe as the session is. Once its session, or the graph of what it feeds,
-// is gone, a call throws failed_precondition.
+// A prepared step with typed arguments, made by session::make_callable. Copyable; copies share the step. Thread-safe as
+// the session is. A call throws failed_precondition once the session, or the graph of a fed expression, is gone.
 template <class... X, class... F>
 class callable<feed_list<X...>, fetch_list<F...>> {
   template <class... V>
@@ -293,6 +335,8 @@ class callable<feed_list<X...>, fetch_list<F...>> {
            source_location where = source_location::current())
       : call_(s, feeds.ends, fetches.ends, targets.ends, where) {}
 
+  // Runs the step with one value per feed, in the order of pn::feeds; returns the values of pn::fetches. Throws what
+  // session::run throws.
   std::tuple<tensor<F>...> operator()(fed_value<X>... values) const {
     const std::array<any_tensor, sizeof...(X)> fed{std::move(values).take()...};
     auto results = call_(fed);
@@ -302,7 +346,8 @@ class callable<feed_list<X...>, fetch_list<F...>> {
   requires(!callable_with<V...>()) PINION_REFUSED(
       "a callable takes one value for each of its feeds, of its dtype: a pn::tensor, vector, span or nested braces")
   operator()(const V&...) const PINION_REFUSAL;
-  // Braces are of no type that the one above could have: a template, so that the one that runs is preferred.
+  // Braces have no type that the overload above could deduce. This one is a template so that the valid call is
+  // preferred.
   template <class = void>
   PINION_REFUSED("a callable takes one value for each of its feeds, and these braces hold what does not convert to it")
   operator()(const runtime::braced_for<X>&...) const PINION_REFUSAL;

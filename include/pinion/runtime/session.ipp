@@ -189,7 +189,7 @@ PINION_DECL std::vector<any_tensor> prepared_call::operator()(std::span<const an
   const auto backend = session_.expect("a call of a callable", to_string(where_));
   for (std::size_t i = 0; i < fed.size(); ++i) pinion::detail::check_feed(feeds_[i], fed[i]);
   auto step = step_.lock();
-  if (!step) step = backend->prepare(signature_);  // which says that the session is closed, where it is
+  if (!step) step = backend->prepare(signature_);  // throws if the session is closed
   std::vector<any_tensor> results(signature_.fetches.size());
   backend->run(*step, fed, results, nullptr);
   return results;

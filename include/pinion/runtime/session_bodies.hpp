@@ -1,4 +1,4 @@
-// Bodies of control flow as steps inside the steps of a session.
+// Compiles the bodies of control flow into steps that run inside the steps of a session.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// Places bodies by the simple placer on the devices of one task, where they prefer that of their node; kernels of
-// stateful ops are the session's. Refers to the task. Thread-safe.
+// Places bodies by the simple placer on the devices of one task, preferring the device of the node that owns the body.
+// Kernels of stateful ops are the session's. Refers to the task. Thread-safe.
 class session_bodies final : public body_compiler, public std::enable_shared_from_this<session_bodies> {
  public:
   session_bodies(task& on, std::shared_ptr<session_kernels> kernels, bool soft)

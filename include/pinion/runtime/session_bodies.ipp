@@ -11,7 +11,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
-// A compiled body. What it is fed lies on the device of its caller.
+// A compiled body. Its feeds are on the device of the calling node.
 class body_step final : public nested_step {
  public:
   template <class... A>
@@ -76,7 +76,7 @@ PINION_DECL placement session_bodies::place(const body& b, const step_signature&
                             .home = on.spec().with_type("").with_index(-1),
                             .soft = soft_,
                             .first = on.spec()};
-  for (const node_id id : problem.nodes)  // a variable is where it was first
+  for (const node_id id : problem.nodes)  // a variable keeps its first device
     if (b.graph[id].op == op::variable::name)
       if (const std::string at = op::find_variable(task_.services, b.graph[id])->device(); !at.empty())
         problem.kept.emplace(id, at);

@@ -1,4 +1,4 @@
-// What one task computes with: its devices, its state and its threads.
+// The devices, state and threads of one task.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,15 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
+// The name, devices and threads of a task.
 struct task_options {
   device_spec name = parse_device("/job:localhost/replica:0/task:0");
   int cpu_devices = 1;
   std::vector<sim::accelerator> simulated = {};
-  int inter_op_helpers = 0, intra_op_helpers = 0;  // threads beside those that call
+  int inter_op_helpers = 0, intra_op_helpers = 0;  // threads in addition to the callers
 };
 
-// Owned by a session or a server; outlives the steps that run on it. Thread-safe.
+// A task. Owned by a session or a server, and outlives the steps that run on it. Thread-safe.
 class task {
  public:
   explicit task(const task_options& o);
@@ -32,23 +33,23 @@ class task {
   std::vector<device_info> device_infos() const;
 
   std::vector<std::unique_ptr<devices::device>> devices;
-  local_resource_manager resources;  // variables live in the memory of devices
+  local_resource_manager resources;  // declared after devices, whose memory variables use
   thread_pool inter_op, intra_op;
   task_services services{&resources, &intra_op};
 };
 
-// The kernels of a session. Those of stateful ops live as long as it: a random op goes on where it was, whatever step
-// it runs in. Thread-safe.
+// The kernels of a session. Kernels of stateful ops live as long as the session: a random op continues its sequence in
+// whichever step it runs. Thread-safe.
 class session_kernels {
  public:
-  // With a recorder every kernel is timed.
+  // With a recorder, every kernel is timed.
   explicit session_kernels(std::shared_ptr<cost_recorder> recorder = nullptr) : recorder_(std::move(recorder)) {}
 
   std::shared_ptr<kernel> find_or_make(const kernel_setup& setup);
   void clear();
 
  private:
-  // Made once, under a lock of its own: what a kernel does when it is made is a matter of its op.
+  // One kernel. It is made once, under a lock of its own, since its constructor may do anything that its op requires.
   struct kept_kernel {
     std::mutex making;
     std::shared_ptr<kernel> made;

@@ -1,4 +1,4 @@
-// A session whose steps run on a cluster: the client of a master, in this process or another.
+// The backend of a session on a cluster: the client of a master, in this process or another.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// A channel of a client that is no task; closed, and no longer running, when it goes.
+// A channel of a client that is not a task. The destructor closes the channel and waits until the network has settled.
 struct client_way {
   client_way(const std::shared_ptr<rpc::network>& n, const std::string& address, const std::string& task,
              const security_options& security);
@@ -32,7 +32,8 @@ struct client_way {
   const std::shared_ptr<rpc::channel> way;
 };
 
-// A session at a master, as its client sees it. Calls block. Thread-safe.
+// The client's access to its session at a master. Calls block the calling thread; `until` limits
+// how long they wait for other tasks. Thread-safe.
 class session_port {
  public:
   virtual ~session_port() = default;
@@ -45,9 +46,10 @@ class session_port {
   virtual void close() = 0;
 };
 
+// Writes each notice as a line on standard error.
 void warn(const std::vector<std::string>& notices);
 
-// A master in this process is called, not written to.
+// A session at a master in this process, whose functions are called directly.
 class local_port final : public session_port {
  public:
   local_port(const std::shared_ptr<master>& m, session_settings settings)
@@ -62,13 +64,14 @@ class local_port final : public session_port {
   void close() override;
 
  private:
-  // Shared with a run, which may outlast the patience of whoever began it.
+  // Shared with the run, which may still go on when its caller has given up.
   struct outcome {
     countdown ended;
     run_result result;
     std::optional<error> failed;
   };
-  // A kernel that does not end holds nobody for ever: neither beyond the run's time, nor when the session was closed.
+  // Waits for the end of a run, but no longer than a grace period after its deadline or after the session was closed,
+  // since a kernel may not end.
   void await(outcome& out, patience until) const;
   static error stuck(errc code, const std::string& what);
   static constexpr std::chrono::seconds grace{2};
@@ -78,7 +81,7 @@ class local_port final : public session_port {
   const std::weak_ptr<master> master_;
 };
 
-// A master in another process.
+// A session at a master in another process, reached over a channel.
 class wire_port final : public session_port {
  public:
   wire_port(std::shared_ptr<rpc::network> net, const std::string& address, const security_options& security,
@@ -96,13 +99,14 @@ class wire_port final : public session_port {
   template <class Reply, class Request>
   Reply ask(const Request& request, patience until) {
     wait_options how{.what = {}, .until = until, .check = [this, before = cancellations()] { expect_wanted(before); }};
-    // A graph that may or may not have arrived would be of no use any more.
+    // An extension is not given up when steps are cancelled: a graph that may or may not have arrived could not be
+    // used.
     if constexpr (std::is_same_v<Request, extend_graph>) how.check = [this] { expect_open(); };
-    if (how.until) *how.until += std::chrono::seconds(1);  // the master's own error says more
+    if (how.until) *how.until += std::chrono::seconds(1);  // leaves time for the master's own error, which says more
     return ask_and_wait<Reply>(*to_.net, to_.way, request, std::move(how));
   }
   void expect_open() const;
-  // The master may be one that does not answer.
+  // Ends a wait when the session was closed, or its steps were cancelled since; the master itself may not answer.
   void expect_wanted(int cancellations_before) const;
   int cancellations() const;
   std::uint64_t left(patience until) const;
@@ -110,19 +114,21 @@ class wire_port final : public session_port {
   std::uint64_t session_ = 0;
   mutable std::mutex mutex_;
   bool closed_ = false;
-  int cancellations_ = 0;  // of what was under way then
+  int cancellations_ = 0;  // how often cancel_steps() was called
   std::optional<error> cancelled_by_;
 };
 
+// A session whose steps run on a cluster. Owned by pinion::session; refers to its graph. It keeps what its master was
+// told of the graph, and ships what the graph has gained before it makes a step. Thread-safe.
 class remote_session final : public runtime::session_backend {
  public:
-  // close() waits so long for calls under way; 0: it does not wait.
+  // close() waits this long for calls that still run; 0: it does not wait.
   remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net,
                  std::chrono::milliseconds patience_of_close = std::chrono::seconds(10));
   ~remote_session() override { close({}); }
 
-  // Steps that are there are found while others are made, and steps are made beside each other; of those that ask for
-  // one step, one makes it.
+  // Steps that exist are found while others are made. Steps of different signatures are made concurrently; of several
+  // threads that ask for the same step, one makes it.
   std::shared_ptr<runtime::prepared_step> prepare(const runtime::step_signature& signature) override;
 
   void run(runtime::prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results,
@@ -151,14 +157,15 @@ class remote_session final : public runtime::session_backend {
   patience deadline() const;
   void expect_open() const;
 
-  // Requires mutex_ held.
+  // Requires: mutex_ is held.
   void refuse_if_closed() const;
 
-  // The first call waits for the target.
+  // Returns the access to the master. The first call opens the session and waits for the target.
   std::shared_ptr<session_port> port(patience until);
   std::shared_ptr<session_port> open(patience until);
 
-  // Sends what the graph has gained since. Those who make steps meanwhile wait for it, since it is their graph too.
+  // Sends the master the nodes that the graph has gained. Other threads that make steps wait for it, since their steps
+  // need the same graph.
   void ship(patience until);
 
   const session_options options_;
@@ -167,10 +174,10 @@ class remote_session final : public runtime::session_backend {
   const std::string address_;
   const std::chrono::milliseconds patience_of_close_;
 
-  std::mutex shipping_;  // held while the master is told of nodes; guards what it was told of
+  std::mutex shipping_;  // held while the master is told of nodes; guards shipped_
   shipped shipped_;
 
-  const std::shared_ptr<users> calls_ = std::make_shared<users>();  // those under way; may outlast this
+  const std::shared_ptr<users> calls_ = std::make_shared<users>();  // calls that still run; may outlive this object
   std::mutex opening_;
   mutable std::mutex mutex_;
   bool closed_ = false;
@@ -179,11 +186,11 @@ class remote_session final : public runtime::session_backend {
   std::unordered_map<runtime::step_signature, std::shared_ptr<step_place>, runtime::signature_hash> steps_;
 };
 
-// Asks a task to stop, and waits until its port is free.
+// Asks a task to stop, and waits up to ten seconds until its port is free.
 void stop_remote(const std::shared_ptr<rpc::network>& net, const std::string& address, const std::string& task,
                  const security_options& security);
 
-// Asks a master to reset its cluster.
+// Asks a master to reset its cluster, and waits for it.
 void reset_remote(const std::shared_ptr<rpc::network>& net, const std::string& address,
                   const std::vector<std::string>& containers, const security_options& security);
 

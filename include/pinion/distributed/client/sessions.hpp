@@ -1,4 +1,4 @@
-// Fills the scheme pinion:// with sessions of clusters.
+// Registers the target scheme "pinion://", so that session_options::target may name a task of a cluster.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,12 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Makes a session at another task, or at a server of this process.
+// Makes the backend of a session whose master is at options.target: a task in another process, or a server of this one,
+// which is called directly. It refers to the graph, which must outlive it. Throws invalid_argument for a target of
+// another form; the first call, not this one, waits for the target.
 std::unique_ptr<runtime::session_backend> make_remote_session(const session_options& options, graph& g);
 
+// Does the work of session::reset.
 void reset_cluster(const std::string& target, const std::vector<std::string>& containers,
                    const security_options& security);
 

@@ -1,4 +1,4 @@
-// The tasks of a cluster as one session knows them: their devices, and in which life it met them.
+// The tasks of a cluster that one session knows: their devices, and the incarnation in which it met each.
 #pragma once
 
 #include <functional>
@@ -14,27 +14,27 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Owned by a session. Thread-safe. What waits blocks the calling thread; `check` throws when there is no use in waiting
-// any more.
+// The tasks that one session has met. Owned by the session. Thread-safe. Functions that wait block the calling thread;
+// `check` throws when the wait is of no use any more.
 class known_tasks {
  public:
   known_tasks(master_services& services, std::vector<std::string> filters, std::function<void()> check)
       : s_(services), filters_(std::move(filters)), check_(std::move(check)) {}
 
-  // Those that the session's device filters let through, and its own.
+  // Returns the tasks that the session's device filters let through, and its own task.
   std::vector<std::string> all() const;
   std::vector<std::string> met() const;
   std::vector<device_info> devices() const;
   std::uint64_t incarnation_of(const std::string& task) const;
 
-  // Those that the requests of some nodes speak of; this one where a request speaks of none.
+  // Returns the tasks that the device requests of the nodes name; this task for nodes without a task in their request.
   std::vector<std::string> asked_for(const graph& g, const std::vector<node_id>& nodes) const;
 
-  // Waits until the devices of some tasks are known.
+  // Waits until the devices of the tasks are known.
   void learn(const std::vector<std::string>& tasks, patience until);
 
-  // Connects again with a task that was known: when it does not come back at once it is lost, and in another life it
-  // has forgotten everything. Returns the generation of the way.
+  // Connects again with a known task. Throws unavailable if it does not answer soon, aborted if it was restarted and so
+  // has lost its state. Returns the generation of the channel.
   std::uint64_t meet_again(const std::string& task);
 
   template <class Reply, class Request>

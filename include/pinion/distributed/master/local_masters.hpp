@@ -1,4 +1,4 @@
-// The masters that live in this process.
+// The masters in this process.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// The masters of this process, by address: a session that targets one of them calls it directly. It must know the key
-// all the same.
+// The masters of this process by address. A session that targets one of them calls it directly, and must know its key
+// all the same. One instance per process; it does not own the masters. Thread-safe.
 class local_masters {
  public:
   static local_masters& instance();
   void add(const std::string& address, const std::string& key, std::weak_ptr<master> m);
   void remove(const std::string& address);
-  // Null where there is none; throws unauthenticated where there is one with another key.
+  // Returns the master at an address, or null. Throws unauthenticated if the key is wrong.
   std::shared_ptr<master> find(const std::string& address, const std::string& key);
 
  private:

@@ -1,4 +1,4 @@
-// The part of a server that answers sessions.
+// The part of a server that serves sessions: it keeps their graphs, and places, cuts and runs their steps.
 #pragma once
 
 #include <map>
@@ -13,25 +13,27 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// The sessions of a server. Thread-safe.
+// The master of one task: it owns the sessions that target the task. Shared by the server and by sessions of the same
+// process. Thread-safe.
 class master {
  public:
   explicit master(master_services services) : services_(std::move(services)) {}
   ~master();
 
-  // For a client by its channel; 0: one in this process.
+  // Opens a session for the client with this channel; 0: a client in this process.
   std::shared_ptr<master_session> open(session_settings settings, std::uint64_t client = 0);
   std::shared_ptr<master_session> find(std::uint64_t handle) const;
-  // A session is known to the client that opened it only: others may guess its number.
+  // Returns a session only to the client that opened it, since others may guess its number.
   std::shared_ptr<master_session> find(std::uint64_t handle, std::uint64_t client) const;
   void cancel_steps(std::uint64_t handle, const error& why);
-  // Yields the session that was closed, or null; the caller lets go of it, since a large graph takes a while.
+  // Closes a session and returns it, or null. The caller then calls let_go() in a suitable thread, since freeing a
+  // large graph takes time.
   std::shared_ptr<master_session> close(std::uint64_t handle, const error& why);
   void close_all(const error& why);
-  // False where somebody still uses it then.
+  // Closes all sessions and refuses new ones. Returns false if a call still uses the server at `until`.
   bool stop(const error& why, time_point until);
-  // Forgets the variables of some containers, or of all, on every task, and closes the sessions of this master. Blocks
-  // until every task has done so.
+  // Clears the named containers, or all of them, on every task, and closes the sessions of this master. Blocks until
+  // every task has done so.
   void reset(const std::vector<std::string>& containers);
   rpc::network& network() { return services_.net; }
 

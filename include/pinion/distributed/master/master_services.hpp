@@ -1,4 +1,4 @@
-// What a master and its sessions have of their server.
+// The parts of a server that its master and the master's sessions use.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace pinion { inline namespace v0 { namespace distributed {
 
 struct master_services {
   rpc::network& net;
-  std::string name;  // of its task
+  std::string name;  // name of its task
   std::uint64_t incarnation;
   distributed::peers& peers;
   distributed::exchange& values;
   distributed::worker& here;
   any_placer place = {};
-  // Those who use the others on behalf of a session: a server that stops waits for them.
+  // The calls that use these parts on behalf of a session; a server that stops waits for them.
   std::shared_ptr<users> in_use = std::make_shared<users>();
 };
 

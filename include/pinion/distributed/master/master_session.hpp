@@ -23,50 +23,51 @@ struct session_settings {
   bool optimize = true;
 };
 
-// Shared by whoever speaks for the client and by its runs. All but run() block the calling thread, which must not be
-// the network's. Thread-safe. What it ships or does is seen by other sessions only through the state of the tasks [S1].
+// A session at its master. Shared by the calls of its client and by its runs. Thread-safe. Every function but run()
+// blocks the calling thread, which must not be the network's. Other sessions see its effects only through the state of
+// tasks. [S1]
 //
 // Invariants
-//   1. A run takes no lock that is held while a graph is extended, placed or cut; nobody waits for a task with a lock
-//      but that of the one step that is shipped again.
-//   2. A node keeps the device that it was given first, also by a step that could not be made.
+//   1. A run takes no lock that is held while a graph is extended, placed or cut. No lock is held while waiting for a
+//      task, except the one of a step that is shipped again.
+//   2. A node keeps the first device it was given, even if the step that placed it could not be made.
 class master_session : public std::enable_shared_from_this<master_session> {
  public:
   master_session(master_services& services, std::uint64_t handle, std::uint64_t client, session_settings settings);
 
   std::uint64_t handle() const { return handle_; }
-  std::uint64_t client() const { return client_; }  // the channel that opened it; 0: somebody in this process
+  std::uint64_t client() const { return client_; }  // channel of the client that opened it; 0: a client in this process
   bool is_open() const;
 
-  // A graph that could not be extended is of no use any more: what it failed with is thrown from then on.
+  // Adds nodes to the graph. If that fails, the session is unusable, and every later call throws the same error.
   void extend(graph_delta delta);
-  // With `lines`, says where each node went that had no place before.
+  // Places, cuts and ships a step. With `lines`, the reply says where each newly placed node went.
   prepared_reply prepare(const runtime::step_signature& signature, patience until, bool lines);
   pinion::plan plan(const runtime::step_signature& signature, patience until);
   std::vector<device_info> devices(patience until);
 
-  // Do all tasks of a step still hold it? A connection that broke took it along.
+  // Do all tasks of a step still hold their parts? A task drops them when its connection breaks.
   bool is_fresh(std::uint64_t number) const;
-  // Ships the parts again that were lost, but waits for nobody to come up. Throws unavailable for a task that is not
-  // there, aborted for one that was restarted.
+  // Ships lost parts again, but does not wait for a task to come up. Throws unavailable if a task does not answer,
+  // aborted if it was restarted.
   void refresh(std::uint64_t number, patience until);
 
-  // `done` is called once, in any thread.
+  // Runs a step; `done` is called once, in any thread.
   void run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where,
            run_ended done);
 
-  // What its people should know of the state it uses. Each is told once.
+  // Returns notices for the session's users about the state it uses. Each is returned once.
   std::vector<std::string> take_notices();
 
   void cancel_steps(const error& why);
-  // Cancels what runs and forgets the session everywhere. State that is shared stays.
+  // Cancels its runs and forgets the session on every task. Shared state stays.
   void close(const error& why);
-  // Frees what may be large, when it has been closed. Waits for a step that is being made.
+  // Frees the graph and the steps of a closed session. Waits for a step that is being made.
   void let_go();
 
  private:
   void expect_open() const;
-  // Says why, where it was not the client who closed it.
+  // Throws if the session is closed, with the reason unless its client closed it. Requires: the lock is held.
   void expect_open_held() const;
   void expect_sound() const;
 
@@ -76,8 +77,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // The step that runs, which prepare() cuts and plan() explains.
   runtime::optimized_step improved(const runtime::step_signature& signature, const placement& placed) const;
   session_step cut(const runtime::optimized_step& what);
-  // Places the step and yields what `make` makes of it, with the lock. Waits, without it, for the tasks that the step
-  // asks for; for all of them where those have no device that fits.
+  // Places a step and returns the result of `make`, which is called with the lock held. It waits, without the lock, for
+  // the tasks that the step names; if none of them has a fitting device, for all tasks.
   template <class Make>
   std::invoke_result_t<Make, const placement_problem&, const placement&> placed(
       const runtime::step_signature& signature, patience until, const Make& make) {
@@ -94,17 +95,17 @@ class master_session : public std::enable_shared_from_this<master_session> {
       wanted = tasks_.all();
     }
   }
-  // With the lock, as the next two.
+  // Requires, for this and the next two: building_ is held.
   std::vector<node_id> nodes_of(const runtime::step_signature& signature) const;
   placement_problem problem_of(std::vector<node_id> nodes) const;
-  // None where a task that is not known yet may have the device that is asked for.
+  // Returns none if a task that is not yet known may have the requested device.
   std::optional<placement> place(const placement_problem& problem) const;
   void ship(step_part& part, patience until);
 
   // ---- running
 
   std::shared_ptr<session_run> enter(std::uint64_t number, const std::vector<any_tensor>& feeds, const run_ended& done);
-  // With the lock.
+  // Requires: mutex_ is held.
   std::shared_ptr<session_step> find(std::uint64_t number) const;
   static void check_feeds(const session_step& s, const std::vector<any_tensor>& feeds);
 
@@ -120,7 +121,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::uint64_t next_step_ = 1;
 
   mutable std::mutex mutex_;
-  std::optional<error> closed_;  // and why
+  std::optional<error> closed_;  // the reason
   std::uint64_t last_run_ = 0;
   std::vector<std::string> notices_;
   std::map<std::uint64_t, std::shared_ptr<session_step>> steps_;

@@ -1,9 +1,9 @@
-// One run of a step, as its master sees it.
+// One run of a step, seen from its master.
 //
 // Invariants (numbers of protocol.md in brackets)
-//   1. It ends once: with its fetches when every task has ended its part, or with the first failure. [R1, R2]
-//   2. A failure cancels it on every task that takes part; its own end waits for the part of this task only, since
-//      another may be dead. [R3]
+//   1. A run ends once: with its fetches when every task has ended its part, or with the first failure. [R1, R2]
+//   2. A failure cancels the run on every task of the step. The run then waits only for the part of this task, since
+//      another task may be dead. [R3]
 #pragma once
 
 #include <functional>
@@ -21,26 +21,27 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Shared by its session and by the answers that are under way. Thread-safe.
+// A run. Shared by its session and by requests whose answers are pending. Thread-safe.
 class session_run : public std::enable_shared_from_this<session_run> {
  public:
   using noticed = std::function<void(std::vector<std::string>)>;
 
-  // `leave` is called before `done`, each once, in any thread.
+  // `leave` is called before `done`, each once, in any thread; `tell` takes the notices of the parts.
   session_run(master_services& services, std::shared_ptr<const session_step> what, std::uint64_t number,
               std::function<void()> leave, noticed tell, run_ended done);
 
-  // With `trace`, what the tasks did is in the result.
+  // Starts the part of every task. With `trace`, the result holds what the tasks did.
   void begin(std::uint64_t session, std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where);
 
   void fail(const error& why);
 
  private:
-  // Those that have ended their parts may still hold values that nobody will pull.
+  // Cancels the run on every task, also on those that have ended their parts: they may hold values that nobody will
+  // pull.
   void cancel(const error& why);
   void ended_here(run_result result, const error* failed);
   void ended_at(const std::string& task, step_trace trace, const error* failed);
-  // With the lock. Other tasks have other clocks, but what they did lies within this run.
+  // Adds the trace of a part. Clocks of tasks differ, but the part ran within this run. Requires: the lock is held.
   void add(step_trace part);
   void finish_if_over();
 
@@ -55,12 +56,12 @@ class session_run : public std::enable_shared_from_this<session_run> {
   const std::function<void()> leave_;
   const noticed tell_;
   run_ended done_;
-  std::optional<step_tracer> clock_;  // of a run that is written down
+  std::optional<step_tracer> clock_;  // of a run that is traced
   std::int64_t began_ = 0;
-  std::unique_ptr<rpc::timer> timer_;  // of the network's thread
+  std::unique_ptr<rpc::timer> timer_;  // used by the network's thread only
 
   mutable std::mutex mutex_;
-  std::set<std::string> left_;  // other tasks that have not ended their parts
+  std::set<std::string> left_;  // other tasks that have not yet ended their parts
   bool here_left_ = true, finished_ = false;
   run_result result_;
   std::optional<error> failure_;

@@ -1,4 +1,4 @@
-// A step of a session, cut by task.
+// A step of a session, cut into one part per task.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ namespace pinion { inline namespace v0 { namespace distributed {
 
 struct step_part {
   std::string task;
-  register_step message;         // what ships it, and ships it again after the way was cut
-  std::uint64_t generation = 0;  // of the way, when it was last shipped
+  register_step message;         // ships the part, also again after a connection was lost
+  std::uint64_t generation = 0;  // generation of the channel at the last shipment
 };
 
 struct session_step {
@@ -24,13 +24,13 @@ struct session_step {
   runtime::step_signature signature;
   std::vector<output_type> feed_types;
   std::vector<step_part> parts;
-  std::shared_ptr<std::mutex> shipping = std::make_shared<std::mutex>();  // held while they are shipped again
+  std::shared_ptr<std::mutex> shipping = std::make_shared<std::mutex>();  // held while parts are shipped again
 
   const step_part* part_of(std::string_view task) const;
 };
 
-// The parts of a placed step whose feeds and fetches live on the first CPU of task `home`. `incarnation_of` tells in
-// which life each task is expected.
+// Cuts a placed step by task. Its feeds and fetches live on the first CPU of task `home`. `incarnation_of` returns the
+// incarnation in which each task is expected.
 session_step cut_by_task(const graph& g, const placement& placed, const runtime::step_signature& signature,
                          const std::string& home, std::uint64_t session, std::uint64_t number,
                          const std::function<std::uint64_t(const std::string&)>& incarnation_of, bool soft);

@@ -1,4 +1,4 @@
-// Those who use something that is going to be stopped.
+// Counts the users of something that is to be stopped.
 #pragma once
 
 #include <condition_variable>
@@ -10,10 +10,11 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Counts them, so that whoever stops it can wait for them, but not for ever. Shared by all of them. Thread-safe.
+// A counter of users, so that the thread that stops the used thing can wait for them up to a limit. Shared by all
+// users. Thread-safe.
 class users {
  public:
-  // One who uses it, until it goes.
+  // Counts as one user until it is destroyed.
   class one {
    public:
     explicit one(std::shared_ptr<users> of);
@@ -24,7 +25,7 @@ class users {
     const std::shared_ptr<users> of_;
   };
 
-  // False where somebody still uses it then.
+  // Returns false if there are users left at `until`.
   bool wait_until_none(time_point until);
 
  private:

@@ -1,4 +1,4 @@
-// Threads for calls that wait for others.
+// Threads for the calls of clients that wait for other tasks.
 #pragma once
 
 #include <condition_variable>
@@ -12,13 +12,14 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// One thread a call, since each may wait long and for another; they are rare. Joined here: ended ones at the next call,
-// all by join() and by the destructor, which waits for them as long as it takes. Thread-safe.
+// Runs each call in a thread of its own, since a call may wait long for another task, and calls are rare. Owned by a
+// server. Thread-safe. Threads that have ended are joined at the next begin(), all of them by join() and by the
+// destructor, which waits without limit.
 class calls {
  public:
   ~calls() { join(time_point::max()); }
   void begin(std::function<void()> call);
-  // False where one has not ended by then; those are left to a later join().
+  // Joins the calls that end until then. Returns false if some have not; a later join() gets those.
   bool join(time_point until);
 
  private:
@@ -26,7 +27,7 @@ class calls {
     std::thread thread;
     bool ended = false;
   };
-  // With the lock.
+  // Requires: the lock is held.
   bool none_runs() const;
 
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-// The options of a server, and what it counts.
+// The options and the traffic counts of a server.
 #pragma once
 
 #include <chrono>
@@ -10,25 +10,28 @@
 
 namespace pinion { inline namespace v0 {
 
+// The configuration of one task, the same for every session that uses it. Copied when the server is made.
 struct server_config {
-  int cpu_devices = 1;
-  int inter_op_threads = 0;  // for nodes beside each other; 0: the cores of this machine shared by its tasks
-  int intra_op_threads = 0;  // for loops inside a node; likewise
-  any_placer placer = {};    // of the sessions that target this task
-  std::vector<sim::accelerator> simulated = {};   // pretend accelerators: /gpu:0, /gpu:1, ...
-  std::chrono::milliseconds heartbeat{1000};      // a peer that is silent for two is dead
-  std::uint64_t credit = std::uint64_t{4} << 20;  // bytes that may be on the way to one peer
-  std::chrono::milliseconds stop_timeout{10000};  // of stop(): what runs longer is named, and left to itself
+  int cpu_devices = 1;       // number of devices /cpu:0, /cpu:1, ... of the task
+  int inter_op_threads = 0;  // threads that run independent nodes; 0: this machine's cores, divided by its tasks
+  int intra_op_threads = 0;  // threads that share the loops inside a node; same rule
+  any_placer placer = {};    // places the nodes of sessions that target this task
+  std::vector<sim::accelerator> simulated = {};   // simulated accelerators: /gpu:0, /gpu:1, ...
+  std::chrono::milliseconds heartbeat{1000};      // a peer that is silent for two heartbeats counts as dead
+  std::uint64_t credit = std::uint64_t{4} << 20;  // most bytes of values pushed to one peer and not yet taken there
+  std::chrono::milliseconds stop_timeout{10000};  // limit of stop(); work that runs longer is named on standard error
 };
 
+// The identity of a task in its cluster, and its configuration. Copied when the server is made.
 struct server_options {
-  std::string job = {};  // may be left out where the cluster has one job
-  int task = 0;
-  security_options security = {};
-  server_config config = {};
+  std::string job = {};            // may be empty if the cluster has one job
+  int task = 0;                    // number of the task in its job
+  security_options security = {};  // the key of the cluster; required on an address that is not loopback
+  server_config config = {};       // devices, threads and limits
 };
 
-// Counts since the start of a server, over all its connections.
+// Traffic since the start of a server, over all its connections: bytes and messages in each direction, requests sent
+// (each is a round trip), and write calls to the system, which several messages may share. A plain value.
 struct traffic_counts {
   std::uint64_t bytes_sent = 0, bytes_received = 0, messages_sent = 0, messages_received = 0, requests = 0, writes = 0;
 };

@@ -1,4 +1,8 @@
-// A task of a cluster, served by this process.
+// A server runs one task of a cluster in this process.
+//
+//   const pn::cluster_spec cluster{{"ps", {"10.0.0.1:2222"}}, {"worker", {"10.0.0.2:2222"}}};
+//   pn::server server(cluster, {.job = "ps", .task = 0, .security = {.key = secret}});
+//   server.join();
 #pragma once
 
 #include <memory>
@@ -18,26 +22,35 @@ namespace distributed {
 class task_server;
 }
 
-// One task of a cluster: it keeps variables, computes parts of steps for any session, and is the master of sessions
-// that target it. Serves from its construction on, in threads of its own. Owns its devices and state; sessions do not
-// keep it alive. Throws invalid_argument or not_found where the cluster has no such task, already_exists when the
-// address is taken, failed_precondition for an address that others can reach without a key. Thread-safe, but for the
-// destructor.
+// One task of a cluster. It keeps variables, computes parts of steps for any session, and is the master of the sessions
+// that target it. It serves from its construction on, in threads of its own.
+//
+// Ownership: a server owns its devices and their state, and sessions do not keep it alive. The destructor stops it.
+//
+// Threads: thread-safe, except for the destructor.
+//
+// Errors: the constructor throws invalid_argument if options.job is empty and the cluster has several jobs, not_found
+// if the cluster has no such task, already_exists if the address is taken, and failed_precondition if the address is
+// not loopback and options.security has no key.
 class server {
  public:
   explicit server(const cluster_spec& cluster, const server_options& options = {});
   server(server&&) noexcept;
-  // As stop().
+  // Stops the server. A task whose work has not ended after config.stop_timeout is kept in memory to the end of the
+  // process, since that work still uses it.
   ~server();
 
-  // "pinion://127.0.0.1:2222", for sessions.
+  // Returns the target for sessions, such as "pinion://127.0.0.1:2222".
   std::string target() const;
-  // Blocks until stop(), SIGINT, SIGTERM or a remote shutdown; then the server has stopped. A signal counts where it
-  // has no handler of the program's and is not ignored; monitored sessions of this process save before the server goes.
+  // Blocks until stop(), SIGINT, SIGTERM or a remote shutdown, and returns when the server has stopped. A signal counts
+  // only if the program neither handles nor ignores it. Monitored sessions of this process save before the server
+  // stops.
   void join();
-  // Fails what runs with unavailable, tells every peer, frees the port; returns when nothing runs any more, or after
-  // config.stop_timeout with a line on standard error that names what does. Stopping twice is harmless.
+  // Fails all running work with unavailable, tells every peer, and frees the port. Returns when nothing runs any more,
+  // or after config.stop_timeout; then a line on standard error names the work that still runs. Stopping twice is
+  // harmless.
   void stop();
+  // Returns the counts since the start of the server; may be called at any time.
   traffic_counts traffic() const;
 
  private:
@@ -47,11 +60,11 @@ class server {
   std::unique_ptr<distributed::task_server> task_;
 };
 
-// Stops a task: "pinion://127.0.0.1:2222". Returns when it has agreed and its port is free. Throws unavailable when
-// nobody is there, unauthenticated for a wrong key.
+// Stops the task at a target "pinion://127.0.0.1:2222". Returns when the task has agreed and its port is free. Throws
+// unavailable if the task does not answer, unauthenticated for a wrong key.
 void shutdown(const std::string& target, const security_options& security = {});
 
-// Stops every task of a cluster; tries all of them, then throws the first error there was.
+// Stops every task of a cluster. It tries all of them, then throws the first error.
 void shutdown(const cluster_spec& cluster, const security_options& security = {});
 
 }}  // namespace pinion::v0

@@ -1,4 +1,4 @@
-// The services of one task of a cluster behind one port: what a server is made of.
+// The services of one task of a cluster behind one port: the body of pinion::server, over any network.
 #pragma once
 
 #include <atomic>
@@ -22,17 +22,21 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Threads of a server beside the network's. On a network that runs in whatever thread waits there are none.
+// The number of threads of a server, not counting the network's. All are 0 on a simulated network, where everything
+// runs in the thread that waits.
 struct server_threads {
   int builders = 0, alarms = 0;
-  int inter_op = 0, intra_op = 0;  // helpers
+  int inter_op = 0, intra_op = 0;  // threads of the task's pools
 };
 
+// One task: acceptor, master, worker and exchange, and the threads that they use. Owns all of them. The public
+// functions are thread-safe; requests are served in the network's thread, and anything slow moves to builders_ or
+// calls_.
 class task_server {
  public:
   task_server(std::shared_ptr<rpc::network> net, const cluster_spec& cluster, const server_options& options,
               std::unique_ptr<rpc::listener> bound = nullptr, std::optional<server_threads> threads = {});
-  // Waits, however long, for what stop() did not see the end of.
+  // Stops the task, and waits without limit for work that stop() left running.
   ~task_server();
 
   const std::string& address() const { return address_; }
@@ -40,20 +44,22 @@ class task_server {
   rpc::network& network() { return *net_; }
   const exchange& values() const { return exchange_; }
 
+  // Blocks until stop(), a stop signal or a remote shutdown, then stops.
   void join();
 
+  // Stops the task within its stop_timeout. Returns whether all work has ended; if not, names it on standard error.
   bool stop();
 
   traffic_counts traffic() const;
 
  private:
-  // ---- being made
+  // ---- construction
 
   static std::string job_of(const cluster_spec& cluster, const server_options& options);
   std::unique_ptr<rpc::listener> listen(const cluster_spec& cluster, const server_options& options);
   server_threads threads_of(const cluster_spec& cluster, const server_options& options) const;
   runtime::task_options task_of(const server_options& options) const;
-  // How many tasks of the cluster share this machine, as far as their addresses tell.
+  // The number of tasks of the cluster on this machine, judged by their addresses.
   int tasks_here(const cluster_spec& cluster, const server_options& options) const;
   rpc::channel_options ways_of(const server_options& options) const;
 
@@ -99,7 +105,7 @@ class task_server {
   static party party_of(const rpc::guest_ref& who) { return {who->channel, who->name, who->incarnation}; }
 
   static void settle(const answer_ref& answer, const error* failed);
-  // What a body returns is the reply, what it throws the failure.
+  // Replies with the result of the body, or with the failure that it throws.
   template <class M, class Body>
   static void reply_with(const answer_ref& answer, M&& message, const Body& body) {
     try {
@@ -112,8 +118,9 @@ class task_server {
   static std::unique_ptr<rpc::incoming> on(const rpc::envelope& e, const answer_ref& answer, Body body) {
     return rpc::receive<M>(e, [answer, body](M&& m) { reply_with(answer, std::move(m), body); });
   }
-  // A message that may be large, or follow one: read, and taken care of, in the order in which its client sent them, by
-  // threads that have the time. One that cannot be read closes its connection, as one that is read on arrival does.
+  // Receives a message that may be large, or may follow a large one. The builders read and handle it, in the order in
+  // which its client sent it, so that the network's thread does not. A message that cannot be read closes its
+  // connection, as one that is read on arrival does.
   template <class M, class Body>
   std::unique_ptr<rpc::incoming> in_turn(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from,
                                          Body body) {
@@ -132,10 +139,10 @@ class task_server {
       });
     });
   }
-  // Counts what a client has sent and nobody has read yet, until what it returns goes. Throws, which closes the
-  // connection, for one that sends without end.
+  // Counts the bytes of a message towards its client's unread bytes, until the result is destroyed. Throws
+  // resource_exhausted, which closes the connection, for a client that sends more than is read.
   std::shared_ptr<void> hold_unread(const rpc::envelope& e, const rpc::guest_ref& from);
-  // A call that may wait for other tasks: begun in turn, then beside the others.
+  // Receives a call that may wait for other tasks: it begins in turn, then runs in a thread of its own.
   template <class M, class Body>
   std::unique_ptr<rpc::incoming> waiting(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from,
                                          Body body) {
@@ -151,10 +158,10 @@ class task_server {
   static rpc::awaitable<void> sweep(task_server* self, std::shared_ptr<rpc::timer> timer,
                                     std::shared_ptr<bool> stopped);
 
-  // Work begins calls, and calls make work; when the master has stopped neither goes on for long.
+  // Waits for builders_ and calls_. Each may give work to the other, but not for long once the master has stopped.
   bool end_calls(time_point until);
   void complain(const std::string& still_runs) const;
-  // For a remote shutdown: somebody must wait until everything has ended, and the network's thread may not.
+  // Stops the server in a thread of its own, for a remote shutdown: stop() waits, and the network's thread must not.
   void stop_beside();
   void ask_to_stop();
 
@@ -170,15 +177,15 @@ class task_server {
   exchange exchange_;
   worker worker_;
   const std::chrono::milliseconds stop_timeout_;
-  builders builders_;   // what they still do uses all of the above
-  thread_pool alarms_;  // likewise
+  builders builders_;   // joined before the members above go, which their work uses
+  thread_pool alarms_;  // joined before the members above go
   calls calls_;
   std::shared_ptr<master> master_;
   const std::shared_ptr<rpc::acceptor> door_;
   const std::shared_ptr<rpc::timer> sweeper_ = net_->make_timer();
-  const std::shared_ptr<bool> swept_ = std::make_shared<bool>(false);            // of the network's thread
-  std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;                 // by guest; of the network's thread
-  std::map<std::uint64_t, std::shared_ptr<std::atomic<std::uint64_t>>> unread_;  // likewise: bytes
+  const std::shared_ptr<bool> swept_ = std::make_shared<bool>(false);  // used by the network's thread only
+  std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;       // by guest; used by the network's thread only
+  std::map<std::uint64_t, std::shared_ptr<std::atomic<std::uint64_t>>> unread_;  // bytes by guest; same thread
 
   countdown asked_;
   std::atomic<bool> asked_once_{false};
@@ -187,7 +194,7 @@ class task_server {
   bool stopped_ = false, all_ended_ = true;
 };
 
-// Keeps what could not be stopped in time: what still runs uses it, to the end of the process.
+// Keeps a server whose work could not be stopped in time alive to the end of the process, since that work uses it.
 void leave_to_itself(std::unique_ptr<task_server> still_used);
 
 }}}  // namespace pinion::v0::distributed

@@ -70,8 +70,8 @@ PINION_DECL bool task_server::stop() {
     *swept_ = true;
     sweeper_->cancel();
   });
-  rpc::settle(*net_);  // then nothing of the network refers to this any more
-  all_ended_ = end_calls(until) && answered && unused && still_runs.empty();  // also those that came in between
+  rpc::settle(*net_);  // after this no posted function refers to this object
+  all_ended_ = end_calls(until) && answered && unused && still_runs.empty();  // including calls that came meanwhile
   if (!all_ended_) complain(still_runs);
   return all_ended_;
 }
@@ -396,7 +396,7 @@ PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shar
                                                     std::shared_ptr<bool> stopped) {
   for (bool on = true; on;) {
     on = co_await timer->wait_until(self->net_->now() + std::chrono::seconds(10));
-    if (*stopped) co_return;  // and self may be gone
+    if (*stopped) co_return;  // self may be gone
     if (on) self->exchange_.sweep();
   }
 }

@@ -1,5 +1,5 @@
-// What a node from elsewhere must be before it joins a graph: shape functions and kernels trust who builds, and nobody
-// vouches for what comes over the wire.
+// Checks a node from the wire before it joins a graph. Shape functions and kernels trust the graph they are given, and
+// a peer is not trusted.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Throws an error that names the node, unless it may be appended to the graph. Its outputs are then those that its own
-// op infers.
+// Throws an error that names the node, unless the node may be appended to the graph. Replaces its outputs by those that
+// its op infers.
 void admit(const graph& g, node& n);
 
-// The same for a stub: a node that is computed elsewhere, of which no more than the outputs are known.
+// Checks a stub: a node that is computed elsewhere, of which only the outputs are known.
 void admit_stub(const graph& g, node& n);
 
 namespace detail {
 
 void expect(bool holds, const std::string& otherwise);
 
-// Whatever the check throws names the node.
+// Runs a check and adds the node to the error it throws.
 template <class Check>
 void naming(const node& n, Check&& check) {
   try {

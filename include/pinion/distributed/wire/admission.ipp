@@ -35,8 +35,8 @@ inline void check_edges(const graph& g, const node& n) {
     expect(g.contains(id), "it runs after node " + std::to_string(id) + ", which is not before it");
 }
 
-// A reference goes where a state is written, or is read by Identity; a resource where it is worked on. No state is
-// written twice at once.
+// A reference may be an input only where a state is written, or read by Identity; a resource only where it is used. No
+// state is written twice at once.
 inline void check_references(const graph& g, const definition& def, const node& n) {
   const std::size_t written = static_cast<std::size_t>(states_of(def, n));
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
@@ -51,7 +51,7 @@ inline void check_references(const graph& g, const definition& def, const node& 
   }
 }
 
-// One result per output that the kernel allocates, of the type that it allocates.
+// Checks that a scalar program has one result per output that the kernel allocates, of the type that it allocates.
 inline void check_program(const graph& g, const definition& def, const node& n) {
   if (!def.inputs.says_program()) return;
   const scalar::program& p = op::program_of(n.attrs);
@@ -68,7 +68,7 @@ inline void check_program(const graph& g, const definition& def, const node& n) 
   }
 }
 
-// Integers name the axes of a tensor, or one number for each.
+// Integers either name axes of a tensor, or give one number per axis.
 inline void check_lists(const node& n) {
   for (const auto& [name, value] : n.attrs)
     if (const auto* list = value.get_if<integers>())

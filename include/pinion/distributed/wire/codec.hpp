@@ -1,4 +1,4 @@
-// What Cereal needs to ship graphs, steps and values, and the checks on what comes in.
+// The functions through which Cereal ships graphs, steps and values, and the checks on incoming ones.
 #pragma once
 
 #include <pinion/distributed/wire/graph.hpp>

@@ -1,4 +1,4 @@
-// The wire form of nodes and graphs, and the deltas by which a replica of a growing graph is kept.
+// The wire form of nodes and graphs, and the deltas that keep a replica of a growing graph up to date.
 #pragma once
 
 #include <concepts>
@@ -15,28 +15,30 @@ namespace pinion { inline namespace v0 {
 
 namespace distributed {
 
-// What a graph has that a replica of its first `from` nodes lacks.
+// The nodes of a graph that a replica of its first `from` nodes lacks.
 struct graph_delta {
   node_id from = 0;
-  std::vector<std::optional<node>> nodes;  // from there on; none: absorbed, a hole
-  std::vector<node_id> gone;               // shipped earlier, and absorbed since
+  // nodes from id `from` on; none: the node was absorbed into another and left a hole
+  std::vector<std::optional<node>> nodes;
+  std::vector<node_id> gone;  // ids of nodes that were shipped, and absorbed since
 };
 
-// What a replica holds, by id: a node, or a hole. Kept by whoever ships the graph, one for each replica.
+// The ids that a replica holds, each a node or a hole. The sender keeps one of these per replica.
 struct shipped {
   std::vector<bool> there;
 
   node_id size() const { return static_cast<node_id>(there.size()); }
-  // To be called when the delta has arrived.
+  // Call it when the delta has arrived.
   void add(const graph_delta& delta);
 };
 
+// Returns the nodes of a graph that a replica holding `before` lacks.
 graph_delta delta_since(const graph& g, const shipped& before = {});
 
 inline constexpr node_id most_nodes = 10'000'000;
 
-// Extends a replica, which gets the ids of the original. A delta is not trusted: what does not hold together throws
-// invalid_argument or not_found and names the node, and the replica then ends before that node.
+// Extends a replica by a delta; its nodes get the ids of the original. The delta is not trusted: an inconsistent one
+// throws invalid_argument or not_found and names the node, and the replica then ends before that node.
 void apply(graph& replica, graph_delta&& delta, node_id limit = most_nodes);
 
 }  // namespace distributed
@@ -51,30 +53,30 @@ void serialize(A& a, output_type& type) {
 }
 
 void save_attribute(rpc::writer& a, const attribute& value);
-// A template, so that nothing is taken for an attribute that only converts to one.
+// This is a template so that a type that merely converts to an attribute does not match.
 template <std::same_as<attribute> A>
 void save(rpc::writer& a, const A& value) {
   save_attribute(a, value);
 }
 
-// In order of their names, each once.
+// Attributes are written in the order of their names; on reading, each name may occur once.
 void save(rpc::writer& a, const attributes& all);
 void load(rpc::reader& a, attributes& all);
 
-// What its graph keeps for itself of a node is not shipped.
+// The fields that a graph keeps for its own bookkeeping are not shipped.
 void save(rpc::writer& a, const node& n);
 void load(rpc::reader& a, node& n);
 
 namespace distributed {
 
 void save(rpc::writer& a, const graph_delta& delta);
-// A hole takes a byte here and as much as a node in memory, so there may not be many more than fused nodes account for:
-// each absorbed one has left instructions behind.
+// Limits the number of holes: a hole takes one byte here and a whole node in memory. Each absorbed node has left
+// instructions in a fused one, so there may not be many more holes than the fused nodes account for.
 void load(rpc::reader& a, graph_delta& delta);
 
 }  // namespace distributed
 
-// A body, as an attribute holds it. Its ends are outputs that it has.
+// The body of a control-flow node, as an attribute holds it. Its results must be outputs of its own nodes.
 void save(rpc::writer& a, const shared_body& b);
 void load(rpc::reader& a, shared_body& b);
 

@@ -120,7 +120,7 @@ PINION_DECL void load(rpc::reader& a, graph_delta& delta) {
 
 namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
 
-// Later ones first, since they may be all that consumed the earlier ones.
+// Later nodes go first, since they may be the only consumers of earlier ones.
 inline void forget(graph& replica, std::vector<node_id> gone) {
   std::sort(gone.begin(), gone.end(), std::greater<>());
   for (const node_id id : gone) {

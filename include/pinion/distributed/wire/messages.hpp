@@ -1,4 +1,4 @@
-// What tasks say to each other, as types: one struct a message, its method beside it.
+// The messages between tasks: one struct per message, with its method number.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@ using rpc::nothing;
 
 // ---- to any task
 
+// Asks a task for its devices.
 struct status_request {
   std::uint8_t unused = 0;
   PINION_MESSAGE(1, unused)
@@ -36,7 +37,7 @@ struct status_reply {
   PINION_MESSAGE(1, devices)
 };
 
-// Stops the task.
+// Asks the task to stop.
 struct shutdown_request {
   std::uint8_t unused = 0;
   PINION_MESSAGE(2, unused)
@@ -44,54 +45,58 @@ struct shutdown_request {
 
 // ---- from a master to a worker
 
-// A part of a graph and what to compute of it, kept under (session, step) until the session ends.
+// The part of a step that a worker computes, kept under (session, step) until the session ends.
 struct register_step {
   std::uint64_t session = 0, step = 0;
   subgraph part;
-  std::vector<std::pair<std::string, std::uint64_t>> peers;  // the other tasks of the step, each with its incarnation
-  bool soft = false;                                         // may a request in a body that cannot be met be loosened?
+  std::vector<std::pair<std::string, std::uint64_t>> peers;  // other tasks of the step, each with its incarnation
+  bool soft = false;  // if no device meets a request in a body: may it be ignored?
   PINION_MESSAGE(10, session, step, part, peers, soft)
 };
-// Answered when the run has ended here.
+// Starts a worker's part of a run. The answer comes when that part has ended.
 struct run_step {
   std::uint64_t session = 0, step = 0, run = 0;
   bool trace = false;
   PINION_MESSAGE(11, session, step, run, trace)
 };
 struct part_ended {
-  std::vector<std::string> notices;  // for the people behind the session
+  std::vector<std::string> notices;  // shown to the users of the session
   step_trace trace = {};             // empty unless it was asked for
   PINION_MESSAGE(11, notices, trace)
 };
+// Cancels one run on a worker. It may arrive before the run.
 struct cancel_run {
   std::uint64_t run = 0;
   error why = error(errc::cancelled, "");
   PINION_MESSAGE(12, run, why)
 };
+// Drops the steps of a session on a worker.
 struct forget_session {
   std::uint64_t session = 0;
   PINION_MESSAGE(13, session)
 };
+// Clears containers on one worker.
 struct reset_containers {
-  std::vector<std::string> containers;  // none: all
+  std::vector<std::string> containers;  // empty: all containers
   PINION_MESSAGE(14, containers)
 };
 
 // ---- between workers
 
-// A value, sent because it fits the credit. A control edge is a value without a tensor.
+// A value that its sender pushes because it fits the credit. A control edge is a value without a tensor.
 struct push_value {
   std::uint64_t run = 0;
   std::string key;
   any_tensor value;
   PINION_MESSAGE(20, run, key, value)
 };
-// A value that waits at the sender until it is pulled.
+// The announcement of a value that waits at its sender until it is pulled.
 struct announce_value {
   std::uint64_t run = 0;
   std::string key;
   PINION_MESSAGE(21, run, key)
 };
+// Asks the sender for an announced value.
 struct pull_value {
   std::uint64_t run = 0;
   std::string key;
@@ -101,7 +106,7 @@ struct pulled_value {
   any_tensor value;
   PINION_MESSAGE(22, value)
 };
-// Bytes that were pushed and have been taken.
+// Returns credit: the number of pushed bytes that the receiver has taken.
 struct return_credit {
   std::uint64_t bytes = 0;
   PINION_MESSAGE(23, bytes)
@@ -109,6 +114,7 @@ struct return_credit {
 
 // ---- from a client to a master
 
+// Opens a session at a master; the reply holds its handle.
 struct open_session {
   bool soft = false;
   std::vector<std::string> filters;
@@ -119,23 +125,26 @@ struct opened_session {
   std::uint64_t session = 0;
   PINION_MESSAGE(30, session)
 };
+// Extends the master's replica of a session's graph.
 struct extend_graph {
   std::uint64_t session = 0;
   graph_delta delta;
   PINION_MESSAGE(37, session, delta)
 };
+// Asks the master to place, cut and ship a step. The reply holds its number.
 struct prepare_step {
   std::uint64_t session = 0;
   std::uint64_t patience_ms = 0;  // 0: no limit
   runtime::step_signature signature;
-  bool lines = false;  // is a line wanted for each node that was placed?
+  bool lines = false;  // should the reply hold a line for each newly placed node?
   PINION_MESSAGE(31, session, patience_ms, signature, lines)
 };
 struct prepared_reply {
   std::uint64_t step = 0;
-  std::vector<std::string> placed;  // a line for each node that was placed, if wanted
+  std::vector<std::string> placed;  // a line for each newly placed node, if asked for
   PINION_MESSAGE(31, step, placed)
 };
+// Asks the master for the plan of a step; nothing is shipped.
 struct plan_step {
   std::uint64_t session = 0;
   std::uint64_t patience_ms = 0;
@@ -146,6 +155,7 @@ struct plan_reply {
   pinion::plan plan;
   PINION_MESSAGE(32, plan)
 };
+// Runs a prepared step. The reply comes when the run has ended.
 struct run_prepared {
   std::uint64_t session = 0, step = 0;
   std::uint64_t patience_ms = 0;
@@ -159,6 +169,7 @@ struct run_reply {
   step_trace trace = {};
   PINION_MESSAGE(33, fetches, notices, trace)
 };
+// Asks the master for the devices that a session may use.
 struct list_request {
   std::uint64_t session = 0, patience_ms = 0;
   PINION_MESSAGE(34, session, patience_ms)
@@ -167,17 +178,18 @@ struct list_reply {
   std::vector<device_info> devices;
   PINION_MESSAGE(34, devices)
 };
+// Closes a session at its master, and forgets it on every task.
 struct close_session {
   std::uint64_t session = 0;
   PINION_MESSAGE(35, session)
 };
-// Cancels what runs of a session, which goes on.
+// Cancels the running steps of a session, which stays open.
 struct cancel_runs {
   std::uint64_t session = 0;
   error why = error(errc::cancelled, "");
   PINION_MESSAGE(38, session, why)
 };
-// Forgets state on every task, and closes the sessions of this master.
+// Clears containers on every task, and closes the sessions of this master.
 struct reset_request {
   std::vector<std::string> containers;
   PINION_MESSAGE(36, containers)
@@ -187,7 +199,7 @@ struct reset_request {
 
 }}}  // namespace pinion::v0::distributed
 
-// The library holds the code that writes and reads them.
+// The compiled library holds the code that writes and reads these messages.
 #define PINION_EACH_MESSAGE(X) \
   X(status_request)            \
   X(status_reply)              \

@@ -1,4 +1,4 @@
-// The other tasks of a cluster: where each is, and the way to it.
+// The other tasks of a cluster: their addresses, and the channels to them.
 #pragma once
 
 #include <map>
@@ -14,12 +14,13 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Owned by a server. Thread-safe. Ways are made when they are first needed, and kept.
+// The channels from one task to the others, made when they are first needed and kept until close(). Owned by a server.
+// Thread-safe.
 class peers {
  public:
   peers(rpc::network& net, const cluster_spec& cluster, rpc::channel_options options);
 
-  const std::vector<std::string>& names() const { return names_; }  // by job, then by task
+  const std::vector<std::string>& names() const { return names_; }  // sorted by job, then by task
   bool knows(std::string_view task) const { return addresses_.find(task) != addresses_.end(); }
   const std::string& address(std::string_view task) const;
   std::shared_ptr<rpc::channel> way_to(std::string_view task);

@@ -1,4 +1,4 @@
-// The wire form of scalar programs, and what a program must be before anything walks over it.
+// The wire form of scalar programs, and the checks on an incoming one before any code walks over it.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ void load(rpc::reader& a, instruction& in);
 void save(rpc::writer& a, const program& p);
 void load(rpc::reader& a, program& p);
 
-// As an attribute holds it.
+// A program as an attribute holds it.
 void save(rpc::writer& a, const std::shared_ptr<const program>& p);
 void load(rpc::reader& a, std::shared_ptr<const program>& p);
 

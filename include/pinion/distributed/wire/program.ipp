@@ -7,7 +7,7 @@
 
 namespace pinion { inline namespace v0 { namespace scalar { namespace detail {
 
-// Holds a program that came over the wire to the invariants on which its users stand.
+// Checks a program from the wire against the invariants that its users rely on.
 class program_check {
  public:
   explicit program_check(const program& p) : p_(p) {}
@@ -54,7 +54,7 @@ class program_check {
   static constexpr program_bounds most_{};
 
   const program& p_;
-  std::vector<bool> is_mask_;  // of the values so far
+  std::vector<bool> is_mask_;  // one per value so far
   int inputs_ = 0;
 };
 

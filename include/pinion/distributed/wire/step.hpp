@@ -1,4 +1,4 @@
-// The wire form of steps: what is asked for, the plan, and the partitions.
+// The wire form of steps: signatures, plans, partitions and traces.
 #pragma once
 
 #include <pinion/base/config.hpp>

@@ -1,4 +1,5 @@
-// The part of a graph that a worker computes: cut out of it with the partitions of a step, and rebuilt over there.
+// The part of a graph that a worker computes, cut out of the graph together with the partitions of a step, and rebuilt
+// by the worker.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Nodes under ids of their own, dense and in the order of the graph; the items of the parts name them by these. Of a
-// stub, which is computed elsewhere, only name, op, outputs and location are there.
+// Nodes under new ids, dense and in the order of the original graph; the items of the partitions use these ids. A stub
+// is a node that is computed elsewhere: only its name, op, outputs and location are present.
 struct subgraph {
   std::vector<node> nodes;
   std::vector<bool> stub;
@@ -29,32 +30,32 @@ struct subgraph {
   }
 };
 
-// What the items of the parts mention, and where the computed nodes take their inputs from. Control inputs that lead
-// out of it are dropped: items say after which others they run.
+// Cuts out the nodes that the partitions mention, and stubs for the inputs that come from elsewhere. Control inputs
+// from outside are dropped, since items list the items that run before them.
 subgraph cut(const graph& g, std::vector<runtime::partition> parts);
 
-// The graph of a subgraph that came over the wire; takes its nodes. Throws, and names the node, unless every node may
-// join the graph and every item says of its node what the graph says.
+// Builds the graph of a subgraph from the wire, and takes its nodes. Throws, and names the node, unless every node may
+// join the graph and every item agrees with its node.
 std::shared_ptr<const graph> rebuild(subgraph& s, node_id limit = most_nodes);
 
-// How many feeds and fetches a run of the parts needs at least.
+// The least number of feeds and fetches that a run of the partitions needs.
 struct ends {
   std::size_t feeds = 0, fetches = 0;
 };
 ends ends_of(const std::vector<runtime::partition>& parts);
 
-// Feeds and fetches belong to the master's own task. Throws invalid_argument, and names the node, where parts that came
-// from a peer have any.
+// Throws invalid_argument, and names the node, if partitions from a peer have feeds or fetches: only the master's own
+// task has those.
 void expect_no_ends(const graph& g, const std::vector<runtime::partition>& parts);
 
-// Throws invalid_argument, and names the node, unless what is received comes to this task, from here or from a peer of
-// the step, and what is sent leaves it for one of them: what nobody sends would be waited for without end. `is_peer`
+// Throws invalid_argument, and names the node, unless every receive is for this task and from this task or a peer, and
+// every send is from this task to one of them: a value that nobody sends would be waited for without end. `is_peer`
 // tells whether a task takes part in the step.
 void expect_transfers(const graph& g, const std::vector<runtime::partition>& parts, std::string_view task,
                       const std::function<bool(std::string_view)>& is_peer);
 
-// The output for which each feed of a partition stands, by the feed's number, as far as something computed here takes
-// it. Throws invalid_argument where one feed is taken for two outputs.
+// Returns, by the number of each feed, the output that it replaces, for feeds that a computed node here reads. Throws
+// invalid_argument if one feed replaces two outputs.
 std::map<int, output> fed_outputs(const graph& g, const runtime::partition& part);
 
 }}}  // namespace pinion::v0::distributed

@@ -20,12 +20,12 @@ inline node stub_of(const node& n) {
   return stub;
 }
 
-// Which nodes stand in a subgraph, by their old ids.
+// The nodes of a subgraph by their ids in the original graph.
 class cutting {
  public:
   struct place {
     bool computed = false;
-    node_id id = no_node;  // in the subgraph
+    node_id id = no_node;  // id in the subgraph
   };
 
   cutting(const graph& g, const std::vector<runtime::partition>& parts) : g_(g) {
@@ -64,12 +64,12 @@ class cutting {
   std::map<node_id, place> places_;
 };
 
-// The keys of one registration, and which item has one twice.
+// The transfer keys that the partitions of one registration send and receive, each once.
 struct used_keys {
   std::unordered_set<std::string_view> sent, received;
 };
 
-// Holds the items of a partition to its graph. The keys refer to it.
+// Checks the items of a partition against its graph. The keys refer to it.
 class part_check {
  public:
   part_check(const graph& g, std::vector<bool>& idle, used_keys& keys, const runtime::partition& part)
@@ -113,7 +113,7 @@ class part_check {
       expect(is_earlier(before), "an item after item " + std::to_string(before) + ", which is not before it");
   }
 
-  // It takes what its node takes, and no node is computed twice.
+  // The item takes the inputs of its node, and no node is computed twice.
   void check_computation(const item& it) {
     const node& n = g_.peek(it.node);
     expect(idle_[static_cast<std::size_t>(it.node)], "it is computed elsewhere, or twice");
@@ -126,7 +126,7 @@ class part_check {
              "its input " + std::to_string(k) + " is another value than the graph says");
     }
   }
-  // Is output `o` of an item that of its node which has the index? A feed does not say; fed_outputs watches it.
+  // Is output `o` of the item the node output with that index? A feed does not say; fed_outputs checks feeds.
   static bool yields(const item& it, int o, int index) {
     return it.kind == item::feed || (it.kind == item::receive ? it.index : o) == index;
   }
@@ -161,7 +161,7 @@ class part_check {
   }
 
   const graph& g_;
-  std::vector<bool>& idle_;  // nodes to be computed that no item has computed yet
+  std::vector<bool>& idle_;  // computed nodes that no item computes yet
   used_keys& keys_;
   const runtime::partition& part_;
 };

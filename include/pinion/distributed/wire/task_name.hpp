@@ -1,4 +1,4 @@
-// What tasks are called.
+// The names of tasks.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// "/job:ps/replica:0/task:0".
+// Returns a full name such as "/job:ps/replica:0/task:0".
 std::string task_name(std::string_view job, int task);
 
 }}}  // namespace pinion::v0::distributed

@@ -19,8 +19,8 @@ namespace pinion { inline namespace v0 {
 
 namespace distributed {
 
-// A file name that lives as long as the program, as a source_location wants it. A peer can fill the table, but not the
-// memory: then all further names are one. Thread-safe.
+// Returns a copy of a file name that lives as long as the program, as source_location requires. The table of copies is
+// limited, since peers can fill it; beyond the limit one placeholder is returned. Thread-safe.
 const char* lasting_name(std::string_view name);
 
 }  // namespace distributed
@@ -31,7 +31,7 @@ void load(rpc::reader& a, dtype& type);
 void save(rpc::writer& a, const shape& s);
 void load(rpc::reader& a, shape& s);
 
-// Is there a value? Its dtype and shape; then strings, or bytes of the payload. Requires: host memory.
+// Layout: whether there is a value, its dtype and shape, then strings, or bytes of the payload. Requires: host memory.
 void save(rpc::writer& a, const any_tensor& t);
 void load(rpc::reader& a, any_tensor& t);
 

@@ -81,7 +81,7 @@ inline void save_text(rpc::writer& a, const any_tensor& t) {
 }
 
 inline any_tensor load_text(rpc::reader& a, const shape& extent) {
-  const std::size_t count = a.take_count(sizeof(std::uint32_t));  // what an empty string takes
+  const std::size_t count = a.take_count(sizeof(std::uint32_t));  // the size of an empty string
   if (extent.count() != static_cast<std::int64_t>(count))
     rpc::reader::refuse("a tensor of shape " + to_string(extent) + " came with " + std::to_string(count) + " strings");
   any_tensor t(dtype::string, extent);

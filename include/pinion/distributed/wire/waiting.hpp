@@ -1,4 +1,4 @@
-// Blocking a thread until another task has answered.
+// Blocks a thread until another task has answered.
 #pragma once
 
 #include <cstdio>
@@ -15,17 +15,18 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-using patience = std::optional<time_point>;  // none: no limit
+using patience = std::optional<time_point>;  // a deadline; none: no limit
 
-// Whom a wait is for, and what may end it early.
+// The text, deadline and early end of a wait.
 struct wait_options {
-  std::string what;                     // "waiting for /job:ps/replica:0/task:0 at 127.0.0.1:2221"
-  patience until{};                     // then deadline_exceeded
-  std::function<void()> check = [] {};  // throws when there is nothing to wait for any more
+  std::string what;                     // shown in messages: "waiting for /job:ps/replica:0/task:0 at 127.0.0.1:2221"
+  patience until{};                     // after it the wait throws deadline_exceeded
+  std::function<void()> check = [] {};  // called every 100 ms; throws to end the wait
 };
 
-// Blocks until what `begin` began calls back with (result, null) or ({}, error), which is thrown. Says for whom it
-// waits after a second. Never called by the network's thread; the callback may come when nobody waits any more.
+// Calls `begin` with a callback, and blocks until the callback gets (result, null) or ({}, error). Returns the result
+// or throws the error. After one second it writes how.what to standard error. Not for the network's thread. The
+// callback may come after the wait has ended.
 template <class Result, class Begin>
 Result wait_for(rpc::network& net, const wait_options& how, const Begin& begin) {
   struct box {
@@ -57,10 +58,10 @@ Result wait_for(rpc::network& net, const wait_options& how, const Begin& begin) 
   return std::move(shared->value);
 }
 
-// Connects, or waits until the way is up.
+// Connects a channel, or waits until it is up.
 void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, wait_options how);
 
-// Connects with a task that ought to be there: when it does not answer soon, it is unavailable.
+// Connects with a task that should be running. Throws unavailable if it does not answer within `soon`.
 void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& way, rpc::duration soon, std::string_view task = {},
            wait_options how = {});
 
@@ -68,7 +69,7 @@ template <class Reply, class Request>
 Reply ask_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, const Request& request,
                    wait_options how = {}, rpc::lane by = rpc::lane::data) {
   how.what = "waiting for an answer of " + way->title();
-  using answer = rpc::reply_to_read<Reply>;  // read in this thread, which may take its time
+  using answer = rpc::reply_to_read<Reply>;  // decoded in this thread, not in the network's
   return wait_for<answer>(net, how,
                           [&](auto done) {
                             rpc::call_at_leisure<Reply>(*way, by, request,

@@ -1,9 +1,9 @@
-// Threads for what takes long but waits for nobody: reading, admitting, compiling and letting go of graphs.
+// Threads for long work that waits for nobody: reading, checking, compiling and freeing graphs.
 //
 // Invariants
-//   1. Work under one key is done in the order in which it was added, one after the other; keys take turns.
+//   1. Work under one key is done in the order in which it was added, one piece after the other; keys take turns.
 //   2. No lock is held while work is done.
-//   3. Where cores are few, running steps go first.
+//   3. Where cores are few, running steps have priority.
 #pragma once
 
 #include <sys/resource.h>
@@ -21,8 +21,8 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Owned by a server. Thread-safe. With no threads, add() works in its caller. Work must not throw. The destructor does
-// what was added.
+// A pool with one queue per key. Owned by a server. Thread-safe. With no threads, add() does the work in its caller.
+// Work must not throw. The destructor finishes the work that was added.
 class builders {
  public:
   using work = std::function<void()>;
@@ -30,21 +30,22 @@ class builders {
 
   void add(std::uint64_t key, work what);
 
-  // Waits until nothing is left to do; false where that took too long.
+  // Waits until no work is left. Returns false if some is left at `until`.
   bool wait_until_idle(time_point until);
 
  private:
-  // Work stays in front of its line while it is done, so that others wait behind it.
+  // Does the next work of a key. Work stays at the front of its queue while it is done, so that later work waits behind
+  // it.
   void take_turn(std::uint64_t key);
 
-  // Linux counts niceness by thread; that of the threads that it starts too. With five it gets a quarter of a core that
-  // others want.
+  // Lowers the priority of the calling thread. Linux keeps niceness per thread, and threads inherit it. With a niceness
+  // of 5 a thread gets about a quarter of a core that others want.
   static bool let_others_first() { return ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + 5) == 0; }
 
   std::mutex mutex_;
   std::condition_variable idle_;
   std::unordered_map<std::uint64_t, std::deque<work>> lines_;
-  thread_pool pool_;  // joined before the rest goes
+  thread_pool pool_;  // joined before the members above are destroyed
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -13,7 +13,7 @@ PINION_DECL void builders::add(std::uint64_t key, work what) {
     std::lock_guard hold(mutex_);
     auto& line = lines_[key];
     line.push_back(std::move(what));
-    if (line.size() > 1) return;  // whoever works for the key takes it along
+    if (line.size() > 1) return;  // the thread that works for the key will do it
   }
   pool_.schedule([this, key] { take_turn(key); });
 }

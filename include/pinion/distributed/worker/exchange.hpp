@@ -1,10 +1,10 @@
-// Values between this task and the others: pushed within credit, announced and pulled beyond it.
+// Moves values between this task and the others: pushed within credit, announced and pulled beyond it.
 //
 // Invariants (numbers of protocol.md in brackets)
-//   1. What is pushed to a peer and not yet taken there is at most the credit; the rest waits here, announced. [V1, V2]
-//   2. A run that has ended leaves a tombstone, so that what comes late is dropped. [V4]
-//   3. What comes for a run that nobody has begun waits for it, but not for ever. [V5]
-//   4. When the way to a peer goes down, every run that it takes part in fails. [F2]
+//   1. Values pushed to a peer and not yet taken there are at most the credit; the rest waits here, announced. [V1, V2]
+//   2. A run that has ended leaves a tombstone, so that a late value is dropped. [V4]
+//   3. A value for a run that has not begun waits for it, but only for options.patience. [V5]
+//   4. When the channel to a peer goes down, every run in which the peer takes part fails. [F2]
 #pragma once
 
 #include <deque>
@@ -26,16 +26,18 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
+// The limits of an exchange.
 struct exchange_options {
-  std::uint64_t credit = std::uint64_t{4} << 20;      // bytes on the way to one peer
-  rpc::duration patience = std::chrono::seconds(60);  // how long values wait for a run that has not begun
-  std::size_t tombstones = 4096;                      // ended runs that are remembered
+  std::uint64_t credit = std::uint64_t{4} << 20;      // most bytes pushed to one peer and not yet taken
+  rpc::duration patience = std::chrono::seconds(60);  // how long values wait for a run to begin
+  std::size_t tombstones = 4096;                      // number of ended runs that are remembered
 };
 
-// A peer of a run, as it was when the run's step was made.
+// The peers of a run, each with its incarnation at the time when the step was made.
 using incarnations = std::map<std::string, std::uint64_t, std::less<>>;
 
-// Owned by a server. Thread-safe.
+// The exchange of one task: the rendezvous of its runs, the values it offers, and the credit of each peer. Owned by a
+// server. Thread-safe.
 class exchange final : public value_carrier {
  public:
   exchange(rpc::network& net, std::string task, peers& others, thread_pool& pool, exchange_options options)
@@ -43,26 +45,27 @@ class exchange final : public value_carrier {
 
   // ---- runs
 
-  // The rendezvous of a run that begins here; `failed` is called when a peer of it is lost. Throws cancelled for one
-  // that is over already, already_exists for one that has begun.
+  // Begins a run and returns its rendezvous; `failed` is called when a peer of the run is lost. Throws cancelled if the
+  // run is already over, already_exists if it has begun.
   std::shared_ptr<remote_rendezvous> begin(std::uint64_t run, incarnations of_peers,
                                            std::function<void(const error&)> failed);
-  // It has ended here; what it announced stays until it is pulled, or the run is over everywhere.
+  // Ends a run in this task. The values it announced stay until they are pulled, or until forget().
   void end(std::uint64_t run);
-  // It is over everywhere, or was cancelled.
+  // Forgets a run that is over on every task, or was cancelled, with the values it announced.
   void forget(std::uint64_t run);
-  // What its runs still offer, nobody will pull.
+  // Drops the values that the runs of a session still offer, since nobody will pull them.
   void forget_session(std::uint64_t session);
-  // Drops what has waited too long for a run to begin.
+  // Drops the values that have waited too long for a run to begin.
   void sweep();
   std::size_t runs() const;
 
-  // Values that wait here to be pulled.
+  // Returns the number of values that wait here to be pulled.
   std::size_t offered() const;
 
+  // Forgets the credit account of a peer whose connection is gone.
   void gone(const rpc::guest_ref& who);
 
-  // The way to a peer, watched: when it goes down, so do the runs that take part.
+  // Returns the channel to a peer, and fails the peer's runs when that channel goes down.
   std::shared_ptr<rpc::channel> way_to(std::string_view task);
 
   // ---- out
@@ -87,7 +90,7 @@ class exchange final : public value_carrier {
     std::function<void(const error&)> failed;
   };
 
-  // What one peer has pushed and this task has not yet taken; goes back in portions.
+  // The bytes that one peer has pushed and this task has not yet taken. Credit is returned in portions.
   class account {
    public:
     account(std::shared_ptr<rpc::channel> back, std::uint64_t portion) : back_(std::move(back)), portion_(portion) {}
@@ -101,7 +104,7 @@ class exchange final : public value_carrier {
     std::atomic<std::uint64_t> held_{0}, due_{0};
   };
 
-  // With the lock.
+  // Requires: the lock is held.
   template <class Which>
   void drop_offers(const Which& which) {
     for (auto& [run, values] : offers_)
@@ -109,7 +112,7 @@ class exchange final : public value_carrier {
     std::erase_if(offers_, [](const auto& offer) { return offer.second.empty(); });
   }
   entry& expected(std::uint64_t run);
-  // Where a value of a run goes; null when it comes too late, or from another life of its sender.
+  // Returns the rendezvous for a value that arrives; null if the value is too late, or its sender has been restarted.
   std::shared_ptr<remote_rendezvous> meeting(std::uint64_t run, const rpc::guest_ref& from);
   entry take(std::uint64_t run);
   void fail(std::uint64_t run, const error& why);

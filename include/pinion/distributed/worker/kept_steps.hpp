@@ -1,10 +1,10 @@
-// The steps that a worker keeps, and whose they are.
+// The steps that a worker keeps, and the sessions that own them.
 //
 // Invariants
-//   1. A session belongs to whoever registered its first step, until it is forgotten: nobody else registers, runs,
-//      cancels or forgets anything of it. [S4]
-//   2. Nothing is checked, compiled, compared or let go under the lock of the table.
-//   3. What was compiled before a reset is compiled again before it runs: its variables are gone.
+//   1. A session belongs to the party that registered its first step, until it is forgotten; no other party registers,
+//      runs, cancels or forgets anything of it. [S4]
+//   2. Nothing is checked, compiled, compared or freed while the lock of the table is held.
+//   3. A step compiled before a reset is compiled again before it runs, since its variables are gone.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// A subgraph under its number.
+// One registered step: its subgraph, and what was made of it.
 struct kept_step {
   std::uint64_t session = 0, number = 0;
   incarnations peers;
@@ -35,9 +35,11 @@ struct kept_step {
 
   // Guarded by the table.
   std::shared_ptr<runtime::compiled_step> compiled = {};
-  std::uint64_t life = 0;  // of the task's state, when it was compiled
+  std::uint64_t life = 0;  // the table's life_ when it was compiled
 };
 
+// One session at this worker: its owner, kernels, steps and notices. Guarded by the table; the kernels themselves are
+// thread-safe.
 struct kept_session {
   party owner;
   std::shared_ptr<runtime::session_kernels> kernels = std::make_shared<runtime::session_kernels>();
@@ -46,7 +48,8 @@ struct kept_session {
   int registering = 0;  // calls that will add a step
 };
 
-// Owned by a worker. Thread-safe. What compiles takes its time in the calling thread, which must not be the network's.
+// The table of sessions and steps. Owned by a worker. Thread-safe. build() and compile() take long; the network's
+// thread must not call them.
 class kept_steps {
  public:
   using session_ref = std::shared_ptr<kept_session>;
@@ -56,12 +59,12 @@ class kept_steps {
 
   // ---- registering: claim(), then build() and give_up(), or give_up() only
 
-  // Throws permission_denied for a session of somebody else.
+  // Marks the session as registering. Throws permission_denied if it belongs to another party.
   session_ref claim(std::uint64_t session, const party& by);
-  // Makes the graph, compiles it and puts it where runs find it. Throws what is wrong with it; cancelled where the
-  // session was forgotten meanwhile.
+  // Makes the graph, compiles it and enters the step in the table. Throws what is wrong with the graph; cancelled if
+  // the session was forgotten meanwhile.
   void build(const session_ref& session, const step_ref& step);
-  // A session without steps, and without calls that will add one, is nobody's.
+  // Ends a claim. A session with no steps and no open claims is removed.
   void give_up(std::uint64_t number, const session_ref& session);
 
   // ---- running
@@ -69,29 +72,30 @@ class kept_steps {
   struct found {
     session_ref session;
     step_ref step;
-    std::shared_ptr<runtime::compiled_step> compiled;  // null: to be compiled again
+    std::shared_ptr<runtime::compiled_step> compiled;  // null: must be compiled again
   };
   found find(const run_step& r, const party& by) const;
   std::shared_ptr<runtime::compiled_step> compile(const kept_session& session, kept_step& step);
 
-  // ---- whose
+  // ---- ownership
 
   bool owns(const party& by, std::uint64_t session) const;
-  // Returns the session, to be let go where there is time for that; null if there is none, or it is somebody else's.
+  // Removes a session and returns it, for the caller to free outside the lock; null if there is none, or it belongs to
+  // another party.
   session_ref forget(std::uint64_t session, const party& by);
-  // Those that belong to a connection.
+  // Removes and returns the sessions that belong to a connection.
   std::vector<std::pair<std::uint64_t, session_ref>> forget_all_of(std::uint64_t channel);
 
   // ---- all of them
 
-  // To be called when state has been cleared.
+  // Makes every step compile again before its next run. Call it when state has been cleared.
   void renew();
   void stop();
-  // Tells what happened to the state that a session uses and its people should know. Each is told once.
+  // Returns the notices about state that a session uses, to be shown to its users. Each is returned once.
   std::vector<std::string> take_notices(std::uint64_t session);
 
  private:
-  static constexpr std::size_t most_notices = 32;  // that nobody has taken: a peer can make many
+  static constexpr std::size_t most_notices = 32;  // limit of untaken notices, since a peer can cause many
 
   void expect_running() const;
   void expect_owner(const kept_session& s, std::uint64_t number, const party& by) const;
@@ -102,8 +106,8 @@ class kept_steps {
   // ---- two sessions that mean different variables by one name
 
   static void list_variables(kept_step& step);
-  // A variable that this step means to be something else than the session that has it: that session is told too. The
-  // step itself fails when its kernels look the variable up.
+  // Notifies the other session if this step and that session use one variable name for different variables. The step
+  // itself fails when its kernels look the variable up.
   void warn_of_clashes(const kept_step& step);
   std::vector<std::pair<session_ref, step_ref>> of_others(std::uint64_t session) const;
   void warn_of_clash(const node& mine, const node& theirs, kept_session& whose);

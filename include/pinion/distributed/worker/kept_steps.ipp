@@ -16,7 +16,7 @@ PINION_DECL kept_steps::session_ref kept_steps::claim(std::uint64_t session, con
   auto& one = sessions_[session];
   if (!one) one = std::make_shared<kept_session>(kept_session{.owner = by});
   expect_owner(*one, session, by);
-  one->owner = by;  // by the connection that it has now
+  one->owner = by;  // the party may have a new connection
   ++one->registering;
   return one;
 }
@@ -28,7 +28,7 @@ PINION_DECL void kept_steps::build(const session_ref& session, const step_ref& s
   list_variables(*step);
   warn_of_clashes(*step);
   compile(*session, *step);
-  std::shared_ptr<kept_step> replaced = step;  // let go without the lock
+  std::shared_ptr<kept_step> replaced = step;  // freed without the lock
   std::lock_guard hold(mutex_);
   expect_running();
   const auto at = sessions_.find(step->session);
@@ -69,7 +69,7 @@ PINION_DECL std::shared_ptr<runtime::compiled_step> kept_steps::compile(const ke
         std::make_shared<runtime::compiled_step>(step.part.parts, *step.graph, task_, *kernels,
                                                  std::make_shared<runtime::session_bodies>(task_, kernels, step.soft));
     std::lock_guard hold(mutex_);
-    if (life != life_) continue;  // the variables that it found are gone
+    if (life != life_) continue;  // a reset has cleared the variables it found
     step.life = life;
     return step.compiled = std::move(made);
   }

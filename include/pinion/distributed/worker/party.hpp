@@ -1,4 +1,4 @@
-// Who asks a worker for something.
+// The identity of a requester, as a worker knows it.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// The master of the worker's own task, or a peer over a connection.
+// The party behind a request: the master of the worker's own task, or a peer over a connection.
 struct party {
-  std::uint64_t channel = 0;      // 0: the own master
-  std::string name = {};          // of the peer's task; "" for a client that is no task
-  std::uint64_t incarnation = 0;  // of the peer
+  std::uint64_t channel = 0;      // the connection; 0: the master of this task
+  std::string name = {};          // name of the peer's task; "": a client that is not a task
+  std::uint64_t incarnation = 0;  // incarnation of the peer
 
   bool is_own_master() const { return channel == 0; }
 };
 
-// A task may come back by another connection, in the same life. A client that is no task is known by its connection
-// only, and nobody who comes over one is the own master.
+// Are both one party? A task is known by name and incarnation, so it may return over another connection. A client that
+// is not a task is known by its connection only. No party with a connection is the own master.
 bool are_one(const party& a, const party& b);
 
 }}}  // namespace pinion::v0::distributed

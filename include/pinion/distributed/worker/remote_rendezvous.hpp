@@ -1,11 +1,11 @@
-// The rendezvous of one run in one task of a cluster: values meet their receivers, from here and from other tasks.
+// The rendezvous of one run in one task of a cluster: values meet their receivers, from this task and from others.
 //
 // Invariants
-//   1. Under one key there is at most one of a value, an announcement and a receiver, and each is used once; a second
+//   1. Under one key there is at most one value, one announcement and one receiver, and each is used once; a second
 //      receiver is refused.
-//   2. A value that was pushed holds its sender's credit until it is taken or dropped.
-//   3. After abort() nothing waits and nothing is kept; whatever comes later is dropped, and whoever asks is told why.
-//   4. Callbacks run without the lock; those for values from other tasks in a thread that may compute.
+//   2. A pushed value holds its sender's credit until it is taken or dropped.
+//   3. After abort() nothing waits and nothing is kept: later values are dropped, and later receivers get the error.
+//   4. Callbacks run without the lock; those for values from other tasks run in a thread that may compute.
 #pragma once
 
 #include <functional>
@@ -21,23 +21,23 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// What a rendezvous needs of the task it stands in.
+// The functions of its task that a rendezvous uses: sending a value, fetching an announced one, and running a callback.
 class value_carrier {
  public:
   using fetched = std::function<void(any_tensor, const error*)>;
   virtual ~value_carrier() = default;
   virtual void carry(std::uint64_t run, const std::string& key, std::string_view to_task, any_tensor value) = 0;
   virtual void fetch(std::uint64_t run, const std::string& key, std::string_view from_task, fetched done) = 0;
-  virtual void compute(std::function<void()> body) = 0;  // in a thread that may
+  virtual void compute(std::function<void()> body) = 0;  // runs the body in a thread that may compute
 };
 
-// A value from another task, and what it holds of its sender's credit.
+// A value from another task. The credit of its sender is returned when `credit` is destroyed.
 struct arrival {
   any_tensor value;
   std::shared_ptr<void> credit;
 };
 
-// Shared by the run and by messages on their way. Thread-safe.
+// The rendezvous of a run. Shared by the run and by messages on their way. Thread-safe.
 class remote_rendezvous final : public rendezvous, public std::enable_shared_from_this<remote_rendezvous> {
  public:
   remote_rendezvous(std::uint64_t run, std::string task, value_carrier& carrier)
@@ -56,11 +56,11 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
   void arrive(const std::string& key, arrival a);
   void announce(const std::string& key, const std::string& by);
 
-  // A key that is waited for, or "".
+  // Returns a key that a receiver waits for, or "".
   std::string missing() const;
 
  private:
-  // With the lock.
+  // Requires: the lock is held.
   receiver take_receiver(const std::string& key);
   bool take_value(const std::string& key, handed_over& value);
 

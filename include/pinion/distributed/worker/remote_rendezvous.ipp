@@ -33,7 +33,7 @@ PINION_DECL void remote_rendezvous::receive(const std::string& key, receiver don
         announced_by = std::move(at->second);
         announced_.erase(at);
       } else {
-        failure = received_twice(key);  // and done is still here
+        failure = received_twice(key);  // the receiver was not taken, and is called below
       }
     }
   }

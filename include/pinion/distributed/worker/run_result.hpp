@@ -1,4 +1,4 @@
-// What a run brings back.
+// The result of a run.
 #pragma once
 
 #include <functional>
@@ -10,12 +10,13 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
+// The fetched values of a run, and its trace.
 struct run_result {
   std::vector<any_tensor> fetches = {};
   step_trace trace = {};  // empty unless it was asked for
 };
 
-// Called once, in any thread, with a result or an error.
+// Takes the result of a run, or its error. Called once, in any thread.
 using run_ended = std::function<void(run_result, const error*)>;
 
 }}}  // namespace pinion::v0::distributed

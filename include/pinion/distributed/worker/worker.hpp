@@ -1,4 +1,4 @@
-// The part of a server that computes: it keeps subgraphs, and runs them when a master asks.
+// The part of a server that computes: it keeps the subgraphs of steps, and runs them when a master asks.
 #pragma once
 
 #include <atomic>
@@ -18,48 +18,49 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-// Owned by a server. Thread-safe. Callbacks come once, in any thread. A lock of this is held for moments only: what is
-// compiled, or waits, holds none.
+// The worker of one task. Owned by a server. Thread-safe. Each callback is called once, in any thread. The lock is held
+// for moments only, never while a step is compiled or waited for.
 class worker {
  public:
   using registered = std::function<void(const error*)>;
   enum class begin_in { this_thread, pool };
 
-  // Steps are made ready by `slow`; runs are failed by `alarms`, which never compute: what a failure wakes has to be
-  // accounted for, item by item.
+  // `slow` compiles steps. `alarms` fails runs and never computes: a failed run must account for each of its items,
+  // which should not wait for other work.
   worker(rpc::network& net, std::string name, runtime::task& on, exchange& values, builders& slow, thread_pool& alarms);
 
   std::vector<device_info> devices() const { return task_.device_infos(); }
 
-  // Connects with the peers of the step, then compiles it.
+  // Connects with the peers of a step, then compiles it; `done` gets null or the error.
   void register_step(const party& by, distributed::register_step r, registered done);
 
-  // Computes what was registered; `fetches` many values come back.
+  // Runs a registered step, which returns `fetches` values.
   void run(const run_step& r, const party& by, std::vector<any_tensor> feeds, std::size_t fetches, begin_in where,
            run_ended done);
 
   std::vector<std::string> take_notices(std::uint64_t session) { return steps_.take_notices(session); }
 
-  // Ignored for a run of somebody else. A cancellation may come before its run.
+  // Cancels a run; ignored for a run of another party. A cancellation may arrive before its run.
   void cancel(std::uint64_t run, const error& why, const party& by = {});
-  // What this task is waiting for in a run, for people; "" if nothing.
+  // Returns the key of a value that a run waits for here, for messages; "" if none.
   std::string waits_for(std::uint64_t run) const;
 
-  // Ignored for a session of somebody else.
+  // Forgets the steps of a session; ignored for a session of another party.
   void forget_session(std::uint64_t session, const party& by = {}) { let_go(session, steps_.forget(session, by)); }
-  // A master that is gone takes its runs and sessions along.
+  // Cancels the runs and forgets the sessions of a master whose connection is gone.
   void forget_owner(std::uint64_t channel, const error& why);
-  // Steps compiled before are compiled again when they are next run.
+  // Clears the containers, or all of them if none is named. Steps are compiled again when they next run.
   void reset(const std::vector<std::string>& containers);
 
-  // Fails what runs, and waits until it has ended. What has not by then, for people; "" if nothing.
+  // Fails all runs and waits until they have ended. Returns a text that names the runs that have not ended at `until`;
+  // "" if none.
   std::string stop(const error& why, time_point until);
 
  private:
   struct active_run {
     active_run(std::shared_ptr<remote_rendezvous> r, kept_steps::found&& what, party who);
     std::shared_ptr<remote_rendezvous> meet;
-    std::shared_ptr<runtime::compiled_step> step;  // as it was when the run began: a reset compiles another
+    std::shared_ptr<runtime::compiled_step> step;  // the compiled step when the run began; a reset compiles another
     std::shared_ptr<const kept_step> registered;
     party owner;
     std::optional<step_tracer> tracer;
@@ -67,7 +68,7 @@ class worker {
     run_ended done;
     std::atomic<bool> started{false};
   };
-  // A run that was asked for, until it has begun.
+  // A run that was requested and has not yet begun.
   struct ordered_run {
     run_step what;
     party by;
@@ -92,7 +93,7 @@ class worker {
   std::shared_ptr<active_run> enter(ordered_run& order, kept_steps::found&& what);
   static void expect_room(const ordered_run& order, const ends& needs);
   bool peers_are_up(const kept_step& step);
-  // One that has not started yet ends at once.
+  // Fails a run. A run that has not started ends at once.
   void fail(const std::shared_ptr<active_run>& a, const error& why);
   void start(const std::shared_ptr<active_run>& a);
   void finish(const std::shared_ptr<active_run>& a);
@@ -105,7 +106,7 @@ class worker {
       if (which(*a)) all.push_back(a);
     return all;
   }
-  // Up to three of them, the last ones, since those before have often ended.
+  // Returns the names of up to three nodes of a step, the last ones, since earlier nodes have often ended.
   static std::string nodes_of(const kept_step& step);
 
   rpc::network& net_;

@@ -109,7 +109,7 @@ PINION_DECL void worker::meet_peers(const std::shared_ptr<const kept_step>& step
   auto all = std::make_shared<meeting>();
   all->left = step->peers.size();
   if (all->left == 0) return done(nullptr);
-  const auto limit = net_.now() + patience;  // short: the master has met them all just now
+  const auto limit = net_.now() + patience;  // short, since the master has just met them all
   for (const auto& [task, incarnation] : step->peers) {
     const auto way = exchange_.way_to(task);
     way->connect(limit, [all, way, incarnation = incarnation, done](const error* failed) {
@@ -159,7 +159,7 @@ PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
   } catch (...) {
     return refuse(order, current_error());
   }
-  if (!peers_are_up(*a->registered))  // they may have lost each other since the last run, and found each other again
+  if (!peers_are_up(*a->registered))  // peers may have lost each other since the last run
     meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const error* failed) {
       if (failed) a->state.fail(*failed);
       task_.inter_op.schedule([this, a] { start(a); });

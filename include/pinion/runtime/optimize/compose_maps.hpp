@@ -1,5 +1,5 @@
-// Elementwise nodes that were stored one by one, each read by the next alone, become one: what the DSL does within an
-// expression, beyond it.
+// Joins elementwise nodes: a node that is read by one other elementwise node only becomes part of it. The DSL does this
+// within an expression; this pass does it across expressions.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -7,8 +7,9 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// Requires: uses are counted. A compiled kernel is not given up for the interpreter, and nothing is computed more often
-// than before: the shapes of both are known to be the same.
+// Joins nodes and returns how many were joined. Leaves two nodes apart if one has a compiled kernel and their joined
+// program has none. Computes nothing more often than before, since the shapes of joined nodes are known to be equal.
+// Requires: uses are counted.
 int compose_maps(draft& d);
 
 }}}  // namespace pinion::v0::runtime

@@ -10,7 +10,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
-// The program of a consumer with that of a producer put in at one input; inputs from left to right.
+// Returns the program of a consumer with that of a producer inserted at one input; inputs keep their order.
 inline scalar::program put_in(const scalar::program& consumer, std::size_t at, const scalar::program& producer) {
   scalar::program whole;
   whole.arithmetic = consumer.arithmetic;
@@ -36,7 +36,7 @@ inline scalar::program put_in(const scalar::program& consumer, std::size_t at, c
 }
 
 inline const scalar::program* map_program(const node& n) {
-  if (n.op == op::map_gradient::name) return nullptr;  // its results are sums
+  if (n.op == op::map_gradient::name) return nullptr;  // its results are sums, not elementwise values
   if (definition_of(n.op).states != 0) return nullptr;
   const auto* found = n.attrs.find("program");
   const auto* program = found ? found->get_if<op::shared_program>() : nullptr;
@@ -78,7 +78,7 @@ PINION_DECL int compose_maps(draft& d) {
       whole.inputs = std::move(inputs);
       whole.attrs.set("program", op::shared_program(std::move(program)));
       ++composed;
-      --k;  // what stands there now may be composed in turn
+      --k;  // the node that is there now may be joined in turn
     }
   }
   return composed;

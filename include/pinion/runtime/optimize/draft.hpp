@@ -1,9 +1,9 @@
-// A placed step as a draft: a copy of its nodes that passes rewrite before it is cut.
+// A draft is a copy of the nodes of a placed step, which passes rewrite before the step is cut.
 //
 // Invariants
-//   1. An edge leads from an earlier node to a later one; a node keeps its place, its name and its device.
-//   2. What is fetched, fed or a target stays, as what it computes, though perhaps as another op.
-//   3. A pass changes no value but by rounding, and nothing that has a state.
+//   1. An edge leads from an earlier node to a later one; a node keeps its position, its name and its device.
+//   2. Fetched, fed and target nodes stay and keep their values, though perhaps as another op.
+//   3. A pass changes no value except by rounding, and no node that has state.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,8 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// The step that is cut and run: a graph of its own, under ids of its own. Without a graph, the placed step as it is.
+// The result of the passes, ready to be cut: a graph of its own, with its own ids. Without a graph, the placed step
+// runs as it is.
 struct optimized_step {
   std::shared_ptr<const pinion::graph> graph;
   pinion::placement placement;
@@ -25,12 +26,13 @@ struct optimized_step {
   std::vector<node_fate> fates = {};  // of the nodes that were placed, in their order
 };
 
+// A step while passes rewrite it. Used by one thread.
 class draft {
  public:
   struct item {
-    pinion::node node;  // its edges name items by their place in the draft
+    pinion::node node;  // its edges refer to items by their index in the draft
     node_id original = no_node;
-    int device = -1;  // -1: it is fed, and does not run
+    int device = -1;  // -1: the node is fed, and does not run
     bool gone = false;
     bool computed = false;          // a constant that a pass computed
     node_id replaced_by = no_node;  // the item that computes the same
@@ -43,34 +45,35 @@ class draft {
   const item& operator[](node_id i) const { return items_[static_cast<std::size_t>(i)]; }
   const node& node_at(node_id i) const { return (*this)[i].node; }
   const output_type& type_of(output o) const { return node_at(o.node).outputs[static_cast<std::size_t>(o.index)]; }
-  // Does it run, and may it be rewritten?
+  // Does the node run, and may it be rewritten?
   bool runs(node_id i) const { return (*this)[i].device >= 0 && !(*this)[i].gone; }
   bool is_fed(node_id i) const;
-  // Would it yield the same again, and change nothing?
+  // Would the node yield equal values again, without side effects?
   bool is_repeatable(node_id i) const;
 
-  // How often its outputs are read, fetched, waited for. Counted anew by count_uses().
+  // The number of times its outputs are read, fetched or waited for, as of the last count_uses().
   int uses(node_id i) const { return uses_[static_cast<std::size_t>(i)]; }
   void count_uses();
 
-  // ---- what passes do
+  // ---- changes by passes
 
   node& change(node_id i) { return items_[static_cast<std::size_t>(i)].node; }
-  // It computes what another, earlier node does. Whoever uses it uses that one, once redirect() was called for him.
+  // Marks node `i` as equal to the earlier node `by`. Each user of `i` reads `by` once redirect() was called for the
+  // user.
   void replace(node_id i, node_id by);
-  // Another, later node does its work too. It stays as long as others read it.
+  // Marks node `i` as computed by the later node `into` as well. The node stays as long as others read it.
   void fold(node_id i, node_id into) { items_[static_cast<std::size_t>(i)].folded_into = into; }
-  // Its value is known: it becomes a constant, and its inputs are folded into it.
+  // Makes a constant of node `i`, whose value is known. Its inputs are folded into it.
   void compute(node_id i, const any_tensor& value);
   void redirect(node_id user);
   void redirect_ends();
-  // Nodes that nothing needs any more go.
+  // Removes nodes that no other node or fetch needs. Returns how many.
   int drop_dead();
 
   optimized_step finished();
 
  private:
-  // What stands for a node now; the one that replaced it was not replaced itself.
+  // Returns the node that stands for `i`: its replacement, which is never replaced itself, or `i`.
   node_id present(node_id i) const;
   node_fate fate_of(node_id i) const;
 

@@ -24,7 +24,7 @@ PINION_DECL draft::draft(const graph& g, const placement& placed, const step_sig
   }
   for (item& it : items_) {
     it.node.scope = nullptr;
-    if (it.device < 0) {  // what leads to it does not run
+    if (it.device < 0) {  // its inputs do not run
       it.node.inputs.clear();
       it.node.control_inputs.clear();
     }
@@ -112,7 +112,7 @@ PINION_DECL int draft::drop_dead() {
 PINION_DECL optimized_step draft::finished() {
   auto g = std::make_shared<graph>();
   std::vector<node_id> id(items_.size(), no_node);
-  std::vector<std::pair<node_id, node_id>> kept;  // original, new
+  std::vector<std::pair<node_id, node_id>> kept;  // ids in the draft's source graph and in the new one
   std::vector<node_fate> fates;
   for (node_id i = 0; i < size(); ++i)
     if ((*this)[i].device >= 0) fates.push_back(fate_of(i));

@@ -1,4 +1,4 @@
-// Nodes whose inputs are constants are computed once, before the step runs; so are shapes that are known.
+// Computes nodes with constant inputs once, before the step runs; also Shape nodes whose shape is known.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// In all, milliseconds of work: no deadline stops it.
+// Limit of the operations that folding performs for a step: milliseconds of work, since no deadline stops it.
 inline constexpr double most_folded_operations = 1 << 23;
 
-// Results of more than `limit` bytes are left to be computed: a constant is kept for as long as its step. So is what
-// takes long.
+// Folds constants and returns how many nodes were folded. Nodes with results of more than `limit` bytes are left, since
+// a constant is kept as long as its step, and so are nodes that take long.
 int fold_constants(draft& d, std::int64_t limit);
 
 }}}  // namespace pinion::v0::runtime

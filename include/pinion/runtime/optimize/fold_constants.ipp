@@ -11,7 +11,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
-// A node and the constants that it takes, as a graph of their own; the node comes last.
+// A node and its constant inputs as a graph of their own; the node comes last.
 struct lone_node {
   graph g;
   std::vector<any_tensor> inputs;
@@ -28,13 +28,14 @@ struct lone_node {
   }
   const node& it() const { return g[g.size() - 1]; }
 
-  // Operations that it takes.
+  // The number of operations that the node takes.
   double work() const {
     const definition& def = definition_of(it().op);
     const work_context sizes(g, it(), 1);
     return def.work ? def.work(sizes) : sizes.elements();
   }
-  // Its value by its kernel on a CPU; empty where it has none there, or fails: then it fails when it runs.
+  // Computes the node's value by its CPU kernel. Returns an empty tensor if there is no such kernel, or if it fails:
+  // the node then fails when it runs.
   any_tensor value() {
     std::vector<any_tensor> outputs(1);
     try {
@@ -71,7 +72,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 PINION_DECL int fold_constants(draft& d, std::int64_t limit) {
   int folded = 0;
   double budget = most_folded_operations;
-  std::vector<bool> pure;  // is nothing that it needs more than a value?
+  std::vector<bool> pure;  // true if everything the node needs is a pure value
   for (node_id i = 0; i < d.size(); ++i) {
     const node& n = d.node_at(i);
     pure.push_back(n.control_inputs.empty() && (d.is_repeatable(i) || n.op == op::placeholder::name || d.is_fed(i)) &&

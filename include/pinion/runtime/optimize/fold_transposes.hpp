@@ -1,4 +1,4 @@
-// A product of a transposed matrix reads the matrix the other way round: the transposition goes.
+// Folds transpositions into matrix products, which then read the matrix the other way round.
 #pragma once
 
 #include <pinion/base/config.hpp>

@@ -1,5 +1,5 @@
-// What is done to a placed step before it is cut: constants folded, common nodes shared, transpositions and maps folded
-// into their consumers, and what then is dead dropped.
+// Optimizes a placed step before it is cut: folds constants, shares common nodes, folds transpositions and maps into
+// their consumers, and drops nodes that are then unused.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -10,7 +10,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 inline constexpr std::int64_t largest_folded_constant = 1 << 20;  // bytes
 
-// Of a step's copy; the graph stays as it is. Every fetch yields what it did, up to rounding.
+// Optimizes a copy of the step; the graph is unchanged. Every fetch yields the same value, up to rounding.
 optimized_step optimize(const graph& g, const placement& placed, const step_signature& signature);
 
 // The plan of a step that runs as it was placed, or as optimize() left it.

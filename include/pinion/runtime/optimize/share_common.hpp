@@ -1,4 +1,5 @@
-// Nodes that compute the same from the same, on one device, become one. Nodes with a state never do.
+// Shares common nodes: nodes that compute equal values from equal inputs on one device become one. Nodes with state are
+// never shared.
 #pragma once
 
 #include <pinion/base/config.hpp>

@@ -16,7 +16,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
-// Tensors are compared up to a size: two large constants are rarely the same.
+// Tensors are compared up to this size, since two large constants are rarely equal.
 inline bool same_tensor(const any_tensor& a, const any_tensor& b) {
   constexpr std::size_t most = 1 << 16;
   if (a.empty() || b.empty() || a.dtype() != b.dtype() || !(a.shape() == b.shape())) return a.empty() && b.empty();
@@ -46,7 +46,7 @@ inline bool same_attributes(const attributes& a, const attributes& b) {
                     [](const auto& x, const auto& y) { return x.name == y.name && same_attribute(x.value, y.value); });
 }
 
-// Constants differ in their values alone: the first bytes tell most of them apart.
+// Constants differ only in their values, so the hash mixes the first bytes of each.
 inline std::size_t hash_of(const draft::item& it) {
   std::size_t h = std::hash<std::string>{}(it.node.op) + static_cast<std::size_t>(it.device);
   const auto mix = [&h](std::size_t more) { h = h * 1099511628211u + more; };

@@ -1,4 +1,4 @@
-// A partition made ready to run: kernels, slots and counters laid out once.
+// A partition that is ready to run: kernels, slots and counters are laid out once.
 #pragma once
 
 #include <functional>
@@ -13,35 +13,35 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// Makes the kernel of a node, or finds one that a session keeps: stateful kernels are shared by its steps.
+// Returns the kernel of a node: a new one, or for a stateful op the one that the session shares among its steps.
 using kernel_source = std::function<std::shared_ptr<kernel>(const kernel_setup&)>;
 
-// Slots hold the outputs of items during one run, all in one array. Immutable once made.
+// A compiled partition. Slots hold the outputs of all items during one run, in one array. Immutable once made.
 struct executable {
   struct input_slot {
     int slot = -1;
-    bool last_in_order = false;  // nobody needs it after this, when items run in order
+    bool last_in_order = false;  // no later item reads the slot, when items run in order
   };
   struct item {
     part_item::kind_t kind;
-    std::shared_ptr<pinion::kernel> kernel;  // of a computation, a send or a receive
+    std::shared_ptr<pinion::kernel> kernel;  // the kernel of a computation, a send or a receive
     std::vector<input_slot> inputs;
     int first_output = 0, outputs = 0;
-    std::vector<unsigned char> wanted;  // per output: does anybody read it?
-    std::vector<int> successors;        // items that wait for this one, once per edge
+    std::vector<unsigned char> wanted;  // per output: is it read?
+    std::vector<int> successors;        // items that wait for this one, listed once per edge
     int predecessors = 0;
-    int index = 0;  // which feed or fetch
+    int index = 0;  // number of the feed or fetch
     bool blocking = false;
     bool expensive() const { return kernel && kernel->expensive(); }
     node_id node = no_node;
-    std::string key = {};  // of a send or a receive
+    std::string key = {};  // key of a send or a receive
   };
 
   devices::device* device = nullptr;
   const pinion::graph* graph = nullptr;
   std::vector<item> items;
   int slots = 0;
-  std::vector<int> readers;  // per slot: how many inputs read it
+  std::vector<int> readers;  // per slot: number of inputs that read it
   bool waits = false;        // does any item receive or block?
 
   executable(partition part, const pinion::graph& g, devices::device& on, task_services& services,

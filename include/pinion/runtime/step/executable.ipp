@@ -24,7 +24,7 @@ PINION_DECL executable::executable(partition part, const pinion::graph& g, devic
   for (std::size_t i = 0; i < items.size(); ++i) {
     for (std::size_t k = 0; k < items[i].inputs.size(); ++k) {
       auto& in = items[i].inputs[k];
-      bool again = false;  // the same slot further right in this item
+      bool again = false;  // the slot is read again by a later input of this item
       for (std::size_t m = k + 1; m < items[i].inputs.size(); ++m) again |= items[i].inputs[m].slot == in.slot;
       in.last_in_order = !again && last_reader[static_cast<std::size_t>(in.slot)] == static_cast<int>(i);
     }

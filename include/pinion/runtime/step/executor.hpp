@@ -1,9 +1,9 @@
-// Runs one executable once: items in order in the calling thread, or by counting dependencies over a pool.
+// Runs one executable once: its items in order in the calling thread, or by counting dependencies over a pool.
 //
 // Invariants
-//   1. An item runs when all its predecessors are done; of the ready ones the lowest runs first, so that updates, which
-//      come last in a graph, find variables that nobody reads any more.
-//   2. After the first failure no kernel is started; what waits is woken by the step's rendezvous; the run ends when
+//   1. An item runs when all its predecessors are done. Among ready items the lowest runs first, so that updates, which
+//      come last in a graph, find variables that no other item still reads.
+//   2. After the first failure no kernel is started, the step's rendezvous wakes waiting items, and the run ends when
 //      every item is accounted for.
 //   3. `done` is called exactly once, after which the run touches nothing.
 #pragma once
@@ -26,7 +26,8 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// What the runs of one step share. The first failure wins and stops the others.
+// The state that the partitions of one step share. The first failure wins and stops the others. Owned by the code that
+// runs the step. Its functions are thread-safe.
 class step_state final : public step_watch {
  public:
   explicit step_state(pinion::rendezvous& meet, std::int64_t number) : rendezvous(&meet), step(number) {}
@@ -35,9 +36,9 @@ class step_state final : public step_watch {
   pinion::cancellation cancellation;
   std::int64_t step;
   std::vector<any_tensor> feeds, fetches;
-  step_tracer* tracer = nullptr;  // of a run that is written down
+  step_tracer* tracer = nullptr;  // records the run; null: it is not traced
 
-  // The time by which it must have ended, if there is one.
+  // The time by which the step must have ended, if there is a limit.
   std::optional<std::chrono::steady_clock::time_point> deadline;
   void check_deadline();
   std::optional<std::chrono::steady_clock::time_point> time_limit() const override { return deadline; }
@@ -53,7 +54,7 @@ class step_state final : public step_watch {
   std::optional<error> failure_;
 };
 
-// The mutable half of a run; kept and used again by the step it belongs to.
+// The mutable part of a run. The compiled step keeps it and uses it again.
 struct run_memory {
   std::vector<any_tensor> slots;
   std::vector<std::atomic<int>> pending, readers;
@@ -61,6 +62,8 @@ struct run_memory {
       : slots(static_cast<std::size_t>(e.slots)), pending(e.items.size()), readers(static_cast<std::size_t>(e.slots)) {}
 };
 
+// One run of one executable. Shared by its owner and by the callbacks of its pending items. Refers to the executable,
+// the memory, the services and the state, which outlive the run.
 class executor : public std::enable_shared_from_this<executor> {
  public:
   using finished = std::function<void()>;
@@ -68,10 +71,11 @@ class executor : public std::enable_shared_from_this<executor> {
   executor(const executable& e, run_memory& memory, task_services& services, step_state& step, thread_pool* inter_op)
       : e_(e), m_(memory), services_(services), step_(step), pool_(inter_op) {}
 
-  // In order, in this thread. Requires: nothing in it waits.
+  // Runs all items in order, in this thread. Requires: no item waits.
   void run_in_order();
 
-  // By dependencies; returns when there is nothing left to do in this thread. `done` may be called in any thread.
+  // Runs items by their dependencies, and returns when no work is left for this thread. `done` may be called in any
+  // thread.
   void start(finished done);
 
  private:
@@ -90,7 +94,7 @@ class executor : public std::enable_shared_from_this<executor> {
 
   void run_item(const executable::item& it, std::vector<any_tensor>& inputs);
 
-  // ---- written down
+  // ---- traced
 
   void run_traced(const executable::item& it, kernel_context& c);
   traced_item begin_trace(const executable::item& it, std::span<const any_tensor> inputs) const;
@@ -98,22 +102,24 @@ class executor : public std::enable_shared_from_this<executor> {
 
   void blame(const executable::item& it, error e);
 
-  // Items that end in another thread, or later. Their context lives until they do. A kernel that throws after it has
-  // ended has ended once.
+  // Starts an item that ends in another thread, or later. Its context lives until it ends. A kernel that throws after
+  // it has ended counts as ended once.
   void wait(int i);
 
-  // Outputs that nobody reads need not live until the end of the step.
+  // Drops outputs that no item reads, so that they do not live until the end of the step.
   void drop_unwanted(const executable::item& it);
 
-  // Goes on behind an item that has ended in this thread. Ends bring about others, in other executors too: beyond some
-  // depth they wait for the stack to unwind, so that it does not grow with the length of a step.
+  // Continues after an item that has ended in this thread. An end may cause further ends, also in other executors;
+  // beyond a depth of `deepest` they wait until the stack unwinds, so that the stack does not grow with the length of a
+  // step.
   void resume(int i);
   static constexpr int deepest = 32;
   void go_on_behind(int i);
 
   void complete(int i, ready_items* ready);
 
-  // A stream may still be working: the run ends when it has reached this point, and only then are errors known.
+  // Ends the run. A stream may still be working: the run ends when the stream reaches this point, since only then are
+  // its errors known.
   void finish();
   void close();
   void clear();

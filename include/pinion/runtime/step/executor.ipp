@@ -99,7 +99,7 @@ PINION_DECL std::vector<any_tensor> executor::take_inputs(const executable::item
   inputs.reserve(it.inputs.size());
   for (const auto& in : it.inputs) {
     auto& slot = m_.slots[static_cast<std::size_t>(in.slot)];
-    // A copy first: another reader may hold the slot until it has counted itself out.
+    // Copied first, since another reader may hold the slot until it has decremented its count.
     any_tensor value = slot;
     if (m_.readers[static_cast<std::size_t>(in.slot)].fetch_sub(1, std::memory_order_acq_rel) == 1) slot = {};
     inputs.push_back(std::move(value));
@@ -127,7 +127,7 @@ PINION_DECL void executor::run_item(const executable::item& it, std::vector<any_
   try {
     switch (it.kind) {
       case part_item::feed:
-        // Each feed has one item; so what it fed is free for whoever takes it last.
+        // Each feed has one item, so its value can be moved out; the last reader then has the only reference.
         m_.slots[static_cast<std::size_t>(it.first_output)] =
             std::move(step_.feeds[static_cast<std::size_t>(it.index)]);
         break;

@@ -1,4 +1,4 @@
-// Cutting a placed step by device: one partition each, with a send and a receive for every value that crosses.
+// Cuts a placed step by device: one partition each, with a send and a receive for every value that crosses.
 #pragma once
 
 #include <string>
@@ -12,26 +12,27 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// An item of a partition: a node to compute, or one of the ends of what comes in and goes out.
+// An item of a partition: a node to compute, or one end of a feed, fetch or transfer.
 struct part_item {
   enum kind_t { compute, feed, fetch, send, receive } kind = compute;
-  node_id node = no_node;                        // to compute; of the others the node whose output it carries
-  int index = 0;                                 // which feed or fetch; of a receive which output, or -1
-  std::string key = {};                          // of a send or receive
-  bool peer = false;                             // a send straight to another accelerator of this task
-  std::vector<std::pair<int, int>> inputs = {};  // item of this partition, output of it
-  std::vector<int> after = {};                   // items that must be done before
+  node_id node = no_node;  // the node to compute; for other kinds the node whose output it carries
+  int index = 0;           // number of the feed or fetch; of a receive: number of the output, or -1
+  std::string key = {};    // key of a send or receive
+  bool peer = false;       // a send directly to another accelerator of this task
+  std::vector<std::pair<int, int>> inputs = {};  // pairs of an item of this partition and an output of it
+  std::vector<int> after = {};                   // items that must be done before this one
   int outputs = 0;
 };
 
+// The items of a step that run on one device.
 struct partition {
-  int device = 0;                // index in the placement
-  std::vector<part_item> items;  // in an order in which they may run
+  int device = 0;                // index into the devices of the placement
+  std::vector<part_item> items;  // in an order in which they can run
 };
 
-// Partitions of a step whose fetches live on device `home`, and its feeds too where the signature says nothing else. A
-// value goes at most once to each other device; a control edge that crosses becomes a value without bytes. Time and
-// memory grow with nodes, edges and what crosses.
+// Cuts a step into partitions. Its fetches live on device `home`, and so do its feeds unless the signature names
+// another device. A value goes at most once to each other device; a control edge that crosses becomes a value without
+// bytes. Time and memory grow with nodes, edges and crossing values.
 std::vector<partition> cut_by_device(const graph& g, const placement& placed, const step_signature& s, int home);
 
 }}}  // namespace pinion::v0::runtime

@@ -40,11 +40,11 @@ class partitioner {
   }
 
  private:
-  static constexpr int done = -1;  // instead of an output: that the node is done
+  static constexpr int done = -1;  // in place of an output number: the node is done
   struct place {
     int device = -1, item = -1;
   };
-  // A value on a device that is not its own.
+  // A value on another device than the one that made it.
   struct guest {
     int device;
     node_id node;
@@ -79,11 +79,11 @@ class partitioner {
     item.inputs.reserve(n.inputs.size());
     for (const output& in : n.inputs) item.inputs.push_back(value_on(device, in));
     for (node_id before : n.control_inputs) item.after.push_back(done_on(device, before));
-    const int index = add(device, std::move(item));  // first: it may move the items of others
+    const int index = add(device, std::move(item));  // before where() is set: add() may move the items
     where(id) = {device, index};
   }
 
-  // Where a device of this step finds a value, received if it was made elsewhere.
+  // Returns the item and output that hold a value on a device; if the value was made elsewhere, the item receives it.
   std::pair<int, int> value_on(int device, output o) {
     const auto fed = fed_.empty() ? fed_.end() : fed_.find({o.node, o.index});
     const bool is_fed = fed != fed_.end();
@@ -95,7 +95,7 @@ class partitioner {
     return {at->second, 0};
   }
 
-  // The item of a device after which a node is known to be done.
+  // Returns the item of a device after which a node is known to be done.
   int done_on(int device, node_id id) {
     const place from = where(id);
     if (from.device == device) return from.item;
@@ -119,7 +119,7 @@ class partitioner {
   const device_info& info(int device) const { return placed_.devices()[static_cast<std::size_t>(device)]; }
   const std::string& name_of(int device) const { return info(device).name; }
 
-  // Two accelerators of one task copy from each other without a way over the host.
+  // Two accelerators of one task copy directly, not by way of the host.
   bool are_peers(int a, int b) const {
     const device_spec &x = info(a).spec, &y = info(b).spec;
     return x.type() != "CPU" && x.type() == y.type() && in_one_task(x, y);
@@ -129,8 +129,8 @@ class partitioner {
   const placement& placed_;
   const step_signature& s_;
   int home_;
-  std::vector<partition> parts_;  // by device
-  std::vector<place> where_;      // by node
+  std::vector<partition> parts_;  // one per device
+  std::vector<place> where_;      // one per node
   std::map<std::pair<node_id, int>, place> fed_;
   std::unordered_map<guest, int, hash_guest> guests_;
 };

@@ -1,4 +1,4 @@
-// The part of a graph that a step needs.
+// Finds the part of a graph that a step needs.
 #pragma once
 
 #include <vector>

@@ -11,8 +11,9 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// Invariants: under one key at most one of a value and a receiver waits, and a second receiver is refused; callbacks
-// run without the lock; after abort() nothing waits, and whoever comes later is told the error at once.
+// A rendezvous of values and receivers in one task. Thread-safe. Invariants: under one key waits at most one value or
+// one receiver, and a second receiver is refused; callbacks run without the lock; after abort() nothing waits, and
+// later receivers get the error at once.
 class local_rendezvous final : public rendezvous {
  public:
   void send(const std::string& key, handed_over value) override;

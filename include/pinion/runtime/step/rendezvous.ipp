@@ -33,7 +33,7 @@ PINION_DECL void local_rendezvous::receive(const std::string& key, receiver done
       failure = failure_;
     } else if (at == values_.end()) {
       if (receivers_.try_emplace(key, std::move(done)).second) return;
-      failure = received_twice(key);  // and done is still here
+      failure = received_twice(key);  // the receiver was not taken, and is called below
     } else {
       value = std::move(at->second);
       values_.erase(at);

@@ -1,4 +1,4 @@
-// What a step is asked for: the key under which it is compiled and kept.
+// The feeds, fetches and targets of a step: the key under which a session keeps it compiled.
 #pragma once
 
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
+// The feeds, fetches and targets of a step. Equal signatures share one compiled step.
 struct step_signature {
   std::vector<output> feeds;
   std::vector<output> fetches;
   std::vector<node_id> targets;
-  std::vector<std::string> feed_devices = {};  // on which device each feed lies; "", or none at all: on the host
+  std::vector<std::string> feed_devices = {};  // device that holds each feed; "" or an empty list: host memory
   friend bool operator==(const step_signature&, const step_signature&) = default;
 };
 

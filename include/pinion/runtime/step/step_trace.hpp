@@ -1,4 +1,4 @@
-// What happened in one step: which node ran where and when, and which value went from where to where.
+// A record of one step: which node ran on which device and when, and which value moved between which devices.
 //
 //   pn::step_trace trace;
 //   sess.run(trace, {{X, batch}}, loss);
@@ -15,37 +15,39 @@
 
 namespace pinion { inline namespace v0 {
 
-// One node on its device, or one end of a transfer. On a device with a stream the times are those of the stream. A
-// receive lasts from when its device was ready for the value until the value was there.
+// One node that ran on its device, or one end of a transfer between devices. On a device with a stream the times are
+// those of the stream. A receive begins when its device is ready for the value and ends when the value has arrived.
 struct trace_event {
   enum kind_t { compute, send, receive } kind = compute;
-  std::string node = {}, op = {};  // of a transfer: the node whose value it carries
-  std::string device = {};         // in full; of a transfer: of this end of it
-  std::string key = {};       // of a transfer: "W/read:0;FROM;TO", the same at both ends; ":done" of a control edge
-  std::int64_t start = 0;     // nanoseconds since 1970 by the clock of the task
+  std::string node = {}, op = {};  // of a transfer: the node whose output is moved
+  std::string device = {};         // full name; of a transfer: the device at this end
+  // of a transfer, equal at both ends: "W/read:0;FROM;TO", or "W/read:done;FROM;TO" for a control edge
+  std::string key = {};
+  std::int64_t start = 0;     // nanoseconds since 1970, by the clock of the task
   std::int64_t duration = 0;  // nanoseconds
-  std::int64_t bytes = 0;     // of the outputs, or of the value; strings count what they take without their text
+  std::int64_t bytes = 0;     // size of the outputs or of the value; for strings without their text
   friend bool operator==(const trace_event&, const trace_event&) = default;
 };
 
-// A value; filled by session::run. The step is the graph as it was optimized: nodes that were folded or fused do not
-// run. Nodes of bodies (cond, while_loop) are there beside the node whose bodies they are.
+// The events of one step, filled by session::run and owned by the caller; a plain value. Its nodes are those of the
+// optimized graph: nodes that were folded or fused do not run and have no event. Nodes inside bodies (cond, while_loop)
+// have events of their own, beside that of the node that owns the body.
 struct step_trace {
-  // So many of a task are kept of one step, the first ones.
+  // Each task keeps this many events of a step, the first recorded; later ones are only counted in left_out.
   static constexpr std::size_t most_events = 100'000;
 
   std::vector<trace_event> events = {};
-  std::int64_t left_out = 0;  // events beyond that
+  std::int64_t left_out = 0;  // events that were dropped beyond most_events
 
-  // The events of another task. Its clock may differ from this one's: its events are shifted, by as little as it takes,
-  // to lie between `begin` and `end`.
+  // Adds the events of another task. The clocks of two tasks may differ, so its events are shifted by the least time
+  // that puts them between `begin` and `end` (nanoseconds since 1970 by the clock of this task).
   void merge(step_trace part, std::int64_t begin, std::int64_t end);
 
-  // As trace events in JSON: a process for each task; for each device a row of its nodes, with more rows where they ran
-  // beside each other, and one of its transfers; an arrow for each value that came over. Times are microseconds since
-  // the first event, otherData.began_ns is that one's.
+  // Returns the Trace Event JSON that Perfetto and chrome://tracing read: a process per task, in it one row per device
+  // for nodes (more where nodes overlap) and one for transfers, and an arrow per transferred value. Times are
+  // microseconds since the first event, whose own time is otherData.began_ns.
   std::string to_json() const;
-  // Writes that to a file, which is there whole or not at all. Errors are those of files::output_file.
+  // Writes to_json() to a file. The file appears whole or not at all. Throws the errors of files::output_file.
   void save(const file_path& path) const;
   friend bool operator==(const step_trace&, const step_trace&) = default;
 };

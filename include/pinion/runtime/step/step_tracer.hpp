@@ -1,4 +1,4 @@
-// Writing down what a step does, while it runs.
+// Records the events of a step while it runs.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,15 @@
 
 namespace pinion { inline namespace v0 {
 
-// Made for one run of a step in one task, and outlives it. Thread-safe.
+// The recorder of one run of a step in one task. Owned by the code that runs the step, and outlives the run.
+// Thread-safe.
 class step_tracer {
  public:
   using clock = std::chrono::steady_clock;
 
   void add(trace_event e);
   step_trace take();
-  // Nanoseconds since 1970; steady, whatever happens to the clock on the wall meanwhile.
+  // Converts to nanoseconds since 1970. The result never runs backwards, even if the system clock is set meanwhile.
   std::int64_t time_of(clock::time_point t) const { return began_on_the_wall_ + nanoseconds(t - began_); }
   std::int64_t now() const { return time_of(clock::now()); }
 
@@ -36,12 +37,12 @@ class step_tracer {
 
 namespace runtime {
 
-// From the making of this to end(): the time of one item. On a device with a stream both count when the stream gets
-// there; one that fails is not told of. Requires: the tracer outlives what the stream has been given so far.
+// Measures one item, from construction to end(). On a device with a stream both times are taken when the stream reaches
+// them; an item that fails is not recorded. Requires: the tracer outlives the work already given to the stream.
 class traced_item {
  public:
   traced_item(step_tracer& into, devices::device& on, trace_event what);
-  // `bytes` more than it began with.
+  // Records the item; `bytes` are added to the bytes it was constructed with.
   void end(std::int64_t bytes) const;
 
  private:

@@ -49,10 +49,10 @@ class timeline {
  private:
   struct slice {
     const trace_event* event;
-    std::int64_t start, duration;  // ns since the first
+    std::int64_t start, duration;  // nanoseconds since the first event
     int lane = 0;
   };
-  // A row of a device: its nodes or its transfers, those of one lane.
+  // A row of a device: its nodes or its transfers, of one lane.
   struct row_key {
     std::string_view device;
     bool transfers;
@@ -64,15 +64,15 @@ class timeline {
   };
   struct row {
     int tid = 0;
-    std::int64_t free = 0;  // when its last slice has ended
+    std::int64_t free = 0;  // end of its last slice
   };
   struct natural {
     bool operator()(std::string_view a, std::string_view b) const { return natural_less(a, b); }
   };
 
   static bool is_transfer(const trace_event& e) { return e.kind != trace_event::compute; }
-  // Each receive with the send of its value. A loop's transfers have one key in every round: the first that was sent is
-  // the first to come.
+  // Pairs each receive with the send of its value. The transfers of a loop have the same key in every round: the first
+  // sent is the first received.
   void pair_up() {
     std::vector<const trace_event*> sends, receives;
     for (const trace_event& e : trace_.events) {
@@ -92,8 +92,8 @@ class timeline {
         same.pop_front();
       }
   }
-  // A receive is shown from when its value was sent: what it had waited before is nobody's time. Each is long enough
-  // for an arrow to end inside.
+  // Draws a receive from the time when its value was sent, leaving out the wait before. Each slice is long enough for
+  // an arrow to end inside.
   slice slice_of(const trace_event& e) const {
     const std::int64_t end = e.start + e.duration;
     std::int64_t start = e.start;
@@ -156,7 +156,7 @@ class timeline {
     return task_of_device(source_of(e.key)) == task_of_device(destination_of(e.key)) ? "copy" : "rpc";
   }
 
-  // From the beginning of a send to the end of its receive, where the clocks let that be forward.
+  // Draws an arrow from the beginning of each send to the end of its receive, if that is later by the clocks.
   template <class Add>
   void add_arrows(const Add& add) const {
     std::map<const trace_event*, const slice*> sends;
@@ -180,7 +180,7 @@ class timeline {
   }
 
   const step_trace& trace_;
-  std::map<const trace_event*, const trace_event*> send_of_;  // a receive
+  std::map<const trace_event*, const trace_event*> send_of_;  // by receive
   std::int64_t began_ = std::numeric_limits<std::int64_t>::max();
   std::vector<slice> slices_;
   std::map<row_key, row> rows_;

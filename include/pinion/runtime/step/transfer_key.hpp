@@ -1,4 +1,4 @@
-// What a value is called on its way from one device to another, and what its name says.
+// The names of values that move from one device to another, and the parts of such a name.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// "W/read:0;/job:ps/…/device:CPU:0;/job:worker/…/device:CPU:0": what, from where, to where. `what` is an output's
-// number, or "done" for a control edge.
+// Returns "W/read:0;/job:ps/…/device:CPU:0;/job:worker/…/device:CPU:0": the value, its source, its destination. `what`
+// is the number of an output, or "done" for a control edge.
 std::string transfer_key(std::string_view node, std::string_view what, std::string_view from, std::string_view to);
 
-// Requires of all: a key.
+// These return the parts of a key. Requires: it was made by transfer_key().
 constexpr std::string_view destination_of(std::string_view key) {
   return key.substr(key.rfind(';') + 1);
 }
