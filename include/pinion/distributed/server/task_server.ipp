@@ -158,8 +158,8 @@ PINION_DECL std::unique_ptr<rpc::incoming> task_server::request(const rpc::envel
       {run_prepared::method, &task_server::run},
   };
   const auto answer = std::make_shared<rpc::responder>(std::move(to));
-  for (const auto& [method, handle] : handlers)
-    if (method == e.method) return (this->*handle)(e, answer, from);
+  for (const auto& [known, handle] : handlers)
+    if (known == e.method) return (this->*handle)(e, answer, from);
   answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(e.method)));
   return nullptr;
 }
@@ -280,8 +280,8 @@ PINION_DECL std::unique_ptr<rpc::incoming> task_server::notice(const rpc::envelo
       {forget_session::method, &task_server::forget},     {cancel_runs::method, &task_server::cancel_session},
       {close_session::method, &task_server::close},
   };
-  for (const auto& [method, handle] : handlers)
-    if (method == e.method) return (this->*handle)(e, from);
+  for (const auto& [known, handle] : handlers)
+    if (known == e.method) return (this->*handle)(e, from);
   throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(e.method));
 }
 
