@@ -1,4 +1,5 @@
-// Which kernels an op declares: dtypes per device type. Read by the compiler (place<…>) and by the placer.
+// The kernels that an op declares: a set of dtypes for each type of device. The compiler reads it for place<...>, the
+// placer for each node.
 #pragma once
 
 #include <string>
@@ -18,10 +19,10 @@ struct kernel_set {
   }
 };
 
-// "on CPU for float, double; on GPU for float", or "nowhere".
+// Lists the set: "on CPU for float, double; on GPU for float", or "nowhere".
 std::string to_string(const kernel_set& set);
 
-// Why there is none, and what would do: "VariableV2 has no int32 kernel on GPU; there is one on CPU".
+// The sentence for a kernel that is missing: "VariableV2 has no int32 kernel on GPU; there is one on CPU".
 std::string no_kernel(std::string_view op, const kernel_set& set, dtype type, std::string_view device_type);
 
 }}  // namespace pinion::v0

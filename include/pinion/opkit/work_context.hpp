@@ -1,4 +1,4 @@
-// What an estimate of an op's work sees.
+// The context of an estimate of an op's work.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// The sizes around a node, where unknown dimensions count as some extent. Valid during one call.
+// The sizes of a node's inputs and outputs, where an unknown extent counts as an assumed one. Valid during one call.
 class work_context {
  public:
   work_context(const graph& g, const node& n, std::int64_t unknown_extent)
@@ -24,7 +24,7 @@ class work_context {
   double count(const shape& s) const;
   double bytes(const output_type& t) const { return count(t.shape) * static_cast<double>(size_of(t.dtype)); }
 
-  // Elements of all outputs, or of all inputs where there are none.
+  // The number of elements of all outputs, or of all inputs where there are no outputs.
   double elements() const;
 
  private:
