@@ -38,7 +38,7 @@ struct histogram_summary : summary_op {
 
 // Images [n, height, width, channels] of 1 (grey), 3 (RGB) or 4 (RGBA) channels, uint8, or float or double in [0, 1] ->
 // the first "max_images" of them as PNG, tagged TAG/image/0 and so on, or TAG/image where "max_images" is 1. Floats
-// outside [0, 1] are clamped, and a pixel with a NaN is red.
+// outside [0, 1] are clamped, and a pixel that is not finite is red.
 struct image_summary : summary_op {
   static constexpr std::string_view name = "ImageSummary";
   static void infer(shape_context& c);
