@@ -36,7 +36,9 @@ class any_expr {
   any_expr() = default;
   any_expr(graph& g, output o) : graph_(g), output_(o) {}
 
+  // True for an expression that was never assigned. owner(), and the functions that read the node, throw for it.
   bool empty() const { return graph_.empty(); }
+  // The graph, and the output in it. Throw failed_precondition where the graph was destroyed.
   graph& owner() const { return *graph_; }
   output endpoint() const { return output_; }
   node_id id() const { return output_.node; }
@@ -46,6 +48,7 @@ class any_expr {
   // and device are fixed from then on (see graph/graph.hpp).
   std::string name() const;
   const std::string& op() const;
+  // The device that guards asked for; empty fields are open to the placer.
   const device_spec& requested_device() const;
   pinion::dtype dtype() const;
   // The shape as far as it is known before the graph runs.
@@ -92,6 +95,7 @@ concept stored_before_use = std::is_lvalue_reference_v<A> || !made_as_operand<st
 template <class T, class U>
 concept same_dtype = std::is_same_v<T, U>;
 
+// Refuses a variable or placeholder that is made as an operand.
 template <class A>
 constexpr void check_stored() {
   static_assert(stored_before_use<A>,

@@ -45,6 +45,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
 
 namespace dsl {
 
+// The template arguments of an expression type.
 template <class E>
 struct expr_facts;
 template <class T, class P, class L>
@@ -53,6 +54,7 @@ struct expr_facts<expr<T, P, L>> {
   using program = P;
   using place = L;
 };
+// An expression: an instance of expr, by value or reference.
 template <class E>
 concept expression = requires {
   typename expr_facts<std::remove_cvref_t<E>>::value;
@@ -68,6 +70,7 @@ template <class T>
 inline constexpr bool is_partitioned_type<partitioned_variable<T>> = true;
 template <class V>
 concept partitioned = is_partitioned_type<std::remove_cvref_t<V>>;
+// A variable, or a partitioned variable, by value or reference.
 template <class V>
 concept variable_like = is_variable_type<std::remove_cvref_t<V>> || partitioned<V>;
 

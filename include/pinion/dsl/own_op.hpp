@@ -15,14 +15,17 @@ namespace pinion { inline namespace v0 {
 
 namespace dsl {
 
+// An op that makes its kernels itself, by make_kernel(setup).
 template <class Op>
 concept has_kernel_maker = requires(const kernel_setup& setup) {
   { Op::make_kernel(setup) } -> std::convertible_to<std::unique_ptr<kernel>>;
 };
+// An op with a kernel on CPUs: a function cpu(context), or make_kernel.
 template <class Op>
 concept has_cpu_kernel = has_kernel_maker<Op> || requires(kernel_context& c) {
   Op::cpu(c);
 };
+// An op with a kernel on GPUs: a function gpu(context), or make_kernel.
 template <class Op>
 concept has_gpu_kernel = has_kernel_maker<Op> || requires(kernel_context& c) {
   Op::gpu(c);
@@ -48,6 +51,7 @@ constexpr void check_own_op() {
                 "kernels on GPU are declared, but there is none: static void gpu(pn::kernel_context&)");
 }
 
+// Makes the kernel of a user's op for the device of its node.
 template <class Op>
 std::unique_ptr<kernel> make_own_kernel(const kernel_setup& setup) {
   if constexpr (has_kernel_maker<Op>) {

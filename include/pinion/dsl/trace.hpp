@@ -24,16 +24,19 @@ struct endpoint {
 // construction.
 class body_trace {
  public:
+  // Begins a body. Names of its nodes begin with `prefix` and '/'.
   explicit body_trace(const std::string& prefix);
   body_trace(const body_trace&) = delete;
   ~body_trace();
 
+  // The body that is being built.
   body& made() { return *made_; }
   std::shared_ptr<body> share() const { return made_; }
   // A value that the body uses from outside: its output in the graph around the body, and that in the body.
   struct drawn {
     output outside, inside;
   };
+  // The values used from outside so far, in the order of their first use.
   const std::vector<drawn>& drawn_in() const { return drawn_; }
 
   // The innermost trace, if its body is the thread's default graph; null otherwise.

@@ -43,6 +43,7 @@ class attribute {
   attribute(std::shared_ptr<const body> value);
   explicit attribute(attribute_value value);
 
+  // The value as a variant, whose definition is in attribute_value.hpp.
   const attribute_value& value() const { return *value_; }
   std::size_t index() const;  // of the held type within attribute_value
   // The value, or null where it holds another type. T is one of the types of attribute_value.
@@ -62,6 +63,7 @@ class attribute {
 // only makes nodes compiles no variant.
 class attributes {
  public:
+  // One attribute in an initialiser: {{"axis", 1}, {"keep_dims", true}}.
   struct item {
     std::string_view name;
     attribute value;
@@ -79,7 +81,9 @@ class attributes {
   attributes& operator=(attributes&&) noexcept;
   ~attributes();
 
+  // Sets an attribute, or replaces one of that name.
   void set(std::string_view name, attribute value);
+  // The attribute of that name, or null.
   const attribute* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
 

@@ -49,6 +49,7 @@ class [[nodiscard]] device {
       : device(parse_device(text, where), where) {}
   PINION_GUARD explicit device(const char* text, source_location where = source_location::current())
       : device(parse_device(text, where), where) {}
+  // A guard for a device spec.
   PINION_GUARD explicit device(const device_spec& spec, source_location where = source_location::current());
   // Makes nodes ignore all guards outside this one.
   PINION_GUARD explicit device(std::nullptr_t, source_location where = source_location::current());

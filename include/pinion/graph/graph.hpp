@@ -50,13 +50,17 @@ class graph {
   // Access to nodes by id and by name. Ids are dense except for those of absorbed nodes, for which contains() is false.
   node_id size() const;
   bool contains(node_id id) const;
+  // A node. Settles the graph first. Requires: the id is below size().
   const node& operator[](node_id id) const;
+  // A node by its name, or its id; nullopt and no_node where there is none. Settles the graph first.
   std::optional<node_view> find(std::string_view name) const;
   node_id id_of(std::string_view name) const;
+  // The type of an output, settled or not.
   const output_type& type_of(output o) const;
 
   // Collections: ids under a well-known name ("variables", "trainable_variables", "losses", ...), in order.
   const std::vector<node_id>& collection(const std::string& name) const;
+  // Adds a node to a collection, which is made on first use.
   void add_to_collection(const std::string& name, node_id id);
 
   // An object of type T that a layer above keeps with the graph: made on first use, and destroyed with the graph.
@@ -81,6 +85,7 @@ class graph {
   // After this call, adding a node throws failed_precondition until finalize(false). It finds programs that build nodes
   // in their training loop, which makes each step slower than the one before.
   void finalize(bool finalized = true);
+  // Tells whether nodes may no longer be added.
   bool finalized() const;
 
   // Appends a node under a unique name made from its base_name. With may_be_absorbed it stays unsettled.

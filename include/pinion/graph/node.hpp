@@ -14,6 +14,7 @@
 
 namespace pinion { inline namespace v0 {
 
+// The number of a node in its graph. Nodes are numbered from 0 in the order in which they were made.
 using node_id = std::int32_t;
 inline constexpr node_id no_node = -1;
 
@@ -71,6 +72,7 @@ class node_view {
  public:
   node_view(const node& n, const device_spec& gathered) : node_(&n), device_(gathered) {}
 
+  // The node's name and op, and the type of its first output; invalid and any() for a node without outputs.
   std::string_view name() const { return node_->name; }
   std::string_view op() const { return node_->op; }
   pinion::dtype dtype() const { return node_->outputs.empty() ? pinion::dtype::invalid : node_->outputs[0].dtype; }

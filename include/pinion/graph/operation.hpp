@@ -14,6 +14,8 @@ class operation {
   operation() = default;
   operation(graph& g, node_id id) : graph_(g), id_(id) {}
 
+  // True for an operation that refers to no node. owner(), and the functions that read the node, throw invalid_argument
+  // for it, and failed_precondition where the graph was destroyed.
   bool empty() const { return graph_.empty(); }
   pinion::graph& owner() const { return *graph_; }
   node_id id() const { return id_; }

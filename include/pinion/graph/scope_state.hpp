@@ -28,7 +28,9 @@ struct scope_state {
   std::vector<node_id> colocation;
   source_location caller;  // set by called_from
 
+  // The scopes of the calling thread.
   static scope_state& current();
+  // The graph that the calling thread owns, which is its default graph unless as_default() says otherwise.
   static std::unique_ptr<pinion::graph>& own_graph();
 
  private:

@@ -13,6 +13,7 @@ namespace detail {
 // An attribute in one word: "{mul, add}" for an elementwise program, "transpose_b" for a flag that is set.
 std::string text_of(const std::string& name, const attribute& value);
 
+// The dtype and shape of an output: "float [?, 3]".
 std::string text_of(const output_type& type);
 
 }  // namespace detail

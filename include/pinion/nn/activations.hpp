@@ -15,6 +15,7 @@ using pinion::relu;
 using pinion::sigmoid;
 using pinion::softmax;
 using pinion::softplus;
+// The hyperbolic tangent as an object; see op/elementwise/spelling.hpp for the reason why pinion::tanh is a function.
 struct tanh_object {
   template <dsl::graph_operand A>
   auto operator()(A&& x, std::string_view name = {}, source_location where = source_location::current()) const {

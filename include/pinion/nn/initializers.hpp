@@ -16,7 +16,9 @@ struct fans {
 };
 fans fans_of(const shape& extent);
 
+// The number that variance_scaling divides by: a unit's inputs, its outputs, or the mean of both.
 enum class fan { in, out, average };
+// The distribution of random initial values.
 enum class distribution { truncated_normal, normal, uniform };
 
 // Options of variance_scaling_initializer.
@@ -79,6 +81,8 @@ class initializer {
   double low_ = 0, high_ = 0;  // the interval of between(); of all(), the value
 };
 
+// The initialisers by TensorFlow's names. Each is a value to pass to a layer: {.kernel_initializer =
+// he_normal_initializer()}.
 inline initializer zeros_initializer() {
   return initializer::all(0);
 }
@@ -88,9 +92,11 @@ inline initializer ones_initializer() {
 inline initializer constant_initializer(double value) {
   return initializer::all(value);
 }
+// Uniform in [low, high). Seed 0 stands for another one in each session.
 inline initializer random_uniform_initializer(double low = -.05, double high = .05, std::int64_t seed = 0) {
   return initializer::between(low, high, seed);
 }
+// Random with variance scale / fan; see initializer.
 inline initializer variance_scaling_initializer(const variance_scaling_options& o = {}) {
   return initializer(o);
 }

@@ -44,11 +44,13 @@ struct variable_parts {
 };
 // Makes the initial value of a part from its rows, the shape of these, and the part's name.
 using part_initializer = std::function<output(const row_range&, const shape&, const std::string&)>;
+// Makes the parts and the nodes that work on all of them, in the default graph.
 variable_parts make_parts(dtype type, const shape& extent, const partitioned_variable_options& o, source_location where,
                           const part_initializer& initial);
 // The initial value of a part as the rows `rows` of an expression.
 output rows_of(const any_expr& whole, const row_range& rows, const shape& extent, const std::string& part,
                source_location where);
+// The whole value: the shared read, or parts read anew inside control_dependencies.
 any_expr read_parts(const variable_parts& all, source_location where);
 std::vector<std::pair<std::string, std::int64_t>> bytes_by_device(const variable_parts& all);
 std::string text_of(const variable_parts& all);
@@ -99,11 +101,14 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
     });
   }
 
+  // True for a handle that was never assigned.
   bool empty() const { return all_.graph.empty(); }
+  // The graph of the parts.
   graph& owner() const { return *all_.graph; }
   node_id id() const { return all_.read; }  // the node of its value
   const std::string& name() const { return all_.name; }
   const pinion::shape& shape() const { return all_.extent; }  // of the whole table
+  // The parts, in the order of their rows.
   const std::vector<variable_handle<T>>& parts() const { return parts_; }
   const dsl::variable_parts& untyped() const { return all_; }
   // An operation that gives all parts their initial values.

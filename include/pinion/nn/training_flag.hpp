@@ -10,10 +10,13 @@ namespace pinion { inline namespace v0 { namespace nn {
 // true, false, or a bool expression with one element, evaluated in each step. A value.
 class training_flag {
  public:
+  // Trains or predicts in every step.
   training_flag(bool always) : fixed_(always) {}
   template <class P, class L>
   training_flag(const expr<bool, P, L>& each_step) : each_step_(each_step) {}
 
+  // Tells whether it is known when the graph is built. fixed() then has the value, and each_step() the expression
+  // otherwise.
   bool is_fixed() const { return each_step_.empty(); }
   bool fixed() const { return fixed_; }
   const expr<bool>& each_step() const { return each_step_; }

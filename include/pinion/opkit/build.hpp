@@ -16,6 +16,7 @@ bool is_library_op(std::string_view op);
 // The definition of an op by its name, from the library or from those that the program registered. Throws not_found.
 const definition& definition_of(std::string_view op);
 
+// A request for a node: the arguments of build() by name. Data, owned by the caller.
 struct node_request {
   std::string_view op = {};
   std::string base_name = {};  // made unique, after the current name scope

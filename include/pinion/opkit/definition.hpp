@@ -40,6 +40,7 @@ struct input_count {
   constexpr input_count(int from, int to) : least(from), most(to) {}
   constexpr bool says_program() const { return most < 0; }
 };
+// At least so many inputs.
 constexpr input_count at_least(int least) {
   return {least, 1 << 20};
 }
@@ -78,6 +79,7 @@ inline dtype key_of_first_output(const node& n) {
 }
 }  // namespace detail
 
+// Collects the definition of an op from its struct. Members that the struct lacks keep their defaults.
 template <class Op>
 constexpr definition define() {
   definition d;

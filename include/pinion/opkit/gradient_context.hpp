@@ -44,6 +44,7 @@ class gradient_context {
   gradient_context(graph& g, node_id of, std::vector<std::optional<gradient_value>> output_gradients,
                    differentiator how = nullptr, std::vector<bool> wanted = {});
 
+  // The forward node, its attributes, its inputs and outputs, and their types.
   const pinion::node& node() const { return graph_.peek(id_); }
   const attributes& attrs() const { return node().attrs; }
   pinion::output input(int i) const { return node().inputs[static_cast<std::size_t>(i)]; }
@@ -51,6 +52,7 @@ class gradient_context {
   const output_type& type_of(pinion::output o) const { return graph_.type_of(o); }
   // Tells whether the gradient of an input is asked for. One that is set although nobody asks is not used.
   bool wants(int input) const { return wanted_.empty() || wanted_[static_cast<std::size_t>(input)]; }
+  // Tells whether the result depends on an output. output_gradient() then makes no zeros.
   bool has_output_gradient(int i) const { return of_output_[static_cast<std::size_t>(i)].has_value(); }
   // The dense gradient of an output; zeros where the result does not depend on that output.
   pinion::output output_gradient(int i);
@@ -64,8 +66,10 @@ class gradient_context {
   // Makes a node of an op beside the forward node, named after both, and returns its first output.
   pinion::output make(std::string_view op, std::vector<pinion::output> inputs, attributes attrs = {});
 
+  // Sets the gradient of an input: a dense one, of the input's shape, or a sparse one of rows at indices.
   void set(int input, pinion::output dense);
   void set_sparse(int input, pinion::output indices, pinion::output rows);
+  // Throws unimplemented with this sentence.
   [[noreturn]] void fail(const std::string& sentence) const;
 
  private:

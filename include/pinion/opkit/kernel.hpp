@@ -38,7 +38,9 @@ struct kernel_setup {
 class step_watch {
  public:
   virtual ~step_watch() = default;
+  // Tells whether the step has failed already; bodies that have not begun are then skipped.
   virtual bool failed() const = 0;
+  // Fails the step with this error.
   virtual void fail(const error& why) = 0;
   // The time by which the step must have ended, if it has a limit.
   virtual std::optional<std::chrono::steady_clock::time_point> time_limit() const { return std::nullopt; }
@@ -64,9 +66,11 @@ class kernel_context {
   step_tracer* tracer = nullptr;          // records the step; null: it is not recorded
 
   const any_tensor& input(int i) const { return inputs[static_cast<std::size_t>(i)]; }
+  // Tells whether output i is read. A kernel need not allocate one that is not.
   bool wants(int i) const { return wanted.empty() || wanted[static_cast<std::size_t>(i)]; }
   // Makes output i of uninitialised memory of the device.
   any_tensor& allocate(int i, dtype type, const shape& extent);
+  // A tensor in the device's memory that is no output.
   any_tensor scratch(dtype type, const shape& extent) { return {type, extent, device->memory()}; }
   // Makes output i of the memory of input `from`, if dtype and shape agree and nobody else holds it; else of new
   // memory.
@@ -100,6 +104,7 @@ class kernel_context {
 class kernel {
  public:
   virtual ~kernel() = default;
+  // Computes one node: allocates its outputs, and launches bodies. Throws error.
   virtual void run(kernel_context& context) = 0;
   // Tells whether it takes long enough to be worth another thread.
   virtual bool expensive() const { return false; }
@@ -140,6 +145,7 @@ std::unique_ptr<kernel> make_waiting_kernel(F body) {
   return std::unique_ptr<kernel>(new waiting_kernel(std::move(body)));
 }
 
+// A function that makes the kernel of an op.
 using kernel_maker = std::unique_ptr<kernel> (*)(const kernel_setup&);
 
 }}  // namespace pinion::v0

@@ -10,10 +10,14 @@
 
 namespace pinion { inline namespace v0 {
 
+// The dtypes for which an op has kernels, for each type of device. A value, usable in constant expressions:
+//
+//   static constexpr pn::kernel_set kernels{.cpu = pn::dtypes::floating, .gpu = {}};
 struct kernel_set {
   dtype_set cpu{};
   dtype_set gpu{};
 
+  // Tells whether there is a kernel. Device types other than "CPU" and "GPU" have none.
   constexpr bool has(std::string_view device_type, dtype type) const {
     return device_type == "CPU" ? cpu.has(type) : device_type == "GPU" && gpu.has(type);
   }

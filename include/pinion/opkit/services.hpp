@@ -45,7 +45,9 @@ class rendezvous {
  public:
   using receiver = std::function<void(handed_over, const error*)>;
   virtual ~rendezvous() = default;
+  // Sends the value of a key.
   virtual void send(const std::string& key, handed_over value) = 0;
+  // Calls `done` once with the value of a key, when it has been sent, or with an error.
   virtual void receive(const std::string& key, receiver done) = 0;
   virtual void abort(const error& why) = 0;  // ends every receiver, waiting or future, with the error
 
@@ -80,6 +82,7 @@ class body_compiler {
                                                const devices::device& on) = 0;
 };
 
+// The services that a task gives to its kernels. The task owns them.
 struct task_services {
   resource_manager* resources = nullptr;
   thread_pool* intra_op = nullptr;  // splits loops inside one kernel

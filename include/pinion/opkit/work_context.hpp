@@ -20,6 +20,7 @@ class work_context {
   const output_type& input(int i) const { return graph_.type_of(node_.inputs[static_cast<std::size_t>(i)]); }
   const output_type& output(int i) const { return node_.outputs[static_cast<std::size_t>(i)]; }
 
+  // An extent of a shape, its number of elements, and the bytes of a value. Unknown extents count as the assumed one.
   double extent(const shape& s, int axis) const;
   double count(const shape& s) const;
   double bytes(const output_type& t) const { return count(t.shape) * static_cast<double>(size_of(t.dtype)); }

@@ -17,6 +17,7 @@ namespace dsl {
 template <class T>
 concept floating_value = std::is_floating_point_v<T>;
 
+// Refuses operands that are not float or double.
 template <class A>
 constexpr void check_floating() {
   static_assert(floating_value<value_of<A>>,
@@ -61,19 +62,23 @@ using function_by_name = expr<T> (*)(layer_output<T>);
     return function(x.y);                                                                                \
   }
 #define PINION_FLOATING dsl::check_floating<A>()
+// Powers and logarithms: e^x, ln x, ln(1 + x), sqrt(x), 1 / sqrt(x).
 PINION_UNARY(exp, exp, PINION_FLOATING)
 PINION_UNARY(log, log, PINION_FLOATING)
 PINION_UNARY(log1p, log1p, PINION_FLOATING)
 PINION_UNARY(sqrt, sqrt, PINION_FLOATING)
 PINION_UNARY(rsqrt, rsqrt, PINION_FLOATING)
+// The hyperbolic tangent, the error function and its complement, sine and cosine of radians.
 PINION_UNARY(tanh, tanh, PINION_FLOATING)
 PINION_UNARY(erf, erf, PINION_FLOATING)
 PINION_UNARY(erfc, erfc, PINION_FLOATING)
 PINION_UNARY(sin, sin, PINION_FLOATING)
 PINION_UNARY(cos, cos, PINION_FLOATING)
+// The greatest whole number not above x, the least not below, and the nearest.
 PINION_UNARY(floor, floor, PINION_FLOATING)
 PINION_UNARY(ceil, ceil, PINION_FLOATING)
 PINION_UNARY(round, round, PINION_FLOATING)
+// x x, |x|, the sign of x as -1, 0 or 1, and -x, of any number.
 PINION_UNARY(square, square, )
 PINION_UNARY(abs, absolute, )
 PINION_UNARY(sign, sign, )
@@ -92,6 +97,7 @@ PINION_UNARY(negative, negate, )
   }                                                                                                      \
   }                                                                                                      \
   PINION_AS_OBJECT(function)
+// sigmoid is 1 / (1 + e^-x), elu is x for x > 0 and e^x - 1 otherwise, softplus is ln(1 + e^x), relu is max(x, 0).
 PINION_ACTIVATION(sigmoid, PINION_FLOATING)
 PINION_ACTIVATION(elu, PINION_FLOATING)
 PINION_ACTIVATION(softplus, PINION_FLOATING)
@@ -107,6 +113,7 @@ PINION_ACTIVATION(relu, )
   auto function(A&& x, B&& y, std::string_view name = {}, source_location where = source_location::current()) { \
     return dsl::map_same<op::tag>(name, where, std::forward<A>(x), std::forward<B>(y));                         \
   }
+// maximum, minimum and x^y, and the four operators as functions, which take a name.
 PINION_BINARY(maximum, maximum)
 PINION_BINARY(minimum, minimum)
 PINION_BINARY(pow, power)

@@ -31,6 +31,7 @@ struct normal_options {
 };
 
 namespace dsl {
+// A random tensor of this shape, by op Op.
 template <class Op, element T>
 expr<T, made_by<Op>> random(const shape& extent, attributes attrs, std::string_view name, source_location where) {
   attrs.set("shape", extent);
@@ -40,6 +41,7 @@ expr<T, made_by<Op>> random(const shape& extent, attributes attrs, std::string_v
                       .attrs = std::move(attrs),
                       .where = where});
 }
+// The attributes of the node that these options describe.
 attributes random_attributes(const uniform_options& o);
 attributes random_attributes(const normal_options& o);
 // A random tensor with the shape that x has at run time.

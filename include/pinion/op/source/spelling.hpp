@@ -110,10 +110,12 @@ auto fill(const shape& extent, T value, std::string_view name = {},
   for (T& x : t.span()) x = value;
   return constant(t, name, where);
 }
+// A constant of this shape with 0 in every element.
 template <element T>
 auto zeros(const shape& extent, std::string_view name = {}, source_location where = source_location::current()) {
   return fill<T>(extent, T(0), name, where);
 }
+// A constant of this shape with 1 in every element.
 template <element T>
 auto ones(const shape& extent, std::string_view name = {}, source_location where = source_location::current()) {
   return fill<T>(extent, T(1), name, where);
@@ -208,6 +210,7 @@ requires(std::is_convertible_v<const Op&, operation>&&...) operation
     group(const dsl::operation_here& first, const Op&... others) {
   return group({first.what, operation(others)...}, "group_deps", first.where);
 }
+// An operation that computes nothing, to run after others by control_dependencies.
 inline operation no_op(std::string_view name = "NoOp", source_location where = source_location::current()) {
   return group({}, name, where);
 }

@@ -34,6 +34,8 @@ any_variable make_variable(dtype type, output initial, const std::string& full_n
 // Makes a variable whose initial value is a constant.
 any_variable make_variable(any_tensor initial, const variable_options& options, source_location where);
 
+// A unique full name for a variable, in the current name scope. Throws invalid_argument for a bad name. The graph notes
+// a name that was taken.
 std::string variable_name(const std::string& name);
 
 }  // namespace dsl
@@ -65,6 +67,7 @@ variable(const V&, const variable_options& = {}) PINION_REFUSAL;
 
 namespace dsl {
 
+// Makes the node of an assignment by op Op, in the graph in use.
 template <class Op, element T, class V>
 expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location where) {
   if constexpr (graph_operand<V>)
