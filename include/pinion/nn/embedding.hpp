@@ -1,4 +1,6 @@
 // Embeddings: a table of rows that is looked up by row number.
+//
+//   auto words = pn::nn::embedding(ids, 10000, 64, {.name = "words"});   // ids [n, k] -> [n, k, 64]
 #pragma once
 
 #include <optional>

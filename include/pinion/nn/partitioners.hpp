@@ -1,4 +1,7 @@
 // Partitioners: the number of parts that a variable is cut into along its first axis, and the rows of each part.
+//
+//   pn::partitioned_variable<float> table({1000, 64}, pn::nn::zeros_initializer(),
+//                                         {.name = "table", .partition = pn::min_rows_partitioner{100, 8}});
 #pragma once
 
 #include <cstdint>

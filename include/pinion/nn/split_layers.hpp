@@ -3,6 +3,9 @@
 //   x [n, inputs] ──┬── kernel[:, 0:80] ──── units 0 to 79     /cpu:0
 //                   └── kernel[:, 80:160] ── units 80 to 159   /cpu:1
 //
+//   auto h = pn::nn::split_dense(x, 160, {"/cpu:0", "/cpu:1"}, pn::relu);
+//   auto whole = pn::concat(h, 1);                                          // [n, 160]
+//
 // To put whole layers on different devices, open a guard around each: pn::device on{...}.
 #pragma once
 

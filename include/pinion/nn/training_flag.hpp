@@ -1,4 +1,7 @@
 // Tells a layer whether it trains or predicts, either when the graph is built or in each step.
+//
+//   auto training = pn::placeholder<bool>({}, "training");                  // fed in each step
+//   auto y = pn::nn::dropout(x, {.rate = .4, .training = training});
 #pragma once
 
 #include <utility>

@@ -1,4 +1,9 @@
 // Selecting parts of a tensor by index.
+//
+//   auto rows = pn::gather(table, ids);            // [v, d] and [n] -> [n, d]
+//   auto classes = pn::one_hot<float>(ids, 10);    // [n] -> [n, 10]
+//
+// Indices are int32 or int64 and not differentiable; params may have any dtype.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,12 @@
-// Reshaping and transposing. Each function here throws invalid_argument for axes and shapes that do not fit; a negative
-// axis counts from the last one.
+// Reshaping and transposing.
+//
+//   auto flat = pn::reshape(images, {-1, 784});      // [n, 28, 28] -> [n, 784]
+//   auto rows = pn::expand_dims(v, 0);               // [k] -> [1, k]
+//   auto turned = pn::transpose(x, {0, 2, 1});       // [n, a, b] -> [n, b, a]
+//
+// A result shares the operand's memory, except for that of transpose. Any dtype, but transpose takes no text;
+// differentiable in float and double. Each function throws invalid_argument for axes and shapes that do not fit, as far
+// as shapes are known; the step fails otherwise. A negative axis counts from the last one.
 #pragma once
 
 #include <string_view>

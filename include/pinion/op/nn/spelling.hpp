@@ -1,4 +1,11 @@
 // Functions of neural networks: softmax, losses, biases, dropout. Logits are float or double.
+//
+//   auto losses = pn::sparse_softmax_cross_entropy_with_logits(labels, logits);    // [n], [n, c] -> [n]
+//   auto loss = pn::reduce_mean(losses);
+//   auto accuracy = pn::reduce_mean(pn::cast<float>(pn::in_top_k(logits, labels)));
+//
+// Softmax and the cross entropies subtract the maximum of each row first, so they do not overflow. The functions are
+// differentiable by logits, x and bias, not by labels that are class numbers; in_top_k has no gradient.
 #pragma once
 
 #include <string_view>

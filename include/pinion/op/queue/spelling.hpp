@@ -4,6 +4,9 @@
 //   pn::fifo_queue<float, int> q({.capacity = 10, .shapes = {{784}, {}}});
 //   auto put = q.enqueue(image, label);
 //   auto [images, labels] = q.dequeue_many(32);
+//
+// An op on a queue runs in the task that holds it. One that has to wait holds no thread. It ends when there is room or
+// an element for it, when the queue was closed and holds too few elements, or when its step or session is cancelled.
 #pragma once
 
 #include <concepts>

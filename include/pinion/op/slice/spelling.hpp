@@ -1,5 +1,12 @@
-// Cutting, joining, padding and repeating tensors. Every function here throws invalid_argument where shapes, axes and
-// sizes do not fit; a negative axis counts from the last one.
+// Cutting, joining, padding and repeating tensors.
+//
+//   auto both = pn::concat({a, b}, 1);                  // [n, 2], [n, 3] -> [n, 5]
+//   auto [left, right] = pn::split<2>(x, 1);            // [n, 4] -> [n, 2], [n, 2]
+//   auto head = pn::slice(x, {0, 0}, {10, -1});         // the first ten rows
+//
+// Any dtype, but pad takes no text; differentiable in float and double. Every function throws invalid_argument where
+// shapes, axes and sizes do not fit, as far as shapes are known; the step fails otherwise. A negative axis counts from
+// the last one.
 #pragma once
 
 #include <array>

@@ -4,7 +4,8 @@
 //   auto x = pn::placeholder<float>({pn::unknown, 784}, "x");   // run() is given its value
 //   auto m = pn::constant<float>({{1, 2}, {3, 4}}, "m");        // [2, 2]
 //
-// The nodes are made in the default graph of the thread.
+// The nodes are made in the default graph of the thread. Without a name they are named after their op; a name that is
+// taken gets a number: "x_1". Element types are those of PINION_ELEMENT_TYPES, and others do not compile.
 #pragma once
 
 #include <algorithm>

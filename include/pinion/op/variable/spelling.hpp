@@ -3,6 +3,9 @@
 //   auto w = pn::variable(pn::zeros<float>({784, 10}), {.name = "W"});
 //   auto init = pn::global_variables_initializer();   // run it once, before w is read
 //   auto step = pn::assign_sub(w, gradient * 0.1f);
+//
+// The state of a variable lives in the task that runs its node, under its container and its shared name, or its name.
+// It outlives steps and sessions. A reader never sees part of an update.
 #pragma once
 
 #include <string>
