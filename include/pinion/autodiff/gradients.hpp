@@ -1,4 +1,4 @@
-// Gradients of a graph: reverse mode over nodes, each op stating its own rule.
+// Gradients of a graph: reverse mode over its nodes, where each op states its own rule.
 #pragma once
 
 #include <optional>
@@ -11,16 +11,16 @@
 
 namespace pinion { inline namespace v0 { namespace autodiff {
 
-// The gradients of the sum of `ys` by each of `xs`; none where no y depends on x. Adds nodes under the name scope
-// "gradients", each on the device that its forward node asks for. Throws unimplemented where the way from an x to a y
-// leads through an op without a gradient, and names it.
+// The gradient of the sum of `ys` by each of `xs`; an empty one where no y depends on that x. Adds nodes under the name
+// scope "gradients", each on the device that its forward node asks for. Throws unimplemented where a path from an x to
+// a y leads through an op without a gradient; the error names that op.
 std::vector<std::optional<gradient_value>> differentiate(graph& g, const std::vector<output>& ys,
                                                          const std::vector<output>& xs, source_location where = {});
 
-// The same of a sum of ys weighted by gradients of theirs, in a graph that need not be the default one.
+// The gradient of a sum of ys, each weighted by the gradient given for it, in a graph that need not be the default one.
 std::vector<std::optional<gradient_value>> differentiate(const gradient_context::request& r);
 
-// A sparse gradient made dense; `like` has its shape.
+// The dense form of a gradient. `like` has its shape.
 output to_dense(graph& g, const gradient_value& gradient, output like);
 
 }}}  // namespace pinion::v0::autodiff

@@ -46,8 +46,8 @@ class reverse_walk {
   }
 
  private:
-  // A node is between if some x leads to it and it leads to some y. Over an input of which no element is read nothing
-  // leads.
+  // A node is between if some x leads to it and it leads to some y. No path leads through an input whose elements are
+  // not read.
   void mark() {
     from_x_.assign(static_cast<std::size_t>(size_), false);
     to_y_.assign(static_cast<std::size_t>(size_), false);
@@ -69,7 +69,7 @@ class reverse_walk {
       for (const output& in : g_.peek(id).inputs) to_y_[at(in.node)] = true;
     }
   }
-  // The x, a variable, that a body of a node reads by its name.
+  // The variable among the xs that a body of a node reads by its name.
   const node* variable_read_in_a_body(node_id id) const {
     const node* found = nullptr;
     op::any_body(g_.peek(id), [&](const body& b) {
@@ -87,7 +87,7 @@ class reverse_walk {
     return {build(g_, {.op = op::ones_like::name, .base_name = "ones_like", .inputs = {y}, .where = where_}), 0};
   }
 
-  // Gradient nodes stand where their forward node does.
+  // Puts gradient nodes on the device of their forward node.
   static beside place_of(const node& n) { return {n, "forward op " + n.name}; }
 
   void visit(node_id id) {
@@ -128,7 +128,7 @@ class reverse_walk {
 
   void give(output to, gradient_value value) { parts_[{to.node, to.index}].push_back(value); }
 
-  // The sum of the gradients that were given to an output.
+  // The sum of the gradients that an output got from its consumers.
   std::optional<gradient_value> total(output o) {
     auto found = parts_.find({o.node, o.index});
     if (found == parts_.end()) return std::nullopt;
@@ -144,7 +144,7 @@ class reverse_walk {
     parts = {gradient_value{sum, {}, {}}};
     return parts[0];
   }
-  // Rows of several gradients are rows of their sum, if the indices are of one dtype.
+  // True where all gradients are sparse with indices of one dtype: their rows together are then the rows of the sum.
   bool all_sparse(const std::vector<gradient_value>& parts) const {
     for (const gradient_value& v : parts)
       if (!v.is_sparse() || g_.type_of(v.indices).dtype != g_.type_of(parts[0].indices).dtype) return false;

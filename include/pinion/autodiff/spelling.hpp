@@ -1,4 +1,4 @@
-// Gradients of expressions by expressions and variables.
+// Gradients of expressions by expressions and variables: auto [gW, gb] = pn::gradients(loss, W, b);
 #pragma once
 
 #include <tuple>
@@ -12,11 +12,12 @@
 namespace pinion { inline namespace v0 {
 
 namespace dsl {
-// Where the gradient by an operand is taken: a variable's state, whoever reads it, or an expression's value.
+// The output by which a gradient is taken: the state of a variable, so that all its reads count, or the value of an
+// expression.
 template <graph_operand X>
 output differentiable_end(const X& x) {
   static_assert(!partitioned<X>, "gradients are taken by each of the parts() of a partitioned variable");
-  if (graph_in_use(x.owner()) != &x.owner()) return endpoint_of(x).endpoint();  // in a body: what it draws in
+  if (graph_in_use(x.owner()) != &x.owner()) return endpoint_of(x).endpoint();  // in a body: the argument
   if constexpr (variable_like<X>)
     return x.reference();
   else
@@ -24,8 +25,9 @@ output differentiable_end(const X& x) {
 }
 }  // namespace dsl
 
-// The gradients of y, summed over its elements, by each x: auto [gW, gb] = gradients(loss, W, b). Each has the shape of
-// its x. Throws invalid_argument where y does not depend on an x, unimplemented where an op on the way has no gradient.
+// The gradients of y, summed over its elements, by each x: auto [gW, gb] = gradients(loss, W, b). All are float or
+// double expressions; each gradient has the shape of its x and is dense. Throws invalid_argument where y does not
+// depend on an x, and unimplemented where an op on the path has no gradient.
 template <dsl::graph_operand Y, dsl::graph_operand... X>
 std::tuple<expr<dsl::value_of<X>>...> gradients(const Y& y, const X&... xs) {
   static_assert(std::is_floating_point_v<dsl::value_of<Y>> && (std::is_floating_point_v<dsl::value_of<X>> && ...),

@@ -1,4 +1,6 @@
-// Expressions: small handles of graph nodes, whose type says what they compute.
+// Expressions: small handles of graph nodes. The type of an expression says what it computes.
+//
+//   pn::expr<float> y = pn::exp(a) * b;   // stored, so it is a node; the temporary exp(a) is absorbed into it
 #pragma once
 
 #include <string>
@@ -20,36 +22,41 @@ class any_expr;
 class any_variable;
 
 namespace dsl {
-// The endpoint that an operand stands for, in the graph in use. Throws invalid_argument where it was never assigned, or
-// is a temporary that another expression has absorbed.
+// The output that an operand stands for, in the graph in use. Throws invalid_argument for an operand that was never
+// assigned, and for a temporary that another expression has absorbed.
 any_expr endpoint_of(const any_expr& a, source_location where = {});
-// Variables are read for it; defined in op/variable/variable.hpp.
+// A variable is read for it. Defined in op/variable/variable.hpp.
 any_expr endpoint_of(const any_variable& v, source_location where = {});
 template <partitioned A>
 any_expr endpoint_of(const A& a, source_location where = {});
-// An expression that is known to be of type E.
+// Converts to E without a check. Requires: the expression has the element type of E.
 template <expression E>
 E as_typed(const any_expr& e);
 }  // namespace dsl
 
-// One output of a node, without its type. Refers to a graph that must outlive it.
+// One output of a node, without its element type. A value; refers to a graph that must outlive it. Thread-compatible,
+// as its graph is.
 class any_expr {
  public:
   any_expr() = default;
   any_expr(graph& g, output o) : graph_(g), output_(o) {}
 
+  // True for an expression that was never assigned. owner(), and the functions that read the node, throw for it.
   bool empty() const { return graph_.empty(); }
+  // The graph, and the output in it. Throw failed_precondition where the graph was destroyed.
   graph& owner() const { return *graph_; }
   output endpoint() const { return output_; }
   node_id id() const { return output_.node; }
   const pinion::node& node() const;
 
-  // Of a fused expression: the name and op of its outermost op. Asking fixes the name: see graph.
+  // The name and op of the node; of a fused expression, those of its outermost op. Asking settles the node: its name
+  // and device are fixed from then on (see graph/graph.hpp).
   std::string name() const;
   const std::string& op() const;
+  // The device that guards asked for; empty fields are open to the placer.
   const device_spec& requested_device() const;
   pinion::dtype dtype() const;
-  // As far as it is known before the graph runs.
+  // The shape as far as it is known before the graph runs.
   const pinion::shape& shape() const;
 
   operator operation() const { return {*graph_, output_.node}; }
@@ -59,9 +66,10 @@ class any_expr {
   output output_;
 };
 
-// An expression of element type T. With the defaults, expr<T>, it is a leaf, and can be stored: every expression of T
-// converts to it. An expression passed on as a temporary may be fused into its consumer; a stored one is a node of its
-// own. A value; thread-compatible, as its graph is.
+// An expression of element type T. A value; refers to a graph that must outlive it. Thread-compatible, as its graph is.
+// The default expr<T> is a leaf and can be stored; every expression of T converts to it. An expression that is passed
+// on as a temporary may be fused into its consumer; a stored one is a node of its own. The use of an empty one throws
+// invalid_argument.
 template <class T, class Program, class Place>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class expr : public any_expr, public dsl::operators {
  public:
@@ -80,7 +88,7 @@ namespace dsl {
 template <class A>
 using value_of = typename std::remove_cvref_t<A>::value_type;
 
-// The sentences of what the compiler refuses.
+// The concepts that the compiler quotes where it refuses an operand.
 template <class A>
 inline constexpr bool made_as_operand = false;
 template <class T, class L>
@@ -92,6 +100,7 @@ concept stored_before_use = std::is_lvalue_reference_v<A> || !made_as_operand<st
 template <class T, class U>
 concept same_dtype = std::is_same_v<T, U>;
 
+// Refuses a variable or placeholder that is made as an operand.
 template <class A>
 constexpr void check_stored() {
   static_assert(stored_before_use<A>,
@@ -104,8 +113,9 @@ E as_typed(const any_expr& e) {
   return {e.owner(), e.endpoint()};
 }
 
-// Adds the graph in use of an operand to what an op was given so far: null, or the graph of the operands before. Throws
-// invalid_argument where the operand is empty, or of another graph; names it and the line that made it.
+// Adds the graph of operand `a` to the operands before it; `all` is their graph, or null before the first one. Throws
+// invalid_argument where the operand is empty or belongs to another graph; the error names the operand and the line
+// that made it.
 void join_graph(graph*& all, const any_expr& a);
 void join_graph(graph*& all, const any_variable& v);
 template <partitioned A>
@@ -113,7 +123,7 @@ void join_graph(graph*& all, const A& a);
 template <scalar_operand A>
 void join_graph(graph*&, A) {}
 
-// The graph that all operands belong to.
+// The graph of all operands. Throws invalid_argument where they belong to several.
 template <class... A>
 graph& graph_of(const A&... operands) {
   graph* all = nullptr;

@@ -1,4 +1,4 @@
-// Making nodes of ops that are not elementwise: one way for all of them.
+// Making nodes of ops that are not elementwise.
 #pragma once
 
 #include <initializer_list>
@@ -10,11 +10,12 @@
 
 namespace pinion { inline namespace v0 { namespace dsl {
 
-// A node of an op over inputs of the graph in use; without a name it is called after its op.
+// Makes a node of an op in `g`, with these inputs. Without a name it is named after its op.
 output make_node(graph& g, std::string_view op, std::string_view name, source_location where, attributes attrs,
                  std::initializer_list<output> inputs);
 
-// A node of op Op over graph operands; the element type of its first output is T.
+// Makes a node of op Op from graph operands; T is the element type of its first output. Throws invalid_argument where
+// the operands belong to several graphs, and where Op's shape function refuses them.
 template <class Op, element T, graph_operand... A>
 expr<T, made_by<Op>> node_call(std::string_view name, source_location where, attributes attrs, A&&... operands) {
   (check_stored<A>(), ...);

@@ -1,4 +1,5 @@
-// Operators on expressions.
+// The C++ operators on expressions: + - * / < <= > >= == != && || ! and unary minus. Operands broadcast; a scalar may
+// stand on one side. Comparisons yield bool expressions, so == does not compare handles.
 #pragma once
 
 #include <string_view>
@@ -29,9 +30,9 @@ struct negate;
 }  // namespace op
 
 namespace dsl {
-// The program of an expression that is a leaf to its consumers.
+// The program of an expression that its consumers cannot look into.
 struct leaf {};
-// A leaf of which it is still known what op made it.
+// The program of a leaf whose op is still known.
 template <class Op>
 struct made_by {};
 }  // namespace dsl
@@ -44,6 +45,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
 
 namespace dsl {
 
+// The template arguments of an expression type.
 template <class E>
 struct expr_facts;
 template <class T, class P, class L>
@@ -52,6 +54,7 @@ struct expr_facts<expr<T, P, L>> {
   using program = P;
   using place = L;
 };
+// An expression: an instance of expr, by value or reference.
 template <class E>
 concept expression = requires {
   typename expr_facts<std::remove_cvref_t<E>>::value;
@@ -67,10 +70,11 @@ template <class T>
 inline constexpr bool is_partitioned_type<partitioned_variable<T>> = true;
 template <class V>
 concept partitioned = is_partitioned_type<std::remove_cvref_t<V>>;
+// A variable, or a partitioned variable, by value or reference.
 template <class V>
 concept variable_like = is_variable_type<std::remove_cvref_t<V>> || partitioned<V>;
 
-// What may stand as an operand of an op: an expression or a variable; and, beside one of these, a scalar.
+// The operands of an op: an expression or a variable; in a pair, the other one may be a scalar.
 template <class A>
 concept graph_operand = expression<A> || variable_like<A>;
 template <class A>
@@ -80,7 +84,7 @@ concept operand = graph_operand<A> || scalar_operand<A>;
 template <class A, class B>
 concept operand_pair = operand<A> && operand<B> &&(graph_operand<A> || graph_operand<B>);
 
-// Defined in op/elementwise/map.hpp.
+// These make the nodes; op/elementwise/map.hpp defines them.
 template <class Op, class... A>
 auto map_same(std::string_view name, source_location where, A&&... operands);
 template <class Op, class... A>
@@ -88,7 +92,8 @@ auto map_compare(std::string_view name, source_location where, A&&... operands);
 template <class Op, class A, class... B>
 auto map_logic(std::string_view name, source_location where, A&& a, B&&... b);
 
-// One non-template base with hidden friends: far cheaper to compile than friends of every expression type.
+// The operators are hidden friends of one class that is no template. That compiles far faster than friends of every
+// expression type.
 struct operators {
 #define PINION_BINARY(symbol, kind, tag)                                  \
   template <class A, class B>                                             \

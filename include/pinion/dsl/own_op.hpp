@@ -1,4 +1,4 @@
-// Ops of one's own: a struct with a shape function, kernels and maybe a gradient joins the library's.
+// Ops that a user writes: a struct with a shape function, kernels and, if it has one, a gradient joins the library's.
 #pragma once
 
 #include <memory>
@@ -15,20 +15,23 @@ namespace pinion { inline namespace v0 {
 
 namespace dsl {
 
+// An op that makes its kernels itself, by make_kernel(setup).
 template <class Op>
 concept has_kernel_maker = requires(const kernel_setup& setup) {
   { Op::make_kernel(setup) } -> std::convertible_to<std::unique_ptr<kernel>>;
 };
+// An op with a kernel on CPUs: a function cpu(context), or make_kernel.
 template <class Op>
 concept has_cpu_kernel = has_kernel_maker<Op> || requires(kernel_context& c) {
   Op::cpu(c);
 };
+// An op with a kernel on GPUs: a function gpu(context), or make_kernel.
 template <class Op>
 concept has_gpu_kernel = has_kernel_maker<Op> || requires(kernel_context& c) {
   Op::gpu(c);
 };
 
-// The sentences of what the compiler refuses.
+// The compile-time errors for a struct that is no op.
 template <class Op>
 constexpr void check_own_op() {
   static_assert(
@@ -48,6 +51,7 @@ constexpr void check_own_op() {
                 "kernels on GPU are declared, but there is none: static void gpu(pn::kernel_context&)");
 }
 
+// Makes the kernel of a user's op for the device of its node.
 template <class Op>
 std::unique_ptr<kernel> make_own_kernel(const kernel_setup& setup) {
   if constexpr (has_kernel_maker<Op>) {
@@ -66,9 +70,9 @@ constexpr std::string_view name_of_type() {
 
 }  // namespace dsl
 
-// Makes an op known to this program: to its graphs, its placers and its servers. A client whose graph has the op, and
-// every server that shall run it, register it; pn::call does so by itself. Again and again is as good as once. Throws
-// already_exists where the library, or another type, has an op of that name. Thread-safe.
+// Makes an op known to this program: to its graphs, its placers and its servers. The client that builds a graph with
+// the op registers it, and so does every server that runs it; pn::call does it by itself. Registering twice has no
+// effect. Throws already_exists where the library, or another type, has an op of that name. Thread-safe.
 //
 //   struct running_sum {
 //     static constexpr std::string_view name = "RunningSum";
@@ -79,7 +83,7 @@ constexpr std::string_view name_of_type() {
 //     static void gradient(pn::gradient_context&);   // or: static constexpr std::string_view no_gradient = "why";
 //   };
 //
-// What else may stand there is in op/definition.hpp, what a kernel does in op/kernel.hpp.
+// opkit/definition.hpp lists the other members that an op may have, opkit/kernel.hpp says what a kernel does.
 template <class Op>
 void register_op() {
   dsl::check_own_op<Op>();
@@ -109,8 +113,9 @@ auto call_own(source_location where, attributes attrs, A&&... operands) {
 }
 }  // namespace dsl
 
-// A node of an op of one's own: call<running_sum>(x). The element type of its first output is that of the first
-// operand, or given: call<histogram, int>({{"bins", std::int64_t{10}}}, x). The second form takes attributes.
+// Makes a node of a user's op: call<running_sum>(x). The element type of its first output is that of the first operand,
+// unless it is given: call<histogram, int>({{"bins", std::int64_t{10}}}, x). Attributes come first. Throws
+// invalid_argument where the shape function refuses the operands, or yields another dtype.
 template <class Op, element T, dsl::graph_operand A, dsl::graph_operand... B>
 auto call(attributes attrs, A&& first, B&&... others) {
   return dsl::call_own<Op, T>({}, std::move(attrs), std::forward<A>(first), std::forward<B>(others)...);
@@ -127,7 +132,8 @@ template <class Op, dsl::graph_operand A, dsl::graph_operand... B>
 auto call(A&& first, B&&... others) {
   return call<Op, dsl::value_of<A>>(attributes{}, std::forward<A>(first), std::forward<B>(others)...);
 }
-// Behind a pack there is no default argument that could say the caller's line; so the usual numbers have overloads.
+// A default argument cannot follow a parameter pack, so a call with a pack does not know its source line. The usual
+// numbers of operands therefore have overloads of their own.
 #define PINION_UNWRAP(...) __VA_ARGS__
 #define PINION_CALL(types, parameters, operands)                                                              \
   template <class Op, element T, PINION_UNWRAP types>                                                         \
@@ -153,7 +159,8 @@ PINION_CALL((dsl::graph_operand A, dsl::graph_operand B, dsl::graph_operand C), 
 #undef PINION_CALL
 #undef PINION_UNWRAP
 
-// Another output of the node that made an expression. Throws invalid_argument unless there is one of that dtype.
+// Another output of the node that made an expression. Throws invalid_argument unless the node has an output of that
+// index and dtype.
 template <element T>
 expr<T> output_of(const any_expr& made, int index) {
   const node& n = made.node();

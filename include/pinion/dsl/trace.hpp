@@ -1,4 +1,4 @@
-// Building the body of a node of control flow, and what it draws in from the graphs around it.
+// Building the body of a cond or while_loop, and recording the values that it uses from the graphs around it.
 #pragma once
 
 #include <memory>
@@ -12,36 +12,40 @@
 
 namespace pinion { inline namespace v0 { namespace dsl {
 
-// An output and its graph.
+// An output together with its graph.
 struct endpoint {
   graph* of = nullptr;
   output what = {};
 };
 
-// While it lives, nodes of this thread are built in a body of its own, under the guards that were open and a name
-// prefix. A value of the graph around it becomes an argument when it is used in the body; a variable is named there
-// again. Bodies nest.
+// While this object lives, the thread builds its nodes in a body. The guards that were open stay in force, and names
+// get a prefix. A value of the graph around the body becomes an argument of it on first use; a variable gets a second
+// node with the same state. Bodies nest. Stays on the thread that made it, and is destroyed in reverse order of
+// construction.
 class body_trace {
  public:
+  // Begins a body. Names of its nodes begin with `prefix` and '/'.
   explicit body_trace(const std::string& prefix);
   body_trace(const body_trace&) = delete;
   ~body_trace();
 
+  // The body that is being built.
   body& made() { return *made_; }
   std::shared_ptr<body> share() const { return made_; }
-  // What was drawn in, in the graph around the body and in the body.
+  // A value that the body uses from outside: its output in the graph around the body, and that in the body.
   struct drawn {
     output outside, inside;
   };
+  // The values used from outside so far, in the order of their first use.
   const std::vector<drawn>& drawn_in() const { return drawn_; }
 
-  // The trace whose body is the thread's default graph; null where there is none.
+  // The innermost trace, if its body is the thread's default graph; null otherwise.
   static body_trace* current();
-  // Is that graph one of those around the body?
+  // Tells whether `owner` is one of the graphs around the body.
   bool lies_in(const graph& owner) const;
-  // Do control dependencies hold where the body's node will stand, or around that?
+  // Tells whether control dependencies are open where the body's node will stand, or around that.
   bool waits_outside() const { return saved_.control || (previous_ && previous_->waits_outside()); }
-  // Builds something there, rather than in the body.
+  // Calls `build_there` with the graph around the body as the default graph.
   template <class F>
   auto outside(F&& build_there) {
     struct step_out {
@@ -50,14 +54,14 @@ class body_trace {
       ~step_out() { swap(&t); }
       void swap(body_trace* innermost) {
         std::swap(scope_state::current(), t.saved_);
-        std::swap(scope_state::current().caller, t.saved_.caller);  // the call is the same there
+        std::swap(scope_state::current().caller, t.saved_.caller);  // the user's call is the same outside
         make_innermost(innermost);
       }
     };
     const step_out here(*this);
     return build_there();
   }
-  // What stands in the body for an output of such a graph.
+  // The output in the body that stands for an output of a graph around it. Records it on first use.
   output draw(graph& owner, output o);
 
  private:
@@ -71,9 +75,9 @@ class body_trace {
   std::vector<drawn> drawn_;
 };
 
-// The body being built, where `owner` lies around it; `owner` itself otherwise.
+// The innermost body, if `owner` lies around it; otherwise `owner` itself.
 graph* graph_in_use(graph& owner);
-// An output as that graph has it.
+// The output, and its graph, that stands for `o` in the graph in use.
 endpoint drawn_in(graph& owner, output o);
 
 }}}  // namespace pinion::v0::dsl

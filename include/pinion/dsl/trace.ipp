@@ -78,7 +78,7 @@ PINION_DECL output body_trace::draw(graph& owner, output o) {
   return drawn_.back().inside;
 }
 
-// A node of the same state, asking for the same device.
+// Makes a node in the body for a variable or queue of the graph around it, with the same state and requested device.
 PINION_DECL output body_trace::name_again(const node& state) {
   if (!state.inputs.empty())
     throw error(errc::unimplemented, "'" + state.name + "' (" + state.op + ") cannot be used in a body")

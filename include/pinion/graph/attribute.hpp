@@ -1,4 +1,4 @@
-// What a node carries beside its inputs: named values fixed when it is made.
+// The attributes of a node: named values that are fixed when it is made.
 #pragma once
 
 #include <concepts>
@@ -19,16 +19,16 @@
 
 namespace pinion { inline namespace v0 {
 
-struct attribute_value;  // in attribute_value.hpp
+struct attribute_value;  // defined in attribute_value.hpp
 struct body;
 
 using integers = std::vector<std::int64_t>;
 
-// A value of one of a few types. Its copies share it, and nobody changes it: a value, as small as two pointers. Its
-// alternatives stand in attribute_value.hpp, so that those who make nodes compile no variant.
+// A value of one of a few types. Copies share the value, and nobody changes it, so it is as small as two pointers.
+// attribute_value.hpp lists the types, so that code that only makes nodes compiles no variant.
 class attribute {
  public:
-  template <std::same_as<bool> B>  // which no pointer becomes
+  template <std::same_as<bool> B>  // a template, since pointers would convert to bool
   attribute(B value) : attribute(flag{value}) {}
   attribute(std::int64_t value);
   attribute(int value) : attribute(std::int64_t{value}) {}
@@ -43,9 +43,10 @@ class attribute {
   attribute(std::shared_ptr<const body> value);
   explicit attribute(attribute_value value);
 
+  // The value as a variant, whose definition is in attribute_value.hpp.
   const attribute_value& value() const { return *value_; }
-  std::size_t index() const;  // of the alternative that it holds
-  // Null where it holds another type; T is one of the alternatives.
+  std::size_t index() const;  // of the held type within attribute_value
+  // The value, or null where it holds another type. T is one of the types of attribute_value.
   template <class T>
   const T* get_if() const;
 
@@ -58,10 +59,11 @@ class attribute {
   std::shared_ptr<const attribute_value> value_;
 };
 
-// A small map from names to values, sorted by name. A value. Its special members stand out of line, for the same
-// reason.
+// A small map from names to values, sorted by name. A value. Its special members are out of line, so that code that
+// only makes nodes compiles no variant.
 class attributes {
  public:
+  // One attribute in an initialiser: {{"axis", 1}, {"keep_dims", true}}.
   struct item {
     std::string_view name;
     attribute value;
@@ -79,11 +81,13 @@ class attributes {
   attributes& operator=(attributes&&) noexcept;
   ~attributes();
 
+  // Sets an attribute, or replaces one of that name.
   void set(std::string_view name, attribute value);
+  // The attribute of that name, or null.
   const attribute* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
 
-  // The value of an attribute that the op's definition promises; a missing one is a fault of the library.
+  // The value of an attribute that the op's definition promises. Throws internal where it is missing.
   template <class T>
   const T& get(std::string_view name) const {
     const attribute* a = find(name);

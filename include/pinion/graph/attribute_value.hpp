@@ -1,4 +1,4 @@
-// The types that an attribute may hold: for those who ask which one it is.
+// The types that an attribute may hold, for code that asks which one it is.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct body;
 using attribute_variant = std::variant<bool, std::int64_t, double, std::string, dtype, shape, std::vector<std::int64_t>,
                                        any_tensor, std::shared_ptr<const scalar::program>, std::shared_ptr<const body>>;
 
-// An attribute refers to one. It is a type of its own so that it can be declared without the variant.
+// The variant behind an attribute. It is a type of its own so that attribute.hpp can declare it without the variant.
 struct attribute_value {
   attribute_variant held;
 };

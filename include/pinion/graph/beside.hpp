@@ -1,4 +1,4 @@
-// The guard of nodes that helpers make for another node: a gradient, say.
+// The guard that puts a helper's nodes on the device of another node: those of a gradient, say.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// While it lives, nodes ask for the device that a node asks for, and for no other; plans say that they stand with
-// `who`: "forward op MatMul", "node W". Made and destroyed in one thread, in stack order.
+// While it lives, nodes of this thread ask for the device that a given node asks for, and for no other. Plans name
+// `who` as the reason: "forward op MatMul", "node W". Made and destroyed in one thread, in stack order.
 class [[nodiscard]] beside {
  public:
   PINION_GUARD beside(const node& n, const std::string& who);

@@ -1,4 +1,4 @@
-// A graph with ends: what a node of control flow runs.
+// The body of a node of control flow: a graph with arguments and results.
 #pragma once
 
 #include <memory>
@@ -9,18 +9,18 @@
 
 namespace pinion { inline namespace v0 {
 
-// Held by the attributes of its node, and never changed once it is there. An argument may be any output: its producer
-// then does not run.
+// Shared by the attributes of its node and by steps that run it, and never changed once the node is made. An argument
+// may be any output of the graph; its producer then does not run.
 struct body {
   pinion::graph graph;
   std::vector<output> arguments;
   std::vector<output> results;
-  std::vector<node_id> targets;  // run beside what the results need
+  std::vector<node_id> targets;  // nodes that run besides those the results need
 };
 
 using shared_body = std::shared_ptr<const body>;
 
-// A copy with the same ids, to be added to. Without control edges: what changes a state is not run again.
+// A copy with the same ids, to be added to. It has no control edges, so nodes that change a state do not run again.
 std::shared_ptr<body> copy_of(const body& from);
 
 }}  // namespace pinion::v0

@@ -1,4 +1,4 @@
-// The line of the user's call that the nodes being made belong to.
+// The source line of the user's call, which the nodes made during that call get.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -6,9 +6,10 @@
 
 namespace pinion { inline namespace v0 {
 
-// While it lives, nodes of this thread are made at this line: a public function that makes nodes by calling others, or
-// by operators, opens one with its own `where`, so that what a layer or a loss is made of stands where the user wrote
-// the layer or the loss. The outermost one holds; one of an unknown line says nothing.
+// While it lives, nodes of this thread are recorded as made at this line. A public function that makes nodes by calling
+// other functions, or by operators, opens one with its own `where`; so all nodes of a layer or a loss have the line of
+// the user's call. The outermost one decides, and one with an unknown line has no effect. Made and destroyed in one
+// thread, in stack order.
 class [[nodiscard]] called_from {
  public:
   explicit called_from(source_location where);

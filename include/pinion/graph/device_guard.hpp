@@ -1,4 +1,4 @@
-// The scoped device guard: `device on{"/job:ps/task:0"};`, as TensorFlow's `with tf.device`.
+// The scoped device guard: `device on{"/job:ps/task:0"};` has the effect of TensorFlow's `with tf.device`.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,16 @@
 
 namespace pinion { inline namespace v0 {
 
-// A placement policy: a user's type that says, for each node, where it should go. Its answer, a spec or a device
-// string, replaces what the guards inside it gathered (op.device() tells that). It may have state; it is called once
-// per node, in the order in which nodes are made, in the thread that makes them. A static member `name`, a string_view,
-// is what plans call it.
+// A placement policy: a callable of a user's type that chooses a device for each node. Its answer, a spec or a device
+// string, replaces the request that the guards inside it gathered, which op.device() returns. A policy may have state.
+// It is called once per node, in the order in which nodes are made, in the thread that makes them. A static member
+// `name`, a string_view, is the name that plans give it:
+//
+//   struct big_on_gpu {
+//     static constexpr std::string_view name = "big_on_gpu";
+//     std::string operator()(const pn::node_view& op) { return op.bytes() > (1 << 20) ? "/gpu:0" : "/cpu:0"; }
+//   };
+//   pn::device on{big_on_gpu{}};
 template <class P>
 concept placement_policy = requires(P& policy, const node_view& op) {
   requires std::is_convertible_v<decltype(policy(op)), device_spec> ||
@@ -23,7 +29,7 @@ concept placement_policy = requires(P& policy, const node_view& op) {
 };
 
 namespace detail {
-// Of a policy that answers with text.
+// The spec in a policy's answer. Throws invalid_argument for text that is no device.
 template <class Text>
 device_spec parse_answer(const Text& text) {
   if constexpr (std::is_pointer_v<Text>)
@@ -33,19 +39,21 @@ device_spec parse_answer(const Text& text) {
 }
 }  // namespace detail
 
-// While it lives, nodes made by this thread on its default graph ask for its device. Guards nest: fields set inside win
-// over fields set outside. Made and destroyed in one thread, in stack order. A bad device string throws
-// invalid_argument here; a policy's exceptions reach whoever makes or looks at the node.
+// While it lives, nodes that this thread makes on its default graph ask for its device. Guards nest: a field set by an
+// inner guard replaces that of an outer one. Made and destroyed in one thread, in stack order. A bad device string
+// throws invalid_argument here. An exception of a policy reaches the call that makes the node, or the first one that
+// reads it.
 class [[nodiscard]] device {
  public:
   PINION_GUARD explicit device(std::string_view text, source_location where = source_location::current())
       : device(parse_device(text, where), where) {}
   PINION_GUARD explicit device(const char* text, source_location where = source_location::current())
       : device(parse_device(text, where), where) {}
+  // A guard for a device spec.
   PINION_GUARD explicit device(const device_spec& spec, source_location where = source_location::current());
-  // Hides every guard outside it.
+  // Makes nodes ignore all guards outside this one.
   PINION_GUARD explicit device(std::nullptr_t, source_location where = source_location::current());
-  // Refers to an lvalue policy, owns a temporary one.
+  // Refers to a policy given as an lvalue, which must outlive it; owns a temporary one.
   template <class P>
   requires(placement_policy<std::remove_cvref_t<P>> && !std::is_convertible_v<P, device_spec>) PINION_GUARD
       explicit device(P&& policy, source_location where = source_location::current()) {
@@ -70,7 +78,7 @@ class [[nodiscard]] device {
     scope_state::current().graph->add_policy(entry.use);
     open(std::move(entry));
   }
-  // What is none of these does not compile, and this says why.
+  // Refuses every other argument at compile time, and gives the reason.
   template <class P>
   requires(!placement_policy<std::remove_cvref_t<P>> && !std::is_convertible_v<P, device_spec> &&
            !std::is_convertible_v<P, std::string_view> &&

@@ -17,7 +17,7 @@ PINION_DECL device::device(std::nullptr_t, source_location where) {
 
 PINION_DECL device::~device() {
   auto& state = scope_state::current();
-  state.graph->settle_before_closing();  // a policy may go with its guard
+  state.graph->settle_before_closing();  // the guard may destroy its policy
   if (state.device->use) state.device->use->closed.store(true, std::memory_order_relaxed);
   state.device = state.device->outer;
 }

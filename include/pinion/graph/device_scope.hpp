@@ -1,4 +1,4 @@
-// The device stack: what the guards around a node ask for.
+// The stack of device guards around a node, and the request that follows from it.
 #pragma once
 
 #include <atomic>
@@ -12,28 +12,29 @@
 
 namespace pinion { inline namespace v0 {
 
-// A guard, or the policy that it holds, and what became of it: one that never had a say in a request is worth a word.
+// A guard or policy, with the effect it had. A plan reports one that never took part in a request.
 struct guard_use {
-  std::string_view name;  // "replica_device_setter"; "" of a policy without one, and of a plain guard
+  std::string_view name;  // "replica_device_setter"; "" for a plain guard, or a policy without a name
   source_location where;
   std::atomic<int> asked{0}, matched{0};
   std::atomic<bool> closed{false};  // of a plain guard
 };
 
-// One entry of the device stack: a link of a list that is never changed, so that a node remembers its guards by one
-// pointer, and two nodes made under the same guards can be told by comparing it.
+// An entry of the device stack, and a link of a list that never changes. A node keeps its guards by one pointer, and
+// two nodes were made under the same guards if their pointers are equal.
 struct device_scope {
   enum kind_t { spec, policy, null } kind = spec;
   device_spec own{};
   std::function<device_spec(const node_view&)> choose = {};  // of a policy
   source_location where{};
-  std::shared_ptr<guard_use> use = {};  // of a policy, or a plain guard
+  std::shared_ptr<guard_use> use = {};  // of a policy, or of a plain guard
   std::shared_ptr<const device_scope> outer = {};
-  std::string asked_by = {};  // who asks, where the program opened no guard: "forward op MatMul", "node W"
+  std::string asked_by = {};  // its origin, where no guard of the program is one: "forward op MatMul", "node W"
 };
 
-// The request of a node: its guards from the innermost outwards. A policy's answer replaces what inner guards gathered;
-// a null guard ends the walk. Writes down which guards had a say, and in which fields where they are several.
+// Computes a node's request from its guards, innermost first. The answer of a policy replaces the request gathered by
+// the guards inside it; a null guard ends the walk. Records the guards that took part, and if there are several, the
+// fields that each of them set.
 void resolve_request(node& n);
 
 }}  // namespace pinion::v0

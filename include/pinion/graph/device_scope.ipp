@@ -10,10 +10,10 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
-// Who said what of a request.
+// The origin of each field of a request.
 class request_origins {
  public:
-  // After `who` had its say.
+  // Records the fields that `who` has changed.
   void note(const device_spec& before, const device_spec& after, std::string who) {
     if (before == after) return;
     voices_.push_back(std::move(who));
@@ -30,7 +30,7 @@ class request_origins {
     field(3, before.type(), after.type(), std::string_view());
     field(4, before.index(), after.index(), -1);
   }
-  // "guard at a.cpp:3", "guard at a.cpp:4 (/task:1), policy at a.cpp:3 (/job:ps)".
+  // Names the origins: "guard at a.cpp:3", "guard at a.cpp:4 (/task:1), policy at a.cpp:3 (/job:ps)".
   std::string text(const device_spec& request) const {
     std::string said;
     for (int v = 0; v < static_cast<int>(voices_.size()); ++v) {
@@ -44,7 +44,7 @@ class request_origins {
 
  private:
   static constexpr int nobody = -1;
-  // The index stands beside its type, whoever gave that.
+  // The fields that came from one origin. A device index is listed with its type, whichever guard set that.
   device_spec part(const device_spec& s, int voice) const {
     device_spec p;
     if (owner_[0] == voice) p = p.with_job(s.job());
@@ -58,7 +58,7 @@ class request_origins {
   std::array<int, 5> owner_{nobody, nobody, nobody, nobody, nobody};
 };
 
-// Asks a policy. An exception that is no error of ours becomes one, with a sentence.
+// Asks a policy. An exception that is no pinion::error becomes one, with a sentence.
 inline device_spec answer_of(const device_scope& policy, const node& n, const device_spec& gathered) {
   try {
     return policy.choose(node_view(n, gathered));
@@ -70,7 +70,7 @@ inline device_spec answer_of(const device_scope& policy, const node& n, const de
   }
 }
 
-// "guard at model.cpp:12", "policy by_op at model.cpp:12".
+// Names a guard or policy: "guard at model.cpp:12", "policy by_op at model.cpp:12".
 inline std::string asker(const device_scope& s) {
   if (!s.asked_by.empty()) return s.asked_by;
   std::string who = s.kind == device_scope::policy ? "policy" : "guard";

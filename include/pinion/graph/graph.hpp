@@ -1,9 +1,9 @@
-// A graph: nodes in the order in which they were made, unique names, collections.
+// A graph: nodes in the order in which they were made, with unique names, and collections of them.
 //
 // Invariants
 //   1. An edge leads from an earlier node to a later one.
-//   2. A settled node is never changed again. An unsettled one is an elementwise node whose name and device nobody has
-//      asked for yet; its consumer may absorb it, and then it was never there.
+//   2. A settled node never changes again. An unsettled one is an elementwise node whose name and device nobody has
+//      asked for yet. Its consumer may absorb it; its id is then unused.
 //   3. Unsettled nodes settle in the order in which they were made.
 #pragma once
 
@@ -26,14 +26,14 @@ class default_scope;
 
 namespace detail {
 template <class>
-inline char attachment_key = 0;  // its address tells types apart
+inline char attachment_key = 0;  // its address is the key of a type
 }  // namespace detail
 
-// Owned by the user and referred to by every expression and session made on it, which it must outlive. Not copied, not
-// moved. One thread builds at a time; any number may run a graph that nobody is building.
+// Owned by the user; every expression and session made on it refers to it, and it must outlive their use. Neither
+// copied nor moved. One thread builds at a time; any number of threads may run a graph that nobody is building.
 class graph {
  public:
-  // Where a graph is, for those that refer to it; null when it is gone.
+  // The address of a graph, shared with its handles; null once the graph is destroyed.
   struct life {
     std::atomic<graph*> at{nullptr};
   };
@@ -44,22 +44,26 @@ class graph {
   graph& operator=(const graph&) = delete;
   const std::shared_ptr<life>& lives() const { return life_; }
 
-  // Makes this the default graph of the thread, with empty scopes, until the returned guard goes.
+  // Makes this the default graph of the thread, with no scopes open, until the returned guard is destroyed.
   PINION_GUARD default_scope as_default();
 
-  // Every node that is there, by id. Ids are dense but for absorbed nodes, which `contains` tells.
+  // Access to nodes by id and by name. Ids are dense except for those of absorbed nodes, for which contains() is false.
   node_id size() const;
   bool contains(node_id id) const;
+  // A node. Settles the graph first. Requires: the id is below size().
   const node& operator[](node_id id) const;
+  // A node by its name, or its id; nullopt and no_node where there is none. Settles the graph first.
   std::optional<node_view> find(std::string_view name) const;
   node_id id_of(std::string_view name) const;
+  // The type of an output, settled or not.
   const output_type& type_of(output o) const;
 
   // Collections: ids under a well-known name ("variables", "trainable_variables", "losses", ...), in order.
   const std::vector<node_id>& collection(const std::string& name) const;
+  // Adds a node to a collection, which is made on first use.
   void add_to_collection(const std::string& name, node_id id);
 
-  // What layers above keep with the graph: one object of each type, made on first use and gone with the graph.
+  // An object of type T that a layer above keeps with the graph: made on first use, and destroyed with the graph.
   template <class T>
   T& attached() {
     std::shared_ptr<void>& held = attachment(&detail::attachment_key<T>);
@@ -67,49 +71,50 @@ class graph {
     return *static_cast<T*>(held.get());
   }
 
-  // The policies of the guards that were opened on this graph, in order.
+  // The policies of the guards opened on this graph, in order.
   const std::vector<std::shared_ptr<const guard_use>>& policies() const;
   void add_policy(std::shared_ptr<const guard_use> p);
-  // The plain guards: one for each line that opened any.
+  // The plain guards opened on this graph: one entry for each source line.
   const std::map<std::pair<std::string_view, unsigned>, std::shared_ptr<guard_use>>& guards() const;
   std::shared_ptr<guard_use> guard_at(source_location where);
 
-  // Variables that got another name than they were given, as that was taken: both names, in order.
+  // Variables whose wanted name was taken: the name given, and the name wanted, in order.
   const std::vector<std::pair<std::string, std::string>>& renamed() const;
   void note_renamed(std::string name, std::string wanted);
 
-  // From now on, until it is lifted, adding a node throws failed_precondition: whoever runs the graph in a loop and
-  // builds in it would slow down step by step.
+  // After this call, adding a node throws failed_precondition until finalize(false). It finds programs that build nodes
+  // in their training loop, which makes each step slower than the one before.
   void finalize(bool finalized = true);
+  // Tells whether nodes may no longer be added.
   bool finalized() const;
 
-  // Appends a node under a name made unique from its base_name. An unsettled one waits for its name and device.
+  // Appends a node under a unique name made from its base_name. With may_be_absorbed it stays unsettled.
   node_id add(node n, bool may_be_absorbed);
 
-  // Appends a node as it stands, named and settled, or a hole where one was absorbed: for replicas of graphs that are
-  // built elsewhere. Requires: its name is new, and its inputs are earlier nodes.
+  // Appends a node as it stands, named and settled, or an unused id in place of an absorbed one: for copies of a graph
+  // that was built elsewhere. Requires: the name is new, and the inputs are earlier nodes.
   void adopt(std::optional<node> n);
 
-  // Takes an unconsumed elementwise node out again; its consumer has its inputs now.
+  // Removes an elementwise node that has no consumer; the node that absorbs it takes over its inputs.
   void absorb(node_id id);
-  // A node as it stands, settled or not: for those who build.
+  // A node as it stands, settled or not, for code that builds.
   const node& peek(node_id id) const;
 
-  // Lays a spec over the request of a node, as if it were its innermost guard.
+  // Applies a spec to the request of a node as its innermost guard.
   void pin(node_id id, const device_spec& spec, const std::string& where);
 
-  // Gives every node made so far its name and its device. Called by whoever looks, and when a scope closes.
-  // Several threads may look at once.
+  // Gives every node made so far its name and its device. Functions that read nodes call it, and so do scopes that
+  // close. Thread-safe among readers.
   void settle() const;
 
-  // The same where nothing may be thrown: what a policy throws is kept, and thrown to the next who looks.
+  // Settles without throwing: an exception of a policy is kept, and the next settle() throws it.
   void settle_before_closing() noexcept;
 
-  // "mul" -> "mul", then "mul_1", "mul_2"; names differ by more than case.
+  // The first unused name among "mul", "mul_1", "mul_2", ... Names that differ in case only count as equal.
   std::string unique_name(const std::string& base);
 
  private:
-  struct records;  // in graph.ipp: its containers are not for everybody who builds a graph to compile
+  struct records;  // in graph.ipp, so that its containers are compiled there only
   std::shared_ptr<void>& attachment(const void* key);
 
   const std::shared_ptr<life> life_;

@@ -23,7 +23,7 @@ inline std::string lower_case(std::string text) {
 }  // namespace detail
 
 struct graph::records {
-  std::deque<node> nodes;  // references stay valid while it grows
+  std::deque<node> nodes;  // a deque keeps references valid while it grows
   std::vector<node_id> unsettled;
   std::unordered_map<std::string, node_id> names;
   std::unordered_map<std::string, int> name_uses;
@@ -34,8 +34,8 @@ struct graph::records {
   std::map<std::pair<std::string_view, unsigned>, std::shared_ptr<guard_use>> guards;
   std::vector<std::pair<std::string, std::string>> renamed;
   std::unique_ptr<error> fault;
-  std::atomic<bool> waiting{false};            // is there a node to settle, or a fault to throw?
-  std::atomic<const void*> settling{nullptr};  // the thread that settles; a lock of the little kind
+  std::atomic<bool> waiting{false};            // there is a node to settle, or a fault to throw
+  std::atomic<const void*> settling{nullptr};  // key of the thread that settles: a small lock
   bool closing = false;
 
   node_id size() const { return static_cast<node_id>(nodes.size()); }
@@ -47,8 +47,8 @@ struct graph::records {
 };
 
 namespace detail {
-// One thread settles the nodes of a graph at a time, and the others wait for their turn, which is short. A thread that
-// has its turn already finds it nested.
+// The turn of one thread to settle a graph's nodes; other threads wait for theirs, which is short. A thread that has
+// the turn already gets a nested one.
 class settling_turn {
  public:
   explicit settling_turn(std::atomic<const void*>& of) : of_(of) {
@@ -194,7 +194,7 @@ PINION_DECL void graph::absorb(node_id id) {
   records_->count_consumers(n, -1);
   if (n.settled) records_->release_name(n);
   n.absorbed = true;
-  // Its id is not given again: a handle of it that is still about shall not mean another node.
+  // The id is not used again, so that an old handle cannot mean another node.
   std::erase(records_->unsettled, id);
 }
 
@@ -249,20 +249,20 @@ PINION_DECL void graph::records::release_name(const node& n) {
 
 PINION_DECL void graph::records::settle_all() {
   const detail::settling_turn turn(settling);
-  if (turn.is_nested()) return;  // a policy that is being asked looks at the graph
+  if (turn.is_nested()) return;  // a policy that is being asked reads the graph
   const auto pending = std::exchange(unsettled, {});
   for (const node_id id : pending) {
     node& n = at(id);
     if (n.name.empty())
       n.name = unique_name(n.base_name);
     else
-      name_uses.try_emplace(detail::lower_case(n.name), 1);  // "v/read", which nobody else may get
+      name_uses.try_emplace(detail::lower_case(n.name), 1);  // reserves "v/read", say, for this node
     names[n.name] = id;
     n.settled = true;
     try {
       resolve_request(n);
     } catch (...) {
-      // What fails first is told: the rest may follow from it.
+      // The first fault is kept, since later ones may follow from it.
       if (!fault) fault = std::make_unique<error>(current_error().at_node(n.name, n.op, to_string(n.where)));
     }
   }

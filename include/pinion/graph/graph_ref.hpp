@@ -1,4 +1,4 @@
-// How handles refer to their graph: they notice when it is gone.
+// The reference from a handle to its graph, which notices that the graph was destroyed.
 #pragma once
 
 #include <memory>
@@ -8,17 +8,17 @@
 
 namespace pinion { inline namespace v0 {
 
-// A value of two pointers. Made empty, it refers to nothing.
+// A value of two pointers. Made empty, it refers to no graph.
 class graph_ref {
  public:
   graph_ref() = default;
   graph_ref(graph& g) : life_(g.lives()) {}
 
   bool empty() const { return life_ == nullptr; }
-  // Null where it is empty or the graph is gone.
+  // The graph; null where the reference is empty or the graph was destroyed.
   graph* get() const { return life_ ? life_->at.load(std::memory_order_acquire) : nullptr; }
-  // Throws invalid_argument where it is empty, failed_precondition where the graph was destroyed, or replaced by
-  // reset_default_graph().
+  // The graph. Throws invalid_argument where the reference is empty, and failed_precondition where the graph was
+  // destroyed, or replaced by reset_default_graph().
   graph& operator*() const;
   graph* operator->() const { return &**this; }
   friend bool operator==(const graph_ref&, const graph_ref&) = default;

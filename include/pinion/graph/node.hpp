@@ -1,4 +1,4 @@
-// One operation of a graph, as data.
+// A node of a graph, as data: an op, its inputs, its attributes, and the types of its outputs.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,32 @@
 
 namespace pinion { inline namespace v0 {
 
+// The number of a node in its graph. Nodes are numbered from 0 in the order in which they were made.
 using node_id = std::int32_t;
 inline constexpr node_id no_node = -1;
 
-// One output of a node: what an edge starts from.
+// One output of a node, at which an edge starts. A value.
 struct output {
   node_id node = no_node;
   int index = 0;
   friend bool operator==(const output&, const output&) = default;
 };
 
-// What is known of an output before the graph runs. A reference names a variable's state rather than a value, a
-// resource something else that stays where it is.
+// The type of an output, as far as it is known before the graph runs. A reference names the state of a variable, a
+// resource names a state of another kind; neither is a value that moves between devices.
 struct output_type {
   pinion::dtype dtype = pinion::dtype::invalid;
   pinion::shape shape = pinion::shape::any();
   bool reference = false;
   bool resource = false;
 
-  // 0 where the shape is not known.
+  // The size in bytes; 0 where the shape is not known.
   std::int64_t bytes() const { return shape.known() ? shape.count() * static_cast<std::int64_t>(size_of(dtype)) : 0; }
 };
 
 struct device_scope;
 
+// A node, owned by its graph, which alone changes it.
 struct node {
   std::string name;
   std::string op;
@@ -45,37 +47,39 @@ struct node {
   std::vector<node_id> control_inputs;
   attributes attrs;
   std::vector<output_type> outputs;
-  device_spec requested;       // valid once settled
-  std::string request_reason;  // who asks: "guard at model.cpp:12", "node W", "forward op MatMul"; "" if nobody
+  device_spec requested;                // valid once settled
+  std::string request_reason;           // its origin: "guard at model.cpp:12", "node W", "forward op MatMul"; or ""
   std::vector<std::string> colocation;  // names of the nodes it must stand with
   source_location where;
 
-  // Kept by the graph. A node whose name and device are not asked for yet may still be absorbed by its consumer.
+  // The graph keeps the rest. An unsettled node, whose name and device nobody has asked for, may be absorbed by its
+  // consumer.
   std::string base_name;
   std::shared_ptr<const device_scope> scope;
   int consumers = 0;
   bool settled = false;
   bool absorbed = false;
-  bool named = false;    // by its user: it never vanishes into a consumer
-  bool pinned = false;   // to a place of its own
-  bool on_host = false;  // of a request only the task counts, and which CPU: it computes on no accelerator
+  bool named = false;    // its user named it, so no consumer absorbs it
+  bool pinned = false;   // a spec was laid over its request: see graph::pin
+  bool on_host = false;  // it computes on a CPU: only the task and CPU of a request count
 };
 
-// "name", "name:1".
+// The name of an output: "name" for output 0, "name:1" for output 1.
 std::string output_name(const node& n, int index);
 
-// What a placement policy sees of a node: a view, valid during the call.
+// The view of a node that a placement policy is given. Valid during that call.
 class node_view {
  public:
   node_view(const node& n, const device_spec& gathered) : node_(&n), device_(gathered) {}
 
+  // The node's name and op, and the type of its first output; invalid and any() for a node without outputs.
   std::string_view name() const { return node_->name; }
   std::string_view op() const { return node_->op; }
   pinion::dtype dtype() const { return node_->outputs.empty() ? pinion::dtype::invalid : node_->outputs[0].dtype; }
   pinion::shape shape() const { return node_->outputs.empty() ? pinion::shape::any() : node_->outputs[0].shape; }
-  // Bytes of the first output; 0 where its shape is not known.
+  // The size of the first output in bytes; 0 where its shape is not known.
   std::int64_t bytes() const { return node_->outputs.empty() ? 0 : node_->outputs[0].bytes(); }
-  // The device gathered so far: what inner guards asked for.
+  // The device that the guards inside the policy ask for.
   const device_spec& device() const { return device_; }
   template <class Op>
   bool is() const {

@@ -1,4 +1,4 @@
-// A handle of a node: what a user stores, runs, and waits for.
+// A handle of a node, which a user stores, runs, or makes other nodes wait for.
 #pragma once
 
 #include <string>
@@ -7,13 +7,15 @@
 
 namespace pinion { inline namespace v0 {
 
-// Refers to a node of a graph that must outlive it. A value, as small as a pointer and an id; made empty, it stands for
-// nothing until assigned.
+// A value, as small as a pointer and an id; refers to a graph that must outlive it. Made empty, it refers to no node
+// until one is assigned.
 class operation {
  public:
   operation() = default;
   operation(graph& g, node_id id) : graph_(g), id_(id) {}
 
+  // True for an operation that refers to no node. owner(), and the functions that read the node, throw invalid_argument
+  // for it, and failed_precondition where the graph was destroyed.
   bool empty() const { return graph_.empty(); }
   pinion::graph& owner() const { return *graph_; }
   node_id id() const { return id_; }

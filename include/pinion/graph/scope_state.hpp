@@ -1,4 +1,4 @@
-// What the open scopes of a thread say to a node that is being made.
+// The scopes that a thread has open, which apply to each node that it makes.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// One level of control dependencies. Nodes made since it opened are those with ids from `first` on.
+// One level of control dependencies. `first` is the first id that a node made inside it can have.
 struct control_scope {
   std::vector<node_id> before;
   node_id first = 0;
@@ -18,33 +18,37 @@ struct control_scope {
   std::shared_ptr<const control_scope> outer;
 };
 
-// The scopes of one thread on one graph. A guard saves the member it changes and puts it back.
+// The open scopes of one thread, for its default graph. A guard saves the member that it changes and restores it.
 struct scope_state {
   pinion::graph* graph = nullptr;
   std::shared_ptr<const device_scope> device;
   std::shared_ptr<const control_scope> control;
-  std::string name_prefix;  // "layer_1/"
+  std::string name_prefix;  // as "layer_1/"
   std::string container;
   std::vector<node_id> colocation;
-  source_location caller;  // see called_from
+  source_location caller;  // set by called_from
 
+  // The scopes of the calling thread.
   static scope_state& current();
+  // The graph that the calling thread owns, which is its default graph unless as_default() says otherwise.
   static std::unique_ptr<pinion::graph>& own_graph();
 
  private:
   static scope_state first_state();
 };
 
-// The graph that expressions of this thread are built in.
+// The graph in which this thread's expressions are built.
 inline graph& default_graph() {
   return *scope_state::current().graph;
 }
 
-// Replaces the thread's own default graph by an empty one. Refused while a graph is default through as_default(). The
-// old graph is destroyed; expressions that refer to it throw failed_precondition when they are used.
+// Replaces the thread's own default graph by an empty one. Throws failed_precondition while as_default() has made
+// another graph the default. The old graph is destroyed; expressions that refer to it throw failed_precondition when
+// they are used.
 void reset_default_graph();
 
-// Makes a graph the thread's default, with no scopes open. Closing restores the scopes that were open before.
+// Makes a graph the thread's default, with no scopes open. The destructor restores the scopes that were open before.
+// Made and destroyed in one thread, in stack order.
 class [[nodiscard]] default_scope {
  public:
   PINION_GUARD explicit default_scope(graph& g);

@@ -1,4 +1,8 @@
-// The scopes beside the device guard: names, control dependencies, containers, colocation.
+// The scopes other than the device guard: names, control dependencies, containers, colocation. Each is a guard of the
+// thread that opens it, and closes in stack order.
+//
+//   const pn::name_scope layer{"layer_1"};             // nodes are called layer_1/...
+//   const pn::control_dependencies after{update};      // nodes run after `update`
 #pragma once
 
 #include <cstddef>
@@ -12,15 +16,16 @@
 
 namespace pinion { inline namespace v0 {
 
-// Nodes made while it lives are called "scope/...". A scope opened twice by the same name gets a new one ("scope_1"),
-// unless the name ends in '/', which enters exactly that scope again; "" returns to the root.
+// Nodes made while it lives are named "scope/...". Opening a name a second time yields a new scope, "scope_1"; a name
+// that ends in '/' enters that very scope again, and "" returns to the root. Throws invalid_argument for a bad name.
 class [[nodiscard]] name_scope {
  public:
   PINION_GUARD explicit name_scope(std::string_view name);
   name_scope(const name_scope&) = delete;
   ~name_scope();
 
-  // Letters, digits and . _ - / \ ; the first of a node's or a root scope's is a letter, a digit or a dot.
+  // Checks a name: it has letters, digits and . _ - / \ ; a node's, or that of a scope at the root, begins with a
+  // letter, a digit or a dot. Throws invalid_argument.
   static void check(std::string_view name);
 
  private:
@@ -29,8 +34,8 @@ class [[nodiscard]] name_scope {
 };
 using variable_scope = name_scope;
 
-// Nodes made while it lives run after the given ones. Scopes add up; `control_dependencies after{nullptr}` starts from
-// none. A node that takes an input made inside the scope does not wait itself: its input does.
+// Nodes made while it lives run after the given operations. Scopes add up; `control_dependencies after{nullptr}` drops
+// the outer ones. A node whose input was made inside the scope gets no control input of its own: its input has one.
 class [[nodiscard]] control_dependencies {
  public:
   PINION_GUARD control_dependencies(std::initializer_list<operation> before) { open(before, false); }
@@ -47,14 +52,14 @@ class [[nodiscard]] control_dependencies {
   static void open(std::initializer_list<operation> before, bool clears);
 };
 
-// Is it an argument, a variable or a queue that a body drew in? Such a one was there before any scope, whenever it was
-// first used. (One that is made inside a scope has control inputs, or names a state, which waits for nothing.)
+// Tells whether a node is an argument of a body, or names a variable or queue there. Such a node waits for nothing,
+// whenever its first use was. (A node made inside a scope has control inputs, or names a state.)
 bool comes_from_outside(const node& n);
 
-// The control inputs of a node with these data inputs, by the scopes open now.
+// The control inputs that the open scopes demand of a node with these data inputs.
 std::vector<node_id> current_control_inputs(const std::vector<output>& inputs);
 
-// Variables and other state made while it lives are kept under this container, which pn::session::reset clears.
+// States made while it lives, such as variables, are kept under this container, which pn::session::reset clears.
 class [[nodiscard]] container {
  public:
   PINION_GUARD explicit container(std::string_view name);
@@ -65,9 +70,9 @@ class [[nodiscard]] container {
   std::string saved_;
 };
 
-// Nodes made while it lives stand on the device of the given node. Guards outside it are hidden. Guards inside it have
-// a say only where the node asks for no device, as in TensorFlow. The read of a variable, which control_dependencies
-// make anew, stands with the variable.
+// Nodes made while it lives stand on the device of the given node. Guards outside it are hidden. Guards inside it apply
+// only where the given node asks for no device, as in TensorFlow. Reads of a variable that control_dependencies make
+// anew stand with the variable.
 class [[nodiscard]] colocate_with {
  public:
   PINION_GUARD explicit colocate_with(const operation& near);

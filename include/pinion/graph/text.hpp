@@ -1,4 +1,4 @@
-// Graphs as text: one line for each node, for people and tests.
+// Graphs as text, one line per node, for people and tests.
 #pragma once
 
 #include <string>
@@ -10,17 +10,18 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
-// "{mul, add}" of an elementwise node, "transpose_b" of a flag that is set.
+// An attribute in one word: "{mul, add}" for an elementwise program, "transpose_b" for a flag that is set.
 std::string text_of(const std::string& name, const attribute& value);
 
+// The dtype and shape of an output: "float [?, 3]".
 std::string text_of(const output_type& type);
 
 }  // namespace detail
 
-// "y = MatMul(x, W) transpose_b -> float [?, 3]", with "after a, b" where it has control inputs.
+// A node in one line: "y = MatMul(x, W) transpose_b -> float [?, 3]", with "after a, b" where it has control inputs.
 std::string to_text(const graph& g, node_id id);
 
-// All nodes, in order, a line each.
+// All nodes in order, one per line.
 std::string to_text(const graph& g);
 
 }}  // namespace pinion::v0

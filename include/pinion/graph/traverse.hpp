@@ -1,4 +1,4 @@
-// Walking a graph from its ends.
+// Walking a graph from its fetches back to its sources.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// What the fetches and targets need by data and control edges, ascending by id. A fed output cuts its producer off.
+// The nodes that the fetches and targets need, by data and control edges, ascending by id. The producer of a fed output
+// is not needed for it.
 std::vector<node_id> ancestors(const graph& g, const std::vector<output>& fetches, const std::vector<node_id>& targets,
                                const std::vector<output>& feeds = {});
 

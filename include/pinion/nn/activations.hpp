@@ -1,4 +1,4 @@
-// Activations as values, for layers.
+// Activations as objects, for layers.
 #pragma once
 
 #include <utility>
@@ -8,13 +8,14 @@
 
 namespace pinion { inline namespace v0 { namespace nn {
 
-// To be passed on; any function of an expression does as well, and nullptr is none.
+// A layer takes any of these, any function of an expression, or nullptr for no activation.
 using pinion::elu;
 using pinion::log_softmax;
 using pinion::relu;
 using pinion::sigmoid;
 using pinion::softmax;
 using pinion::softplus;
+// The hyperbolic tangent as an object; see op/elementwise/spelling.hpp for the reason why pinion::tanh is a function.
 struct tanh_object {
   template <dsl::graph_operand A>
   auto operator()(A&& x, std::string_view name = {}, source_location where = source_location::current()) const {
@@ -23,13 +24,13 @@ struct tanh_object {
 };
 inline constexpr tanh_object tanh{};
 
-// A function of pinion, given by its name, as an activation.
+// Makes an activation of a function of pinion that is given by its name.
 template <element T>
 auto by_name(dsl::function_by_name<T> function) {
   return [function](const expr<T>& y) { return function({y}); };
 }
 
-// What a layer yields: y with the activation, if there is one.
+// Applies the activation to y; with nullptr it yields y.
 template <dsl::graph_operand Y, class Activation>
 expr<dsl::value_of<Y>> activated(Y&& y, Activation activation) {
   if constexpr (std::is_null_pointer_v<Activation>)

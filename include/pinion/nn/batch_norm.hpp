@@ -1,4 +1,4 @@
-// Batch normalisation, and dropout that knows whether it trains.
+// Batch normalisation, and a dropout layer that is active in training only.
 #pragma once
 
 #include <string_view>
@@ -15,24 +15,25 @@
 
 namespace pinion { inline namespace v0 { namespace nn {
 
+// Options of batch_norm.
 struct batch_norm_options {
   training_flag training = false;
   double momentum = .99;             // of the moving averages
-  double epsilon = 1e-3;             // under the root
-  bool center = true, scale = true;  // are there beta, gamma?
+  double epsilon = 1e-3;             // added to the variance under the root
+  bool center = true, scale = true;  // use beta, use gamma
   std::string_view name = "batch_normalization";
 };
 
-// Each channel, the last axis, with its mean taken off and divided by the root of its variance + epsilon, then scaled
-// by the variable NAME/gamma and moved by NAME/beta (Ioffe and Szegedy 2015). In training mean and variance (of the
-// population, as TensorFlow's tf.nn.moments) are those of the batch; in prediction the moving averages,
-// NAME/moving_mean and NAME/moving_variance, which are not trained. These follow when the operations of the collection
-// "update_ops" run:
+// Normalises each channel, which is the last axis: x minus its mean, divided by sqrt(variance + epsilon), then
+// multiplied by the variable NAME/gamma, plus the variable NAME/beta (Ioffe and Szegedy 2015). Training uses the mean
+// and the population variance of the batch, as tf.nn.moments computes them; prediction uses the moving averages
+// NAME/moving_mean and NAME/moving_variance, which are not trainable. The collection "update_ops" holds the operations
+// that update the averages; a training step has to run them:
 //
 //   pn::control_dependencies after{pn::nn::update_ops()};
 //   auto train = optimizer.minimize(loss);
 //
-// Throws invalid_argument unless the number of channels is known. float, double.
+// Throws invalid_argument unless the operand has at least two axes and a known number of channels. float, double.
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
                                   source_location where = source_location::current()) {
@@ -65,7 +66,7 @@ expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
         return {old_mean, old_variance};
       });
   const auto& [mean, variance] = used;
-  if (!o.training.is_fixed() || o.training.fixed()) {  // in prediction the averages stay: they are what was used
+  if (!o.training.is_fixed() || o.training.fixed()) {  // prediction leaves the averages as they are
     const T rest = static_cast<T>(1 - o.momentum);
     graph& g = x.owner();
     g.add_to_collection("update_ops", assign_sub(moving_mean, (old_mean - mean) * rest, where).id());
@@ -81,9 +82,10 @@ expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
   return (x - mean) * factor + beta;
 }
 
-// One operation that runs those of the default graph's collection "update_ops" made so far.
+// An operation that runs the operations that the default graph's collection "update_ops" holds so far.
 operation update_ops(std::string_view name = "update_ops", source_location where = source_location::current());
 
+// Options of nn::dropout.
 struct dropout_layer_options {
   double rate = .5;
   training_flag training = false;
@@ -91,7 +93,7 @@ struct dropout_layer_options {
   std::string_view name = "dropout";
 };
 
-// pn::dropout in training, x as it is in prediction.
+// Applies pn::dropout in training, and yields x in prediction.
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dropout(A&& operand, const dropout_layer_options& o = {},
                                source_location where = source_location::current()) {

@@ -1,4 +1,6 @@
-// Embeddings: a table of rows, looked up by number.
+// Embeddings: a table of rows that is looked up by row number.
+//
+//   auto words = pn::nn::embedding(ids, 10000, 64, {.name = "words"});   // ids [n, k] -> [n, k, 64]
 #pragma once
 
 #include <optional>
@@ -15,16 +17,18 @@
 
 namespace pinion { inline namespace v0 { namespace nn {
 
+// Options of embedding.
 struct embedding_options {
   std::int64_t seed = 0;
-  std::optional<nn::initializer> initializer = {};  // empty: uniform in +-.05
-  partitioner partition = {};                       // empty: one variable
+  std::optional<nn::initializer> initializer = {};  // default: uniform in [-.05, .05)
+  partitioner partition = {};                       // default: one variable
   std::string_view name = "embedding";
 };
 
-// Numbers in [0, rows), int32 or int64, of any shape -> their rows, [.., width], of the variable NAME/table [rows,
-// width]; with a partitioner, of the partitioned variable of that name. Its gradient is sparse: a step touches the rows
-// that it looked up alone.
+// Looks rows up: numbers in [0, rows), int32 or int64, of any shape [...] -> [..., width]. The table is the variable
+// NAME/table [rows, width], or a partitioned variable of that name where a partitioner is given. The gradient is
+// sparse, so a training step writes only the rows that it looked up. Throws invalid_argument unless rows and width are
+// positive.
 template <element T = float, dsl::graph_operand I>
 expr<T> embedding(I&& numbers, std::int64_t rows, std::int64_t width, const embedding_options& options = {},
                   source_location where = source_location::current()) {

@@ -1,4 +1,4 @@
-// Initialisers: how the weights of a layer begin, by the shape they have.
+// Initialisers: the first values of a layer's weights, as a function of their shape.
 #pragma once
 
 #include <cstdint>
@@ -9,41 +9,46 @@
 
 namespace pinion { inline namespace v0 { namespace nn {
 
-// How many values come into a weight's unit, how many go out: of a matrix its rows and columns; of filters
-// [.., in, out] those times the size of the window. (TensorFlow 1.15, init_ops.py, _compute_fans.)
+// The number of inputs and outputs of a unit. For a matrix they are its rows and columns; for filters [.., in, out]
+// they are in and out times the number of elements of the window (TensorFlow 1.15, init_ops.py, _compute_fans).
 struct fans {
   double in = 1, out = 1;
 };
 fans fans_of(const shape& extent);
 
+// The number that variance_scaling divides by: a unit's inputs, its outputs, or the mean of both.
 enum class fan { in, out, average };
+// The distribution of random initial values.
 enum class distribution { truncated_normal, normal, uniform };
 
+// Options of variance_scaling_initializer.
 struct variance_scaling_options {
   double scale = 1;
   fan mode = fan::in;
   nn::distribution distribution = nn::distribution::truncated_normal;
-  std::int64_t seed = 0;  // 0: others in each session
+  std::int64_t seed = 0;  // 0: another one in each session
 };
 
-// A value: variable(glorot_uniform_initializer().of<float>({784, 160}), {.name = "W"}), or an option of a layer.
+// A rule that yields the first values of a variable. A value; layers take one as an option, and a variable is made from
+// one by variable(glorot_uniform_initializer().of<float>({784, 160}), {.name = "W"}).
 class initializer {
  public:
-  // All elements the same.
+  // All elements equal `value`.
   static initializer all(double value);
-  // Random in [low, high), whatever the shape. Throws invalid_argument where that is empty.
+  // Uniform in [low, high), whatever the shape. Throws invalid_argument for an empty interval.
   static initializer between(double low, double high, std::int64_t seed = 0);
-  // Random, of mean 0 and variance scale / fan, whatever the distribution (He et al. 2015, TensorFlow's
+  // Random with mean 0 and variance scale / fan, for each of the distributions (He et al. 2015; TensorFlow's
   // variance_scaling_initializer). Throws invalid_argument unless the scale is positive.
   explicit initializer(const variance_scaling_options& o);
 
-  // The values for a shape, drawn when a variable's initialiser runs. Throws invalid_argument unless it is known.
+  // The values for a shape, drawn when the variable's initialiser runs. Throws invalid_argument unless the shape is
+  // known.
   template <element T>
   expr<T> of(const shape& extent, source_location where = source_location::current()) const {
     return elements_of<T>(extent, 0, extent, where);
   }
-  // Those of some rows of that shape, which are what they are in the whole: of one seed the parts of a table are, put
-  // together, the table. Requires: rows of it.
+  // The rows [first, first + count) of the values for shape `whole`. With one seed, the parts of a table put together
+  // are the values of the whole table. Requires: those rows exist.
   template <element T>
   expr<T> rows_of(const shape& whole, std::int64_t first, std::int64_t count,
                   source_location where = source_location::current()) const {
@@ -56,7 +61,7 @@ class initializer {
   struct row_block {
     row_block(const shape& whole, std::int64_t first, std::int64_t count);
     shape extent;
-    std::int64_t begin;  // of its elements, the first
+    std::int64_t begin;  // index of its first element in the whole
   };
   initializer() = default;
 
@@ -65,7 +70,7 @@ class initializer {
     static_assert(std::is_floating_point_v<T>, "weights are float or double");
     return dsl::as_typed<expr<T>>(elements_of(dtype_of<T>, whole, begin, extent, where));
   }
-  // The elements from one on of a tensor of shape `whole`, as many as `extent` has.
+  // The elements of a tensor of shape `whole`, from index `begin` on, in the shape `extent`.
   any_expr elements_of(dtype type, const shape& whole, std::int64_t begin, const shape& extent,
                        source_location where) const;
   template <element T>
@@ -73,9 +78,11 @@ class initializer {
 
   variance_scaling_options o_;
   kind draws_ = kind::by_variance;
-  double low_ = 0, high_ = 0;  // of those that the shape has no say in
+  double low_ = 0, high_ = 0;  // the interval of between(); of all(), the value
 };
 
+// The initialisers by TensorFlow's names. Each is a value to pass to a layer: {.kernel_initializer =
+// he_normal_initializer()}.
 inline initializer zeros_initializer() {
   return initializer::all(0);
 }
@@ -85,13 +92,15 @@ inline initializer ones_initializer() {
 inline initializer constant_initializer(double value) {
   return initializer::all(value);
 }
+// Uniform in [low, high). Seed 0 stands for another one in each session.
 inline initializer random_uniform_initializer(double low = -.05, double high = .05, std::int64_t seed = 0) {
   return initializer::between(low, high, seed);
 }
+// Random with variance scale / fan; see initializer.
 inline initializer variance_scaling_initializer(const variance_scaling_options& o = {}) {
   return initializer(o);
 }
-// Variance 2 / (in + out) (Glorot and Bengio 2010); the uniform one in +-sqrt(6 / (in + out)).
+// Variance 2 / (in + out) (Glorot and Bengio 2010); the uniform variant lies in +-sqrt(6 / (in + out)).
 inline initializer glorot_uniform_initializer(std::int64_t seed = 0) {
   return initializer({.mode = fan::average, .distribution = distribution::uniform, .seed = seed});
 }

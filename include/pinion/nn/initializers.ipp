@@ -39,7 +39,7 @@ any_expr initializer::drawn(const shape& whole, std::int64_t begin, const shape&
   }
   if (o_.distribution == nn::distribution::normal)
     return random_normal<T>(extent, {.stddev = std::sqrt(variance), .seed = o_.seed, .first = begin}, where);
-  constexpr double cut = .87962566103423978;  // the standard deviation of a normal cut at two of them
+  constexpr double cut = .87962566103423978;  // standard deviation of a normal truncated at +-2
   return truncated_normal<T>(extent, {.stddev = std::sqrt(variance) / cut, .seed = o_.seed, .first = begin}, where);
 }
 

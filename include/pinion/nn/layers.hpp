@@ -1,4 +1,7 @@
-// Layers: what a network is built of, with the variables that belong to it.
+// Layers: dense and conv2d, each with the variables that it makes in the default graph.
+//
+//   auto h = pn::nn::dense(x, 160, pn::relu, {.name = "hidden"});   // hidden/kernel, hidden/bias
+//   auto logits = pn::nn::dense(h, 10, {.name = "logits"});
 #pragma once
 
 #include <array>
@@ -17,23 +20,24 @@
 
 namespace pinion { inline namespace v0 { namespace nn {
 
+// Options of dense.
 struct dense_options {
   bool use_bias = true;
-  std::int64_t seed = 0;                               // of the first weights; 0: others in each session
-  std::optional<initializer> kernel_initializer = {};  // empty: Glorot's, by the seed
-  std::optional<initializer> bias_initializer = {};    // empty: 0
+  std::int64_t seed = 0;                               // of the kernel; 0: another one in each session
+  std::optional<initializer> kernel_initializer = {};  // default: Glorot uniform, by the seed
+  std::optional<initializer> bias_initializer = {};    // default: zeros
   std::string_view name = "dense";
 };
 
 namespace detail {
 
-// activation(y + bias), of a variable "bias" that begins so.
+// activation(y + bias), where the new variable "bias" has `first` as its initial value.
 template <class Y, class B, class Activation>
 auto activated_with_bias(const Y& y, const B& first, Activation activation, source_location where) {
   const auto bias = variable(first, {.name = "bias"}, where);
   return activated(bias_add(y, bias, {}, where), activation);
 }
-// The same, or without a bias, as the options of a layer have it.
+// activation(y + bias), or activation(y) where the layer's options say so.
 template <class T, class Y, class Activation, class Options>
 expr<T> end_of_layer(const Y& y, std::int64_t units, Activation activation, const Options& o, source_location where) {
   if (!o.use_bias) return activated(y, activation);
@@ -43,9 +47,10 @@ expr<T> end_of_layer(const Y& y, std::int64_t units, Activation activation, cons
 
 }  // namespace detail
 
-// x [n, inputs] -> activation(x kernel + bias) [n, units], with the variables NAME/kernel [inputs, units], uniform in
-// +-sqrt(6 / (inputs + units)) (Glorot and Bengio 2010) unless another initialiser is given, and NAME/bias [units], 0.
-// Throws invalid_argument unless x is a matrix of a known number of columns. float, double.
+// A dense layer: x [n, inputs] -> activation(x kernel + bias) [n, units]. It makes the variables NAME/kernel [inputs,
+// units] and NAME/bias [units]. The kernel begins uniform in +-sqrt(6 / (inputs + units)) (Glorot and Bengio 2010) and
+// the bias as 0, unless the options have other initialisers. Throws invalid_argument unless x is a matrix with a known
+// number of columns, and units are positive. float, double.
 template <dsl::graph_operand A, class Activation>
 expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, Activation activation, const dense_options& options = {},
                              source_location where = source_location::current()) {
@@ -62,33 +67,35 @@ expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, Activation activation, c
   const auto kernel = variable(first.of<T>({extent[1], units}, where), {.name = "kernel"}, where);
   return detail::end_of_layer<T>(matmul(std::forward<A>(x), kernel, {}, where), units, activation, options, where);
 }
-// With a function of pinion, by its name: dense(x, 160, pn::tanh).
+// Takes the activation as a function of pinion by its name: dense(x, 160, pn::tanh).
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, dsl::function_by_name<dsl::value_of<A>> activation,
                              const dense_options& options = {}, source_location where = source_location::current()) {
   return nn::dense(std::forward<A>(x), units, by_name<dsl::value_of<A>>(activation), options, where);
 }
-// Without an activation.
+// A dense layer without an activation.
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, const dense_options& options = {},
                              source_location where = source_location::current()) {
   return dense(std::forward<A>(x), units, nullptr, options, where);
 }
 
+// Options of the layer conv2d.
 struct conv2d_layer_options {
   std::array<std::int64_t, 2> strides = {1, 1};
   pinion::padding padding = pinion::padding::valid;
   std::array<std::int64_t, 2> dilations = {1, 1};
   bool use_bias = true;
   std::int64_t seed = 0;
-  std::optional<initializer> kernel_initializer = {};  // as those of dense
+  std::optional<initializer> kernel_initializer = {};  // default: as in dense
   std::optional<initializer> bias_initializer = {};
   std::string_view name = "conv2d";
 };
 
-// Images [n, h, w, in] -> activation(conv2d(images, kernel) + bias) [n, h', w', filters], with the variables
-// NAME/kernel [window, in, filters] and NAME/bias [filters]. Throws invalid_argument unless the number of channels is
-// known. float, double.
+// A convolution layer: images [n, h, w, in] -> activation(conv2d(images, kernel) + bias) [n, h', w', filters]. It makes
+// the variables NAME/kernel [window, in, filters] and NAME/bias [filters], which begin as those of dense. Throws
+// invalid_argument unless the images have four axes and a known number of channels, and filters and window are
+// positive. float, double.
 template <dsl::graph_operand A, class Activation>
 expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array<std::int64_t, 2>& window,
                               Activation activation, const conv2d_layer_options& options = {},
@@ -111,7 +118,7 @@ expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array
                      {.strides = options.strides, .padding = options.padding, .dilations = options.dilations}, where);
   return detail::end_of_layer<T>(y, filters, activation, options, where);
 }
-// With a function of pinion, by its name.
+// Takes the activation as a function of pinion by its name.
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array<std::int64_t, 2>& window,
                               dsl::function_by_name<dsl::value_of<A>> activation,
@@ -119,7 +126,7 @@ expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array
                               source_location where = source_location::current()) {
   return nn::conv2d(std::forward<A>(images), filters, window, by_name<dsl::value_of<A>>(activation), options, where);
 }
-// Without an activation.
+// A convolution layer without an activation.
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array<std::int64_t, 2>& window,
                               const conv2d_layer_options& options = {},

@@ -1,4 +1,4 @@
-// A variable in parts: rows of one table, spread over devices by whatever places variables.
+// A partitioned variable: the rows of one table in several variables, which guards and policies spread over devices.
 //
 //   table/part_0   rows 0, 1, 2  on /job:ps/task:0        gather(table, {6, 1}):  6 -> part_2, its row 1
 //   table/part_1   rows 3, 4     on /job:ps/task:1                                1 -> part_0, its row 1
@@ -23,17 +23,18 @@
 
 namespace pinion { inline namespace v0 {
 
+// Options of partitioned_variable.
 struct partitioned_variable_options {
   std::string name = "PartitionedVariable";
   partitioner partition = fixed_size_partitioner{1};
   bool trainable = true;
-  std::string shared_name = "";  // of part i: that and "/part_i"; "" means its own name
-  bool local = false;            // its parts are not counted among the global variables
+  std::string shared_name = "";  // part i has it with "/part_i"; empty: its name
+  bool local = false;            // true: its parts are not global variables
 };
 
 namespace dsl {
 
-// A partitioned variable, whatever its elements: its parts, and the nodes that stand for all of them.
+// A partitioned variable without its element type: its parts, and the nodes that work on all of them.
 struct variable_parts {
   graph_ref graph;
   std::string name;
@@ -41,34 +42,36 @@ struct variable_parts {
   std::vector<any_variable> each;
   node_id initializer = no_node, read = no_node;
 };
-// From the rows of a part, their shape and the part's name to its initial value.
+// Makes the initial value of a part from its rows, the shape of these, and the part's name.
 using part_initializer = std::function<output(const row_range&, const shape&, const std::string&)>;
+// Makes the parts and the nodes that work on all of them, in the default graph.
 variable_parts make_parts(dtype type, const shape& extent, const partitioned_variable_options& o, source_location where,
                           const part_initializer& initial);
-// The initial value of a part that takes its rows of an expression.
+// The initial value of a part as the rows `rows` of an expression.
 output rows_of(const any_expr& whole, const row_range& rows, const shape& extent, const std::string& part,
                source_location where);
+// The whole value: the shared read, or parts read anew inside control_dependencies.
 any_expr read_parts(const variable_parts& all, source_location where);
 std::vector<std::pair<std::string, std::int64_t>> bytes_by_device(const variable_parts& all);
 std::string text_of(const variable_parts& all);
 
 }  // namespace dsl
 
-// Several variables that are one: NAME/part_0, NAME/part_1, ... hold the rows of a tensor, in order. The parts are
-// ordinary variables, each placed for itself, with slots of its own beside it where it is trained; what works on all
-// variables works on them. As an operand it is its whole value, which takes all parts to where it is used; gather()
-// takes only the rows that are asked for. A saver writes it as one tensor NAME, whatever the number of parts.
+// One tensor in several variables: NAME/part_0, NAME/part_1, ... hold its rows, in order. The parts are ordinary
+// variables: each is placed separately, an optimizer makes slots beside each, and operations on all variables include
+// them. As an operand a partitioned variable is its whole value, so all parts travel to the consumer; gather() moves
+// only the rows that are asked for. A saver writes one tensor NAME, whatever the number of parts.
 //
-// A value: a handle, as that of a variable; the state lives in the tasks that run the parts. Making one throws
-// invalid_argument where the shape is not known or has no rows, and where the partitioner asks for no part, or for more
-// than there are rows.
+// A handle, and a value; refers to a graph that must outlive it. The state lives in the tasks that run the parts. The
+// constructors throw invalid_argument where the shape is not known or has no rows, and where the partitioner asks for
+// less than one part, or for more parts than there are rows.
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variable : public dsl::operators {
  public:
   using value_type = T;
 
   partitioned_variable() = default;
-  // With a host tensor as its initial value.
+  // The initial value is a host tensor.
   explicit partitioned_variable(const tensor<T>& initial, const partitioned_variable_options& options = {},
                                 source_location where = source_location::current()) {
     take(initial.shape(), options, where, [&](const row_range& rows, const pinion::shape& extent, const auto& part) {
@@ -77,7 +80,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
       return dsl::make_constant(tensor<T>(extent, elements).untyped(), part + "/initial_value", where);
     });
   }
-  // Initialised by an expression, of which each part takes its rows.
+  // The initial value is an expression, of which each part takes its rows.
   template <dsl::expression E>
   requires std::is_same_v<dsl::value_of<E>, T>
   explicit partitioned_variable(const E& initial, const partitioned_variable_options& options = {},
@@ -87,8 +90,8 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
       return dsl::rows_of(whole, rows, extent, part, where);
     });
   }
-  // Of a shape, initialised part by part, so that the whole need never be in one place. The values are those that an
-  // unpartitioned variable would begin with, whatever the number of parts; of seed 0 they are random anyhow.
+  // The initial value comes from an initialiser, part by part, so no task ever holds the whole. With a seed other than
+  // 0, the values are those of an unpartitioned variable, whatever the number of parts.
   partitioned_variable(const pinion::shape& extent, const nn::initializer& first,
                        const partitioned_variable_options& options = {},
                        source_location where = source_location::current()) {
@@ -98,28 +101,33 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
     });
   }
 
+  // True for a handle that was never assigned.
   bool empty() const { return all_.graph.empty(); }
+  // The graph of the parts.
   graph& owner() const { return *all_.graph; }
-  node_id id() const { return all_.read; }  // of its value
+  node_id id() const { return all_.read; }  // the node of its value
   const std::string& name() const { return all_.name; }
-  const pinion::shape& shape() const { return all_.extent; }  // of the whole
+  const pinion::shape& shape() const { return all_.extent; }  // of the whole table
+  // The parts, in the order of their rows.
   const std::vector<variable_handle<T>>& parts() const { return parts_; }
   const dsl::variable_parts& untyped() const { return all_; }
-  // Gives all parts their initial values.
+  // An operation that gives all parts their initial values.
   operation initializer() const { return {*all_.graph, all_.initializer}; }
 
-  // The parts put together, as one node that was made with the variable, on the device that the guards asked for then;
-  // inside control_dependencies reads of their own, which see their effects.
+  // The parts put together. One node, made with the variable on the device that was asked for then, serves all
+  // consumers. Inside control_dependencies each call makes reads of its own, which see the effects of those
+  // dependencies.
   expr<T> read(source_location where = source_location::current()) const {
     return dsl::as_typed<expr<T>>(dsl::read_parts(all_, where));
   }
   operator expr<T>() const { return read({}); }
 
-  // How many bytes of it were asked to stand where, in the order of its parts. Where no guard and no policy said
-  // anything it is "": a plan tells where those go (plan::totals() has the bytes of all variables of each device).
+  // The number of bytes that guards and policies asked to put on each device, in the order of the parts. The device is
+  // "" where neither asked for one: a plan tells where the placer puts those, and plan::totals() has the bytes of all
+  // variables for each device.
   std::vector<std::pair<std::string, std::int64_t>> bytes_by_device() const { return dsl::bytes_by_device(all_); }
 
-  // How it is spread: "table [7, 2] in 3 parts: 24 B on /job:ps/task:0, 16 B on /job:ps/task:1, ...".
+  // Tells how it is spread: "table [7, 2] in 3 parts: 24 B on /job:ps/task:0, 16 B on /job:ps/task:1, ...".
   friend std::string to_string(const partitioned_variable& v) { return dsl::text_of(v.all_); }
 
  private:
@@ -131,7 +139,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
   }
 
   dsl::variable_parts all_;
-  std::vector<variable_handle<T>> parts_;  // the same, typed
+  std::vector<variable_handle<T>> parts_;  // the parts in all_, with their type
 };
 
 template <dsl::expression E>
@@ -143,8 +151,9 @@ template <class T>
 inline constexpr bool made_as_operand<partitioned_variable<T>> = true;
 }
 
-// Rows of a partitioned variable: gather(table, indices), where each part gathers its own on its device. The gradient
-// is sparse for each part. An index outside fails the step. Along another axis than the first it is that of the whole.
+// Rows of a partitioned variable: each part gathers its own rows on its device, and the results are put in the order of
+// the indices. The gradient is sparse for each part. An index outside fails the step. Along another axis than 0, the
+// whole value is gathered from.
 template <element T, dsl::graph_operand I>
 expr<T> gather(const partitioned_variable<T>& table, I&& indices, const gather_options& options = {},
                source_location where = source_location::current()) {

@@ -28,7 +28,7 @@ inline std::vector<row_range> cut(dtype type, const shape& extent, const partiti
   }
 }
 
-// Makes the nodes that stand for all parts.
+// Makes the nodes that work on all parts.
 inline void put_together(variable_parts& all, source_location where) {
   node_request assigns{.op = op::no_op::name, .where = where, .exact_name = all.name + "/Assign"};
   for (const any_variable& part : all.each) assigns.control_inputs.push_back(part.initializer().id());

@@ -1,4 +1,7 @@
-// Into how many parts a variable is cut along its first axis, and which rows each of them gets.
+// Partitioners: the number of parts that a variable is cut into along its first axis, and the rows of each part.
+//
+//   pn::partitioned_variable<float> table({1000, 64}, pn::nn::zeros_initializer(),
+//                                         {.name = "table", .partition = pn::min_rows_partitioner{100, 8}});
 #pragma once
 
 #include <cstdint>
@@ -11,19 +14,19 @@
 
 namespace pinion { inline namespace v0 {
 
-// A callable from the shape and the dtype of a variable to the number of its parts; one's own is as good as those
-// below, which are values. Called once, when the variable is made, with a known shape of at least one row. Sources:
-// TensorFlow 1.15, partitioned_variables.py.
+// A callable that takes the shape and dtype of a variable and returns the number of its parts. It is called once, when
+// the variable is made, with a known shape of at least one row. The partitioners below are values; a user's own may
+// take their place. Source: TensorFlow 1.15, partitioned_variables.py.
 using partitioner = std::function<int(const shape&, dtype)>;
 
-// Always so many.
+// Cuts every variable into `parts` parts.
 struct fixed_size_partitioner {
   int parts = 1;
   int operator()(const shape&, dtype) const { return parts; }
 };
 
-// As many as it takes for none to have more than so many bytes, unless one row has; at most max_shards, if that is not
-// 0.
+// Cuts into the fewest parts that have at most max_shard_bytes each; a part has at least one row, however large. There
+// are at most max_shards parts, unless that is 0.
 struct variable_axis_size_partitioner {
   std::int64_t max_shard_bytes = 0;
   int max_shards = 0;
@@ -31,7 +34,7 @@ struct variable_axis_size_partitioner {
   int operator()(const shape& extent, dtype type) const;
 };
 
-// One for every min_slice_size bytes begun, at most max_partitions.
+// Cuts into one part for every min_slice_size bytes begun, at most max_partitions.
 struct min_max_variable_partitioner {
   int max_partitions = 1;
   std::int64_t min_slice_size = 256 << 10;
@@ -39,7 +42,8 @@ struct min_max_variable_partitioner {
   int operator()(const shape& extent, dtype type) const;
 };
 
-// As many as there can be where each has at least so many rows, at most max_partitions. (TensorFlow has none like it.)
+// Cuts into the most parts that have at least min_rows rows each, at most max_partitions. TensorFlow has no
+// counterpart.
 struct min_rows_partitioner {
   std::int64_t min_rows = 1;
   int max_partitions = 1;
@@ -47,14 +51,14 @@ struct min_rows_partitioner {
   int operator()(const shape& extent, dtype) const;
 };
 
-// Rows [first, first + count).
+// The rows [first, first + count).
 struct row_range {
   std::int64_t first = 0, count = 0;
   friend bool operator==(const row_range&, const row_range&) = default;
 };
 
-// The rows of each part: as many in all as can be, one more in the first ones where they do not come out even. Throws
-// invalid_argument unless each gets one.
+// The rows of each part: equal numbers, with one more in each of the first parts where `rows` is no multiple of
+// `parts`. Throws invalid_argument unless each part gets a row.
 std::vector<row_range> cut_rows(std::int64_t rows, int parts);
 
 }}  // namespace pinion::v0

@@ -1,9 +1,12 @@
-// Layers cut by their units: each device holds some columns of the kernel, and computes the units of those.
+// Split layers: each device holds some columns of a layer's kernel, and computes the units of these columns.
 //
 //   x [n, inputs] ──┬── kernel[:, 0:80] ──── units 0 to 79     /cpu:0
 //                   └── kernel[:, 80:160] ── units 80 to 159   /cpu:1
 //
-// The other cut, by layers, needs a guard around each: pn::device on{...}.
+//   auto h = pn::nn::split_dense(x, 160, {"/cpu:0", "/cpu:1"}, pn::relu);
+//   auto whole = pn::concat(h, 1);                                          // [n, 160]
+//
+// To put whole layers on different devices, open a guard around each: pn::device on{...}.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +22,8 @@
 
 namespace pinion { inline namespace v0 { namespace nn {
 
-// The columns of a matrix whose parts are given side by side. Throws invalid_argument unless each is a matrix of a
-// known number of columns.
+// The number of columns of a matrix whose parts stand side by side. Throws invalid_argument unless each part is a
+// matrix with a known number of columns.
 template <element T>
 std::int64_t columns_of(const std::vector<expr<T>>& parts) {
   std::int64_t all = 0;
@@ -34,13 +37,15 @@ std::int64_t columns_of(const std::vector<expr<T>>& parts) {
   return all;
 }
 
-// A dense layer, the k-th part of its units on the k-th device: activation(x kernel[:, k] + bias[k]) [n, units /
-// devices] each; where they do not divide, the first devices have one more. x is a matrix, or what another split layer
-// yields: every device then gathers the parts that the others hold. concat(parts, 1) is the whole, [n, units]. The
-// variables are NAME/part_K/kernel and NAME/part_K/bias. They begin as those of the dense layer that is not split would
-// (one draw is cut), so both compute the same, but for the order of float sums. Devices are names as guards take them;
-// several parts may name one. Throws invalid_argument: no device, more devices than units, or an x whose number of
-// columns is not known. float, double.
+// A dense layer whose k-th part of the units is on the k-th device: each part is activation(x kernel[:, k] + bias[k])
+// [n, units / devices]. Where the division has a rest, the first devices have one unit more. x is a matrix, or the
+// result of another split layer, whose parts every device then gathers. concat(parts, 1) is the whole result, [n,
+// units].
+//
+// The variables are NAME/part_K/kernel and NAME/part_K/bias. Their initial values are cut from one draw, which is that
+// of dense, so both layers compute the same up to the order of float sums. Devices are names as device guards take
+// them, and several parts may name one device. Throws invalid_argument where there is no device, where there are more
+// devices than units, and where the number of columns of x is not known. float, double.
 template <element T, class Activation>
 std::vector<expr<T>> split_dense(const std::vector<expr<T>>& x, std::int64_t units,
                                  const std::vector<std::string>& devices, Activation activation,
@@ -82,7 +87,7 @@ std::vector<expr<dsl::value_of<A>>> split_dense(const A& x, std::int64_t units, 
   using T = dsl::value_of<A>;
   return split_dense(std::vector<expr<T>>{expr<T>(x)}, units, devices, activation, options, where);
 }
-// With a function of pinion, by its name.
+// Takes the activation as a function of pinion by its name.
 template <dsl::graph_operand A>
 std::vector<expr<dsl::value_of<A>>> split_dense(const A& x, std::int64_t units, const std::vector<std::string>& devices,
                                                 dsl::function_by_name<dsl::value_of<A>> activation,

@@ -1,4 +1,7 @@
-// Whether a layer trains or predicts: known when the graph is built, or said from step to step.
+// Tells a layer whether it trains or predicts, either when the graph is built or in each step.
+//
+//   auto training = pn::placeholder<bool>({}, "training");                  // fed in each step
+//   auto y = pn::nn::dropout(x, {.rate = .4, .training = training});
 #pragma once
 
 #include <utility>
@@ -7,19 +10,22 @@
 
 namespace pinion { inline namespace v0 { namespace nn {
 
-// true, false, or a bool expression with one element. A value.
+// true, false, or a bool expression with one element, evaluated in each step. A value.
 class training_flag {
  public:
+  // Trains or predicts in every step.
   training_flag(bool always) : fixed_(always) {}
   template <class P, class L>
   training_flag(const expr<bool, P, L>& each_step) : each_step_(each_step) {}
 
+  // Tells whether it is known when the graph is built. fixed() then has the value, and each_step() the expression
+  // otherwise.
   bool is_fixed() const { return each_step_.empty(); }
   bool fixed() const { return fixed_; }
   const expr<bool>& each_step() const { return each_step_; }
 
-  // What the one function yields in training, the other in prediction; of the other neither a node is made, where it is
-  // fixed, nor one run.
+  // The result of `train` in training, and of `predict` otherwise. A fixed flag calls one of the two functions; a bool
+  // expression builds both as the branches of a cond, of which a step runs one.
   template <class Train, class Predict>
   auto choose(Train train, Predict predict, source_location where = source_location::current()) const
       -> decltype(predict()) {

@@ -1,4 +1,4 @@
-// Every op of the library as one type list; tables of what is known of ops are built from it.
+// The catalogue: every op of the library in one type list, from which the tables of definitions and kernels are built.
 #pragma once
 
 #include <string_view>
@@ -27,7 +27,7 @@ namespace pinion { inline namespace v0 {
 namespace op {
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) , tag
 #define PINION_UPDATE_TAG(tag, op_name) , tag, sparse_##tag
-// clang-format off: a line or more for each family
+// clang-format off: at least one line for each family
 using catalogue = type_list<
     constant, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of, variable, assign, assign_add,
     assign_sub, assign_multiply, reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any,
@@ -49,7 +49,7 @@ using catalogue = type_list<
 }  // namespace op
 
 namespace detail {
-// By name.
+// The definitions of all ops by name, built on first use.
 const std::unordered_map<std::string_view, definition>& definitions();
 }  // namespace detail
 

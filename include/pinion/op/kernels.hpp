@@ -1,4 +1,4 @@
-// The kernels of every op of the library, as one table built from the catalogue.
+// The kernels of every op of the library, in one table built from the catalogue.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,12 @@
 
 namespace pinion { inline namespace v0 {
 
-// The kernel of a node on its device; unimplemented where the op declares none there for its dtype.
+// Makes the kernel of a node for its device. Throws unimplemented where the op declares no kernel there for its dtype.
 std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup);
 
-// Kernels may stand on a library whose first call takes long: start_library(Op{}, dtype), beside make_kernel, begins it
-// ahead, once in a process and in a thread of its own. These do so for the nodes of a graph from an id on, and for what
-// a task may be asked for. They never wait.
+// Start the libraries that kernels call, where a first call takes long: start_library(Op{}, dtype), which a family
+// declares beside make_kernel, does so once in a process, in a thread of its own. One overload serves the nodes of a
+// graph from an id on, the other all ops that a task may run. They never wait.
 void start_libraries(const graph& g, node_id from = 0);
 void start_libraries();
 

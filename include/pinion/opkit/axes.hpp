@@ -1,4 +1,4 @@
-// Axes of tensors, counted from the front or from the end.
+// Axes of tensors, which attributes count from the front or, by negative numbers, from the end.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// An axis counted from the front. Throws invalid_argument where a tensor of that rank has no such axis.
+// The axis, counted from the front: -1 of rank 3 is 2. Throws invalid_argument where a tensor of that rank has no such
+// axis.
 inline int checked_axis(std::int64_t axis, int rank) {
   if (axis < -rank || axis >= rank)
     throw error(errc::invalid_argument, "axis " + std::to_string(axis) + " of a tensor of " + std::to_string(rank) +

@@ -1,4 +1,4 @@
-// Some axes of a tensor, or all of them.
+// A list of axes of a tensor, or all of them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// Names axes of a tensor: {0}, {0, -1}. Left out, it names all of them.
+// Names axes of a tensor: {0}, {0, -1}. A default one names all of them. A value; the op that takes it checks the axes.
 struct axis_list {
   bool all = true;
   integers axes = {};

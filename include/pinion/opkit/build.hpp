@@ -1,4 +1,4 @@
-// Making a node: the one way by which the DSL, gradients and helpers add to a graph.
+// Making a node: the one way by which the DSL, gradient functions and helpers add to a graph.
 #pragma once
 
 #include <string>
@@ -11,25 +11,27 @@
 
 namespace pinion { inline namespace v0 {
 
-// Is it one of the library's ops, those of op/catalogue.hpp?
+// Tells whether op/catalogue.hpp lists an op of that name.
 bool is_library_op(std::string_view op);
-// The definition of an op by name, the library's or a program's own; throws not_found.
+// The definition of an op by its name, from the library or from those that the program registered. Throws not_found.
 const definition& definition_of(std::string_view op);
 
+// A request for a node: the arguments of build() by name. Data, owned by the caller.
 struct node_request {
   std::string_view op = {};
-  std::string base_name = {};  // made unique; the current name scope is put before it
+  std::string base_name = {};  // made unique, after the current name scope
   std::vector<output> inputs = {};
   attributes attrs = {};
   source_location where = {};
   std::vector<node_id> control_inputs = {};
   bool may_be_absorbed = false;
-  bool named = false;           // by its user: it stays a node, though it may be settled late
-  std::string exact_name = {};  // instead of base_name: full, and known to be unique
+  bool named = false;           // its user named it: it stays a node, though it may be settled late
+  std::string exact_name = {};  // full name that no node has yet; replaces base_name
 };
 
-// Adds a node to a graph under the scopes open now and returns its id. Throws invalid_argument where the op's shape
-// function refuses the inputs, naming the node and the line; the graph is then as it was.
+// Adds a node to a graph, under the scopes that the thread has open, and returns its id. Throws invalid_argument where
+// the op's shape function refuses the inputs, resource_exhausted for an output that no memory holds, and not_found for
+// an op that nobody registered. The first two name the node and its line. The graph is then as it was.
 node_id build(graph& g, node_request request);
 
 }}  // namespace pinion::v0

@@ -12,7 +12,8 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
-// Joins the groups of the anchor. Its request, where it has one, replaces what guards gathered, as in TensorFlow.
+// Joins the colocation groups of the anchor. The anchor's request, if it has one, replaces the node's, as in
+// TensorFlow.
 inline void stand_with(node& n, const node& anchor) {
   if (!anchor.requested.empty()) {
     n.requested = anchor.requested;
@@ -23,8 +24,8 @@ inline void stand_with(node& n, const node& anchor) {
     if (std::find(n.colocation.begin(), n.colocation.end(), group) == n.colocation.end()) n.colocation.push_back(group);
 }
 
-// Ops that take a reference, or a resource that is no queue, stand where it stands: the guards open now have no say.
-// Yields whether one only reads such a state: that is no work of its own, and colocate_with has no say in it either.
+// Puts a node beside the states among its inputs: references, and resources that are no queue. Open guards then have no
+// effect. Returns true for a node that only reads such a state; colocate_with has no effect on it either.
 inline bool stand_with_states(node& n, const graph& g, const definition& def) {
   bool reads = false;
   for (const output& in : n.inputs) {
@@ -37,7 +38,8 @@ inline bool stand_with_states(node& n, const graph& g, const definition& def) {
   return reads;
 }
 
-// Guards opened inside colocate_with ask first, then each anchor replaces the request; the outermost has the last word.
+// Applies open colocate_with scopes: the guards inside them resolve first, then each anchor replaces the request, and
+// the outermost anchor comes last.
 inline void stand_with_anchors(node& n, const graph& g, const std::vector<node_id>& anchors) {
   if (anchors.empty()) return;
   resolve_request(n);
@@ -45,8 +47,8 @@ inline void stand_with_anchors(node& n, const graph& g, const std::vector<node_i
   for (auto at = anchors.rbegin(); at != anchors.rend(); ++at) stand_with(n, g[*at]);
 }
 
-// That of the user's call that is under way, or the one given, or that of the newest input that has one: C++ operators
-// cannot say where they stand.
+// The source line of a node: that of the user's call under way, else the one given, else that of the newest input with
+// a known line. The last one serves C++ operators, which cannot take a source_location.
 inline source_location location_of(const graph& g, const std::vector<output>& inputs, source_location given) {
   if (scope_state::current().caller.known()) return scope_state::current().caller;
   if (given.known()) return given;

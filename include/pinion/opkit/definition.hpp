@@ -1,4 +1,5 @@
-// What the library knows of an op before it runs: the contract that every op in op/<family>/op.hpp fulfils.
+// The definition of an op: everything that the library knows of it before it runs. Each struct in op/<family>/op.hpp,
+// and each op that a user writes, has the first three members and `infer`, and may have the others.
 //
 //   struct matmul {
 //     static constexpr std::string_view name = "MatMul";          // as in TensorFlow
@@ -6,15 +7,15 @@
 //     static constexpr kernel_set kernels{.cpu = …, .gpu = …};     // a law checks that each is there
 //     static void infer(shape_context&);                           // types and shapes of the outputs, or fail
 //     static void gradient(gradient_context&);                     // or: static constexpr std::string_view no_gradient
-//     static constexpr bool stateful = true;                       // if running it twice is not the same as once
-//     static constexpr int states = 1;  // how many of the first inputs are states that it works on, if any
-//     static constexpr int reads = 1;   // how many of the first inputs it reads the elements of, if not all: of the
-//                                       // others it takes the shape
-//     static constexpr bool on_host = true;  // if it computes on the CPU of whatever task a request names
-//     static constexpr bool heeds_guards = true;  // if guards around it count, although it works on a resource
-//     static constexpr bool metadata = true;  // if it tells of its first input without reading it: stays near it
-//     static dtype key(const node&);       // the dtype that selects the kernel, if not output 0's
-//     static double work(const work_context&);  // operations it takes, if not one for each element it yields
+//     static constexpr bool stateful = true;  // running it twice differs from running it once
+//     static constexpr int states = 1;        // the first inputs that are states it works on; default: 0
+//     static constexpr int reads = 1;         // the first inputs whose elements it reads; default: all. Of the other
+//                                             // inputs it takes the shape
+//     static constexpr bool on_host = true;   // it computes on the CPU of the task that its request names
+//     static constexpr bool heeds_guards = true;  // guards apply to it, although it works on a resource
+//     static constexpr bool metadata = true;  // it tells about its first input without reading it, and stays near it
+//     static dtype key(const node&);          // the dtype that selects the kernel; default: that of output 0
+//     static double work(const work_context&);  // operations it takes; default: one for each element it yields
 //   };
 #pragma once
 
@@ -30,7 +31,7 @@ class shape_context;
 class gradient_context;
 class work_context;
 
-// How many inputs an op takes.
+// The number of inputs that an op takes: exactly n, a range, at_least(n), or by_program.
 struct input_count {
   int least = 0, most = 0;
 
@@ -39,12 +40,15 @@ struct input_count {
   constexpr input_count(int from, int to) : least(from), most(to) {}
   constexpr bool says_program() const { return most < 0; }
 };
+// At least so many inputs.
 constexpr input_count at_least(int least) {
   return {least, 1 << 20};
 }
-inline constexpr input_count by_program{0, -1};  // as many as the scalar program in its attribute "program"
-inline constexpr int states_of_attribute = -1;   // as its attribute "states" says
+inline constexpr input_count by_program{0, -1};  // the number that the program in attribute "program" takes
+inline constexpr int states_of_attribute = -1;   // the number that attribute "states" gives
 
+// An op's members as data, which define<Op>() collects. A value with static lifetime; see the top of this file. A null
+// gradient comes with the sentence no_gradient, a null `work` stands for one operation per element.
 struct definition {
   std::string_view name;
   input_count inputs;
@@ -57,16 +61,16 @@ struct definition {
   int reads = 1 << 20;
   void (*infer)(shape_context&) = nullptr;
   void (*gradient)(gradient_context&) = nullptr;
-  std::string_view no_gradient;  // why there is none, where gradient is null
+  std::string_view no_gradient;  // the reason why gradient is null
   dtype (*key)(const node&) = nullptr;
   double (*work)(const work_context&) = nullptr;
 };
 
-// Has a node of an op that many inputs? Throws invalid_argument: "MatMul takes 2 inputs, not 3".
+// Checks the number of inputs of a node. Throws invalid_argument: "MatMul takes 2 inputs, not 3".
 void check_input_count(const definition& def, const node& n);
 
-// How many of the first inputs of a node are states: references that it writes, or resources. Requires: inputs as its
-// op takes them.
+// The number of first inputs of a node that are states: references that it writes, or resources. Throws
+// invalid_argument where attribute "states" does not fit the inputs. Requires: check_input_count passed.
 int states_of(const definition& def, const node& n);
 
 namespace detail {
@@ -75,6 +79,7 @@ inline dtype key_of_first_output(const node& n) {
 }
 }  // namespace detail
 
+// Collects the definition of an op from its struct. Members that the struct lacks keep their defaults.
 template <class Op>
 constexpr definition define() {
   definition d;

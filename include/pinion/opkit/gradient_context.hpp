@@ -1,4 +1,5 @@
-// What a gradient function sees, and where it puts the gradients of the inputs.
+// The context of a gradient function: it reads the node and the gradients of its outputs there, and leaves the
+// gradients of its inputs.
 #pragma once
 
 #include <optional>
@@ -11,21 +12,28 @@
 
 namespace pinion { inline namespace v0 {
 
-// The gradient of a value: dense, or the rows of it that are not zero (row i belongs to index indices[i]; an index
-// may stand more than once, and its rows add up).
+// The gradient of a value: dense, or sparse as those of its rows that are not zero. Row i belongs to index indices[i];
+// where an index stands more than once, its rows add up.
 struct gradient_value {
   output dense{};
-  output indices{};  // of a sparse one: int32 or int64, [n]
-  output rows{};     // [n, ...]
+  output indices{};  // of a sparse gradient: int32 or int64, [n]
+  output rows{};     // of a sparse gradient: [n, ...]
 
   bool is_sparse() const { return rows.node != no_node; }
 };
 
-// Valid during one call of a gradient function: the node it differentiates, the gradients of its outputs, and the means
-// to build nodes. Calls set() for each input that has a gradient; inputs left out have none.
+// The argument of a gradient function, valid during one call. The function calls set() or pass() for each input that
+// has a gradient; the other inputs have none. Reshape gives the gradient the shape of its input:
+//
+//   static void gradient(pn::gradient_context& g) {
+//     g.set(0, g.make("ReshapeLike", {g.output_gradient(0), g.input(0)}));
+//   }
+//
+// It fails by fail(sentence), which throws unimplemented.
 class gradient_context {
  public:
-  // How a graph is differentiated: ends and the gradients of each, and by what; beyond the nodes `stops` nothing flows.
+  // A request to differentiate a graph: the ends `ys`, the gradients of these, and the outputs `xs` by which. No
+  // gradient passes through the nodes `stops`.
   struct request {
     graph& of;
     std::vector<pinion::output> ys, gradients_of_ys, xs;
@@ -36,28 +44,32 @@ class gradient_context {
   gradient_context(graph& g, node_id of, std::vector<std::optional<gradient_value>> output_gradients,
                    differentiator how = nullptr, std::vector<bool> wanted = {});
 
+  // The forward node, its attributes, its inputs and outputs, and their types.
   const pinion::node& node() const { return graph_.peek(id_); }
   const attributes& attrs() const { return node().attrs; }
   pinion::output input(int i) const { return node().inputs[static_cast<std::size_t>(i)]; }
   pinion::output output(int i) const { return {id_, i}; }
   const output_type& type_of(pinion::output o) const { return graph_.type_of(o); }
-  // Does somebody ask for the gradient of an input? What is set for another one is not used.
+  // Tells whether the gradient of an input is asked for. One that is set although nobody asks is not used.
   bool wants(int input) const { return wanted_.empty() || wanted_[static_cast<std::size_t>(input)]; }
+  // Tells whether the result depends on an output. output_gradient() then makes no zeros.
   bool has_output_gradient(int i) const { return of_output_[static_cast<std::size_t>(i)].has_value(); }
-  // The gradient of an output, dense; zeros where the result does not depend on it.
+  // The dense gradient of an output; zeros where the result does not depend on that output.
   pinion::output output_gradient(int i);
-  // The gradient of an input is that of an output, as it is: a sparse one stays sparse.
+  // Makes the gradient of an output that of an input, unchanged: a sparse one stays sparse.
   void pass(int output, int input);
 
   graph& owner() { return graph_; }
-  // The gradients in another graph: in the body of a node.
+  // Differentiates another graph: the body of a node.
   std::vector<std::optional<gradient_value>> differentiate(const request& r) const { return differentiate_(r); }
 
-  // Builds a node "<op>" beside the one differentiated and returns its first output.
+  // Makes a node of an op beside the forward node, named after both, and returns its first output.
   pinion::output make(std::string_view op, std::vector<pinion::output> inputs, attributes attrs = {});
 
+  // Sets the gradient of an input: a dense one, of the input's shape, or a sparse one of rows at indices.
   void set(int input, pinion::output dense);
   void set_sparse(int input, pinion::output indices, pinion::output rows);
+  // Throws unimplemented with this sentence.
   [[noreturn]] void fail(const std::string& sentence) const;
 
  private:

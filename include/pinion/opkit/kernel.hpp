@@ -1,4 +1,4 @@
-// What runs: the contract between a step and the code of an op on a device.
+// Kernels: the code of an op on a device, and the contract between that code and the step that runs it.
 #pragma once
 
 #include <chrono>
@@ -18,35 +18,39 @@ namespace pinion { inline namespace v0 {
 
 class cancellation;
 
-// What a kernel is made from, once per compiled step: its node, its device, and the services of the task. Whatever can
-// be decided before shapes are known is decided there.
+// The argument from which a kernel is made, once per compiled step: its node, its device, and the services of the task.
+// A kernel decides here all that does not depend on shapes.
 struct kernel_setup {
   const pinion::graph& graph;
   const pinion::node& node;
   devices::device& device;
   task_services& services;
-  std::shared_ptr<body_compiler> bodies = nullptr;  // where nodes with bodies can run
+  std::shared_ptr<body_compiler> bodies = nullptr;  // runs bodies of control flow; null where there are none
 
   const attributes& attrs() const { return node.attrs; }
   const output_type& input(int i) const { return graph.type_of(node.inputs[static_cast<std::size_t>(i)]); }
-  // The node that names the variable at a reference input.
+  // The node that names the variable at reference input i.
   const pinion::node& referenced(int i) const { return graph[node.inputs[static_cast<std::size_t>(i)].node]; }
 };
 
-// Told of what goes wrong in a launched body, which may run when run() has long returned. Thread-safe; outlives the
+// The receiver of errors in launched bodies, which may run long after run() has returned. Thread-safe; outlives the
 // step.
 class step_watch {
  public:
   virtual ~step_watch() = default;
+  // Tells whether the step has failed already; bodies that have not begun are then skipped.
   virtual bool failed() const = 0;
+  // Fails the step with this error.
   virtual void fail(const error& why) = 0;
-  // The time by which the step must have ended, if there is one.
+  // The time by which the step must have ended, if it has a limit.
   virtual std::optional<std::chrono::steady_clock::time_point> time_limit() const { return std::nullopt; }
 };
 
-// One execution of one node: inputs, outputs, and the device to launch on. Valid during run(), or until a blocking
-// kernel's continuation is called. A kernel reads shapes and allocates when it runs, and touches elements only in
-// launched bodies: on a device with a stream those run later, in order.
+// One execution of one node: its inputs, its outputs, and the device to launch on. Valid during run(), or until a
+// blocking kernel calls its continuation.
+//
+// A kernel reads shapes and allocates outputs in run(). It touches elements in launched bodies only: a device with a
+// stream runs those later, in the order in which they were launched.
 class kernel_context {
  public:
   const pinion::node* node = nullptr;
@@ -56,26 +60,30 @@ class kernel_context {
   pinion::rendezvous* rendezvous = nullptr;
   pinion::cancellation* cancellation = nullptr;
   std::int64_t step = 0;
-  std::span<any_tensor> inputs;  // reference inputs are empty
+  std::span<any_tensor> inputs;  // empty at reference inputs
   std::span<any_tensor> outputs;
-  std::span<const unsigned char> wanted;  // may be empty: all are
-  step_tracer* tracer = nullptr;          // where the step is written down, if it is
+  std::span<const unsigned char> wanted;  // one flag per output; empty: all are wanted
+  step_tracer* tracer = nullptr;          // records the step; null: it is not recorded
 
   const any_tensor& input(int i) const { return inputs[static_cast<std::size_t>(i)]; }
+  // Tells whether output i is read. A kernel need not allocate one that is not.
   bool wants(int i) const { return wanted.empty() || wanted[static_cast<std::size_t>(i)]; }
-  // An uninitialised output in the device's memory.
+  // Makes output i of uninitialised memory of the device.
   any_tensor& allocate(int i, dtype type, const shape& extent);
+  // A tensor in the device's memory that is no output.
   any_tensor scratch(dtype type, const shape& extent) { return {type, extent, device->memory()}; }
-  // An output in the memory of an input that nobody else holds, or in new memory.
+  // Makes output i of the memory of input `from`, if dtype and shape agree and nobody else holds it; else of new
+  // memory.
   any_tensor& reuse_or_allocate(int i, int from, dtype type, const shape& extent);
-  // Runs a body now, or enqueues it. It must capture by value, and what it captures must stay: tensors of this step do.
-  // What a body throws fails its step, and is blamed on this node.
+  // Runs a body at once, or enqueues it on the device's stream. The body captures by value, and its captures must stay
+  // valid until it has run, as tensors of the step do. An exception of the body fails the step; the error names this
+  // node.
   template <class Body>
   void launch(Body&& body) {
     launch_or(std::forward<Body>(body), nullptr);
   }
-  // The same, with what is done instead where the step has failed before the stream gets there: for those that have
-  // published the memory already.
+  // Launches a body, with `otherwise` to be called instead where the step has failed before the stream gets there. For
+  // kernels that publish memory before the body has filled it.
   template <class Body, class Otherwise>
   void launch_or(Body&& body, Otherwise&& otherwise) {
     if (auto* s = device->stream())
@@ -83,30 +91,33 @@ class kernel_context {
     else
       body();
   }
-  // Splits [0, chunks) over the intra-op pool; see thread_pool::for_each_chunk. Usable inside a launched body.
+  // Calls body(i) for i in [0, chunks), split over the threads of the intra-op pool; see thread_pool::for_each_chunk. A
+  // launched body may call it.
   static void in_chunks(task_services& s, std::int64_t chunks, loop_body body);
 
  private:
   void enqueue(devices::stream& s, std::function<void()> body, std::function<void()> otherwise);
 };
 
-// The code of one node of a compiled step. Run by one thread at a time per step; a step that runs concurrently with
-// itself has the same kernel object in both, so run() keeps no state in it without a lock. Fails by throwing error.
+// The code of one node of a compiled step. A step runs it by one thread at a time; but runs of the compiled step that
+// overlap share the kernel object, so run() changes no member without a lock. Fails by throwing error.
 class kernel {
  public:
   virtual ~kernel() = default;
+  // Computes one node: allocates its outputs, and launches bodies. Throws error.
   virtual void run(kernel_context& context) = 0;
-  // Does it take long enough to be worth another thread?
+  // Tells whether it takes long enough to be worth another thread.
   virtual bool expensive() const { return false; }
-  // A kernel that waits for somebody else holds no thread: it overrides start(), and calls done once, with the error if
-  // it failed, in any thread. It must honour the context's cancellation.
+  // A blocking kernel waits for other steps or tasks without holding a thread. It overrides start(), which returns at
+  // once, and calls `done` exactly once, in any thread, with the error if it failed. It must heed the context's
+  // cancellation.
   using ended = std::function<void(const error*)>;
   virtual bool blocking() const { return false; }
   virtual void start(kernel_context& context, ended done);
 };
 
-// A kernel that is a function of its context and of what its setup found out. There are hundreds, of a type each: a
-// smart pointer of that type would cost a compiler more than the kernel.
+// Makes a kernel of a function of its context. It returns a pointer to the base because there are hundreds of these
+// types, and compiling a unique_ptr of each would take longer than compiling the kernel.
 template <class F>
 std::unique_ptr<kernel> make_function_kernel(F body, bool expensive = false) {
   struct function_kernel final : kernel {
@@ -119,7 +130,7 @@ std::unique_ptr<kernel> make_function_kernel(F body, bool expensive = false) {
   return std::unique_ptr<kernel>(new function_kernel(std::move(body), expensive));
 }
 
-// A kernel that waits: body(context, done) begins, and sees to it that done is called once.
+// Makes a blocking kernel of body(context, done), which begins to wait and ensures that `done` is called once.
 template <class F>
 std::unique_ptr<kernel> make_waiting_kernel(F body) {
   struct waiting_kernel final : kernel {
@@ -134,6 +145,7 @@ std::unique_ptr<kernel> make_waiting_kernel(F body) {
   return std::unique_ptr<kernel>(new waiting_kernel(std::move(body)));
 }
 
+// A function that makes the kernel of an op.
 using kernel_maker = std::unique_ptr<kernel> (*)(const kernel_setup&);
 
 }}  // namespace pinion::v0

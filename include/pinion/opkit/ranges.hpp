@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Refers to a callable of (first, last), so that the loop below is one function whatever is looped over.
+// A reference to a callable of (first, last). It erases the callable's type, so that in_ranges is compiled once.
 class range_body {
  public:
   template <class F>
@@ -22,7 +22,8 @@ class range_body {
   void (*call_)(const void*, std::int64_t, std::int64_t);
 };
 
-// Calls body(first, last) for ranges that make up [0, items), of about 2^15 elements each. For use in launched bodies.
+// Calls body(first, last) for ranges that together make up [0, items), each of about 2^15 elements. Launched bodies
+// call it.
 inline void in_ranges(task_services& services, std::int64_t items, std::int64_t item_size, range_body body) {
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / std::max<std::int64_t>(1, item_size));
   kernel_context::in_chunks(services, (items + grain - 1) / grain,

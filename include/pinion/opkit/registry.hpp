@@ -1,4 +1,4 @@
-// Ops that a program brings along, beside those of the catalogue.
+// The registry of ops that a program defines itself, beside those of the catalogue.
 #pragma once
 
 #include <atomic>
@@ -13,21 +13,22 @@ namespace pinion { inline namespace v0 {
 class kernel;
 struct kernel_setup;
 
-// What is known of such an op. Lives as long as the program; linked into the list once.
+// An entry of the registry: the definition, the C++ type and the kernel maker of one op. Has static lifetime, and is
+// linked into the list once.
 struct registered_op {
   definition def;
-  std::string_view type;  // the C++ type, by its name
+  std::string_view type;  // name of the C++ type
   std::unique_ptr<kernel> (*make)(const kernel_setup&) = nullptr;
   const registered_op* next = nullptr;
 };
 
 __attribute__((visibility("default"))) inline std::atomic<const registered_op*> registered_ops{nullptr};
 
-// Null where no op of that name was registered. Thread-safe.
+// The entry of that name, or null. Thread-safe.
 const registered_op* find_registered(std::string_view name);
 
-// Thread-safe. Throws already_exists where another type has the name; the same type, in another library of the program,
-// may come again.
+// Adds an entry. Throws already_exists where another type has that name; the same type may be added again, by another
+// shared library of the program. Thread-safe.
 void add_registered(registered_op& op);
 
 }}  // namespace pinion::v0

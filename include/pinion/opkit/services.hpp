@@ -1,4 +1,4 @@
-// What kernels need of the task they run in, as interfaces: the runtime has local ones, a server remote ones.
+// Interfaces of the services that a task gives to its kernels. The runtime implements them locally, a server remotely.
 #pragma once
 
 #include <functional>
@@ -14,22 +14,23 @@ namespace pinion { inline namespace v0 {
 
 class thread_pool;
 
-// Something that outlives a step: a variable, a queue. Shared by the kernels that use it.
+// A state that outlives a step: a variable, a queue. Shared by the resource manager and the kernels that use it.
 class resource {
  public:
   virtual ~resource() = default;
 };
 
-// The state of one task, by container and name. Thread-safe.
+// The resources of one task, by container and name. Thread-safe.
 class resource_manager {
  public:
   virtual ~resource_manager() = default;
-  // The resource of that name, made by `make` if there is none yet.
+  // The resource of that name; `make` makes it where there is none yet.
   virtual std::shared_ptr<resource> find_or_create(const std::string& container, const std::string& name,
                                                    const std::function<std::shared_ptr<resource>()>& make) = 0;
 };
 
-// A value on its way. One that is still on a device with a stream comes with the point at which it is there.
+// A value on its way between parts of a step. `ready` is the event at which a device with a stream has computed it;
+// null for a value that is there.
 struct handed_over {
   any_tensor value;
   std::shared_ptr<devices::event> ready;
@@ -38,15 +39,17 @@ struct handed_over {
   handed_over(any_tensor v, std::shared_ptr<devices::event> at = {}) : value(std::move(v)), ready(std::move(at)) {}
 };
 
-// Where the parts of a step meet. A value is sent once and received once; either may come first. send never blocks. A
-// second receiver of a key gets an error at once: it would wait for ever.
+// The exchange of values between the parts of a step. A value is sent once and received once, in either order. send
+// never blocks. A second receiver of a key gets an error at once, since it would wait for ever.
 class rendezvous {
  public:
   using receiver = std::function<void(handed_over, const error*)>;
   virtual ~rendezvous() = default;
+  // Sends the value of a key.
   virtual void send(const std::string& key, handed_over value) = 0;
+  // Calls `done` once with the value of a key, when it has been sent, or with an error.
   virtual void receive(const std::string& key, receiver done) = 0;
-  virtual void abort(const error& why) = 0;  // every receiver, waiting or to come, gets the error
+  virtual void abort(const error& why) = 0;  // ends every receiver, waiting or future, with the error
 
  protected:
   static error received_twice(const std::string& key);
@@ -56,30 +59,33 @@ struct body;
 struct node;
 struct output;
 class kernel_context;
-class step_tracer;  // the runtime's: kernels hand it on to the steps inside theirs
+class step_tracer;  // defined in the runtime; kernels pass it on to nested steps
 
-// A body made ready to run, as a step of its own inside another. Any number of runs at once.
+// A body that is compiled to run as a step inside another step. Any number of runs may be under way at once.
 class nested_step {
  public:
   using ended = std::function<void(std::vector<any_tensor> results, const error*)>;
   virtual ~nested_step() = default;
-  // `arguments` as the body has them, in the memory of the caller's device; `done` is called once, in any thread, maybe
-  // before this returns. It ends with the step of the caller, whose context stays until then.
+  // Starts a run. `arguments` are those of the body, in memory of the caller's device. `done` is called once, in any
+  // thread, and may be called before start returns. The run ends with the caller's step; the caller's context
+  // stays valid until `done`.
   virtual void start(kernel_context& caller, std::vector<any_tensor> arguments, ended done) = 0;
 };
 
-// Makes bodies ready, on the devices of the task. Thread-safe.
+// Compiles bodies for the devices of the task. Thread-safe.
 class body_compiler {
  public:
   virtual ~body_compiler() = default;
-  // For these of the body's results. Throws what a session throws for a step that cannot be placed. Refers to the body.
+  // Compiles a body for the given results. Throws as a session does for a step that cannot be placed. The compiled step
+  // refers to the body.
   virtual std::shared_ptr<nested_step> compile(const body& b, const std::vector<output>& results, const node& caller,
                                                const devices::device& on) = 0;
 };
 
+// The services that a task gives to its kernels. The task owns them.
 struct task_services {
   resource_manager* resources = nullptr;
-  thread_pool* intra_op = nullptr;  // loops inside one kernel are split over it
+  thread_pool* intra_op = nullptr;  // splits loops inside one kernel
 };
 
 }}  // namespace pinion::v0

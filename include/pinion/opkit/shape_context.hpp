@@ -1,4 +1,4 @@
-// What a shape function sees, and where it puts the types of the outputs.
+// The context of a shape function: it reads the inputs there, and leaves the types of the outputs.
 #pragma once
 
 #include <string>
@@ -9,12 +9,19 @@
 
 namespace pinion { inline namespace v0 {
 
-// Valid during one call of a shape function, which reads inputs and attributes, checks them, and calls output() once
-// per output in order. It fails by fail(sentence); the builder adds the node and the line.
+// The argument of a shape function, valid during one call. The function reads input types and attributes, checks them,
+// and calls output() once for each output, in order. It fails by fail(sentence), which throws invalid_argument; the
+// error names the node and its line.
+//
+//   static void infer(pn::shape_context& c) {
+//     c.expect_rank(0, 2, "the operand of row_sums");
+//     c.output(c.dtype(0), {c.shape(0).has_rank() ? c.shape(0)[0] : pn::unknown});
+//   }
 class shape_context {
  public:
   shape_context(const graph& g, node& n) : graph_(g), node_(n) {}
 
+  // The op of the node, the number of its inputs, and their types. A shape may be unknown, or have unknown extents.
   const std::string& op() const { return node_.op; }
   int inputs() const { return static_cast<int>(node_.inputs.size()); }
   const output_type& type(int i) const { return graph_.type_of(node_.inputs[static_cast<std::size_t>(i)]); }
@@ -22,13 +29,17 @@ class shape_context {
   const pinion::shape& shape(int i) const { return type(i).shape; }
   const attributes& attrs() const { return node_.attrs; }
 
+  // Adds an output. `reference` marks one that names the state of a variable.
   void output(pinion::dtype type, const pinion::shape& extent, bool reference = false);
-  // An output that names something that stays where it is: a queue. It is no value.
+  // Adds an output that is no value: it names a resource, such as a queue.
   void handle() { node_.outputs.push_back({pinion::dtype::string, {}, false, true}); }
-  // The node that makes an input.
+  // The node that makes input i.
   const node& maker(int i) const { return graph_.peek(node_.inputs[static_cast<std::size_t>(i)].node); }
+  // Fails unless input i names a resource; `what` names it in the sentence: "a queue".
   void expect_handle(int i, std::string_view what) const;
+  // Throws invalid_argument with this sentence.
   [[noreturn]] void fail(const std::string& sentence) const;
+  // Fails where input i has a known rank other than `rank`; `what` names the input in the sentence.
   void expect_rank(int i, int rank, std::string_view what) const;
 
  private:

@@ -1,4 +1,4 @@
-// What an estimate of an op's work sees.
+// The context of an estimate of an op's work.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 {
 
-// The sizes around a node, where unknown dimensions count as some extent. Valid during one call.
+// The sizes of a node's inputs and outputs, where an unknown extent counts as an assumed one. Valid during one call.
 class work_context {
  public:
   work_context(const graph& g, const node& n, std::int64_t unknown_extent)
@@ -20,11 +20,12 @@ class work_context {
   const output_type& input(int i) const { return graph_.type_of(node_.inputs[static_cast<std::size_t>(i)]); }
   const output_type& output(int i) const { return node_.outputs[static_cast<std::size_t>(i)]; }
 
+  // An extent of a shape, its number of elements, and the bytes of a value. Unknown extents count as the assumed one.
   double extent(const shape& s, int axis) const;
   double count(const shape& s) const;
   double bytes(const output_type& t) const { return count(t.shape) * static_cast<double>(size_of(t.dtype)); }
 
-  // Elements of all outputs, or of all inputs where there are none.
+  // The number of elements of all outputs, or of all inputs where there are no outputs.
   double elements() const;
 
  private:

@@ -1,4 +1,4 @@
-// Tagging an expression with a place the compiler knows, and what the compiler then refuses.
+// Placing an expression on a device that the compiler knows; it refuses an op that has no kernel there.
 #pragma once
 
 #include <pinion/base/static_text.hpp>
@@ -11,7 +11,7 @@ namespace pinion { inline namespace v0 {
 
 namespace dsl {
 
-// The op of an expression, where its type still tells; void for a leaf.
+// The op of an expression, as far as its type tells; void for a leaf.
 template <class P>
 struct op_of_program {
   using type = void;
@@ -21,7 +21,7 @@ struct op_of_program<made_by<Op>> {
   using type = Op;
 };
 
-// The tag of an expression that place<…> has seen; anywhere of all others.
+// The tag that place<...> gave an expression; `anywhere` for all other expressions.
 template <class E>
 struct place_of_expr {
   using type = anywhere;
@@ -44,7 +44,7 @@ template <class Op, element T, class Tag>
 inline constexpr bool int32_variable_on_GPU = std::is_same_v<Op, op::variable>&& dtype_of<T> ==
                                               dtype::int32&& Tag::spec.type() == "GPU";
 
-// "InTopK has no int32 kernel on GPU; there is one on CPU".
+// The sentence for a kernel that is missing: "InTopK has no int32 kernel on GPU; there is one on CPU".
 template <class Op, element T, class Tag>
 struct kernel_sentence {
   constexpr static_text operator()() const {
@@ -57,8 +57,8 @@ struct kernel_sentence {
   }
 };
 
-// Stops the compiler where the op has no kernel for the dtype on the tag's device type. Its message names all three,
-// and where there is a kernel.
+// Stops the compiler where the op has no kernel for the dtype on the tag's device type. The message names all three,
+// and a device type that has a kernel.
 template <class Op, element T, class Tag>
 constexpr void check_kernel() {
   static_assert(!int32_variable_on_GPU<Op, T, Tag>,
@@ -84,9 +84,9 @@ constexpr void check_kernel() {
 
 }  // namespace dsl
 
-// The expression on a place that the compiler has checked: place<"/gpu:0">(2 * s). Lays its spec over the request of
-// the node just made, as that node's innermost guard; a stored expression gets an Identity there instead. An op without
-// a kernel for its dtype on that device type does not compile. Tags of nested calls merge in the type.
+// Places an expression on a device that the compiler has checked: place<"/gpu:0">(2 * s). It applies the device spec to
+// the request of the node just made, as its innermost guard; a stored expression gets an Identity there instead. An op
+// without a kernel for its dtype on that device type does not compile. Tags of nested calls merge in the type.
 template <fixed_string S, class E>
 requires dsl::expression<E>
 auto place(E&& e, source_location where = source_location::current()) {
@@ -98,7 +98,7 @@ auto place(E&& e, source_location where = source_location::current()) {
     default_graph().pin(copy.id(), tag::spec, to_string(where));
     return expr<T, dsl::made_by<op::identity>, tag>(copy.owner(), copy.endpoint());
   } else {
-    using both = merge_t<dsl::place_of<E>, tag>;  // tags nest, and the inner one, laid on last, wins
+    using both = merge_t<dsl::place_of<E>, tag>;  // tags nest; the inner one is applied last and wins
     dsl::check_kernel<typename dsl::op_of_program<program>::type, T, both>();
     e.owner().pin(e.id(), tag::spec, to_string(where));
     return expr<T, program, both>(e.owner(), e.endpoint());

@@ -1,4 +1,4 @@
-// Gradients of one variable by several replicas, kept apart until it is known which of them count.
+// The gradients of one variable from several replicas, kept apart until it is decided which of them count.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,27 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// What a replica contributes: a dense gradient, or rows at indices.
+// The contribution of one replica: a dense gradient, or rows at indices.
 struct contribution {
   any_tensor dense, indices, rows;
   bool is_sparse() const { return !indices.empty(); }
 };
 
-// Owned by the task's resource manager and by the kernels that use it. Thread-safe. Contributions are kept under a step
-// and a ticket until their step has been taken; those of steps that are over are dropped as they come.
+// Owned by the task's resource manager and by the kernels that use it. Thread-safe. A contribution is kept under its
+// step and ticket until that step is taken; one of a step that is over is dropped when it arrives.
 class accumulator_state final : public resource {
  public:
   explicit accumulator_state(std::string name) : name_(std::move(name)) {}
   const std::string& name() const { return name_; }
 
-  // A second one under the same ticket replaces the first.
+  // Keeps a contribution. It replaces an earlier one with the same step and ticket.
   void add(std::int64_t step, std::int64_t ticket, contribution given) {
     std::lock_guard hold(mutex_);
     if (step < next_) return;
     kept_[{step, ticket}] = std::move(given);
   }
-  // The contributions of a step, in the order of the tickets. Those of this and earlier steps are forgotten. Throws
-  // failed_precondition where one is missing.
+  // Takes the contributions of a step, in the order of the tickets, and drops all others of this and earlier steps.
+  // Throws failed_precondition where one is missing.
   std::vector<contribution> take(std::int64_t step, std::span<const std::int64_t> tickets) {
     std::lock_guard hold(mutex_);
     std::vector<contribution> taken;
@@ -49,7 +49,7 @@ class accumulator_state final : public resource {
     kept_.erase(kept_.begin(), kept_.lower_bound({next_, std::numeric_limits<std::int64_t>::min()}));
     return taken;
   }
-  // From now on contributions of this step and later ones are kept. Those of this step that are there stay: their
+  // Drops contributions of steps before this one, from now on. Those of this step that have arrived stay, since their
   // replicas may be about to commit them.
   void set_step(std::int64_t step) {
     std::lock_guard hold(mutex_);

@@ -1,11 +1,11 @@
-// Where replicas meet once a step: it decides which of them count for the step, and when it is over.
+// The barrier at which replicas meet once per step: it decides which replicas count for the step, and when it ends.
 //
 // Invariants
 //   1. Whether a replica's step counts is decided once, for all its gradients.
-//   2. A round ends when enough replicas have committed: replicas_to_aggregate of them, or all that are left. Who
-//      leaves, or is not heard of, lowers that number.
-//   3. Who commits waits until the round's update has been made, unless the round needs another gradient of it: those
-//   that wait, and a gradient each of those at work, are always enough to fill the round.
+//   2. A round ends when enough replicas have committed: replicas_to_aggregate of them, or all that are left. A
+//      replica that leaves, or is not heard of, lowers that number.
+//   3. A replica that commits waits until the round's update has been made, unless the round needs another gradient of
+//      it. Waiting replicas, and one gradient from each working replica, are always enough to fill the round.
 //   4. Once stopped, no update is made until the chief begins anew: an update under way does not undo a stop.
 #pragma once
 
@@ -27,10 +27,11 @@ namespace pinion { inline namespace v0 { namespace op {
 
 struct barrier_counters {
   std::int64_t accepted = 0, dropped = 0, rounds = 0;
-  lag_counts staleness;  // of commits
+  lag_counts staleness;  // of commits, in steps
 };
 
-// Owned by the task's resource manager and by the kernels that use it. Thread-safe.
+// Owned by the task's resource manager and by the kernels that use it. Thread-safe. A call that waits holds no thread:
+// its `done` is called when it ends, without the lock, in any thread.
 class barrier_state final : public resource, public std::enable_shared_from_this<barrier_state> {
  public:
   using tickets = std::vector<std::int64_t>;
@@ -49,13 +50,15 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     std::int64_t step, replica;
     bool ended;
   };
-  // A replica is there (again). Returns the step that it shall work on, its number, and whether training has ended.
+  // Registers a replica, which may be back after it left. `wanted` is its number, or -1 for any that is free. Returns
+  // the step that it has to work on, its number, and whether training has ended.
   place enter(std::int64_t wanted) {
     std::lock_guard hold(mutex_);
     const std::int64_t replica = members_.enter(wanted, who_waits());
     return {step_, replica, ended_};
   }
-  // Its gradients of a step are where they belong, under that ticket.
+  // Reports that a replica's gradients of a step have arrived at the accumulators under this ticket. `done` gets the
+  // step to go on with and whether the gradients count, or out_of_range where training has ended.
   void commit(std::int64_t replica, std::int64_t ticket, std::int64_t step, cancellation* stop, committed done) {
     calls later;
     {
@@ -73,7 +76,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
       } else {
         ++counters_.accepted;
         if (round_.empty()) opened_ = replica_members::clock::now();
-        const std::pair mine(replica, ticket);  // who pushes under the same ticket again replaces what it pushed
+        const std::pair mine(replica, ticket);  // a second push under the same ticket replaces the first
         if (std::find(round_.begin(), round_.end(), mine) == round_.end()) round_.push_back(mine);
         wait(replica, true, stop, done, later);
         go_on(later);
@@ -81,8 +84,8 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     }
     tell(later);
   }
-  // The step that is to be applied, with the tickets of those that count, in order of the replicas. cancelled: updates
-  // were stopped.
+  // Waits for a full round. `done` gets the step to apply and the tickets that count, in order of the replicas, or
+  // cancelled where updates were stopped.
   void take(cancellation* stop, taken done) {
     calls later;
     {
@@ -96,7 +99,8 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     }
     tell(later);
   }
-  // The update has been made, or, where the chief begins, there is none to wait for: all go on with that step.
+  // Reports that the update has been made, and lets all waiting replicas go on with that step. With `begins` the chief
+  // starts training, and no update came before.
   void advance(std::int64_t step, bool begins) {
     calls later;
     {
@@ -110,8 +114,8 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     }
     tell(later);
   }
-  // Whoever waits to take, or comes to, is cancelled; with `ended` replicas that wait, or come, end with out_of_range;
-  // both until the chief begins anew.
+  // Stops updates: every take, waiting or future, ends with cancelled. With `ended` every waiting or future commit ends
+  // with out_of_range. Both hold until the chief begins anew.
   void stop(bool ended) {
     calls later;
     {
@@ -127,7 +131,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
   void leave(std::int64_t replica) {
     change([&] { members_.leave(replica); });
   }
-  // Replicas that keep a round waiting for longer than that, and were not heard of since it began, have left.
+  // Removes replicas that have kept a round waiting for longer than `patience`, and were not heard of in that time.
   void expire(std::chrono::milliseconds patience) {
     change([&] {
       const auto since = replica_members::clock::now() - patience;
@@ -170,7 +174,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     auto& w = waiting_[replica];
     if (!w) w = std::make_shared<committer>();
     w->accepted = accepted;
-    // A replica whose step was cancelled while it waited no longer waits; what it has committed counts.
+    // A replica whose step is cancelled while it waits no longer waits; its commit still counts.
     w->add(std::pair(shared_from_this(), w), mutex_, stop, std::move(done), "barrier '" + name_ + "'", later);
   }
   std::set<std::int64_t> who_waits() const {
@@ -186,7 +190,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     return error(errc::out_of_range, "training has ended at step " + std::to_string(step_) + ": barrier '" + name_ +
                                          "' was stopped by the chief");
   }
-  // How many commits a round takes.
+  // The number of commits that a round takes.
   std::int64_t needed() const {
     const std::int64_t live = members_.live(), total = members_.total();
     if (total >= aggregate_) return std::min(aggregate_, live);
@@ -197,7 +201,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     seal_if_full(later);
     while (lacks_gradients()) let_one_go(later);
   }
-  // Do some wait for a round that those at work will not fill?
+  // True where replicas wait for a round that the working replicas cannot fill.
   bool lacks_gradients() const {
     if (sealed_ || round_.empty() || full()) return false;
     const auto waiting = who_waits();
@@ -205,7 +209,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     const std::int64_t at_work = members_.live() - std::count_if(waiting.begin(), waiting.end(), live);
     return !waiting.empty() && static_cast<std::int64_t>(round_.size()) + at_work < needed();
   }
-  // The one with the fewest gradients in the round computes another.
+  // Lets the waiting replica with the fewest gradients in the round go on, to compute another.
   void let_one_go(calls& later) {
     const auto given = [this](std::int64_t replica) {
       return std::count_if(round_.begin(), round_.end(), [&](const auto& one) { return one.first == replica; });
@@ -229,9 +233,9 @@ class barrier_state final : public resource, public std::enable_shared_from_this
   mutable std::mutex mutex_;
   replica_members members_;
   std::int64_t step_ = 0;
-  bool sealed_ = false;   // its update is being made
-  bool stopped_ = false;  // there are none, until the chief begins anew
-  bool ended_ = false;    // and no replica is to wait for one
+  bool sealed_ = false;   // the round's update is being made
+  bool stopped_ = false;  // no updates until the chief begins anew
+  bool ended_ = false;    // training has ended: replicas do not wait
   replica_members::clock::time_point opened_{};
   std::vector<std::pair<std::int64_t, std::int64_t>> round_;  // replica, ticket
   std::map<std::int64_t, std::shared_ptr<committer>> waiting_;

@@ -1,6 +1,6 @@
-// Bounded staleness: no replica gets more than some steps ahead of the slowest. Source: Ho, Cipar, Cui, Lee, Kim,
-// Gibbons, Gibson, Ganger, Xing, "More effective distributed ML via a stale synchronous parallel parameter server",
-// NIPS 2013.
+// Bounded staleness: no replica gets more than a bound of steps ahead of the slowest one. Source: Ho, Cipar, Cui, Lee,
+// Kim, Gibbons, Gibson, Ganger, Xing, "More effective distributed ML via a stale synchronous parallel parameter
+// server", NIPS 2013.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@
 namespace pinion { inline namespace v0 { namespace op {
 
 struct clock_counters {
-  std::int64_t steps = 0, waits = 0;  // of all replicas; how many of the steps had to wait for others
+  std::int64_t steps = 0, waits = 0;  // sums over all replicas; `waits` counts steps that had to wait
   lag_counts ahead;                   // of steps, when they ended
 };
 
-// The clock of each replica: the steps it has made. Owned by the task's resource manager and by the kernels that use
-// it. Thread-safe.
+// The clock of each replica, which counts its steps. Owned by the task's resource manager and by the kernels that use
+// it. Thread-safe. A call that waits holds no thread: its `done` is called when it ends, in any thread.
 class clock_state final : public resource, public std::enable_shared_from_this<clock_state> {
  public:
   using ticked = std::function<void(std::int64_t ahead, const error*)>;
@@ -36,14 +36,16 @@ class clock_state final : public resource, public std::enable_shared_from_this<c
   const std::string& name() const { return name_; }
   bool agrees(std::int64_t total) const { return total == members_.total(); }
 
-  // A replica is there (again); it is no further behind than the slowest of the others. Returns its number.
+  // Registers a replica, which may be back after it left, and returns its number. Its clock is set to that of the
+  // slowest other replica, if it is behind.
   std::int64_t enter(std::int64_t wanted) {
     std::lock_guard hold(mutex_);
     const std::int64_t slowest = this->slowest(), replica = members_.enter(wanted, who_waits());
     at(replica) = std::max(at(replica), slowest);
     return replica;
   }
-  // It has made a step, and waits until it is at most `bound` steps ahead of the slowest. Yields how far it then is.
+  // Counts a step of a replica, and waits until the replica is at most `bound` steps ahead of the slowest one. `done`
+  // gets the number of steps that it is then ahead.
   void tick(std::int64_t replica, std::int64_t bound, cancellation* stop, ticked done) {
     calls later;
     {
@@ -73,7 +75,7 @@ class clock_state final : public resource, public std::enable_shared_from_this<c
   void leave(std::int64_t replica) {
     change([&] { members_.leave(replica); });
   }
-  // Replicas for which others have waited longer than that, and which were not heard of meanwhile, have left.
+  // Removes replicas for which others have waited longer than `patience`, and which were not heard of in that time.
   void expire(std::chrono::milliseconds patience) {
     change([&] {
       const auto since = replica_members::clock::now() - patience;
@@ -114,7 +116,7 @@ class clock_state final : public resource, public std::enable_shared_from_this<c
   // ---- with the lock held
 
   std::int64_t& at(std::int64_t replica) { return clocks_[static_cast<std::size_t>(replica)]; }
-  // Of those that have not left; the clock of the furthest where none is left.
+  // The least clock of the replicas that have not left; with none left, the greatest clock.
   std::int64_t slowest() const {
     std::int64_t least = -1, most = 0;
     for (std::int64_t r = 0; r < members_.total(); ++r) {

@@ -1,4 +1,4 @@
-// The state that a node names, in the task that runs it.
+// Finding the state that a node names, in the task that runs the node.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Found under the node's container and shared name or name; made by make(name) on first use. Throws invalid_argument
-// where the name is that of something else than `what` ("a queue").
+// The state under the node's container and its shared name, or its name; make(name) makes it on first use. Throws
+// invalid_argument where that name belongs to a state of another kind. `what` names the kind in the error: "a queue".
 template <class State, class Make>
 std::shared_ptr<State> find_state(task_services& services, const node& n, std::string_view what, Make&& make) {
   const auto [container, name] = state_key(n);

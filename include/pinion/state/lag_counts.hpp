@@ -1,4 +1,4 @@
-// How often something was how many steps behind, or ahead.
+// Counts of how many steps something was behind, or ahead.
 #pragma once
 
 #include <array>
@@ -9,12 +9,12 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// A value. The last count is of so many steps or more.
+// A histogram of steps: times[i] counts lags of i steps, and the last entry those of at least that many. A value.
 struct lag_counts {
   static constexpr std::size_t size = 16;
   std::array<std::int64_t, size> times{};
 
-  // Less than none counts as none.
+  // Adds a lag. A negative one counts as 0.
   void add(std::int64_t steps, std::int64_t how_often = 1);
 };
 

@@ -1,4 +1,4 @@
-// Who takes part in training: replicas that are expected, and those that have left or not been heard of for long.
+// The replicas that take part in training: those expected, and those that left or were not heard of for long.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Replicas 0, 1, ... For one thread at a time: its owner locks.
+// The replicas 0, 1, ..., total - 1. For one thread at a time: its owner locks.
 class replica_members {
  public:
   using clock = std::chrono::steady_clock;
@@ -22,15 +22,16 @@ class replica_members {
   std::int64_t live() const { return total() - static_cast<std::int64_t>(gone_.size()); }
   bool is_live(std::int64_t replica) const { return gone_.count(replica) == 0; }
 
-  // One is there: the one of that number, or with -1 one that was never there, or has left; where all seem to be there,
-  // it takes the place of the one not heard of for longest, outside of `excused`.
+  // Registers replica `wanted` and returns its number. With -1 it is the first one that never entered or has left;
+  // where there is none, the one not heard of for longest, except for those in `excused`.
   std::int64_t enter(std::int64_t wanted, const std::set<std::int64_t>& excused) {
     if (wanted < 0) wanted = vacancy(excused);
     hear(wanted);
     entered_.insert(wanted);
     return wanted;
   }
-  // It is there, whatever was thought of it.
+  // Notes that a replica is alive, even if it was taken to have left. Throws invalid_argument for a number out of
+  // range.
   void hear(std::int64_t replica) {
     expect(replica);
     heard_[static_cast<std::size_t>(replica)] = clock::now();
@@ -40,7 +41,7 @@ class replica_members {
     expect(replica);
     gone_.insert(replica);
   }
-  // Those not heard of since then have left.
+  // Notes that all replicas not heard of since that time have left, except for those in `excused`.
   void expire(clock::time_point since, const std::set<std::int64_t>& excused) {
     for (std::int64_t r = 0; r < total(); ++r)
       if (heard_[static_cast<std::size_t>(r)] < since && excused.count(r) == 0) gone_.insert(r);

@@ -1,10 +1,11 @@
-// The state behind a queue's name: elements, and those who wait to put or take some.
+// The state behind a queue's name: its elements, and the attempts that wait to put or take some.
 //
 // Invariants
-//   1. Of those who put, and of those who take, only the first may go on; so the order of waiting callers holds.
+//   1. Of the attempts to put, and of those to take, only the first may go on: waiting callers are served in order.
 //   2. After any change both lists go on in turns until neither can.
 //   3. `done` of an attempt is called once, without the lock; until then its cancellation is subscribed to.
-//   4. Who cancels may be a thread that must not compute, as a network's: those whom that lets go on do so in the pool.
+//   4. A cancellation may come from a thread that must not compute, such as the network's. Attempts that it lets go on
+//      do so in the pool.
 #pragma once
 
 #include <deque>
@@ -24,22 +25,23 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Of a shuffle queue; 0 of others.
+// min_after_dequeue of a shuffle queue; 0 for other kinds.
 inline std::int64_t min_after_dequeue_of(const node& n) {
   return n.attrs.get_or<std::int64_t>("min_after_dequeue", 0);
 }
 
-// Owned by the task's resource manager and by the kernels that use it. Thread-safe; holds no thread of who waits.
+// Owned by the task's resource manager and by the kernels that use it. Thread-safe. An attempt that waits holds no
+// thread: its `done` is called when it ends.
 class queue_state final : public resource, public std::enable_shared_from_this<queue_state> {
  public:
   using put_done = std::function<void(const error*)>;
   using taken = std::function<void(std::vector<queue_element>, const error*)>;
 
-  // Of the node that makes it; the pool outlives it.
+  // A queue as its node describes it. Requires: the pool outlives it.
   queue_state(std::string name, const node& n, thread_pool* pool)
       : pool_(pool),
         name_(std::move(name)),
-        kind_(n.op.substr(0, n.op.size() - 2)),  // without "V2"
+        kind_(n.op.substr(0, n.op.size() - 2)),  // "V2" is cut off
         capacity_(n.attrs.get<std::int64_t>("capacity")),
         least_(min_after_dequeue_of(n)),
         components_(components_of(n.attrs)),
@@ -53,7 +55,8 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
   std::int64_t min_after_dequeue() const { return least_; }
   const queue_components& components() const { return components_; }
 
-  // Puts elements one by one as there is room. cancelled: the queue is closed, or the step is.
+  // Puts elements one by one, as room appears. `done` gets cancelled where the queue is closed, or the step is
+  // cancelled.
   void put(std::vector<queue_element> elements, cancellation* stop, put_done done) {
     if (elements.empty()) return done(nullptr);
     auto a = std::make_shared<attempt>(attempt::what::put, stop);
@@ -61,7 +64,8 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
     a->done = [done = std::move(done)](attempt& self) { done(self.failure()); };
     enter(puts_, a);
   }
-  // Takes n elements, or what is left of a closed queue with `up_to`. out_of_range: closed, and too few are left.
+  // Takes n elements; with `up_to`, a closed queue yields those that are left. `done` gets out_of_range where the queue
+  // is closed and holds too few.
   void take(std::size_t n, bool up_to, cancellation* stop, taken done) {
     if (n == 0) return done({}, nullptr);
     auto a = std::make_shared<attempt>(attempt::what::take, stop);
@@ -70,7 +74,7 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
     a->done = [done = std::move(done)](attempt& self) { done(std::move(self.elements), self.failure()); };
     enter(takes_, a);
   }
-  // Behind those who put now; or at once, and they fail.
+  // Closes the queue after the puts that wait; with `cancel_pending` at once, and those puts fail.
   void close(bool cancel_pending, cancellation* stop, put_done done) {
     if (cancel_pending) {
       close_now();
@@ -90,7 +94,7 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
   }
 
  private:
-  // Somebody who puts, takes or closes.
+  // One call that puts, takes or closes, until it is done.
   struct attempt {
     enum class what { put, take, close };
     attempt(what w, cancellation* s) : is(w), stop(s) {}
@@ -122,7 +126,7 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
     }
     tell(ended);
   }
-  // Called by the cancellation of its step.
+  // Ends an attempt whose step is cancelled.
   void give_up(const std::shared_ptr<attempt>& a) {
     attempts ended;
     {
@@ -153,7 +157,7 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
   }
   std::string named() const { return kind_ + " '" + name_ + "'"; }
 
-  // What it has put stays; what it has taken goes back.
+  // Ends an attempt: elements that it has put stay, elements that it has taken go back.
   void abandon(const std::shared_ptr<attempt>& a, attempts& ended) {
     const bool takes = a->is == attempt::what::take;
     std::erase(takes ? takes_ : puts_, a);
@@ -186,7 +190,7 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
   }
   bool has_room() const { return capacity_ < 0 || store_->size() < static_cast<std::size_t>(capacity_); }
 
-  // True if anything changed.
+  // Returns true if anything changed.
   bool go_on_putting(attempts& ended) {
     bool changed = false;
     for (; !puts_.empty(); puts_.pop_front()) {
@@ -243,7 +247,8 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
   attempts puts_, takes_;
 };
 
-// The queue that a node names, made on first use. Two nodes that share a name must agree on what it is.
+// The queue that a node names, made on first use. Throws invalid_argument where another node of that name disagrees on
+// its kind or components.
 inline std::shared_ptr<queue_state> find_queue(task_services& services, const node& n) {
   const auto state = find_state<queue_state>(services, n, "a queue", [&](const std::string& name) {
     return std::make_shared<queue_state>(name, n, services.intra_op);

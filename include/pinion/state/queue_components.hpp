@@ -1,4 +1,4 @@
-// What the elements of a queue are made of: a dtype and a shape for each component.
+// The components of a queue's elements: a dtype and a shape for each.
 #pragma once
 
 #include <string>
@@ -10,8 +10,7 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// The dtypes and shapes of a queue's components. A shape may be unknown: then such components are not put together to
-// batches.
+// The dtypes and shapes of a queue's components. Components of unknown shape cannot be stacked to batches. A value.
 struct queue_components {
   std::vector<dtype> types;
   std::vector<shape> shapes;
@@ -21,10 +20,10 @@ struct queue_components {
   friend bool operator==(const queue_components&, const queue_components&) = default;
 };
 
-// "float [784], int32 []".
+// The components as text: "float [784], int32 []".
 std::string to_string(const queue_components& all);
 
-// As attributes "dtype0", "shape0", "dtype1", ...
+// Writes the components as attributes "dtype0", "shape0", "dtype1", ...
 void set_components(attributes& attrs, const queue_components& all);
 queue_components components_of(const attributes& attrs);
 

@@ -1,4 +1,4 @@
-// Where the elements of a queue wait: the kinds of queues differ in what comes out next.
+// The elements of a queue. Kinds of queues differ in the element that comes out next.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// One tensor for each component.
+// An element: one tensor for each component.
 using queue_element = std::vector<any_tensor>;
 
-// For one thread at a time: its queue locks.
+// The elements of one queue, in the order of its kind. For one thread at a time: its queue locks.
 class queue_store {
  public:
   virtual ~queue_store() = default;
   virtual std::size_t size() const = 0;
   virtual void put(queue_element e) = 0;
-  // May an element be taken now?
+  // Tells whether an element may be taken now.
   virtual bool ready(bool closed) const = 0;
-  // Requires: ready.
+  // Takes the next element. Requires: ready.
   virtual queue_element take() = 0;
-  // Elements that were taken one after the other, by somebody who gives up.
+  // Puts back elements that an attempt took, one after the other, before it gave up.
   virtual void give_back(std::vector<queue_element> taken) = 0;
 };
 
@@ -70,7 +70,8 @@ class shuffle_store final : public queue_store {
   }
 
  private:
-  // The same with every standard library, which a distribution of it would not be. The bias is below n / 2^64.
+  // A number below n. The result is the same with every standard library, unlike that of its distributions. The bias is
+  // below n / 2^64.
   std::size_t below(std::size_t n) {
     __extension__ using wide = unsigned __int128;
     return static_cast<std::size_t>(wide{random_()} * n >> 64);
@@ -94,7 +95,7 @@ class priority_store final : public queue_store {
     elements_.erase(elements_.begin());
     return e;
   }
-  // Before their equals, where they were.
+  // Puts elements back before those of equal priority, where they were.
   void give_back(std::vector<queue_element> taken) override {
     for (; !taken.empty(); taken.pop_back()) {
       const std::int64_t priority = *taken.back()[0].data<std::int64_t>();
@@ -109,7 +110,7 @@ class priority_store final : public queue_store {
 
 }  // namespace detail
 
-// The store of a queue's kind, by the node that makes the queue.
+// The store for the kind of queue that a node makes.
 inline std::unique_ptr<queue_store> make_queue_store(const node& n) {
   if (n.op == "RandomShuffleQueueV2")
     return std::make_unique<detail::shuffle_store>(n.attrs.get<std::int64_t>("min_after_dequeue"),

@@ -1,4 +1,4 @@
-// Under which name the state of a variable, queue or other resource lives.
+// The name under which the state of a variable, queue or other resource lives.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Where the state that a node names is found: its container, and its shared name or name.
+// The key of the state that a node names: its container, and its shared name or, where that is empty, its name.
 inline std::pair<std::string, std::string> state_key(const node& n) {
   const auto shared = n.attrs.get_or<std::string>("shared_name", "");
   return {n.attrs.get_or<std::string>("container", ""), shared.empty() ? n.name : shared};

@@ -11,9 +11,9 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Owned by the task's resource manager and by the kernels that use it. Thread-safe: a read takes a share of the buffer;
-// an update holds the lock for its whole write, in place if no reader holds the buffer, otherwise into a second one
-// that it then publishes. So a reader's tensor never changes under it, and one update is atomic.
+// Owned by the task's resource manager and by the kernels that use it. Thread-safe. A read shares the buffer. An update
+// holds the lock for its whole write; it writes in place if no reader holds the buffer, and otherwise into a second one
+// that it then publishes. So a reader's tensor never changes under it, and an update is atomic.
 class variable_state final : public resource {
  public:
   variable_state(std::string name, pinion::dtype type, const pinion::shape& extent, std::string made_at)
@@ -24,7 +24,7 @@ class variable_state final : public resource {
   const pinion::shape& shape() const { return shape_; }
   const std::string& made_at() const { return made_at_; }
 
-  // The device whose kernels named it first; "" before. Bodies of control flow name it there again.
+  // The device whose kernels named it first; "" before that. Bodies of control flow name it on that device.
   std::string device() const {
     std::lock_guard hold(mutex_);
     return device_;
@@ -43,7 +43,7 @@ class variable_state final : public resource {
     std::lock_guard hold(mutex_);
     return bool(value_);
   }
-  // Yields what it held before.
+  // Sets the value, and returns the one before.
   any_tensor assign(any_tensor value) {
     if (!fits(value.shape(), shape_))
       throw error(errc::invalid_argument, "a value of shape " + to_string(value.shape()) +
@@ -52,13 +52,13 @@ class variable_state final : public resource {
     std::lock_guard hold(mutex_);
     return std::exchange(value_, std::move(value));
   }
-  // Holds `before` again, if it still holds `value`.
+  // Restores `before` if `value` is still held.
   void withdraw(const any_tensor& value, const any_tensor& before) {
     std::lock_guard hold(mutex_);
     if (value_ && value_.raw() == value.raw()) value_ = before;
   }
 
-  // Holds the variables of one update: all locks, taken in one order everywhere.
+  // A lock on the variables of one update. All updates take the locks in the same order.
   class writing {
    public:
     explicit writing(std::vector<std::shared_ptr<variable_state>> states) : states_(std::move(states)) {
@@ -68,7 +68,7 @@ class variable_state final : public resource {
       for (auto& s : states_) s->expect_value();
     }
     const any_tensor& old_value(std::size_t i) const { return states_[i]->value_; }
-    // Memory for the new value: that of the old one if nobody reads it.
+    // Memory for the new value: the buffer of the old one if nobody reads that, otherwise new memory.
     any_tensor room(std::size_t i, allocator& memory) const {
       const any_tensor& old = states_[i]->value_;
       return old.unique() ? old : any_tensor(old.dtype(), old.shape(), memory);
@@ -99,13 +99,14 @@ class variable_state final : public resource {
 inline std::string type_text(const node& n) {
   return std::string(to_string(n.attrs.get<dtype>("dtype"))) + " " + to_string(n.attrs.get<shape>("shape"));
 }
-// May two VariableV2 nodes name the same state?
+// Tells whether two VariableV2 nodes may name the same state.
 inline bool agree(const node& a, const node& b) {
   return a.attrs.get<dtype>("dtype") == b.attrs.get<dtype>("dtype") &&
          fits(a.attrs.get<shape>("shape"), b.attrs.get<shape>("shape"));
 }
 
-// The state that a VariableV2 node names, made on first use. Two nodes that share a name must agree on dtype and shape.
+// The state that a VariableV2 node names, made on first use. Throws invalid_argument where another node of that name
+// disagrees on dtype or shape.
 inline std::shared_ptr<variable_state> find_variable(task_services& services, const node& n) {
   const auto type = n.attrs.get<dtype>("dtype");
   const auto& extent = n.attrs.get<shape>("shape");

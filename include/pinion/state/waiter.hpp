@@ -1,4 +1,4 @@
-// Somebody who waits at a resource, and whose step may be cancelled meanwhile.
+// Calls that wait at a resource, and whose step may be cancelled meanwhile.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,9 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// A list of those who wait for a result, guarded by its owner's lock. Each is told once, outside that lock: what ends
-// them collects calls, which whoever held the lock makes after letting it go.
+// A list of calls that wait for a result, guarded by its owner's lock. Each is told once, without that lock: the
+// functions that end waiting calls collect them in `later`, and the owner makes these calls after it has released the
+// lock.
 template <class... Result>
 class waiters {
  public:
@@ -25,7 +26,8 @@ class waiters {
   bool empty() const { return list_.empty(); }
   std::size_t size() const { return list_.size(); }
 
-  // With the lock held. The subscription keeps `owner` alive, which has this list and its lock.
+  // Adds a call. Requires: the lock is held. The subscription to `stop` keeps `owner` alive, which owns this list and
+  // the lock.
   template <class Owner>
   void add(Owner owner, std::mutex& lock, cancellation* stop, done tell, const std::string& at, calls& later) {
     auto w = std::make_shared<waiter>();
@@ -44,7 +46,7 @@ class waiters {
     });
     if (w->subscription == 0) give_up(w, at, later);
   }
-  // With the lock held: ends all of them with a result.
+  // Ends all calls with a result. Requires: the lock is held.
   void release_all(calls& later, Result... result) {
     for (const auto& w : std::exchange(list_, {})) {
       end(*w);

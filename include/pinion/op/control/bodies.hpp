@@ -1,4 +1,4 @@
-// What is known of the bodies of control flow: what runs in them, and what cannot be computed again.
+// Facts about the bodies of control flow: the nodes that run in them, and the values that cannot be computed again.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace pinion { inline namespace v0 { namespace op {
 
 bool is_repeatable(const graph& g, const node& n);
 
-// Does it hold of a body of a node? Of most nodes there is none.
+// Tells whether a predicate holds of some body of a node. Most nodes have none.
 template <class Predicate>
 bool any_body(const node& n, Predicate&& holds) {
   for (const attributes::entry& e : n.attrs)
@@ -22,16 +22,17 @@ bool any_body(const node& n, Predicate&& holds) {
   return false;
 }
 
-// The nodes that a body runs, ascending.
+// The ids of the nodes that a body runs, ascending.
 inline std::vector<node_id> nodes_of(const body& b) {
   return ancestors(b.graph, b.results, b.targets, b.arguments);
 }
 
-// Would every node of it yield the same again?
+// Tells whether every node of a body is repeatable.
 bool is_repeatable(const body& b);
 
-// Does a node yield the same whenever it runs on the same inputs, and change nothing? Not one that draws numbers, that
-// reads or writes a state, or that has such a node in a body. `type_of` tells of its inputs.
+// Tells whether a node is repeatable: it yields the same whenever it runs on the same inputs, and changes nothing. A
+// node is not if it draws random numbers, reads or writes a state, or has such a node in a body. `type_of` gives the
+// types of its inputs.
 template <class TypeOf>
 bool is_repeatable(const node& n, TypeOf&& type_of) {
   if (definition_of(n.op).stateful) return false;
@@ -41,10 +42,10 @@ bool is_repeatable(const node& n, TypeOf&& type_of) {
 }
 bool is_repeatable(const graph& g, const node& n);
 
-// The outputs in a body that a second run would not yield again: to differentiate it, they are kept from the first.
+// The outputs in a body that a second run would not yield again. A gradient keeps them from the first run.
 std::vector<output> unrepeatable_outputs(const body& b);
 
-// Does a body read the state of that container and name?
+// Tells whether a body reads the state with that container and name.
 bool reads_state(const body& b, const std::pair<std::string, std::string>& key);
 
 inline const output_type& argument_type(const body& b, std::size_t i) {
@@ -54,12 +55,12 @@ inline const output_type& result_type(const body& b, std::size_t i) {
   return b.graph.type_of(b.results[i]);
 }
 
-// A new argument of a body under construction.
+// Adds an argument to a body that is being built.
 output add_argument(body& b, const output_type& type, std::string_view base_name, source_location where = {});
 
 std::vector<node_id> nodes_of(const std::vector<output>& outputs);
 
-// What fits both shapes.
+// The shape that admits both: extents in which they differ are unknown, and so is the rank where ranks differ.
 shape common_shape(const shape& a, const shape& b);
 
 }}}  // namespace pinion::v0::op

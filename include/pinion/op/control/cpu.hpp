@@ -1,4 +1,4 @@
-// Kernels of control flow: they run bodies as steps inside their own, and hold no thread while these wait.
+// Kernels of control flow: they run bodies as steps inside their own step, and hold no thread while a body waits.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// A body on the device of its node, compiled for those of its results that somebody reads. Thread-safe.
+// A body on the device of its node. It is compiled on first use, for those of its results that are read. Thread-safe.
 class ready_body {
  public:
   ready_body(shared_body b, const kernel_setup& setup)
@@ -65,7 +65,7 @@ class conditional_kernel final : public kernel {
   void start(kernel_context& c, std::function<void(const error*)> done) override {
     const bool first = truth(c.input(0), "the predicate of If");
     ready_body& branch = first ? then_ : else_;
-    // Outputs: the results, what the first branch kept, what the second kept.
+    // The outputs are the results, then those that the first branch kept, then those that the second kept.
     const std::size_t kept_before = first ? 0 : then_.of().results.size() - results_;
     std::vector<int> output_of;
     std::vector<unsigned char> wanted;
@@ -74,7 +74,7 @@ class conditional_kernel final : public kernel {
       wanted.push_back(c.wants(at));
       if (wanted.back()) output_of.push_back(at);
     }
-    for (std::size_t at = results_; at < c.outputs.size(); ++at)  // of the branch that is not taken
+    for (std::size_t at = results_; at < c.outputs.size(); ++at)  // those of the branch that is not taken
       c.allocate(static_cast<int>(at), c.node->outputs[at].dtype, {0});
     std::vector<any_tensor> arguments(c.inputs.begin() + 1, c.inputs.end());
     for (any_tensor& in : c.inputs) in = {};
@@ -92,7 +92,7 @@ class conditional_kernel final : public kernel {
   std::size_t results_;
 };
 
-// Slice k of a tensor along its first axis, as a tensor of its own.
+// Slice k of a tensor along its first axis, as a tensor with memory of its own.
 inline any_tensor slice_of(kernel_context& c, const any_tensor& all, std::int64_t k) {
   shape extent;
   for (int i = 1; i < all.shape().rank(); ++i) extent.push_back(all.shape()[i]);
@@ -104,12 +104,12 @@ inline any_tensor slice_of(kernel_context& c, const any_tensor& all, std::int64_
   return one;
 }
 
-// What a loop is made of, shared by its runs. Immutable but for what it compiles.
+// The unchanging part of a loop, shared by its runs. It changes only when it compiles its bodies.
 struct loop_parts {
-  std::unique_ptr<ready_body> cond;  // null: for each slice
+  std::unique_ptr<ready_body> cond;  // null: a turn for each slice
   ready_body turn;
   std::size_t variables, scanned;
-  std::int64_t most;  // turns; -1: any number
+  std::int64_t most;  // most turns; -1: no limit
   bool reverse;
 
   explicit loop_parts(const kernel_setup& setup)
@@ -122,8 +122,8 @@ struct loop_parts {
   }
 };
 
-// One run of a loop. Kept alive by whoever goes on with it; a body that ends at once is followed by the next one
-// without the stack growing.
+// One run of a loop. The callback that continues it keeps it alive. A body that ends at once is followed by the next
+// one without recursion.
 class loop_run : public std::enable_shared_from_this<loop_run> {
  public:
   loop_run(const std::shared_ptr<loop_parts>& parts, kernel_context& c, std::function<void(const error*)> done)
@@ -143,7 +143,7 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     if (!scanned_.empty()) turns_ = slices();
   }
 
-  // Runs turns until one waits, or none is left.
+  // Runs turns until a body waits, or none is left.
   void advance() {
     try {
       for (;;) {
@@ -178,7 +178,7 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
       throw error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout: after " +
                                                std::to_string(done_turns_) + " turns the loop still goes on");
   }
-  // Which body comes next; false after the last turn.
+  // Chooses the next body; false after the last turn.
   bool next_step() {
     if (!p_->cond) {
       next_ = turn;
@@ -188,7 +188,7 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     if (next_ == turn) return true;
     return p_->most < 0 || done_turns_ < p_->most;
   }
-  // Starts it. True if it has ended when this returns; otherwise it calls advance() when it ends.
+  // Starts the next body. Returns true if it has ended already; otherwise it calls advance() when it ends.
   bool ended_at_once() {
     left_.store(false, std::memory_order_relaxed);
     auto& step = next_ == condition ? *cond_ : *turn_;
@@ -210,7 +210,7 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
   }
   std::vector<any_tensor> arguments() {
     std::vector<any_tensor> all;
-    const bool last_use = next_ == turn;  // then the body may compute in the variables' memory
+    const bool last_use = next_ == turn;  // its last use: the body may write into the variables' memory
     for (any_tensor& v : variables_) all.push_back(last_use ? std::move(v) : v);
     if (next_ == turn)
       for (const any_tensor& s : scanned_)
@@ -218,7 +218,7 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     all.insert(all.end(), invariants_.begin(), invariants_.end());
     return all;
   }
-  // What the body that has ended yields.
+  // Takes the results of the body that has ended.
   void take() {
     if (failure_) throw error(*failure_);
     if (next_ == condition) {
@@ -279,7 +279,7 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
   what next_ = condition;
   bool stops_ = false;
   std::int64_t turns_ = 0, done_turns_ = 0;
-  std::atomic<bool> left_{false};  // by the one who started a body, or by the body
+  std::atomic<bool> left_{false};  // set by the first to finish: the starter or the body
 };
 
 class loop_kernel final : public kernel {

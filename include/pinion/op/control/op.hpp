@@ -1,9 +1,9 @@
-// Control flow: one of two bodies, and a body as often as a condition holds.
+// Control flow: a conditional runs one of two bodies, a loop runs a body as often as a condition holds.
 //
-// Bodies run as steps of their own on the devices of the task of their node. A body draws nothing in from outside but
-// its arguments; variables that it reads and writes are found by their names. What a body computes from its arguments
-// alone is computed again for a gradient; what cannot be (random numbers, states) is kept, as outputs behind those that
-// the node was made for, which cost nothing where nobody reads them.
+// Bodies run as steps of their own, on the devices of the task that runs their node. A body gets values from outside by
+// its arguments only; it finds the variables that it reads and writes by their names. A gradient computes again the
+// values that follow from a body's arguments. Others, such as random numbers and states, are kept as outputs after
+// those that the node was made for; they cost nothing where nobody reads them.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -24,8 +24,9 @@ void expect_arguments(const shape_context& c, const body& b, int first, std::str
 
 }  // namespace detail
 
-// (predicate bool [], arguments...) -> the results of attribute "then" where the predicate holds, of "else" otherwise.
-// The first "results" of each are those of the node; behind them stand those kept of "then", then those of "else".
+// (predicate bool [], arguments...) -> the results of body "then" where the predicate holds, of body "else" otherwise.
+// The first "results" of each body are those of the node. After them come the results kept of "then", then those kept
+// of "else".
 struct conditional : control_flow {
   static constexpr std::string_view name = "If";
   static constexpr input_count inputs = at_least(1);
@@ -33,12 +34,13 @@ struct conditional : control_flow {
   static void gradient(gradient_context& g);
 };
 
-// (variables..., scanned..., invariants...) -> the variables after the last turn, then what is collected in each turn.
-// In each turn body "body" is given the variables, slice k of each scanned tensor, and the invariants; its first
-// results are the next values of the variables, the others are collected as slice k along a new first axis. It goes on
-// while body "cond", of variables and invariants, holds, up to "maximum_iterations" turns; without "cond", for each
-// slice of the scanned tensors. k counts from 0 on, or with "reverse" from the last slice down. Attributes "variables",
-// "scanned", and "collected": how many of the collected results are not just kept for a gradient.
+// (variables..., scanned..., invariants...) -> the variables after the last turn, then the values collected in each
+// turn. In turn k, body "body" takes the variables, slice k of each scanned tensor, and the invariants. Its first
+// results are the next values of the variables; the others are collected as slice k along a new first axis. Turns go on
+// while body "cond", a function of variables and invariants, holds, up to "maximum_iterations"; without "cond" there is
+// a turn for each slice of the scanned tensors. k counts from 0, or with "reverse" from the last slice down. Attributes
+// "variables" and "scanned" are their numbers; "collected" is the number of collected results besides those kept for a
+// gradient.
 struct loop : control_flow {
   static constexpr std::string_view name = "While";
   static constexpr input_count inputs = at_least(1);
@@ -46,7 +48,7 @@ struct loop : control_flow {
   static void gradient(gradient_context& g);
 };
 
-// Made by these two alone: they add what a gradient needs to the results of the bodies.
+// The only functions that make these nodes: they add the values that a gradient needs to the results of the bodies.
 node_id make_conditional(graph& g, node_request request, std::shared_ptr<body> then, std::shared_ptr<body> otherwise);
 node_id make_loop(graph& g, node_request request, shared_body cond, std::shared_ptr<body> turn);
 

@@ -54,7 +54,7 @@ PINION_DECL void conditional::infer(shape_context& c) {
 
 namespace detail {
 
-// A loop goes on while a condition holds, or for each slice of what it scans.
+// Checks that a loop has one end: a condition, which yields one bool, or tensors to scan.
 inline void expect_end(const shape_context& c, std::int64_t scanned) {
   if (!c.attrs().has("cond")) {
     if (scanned == 0) c.fail("While without a condition needs something to scan");
@@ -68,7 +68,7 @@ inline void expect_end(const shape_context& c, std::int64_t scanned) {
     c.fail("the condition of While yields one bool");
 }
 
-// What a turn yields for a variable, and what the loop begins with, are what the body takes.
+// Checks that a variable's type agrees at the start of the loop, in the body, and after a turn.
 inline void expect_variable(const shape_context& c, const body& turn, std::size_t i) {
   const output_type &said = argument_type(turn, i), &next = result_type(turn, i);
   const shape& first = c.shape(static_cast<int>(i));
@@ -84,7 +84,7 @@ inline void expect_variable(const shape_context& c, const body& turn, std::size_
            "; give it a shape invariant that admits both");
 }
 
-// How many slices the scanned inputs have; unknown where none of them says.
+// The number of slices of the scanned inputs; unknown where no input has a known one.
 inline std::int64_t turns_of(const shape_context& c, std::int64_t first, std::int64_t scanned) {
   std::int64_t turns = unknown;
   for (std::int64_t i = first; i < first + scanned; ++i) {
@@ -126,7 +126,7 @@ PINION_DECL void loop::infer(shape_context& c) {
 
 namespace detail {
 
-// A gradient in a body, dense; zeros of the shape of what it belongs to where there is none.
+// The dense gradient of a value in a body; where there is none, zeros of the value's shape.
 inline output dense_or_zeros(graph& g, const std::optional<gradient_value>& found, output of) {
   if (!found) return {build(g, {.op = "ZerosLike", .base_name = "zeros", .inputs = {of}}), 0};
   if (!found->is_sparse()) return found->dense;
@@ -150,15 +150,15 @@ inline std::string gradient_name(const gradient_context& g, std::string_view op)
   return g.node().name.substr(g.node().name.rfind('/') + 1) + "_grad/" + std::string(op);
 }
 
-// A body made into the one that computes its gradients: what it is given beside the arguments it had, and by which
-// arguments it is differentiated.
+// A forward body turned into one that computes its gradients: the arguments that were added, and those by which it is
+// differentiated.
 struct backward_body {
   std::shared_ptr<body> made;
-  std::vector<output> weights;                       // the arguments that were added, one for each of `ys`
-  std::vector<output> wanted;                        // the arguments of floating point that were there
-  std::vector<std::optional<gradient_value>> found;  // by each of them
+  std::vector<output> weights;                       // the added arguments, one for each of `ys`
+  std::vector<output> wanted;                        // the old arguments of floating point
+  std::vector<std::optional<gradient_value>> found;  // the gradient by each of them
 
-  // `ys`: results of the forward body.
+  // `ys` are results of the forward body.
   backward_body(const gradient_context& g, const body& forward, const std::vector<std::size_t>& ys)
       : made(copy_of(forward)) {
     made->results.clear();
@@ -181,7 +181,7 @@ struct backward_body {
   }
 };
 
-// Which results have a gradient, of the first `count` of a node.
+// The indices of the results with a gradient, among the first `count` of a node.
 inline std::vector<std::size_t> differentiable(const gradient_context& g, std::size_t count) {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < count; ++i)
@@ -190,8 +190,8 @@ inline std::vector<std::size_t> differentiable(const gradient_context& g, std::s
   return all;
 }
 
-// Both branches are replaced by their gradients. What a branch kept is an argument of its own gradient, and of the
-// other's, which does not look at it.
+// Replaces both branches by their gradients. A value that a branch kept is an argument of both gradients, but only that
+// of its own branch uses it.
 class conditional_gradient {
  public:
   explicit conditional_gradient(gradient_context& g)
@@ -211,11 +211,11 @@ class conditional_gradient {
   }
 
  private:
-  // One of the branches.
+  // One of the two branches.
   struct side {
     side(conditional_gradient& all, std::string_view branch, std::size_t kept_from)
         : forward(*all.g_.attrs().get<shared_body>(branch)), first_kept(kept_from), ys(all.common_) {
-      // Gradients may come by what was kept too: from a gradient of this node that is differentiated in turn.
+      // Kept values have gradients too, where a gradient of this node is differentiated again.
       for (std::size_t i = all.results_; i < forward.results.size(); ++i) {
         const int at = static_cast<int>(first_kept + i - all.results_);
         if (!all.g_.has_output_gradient(at) || !is_floating(result_type(forward, i).dtype)) continue;
@@ -226,19 +226,19 @@ class conditional_gradient {
     }
 
     const body& forward;
-    const std::size_t first_kept;  // of the node's outputs
+    const std::size_t first_kept;  // index among the node's outputs
     std::vector<std::size_t> ys;   // the results that have a gradient
     std::vector<int> gradients_of_kept;
     std::optional<backward_body> back;
-    std::vector<output> own;  // arguments of its gradient alone
+    std::vector<output> own;  // arguments that only its own gradient uses
   };
 
   std::size_t kept(std::string_view branch) const {
     return g_.attrs().get<shared_body>(branch)->results.size() - results_;
   }
 
-  // The arguments so far are those of the branch, then its weights. The weights that are the branch's own, and what was
-  // kept, stand behind, those of the first branch before those of the second.
+  // Adds the last arguments. Those so far are the branch's own and its weights; the weights of one branch only and the
+  // kept values come after them, those of the first branch before those of the second.
   void give_own_arguments(side& one) {
     auto& arguments = one.back->made->arguments;
     one.own.assign(arguments.end() - static_cast<std::ptrdiff_t>(one.ys.size() - common_.size()), arguments.end());
@@ -262,7 +262,7 @@ class conditional_gradient {
 
   void yield_gradients() {
     const body& first = sides_[0].forward;
-    std::size_t k = 0;  // among the arguments of floating point
+    std::size_t k = 0;  // index among the arguments of floating point
     for (std::size_t i = 0; i < first.arguments.size(); ++i) {
       if (!is_floating(argument_type(first, i).dtype)) continue;
       if (sides_[0].back->any(k) || sides_[1].back->any(k)) {
@@ -283,14 +283,14 @@ class conditional_gradient {
 
   gradient_context& g_;
   const std::size_t results_;
-  const std::vector<std::size_t> common_;  // the results of the node that have a gradient
+  const std::vector<std::size_t> common_;  // results of the node with a gradient
   std::vector<output> from_;               // inputs of the new node
   side sides_[2];
-  std::vector<int> of_input_;  // by output of the new node
+  std::vector<int> of_input_;  // input, by output of the new node
 };
 
-// A loop the other way round over what was kept of each turn. Its variables are the gradients of this one's variables,
-// and the sums of those of its invariants; the gradients of the scanned tensors are collected.
+// A loop that runs backwards over the values kept of each turn. Its variables are the gradients of this loop's
+// variables, and the sums of the gradients of its invariants; it collects the gradients of the scanned tensors.
 class loop_gradient {
  public:
   explicit loop_gradient(gradient_context& g)
@@ -321,7 +321,7 @@ class loop_gradient {
   bool is_real(std::size_t argument) const { return is_floating(argument_type(forward_, argument).dtype); }
   std::size_t first_invariant() const { return variables_ + scanned_; }
 
-  // Every variable has one: where a turn gives it no gradient, a later one may.
+  // Every variable counts as one with a gradient: if a turn gives it none, a turn before may.
   std::vector<std::size_t> results_with_gradients() const {
     std::vector<std::size_t> all;
     for (std::size_t i = 0; i < forward_.results.size(); ++i)
@@ -330,7 +330,7 @@ class loop_gradient {
         all.push_back(i);
     return all;
   }
-  // The place of an argument among those of floating point, by which the body was differentiated.
+  // The index of an argument among those of floating point, by which the body was differentiated.
   std::size_t place_of(std::size_t argument) const {
     std::size_t k = 0;
     for (std::size_t i = 0; i < argument; ++i) k += is_real(i);
@@ -339,7 +339,7 @@ class loop_gradient {
   bool has_gradient(std::size_t argument) const { return is_real(argument) && back_.any(place_of(argument)); }
   output gradient_of(std::size_t argument) { return back_.gradient(place_of(argument)); }
 
-  // A result of the turn is the gradient of an input of the node.
+  // Makes a result of the turn the gradient of an input of the node.
   void yield(std::size_t input, output gradient) {
     of_input_.emplace_back(static_cast<int>(input), static_cast<int>(turn_.results.size()));
     turn_.results.push_back(gradient);
@@ -369,9 +369,9 @@ class loop_gradient {
     }
   }
 
-  // Every turn scans what it was given and kept, and the gradients of what it collected.
+  // Scans the values that each turn was given and kept, and the gradients of those it collected.
   void scan_what_was_kept() {
-    const std::size_t kept = variables_ + collected_;  // where the variables before each turn stand
+    const std::size_t kept = variables_ + collected_;  // index of the variables kept before each turn
     for (std::size_t i = 0; i < variables_; ++i) scan(forward_.arguments[i], g_.output(static_cast<int>(kept + i)));
     for (std::size_t i = variables_; i < first_invariant(); ++i)
       scan(forward_.arguments[i], g_.input(static_cast<int>(i)));

@@ -1,5 +1,6 @@
-// Control flow in a graph: a choice of two bodies, and a loop. Bodies are graphs, built once by calling the functions
-// given; devices may be overridden inside, among those of one task.
+// Control flow in a graph: cond chooses one of two bodies, while_loop repeats one. A body is a graph of its own, built
+// once, when cond or while_loop calls the function given. Device guards inside a body may choose among the devices of
+// one task.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ namespace pinion { inline namespace v0 {
 
 namespace dsl {
 
-// What the function of a body may return: an expression, variable or scalar; several as a tuple; or an operation, which
-// is run and yields nothing. types: the element types of the results.
+// The permitted results of a body's function: an expression, a variable, a scalar, a tuple of these, or an operation,
+// which is run and yields no value. `types` lists the element types of the results.
 template <class R>
 struct body_result {
   static_assert(std::is_void_v<R>, "the function of a body returns an expression, a tuple of them, or an operation");
@@ -59,7 +60,7 @@ struct body_result<std::tuple<R...>> {
 template <class F, class... A>
 using result_of_body = body_result<std::remove_cvref_t<std::invoke_result_t<F&, A...>>>;
 
-// The outputs of a node from `first` on as expressions: one comes bare, several as a tuple, none as the operation.
+// The outputs of a node as expressions: one output is an expr, several are a tuple of expr, none is the operation.
 template <class Types>
 struct outputs_as;
 template <class... T>
@@ -76,17 +77,18 @@ struct outputs_as<std::tuple<T...>> {
   }
 };
 
-// A body, and what it draws in from outside.
+// A finished body, and the values that it uses from the graphs around it.
 struct traced_body {
   std::shared_ptr<body> made;
   std::vector<body_trace::drawn> drawn;
 };
 
-// A trace begins with its arguments, is built in, and is taken when all is there.
+// The two steps around the building of a body: add_arguments gives it its arguments, finished takes it when all its
+// nodes are there.
 void add_arguments(body_trace& t, const std::vector<output_type>& types, source_location where);
 traced_body finished(body_trace& t);
 
-// Calls the function with arguments of some types, and takes what it returns.
+// Builds a body by calling `f` with arguments of the given types, and records the results that `f` returns.
 template <class... T, class F>
 traced_body trace(const std::string& prefix, const std::vector<output_type>& arguments, source_location where, F& f) {
   body_trace t(prefix);
@@ -102,25 +104,26 @@ traced_body trace(const std::string& prefix, const std::vector<output_type>& arg
   return finished(t);
 }
 
-// A node of control flow that is about to be made: its bodies are built under its name.
+// A node of control flow while its bodies are being built. They are named after it, so its name is chosen first.
 struct control_site {
   graph& g;
   std::vector<output> inputs;
-  std::vector<output_type> variables;  // of a loop
+  std::vector<output_type> variables;  // the loop's own; empty for a conditional
   std::string name;
 };
-// The node is made once both bodies are, since what they draw in from outside are its inputs.
+// begin_conditional chooses the name. end_conditional makes the node, which comes last because the values that the
+// bodies use from outside are its inputs.
 control_site begin_conditional(const any_expr& predicate, std::string_view name);
 node_id end_conditional(control_site site, traced_body then, traced_body otherwise, source_location where);
 
 }  // namespace dsl
 
-// The results of the first function's body where the predicate (bool, a scalar) holds, of the second's otherwise:
+// Runs one of two bodies: the first where the predicate (bool, a scalar) holds, the second otherwise.
 //
 //   auto y = cond(x > 0, [&] { return a; }, [&] { return b; });
 //
-// Only that body runs. Both return as many values, of the same dtypes: an expression, a tuple of them, or an operation.
-// What they use from outside is computed before the choice. Differentiable.
+// Only the chosen body runs. Both functions return values of the same number and dtypes: an expression, a tuple of
+// them, or an operation. Values that they use from outside are computed before the choice. Differentiable.
 template <dsl::graph_operand P, class F, class G>
 auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
           source_location where = source_location::current()) {
@@ -135,14 +138,16 @@ auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
   return dsl::outputs_as<types>::of(g, dsl::end_conditional(std::move(site), std::move(a), std::move(b), where));
 }
 
+// Options of while_loop.
 struct while_options {
-  std::int64_t maximum_iterations = -1;      // it stops after so many turns; -1: no limit
-  std::vector<shape> shape_invariants = {};  // of each variable; empty: the shapes they begin with
+  std::int64_t maximum_iterations = -1;      // the loop stops after so many turns; -1: no limit
+  std::vector<shape> shape_invariants = {};  // one for each variable; empty: their first shapes
   std::string_view name = {};
 };
 
 namespace dsl {
-// Throws invalid_argument where there are not as many invariants as variables, and for variables of several graphs.
+// Throws invalid_argument where the number of shape invariants is not that of the variables, and where the variables
+// belong to several graphs.
 control_site begin_loop(const while_options& o, const std::vector<any_expr>& starts);
 node_id end_loop(control_site site, const while_options& o, traced_body condition, traced_body turn,
                  source_location where);
@@ -150,14 +155,16 @@ template <class C, class B, class... I>
 auto make_while(const while_options& o, source_location where, C& condition, B& turn, const I&... init);
 }  // namespace dsl
 
-// Variables that a body computes anew while a condition on them holds; their values after the last turn:
+// Repeats a body while a condition holds. Both are functions of the loop variables; the body returns their next values.
+// The result is their values after the last turn:
 //
 //   auto [n, s] = while_loop([](auto i, auto s) { return i < 10; },
 //                            [](auto i, auto s) { return std::tuple{i + 1, s * 2.0f}; }, i0, s0);
 //
-// Dtypes stay as they are, and so do shapes, unless an invariant leaves them open. What the functions use from outside,
-// variables too, is computed before the loop; a variable that a body writes is read anew inside control_dependencies of
-// that write. Differentiable, where shapes stay: each turn's values are then kept.
+// Dtypes stay as they are in every turn, and so do shapes, unless an invariant leaves an extent unknown. Values that
+// the functions use from outside, variables included, are computed once, before the loop. To see what the body itself
+// writes, read a variable inside control_dependencies of that write. Differentiable where shapes stay; the gradient
+// keeps the values of every turn.
 template <class C, class B, class... I>
 auto while_loop(const while_options& options, C condition, B turn, const I&... init) {
   static_assert(sizeof...(I) > 0, "while_loop has no variables");
@@ -167,7 +174,8 @@ template <class C, class B, class... I>
 requires(!std::is_convertible_v<C, while_options>) auto while_loop(C condition, B turn, const I&... init) {
   return while_loop(while_options{}, std::move(condition), std::move(turn), init...);
 }
-// Behind a pack there is no default argument that could say the caller's line; so the usual numbers have overloads.
+// A default argument cannot follow a parameter pack, so a call with a pack does not know its source line. The usual
+// numbers of variables therefore have overloads of their own.
 #define PINION_UNWRAP(...) __VA_ARGS__
 #define PINION_LOOP(types, parameters, init)                                                               \
   template <class C, class B, PINION_UNWRAP types>                                                         \

@@ -29,8 +29,8 @@ inline std::string site_name(graph& g, std::string_view name) {
   return g.unique_name(scope_state::current().name_prefix + std::string(name));
 }
 
-// Gives both bodies the same arguments behind those they have: what either draws in. Returns these, as they stand
-// outside.
+// Gives both bodies the arguments that either of them uses from outside, in the same order and behind those that they
+// have. Returns the values of these arguments in the graph around the bodies.
 inline std::vector<output> share_arguments(traced_body& a, traced_body& b) {
   std::vector<output> outside;
   const auto add = [&](const traced_body& t) {

@@ -1,5 +1,5 @@
-// Kernels of convolution and pooling: oneDNN's for floats; windows laid out as rows of a matrix, and plain loops, for
-// doubles, and for floats where oneDNN was not configured.
+// Kernels of convolution and pooling. Floats go through oneDNN where it was configured; doubles, and floats without it,
+// are computed by products with windows laid out as rows of a matrix, and by plain loops.
 #pragma once
 
 #include <algorithm>
@@ -49,8 +49,8 @@ void add_windows_up(const image_geometry& g, const T* rows, T* image) {
     }
 }
 
-// A pass over images by products of matrices. a, b, y: forward (images, filters, windows), by_images (dy, filters,
-// images), by_filters (images, dy, filters).
+// One pass over the images by matrix products. a, b, y are: forward (images, filters, windows); by_images (dy, filters,
+// images); by_filters (images, dy, filters).
 template <class T>
 void convolve_by_products(conv_pass pass, const image_geometry& g, const T* a, const T* b, T* y) {
   const std::int64_t places = g.windows[1] * g.windows[2], out = g.windows[3];
@@ -78,7 +78,7 @@ void convolve_by_products(conv_pass pass, const image_geometry& g, const T* a, c
 
 // ---- convolution
 
-// The library's primitives for the shapes of the last run. Thread-safe.
+// The oneDNN primitives for the shapes of the latest runs. Thread-safe.
 class convolver {
  public:
   explicit convolver(conv_pass pass) : pass_(pass) {}
@@ -107,15 +107,15 @@ class convolver {
     if (made_.size() == most) made_.erase(made_.begin());
     return made_.emplace_back(g, make_convolution(pass_, g)).second;
   }
-  static constexpr std::size_t most = 8;  // shapes of one kernel, each with the rest of a batch
+  static constexpr std::size_t most = 8;  // per kernel: shapes, each with that of a batch's rest
   std::mutex mutex_;
   std::vector<std::pair<image_geometry, std::shared_ptr<const onednn_call>>> made_;
 #endif
   conv_pass pass_;
 };
 
-// Images are split over the threads in parts that depend on the shapes alone; the gradient by the filters, a sum over
-// them, is computed in one go.
+// Splits the images over the threads, in parts that depend on the shapes alone. The gradient by the filters is a sum
+// over the images, and is computed in one part.
 class convolution_kernel final : public kernel {
  public:
   convolution_kernel(conv_pass pass, attributes attrs)
@@ -176,8 +176,8 @@ inline image_geometry pooling_geometry(const attributes& attrs, const shape& ima
   return {images, shape{}, pooling::pooled(attrs, images), pooling::window_of(attrs)};
 }
 
-// Of each channel of window (i, j) the place of its first greatest element, as an offset in the image. NaN is less
-// than anything.
+// The offset in the image of the first greatest element of window (i, j), for each channel. NaN counts as less than any
+// number.
 template <class T>
 void greatest_places(const image_geometry& g, const T* image, std::int64_t i, std::int64_t j, std::int64_t* at) {
   const std::int64_t c = g.images[3];
@@ -191,7 +191,7 @@ void greatest_places(const image_geometry& g, const T* image, std::int64_t i, st
   });
 }
 
-// Calls f(window's first output, places) for every window of an image.
+// Calls f(window's first output, offsets) for each window of an image.
 template <class T, class F>
 void for_each_maximum(const image_geometry& g, const T* image, F&& f) {
   std::vector<std::int64_t> at(static_cast<std::size_t>(g.images[3]));
@@ -204,7 +204,7 @@ void for_each_maximum(const image_geometry& g, const T* image, F&& f) {
     }
 }
 
-// Calls f(first output, first element of the image, share) for every place of every window of an image; the shares of
+// Calls f(first output, first element of the image, share) for each element of each window of an image. The shares of
 // one window add up to 1.
 template <class F>
 void for_each_share(const image_geometry& g, F&& f) {
@@ -219,7 +219,7 @@ void for_each_share(const image_geometry& g, F&& f) {
     }
 }
 
-// Calls work(T*, image number) for each image, over the threads of the task.
+// Calls work(T*, image number) for each image, split over the threads of the task.
 template <class Work>
 void for_each_image(kernel_context& c, const image_geometry& g, Work work) {
   c.launch([g, work, services = c.services] {
@@ -307,7 +307,7 @@ void run_avg_pool_grad(kernel_context& c, const attributes& attrs) {
   });
 }
 
-// A kernel for floats and one for doubles: body.operator()<T>(context, attributes).
+// Makes a kernel for float or double of body.operator()<T>(context, attributes).
 template <class Body>
 std::unique_ptr<kernel> make_image_kernel(const kernel_setup& setup, Body body) {
   const auto with = [&]<class T>() {

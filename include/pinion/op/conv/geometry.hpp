@@ -1,4 +1,4 @@
-// The shapes of one convolution or pooling.
+// The extents of one convolution or pooling.
 #pragma once
 
 #include <pinion/op/conv/window.hpp>
@@ -8,7 +8,7 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 enum class conv_pass { forward, by_images, by_filters };
 
-// images [n, h, w, c], filters [p, q, c, o] (of a pooling: none), windows [n, h', w', o]; all known.
+// The extents of images [n, h, w, c], filters [p, q, c, o] (none for a pooling) and windows [n, h', w', o]; all known.
 struct image_geometry {
   shape images, filters, windows;
   window over;
@@ -16,7 +16,7 @@ struct image_geometry {
   friend bool operator==(const image_geometry& a, const image_geometry& b) {
     return a.images == b.images && a.filters == b.filters && a.windows == b.windows;
   }
-  // Of some of the images.
+  // The geometry of some of the images.
   image_geometry part(std::int64_t images_of_it) const {
     image_geometry g = *this;
     g.images.set(0, images_of_it);
@@ -28,7 +28,8 @@ struct image_geometry {
   std::int64_t windows_size() const { return windows[1] * windows[2] * windows[3]; }
 };
 
-// Calls f(row of the image, row of the window, column..., column...) for each place of window (i, j) inside the image.
+// Calls f(row of the image, row of the window, column..., column...) for each element of window (i, j) inside the
+// image.
 template <class F>
 void for_each_place(const image_geometry& g, std::int64_t i, std::int64_t j, F&& f) {
   const auto &h = g.over.height, &w = g.over.width;

@@ -1,4 +1,4 @@
-// Convolution and pooling of floats through oneDNN, versions 2 and 3.
+// Convolution and pooling of floats by oneDNN, versions 2 and 3.
 #pragma once
 
 #include <pinion/op/conv/geometry.hpp>
@@ -20,14 +20,14 @@ inline dnnl::engine& onednn_engine() {
   return engine;
 }
 
-inline onednn_desc images_desc(const shape& s) {  // extents are given as n, channels, height, width whatever the layout
+inline onednn_desc images_desc(const shape& s) {  // oneDNN's order of extents: n, channels, height, width
   return {{s[0], s[3], s[1], s[2]}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc};
 }
 inline onednn_desc filters_desc(const shape& s, dnnl::memory::format_tag layout) {
   return {{s[3], s[2], s[0], s[1]}, dnnl::memory::data_type::f32, layout};
 }
 
-// The extents of a window as the library takes them.
+// The extents of a window in the form that oneDNN takes.
 struct onednn_window {
   dnnl::memory::dims strides, dilations, before, after, extents;
 
@@ -42,7 +42,7 @@ struct onednn_window {
   }
 };
 
-// What the library throws, in words of ours.
+// Calls oneDNN, and turns its exceptions into pinion::error.
 template <class F>
 void calling_onednn(F&& call) {
   try {
@@ -55,11 +55,11 @@ void calling_onednn(F&& call) {
 
 inline dnnl::primitive_attr scratch_of_caller() {
   dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);  // or two steps would share it
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);  // otherwise concurrent steps would share it
   return attr;
 }
 
-// A primitive of the library with the layouts it wants, and the way to and from ours. Immutable once made.
+// A oneDNN primitive with the layouts that it prefers, and the reorders between these and ours. Immutable once made.
 class onednn_call {
  public:
   struct operand {
@@ -71,7 +71,7 @@ class onednn_call {
   onednn_call(dnnl::primitive p, std::vector<operand> operands, const onednn_desc& scratch)
       : primitive_(std::move(p)), operands_(std::move(operands)), scratch_(scratch) {}
 
-  // One pointer for each operand, in their order.
+  // Runs it. `data` has one pointer for each operand, in their order.
   void operator()(const std::vector<float*>& data) const {
     dnnl::stream stream(onednn_engine());
     std::unordered_map<int, dnnl::memory> arguments;
@@ -103,7 +103,7 @@ class onednn_call {
   onednn_desc scratch_;
 };
 
-// Makes the description of a primitive, which version 2 does in two steps.
+// Makes the description of a primitive; oneDNN 2 does so in two steps.
 template <class Primitive, class... Argument>
 typename Primitive::primitive_desc onednn_description(const dnnl::primitive_attr& attr, const Argument&... arguments) {
 #if DNNL_VERSION_MAJOR >= 3
@@ -112,7 +112,7 @@ typename Primitive::primitive_desc onednn_description(const dnnl::primitive_attr
   return typename Primitive::primitive_desc(typename Primitive::desc(arguments...), attr, onednn_engine());
 #endif
 }
-// The same for one that takes the forward description as a hint.
+// Makes the description of a primitive that takes the forward description as a hint.
 template <class Primitive, class Hint, class... Argument>
 typename Primitive::primitive_desc onednn_backward(const dnnl::primitive_attr& attr, const Hint& hint,
                                                    const Argument&... arguments) {

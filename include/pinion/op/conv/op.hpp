@@ -1,7 +1,7 @@
 // Convolution and pooling of images [n, height, width, channels].
 //
-// Attributes of all: see window.hpp. Output (n, i, j, c) looks at the window that begins at row i * stride - before and
-// column j * stride - before of image n.
+// window.hpp lists the attributes that all of these have. Output (n, i, j, c) looks at the window of image n that
+// begins at row i * stride - before and column j * stride - before.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -20,10 +20,11 @@ inline std::int64_t axis_extent(const shape& s, int axis) {
 
 attributes window_of(const attributes& attrs);
 
-// The output of images x filters, as far as it is known; fails where they do not fit.
+// The shape of a convolution of images with filters, as far as it is known. Throws invalid_argument where they do not
+// fit.
 shape convolved(const attributes& attrs, const shape& images, const shape& filters);
 
-// Two operations for each element of a window, each input channel and each output.
+// Counts two operations for each element of a window, each input channel and each output.
 double convolution_work(const work_context& c, const shape& windows, const shape& filters);
 
 }  // namespace detail
@@ -42,7 +43,7 @@ struct conv2d : convolution {
   static void gradient(gradient_context& g);
 };
 
-// (dy, filters, images) -> the gradient of Conv2D by its images, of which only the shape matters.
+// (dy, filters, images) -> the gradient of Conv2D by its images, of which only the shape is read.
 struct conv2d_backprop_input : convolution {
   static constexpr std::string_view name = "Conv2DBackpropInput";
   static constexpr input_count inputs = 3;
@@ -51,7 +52,7 @@ struct conv2d_backprop_input : convolution {
   static void gradient(gradient_context& g);
 };
 
-// (images, dy, filters) -> the gradient of Conv2D by its filters, of which only the shape matters.
+// (images, dy, filters) -> the gradient of Conv2D by its filters, of which only the shape is read.
 struct conv2d_backprop_filter : convolution {
   static constexpr std::string_view name = "Conv2DBackpropFilter";
   static constexpr input_count inputs = 3;
@@ -60,14 +61,14 @@ struct conv2d_backprop_filter : convolution {
   static void gradient(gradient_context& g);
 };
 
-// Attribute "window", of height and width, beside those of window.hpp. Channels are pooled apart.
+// Attribute "window" has height and width; window.hpp lists the others. Each channel is pooled separately.
 struct pooling : convolution {
   static window window_of(const attributes& attrs);
   static shape pooled(const attributes& attrs, const shape& images);
 };
 
-// The greatest element of each window; what lies around the images does not count. Of a window with a NaN, or of
-// nothing but -infinity, the result is left open.
+// The greatest element of each window. Padding does not count. The result for a window that has a NaN, or only
+// -infinity, is unspecified.
 struct max_pool : pooling {
   static constexpr std::string_view name = "MaxPool";
   static constexpr input_count inputs = 1;
@@ -75,7 +76,7 @@ struct max_pool : pooling {
   static void gradient(gradient_context& g);
 };
 
-// (images, dy) -> each gradient goes to the first element, row by row, that is the greatest of its window.
+// (images, dy) -> dx: each gradient goes to the greatest element of its window, the first of equal ones row by row.
 struct max_pool_grad : pooling {
   static constexpr std::string_view name = "MaxPoolGrad";
   static constexpr input_count inputs = 2;
@@ -83,7 +84,7 @@ struct max_pool_grad : pooling {
   static void gradient(gradient_context& g);
 };
 
-// (images, values) -> of each window the value where the image has its first greatest element.
+// (images, values) -> for each window, the value at the first greatest element of the image.
 struct max_pool_grad_grad : pooling {
   static constexpr std::string_view name = "MaxPoolGradGrad";
   static constexpr input_count inputs = 2;
@@ -91,7 +92,7 @@ struct max_pool_grad_grad : pooling {
   static void gradient(gradient_context& g);
 };
 
-// The mean of each window; what lies around the images does not count, as in TensorFlow.
+// The mean of each window. Padding does not count, as in TensorFlow.
 struct avg_pool : pooling {
   static constexpr std::string_view name = "AvgPool";
   static constexpr input_count inputs = 1;
@@ -99,7 +100,7 @@ struct avg_pool : pooling {
   static void gradient(gradient_context& g);
 };
 
-// (images, dy) -> each gradient in equal parts to the elements of its window. Of the images only the shape matters.
+// (images, dy) -> dx: each gradient is shared equally by the elements of its window. Only the shape of images is read.
 struct avg_pool_grad : pooling {
   static constexpr std::string_view name = "AvgPoolGrad";
   static constexpr input_count inputs = 2;

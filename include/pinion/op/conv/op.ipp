@@ -89,7 +89,7 @@ PINION_DECL void conv2d::gradient(gradient_context& g) {
   g.set(1, g.make(conv2d_backprop_filter::name, {g.input(0), g.output_gradient(0), g.input(1)}, attrs));
 }
 
-// Convolution is linear in both, so its gradients are of one kind.
+// Convolution is linear in both operands, so the gradients of its gradients are convolutions again.
 PINION_DECL void conv2d_backprop_input::gradient(gradient_context& g) {
   const attributes attrs = detail::window_of(g.attrs());
   g.set(0, g.make(conv2d::name, {g.output_gradient(0), g.input(1)}, attrs));

@@ -1,4 +1,11 @@
-// Convolution and pooling of images [n, height, width, channels].
+// Convolution and pooling of images [n, height, width, channels], float or double.
+//
+//   auto h = pn::max_pool(pn::conv2d(images, filters, {.padding = pn::padding::same}));
+//
+// A window of extent p with dilation d reaches over r = (p - 1) d + 1 elements. padding::valid keeps windows inside the
+// image; padding::same extends it, such that there are ceil(extent / stride) windows, and the odd element goes to the
+// end, as in TensorFlow. Every function here throws invalid_argument for operands that are not images, for channels
+// that do not agree, and for strides or dilations below 1.
 #pragma once
 
 #include <array>
@@ -11,12 +18,14 @@
 
 namespace pinion { inline namespace v0 {
 
+// Options of conv2d. Strides and dilations are {of height, of width}.
 struct conv2d_options {
   std::array<std::int64_t, 2> strides = {1, 1};
   pinion::padding padding = pinion::padding::valid;
   std::array<std::int64_t, 2> dilations = {1, 1};
   std::string_view name = {};
 };
+// Options of max_pool and avg_pool. Window and strides are {of height, of width}.
 struct pool_options {
   std::array<std::int64_t, 2> window = {2, 2};
   std::array<std::int64_t, 2> strides = {2, 2};
@@ -34,7 +43,8 @@ auto pool(A&& x, const pool_options& o, source_location where) {
 }
 }  // namespace dsl
 
-// images [n, h, w, in] and filters [p, q, in, out] -> [n, h', w', out]. float, double.
+// images [n, h, w, in] and filters [p, q, in, out] -> [n, h', w', out]: the sum over each window, and over the input
+// channels, of image times filter. Differentiable by both operands.
 template <dsl::graph_operand A, dsl::graph_operand F>
 auto conv2d(A&& images, F&& filters, const conv2d_options& options = {},
             source_location where = source_location::current()) {
@@ -46,7 +56,8 @@ auto conv2d(A&& images, F&& filters, const conv2d_options& options = {},
   return dsl::node_call<op::conv2d, T>(options.name, where, std::move(attrs), std::forward<A>(images),
                                        std::forward<F>(filters));
 }
-// The greatest element, or the mean, of each window of each channel.
+// The greatest element of each window, for each channel: [n, h, w, c] -> [n, h', w', c]. Padding does not count. In
+// avg_pool it is the mean of the elements of each window that lie inside the image.
 template <dsl::graph_operand A>
 auto max_pool(A&& images, const pool_options& options = {}, source_location where = source_location::current()) {
   return dsl::pool<op::max_pool>(std::forward<A>(images), options, where);

@@ -1,4 +1,4 @@
-// The windows of convolutions and poolings over images [n, height, width, channels].
+// The windows of a convolution or pooling over images [n, height, width, channels].
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace pinion { inline namespace v0 {
 
-// What lies around an image: `valid` nothing, so that windows lie inside; `same` as much that there are
-// ceil(extent / stride) windows, the odd element at the end. As in TensorFlow.
+// The padding of an image. `valid`: none, so windows lie inside the image. `same`: as much as makes ceil(extent /
+// stride) windows, with the odd element at the end. As in TensorFlow.
 enum class padding { valid, same };
 
 namespace op {
 
-// One axis of a window.
+// A window along one axis: its extent, stride and dilation.
 struct window_axis {
   std::int64_t extent = 1, stride = 1, dilation = 1;
-  bool same = false;  // padded so that there are as many windows as strides
+  bool same = false;  // padded to one window per stride
 
   std::int64_t reach() const { return (extent - 1) * dilation + 1; }
-  // How many windows an image of that extent has, and what is put before and after it.
+  // The number of windows over an image of that extent, and the padding before and after it.
   std::int64_t outputs(std::int64_t image) const;
   std::int64_t before(std::int64_t image) const { return around(image) / 2; }
   std::int64_t after(std::int64_t image) const { return around(image) - before(image); }
@@ -29,13 +29,14 @@ struct window_axis {
   std::int64_t around(std::int64_t image) const;
 };
 
-// Attributes "strides", "dilations" (of height and width; 1 where absent) and "padding" ("SAME" or "VALID").
+// A window of a node. Its attributes are "strides" and "dilations" (of height and width, by default 1) and "padding"
+// ("SAME" or "VALID"). Throws invalid_argument for others.
 struct window {
   window_axis height, width;
 
   window(const attributes& attrs, std::int64_t window_height, std::int64_t window_width);
 
-  // [n, height, width, channels] -> as many windows with `outputs` channels.
+  // The shape of the result over images [n, height, width, channels], with `outputs` channels.
   shape over(const shape& images, std::int64_t outputs) const;
 };
 

@@ -1,4 +1,4 @@
-// Walking a broadcast: the output's space cut into strips, along which every operand advances or stays.
+// Walking a broadcast: the output's space is cut into strips, along which each operand advances or stays.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,14 @@
 
 namespace pinion { inline namespace v0 {
 
-// Dimensions, outermost first, after neighbours that every operand walks alike were merged into one. strides[operand]
-// are in elements, 0 along an axis over which the operand is repeated. Row-major operands have stride 1 or 0 inside.
+// The dimensions of a broadcast, outermost first. Neighbours along which every operand moves alike are merged into one.
+// strides[operand] counts elements, and is 0 along an axis over which the operand is repeated; the innermost stride of
+// a row-major operand is 1 or 0.
 struct broadcast_walk {
   std::vector<std::int64_t> extents;
   std::vector<std::vector<std::int64_t>> strides;
 
-  // Requires: each operand's shape broadcasts to `space`.
+  // Makes the walk. Requires: each operand's shape broadcasts to `space`.
   broadcast_walk(const shape& space, const std::vector<shape>& operands) {
     const int rank = space.rank();
     std::vector<std::vector<std::int64_t>> full;
@@ -44,7 +45,7 @@ struct broadcast_walk {
     return n;
   }
   bool advances(std::size_t operand) const { return strides[operand].back() != 0; }
-  // Walks the strips in order: the element of each operand at which the present one starts.
+  // A position in the walk: the element of each operand at which the present strip starts. It visits strips in order.
   class strip_cursor {
    public:
     strip_cursor(const broadcast_walk& walk, std::int64_t row)

@@ -1,4 +1,5 @@
-// Elementwise kernels: a node's program, compiled if this binary holds its kernel, interpreted otherwise.
+// Elementwise kernels. They run a node's program compiled if this binary holds a kernel of it, and interpreted
+// otherwise.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,7 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Kernel of every elementwise op. The result takes the memory of an input that nobody else holds.
+// The kernel of every elementwise op. The result takes the memory of an input that nobody else holds.
 class map_kernel final : public kernel {
  public:
   explicit map_kernel(const kernel_setup& setup)
@@ -40,7 +41,7 @@ class map_kernel final : public kernel {
   task_services& services_;
 };
 
-// Kernel of MapGrad: all gradients in one pass, sums over broadcast axes folded in.
+// The kernel of MapGrad: it computes all gradients in one pass, sums over broadcast axes included.
 class map_gradient_kernel final : public kernel {
  public:
   explicit map_gradient_kernel(const kernel_setup& setup)

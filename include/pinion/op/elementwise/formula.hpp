@@ -11,7 +11,8 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// One node that computes a formula over outputs of one floating dtype, broadcast. `op` is the op the formula ends with.
+// Makes one node that computes a formula of outputs of one floating dtype, which broadcast. `op` is the last op of the
+// formula.
 template <class Formula, class... Output>
 output elementwise(gradient_context& g, std::string_view op, Formula formula, Output... inputs) {
   auto program = std::make_shared<scalar::program>();
@@ -22,7 +23,7 @@ output elementwise(gradient_context& g, std::string_view op, Formula formula, Ou
   return g.make(op, {inputs...}, {{"program", std::shared_ptr<const scalar::program>(program)}});
 }
 
-// A number in a formula, where an operator does not turn it into one: number(1, beside x).
+// A number in a formula, where no operator converts it: number(1, beside x).
 template <class Value>
 Value number(double n, Value beside) {
   return {beside.p, beside.p->emit_constant(n)};

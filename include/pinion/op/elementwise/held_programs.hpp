@@ -1,6 +1,5 @@
-// The elementwise programs of which pinion::compiled holds the kernels, so that no unit of a user compiles them: each
-// op alone, and the fusions that models are made of. The tables of the library and `held_by_library` follow from these
-// lists.
+// The elementwise programs whose kernels pinion::compiled holds, so that a user's units need not compile them: each op
+// alone, and the fusions that models use. The tables of the library and `held_by_library` follow from these lists.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@ namespace pinion { inline namespace v0 { namespace dsl {
 
 template <class P>
 struct holds {};
-// A list of programs. A compiler finds one among many bases at once.
+// A list of programs, as base classes: a compiler finds one of many bases at once.
 template <class... P>
 struct program_list : holds<P>... {};
 
@@ -58,7 +57,7 @@ constexpr auto list_single_ops() {
     return single_ops<T, f::of_number, f::of_two_numbers, f::comparing, dtypes>{};
 }
 
-// Fusions are written over an x that is a node's output and an n that is a number.
+// Fusions are written with x for a node's output and n for a number.
 template <class T>
 struct fusions {
   using x = number_argument;
@@ -146,7 +145,7 @@ struct fusions {
 
 }  // namespace detail
 
-// In the arithmetic of T; fusions in float and double.
+// The programs of single ops in the arithmetic of T; fusions exist in float and double.
 template <class T>
 using single_programs = typename decltype(detail::list_single_ops<T>())::type;
 template <class T>
@@ -154,7 +153,7 @@ using fused_programs = typename detail::fusions<T>::type;
 
 namespace detail {
 
-// Short names of the long lists: a compiler goes through all of a name whenever a template is asked for by it.
+// Short names for the long lists: a compiler reads all of a name each time a template is asked for by it.
 template <class T>
 struct library_singles : single_programs<T> {};
 template <class T>
@@ -172,8 +171,8 @@ constexpr bool is_held() {
 
 }  // namespace detail
 
-// Does pinion::compiled hold the kernels of this program? One that was compiled without optimization holds none, and
-// interprets it; in header-only mode there is none.
+// Tells whether pinion::compiled holds the kernels of a program. A library compiled without optimization holds none and
+// interprets programs; in header-only mode there is none.
 template <class P>
 inline constexpr bool held_by_library = false;
 #if !PINION_HEADER_ONLY

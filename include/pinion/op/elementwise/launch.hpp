@@ -1,4 +1,4 @@
-// One run of a scalar program over a broadcast space: where its operands lie, and how they are walked.
+// One run of a scalar program over a broadcast: the memory of its operands, and the walk over them.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +16,16 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// What is decided by the shapes of the operands alone, and kept while these stay the same. Inputs stand first, then
+// The part of a run that depends on the operands' shapes alone, kept while these stay the same. Inputs come first, then
 // results. Immutable.
 struct map_layout {
   std::vector<shape> inputs;
-  shape space;  // what all inputs broadcast to
+  shape space;  // the shape to which all inputs broadcast
   broadcast_walk walk;
   std::vector<std::size_t> element_sizes;  // of all operands
-  std::vector<scalar::sink> how;           // per result
+  std::vector<scalar::sink> how;           // for each result
 
-  // A result of the shape of the space is stored, a smaller one is summed over the axes it lacks.
+  // Makes the layout. A result of the shape of the space is stored; a smaller one is summed over the axes it lacks.
   map_layout(std::vector<shape> in, const shape& whole, const std::vector<shape>& results, const scalar::program& p)
       : inputs(std::move(in)), space(whole), walk(whole, joined(inputs, results)) {
     element_sizes.assign(inputs.size(), size_of(p.arithmetic));
@@ -43,7 +43,7 @@ struct map_layout {
     return std::equal(tensors.begin(), tensors.end(), inputs.begin(), inputs.end(),
                       [](const any_tensor& t, const shape& s) { return t.shape() == s; });
   }
-  // The space of some inputs; throws invalid_argument where they do not broadcast.
+  // The space of some inputs. Throws invalid_argument where they do not broadcast.
   static shape space_of(std::span<const any_tensor> tensors) {
     shape all{};
     for (const auto& t : tensors) {
@@ -88,7 +88,7 @@ inline std::vector<shape> shapes_of(std::span<const any_tensor> tensors) {
   return shapes;
 }
 
-// A run: a program, a layout, and the operands' memory. A value that refers to tensors of its step.
+// A run: a program, a layout, and the memory of the operands. A value; it refers to tensors of its step.
 class map_launch {
  public:
   map_launch(std::shared_ptr<const program_runner> program, std::shared_ptr<const map_layout> layout)
@@ -97,12 +97,12 @@ class map_launch {
   void operand(const any_tensor& t) { data_[operands_++] = t.byte_data(); }
   void unwanted_result() { data_[operands_++] = nullptr; }
 
-  // All of it in this thread: sums are then taken in one order.
+  // Runs it in this thread, so that sums are taken in one order.
   void run() const {
     for (std::size_t k = 0; k < layout_->how.size(); ++k) clear_sum(k);
     if (layout_->space.count() > 0) rows(0, items());
   }
-  // Split over the intra-op pool, in chunks that depend on the layout alone. Requires: no sums.
+  // Runs it split over the intra-op pool, in chunks that depend on the layout alone. Requires: no sums.
   void run_in_chunks(task_services& services) const {
     constexpr std::int64_t elements_a_chunk = 1 << 17;  // tens of microseconds: less is not worth a wake-up
     if (layout_->space.count() == 0) return;
@@ -112,7 +112,7 @@ class map_launch {
   }
 
  private:
-  // A single strip is split along itself: then items are its elements, otherwise its rows.
+  // True for a single strip, which is split along itself, so that items are elements; otherwise items are strips.
   bool one_row() const { return layout_->walk.outer() == 1; }
   std::int64_t items() const { return one_row() ? layout_->walk.inner() : layout_->walk.outer(); }
 
@@ -148,7 +148,7 @@ class map_launch {
       (*program_)(s);
     }
   }
-  // An input that stays along the strip, as the kernel wants it: `widest` times.
+  // An input that stays along the strip, repeated `widest` times as the kernel expects it.
   static const void* splat(std::byte* room, const std::byte* value, std::size_t element) {
     for (int i = 0; i < scalar::widest; ++i) std::memcpy(room + static_cast<std::size_t>(i) * element, value, element);
     return room;

@@ -1,4 +1,4 @@
-// Making elementwise nodes: absorption of temporaries, in the type and in the graph alike.
+// Making elementwise nodes. A temporary operand is absorbed in the type and in the graph alike.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ namespace pinion { inline namespace v0 { namespace dsl {
 template <class E>
 using program_of = typename expr_facts<std::remove_cvref_t<E>>::program;
 
-// How operand A stands in a program that computes in Arithmetic: absorbed if it is a temporary that joins and is small
-// enough, a leaf otherwise.
+// The form of operand A in a program that computes in Arithmetic: absorbed if it is a temporary of a type that joins
+// and is small enough, and a leaf otherwise.
 template <class A, class Arithmetic, bool Absorbs>
 constexpr auto stand() {
   if constexpr (scalar_operand<A>) {
@@ -48,7 +48,7 @@ constexpr auto stand() {
 template <class A, class Arithmetic, bool Absorbs = true>
 using stand_t = decltype(stand<A, Arithmetic, Absorbs>());
 
-// The program of a functor over operands. Beside a great functor there is no room for those of temporaries.
+// The program of a functor over operands. Where the functor is large, the operands' programs are not absorbed.
 template <class Functor, class Arithmetic, class Result, class... A>
 struct placed_operands {
   static constexpr bool absorbs = mapped<Functor, Arithmetic, Result, stand_t<A, Arithmetic>...>::extent.fits();
@@ -57,7 +57,7 @@ struct placed_operands {
 
 namespace detail {
 
-// An operand of an elementwise node: a number, or an expression, which may vanish into the node if its type joins.
+// An operand of an elementwise node: a number, or an expression, whose node may be absorbed if its type joins.
 struct map_part {
   scalar::operand<scalar::program> as = {scalar::operand<scalar::program>::leaf, {}, nullptr};
   any_expr value = {};
@@ -75,10 +75,10 @@ map_part part_of(const A& a, source_location where) {
             .joins = is_mapped<Stand>};
 }
 
-// A map_request names an elementwise node as its type describes it.
+// A request for an elementwise node, as its type describes it.
 struct map_request {
   std::string_view op, base_name;
-  std::string_view name;  // "" where none was given
+  std::string_view name;  // "" without one
   source_location where;
   const static_program& own;
 };
@@ -86,7 +86,7 @@ output make_map(graph& g, const map_request& request, std::span<const map_part> 
 
 }  // namespace detail
 
-// A node of op Op over the operands, computed in Arithmetic, with elements of Result.
+// Makes a node of op Op over the operands, computed in Arithmetic, with elements of Result.
 template <class Op, element Arithmetic, element Result, operand... A>
 auto map_call(std::string_view name, source_location where, A&&... operands) {
   using functor = typename Op::functor;
@@ -100,7 +100,7 @@ auto map_call(std::string_view name, source_location where, A&&... operands) {
   return expr<Result, P>(g, detail::make_map(g, {Op::name, Op::base_name, name, where, P::own}, parts));
 }
 
-// The element type that operands agree on; scalars take it on.
+// The element type on which operands agree; scalars convert to it.
 template <class... A>
 struct common {
   template <class X>
@@ -135,7 +135,7 @@ constexpr void check_operand() {
   }
 }
 
-// The arithmetic type of a logical op: that of the first operand that can be absorbed, else bool.
+// The arithmetic type of a logical op: that of the first operand that can be absorbed, and bool without one.
 template <class A>
 constexpr auto mask_arithmetic() {
   if constexpr (expression<A> && !std::is_lvalue_reference_v<A>) {
@@ -148,7 +148,7 @@ constexpr auto mask_arithmetic() {
   }
 }
 
-// An op that keeps the dtype of its operands.
+// Makes a node of an op that keeps the dtype of its operands.
 template <class Op, class... A>
 auto map_same(std::string_view name, source_location where, A&&... operands) {
   using T = common_value<A...>;
@@ -167,7 +167,7 @@ auto map_logic(std::string_view name, source_location where, A&& a, B&&... b) {
     return map_call<Op, arithmetic, bool>(name, where, std::forward<A>(a), std::forward<B>(b)...);
 }
 
-// A bool beside a bool expression, as a constant: programs have no literal masks.
+// Makes a constant of a bool beside a bool expression, since programs have no mask literals.
 template <class A>
 decltype(auto) as_mask(graph& g, source_location where, A&& a) {
   if constexpr (graph_operand<A>) {
@@ -188,11 +188,11 @@ auto map_masks(std::string_view name, source_location where, A&&... operands) {
     if constexpr (graph_operand<decltype(a)>)
       if (!where.known()) where = a.owner().peek(a.id()).where;
   };
-  (made_at(operands), ...);  // a constant has no inputs to stand by
+  (made_at(operands), ...);  // a constant has no input to take a line from
   return map_logic<Op>(name, where, as_mask(g, where, std::forward<A>(operands))...);
 }
 
-// The op that compares bools as another compares numbers.
+// The op on bools that corresponds to a comparison of numbers.
 template <class Op>
 struct of_masks_of {
   using type = void;

@@ -13,7 +13,7 @@
 
 namespace pinion { inline namespace v0 { namespace dsl { namespace detail {
 
-// May the node of a temporary vanish into its consumer? Nobody else uses it, and it was made under the same scopes.
+// Tells whether a consumer may absorb a temporary's node: it has no other consumer, and was made under the same scopes.
 inline bool can_absorb(const graph& g, const any_expr& e) {
   const node& n = g.peek(e.id());
   const scope_state& state = scope_state::current();

@@ -1,4 +1,4 @@
-// Elementwise ops: one definition for all of them, since the node's scalar program says what is computed.
+// Elementwise ops. All share one definition, since the scalar program of a node says what it computes.
 #pragma once
 
 #include <memory>
@@ -18,18 +18,18 @@ const scalar::program& program_of(const attributes& attrs);
 
 namespace detail {
 
-// Each instruction of the program once for each element.
+// Counts each instruction of the program once for each element.
 double program_work(const work_context& c);
 
 shape broadcast_of_inputs(const shape_context& c, int inputs);
 
-// Inputs are of the arithmetic type, or bool where the program takes a mask.
+// Checks the dtype of each input: the arithmetic dtype, or bool where the program takes a mask.
 void check_program_inputs(const shape_context& c, const scalar::program& p);
 
 }  // namespace detail
 
-// The gradient of elementwise nodes, of any order. Attribute "program": result k is the gradient of input k, summed
-// over the axes along which that input was broadcast. So outputs have the shapes of the first inputs.
+// The gradient of an elementwise node, of any order. Result k of attribute "program" is the gradient of input k, summed
+// over the axes along which that input was broadcast, so output k has the shape of input k.
 struct map_gradient {
   static constexpr std::string_view name = "MapGrad";
   static constexpr input_count inputs = by_program;
@@ -40,7 +40,7 @@ struct map_gradient {
   static void gradient(gradient_context& g);
 };
 
-// An elementwise node. Attribute "program", with one result; the node's name is that of its outermost op.
+// An elementwise node. Attribute "program" has one result; the node is named after the program's outermost op.
 struct any_map {
   static constexpr input_count inputs = by_program;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
@@ -54,25 +54,26 @@ struct map : any_map {};
 
 namespace detail {
 
-// The gradients of a node that computes p, given those of its results (absent: nothing depends on that one).
+// The gradients of a node that computes p, from the gradients of its results; an absent one means that nothing depends
+// on that result.
 void differentiate_program(gradient_context& g, const scalar::program& p,
                            const std::vector<std::optional<output>>& adjoints);
 
-// A cast between floating types is undone before the rest is differentiated.
+// Undoes a cast between floating dtypes before the rest is differentiated.
 output cast_back(gradient_context& g, dtype from, dtype to);
 
 }  // namespace detail
 
-// (condition, a, b) of texts, which no program computes: a where the condition holds, b elsewhere; all broadcast.
+// (condition, a, b) for texts, which no program computes: a where the condition holds, b elsewhere. All broadcast.
 struct select_text {
   static constexpr std::string_view name = "SelectText";
   static constexpr input_count inputs = 3;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::string}, .gpu = {}};
   static void infer(shape_context& c);
-  static void gradient(gradient_context&) {}  // nothing flows through text
+  static void gradient(gradient_context&) {}  // text has no gradient
 };
 
-// tag, functor, TensorFlow's op name, the name a node gets
+// The columns: tag, functor, TensorFlow's op name, base name of the nodes
 #define PINION_MAP_OPS(X)                                         \
   X(add, add, "Add", "add")                                       \
   X(bias_add, add, "BiasAdd", "BiasAdd")                          \
@@ -121,7 +122,7 @@ struct select_text {
   X(not_equal_masks, masks_differ, "NotEqual", "NotEqual")        \
   X(select_masks, selection_of_masks, "Select", "Select")
 
-// pn::op::add, ...: the tags that policies and place<> ask for.
+// The tags pn::op::add, ..., which policies and place<> use.
 #define PINION_MAP_TAG(tag, functor_name, op_name, base) \
   struct tag : map<scalar::functor::functor_name> {      \
     using functor = scalar::functor::functor_name;       \

@@ -82,14 +82,14 @@ PINION_DECL double any_map::work(const work_context& c) {
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
-// Nothing flows where a derivative is the constant 0: a step function, fused or not, is no way to an input.
+// True for a derivative that is the constant 0: no gradient passes through a step function, fused or not.
 inline bool is_zero(const scalar::program& p, std::size_t result) {
   const auto& in = p.code[p.results[result].value];
   return in.op == scalar::opcode::constant && p.constants[in.a].real == 0;
 }
 
-// One MapGrad node for all inputs: the derivative of a program is a program. It is the one of which the DSL has put a
-// kernel into this binary. False where it is too great for one node.
+// Makes one MapGrad node for all inputs, since the derivative of a program is a program. The DSL has put its kernel
+// into this binary. Returns false where the program is too large for one node.
 inline bool differentiate_at_once(gradient_context& g, const scalar::program& p, output adjoint) {
   auto derived = std::make_shared<scalar::program>(scalar::derive(p));
   if (!scalar::within(*derived)) return false;
@@ -102,9 +102,9 @@ inline bool differentiate_at_once(gradient_context& g, const scalar::program& p,
   return true;
 }
 
-// By those inputs alone whose gradients are wanted, in as many nodes as it takes. A node that leaves out inputs is
-// still as wide as before: each term has a factor of the shape of the whole, the adjoint of a result or that input
-// whose gradient it is.
+// Differentiates by those inputs alone whose gradients are wanted, in as many nodes as it takes. A node that leaves out
+// inputs still has the full shape: each term has a factor of that shape, the adjoint of a result or the input whose
+// gradient it is.
 inline void differentiate_in_parts(gradient_context& g, const scalar::program& p,
                                    const std::vector<std::optional<output>>& adjoints) {
   std::vector<output> inputs = g.node().inputs;
@@ -153,7 +153,7 @@ PINION_DECL void any_map::gradient(gradient_context& g) {
   scalar::program p = program_of(g.attrs());
   const dtype result = std::exchange(p.results[0].type, p.arithmetic);
   if (result == p.arithmetic) return detail::differentiate_program(g, p, {g.output_gradient(0)});
-  if (!is_floating(result) || !is_floating(p.arithmetic)) return;  // a step: nothing flows
+  if (!is_floating(result) || !is_floating(p.arithmetic)) return;  // a step function has no gradient
   detail::differentiate_program(g, p, {detail::cast_back(g, result, p.arithmetic)});
 }
 

@@ -9,12 +9,12 @@
 
 namespace pinion { inline namespace v0 { namespace dsl {
 
-// What stands at an operand of a mapped program: another node's output, or a scalar literal.
+// The operands of a mapped program: another node's output, of numbers or of masks, or a scalar literal.
 struct number_argument {};
 struct mask_argument {};
 struct literal_argument {};
 
-// Programs grow only inside one statement; past this, an operand becomes a leaf.
+// The limits of a program. Programs grow inside one statement only; past a limit, an operand becomes a leaf.
 inline constexpr int max_operations = 32, max_leaves = 12;
 inline constexpr std::size_t max_instructions = 128;
 using static_program = scalar::fixed_program<max_instructions>;
@@ -30,7 +30,7 @@ inline constexpr bool is_mapped<mapped<F, A, R, O...>> = true;
 
 namespace detail {
 
-// How much of a program there is: known of a composed one without composing it.
+// The size of a program, which is known of a composed one before it is composed.
 struct program_extent {
   int operations = 0, leaves = 0;
   std::size_t instructions = 0, literals = 0, constants = 0;
@@ -55,12 +55,12 @@ constexpr program_extent extent_of_operand() {
     return {.leaves = 1, .instructions = 1};
 }
 
-// A functor's own program. Recorded by the compiler and only there: C++ leaves the order of operands open, and a
-// functor run again at run time might write its program down in another one.
+// A functor's own program. Only the compiler records it: C++ leaves the order in which operands are evaluated open, so
+// the functor could record another program at run time.
 template <class Functor, class Arithmetic, class Result>
 inline constexpr static_program own_program = scalar::record<static_program, Functor>(dtype_of<Arithmetic>,
                                                                                       dtype_of<Result>);
-// A functor adds so much to its operands, in whose place its inputs stood.
+// The size that a functor adds to its operands, which take the place of its inputs.
 template <class Functor, class Arithmetic, class Result>
 inline constexpr program_extent own_extent = [] {
   constexpr const static_program& own = own_program<Functor, Arithmetic, Result>;
@@ -69,7 +69,7 @@ inline constexpr program_extent own_extent = [] {
                         .constants = own.constants.size()};
 }();
 
-// bool is not an arithmetic type of the machine: programs of nothing but masks are computed in bytes.
+// The type of the lanes. bool is no arithmetic type of the machine, so programs of masks alone are computed in bytes.
 template <class T>
 using lane_type = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 
@@ -99,14 +99,14 @@ struct mapped {
                 "make two functions of it, one applied to the other's result");
   static constexpr detail::program_extent extent =
       (detail::own_extent<Functor, Arithmetic, Result> + ... + detail::extent_of_operand<Operands>());
-  // Composed where a kernel is made of it.
+  // The composed program, needed where a kernel is made of it.
   static constexpr static_program recorded = scalar::compose(
       own, std::array<scalar::operand<static_program>, sizeof...(Operands)>{detail::as_operand<Operands>()...});
   static constexpr static_program executable = scalar::executable(recorded);
 };
 
-// The backward program of a mapped one; its kernel writes all gradients in one pass. One that does not fit here is made
-// when a graph is differentiated, and interpreted.
+// The backward program of a mapped one; its kernel computes all gradients in one pass. A backward program too large for
+// this type is made when a graph is differentiated, and is interpreted.
 template <class P>
 struct gradient_of {
   using arithmetic = typename P::arithmetic;
@@ -114,11 +114,11 @@ struct gradient_of {
   using result = arithmetic;
   static constexpr static_gradient executable =
       scalar::executable(scalar::derive(scalar::convert_program<static_gradient>(P::recorded)));
-  // clang unfolds no more than 256 instructions at once.
+  // True where a kernel can be compiled: clang unfolds at most 256 instructions at once.
   static constexpr bool is_compiled = executable.fits() && executable.code.size() <= 256;
 };
 
-// Is there a backward program, with a kernel of its own? Nothing flows through integers, nor through a cast here.
+// Tells whether a backward program has a kernel of its own. Integers have no gradient, and a cast has none here.
 template <class P>
 constexpr bool has_gradient_kernel() {
   using T = typename P::arithmetic;
@@ -128,8 +128,8 @@ constexpr bool has_gradient_kernel() {
     return false;
 }
 
-// Could this program be absorbed by a consumer that computes in `Arithmetic`? A cast ends a program. Bools and uint8
-// are computed in the same lanes, and are two types all the same.
+// Tells whether a consumer that computes in `Arithmetic` may absorb this program. A cast ends a program. bool and uint8
+// are two types, although they are computed in the same lanes.
 template <class P, class Arithmetic>
 inline constexpr bool joins = false;
 template <class F, class A, class R, class... O>

@@ -1,4 +1,4 @@
-// Which kernels of elementwise programs a unit compiles: those that the library does not hold, where it is optimized.
+// The kernels of elementwise programs that a unit compiles: those that the library does not hold, if it is optimized.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// How great the scalar program of one node may be.
+// The greatest size of the scalar program of one node.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
-// Kernels have room for so much, and no more.
+// Fails for a program that kernels have no room for.
 inline void check_program_size(const shape_context& c, const scalar::program& p) {
   constexpr scalar::program_bounds most{};
   if (!scalar::within(p))

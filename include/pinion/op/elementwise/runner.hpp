@@ -1,4 +1,4 @@
-// A program ready to run over strips of any length, by whichever back end this binary has for it.
+// A program ready to run over strips of any length, by the best back end that this binary has for it.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Immutable once made; shared by the launches of a kernel, and used by any thread. A compiled kernel takes whole
-// vectors: the elements that are left over at the end of a strip are computed in a padded copy, by the same
-// instructions, so that an element's result does not depend on where it stands.
+// Immutable once made; the launches of a kernel share it, in any thread. A compiled kernel works on whole vectors, so
+// the elements left over at the end of a strip are computed in a padded copy, by the same instructions: an element's
+// result does not depend on its position.
 class program_runner {
  public:
   enum back_end { any, interpreter_only };

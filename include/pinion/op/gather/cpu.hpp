@@ -1,4 +1,4 @@
-// Kernels of gather, whole or in parts, and of its opposite, which adds rows up.
+// Kernels of gather, whole or in parts, and of its gradient, which adds rows up.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// A tensor seen along an axis: [outer, rows, inner].
+// A tensor seen as [outer, rows, inner], where `rows` is one of its axes.
 struct rows_along {
   std::int64_t outer = 1, rows = 1, inner = 1;
 
@@ -70,7 +70,7 @@ inline add_row_function add_row_of(dtype type) {
   });
 }
 
-// Every thread owns a range of the result's rows and walks all indices, so rows are added in their order.
+// Adds rows. Every thread owns a range of the result's rows and reads all indices, so rows are added in their order.
 template <class Index>
 void run_scatter_dense(kernel_context& c, std::int64_t attribute, add_row_function add_row) {
   const any_tensor indices = c.input(0), rows = c.input(1);
@@ -100,19 +100,19 @@ void run_scatter_dense(kernel_context& c, std::int64_t attribute, add_row_functi
   });
 }
 
-// The part that holds a row: the last of those that begin at it or before and have any.
+// The part that holds a row: the last non-empty one that begins at it or before.
 inline std::size_t part_of(std::int64_t row, const integers& begins) {
   return static_cast<std::size_t>(std::upper_bound(begins.begin(), begins.end(), row) - begins.begin()) - 1;
 }
 
-// Part i has the rows from begins[i] up to begins[i + 1].
+// Splits indices by part; part i has the rows from begins[i] up to begins[i + 1].
 template <class Index>
 void run_partition_indices(kernel_context& c, const integers& begins) {
   const any_tensor indices = c.input(0);
   const auto* const index = indices.data<Index>();
   const std::int64_t n = indices.count();
   const std::size_t parts = begins.size() - 1;
-  std::vector<std::int64_t> filled(parts + 1);  // how many of a part; then how many of all parts before it
+  std::vector<std::int64_t> filled(parts + 1);  // sizes of the parts; then how many come before each
   for (std::int64_t i = 0; i < n; ++i) ++filled[part_of(checked_index(index, i, begins.back()), begins) + 1];
   std::vector<Index*> own;
   for (std::size_t p = 0; p < parts; ++p) {

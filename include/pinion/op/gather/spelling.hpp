@@ -1,4 +1,9 @@
-// Elements found by their indices.
+// Selecting parts of a tensor by index.
+//
+//   auto rows = pn::gather(table, ids);            // [v, d] and [n] -> [n, d]
+//   auto classes = pn::one_hot<float>(ids, 10);    // [n] -> [n, 10]
+//
+// Indices are int32 or int64 and not differentiable; params may have any dtype.
 #pragma once
 
 #include <string_view>
@@ -10,12 +15,13 @@
 
 namespace pinion { inline namespace v0 {
 
+// Options of gather.
 struct gather_options {
   std::int64_t axis = 0;
   std::string_view name = {};
 };
-// The parts of params at the indices along an axis: the indices' axes stand where that axis stood. Along axis 0 its
-// gradient is sparse.
+// The parts of params at the given indices along an axis. The result has the axes of the indices in place of that axis:
+// params [5, 3] and indices [2] -> [2, 3]. The gradient along axis 0 is sparse. An index outside fails the step.
 template <dsl::graph_operand P, dsl::graph_operand I>
 requires(!dsl::partitioned<P>)  // partitioned_variable.hpp has that
     auto gather(P&& params, I&& indices, const gather_options& options = {},
@@ -25,7 +31,8 @@ requires(!dsl::partitioned<P>)  // partitioned_variable.hpp has that
                                                       std::forward<P>(params), std::forward<I>(indices));
 }
 
-// 1 at the index, 0 elsewhere along a new last axis: indices [...] -> [..., depth]. An index outside gives only 0.
+// Encodes indices as rows: indices [...] -> [..., depth], with 1 at the index and 0 elsewhere. An index outside [0,
+// depth) yields a row of zeros.
 template <element T, dsl::graph_operand I>
 auto one_hot(I&& indices, std::int64_t depth, std::string_view name = {},
              source_location where = source_location::current()) {

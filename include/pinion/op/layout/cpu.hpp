@@ -1,4 +1,4 @@
-// Kernels of reshape, which shares memory, and transpose, which copies tile by tile.
+// Kernels of reshape, which shares memory, and of transpose, which copies in tiles.
 #pragma once
 
 #include <algorithm>
@@ -50,14 +50,14 @@ inline std::unique_ptr<kernel> make_kernel(squeeze, const kernel_setup& setup) {
 
 namespace detail {
 
-// A transposition as a walk over the result, outermost axis first; axes that stay neighbours are merged.
+// A transposition as a walk over the result, outermost axis first. Axes that stay neighbours are merged.
 struct transposition {
   struct axis {
     std::int64_t extent, from, to;  // strides in x and y, in elements
   };
   std::vector<axis> axes;
   axis along{1, 1, 1};   // the last axis of y
-  axis across{1, 0, 0};  // the axis along which x is contiguous, where that is another one
+  axis across{1, 0, 0};  // the axis along which x is contiguous, if another
 
   transposition(const shape& x, const integers& perm) {
     std::vector<std::int64_t> stride(perm.size() + 1, 1);
@@ -88,7 +88,7 @@ struct transposition {
   }
 };
 
-// One plane: in tiles, so that lines of both sides stay in the cache.
+// Transposes one plane in tiles, so that the lines of both sides stay in the cache.
 template <class Word>
 void transpose_plane(const Word* x, Word* y, const transposition::axis& across, const transposition::axis& along) {
   constexpr std::int64_t tile = 16;

@@ -1,4 +1,4 @@
-// The same elements under another shape, or in another order of axes.
+// Ops that keep the elements of a tensor, under another shape or in another order of axes.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -8,7 +8,8 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// A target shape, of which one extent may be -1, for that many elements (`unknown`: any). Fails where none fits.
+// The target shape, whose one -1 is replaced so that the number of elements agrees; `from` may be unknown. Throws
+// invalid_argument where none fits.
 shape reshaped(const shape& target, const shape& from);
 
 }  // namespace detail
@@ -17,7 +18,7 @@ struct layout_op {
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
 };
 
-// Attribute "shape", with at most one -1, which follows from the count.
+// x in the shape "shape", in which one -1 follows from the number of elements.
 struct reshape : layout_op {
   static constexpr std::string_view name = "Reshape";
   static constexpr input_count inputs = 1;
@@ -34,8 +35,8 @@ struct reshape_like : layout_op {
   static void gradient(gradient_context& g);
 };
 
-// (x, like) -> x, of which as many neighbouring axes as like has become one, from axis "axis" on; a negative one is
-// counted in the result. (x): all axes from there on become one. The axes that become one may be none: then it is new.
+// (x, like) -> x with as many neighbouring axes as `like` has merged into one, from axis "axis" on; a negative axis is
+// counted in the result. (x) merges all axes from there on. Merging no axes makes a new one.
 struct merge_axes : layout_op {
   static constexpr std::string_view name = "MergeAxes";
   static constexpr input_count inputs{1, 2};
@@ -45,7 +46,7 @@ struct merge_axes : layout_op {
   static void gradient(gradient_context& g);
 };
 
-// x with a new axis of extent 1 before axis "axis"; -1: behind the last.
+// x with a new axis of extent 1 before axis "axis"; -1 appends it.
 struct expand_dims : layout_op {
   static constexpr std::string_view name = "ExpandDims";
   static constexpr input_count inputs = 1;
@@ -54,7 +55,7 @@ struct expand_dims : layout_op {
   static void gradient(gradient_context& g);
 };
 
-// x without the axes "axes", which have extent 1; absent: without all that have.
+// x without the axes "axes", which have extent 1; without the attribute, all axes of extent 1 are dropped.
 struct squeeze : layout_op {
   static constexpr std::string_view name = "Squeeze";
   static constexpr input_count inputs = 1;
@@ -63,14 +64,14 @@ struct squeeze : layout_op {
   static void gradient(gradient_context& g);
 };
 
-// Axis i of the result is axis perm[i] of x. Attribute "perm"; absent: the axes in reverse.
+// x with its axes permuted: axis i of the result is axis perm[i] of x. Without attribute "perm" the axes are reversed.
 struct transpose {
   static constexpr std::string_view name = "Transpose";
   static constexpr input_count inputs = 1;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};
   static integers permutation(const attributes& attrs, int rank);
   static void infer(shape_context& c);
-  // Back by the inverse permutation.
+  // The gradient is transposed back, by the inverse permutation.
   static void gradient(gradient_context& g);
 
  private:

@@ -151,7 +151,7 @@ PINION_DECL int transpose::attrs_rank(const attributes& attrs) {
   return attrs.has("perm") ? static_cast<int>(attrs.get<integers>("perm").size()) : -1;
 }
 
-// The permutation of a tensor of that rank; fails unless every axis stands in it once.
+// The permutation for a tensor of that rank. Fails unless every axis occurs in it once.
 PINION_DECL integers transpose::permutation(const attributes& attrs, int rank) {
   integers perm(static_cast<std::size_t>(rank));
   for (int i = 0; i < rank; ++i) perm[static_cast<std::size_t>(i)] = rank - 1 - i;

@@ -1,4 +1,4 @@
-// The matmul kernel.
+// The kernel of matmul.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ class matmul_kernel final : public kernel {
       : ta_(setup.attrs().get_or("transpose_a", false)),
         tb_(setup.attrs().get_or("transpose_b", false)),
         services_(setup.services) {}
-  // As far as the last run showed: handing a product of tens of microseconds to another thread, which may have to wake,
+  // The guess of the last run: to hand a product of tens of microseconds to another thread, which may have to wake,
   // costs as much as it saves.
   bool expensive() const override { return expensive_.load(std::memory_order_relaxed); }
 
@@ -41,8 +41,8 @@ class matmul_kernel final : public kernel {
   }
 
  private:
-  // Large products are cut into blocks of rows. The cut depends on the shape alone, so that the bits do not depend on
-  // how many threads there are.
+  // Cuts a large product into blocks of rows. The cut depends on the shape alone, so that the bits of the result do not
+  // depend on the number of threads.
   template <class T>
   static void in_row_blocks(const product<T>& p, task_services& services) {
     constexpr std::int64_t operations_a_block = std::int64_t{1} << 26;

@@ -1,4 +1,4 @@
-// C = op(A) op(B) through a well-kept library: oneDNN for float, a CBLAS for double, a plain loop for the rest.
+// C = op(A) op(B): by oneDNN for float, by a CBLAS for double, and by a plain loop for the rest.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ extern "C" void omp_set_num_threads(int);
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Row-major [m, k] x [k, n]; `a` is stored [k, m] when transposed, `b` [n, k].
+// A row-major product [m, k] x [k, n]. `a` is stored as [k, m] when it is transposed, `b` as [n, k].
 template <class T>
 struct product {
   const T* a;
@@ -35,8 +35,8 @@ struct product {
 
 namespace detail {
 
-// Libraries are called single-threaded: their own pools would multiply with ours. OpenMP's setting belongs to the
-// calling thread, which may be the user's, so it is put back.
+// Makes a library run single-threaded while it lives, since a pool of its own would compete with ours. OpenMP's setting
+// belongs to the calling thread, which may be the user's, so the destructor restores it.
 class one_openmp_thread {
 #if PINION_HAS_GOMP
  public:
@@ -55,7 +55,7 @@ class one_openmp_thread {
 #endif
 };
 
-// The stand-in where no library was configured, and for integers: i-k-j order, so that the inner loop is contiguous.
+// The fallback without a library, and for integers: in i-k-j order, so that the inner loop is contiguous.
 template <class T>
 void plain_gemm(const product<T>& p) {
   std::vector<T> row(static_cast<std::size_t>(p.n));
@@ -75,7 +75,7 @@ void plain_gemm(const product<T>& p) {
 
 }  // namespace detail
 
-// Empty inner dimensions give zeros. The same operands give the same bits, whatever thread calls.
+// Computes a product. An empty inner dimension yields zeros. The same operands yield the same bits in any thread.
 template <class T>
 void gemm(const product<T>& p) {
   if (p.m == 0 || p.n == 0) return;
@@ -104,8 +104,8 @@ void gemm(const product<T>& p) {
   detail::plain_gemm(p);
 }
 
-// The first product of floats makes oneDNN compile its kernels for all of them, which takes tens of milliseconds; the
-// first narrow one, those for few columns. This has both made.
+// Makes oneDNN compile its float kernels ahead, which the first product would otherwise wait for, tens of milliseconds;
+// the first product with few columns compiles others. This runs one of each.
 inline void start_products() {
 #if PINION_HAS_ONEDNN
   constexpr std::int64_t side = 16;

@@ -1,4 +1,4 @@
-// Matrix product of two matrices, either of them transposed on the way.
+// The product of two matrices, each of which may be transposed first.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -13,7 +13,7 @@ struct matmul {
   static constexpr kernel_set kernels{.cpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64},
                                       .gpu = dtypes::floating};
   static void infer(shape_context& c);
-  // A multiplication and an addition for each of m x k x n.
+  // Counts a multiplication and an addition for each of m x k x n.
   static double work(const work_context& c);
   // C = op(A) op(B): dA = dC op(B)^T and dB = op(A)^T dC, transposed once more where the operand was.
   static void gradient(gradient_context& g);

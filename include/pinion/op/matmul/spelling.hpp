@@ -1,4 +1,7 @@
-// Matrix products.
+// The matrix product.
+//
+//   auto h = pn::matmul(x, w);                            // [m, k] x [k, n] -> [m, n]
+//   auto g = pn::matmul(x, dy, {.transpose_a = true});    // [m, k], [m, n] -> [k, n]
 #pragma once
 
 #include <string_view>
@@ -9,13 +12,16 @@
 
 namespace pinion { inline namespace v0 {
 
+// Options of matmul: the operands to transpose first.
 struct matmul_options {
   bool transpose_a = false;
   bool transpose_b = false;
   std::string_view name = {};
 };
 
-// [m, k] x [k, n] -> [m, n], operands transposed first where asked. float, double, int32, int64.
+// The product of two matrices, [m, k] x [k, n] -> [m, n], of float, double, int32 or int64. Throws invalid_argument
+// where an operand is no matrix, and where the inner extents differ. Differentiable by both operands where they are
+// float or double.
 template <dsl::graph_operand A, dsl::graph_operand B>
 auto matmul(A&& a, B&& b, const matmul_options& options = {}, source_location where = source_location::current()) {
   using T = dsl::value_of<A>;

@@ -17,7 +17,7 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// The last extent and the product of those before.
+// A tensor seen as a matrix: its last extent, and the product of those before.
 struct matrix_view {
   std::int64_t rows = 1, columns = 1;
   explicit matrix_view(const shape& s, int first_column = -1) {
@@ -77,7 +77,8 @@ void run_cross_entropy(kernel_context& c) {
   });
 }
 
-// Labels [first, last) as positions in a row.
+// Writes labels [first, last) to `checked`, as positions in a row. Throws invalid_argument for one outside [0,
+// classes).
 template <class Label>
 void check_labels(const Label* labels, std::int64_t first, std::int64_t last, std::int64_t classes,
                   std::int64_t* checked) {
@@ -113,7 +114,7 @@ void run_sparse_cross_entropy(kernel_context& c) {
   });
 }
 
-// TensorFlow's rule, to the letter: it stops counting, and meeting what is not finite, once k are greater.
+// TensorFlow's rule, exactly: reading stops once k predictions are greater, so a value after that may be non-finite.
 template <class T>
 bool among_top(const T* x, std::int64_t classes, std::int64_t target, std::int64_t k) {
   if (target < 0 || target >= classes || !std::isfinite(x[target])) return false;
@@ -139,7 +140,7 @@ void run_in_top_k(kernel_context& c, std::int64_t k) {
   });
 }
 
-// Calls f.operator()<T, Index>() for a floating dtype and an integer one.
+// Calls f.operator()<T, Index>() with the types of a floating dtype and an integer one.
 template <class F>
 decltype(auto) visit_indexed(dtype value, dtype index, F&& f) {
   return visit_floating(value, [&]<class T>() {

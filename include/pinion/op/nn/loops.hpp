@@ -1,8 +1,8 @@
-// The inner loops of softmax and the cross entropies: each row is read while it is in the cache, vectors along it.
+// The inner loops of softmax and the cross entropies: each row is handled while it is in the cache, vectors along it.
 //
-// Rows need not fill vectors. A load may reach into the rows behind, and a store may write rubbish there: rows are done
-// in order, so what is behind is written again. Neither leaves the block of rows that one thread works on, and results
-// are never put in the place of operands.
+// A row need not fill whole vectors. A load may read the rows behind it, and a store may overwrite their beginning;
+// rows are handled in order, so these elements are written again. Neither leaves the block of rows that one thread
+// works on, and results never take the place of operands.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ PINION_VECTOR void store_some(V x, typename V::value_type* p, std::int64_t n, st
     x.store(p, static_cast<int>(n));
 }
 
-// The first n lanes; 0 in the others.
+// The first n lanes of x, with 0 in the others.
 template <class V>
 PINION_VECTOR V only_first(V x, std::int64_t n) {
   using T = typename V::value_type;
   return n >= V::lanes ? x : select(first_lanes<V>(n), x, V(T(0)));
 }
 
-// e = exp(x - shift), stored unless e is null; returns their sum. Of all rows in this file, n elements are the row's
-// and `room` may be touched.
+// Stores e = exp(x - shift), unless e is null, and returns the sum of e. In all functions of this file that handle a
+// row, the row has n elements, and `room` elements may be touched.
 template <class V>
 PINION_VECTOR auto exp_row(const typename V::value_type* x, typename V::value_type* e, typename V::value_type shift,
                            std::int64_t n, std::int64_t room) {
@@ -53,7 +53,7 @@ PINION_VECTOR auto log_of(typename V::value_type x) {
   return log(V(x))[0];
 }
 
-// Each body below works on `rows` rows of n classes.
+// The structs below each handle `rows` rows of n classes.
 template <class T>
 struct softmax_rows {
   template <class Isa>
@@ -81,7 +81,7 @@ struct log_softmax_rows {
   }
 };
 
-// loss = log(sum) - (x[label] - max); backprop = softmax - [label], unless null.
+// loss = log(sum) - (x[label] - max), and unless it is null, backprop = softmax - [label].
 template <class T>
 struct sparse_cross_entropy_rows {
   template <class Isa>
@@ -100,7 +100,7 @@ struct sparse_cross_entropy_rows {
   }
 };
 
-// loss = sum(label (log(sum) - (x - max))); backprop = softmax - label, unless null.
+// loss = sum(label (log(sum) - (x - max))), and unless it is null, backprop = softmax - label.
 template <class T>
 struct cross_entropy_rows {
   template <class Isa>

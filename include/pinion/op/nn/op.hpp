@@ -1,4 +1,4 @@
-// Classification: softmax, cross entropies with logits, and whether a target is among the top k.
+// Ops of classification: softmax, cross entropies with logits, and whether a target is among the top k.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -12,10 +12,10 @@ void expect_floating(const shape_context& c, int i, std::string_view what);
 
 void expect_index(const shape_context& c, int i, std::string_view what);
 
-// Extent `axis` of input i, where its rank is known.
+// Extent `axis` of input i; unknown where its rank is not known.
 std::int64_t extent_of(const shape_context& c, int i, int axis);
 
-// The number of rows of two inputs, which must agree where both are known.
+// The number of rows that two inputs have in common. Fails where both are known and differ.
 std::int64_t common_rows(const shape_context& c, int a, int b);
 
 void infer_softmax(shape_context& c);
@@ -29,7 +29,7 @@ struct softmax_like {
   static constexpr input_count inputs = 1;
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static void infer(shape_context& c);
-  // A maximum, a difference, an exponential, a sum and a quotient.
+  // Counts a maximum, a difference, an exponential, a sum and a quotient per element.
   static double work(const work_context& c);
 };
 
@@ -60,14 +60,14 @@ namespace detail {
 
 output sum_of(gradient_context& g, output a, output b);
 
-// The gradient of a cross entropy by its logits: that of the loss is output 1, times the loss's gradient in each row;
-// that of output 1 itself, softmax(logits) - labels, is (dy - sum(dy p)) p with p = softmax(logits).
+// The gradient of a cross entropy by its logits. That of the loss is output 1 times the loss's gradient in each row.
+// That of output 1 itself, softmax(logits) - labels, is (dy - sum(dy p)) p with p = softmax(logits).
 output gradient_by_logits(gradient_context& g);
 
 }  // namespace detail
 
 // (labels, logits), both [n, c] -> the loss [n] of each row, -sum(labels log_softmax(logits)), and its gradient by the
-// logits, softmax(logits) - labels. A label 0 counts nothing, whatever its logit.
+// logits, softmax(logits) - labels. A label of 0 contributes 0, even where its logit is infinite.
 struct softmax_cross_entropy {
   static constexpr std::string_view name = "SoftmaxCrossEntropyWithLogits";
   static constexpr input_count inputs = 2;
@@ -76,7 +76,7 @@ struct softmax_cross_entropy {
   static void gradient(gradient_context& g);
 };
 
-// (labels int32 or int64 [n], logits [n, c]) -> as above, where row i has all its weight on class labels[i]. A label
+// (labels int32 or int64 [n], logits [n, c]) -> the same for a label of weight 1 at class labels[i] of row i. A label
 // outside [0, c) fails the step.
 struct sparse_softmax_cross_entropy {
   static constexpr std::string_view name = "SparseSoftmaxCrossEntropyWithLogits";
@@ -86,9 +86,9 @@ struct sparse_softmax_cross_entropy {
   static void gradient(gradient_context& g);
 };
 
-// (predictions [n, c], targets int32 or int64 [n]) -> is the target's prediction among the greatest k of its row? Only
-// strictly greater ones come before it. False if the target is no class, or a prediction met is not finite. bool; its
-// kernel is therefore declared for bool. Attribute "k".
+// (predictions [n, c], targets int32 or int64 [n]) -> bool [n]: whether fewer than "k" predictions of the row are
+// strictly greater than that of the target. False where the target is no class, or where a prediction read is not
+// finite. The kernel is declared for bool, the dtype of output 0.
 struct in_top_k {
   static constexpr std::string_view name = "InTopK";
   static constexpr input_count inputs = 2;

@@ -1,4 +1,11 @@
-// What neural networks are made of: losses, class scores, biases, dropout.
+// Functions of neural networks: softmax, losses, biases, dropout. Logits are float or double.
+//
+//   auto losses = pn::sparse_softmax_cross_entropy_with_logits(labels, logits);    // [n], [n, c] -> [n]
+//   auto loss = pn::reduce_mean(losses);
+//   auto accuracy = pn::reduce_mean(pn::cast<float>(pn::in_top_k(logits, labels)));
+//
+// Softmax and the cross entropies subtract the maximum of each row first, so they do not overflow. The functions are
+// differentiable by logits, x and bias, not by labels that are class numbers; in_top_k has no gradient.
 #pragma once
 
 #include <string_view>
@@ -15,7 +22,7 @@
 namespace pinion { inline namespace v0 {
 
 namespace dsl {
-// Along the last axis: e^x / sum(e^x), and its logarithm.
+// softmax is e^x / sum(e^x) along the last axis, and log_softmax its logarithm. The result has the operand's shape.
 template <graph_operand A>
 auto softmax(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
   return node_call<op::softmax, value_of<A>>(name, where, {}, std::forward<A>(x));
@@ -28,7 +35,8 @@ auto log_softmax(A&& x, std::string_view name = {}, source_location where = sour
 PINION_AS_OBJECT(softmax)
 PINION_AS_OBJECT(log_softmax)
 
-// Labels [n, c] as distributions, logits [n, c] -> the loss of each row, [n].
+// The cross entropy of each row, -sum(labels log softmax(logits)). Labels [n, c] are distributions, logits are [n, c],
+// and the result is [n]. Throws invalid_argument where the shapes do not agree.
 template <dsl::graph_operand L, dsl::graph_operand A>
 auto softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::string_view name = {},
                                        source_location where = source_location::current()) {
@@ -37,7 +45,8 @@ auto softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::string_view 
   return dsl::node_call<op::softmax_cross_entropy, dsl::value_of<A>>(name, where, {}, std::forward<L>(labels),
                                                                      std::forward<A>(logits));
 }
-// Labels [n] as class numbers, int32 or int64.
+// The cross entropy of each row for labels that are class numbers, int32 or int64: labels [n], logits [n, c] -> [n]. A
+// label outside [0, c) fails the step.
 template <dsl::graph_operand L, dsl::graph_operand A>
 auto sparse_softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::string_view name = {},
                                               source_location where = source_location::current()) {
@@ -46,7 +55,8 @@ auto sparse_softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::strin
   return dsl::node_call<op::sparse_softmax_cross_entropy, dsl::value_of<A>>(name, where, {}, std::forward<L>(labels),
                                                                             std::forward<A>(logits));
 }
-// Is the target among the k greatest predictions of its row? [n, c] and [n] -> bool [n].
+// Tells for each row whether its target is among the k greatest predictions: [n, c] and [n] -> bool [n]. False where
+// the target is no class of the row.
 template <dsl::graph_operand A, dsl::graph_operand L>
 auto in_top_k(A&& predictions, L&& targets, std::int64_t k = 1, std::string_view name = {},
               source_location where = source_location::current()) {
@@ -54,7 +64,8 @@ auto in_top_k(A&& predictions, L&& targets, std::int64_t k = 1, std::string_view
                                             std::forward<L>(targets));
 }
 
-// x [..., c] + bias [c]; fused like any addition.
+// The sum of x [..., c] and a bias [c], which fuses like any addition. Throws invalid_argument for a bias that is no
+// vector.
 template <dsl::graph_operand A, dsl::graph_operand B>
 auto bias_add(A&& x, B&& bias, std::string_view name = {}, source_location where = source_location::current()) {
   const shape extent = bias.shape();
@@ -64,13 +75,15 @@ auto bias_add(A&& x, B&& bias, std::string_view name = {}, source_location where
   return dsl::map_same<op::bias_add>(name, where, std::forward<A>(x), std::forward<B>(bias));
 }
 
+// Options of dropout.
 struct dropout_options {
-  double rate = .5;       // of the elements that become 0, in [0, 1)
+  double rate = .5;       // probability of an element to become 0, in [0, 1)
   std::int64_t seed = 0;  // 0: another one in each session
   std::string_view name = "dropout";
 };
-// Each element is 0 with probability `rate`, and divided by 1 - rate otherwise, so that sums keep their mean. (Hinton
-// et al. 2012, in the form of Srivastava et al. 2014 that leaves prediction as it is.) Other elements in each run.
+// Sets each element to 0 with probability `rate`, and divides it by 1 - rate otherwise, so that the expected sum stays
+// the same. Each run draws anew. float, double. Throws invalid_argument for a rate outside [0, 1). Sources: Hinton et
+// al. 2012; Srivastava et al. 2014, whose form leaves prediction unchanged.
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dropout(A&& x, const dropout_options& options = {},
                                source_location where = source_location::current()) {

@@ -1,4 +1,4 @@
-// Kernels of queues. Those that wait hold no thread: they end when the queue calls them back.
+// Kernels of queues. A kernel that waits holds no thread: it ends when the queue calls back.
 #pragma once
 
 #include <cstring>
@@ -24,7 +24,7 @@ inline std::shared_ptr<queue_state> queue_of(const kernel_setup& setup) {
   return find_queue(setup.services, setup.referenced(0));
 }
 
-// What an element's component must look like, which the shape function may not have known.
+// Checks a component against its shape in the queue, which the shape function may not have known.
 inline void expect_component(const queue_state& q, std::size_t i, const shape& given, const shape& wanted) {
   if (!fits(given, wanted))
     throw error(errc::invalid_argument, "component " + std::to_string(i) + " of " + q.kind() + " '" + q.name() +
@@ -37,7 +37,7 @@ inline queue_element element_of(const queue_state& q, std::span<const any_tensor
   return {components.begin(), components.end()};
 }
 
-// Slice k along the first dimension, in memory of its own: what waits keeps no batch alive.
+// Slice k along the first axis, in memory of its own, so that a waiting element does not keep its batch alive.
 inline any_tensor slice_to_keep(const any_tensor& all, std::int64_t k) {
   any_tensor one(all.dtype(), shape(all.shape().dims().subspan(1)));
   visit_element(all.dtype(), [&]<class Element>() {
@@ -65,7 +65,7 @@ inline std::vector<queue_element> elements_of(const queue_state& q, std::span<co
   return all;
 }
 
-// The smallest shape that holds component i of every element.
+// The smallest shape that holds component i of each element.
 inline shape common_extent(const std::vector<queue_element>& all, std::size_t i, const shape& declared) {
   if (all.empty()) {
     shape none = declared;
@@ -78,7 +78,7 @@ inline shape common_extent(const std::vector<queue_element>& all, std::size_t i,
   return most;
 }
 
-// Component i of some elements, stacked; smaller ones are filled up with zeros.
+// Component i of some elements, stacked; smaller ones are padded with zeros.
 inline any_tensor batch_of(kernel_context& c, const queue_components& components, const std::vector<queue_element>& all,
                            std::size_t i) {
   const shape each = common_extent(all, i, components.shapes[i]);
@@ -104,7 +104,7 @@ inline std::unique_ptr<kernel> make_batch_kernel(const kernel_setup& setup, bool
       if (failed) return done(failed);
       try {
         for (std::size_t i = 0; i < c.outputs.size(); ++i) c.outputs[i] = batch_of(c, q->components(), all, i);
-      } catch (...) {  // this is the thread of somebody else
+      } catch (...) {  // another call's thread: nothing may escape
         const error e = current_error();
         return done(&e);
       }

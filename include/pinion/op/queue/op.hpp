@@ -1,5 +1,5 @@
-// Queues: elements that wait between steps, in the task that holds the queue. Rules and names: TensorFlow 1.15,
-// queue_base.cc and its kinds; but a dequeue of many that is cancelled gives back what it had collected.
+// Queues: elements that wait between steps, in the task that holds the queue. Rules and names are those of TensorFlow
+// 1.15, queue_base.cc and its kinds, except that a cancelled dequeue of many gives back the elements it had collected.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -17,10 +17,11 @@ queue_components queue_at_input(const shape_context& c);
 
 void expect_components(const shape_context& c, const queue_components& all);
 
-// A shape with one dimension more in front.
+// A shape with one more axis in front.
 shape stacked(std::int64_t n, const shape& s);
 
-// The smallest shape that admits both; shapes of batches of a padding queue are not known before.
+// Declares the outputs of a batch of n elements: each component with n in front. Fails for components of unknown shape,
+// unless the queue pads them.
 void infer_batch(shape_context& c, std::int64_t n);
 
 std::int64_t expect_count(const shape_context& c);
@@ -39,21 +40,21 @@ struct queue {
   static void gradient(gradient_context&) {}
 };
 
-// First in, first out.
+// Yields its elements in the order in which they came.
 struct fifo_queue : queue<fifo_queue> {
   static constexpr std::string_view name = "FIFOQueueV2";
 };
-// Any of more than "min_after_dequeue" elements; of all, once closed. "seed" 0: others in each process.
+// Yields a random element, of more than "min_after_dequeue" until it is closed. "seed" 0: another one in each process.
 struct random_shuffle_queue : queue<random_shuffle_queue> {
   static constexpr std::string_view name = "RandomShuffleQueueV2";
   static void infer(shape_context& c);
 };
-// First in, first out; components of shapes with unknown dimensions, which batches fill up with zeros.
+// Yields its elements in order. Shapes of components may have unknown extents; batches are padded with zeros.
 struct padding_fifo_queue : queue<padding_fifo_queue> {
   static constexpr std::string_view name = "PaddingFIFOQueueV2";
   static void infer(shape_context& c);
 };
-// Smallest first component first; of equals the one that came first.
+// Yields the element with the smallest first component; of equal ones, the one that came first.
 struct priority_queue : queue<priority_queue> {
   static constexpr std::string_view name = "PriorityQueueV2";
   static void infer(shape_context& c);
@@ -72,31 +73,31 @@ struct queue_op {
   static void gradient(gradient_context&) {}
 };
 
-// Inputs: an element's components. Waits for room.
+// Puts one element, whose components are the inputs. Waits for room.
 struct queue_enqueue : queue_op<queue_enqueue> {
   static constexpr std::string_view name = "QueueEnqueueV2";
   static constexpr input_count inputs = at_least(2);
   static void infer(shape_context& c);
 };
-// The same with one dimension more in front: an element a slice, each as room appears.
+// Puts the slices of the inputs along their first axis as elements, each as room appears.
 struct queue_enqueue_many : queue_op<queue_enqueue_many> {
   static constexpr std::string_view name = "QueueEnqueueManyV2";
   static constexpr input_count inputs = at_least(2);
   static void infer(shape_context& c);
 };
-// One element. Waits until there is one.
+// Takes one element. Waits until there is one.
 struct queue_dequeue : queue_op<queue_dequeue> {
   static constexpr std::string_view name = "QueueDequeueV2";
   static constexpr kernel_set kernels{.cpu = dtypes::all};
   static void infer(shape_context& c);
 };
-// "n" elements, stacked. Collects them as they come.
+// Takes "n" elements, stacked, and collects them as they come.
 struct queue_dequeue_many : queue_op<queue_dequeue_many> {
   static constexpr std::string_view name = "QueueDequeueManyV2";
   static constexpr kernel_set kernels{.cpu = dtypes::all};
   static void infer(shape_context& c);
 };
-// The same, but of a closed queue what is left.
+// Takes "n" elements, stacked; a closed queue yields those left.
 struct queue_dequeue_up_to : queue_op<queue_dequeue_up_to> {
   static constexpr std::string_view name = "QueueDequeueUpToV2";
   static constexpr kernel_set kernels{.cpu = dtypes::all};
@@ -112,7 +113,7 @@ struct queue_is_closed : queue_op<queue_is_closed> {
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::boolean}};
   static void infer(shape_context& c);
 };
-// Behind the enqueues that wait; with "cancel_pending_enqueues" at once, and those fail.
+// Closes the queue after the enqueues that wait; with "cancel_pending_enqueues" at once, and those fail.
 struct queue_close : queue_op<queue_close> {
   static constexpr std::string_view name = "QueueCloseV2";
   static void infer(shape_context& c);

@@ -1,4 +1,4 @@
-// One of several queues, chosen anew in each step.
+// One of several queues, which a value chooses in each step.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@
 namespace pinion { inline namespace v0 {
 
 namespace dsl {
-// A number below `count`; another one fails the step.
+// The index, checked to be below `count`; any other value fails the step.
 expr<std::int32_t> checked_choice(const expr<std::int32_t>& index, std::size_t count, source_location where);
 expr<bool> is_choice(const expr<std::int32_t>& index, std::size_t number);
 }  // namespace dsl
 
-// Of some queues of elements of the same dtypes the one whose number a value of the step says. What is asked of it is
-// done with that queue alone, when the step runs; rules are those of queue. A value. Made by queue_from_list.
+// The queue that a value of the step chooses among queues of the same element dtypes. An operation on it runs on the
+// chosen queue alone, by the rules of queue. A value; queue_from_list makes it.
 template <element... T>
 class chosen_queue {
  public:
@@ -63,12 +63,12 @@ class chosen_queue {
   }
 
  private:
-  // A choice of two where the queues are, whose second branch is that among the rest.
+  // A cond on the device of the queues: one branch uses the first queue, the other chooses among the rest.
   template <class Use>
   auto choose(source_location where, const Use& use) const {
     const called_from line(where);
     std::optional<colocate_with> near;
-    if (&default_graph() == &queues_[0].owner()) near.emplace(queues_[0]);  // a body is where its node is
+    if (&default_graph() == &queues_[0].owner()) near.emplace(queues_[0]);  // a body runs where its node is
     return among(use, 0);
   }
   template <class Use>
@@ -83,8 +83,9 @@ class chosen_queue {
   expr<std::int32_t> index_;
 };
 
-// tf.QueueBase.from_list: auto q = queue_from_list(index, {a, b}), or a vector where they are of several kinds. The
-// queues live in one task, or the step cannot be placed. An index that no queue has fails the step: invalid_argument.
+// Chooses a queue by index, as tf.QueueBase.from_list: auto q = queue_from_list(index, {a, b}), or a vector where the
+// queues are of several kinds. The queues live in one task; otherwise the step cannot be placed. An index that no queue
+// has fails the step with invalid_argument.
 template <element T, element... More>
 chosen_queue<T, More...> queue_from_list(const expr<std::int32_t>& index, std::vector<queue<T, More...>> queues,
                                          source_location where = source_location::current()) {

@@ -1,4 +1,12 @@
-// Queues in a graph: elements that one step puts and another takes, in the task that holds the queue.
+// Queues in a graph: one step puts elements in, another takes them out. The task that runs the queue's node holds the
+// elements.
+//
+//   pn::fifo_queue<float, int> q({.capacity = 10, .shapes = {{784}, {}}});
+//   auto put = q.enqueue(image, label);
+//   auto [images, labels] = q.dequeue_many(32);
+//
+// An op on a queue runs in the task that holds it. One that has to wait holds no thread. It ends when there is room or
+// an element for it, when the queue was closed and holds too few elements, or when its step or session is cancelled.
 #pragma once
 
 #include <concepts>
@@ -19,7 +27,7 @@ namespace pinion { inline namespace v0 {
 namespace dsl {
 template <class...>
 inline constexpr bool never = false;
-// What the compiler says of a queue that is made in the middle of an expression.
+// The compile-time error for a queue that is made in the middle of an expression.
 template <class... Call>
 constexpr void refuse_temporary_queue() {
   static_assert(
@@ -27,7 +35,8 @@ constexpr void refuse_temporary_queue() {
       "a queue made as an operand could never be reached again: store it first, auto q = pn::fifo_queue(...)");
 }
 
-// An argument for a component of dtype T: an expression, variable, host tensor or scalar. Refers to it during a call.
+// The argument for one component, of dtype T: an expression, variable, host tensor or scalar. Refers to that argument,
+// so it is valid during the call only.
 template <element T>
 class component {
  public:
@@ -51,23 +60,25 @@ constexpr void refuse_component_count() {
 }  // namespace dsl
 
 namespace dsl {
-// The components of a queue, with shapes given for all or for none.
+// The components of a queue. `shapes` is empty or has one shape for each. Throws invalid_argument otherwise.
 op::queue_components components_of(std::initializer_list<dtype> types, const std::vector<shape>& shapes);
-// Shapes given for all components but the priority, or for none.
+// The shapes of a priority queue: that of the priority, then those given, or any() where none is given.
 std::vector<shape> with_priority(const std::vector<shape>& shapes, std::size_t components);
 }  // namespace dsl
 
+// Options of close.
 struct close_options {
-  bool cancel_pending_enqueues = false;  // otherwise those who wait to put something are waited for
+  bool cancel_pending_enqueues = false;  // true: enqueues that wait fail; false: close waits for them
 };
 
-// A queue in a graph, whatever its elements. A value; the elements live in the task that runs the node, under its
-// container and shared name or name, and outlive steps and sessions as variables do.
+// A handle of a queue in a graph, without the element type. A value; refers to a graph that must outlive it. The
+// elements live in the task that runs the node, under the node's container and its shared name, or its name where that
+// is empty. They outlive steps and sessions, as variables do.
 class any_queue {
  public:
   any_queue() = default;
 
-  bool empty() const { return graph_.empty(); }  // names no queue
+  bool empty() const { return graph_.empty(); }  // true for a handle that names no queue
   graph& owner() const { return *graph_; }
   node_id id() const { return queue_; }
   output handle() const { return {queue_, 0}; }
@@ -76,12 +87,12 @@ class any_queue {
   const device_spec& requested_device() const;
   operator operation() const { return {*graph_, queue_}; }
 
-  // How many elements are in it; never waits.
+  // The number of elements in the queue. Never waits.
   expr<std::int32_t> size(source_location where = source_location::current()) const;
-  // Never waits.
+  // Tells whether the queue was closed. Never waits.
   expr<bool> is_closed(source_location where = source_location::current()) const;
-  // No more elements are taken in: enqueues fail with cancelled, dequeues with out_of_range once there are too few
-  // elements left. It waits behind the enqueues that wait; with cancel_pending_enqueues they fail instead.
+  // Closes the queue: later enqueues fail with cancelled, and dequeues fail with out_of_range once too few elements are
+  // left. Runs after the enqueues that wait for room; with cancel_pending_enqueues those fail instead.
   operation close(const close_options& o = {}, source_location where = source_location::current()) const;
 
  protected:
@@ -89,11 +100,11 @@ class any_queue {
   static node_id make_node_of(std::string_view op, const op::queue_components& components, attributes attrs,
                               const std::string& name, const std::string& shared_name, source_location where);
 
-  // In the graph in use: the body of a choice or loop names the queue again.
+  // The graph in use. In the body of a cond or while_loop, the queue has a node of its own.
   graph& drawn() const { return *dsl::drawn_in(*graph_, handle()).of; }
-  // Under which a constant is made of a component that is given to `what`.
+  // The base name of a constant that is made for a component given to `what`.
   static std::string component_name(std::string_view what);
-  // A node that works on the queue, called after it and `what` is done.
+  // Makes a node that works on the queue, named QUEUE_what. Throws invalid_argument for an empty handle.
   node_id node_of(std::string_view op, std::string_view what, std::initializer_list<output> inputs, attributes attrs,
                   source_location where) const;
 
@@ -102,8 +113,9 @@ class any_queue {
   node_id queue_ = no_node;
 };
 
-// A queue of elements of one tensor each of T. What is put must fit the shapes it was made with; whoever waits, for
-// room or for elements, holds no thread, keeps its turn, and is cancelled with its step or session (errors: cancelled).
+// A handle of a queue whose elements have one tensor for each of T. An element must fit the shapes that the queue was
+// made with. An op that waits, for room or for elements, occupies no thread and is served in order; it fails with
+// cancelled when its step or session is cancelled.
 template <class... T>
 requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public any_queue {
   static_assert(sizeof...(T) > 0, "a queue has elements of at least one component");
@@ -111,11 +123,11 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public 
  public:
   queue() = default;
 
-  // Puts one element: an expression, variable, host tensor or scalar for each component. Waits for room.
+  // Puts one element, given by an expression, variable, host tensor or scalar for each component. Waits for room.
   operation enqueue(const dsl::component<T>&... components, source_location where = source_location::current()) const& {
     return put<op::queue_enqueue>("enqueue", where, components...);
   }
-  // Puts the slices of tensors along their first dimension, as room appears; not all at once.
+  // Puts the slices of the tensors along their first axis as elements, each as soon as there is room for it.
   operation enqueue_many(const dsl::component<T>&... components,
                          source_location where = source_location::current()) const& {
     return put<op::queue_enqueue_many>("enqueue_many", where, components...);
@@ -126,21 +138,22 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public 
   template <class... V>
   requires dsl::other_components<sizeof...(T), V...> operation enqueue_many(const V&...)
   const& { return dsl::refuse_component_count<V...>(), operation(); }
-  // Takes an element: an expression, or a tuple of them. Waits for one.
+  // Takes one element: an expression, or a tuple of them where there are several components. Waits for an element.
   auto dequeue(source_location where = source_location::current()) const& {
     return yields(node_of(op::queue_dequeue::name, "dequeue", {}, {}, where));
   }
-  // Takes n elements, stacked along a new first dimension. Waits until it has so many, even more than the capacity;
-  // a closed queue with fewer keeps them: out_of_range. Needs known shapes, or a padding queue.
+  // Takes n elements, stacked along a new first axis. Waits until all n have come, even where n is more than the
+  // capacity. A closed queue that holds fewer keeps them, and the op fails with out_of_range. Needs known component
+  // shapes, unless the queue is a padding queue.
   auto dequeue_many(std::int64_t n, source_location where = source_location::current()) const& {
     return yields(node_of(op::queue_dequeue_many::name, "dequeue_many", {}, {{"n", n}}, where));
   }
-  // The same, but of a closed queue what is left, if that is anything.
+  // Takes n elements as dequeue_many does, but a closed queue yields the elements left, if there are any.
   auto dequeue_up_to(std::int64_t n, source_location where = source_location::current()) const& {
     return yields(node_of(op::queue_dequeue_up_to::name, "dequeue_up_to", {}, {{"n", n}}, where));
   }
 
-  // A queue made in the middle of an expression could never be reached again.
+  // These overloads refuse a temporary queue at compile time: nothing could reach it again.
   template <class... V>
   operation enqueue(const V&...) && {
     return dsl::refuse_temporary_queue<V...>(), operation();
@@ -181,14 +194,15 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public 
   auto yields(node_id id) const { return dsl::outputs_as<std::tuple<T...>>::of(drawn(), id); }
 };
 
+// Options of fifo_queue, padding_fifo_queue and priority_queue.
 struct queue_options {
-  std::int64_t capacity = -1;      // elements; negative: any number
-  std::vector<shape> shapes = {};  // of the components; empty: any, and no batches are taken
-  std::string name = {};           // of its node; empty: that of its kind
-  std::string shared_name = {};    // under which it lives; "" means its own name
+  std::int64_t capacity = -1;      // in elements; negative: no limit
+  std::vector<shape> shapes = {};  // one for each component; empty: any shape, and no batches
+  std::string name = {};           // of its node; empty: the kind's name
+  std::string shared_name = {};    // name of its state; empty: the node's name
 };
 
-// First in, first out.
+// A queue that yields its elements in the order in which they came.
 template <class... T>
 requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class fifo_queue : public queue<T...> {
  public:
@@ -197,16 +211,17 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class fifo_queue : pu
                     o.name.empty() ? "fifo_queue" : o.name, o.shared_name, where) {}
 };
 
+// Options of random_shuffle_queue.
 struct random_shuffle_queue_options {
-  std::int64_t capacity = -1;          // elements; negative: any number
-  std::int64_t min_after_dequeue = 0;  // elements that stay while it is open, so that there is something to draw from
-  std::vector<shape> shapes = {};      // of the components; empty: any, and no batches are taken
-  std::int64_t seed = 0;               // of the draws; 0: others in each process
+  std::int64_t capacity = -1;          // in elements; negative: no limit
+  std::int64_t min_after_dequeue = 0;  // elements that stay while it is open, to draw from
+  std::vector<shape> shapes = {};      // one for each component; empty: any shape, and no batches
+  std::int64_t seed = 0;               // of the draws; 0: another one in each process
   std::string name = {};
   std::string shared_name = {};
 };
 
-// Yields any of its elements, each as likely as the others.
+// A queue that yields its elements in random order, each with the same probability.
 template <class... T>
 requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class random_shuffle_queue : public queue<T...> {
  public:
@@ -217,8 +232,8 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class random_shuffle_
                     o.name.empty() ? "random_shuffle_queue" : o.name, o.shared_name, where) {}
 };
 
-// First in, first out; dimensions of its shapes may be unknown: components of a batch are filled up with zeros to the
-// largest of them.
+// A queue that yields its elements in the order in which they came, and whose shapes may have unknown extents.
+// dequeue_many pads each component with zeros to the largest extent in the batch.
 template <class... T>
 requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class padding_fifo_queue : public queue<T...> {
  public:
@@ -227,7 +242,8 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class padding_fifo_qu
                     o.name.empty() ? "padding_fifo_queue" : o.name, o.shared_name, where) {}
 };
 
-// Smallest first: its elements have a priority, int64, as an additional first component. `shapes` are those of T.
+// A queue that yields the element with the smallest priority first. The priority, int64, is an additional first
+// component; `shapes` are those of T alone.
 template <class... T>
 requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class priority_queue : public queue<std::int64_t, T...> {
  public:

@@ -1,7 +1,7 @@
-// Kernels of the random ops: blocks of Philox turned into elements.
+// Kernels of the random ops, which turn blocks of Philox into elements.
 //
-// One block of 128 bits makes four elements of four bytes, or two of eight. The counter of a block is its number (56
-// bits), which draw for it this is (8 bits: elements may have to be drawn again), and the number of the execution.
+// One block of 128 bits makes four elements of four bytes, or two of eight. A block's counter consists of its number
+// (56 bits), the number of the draw (8 bits, since an element may be drawn again), and the number of the execution.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ inline constexpr int per_block = 16 / sizeof(T);
 template <class T>
 using random_block = std::array<T, per_block<T>>;
 
-// The random bits of one execution of one op.
+// The stream of random bits for one execution of one op.
 struct random_stream {
   std::uint64_t seed, execution;
 
@@ -48,7 +48,7 @@ std::uint64_t word(const philox_words& bits, int i) {
     return std::uint64_t{bits[static_cast<std::size_t>(2 * i)]} << 32 | bits[static_cast<std::size_t>(2 * i + 1)];
 }
 
-// In [0, 1), a multiple of 2^-24 or 2^-53.
+// A number in [0, 1): a multiple of 2^-24 for float, of 2^-53 for double.
 template <class T>
 T unit_interval(std::uint64_t random_word) {
   if constexpr (sizeof(T) == 4)
@@ -71,7 +71,7 @@ struct uniform_elements {
     const T first = static_cast<T>(low), end = static_cast<T>(high);
     if constexpr (std::is_floating_point_v<T>) {
       const T y = first + unit_interval<T>(random_word) * (end - first);
-      return y < end ? y : std::max(first, std::nextafter(end, first));  // the sum may have been rounded up
+      return y < end ? y : std::max(first, std::nextafter(end, first));  // the sum may have been rounded up to `end`
     } else {
       const auto count = static_cast<std::uint64_t>(std::ceil(high) - std::ceil(low));
       return static_cast<T>(static_cast<std::int64_t>(std::ceil(low)) + static_cast<std::int64_t>(random_word % count));
@@ -91,7 +91,7 @@ std::array<double, per_block<T>> normal_block(const random_stream& from, std::in
   const auto bits = from.bits(block, draw);
   std::array<double, per_block<T>> y;
   for (int i = 0; i < per_block<T>; i += 2) {
-    // In double also for float: the lowest bits are what the tail is made of.
+    // In double for float too, since the tail follows from the lowest bits.
     const auto unit = [&](int k) {
       return static_cast<double>(word<T>(bits, k)) * (sizeof(T) == 4 ? 0x1p-32 : 0x1p-64);
     };
@@ -118,7 +118,8 @@ template <class T>
 struct truncated_elements {
   double mean, stddev;
 
-  // Lanes out of bounds take theirs of the next draw. One in 22 is; after 255 draws, which never happens, they are 0.
+  // Draws lanes that are out of bounds again, with the next draw. One in 22 is; after 255 draws, which never happens,
+  // the rest are set to the mean.
   random_block<T> operator()(const random_stream& from, std::int64_t block) const {
     auto z = normal_block<T>(from, block, 0);
     const auto inside = [](double x) { return std::abs(x) < 2; };
@@ -133,12 +134,12 @@ struct truncated_elements {
   }
 };
 
-// Elements of a sequence.
+// A range of elements of a sequence.
 struct random_range {
   std::int64_t begin, end;
 };
 
-// Those elements of `wanted` that are in the blocks from `first` up to `last`; the outermost blocks may be cut off.
+// Writes the elements of `wanted` that lie in the blocks from `first` up to `last`; the outermost blocks may be cut.
 template <class T, class Elements>
 void fill_blocks(const Elements& elements, const random_stream& from, T* y, random_range wanted, std::int64_t first,
                  std::int64_t last) {
@@ -158,7 +159,7 @@ inline std::uint64_t seed_of(const attributes& attrs) {
 
 constexpr std::int64_t cost_of_block = 32;  // in elements that are only copied
 
-// Counts its executions: the n-th run of a session draws the n-th tensor.
+// The kernel of a random op. It counts its executions: the n-th run of a session draws the n-th tensor.
 template <class T, class Elements>
 class random_kernel final : public kernel {
  public:

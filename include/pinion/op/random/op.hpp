@@ -1,9 +1,9 @@
 // Random tensors: uniform, normal, and normal without the tails.
 //
-// Attributes "shape", "dtype" and "seed" of all of them; with an input they have its shape, whatever its elements. The
-// value of element i in execution e of a session is a function of (seed, e, i) alone: the same on every device and for
-// any number of threads. Seed 0: another one each time. Attribute "first", 0 if absent: the elements are those from
-// that one on of a larger tensor.
+// All have attributes "shape", "dtype" and "seed"; with an input they take its shape, and ignore its elements. The
+// value of element i in execution e of a session is a function of (seed, e, i) alone, so it is the same on every device
+// and for any number of threads. Seed 0 stands for another one each time. Attribute "first" (default 0) is the index of
+// the first element within a larger tensor.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -25,7 +25,7 @@ struct random_op {
   static void gradient(gradient_context&) {}
 };
 
-// In [minval, maxval), attributes of type double, 0 and 1 where absent. For integers their difference is at most 2^53.
+// Values in ["minval", "maxval"), attributes of type double, by default 0 and 1. Integers: they differ by at most 2^53.
 struct random_uniform : random_op {
   static constexpr std::string_view name = "RandomUniform";
   static constexpr dtype_set types = dtypes::floating | dtype_set{dtype::int32, dtype::int64};
@@ -33,12 +33,12 @@ struct random_uniform : random_op {
   static void infer(shape_context& c);
 };
 
-// Attributes "mean" and "stddev" of type double, 0 and 1 where absent.
+// Normal values. Attributes "mean" and "stddev" have type double, by default 0 and 1.
 struct random_normal : random_op {
   static constexpr std::string_view name = "RandomStandardNormal";
 };
 
-// The same, drawn again until it is less than two standard deviations from the mean.
+// Normal values, each drawn again until it is less than two standard deviations from the mean.
 struct truncated_normal : random_op {
   static constexpr std::string_view name = "TruncatedNormal";
 };

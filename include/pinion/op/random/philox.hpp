@@ -1,8 +1,7 @@
-// Philox4x32-10: random numbers as a function of a key and a counter, so that any of them can be had without the
-// others.
+// Philox4x32-10: random numbers as a function of a key and a counter, so that each can be computed without the others.
 //
-// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011; its reference
-// implementation Random123 gives the known answers below.
+// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011. The known answers below
+// come from its reference implementation, Random123.
 #pragma once
 
 #include <array>
@@ -13,11 +12,11 @@ namespace pinion { inline namespace v0 { namespace op {
 using philox_words = std::array<std::uint32_t, 4>;
 using philox_key = std::array<std::uint32_t, 2>;
 
-// 128 random bits.
+// 128 random bits for a counter and a key.
 constexpr philox_words philox(philox_words counter, philox_key key) {
   constexpr std::uint64_t first = 0xD2511F53, second = 0xCD9E8D57;  // the multipliers
   constexpr std::uint32_t golden = 0x9E3779B9,
-                          root_3 = 0xBB67AE85;  // the key's increments: 2^32 (phi - 1), 2^32 (sqrt 3 - 1)
+                          root_3 = 0xBB67AE85;  // increments of the key: 2^32 (phi - 1), 2^32 (sqrt 3 - 1)
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = first * counter[0], b = second * counter[2];
     counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(b),

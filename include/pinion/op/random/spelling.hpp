@@ -1,4 +1,9 @@
-// Random values: new ones each time they are computed, the same sequence for the same seed everywhere.
+// Random tensors, drawn anew in each run. The elements depend on the seed, the run and the element's index alone, so a
+// seed yields the same sequence on every device and with any number of threads.
+//
+//   auto noise = pn::random_normal<float>({32, 64}, {.stddev = 0.1, .seed = 7});
+//
+// A seed of 0 stands for another one in each session. The shape must be known; invalid_argument otherwise.
 #pragma once
 
 #include <string_view>
@@ -10,12 +15,14 @@
 
 namespace pinion { inline namespace v0 {
 
+// Options of random_uniform.
 struct uniform_options {
-  double minval = 0, maxval = 1;  // in [minval, maxval)
+  double minval = 0, maxval = 1;  // values lie in [minval, maxval)
   std::int64_t seed = 0;          // 0: another one in each session
-  std::int64_t first = 0;         // the elements are those from this one on of a larger tensor: rows of it, say
+  std::int64_t first = 0;         // index of the first element within a larger tensor, of which this is a part
   std::string_view name = {};
 };
+// Options of random_normal and truncated_normal.
 struct normal_options {
   double mean = 0, stddev = 1;
   std::int64_t seed = 0;
@@ -24,6 +31,7 @@ struct normal_options {
 };
 
 namespace dsl {
+// A random tensor of this shape, by op Op.
 template <class Op, element T>
 expr<T, made_by<Op>> random(const shape& extent, attributes attrs, std::string_view name, source_location where) {
   attrs.set("shape", extent);
@@ -33,9 +41,10 @@ expr<T, made_by<Op>> random(const shape& extent, attributes attrs, std::string_v
                       .attrs = std::move(attrs),
                       .where = where});
 }
+// The attributes of the node that these options describe.
 attributes random_attributes(const uniform_options& o);
 attributes random_attributes(const normal_options& o);
-// A random tensor of the shape that x has when it runs.
+// A random tensor with the shape that x has at run time.
 template <class Op, element T>
 expr<T, made_by<Op>> random_like(const expr<T>& x, attributes attrs, source_location where) {
   if (x.shape().known()) return random<Op, T>(x.shape(), std::move(attrs), {}, where);
@@ -44,17 +53,19 @@ expr<T, made_by<Op>> random_like(const expr<T>& x, attributes attrs, source_loca
 }
 }  // namespace dsl
 
+// Uniform values in [minval, maxval). Throws invalid_argument for an empty interval.
 template <element T>
 auto random_uniform(const shape& extent, const uniform_options& o = {},
                     source_location where = source_location::current()) {
   return dsl::random<op::random_uniform, T>(extent, dsl::random_attributes(o), o.name, where);
 }
+// Normal values with the given mean and standard deviation. float, double.
 template <element T>
 auto random_normal(const shape& extent, const normal_options& o = {},
                    source_location where = source_location::current()) {
   return dsl::random<op::random_normal, T>(extent, dsl::random_attributes(o), o.name, where);
 }
-// Normal, drawn again until less than two standard deviations from the mean.
+// Normal values, each drawn again until it is less than two standard deviations from the mean. float, double.
 template <element T>
 auto truncated_normal(const shape& extent, const normal_options& o = {},
                       source_location where = source_location::current()) {

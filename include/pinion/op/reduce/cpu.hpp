@@ -1,9 +1,9 @@
 // Kernels of the reductions.
 //
-// A reduction over any axes is a chain of passes [outer, n, inner] -> [outer, blocks, inner], each of which folds one
-// stretch of neighbouring axes in blocks of fixed length; while there is more than one block, the next pass folds
-// those. So the order of additions is a property of the shape alone, whatever the number of threads, and no sum is
-// longer than a block: the error of a sum grows with the depth of the chain, not with the number of elements.
+// A reduction is a chain of passes [outer, n, inner] -> [outer, blocks, inner]. Each pass folds one stretch of
+// neighbouring axes in blocks of fixed length; while there is more than one block, the next pass folds the blocks. So
+// the order of additions depends on the shape alone, not on the number of threads, and no sum is longer than a block:
+// the error of a sum grows with the depth of the chain, not with the number of elements.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace detail {
 
 // ---- the chain
 
-// The extents of a shape, neighbours that are both reduced or both kept merged into one, ones left out.
+// A stretch of axes: neighbours that are all reduced or all kept, merged into one. Axes of extent 1 are left out.
 struct stretch {
   std::int64_t extent;
   bool reduced;
@@ -43,7 +43,8 @@ inline std::vector<stretch> stretches(const shape& x, axis_set axes) {
   return all;
 }
 
-// Folds the last reduced stretch first, where memory is contiguous. Requires: at least one element is kept.
+// The passes of a reduction. The last reduced stretch is folded first, since its memory is contiguous. Requires: at
+// least one element is kept.
 inline std::vector<loops::fold_pass> fold_chain(const shape& x, axis_set axes) {
   std::vector<loops::fold_pass> chain;
   if (x.count() == 0) {
@@ -64,7 +65,7 @@ inline std::vector<loops::fold_pass> fold_chain(const shape& x, axis_set axes) {
   return chain;
 }
 
-// What a reduction does to elements of one dtype. `divide`, of y[0..results) by n, is null unless it is a mean.
+// The functions of a reduction for one dtype. `divide`, of y[0..results) by n, is null unless it is a mean.
 struct fold_functions {
   void (*fold)(const void* x, void* y, loops::fold_pass, std::int64_t first, std::int64_t last);
   void (*divide)(void* y, std::int64_t results, std::int64_t n);
@@ -75,7 +76,7 @@ inline void reduce(kernel_context& c, const attributes& attrs, const fold_functi
   const axis_set axes = reduced_axes(attrs, in.shape().rank());
   const shape extent = without_axes(in.shape(), axes, attrs.get_or("keep_dims", false));
   const auto chain = extent.count() == 0 ? std::vector<loops::fold_pass>{} : fold_chain(in.shape(), axes);
-  if (chain.empty()) {  // nothing to fold: the same elements
+  if (chain.empty()) {  // nothing to fold: the elements are copied
     c.outputs[0] = in.count() == extent.count() ? in.reshaped(extent) : any_tensor(c.allocate(0, in.dtype(), extent));
     return;
   }
@@ -101,7 +102,7 @@ void divide_by_count(void* elements, std::int64_t results, std::int64_t n) {
   for (std::int64_t i = 0; i < results; ++i) y[i] /= static_cast<T>(n);
 }
 
-// The mean of integers: exact sums, in 128 bits, divided.
+// The mean of integers: exact sums in 128 bits, which are then divided.
 template <class T>
 void run_integer_mean(kernel_context& c, const attributes& attrs) {
   __extension__ typedef __int128 wide;
@@ -125,7 +126,7 @@ void run_integer_mean(kernel_context& c, const attributes& attrs) {
   });
 }
 
-// Calls f.operator()<T>() for a dtype of dtypes::numbers.
+// Calls f.operator()<T>() with the type of a dtype among dtypes::numbers.
 template <class F>
 decltype(auto) visit_number(dtype type, F&& f) {
   return visit_plain(type, [&]<class T>() {
@@ -136,7 +137,7 @@ decltype(auto) visit_number(dtype type, F&& f) {
   });
 }
 
-// The same for a dtype of dtypes::floating.
+// Calls f.operator()<T>() with the type of a dtype among dtypes::floating.
 template <class F>
 decltype(auto) visit_floating(dtype type, F&& f) {
   return type == dtype::float64 ? f.template operator()<double>() : f.template operator()<float>();
@@ -167,7 +168,7 @@ inline std::unique_ptr<kernel> make_kernel(reduce_mean, const kernel_setup& setu
       return make_function_kernel(
           [attrs = setup.attrs()](kernel_context& c) { detail::run_integer_mean<T>(c, attrs); });
     else
-      return nullptr;  // floating types are above
+      return nullptr;  // visit_floating handles floating types
   });
 }
 inline std::unique_ptr<kernel> make_kernel(reduce_max, const kernel_setup& setup) {
@@ -192,7 +193,7 @@ inline std::unique_ptr<kernel> make_kernel(reduce_any, const kernel_setup& setup
 
 namespace detail {
 
-// The shape of x reduced, its axes kept. Throws invalid_argument where a gradient of other extents came.
+// The shape of x with its reduced axes at extent 1. Throws invalid_argument for a gradient of other extents.
 inline shape kept_by_gradient(const shape& dy, const shape& x, axis_set axes) {
   const shape kept = without_axes(x, axes, true);
   if (kept.count() != dy.count())
@@ -227,7 +228,7 @@ void expand(kernel_context& c, const attributes& attrs) {
   });
 }
 
-// Where the elements of the kept (or of the reduced) axes start, in row-major order.
+// The offsets at which the elements along the kept (or the reduced) axes start, in row-major order.
 inline std::vector<std::int64_t> offsets_along(const shape& x, axis_set axes, bool reduced) {
   std::vector<std::int64_t> all{0};
   std::int64_t stride = x.count();
@@ -242,7 +243,7 @@ inline std::vector<std::int64_t> offsets_along(const shape& x, axis_set axes, bo
   return all;
 }
 
-// The products of all elements before, then of all after.
+// Multiplies, for each element, the product of all before it with the product of all after it.
 template <class T>
 void differentiate_product(const T* x, T dy, T* dx, const std::vector<std::int64_t>& at) {
   T product = dy;
@@ -257,14 +258,15 @@ void differentiate_product(const T* x, T dy, T* dx, const std::vector<std::int64
   }
 }
 
-// A product of factors x + g0 e0 + g1 e1 + ..., where each e times itself is 0: a coefficient for each set of e, as
-// bits.
+// A product of factors x + g0 e0 + g1 e1 + ..., in which each e times itself is 0. It holds one coefficient for each
+// set of e, whose members are the bits of the coefficient's index.
 template <class T>
 class weighted_product {
  public:
   explicit weighted_product(std::size_t weights) : of_(std::size_t{1} << weights) { of_[0] = 1; }
 
-  // A product with more e than factors is no term, and stays out of sums: it might be 0 times infinity.
+  // Multiplies with a factor. A set with more e than there are factors has no term. Its coefficient is left out of
+  // sums, since it could be multiplied by infinity.
   void times(T x, const std::vector<const T*>& g, std::int64_t at) {
     for (std::size_t set = of_.size(); set-- > 0;) {
       const int chosen = std::popcount(set);
@@ -276,7 +278,7 @@ class weighted_product {
     }
     ++factors_;
   }
-  // The coefficient of all e in the product of both.
+  // The coefficient of all e in the product of this and `other`.
   T all_with(const weighted_product& other) const {
     T sum = 0;
     const std::size_t all = of_.size() - 1;
@@ -291,7 +293,8 @@ class weighted_product {
   std::int64_t factors_ = 0;
 };
 
-// With as many weights as elements there is nothing to choose for one of them.
+// The other elements provide a different one for each weight. With as many weights as elements they are too few, and
+// the gradient is 0.
 template <class T>
 void differentiate_product(const T* x, const std::vector<const T*>& g, T dy, T* dx,
                            const std::vector<std::int64_t>& at) {
@@ -347,7 +350,7 @@ void run_prod_grad(kernel_context& c, const attributes& attrs) {
 
 // ---- argmax
 
-// The index of the greatest of n elements, `stride` apart.
+// The index of the greatest of n elements that are `stride` apart.
 template <class T>
 std::int64_t index_of_greatest(const T* x, std::int64_t n, std::int64_t stride) {
   std::int64_t best = 0;

@@ -1,6 +1,6 @@
-// The inner loops of reductions over simd values: runs folded to one value, columns folded to a row.
+// The inner loops of reductions over simd values: runs fold to one value, columns fold to a row.
 //
-// These stand outside namespace op, whose tags (op::select, op::exp) would hide the functions of simd values.
+// These functions are outside namespace op, whose tags (op::select, op::exp) would hide the functions of simd values.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 
 namespace pinion { inline namespace v0 { namespace loops {
 
-// ---- what folds two values into one
+// ---- functions that fold two values into one
 
-// Integers wrap; each works on numbers and on vectors of them.
+// The sum; integers wrap around. Each of these structs works on numbers and on vectors.
 struct fold_sum {
   template <class T>
   static constexpr T identity = 0;
@@ -50,7 +50,7 @@ PINION_VECTOR scalar::simd<T, Isa, N> choose(scalar::mask<T, Isa, N> first, scal
   return select(first, a, b);
 }
 
-// NaN wins. (Two choices are cheaper than one by two masks combined.)
+// The greater value; NaN wins. (Two selects are faster than one select by two masks combined.)
 struct fold_max {
   template <class T>
   static constexpr T identity = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
@@ -71,7 +71,7 @@ struct fold_min {
   }
 };
 
-// Of bools, which are bytes of 0 and 1.
+// The conjunction of bools, which are bytes of 0 and 1.
 struct fold_all {
   template <class T>
   static constexpr T identity = 1;
@@ -92,7 +92,8 @@ struct fold_any {
 
 // ---- one pass
 
-// [outer, n, inner] -> [outer, blocks, inner], row-major. Its units of work are (outer, block, strip of columns).
+// A pass [outer, n, inner] -> [outer, blocks, inner], row-major. Its units of work are (outer, block, strip of
+// columns).
 struct fold_pass {
   std::int64_t outer, n, inner;
 
@@ -105,7 +106,7 @@ struct fold_pass {
   std::int64_t results() const { return outer * blocks() * inner; }
 };
 
-// Which lanes are the first n, for n up to their number.
+// The mask of the first n lanes, for n up to the number of lanes.
 template <class V>
 PINION_VECTOR typename V::mask_type first_lanes(std::int64_t n) {
   static constexpr bool here[32] = {true, true, true, true, true, true, true, true,  //
@@ -113,13 +114,13 @@ PINION_VECTOR typename V::mask_type first_lanes(std::int64_t n) {
   return V::mask_type::load(here + 16 - n);
 }
 
-// The first n of a vector's lanes, of which `room` elements may be read; beyond n any value.
+// Loads the first n lanes of a vector, of which `room` elements may be read. Lanes beyond n have any value.
 template <class V>
 PINION_VECTOR V load_some(const typename V::value_type* p, std::int64_t n, std::int64_t room) {
   return room >= V::lanes ? V::load(p) : V::load(p, static_cast<int>(n));
 }
 
-// All lanes into one: the upper half onto the lower half, until one is left.
+// Folds all lanes into one: the upper half into the lower half, until one is left.
 template <class Fold, class T, class Isa, int N>
 PINION_VECTOR T fold_lanes(scalar::simd<T, Isa, N> x) {
   T lane[N];
@@ -132,7 +133,7 @@ PINION_VECTOR T fold_lanes(scalar::simd<T, Isa, N> x) {
   }
 }
 
-// n neighbours into one, in four sums a lane.
+// Folds n neighbours into one value, in four vectors at a time.
 template <class Fold, class V>
 PINION_VECTOR auto fold_run(const typename V::value_type* p, std::int64_t n, std::int64_t room) {
   const V nothing = Fold::template identity<typename V::value_type>;
@@ -155,7 +156,7 @@ PINION_VECTOR auto fold_run(const typename V::value_type* p, std::int64_t n, std
   return fold_lanes<Fold>(a);
 }
 
-// Columns of `rows` rows into one row each; `cols` at most a strip.
+// Folds columns of `rows` rows into one row; `cols` is at most a strip.
 template <class Fold, class V>
 PINION_VECTOR void fold_columns(const typename V::value_type* x, typename V::value_type* y, std::int64_t rows,
                                 std::int64_t stride, std::int64_t cols, std::int64_t room) {
@@ -184,7 +185,7 @@ PINION_VECTOR void fold_columns(const typename V::value_type* x, typename V::val
   }
 }
 
-// Units [first, last) of a pass.
+// Folds the units [first, last) of a pass.
 template <class Fold, class T>
 struct fold_units {
   template <class Isa>

@@ -1,8 +1,8 @@
 // Reductions: sum, mean, max, min and product over some axes or all, and the index of the greatest element.
 //
-// Attributes "axes" (integers; negative ones count from the end; absent: all axes) and "keep_dims" (the reduced axes
-// stay, with extent 1). Over no elements a sum is 0, a product 1, a mean NaN, a max the lowest value there is (-inf)
-// and a min the highest. NaN wins in max and min.
+// Attributes "axes" (integers; negative ones count from the last axis; by default all axes) and "keep_dims" (reduced
+// axes stay, with extent 1). Over no elements a sum is 0, a product 1, a mean NaN, a max the lowest value (-inf) and a
+// min the highest. A NaN among the elements is the max and the min.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -12,13 +12,13 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// A set of axes, as bits.
+// A set of axes, as bits. A value.
 struct axis_set {
   unsigned bits = 0;
   bool has(int axis) const { return bits >> axis & 1; }
 };
 
-// The axes over which a node reduces a tensor of that rank.
+// The axes over which a node reduces a tensor of that rank. Throws invalid_argument for one that does not exist.
 axis_set reduced_axes(const attributes& attrs, int rank);
 
 // The shape of a reduced tensor. Requires: a known rank.
@@ -28,15 +28,15 @@ void expect_number(const shape_context& c, dtype_set types);
 
 shape reduced_shape(const attributes& attrs, const shape& x);
 
-// Is input 0 what the reduction makes of input 1?
+// Checks that the shape of input 0 is that of the reduction of input 1.
 void expect_reduced(const shape_context& c);
 
 attributes axes_of(const attributes& attrs);
 
-// The gradient of a sum goes to every element alike; that of a mean is divided among them.
+// The gradient of a sum or mean: every element gets the gradient of its sum, divided by the count for a mean.
 void spread_gradient(gradient_context& g, bool mean);
 
-// The gradient of an extreme goes in equal parts to the elements that attain it, as in TensorFlow.
+// The gradient of a max or min: the elements that attain it share it equally, as in TensorFlow.
 void share_gradient(gradient_context& g);
 
 }  // namespace detail
@@ -54,7 +54,7 @@ struct reduce_sum : reduction {
   static void gradient(gradient_context& g);
 };
 
-// The mean of integers is their sum, which does not overflow, divided and rounded towards zero; 0 over no elements.
+// The mean of integers is their exact sum, divided and rounded towards zero; over no elements it is 0.
 struct reduce_mean : reduction {
   static constexpr std::string_view name = "Mean";
   static void gradient(gradient_context& g);
@@ -75,7 +75,7 @@ struct reduce_prod : reduction {
   static void gradient(gradient_context& g);
 };
 
-// Of bools: whether all hold. True over no elements.
+// Whether all bools are true. Over no elements: true.
 struct reduce_all : reduction {
   static constexpr std::string_view name = "All";
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::boolean}, .gpu = dtype_set{dtype::boolean}};
@@ -83,7 +83,7 @@ struct reduce_all : reduction {
   static void infer(shape_context& c);
 };
 
-// Of bools: whether any holds. False over no elements.
+// Whether any bool is true. Over no elements: false.
 struct reduce_any : reduce_all {
   static constexpr std::string_view name = "Any";
 };
@@ -98,29 +98,30 @@ struct expand_like : reduction {
   static void gradient(gradient_context& g);
 };
 
-// (dy, x) -> dx of a product y: dx[k] = dy * the product of all others, without dividing by x[k], which may be 0.
+// (dy, x) -> the gradient of a product y: dx[k] = dy * the product of all other elements, without division by x[k],
+// which may be 0.
 //
 // (dy, x, g0, g1, ...), each g of the shape of x -> element k is dy times the coefficient of e0 e1 ... in the product
-// of all others of x + g0 e0 + g1 e1 + ...: the sum, over all ways to choose an element for each g, no two the same, of
-// those elements of the g and the rest of x. It is the gradient of itself with one g less, so products have derivatives
-// of any order.
+// of x + g0 e0 + g1 e1 + ... over all other elements. That coefficient sums, over all ways to choose a different
+// element for each g, the product of these elements of the g with the other elements of x. The gradient of this op is
+// the same op with one g more, so products have derivatives of any order.
 struct prod_grad {
   static constexpr std::string_view name = "ProdGrad";
   static constexpr input_count inputs = at_least(2);
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
-  static constexpr int most_weights = 20;  // a coefficient for each set of them is kept for each element of x
+  static constexpr int most_weights = 20;  // for each element of x it keeps a coefficient per subset of them
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
 };
 
-// The index along one axis, attribute "axis", of the greatest element: the first of equals; NaN counts as greatest.
-// int64; its kernels are therefore declared for int64, and take numbers of any type.
+// The index, int64, of the greatest element along axis "axis", or of the first of equal ones; NaN counts as the
+// greatest. Its kernels are declared for int64, the dtype of output 0, and take numbers of any dtype.
 struct argmax {
   static constexpr std::string_view name = "ArgMax";
   static constexpr input_count inputs = 1;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}, .gpu = dtype_set{dtype::int64}};
   static void infer(shape_context& c);
-  static void gradient(gradient_context&) {}  // a step function: nothing flows
+  static void gradient(gradient_context&) {}  // a step function has no gradient
 };
 
 }}}  // namespace pinion::v0::op

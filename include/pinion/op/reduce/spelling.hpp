@@ -1,4 +1,9 @@
-// Reductions.
+// Reductions: sums, means, extremes, products, and the index of the greatest element.
+//
+//   auto rows = pn::reduce_sum(x, {.axes = {-1}});   // [m, n] -> [m]
+//   auto all = pn::reduce_mean(x);                   // a scalar
+//
+// Negative axes count from the last one. An axis that does not exist, or is given twice, throws invalid_argument.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +17,10 @@
 
 namespace pinion { inline namespace v0 {
 
+// Options of all reductions; without axes they reduce all of them.
 struct reduce_options {
   axis_list axes = {};
-  bool keep_dims = false;  // reduced axes stay, with extent 1
+  bool keep_dims = false;  // keep reduced axes, with extent 1
   std::string_view name = {};
 };
 
@@ -27,7 +33,8 @@ auto reduce(A&& x, const reduce_options& options, source_location where) {
 }
 }  // namespace dsl
 
-// Over some axes or all; numbers of any dtype. Over no elements: 0, NaN, the lowest value, the highest value, 1.
+// Reductions of numbers of any dtype, which is the result's. Over no elements the sum is 0, the mean NaN (0 for
+// integers), the max the lowest value of the dtype, the min the highest, the product 1.
 #define PINION_REDUCTION(function)                                                                               \
   template <dsl::graph_operand A>                                                                                \
   auto function(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) { \
@@ -41,7 +48,7 @@ PINION_REDUCTION(reduce_min)
 PINION_REDUCTION(reduce_prod)
 #undef PINION_REDUCTION
 
-// Whether all bools hold, or any, over some axes or all of them. Over no elements: true, false.
+// reduce_all tells whether every bool is true, reduce_any whether one is. Over no elements: true, false.
 #define PINION_REDUCTION(function)                                                                                  \
   template <dsl::graph_operand A>                                                                                   \
   auto function(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) {    \
@@ -52,7 +59,8 @@ PINION_REDUCTION(reduce_all)
 PINION_REDUCTION(reduce_any)
 #undef PINION_REDUCTION
 
-// The index, int64, of the greatest element along an axis; the first of equal ones.
+// The index, int64, of the greatest element along an axis, or of the first of several equal ones. NaN counts as the
+// greatest.
 template <dsl::graph_operand A>
 auto argmax(A&& x, std::int64_t axis = 0, std::string_view name = {},
             source_location where = source_location::current()) {

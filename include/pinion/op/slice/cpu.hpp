@@ -1,4 +1,4 @@
-// Kernels of boxes: one copy of a box from a tensor into another serves all of them.
+// Kernels of boxes. One function, which copies a box of a tensor into another tensor, serves all of them.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline offsets offsets_of(const integers& numbers) {
   return at;
 }
 
-// A box of two tensors, row-major. Axes from `inner` on lie without a gap in both, and are copied at once.
+// A box in two tensors, row-major. The axes from `inner` on are contiguous in both, and are copied at once.
 struct box_copy {
   shape from, to, box;
   offsets at_from{}, at_to{};
@@ -47,7 +47,7 @@ struct box_copy {
   }
 
  private:
-  // The element at which a line of the box starts.
+  // The offset of the element at which a line of the box starts.
   std::int64_t start(const shape& whole, const offsets& at, std::int64_t line, int inner) const {
     std::int64_t element = 0, stride = 1;
     for (int axis = box.rank() - 1; axis >= 0; --axis) {
@@ -71,7 +71,7 @@ decltype(auto) visit_element(dtype type, F&& f) {
   }
 }
 
-// Copies a box of x into y, when the device gets there.
+// Launches a copy of a box of x into y.
 inline void launch_copy(kernel_context& c, const any_tensor& x, const any_tensor& y, const box_copy& copy) {
   visit_element(x.dtype(), [&]<class Element>() {
     c.launch([x, y, copy, services = c.services] {
@@ -80,15 +80,15 @@ inline void launch_copy(kernel_context& c, const any_tensor& x, const any_tensor
   });
 }
 
-// Gives every element the value of `number`; text becomes empty.
+// Launches a fill of all elements with `number`; text becomes empty.
 inline void launch_fill(kernel_context& c, const any_tensor& y, double number) {
-  if (y.dtype() == dtype::string) return;  // it is made empty
+  if (y.dtype() == dtype::string) return;  // a new tensor of text is empty
   visit_plain(y.dtype(), [&]<class T>() {
     c.launch([y, value = static_cast<T>(number)] { std::fill_n(y.data<T>(), y.count(), value); });
   });
 }
 
-// Cuts a tensor along an axis into outputs of given shapes.
+// Cuts a tensor along an axis into outputs of the given shapes.
 inline void cut_along(kernel_context& c, int axis, const std::vector<shape>& parts) {
   const any_tensor whole = c.input(0);
   box_copy copy{.from = whole.shape(), .to = {}, .box = {}};
@@ -121,7 +121,7 @@ inline void run_slice(kernel_context& c, const shape& box, const integers& begin
               {.from = x.shape(), .to = box, .box = box, .at_from = offsets_of(begin)});
 }
 
-// x inside a tensor of a larger shape, with a number around it.
+// Puts x inside a tensor of a larger shape, with a number around it.
 inline void run_pad(kernel_context& c, const shape& whole, const integers& begin, double around) {
   const any_tensor x = c.input(0);
   if (whole == x.shape()) return void(c.outputs[0] = x);
@@ -130,7 +130,7 @@ inline void run_pad(kernel_context& c, const shape& whole, const integers& begin
   launch_copy(c, x, y, {.from = x.shape(), .to = whole, .box = x.shape(), .at_from = {}, .at_to = offsets_of(begin)});
 }
 
-// Repeats along one axis after the other, the last one first, within the result: what is there is copied behind itself.
+// Repeats along one axis after the other, the last one first, within the result: each axis copies what is there.
 template <class Element>
 void repeat(const Element* x, Element* y, const shape& from, const integers& multiples) {
   const int rank = from.rank();
@@ -164,7 +164,7 @@ void repeat(const Element* x, Element* y, const shape& from, const integers& mul
   }
 }
 
-// Each element of dy is added to the one it was made of.
+// Adds each element of dy to the element of dx that it was copied from.
 template <class T>
 void add_tiles(const T* dy, T* dx, const shape& from, const shape& x) {
   std::fill_n(dx, x.count(), T(0));

@@ -1,7 +1,7 @@
-// Boxes of tensors: cut out, put together, set into zeros, repeated.
+// Boxes of tensors: cutting, joining, padding, repeating.
 //
-// Offsets and sizes are attributes, one number for each axis. The ops that end in Like take a shape that is known only
-// when they run from their last inputs, whose elements do not matter; the gradients are made of them.
+// Offsets and sizes are attributes, one number for each axis. An op whose name ends in Like takes a shape from its last
+// inputs, whose elements it does not read; such a shape is known at run time only. The gradients are made of these ops.
 #pragma once
 
 #include <string>
@@ -19,16 +19,17 @@ namespace detail {
 
 void expect_one_dtype(const shape_context& c, int first = 0);
 
-// One number of an attribute for each axis of x, where both are known to disagree it fails.
+// Checks that an attribute has one number for each axis of x. Throws invalid_argument otherwise.
 void expect_one_each(const std::string& op, const integers& numbers, const shape& x, std::string_view what);
 
-// What tensors of these shapes make when put one behind the other along an axis; any() where no rank is known.
+// The shape of tensors joined along an axis; any() where no rank is known. Throws invalid_argument where they differ in
+// another axis.
 shape concatenated(const std::vector<shape>& parts, std::int64_t axis);
 
-// The box at `begin` of x; of size -1: up to the end. Fails where it does not lie inside.
+// The shape of the box at `begin` of x; a size of -1 extends to the end. Throws invalid_argument for one not inside x.
 shape box_of(const shape& x, const integers& begin, const integers& size);
 
-// Does a box of that shape lie inside x from `begin` on?
+// Checks that a box of that shape at `begin` lies inside x. Throws invalid_argument otherwise.
 void expect_inside(const shape& box, const integers& begin, const shape& x);
 
 shape padded(const shape& x, const integers& before, const integers& after);
@@ -37,7 +38,7 @@ shape tiled(const shape& x, const integers& multiples);
 
 }  // namespace detail
 
-// Tensors one behind the other along attribute "axis"; their other extents agree. Inputs of no elements count.
+// Joins tensors along attribute "axis"; their other extents agree. Inputs without elements must fit as well.
 struct concat : slicing {
   static constexpr std::string_view name = "ConcatV2";
   static constexpr input_count inputs = at_least(1);
@@ -63,7 +64,7 @@ struct split : slicing {
   static void gradient(gradient_context& g);
 };
 
-// The box of x from attribute "begin" on, of "size"; a size of -1 leads to the end.
+// The box of x that starts at attribute "begin" and has extents "size"; a size of -1 extends to the end.
 struct slice : slicing {
   static constexpr std::string_view name = "Slice";
   static constexpr input_count inputs = 1;
@@ -71,7 +72,7 @@ struct slice : slicing {
   static void gradient(gradient_context& g);
 };
 
-// (x, like) -> the box of x from "begin" on that has the shape of like.
+// (x, like) -> the box of x that starts at "begin" and has the shape of `like`.
 struct slice_like : slicing {
   static constexpr std::string_view name = "SliceLike";
   static constexpr input_count inputs = 2;
@@ -80,7 +81,7 @@ struct slice_like : slicing {
   static void gradient(gradient_context& g);
 };
 
-// (x, like) -> zeros of the shape of like, x among them from "begin" on.
+// (x, like) -> zeros of the shape of `like`, with x at "begin".
 struct pad_like : slicing {
   static constexpr std::string_view name = "PadLike";
   static constexpr input_count inputs = 2;
@@ -89,7 +90,7 @@ struct pad_like : slicing {
   static void gradient(gradient_context& g);
 };
 
-// x with "before" and "after" many elements added along each axis, all of attribute "value", a double; 0 if absent.
+// x with "before" and "after" elements added along each axis, all equal to attribute "value", a double, by default 0.
 struct pad : slicing {
   static constexpr std::string_view name = "Pad";
   static constexpr input_count inputs = 1;
@@ -98,7 +99,7 @@ struct pad : slicing {
   static void gradient(gradient_context& g);
 };
 
-// x repeated "multiples" many times along each axis.
+// x repeated "multiples" times along each axis.
 struct tile : slicing {
   static constexpr std::string_view name = "Tile";
   static constexpr input_count inputs = 1;
@@ -106,7 +107,7 @@ struct tile : slicing {
   static void gradient(gradient_context& g);
 };
 
-// (dy, x) -> the sums of those elements of dy that Tile made of one element of x.
+// (dy, x) -> for each element of x the sum of the elements of dy that Tile made of it.
 struct tile_grad {
   static constexpr std::string_view name = "TileGrad";
   static constexpr input_count inputs = 2;

@@ -1,4 +1,12 @@
-// Elements picked out, put together, added around, repeated.
+// Cutting, joining, padding and repeating tensors.
+//
+//   auto both = pn::concat({a, b}, 1);                  // [n, 2], [n, 3] -> [n, 5]
+//   auto [left, right] = pn::split<2>(x, 1);            // [n, 4] -> [n, 2], [n, 2]
+//   auto head = pn::slice(x, {0, 0}, {10, -1});         // the first ten rows
+//
+// Any dtype, but pad takes no text; differentiable in float and double. Every function throws invalid_argument where
+// shapes, axes and sizes do not fit, as far as shapes are known; the step fails otherwise. A negative axis counts from
+// the last one.
 #pragma once
 
 #include <array>
@@ -15,7 +23,7 @@
 namespace pinion { inline namespace v0 {
 
 namespace dsl {
-// Both throw invalid_argument where there are no parts.
+// concatenated and stacked throw invalid_argument for an empty list.
 any_expr concatenated(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
                       source_location where);
 any_expr stacked(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name, source_location where);
@@ -24,19 +32,19 @@ template <element T>
 using concat_expr = expr<T, made_by<op::concat>>;
 }  // namespace dsl
 
-// Tensors one behind the other along an axis: concat({a, b}, 1). Their dtypes and their other extents agree.
+// Joins tensors along an existing axis: concat({a, b}, 1). They have one dtype, and agree in the other extents.
 template <element T>
 auto concat(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string_view name = {},
             source_location where = source_location::current()) {
   return dsl::as_typed<dsl::concat_expr<T>>(dsl::concatenated({parts.begin(), parts.end()}, axis, name, where));
 }
-// Tensors of one shape along a new axis: stack({a, b}) of two [3] is [2, 3].
+// Joins tensors of one shape along a new axis: stack({a, b}) of two [3] is [2, 3].
 template <element T>
 auto stack(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string_view name = {},
            source_location where = source_location::current()) {
   return dsl::as_typed<dsl::concat_expr<T>>(dsl::stacked({parts.begin(), parts.end()}, axis, name, where));
 }
-// A list in braces says nothing of its dtype to a template: one overload for each.
+// A template cannot deduce the dtype of a list in braces, so there is an overload for each dtype.
 #define PINION_LIST(T)                                                                                                \
   dsl::concat_expr<T> concat(std::initializer_list<expr<T>> parts, std::int64_t axis = 0, std::string_view name = {}, \
                              source_location where = source_location::current());                                     \
@@ -45,7 +53,7 @@ auto stack(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string
 PINION_EACH_ELEMENT(PINION_LIST)
 #undef PINION_LIST
 
-// Cut along an axis into equal parts: auto [p, q] = split<2>(x, axis).
+// Cuts a tensor along an axis into equal parts: auto [p, q] = split<2>(x, axis).
 template <std::size_t Parts, dsl::graph_operand A>
 std::array<expr<dsl::value_of<A>>, Parts> split(A&& x, std::int64_t axis = 0, std::string_view name = {},
                                                 source_location where = source_location::current()) {
@@ -57,7 +65,8 @@ std::array<expr<dsl::value_of<A>>, Parts> split(A&& x, std::int64_t axis = 0, st
   for (std::size_t i = 0; i < Parts; ++i) parts[i] = expr<T>(first.owner(), {first.id(), static_cast<int>(i)});
   return parts;
 }
-// The box from `begin` on of that size, one number for each axis; a size of -1 leads to the end.
+// The box of x that starts at `begin` and has extents `size`, one number for each axis. A size of -1 extends to the
+// end.
 template <dsl::graph_operand A>
 auto slice(A&& x, const integers& begin, const integers& size, std::string_view name = {},
            source_location where = source_location::current()) {
@@ -65,11 +74,13 @@ auto slice(A&& x, const integers& begin, const integers& size, std::string_view 
                                                      std::forward<A>(x));
 }
 
+// Options of pad.
 struct pad_options {
   double value = 0;
   std::string_view name = {};
 };
-// Elements added around it, as many as stand for each axis: pad(x, {{1, 1}, {0, 0}}) adds a row above and one below.
+// Adds elements around x: `around` has {before, after} for each axis. pad(x, {{1, 1}, {0, 0}}) adds a row above and one
+// below.
 template <dsl::graph_operand A>
 auto pad(A&& x, const std::vector<std::pair<std::int64_t, std::int64_t>>& around, const pad_options& options = {},
          source_location where = source_location::current()) {
@@ -78,7 +89,7 @@ auto pad(A&& x, const std::vector<std::pair<std::int64_t, std::int64_t>>& around
   return dsl::node_call<op::pad, dsl::value_of<A>>(
       options.name, where, {{"before", before}, {"after", after}, {"value", options.value}}, std::forward<A>(x));
 }
-// Repeated along each axis: tile(x, {2, 1}) stands twice below itself.
+// Repeats x along each axis: tile(x, {2, 1}) of [m, n] is [2 m, n].
 template <dsl::graph_operand A>
 auto tile(A&& x, const integers& multiples, std::string_view name = {},
           source_location where = source_location::current()) {

@@ -1,4 +1,4 @@
-// Kernels of sources: constants, zeros, and passing on.
+// Kernels of sources: constants, zeros, and ops that pass values on.
 #pragma once
 
 #include <limits>
@@ -13,7 +13,7 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// The value is put into the device's memory once.
+// The constant's value is copied into the device's memory once, when the kernel is made.
 inline std::unique_ptr<kernel> make_kernel(constant, const kernel_setup& setup) {
   const auto& value = setup.attrs().get<any_tensor>("value");
   const bool foreign = setup.device.stream() != nullptr;

@@ -1,4 +1,5 @@
-// Ops that start values: constants, placeholders, zeros and ones; and the two that only pass on: Identity, NoOp.
+// Ops without operands: constants, placeholders, zeros and ones, ranges. Also the ops that only pass on: Identity,
+// NoOp.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -6,7 +7,7 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Attribute "value": the tensor.
+// The tensor in attribute "value".
 struct constant {
   static constexpr std::string_view name = "Const";
   static constexpr input_count inputs = 0;
@@ -15,7 +16,7 @@ struct constant {
   static void gradient(gradient_context&) {}
 };
 
-// Attributes "dtype", "shape" (may be partly unknown). Must be fed.
+// A value that each run must feed. Attributes "dtype" and "shape"; the shape may have unknown extents.
 struct placeholder {
   static constexpr std::string_view name = "Placeholder";
   static constexpr input_count inputs = 0;
@@ -24,7 +25,7 @@ struct placeholder {
   static void gradient(gradient_context&) {}
 };
 
-// The value of its input; of a reference, what the variable holds when it runs.
+// The value of its input; for a reference, the value that the variable holds when this runs.
 struct identity {
   static constexpr std::string_view name = "Identity";
   static constexpr input_count inputs = 1;
@@ -51,20 +52,20 @@ struct ones_like {
   static void gradient(gradient_context&) {}
 };
 
-// "start", "start" + "delta", ... up to and without "limit": attributes of type double, or int64 where "dtype" is an
-// integer. [ceil((limit - start) / delta)], or no element.
+// The vector "start", "start" + "delta", ... of the numbers before "limit". These attributes have type double, or int64
+// where "dtype" is an integer. It has ceil((limit - start) / delta) elements, or none.
 struct range {
   static constexpr std::string_view name = "Range";
   static constexpr input_count inputs = 0;
   static constexpr dtype_set types = dtypes::floating | dtype_set{dtype::int32, dtype::int64};
   static constexpr kernel_set kernels{.cpu = types, .gpu = types};
-  static constexpr std::int64_t most = std::int64_t{1} << 56;  // as many, or more: then they are not counted
+  static constexpr std::int64_t most = std::int64_t{1} << 56;  // counts stop here: no memory holds so many
   static std::int64_t count(const attributes& attrs);
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };
 
-// The extents of its input, int32 [rank]. They are known before an element of it is.
+// The extents of its input, int32 [rank]. They are known before the elements of the input are.
 struct shape_of {
   static constexpr std::string_view name = "Shape";
   static constexpr input_count inputs = 1;
@@ -75,7 +76,7 @@ struct shape_of {
   static void gradient(gradient_context&) {}  // extents do not depend on elements
 };
 
-// Runs after its control inputs and yields nothing; what pn::group makes.
+// Yields no value; it runs after its control inputs. pn::group makes it.
 struct no_op {
   static constexpr std::string_view name = "NoOp";
   static constexpr input_count inputs = 0;

@@ -1,4 +1,11 @@
-// Where values come from: constants and placeholders; values passed on, and operations grouped.
+// Expressions without operands: constants, placeholders, ranges. Also identity, shape_of, and operations that group
+// others.
+//
+//   auto x = pn::placeholder<float>({pn::unknown, 784}, "x");   // run() is given its value
+//   auto m = pn::constant<float>({{1, 2}, {3, 4}}, "m");        // [2, 2]
+//
+// The nodes are made in the default graph of the thread. Without a name they are named after their op; a name that is
+// taken gets a number: "x_1". Element types are those of PINION_ELEMENT_TYPES, and others do not compile.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +27,11 @@ namespace pinion { inline namespace v0 {
 namespace dsl {
 using pinion::is_tensor;
 
-// Empty braces convert to this, and nothing else does.
+// A type to which only empty braces convert.
 struct no_elements {
   no_elements() {}
 };
-// Braces of whatever.
+// Braces of any content, which the overload that refuses a wrong element type takes.
 struct braced {
   template <class V>
   braced(const V&);
@@ -34,7 +41,7 @@ struct braces {
   braces(std::initializer_list<braced>);
 };
 
-// One node with one output of element type T.
+// Makes a node of op Op in the default graph. Its one output has element type T.
 template <class Op, element T>
 expr<T, made_by<Op>> make(node_request request) {
   graph& g = default_graph();
@@ -42,23 +49,23 @@ expr<T, made_by<Op>> make(node_request request) {
 }
 
 node_request constant_request(any_tensor value, std::string_view name, source_location where);
-// In the default graph, under a full name that is known to be unique.
+// Makes a constant in the default graph. Requires: no node has the name `exact_name` yet.
 output make_constant(any_tensor value, const std::string& exact_name, source_location where);
 }  // namespace dsl
 
-// A scalar: constant(4.0f, "b"). The dtype is that of the C++ type.
+// A constant scalar: constant(4.0f, "b"). Its dtype is that of the C++ type.
 template <element T>
 expr<T, dsl::made_by<op::constant>> constant(T value, std::string_view name = {},
                                              source_location where = source_location::current()) {
   return dsl::make<op::constant, T>(dsl::constant_request(tensor<T>(value).untyped(), name, where));
 }
-// Nested braces: constant<float>({{1, 2}, {3, 4}}, "m").
+// A constant tensor from nested braces: constant<float>({{1, 2}, {3, 4}}, "m").
 template <element T>
 expr<T, dsl::made_by<op::constant>> constant(const literal<T>& value, std::string_view name = {},
                                              source_location where = source_location::current()) {
   return dsl::make<op::constant, T>(dsl::constant_request(tensor<T>::of(value).untyped(), name, where));
 }
-// One row of braces is a vector, of one element, too: constant<int>({2}) has shape [1], as {2, 3} has [2].
+// A constant vector from one row of braces. One element is a vector as well: constant<int>({2}) has shape [1].
 template <element T, class U>
 requires std::is_convertible_v<const U&, T>
 auto constant(std::initializer_list<U> row, std::string_view name = {},
@@ -67,7 +74,7 @@ auto constant(std::initializer_list<U> row, std::string_view name = {},
   std::transform(row.begin(), row.end(), vector.data(), [](const U& x) { return static_cast<T>(x); });
   return dsl::make<op::constant, T>(dsl::constant_request(vector.untyped(), name, where));
 }
-// Empty braces have no elements: {} has shape [0], {{}, {}} [2, 0].
+// A constant without elements, from empty braces: {} has shape [0], {{}, {}} has [2, 0].
 template <element T>
 auto constant(std::initializer_list<dsl::no_elements> rows, std::string_view name = {},
               source_location where = source_location::current()) {
@@ -75,14 +82,14 @@ auto constant(std::initializer_list<dsl::no_elements> rows, std::string_view nam
   return dsl::make<op::constant, T>(
       dsl::constant_request(tensor<T>(n == 0 ? shape{0} : shape{n, 0}).untyped(), name, where));
 }
-// A host tensor.
+// A constant that holds a host tensor.
 template <class V>
 requires dsl::is_tensor<V>
 auto constant(const V& value, std::string_view name = {}, source_location where = source_location::current()) {
   using T = std::remove_cvref_t<decltype(*value.data())>;
   return dsl::make<op::constant, T>(dsl::constant_request(value.untyped(), name, where));
 }
-// A vector, span or array, or these nested.
+// A constant from a vector, span or array, or from these nested.
 template <class R>
 requires rows::of<R, typename rows::innermost<R>::type> && element<typename rows::innermost<R>::type>
 auto constant(const R& rows, std::string_view name = {}, source_location where = source_location::current()) {
@@ -96,7 +103,7 @@ template <class T>
 requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 constant(const dsl::braces&, std::string_view = {}) PINION_REFUSAL;
 
-// The same value everywhere.
+// A constant of this shape with one value in every element.
 template <element T>
 auto fill(const shape& extent, T value, std::string_view name = {},
           source_location where = source_location::current()) {
@@ -104,10 +111,12 @@ auto fill(const shape& extent, T value, std::string_view name = {},
   for (T& x : t.span()) x = value;
   return constant(t, name, where);
 }
+// A constant of this shape with 0 in every element.
 template <element T>
 auto zeros(const shape& extent, std::string_view name = {}, source_location where = source_location::current()) {
   return fill<T>(extent, T(0), name, where);
 }
+// A constant of this shape with 1 in every element.
 template <element T>
 auto ones(const shape& extent, std::string_view name = {}, source_location where = source_location::current()) {
   return fill<T>(extent, T(1), name, where);
@@ -123,7 +132,7 @@ template <class T>
 requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 fill(const shape&, const T&, std::string_view = {}) PINION_REFUSAL;
 
-// start, start + delta, ... up to and without limit.
+// The vector start, start + delta, ... of the numbers before `limit`. float, double, int, int64.
 template <element T>
 auto range(T start, T limit, T delta = T(1), std::string_view name = {},
            source_location where = source_location::current()) {
@@ -137,7 +146,7 @@ auto range(T start, T limit, T delta = T(1), std::string_view name = {},
                                             {"delta", static_cast<number>(delta)}},
                                   .where = where});
 }
-// 0, 1, ... up to and without limit.
+// The vector 0, 1, ... of the numbers before `limit`.
 template <element T>
 auto range(T limit, std::string_view name = {}, source_location where = source_location::current()) {
   return range<T>(T(0), limit, T(1), name, where);
@@ -151,7 +160,7 @@ template <class T>
 requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 placeholder(const shape& = {}, std::string_view = {}) PINION_REFUSAL;
 
-// A value that run() is given. Dimensions may be pn::unknown.
+// A value that the caller of run() feeds. Extents that differ from step to step are pn::unknown.
 template <element T>
 expr<T, dsl::made_by<op::placeholder>> placeholder(const shape& extent = shape::any(), std::string_view name = {},
                                                    source_location where = source_location::current()) {
@@ -163,8 +172,8 @@ expr<T, dsl::made_by<op::placeholder>> placeholder(const shape& extent = shape::
 
 namespace dsl {
 
-// What stands at an input of dtype T: an expression or variable, a host tensor, or a scalar that converts; the latter
-// two become constants under that name.
+// The output that feeds an input of dtype T: that of an expression or variable, or of a new constant, called `name`,
+// that holds a host tensor or a scalar.
 template <element T, class V>
 output input_of(graph& g, const V& value, const std::string& name, source_location where) {
   if constexpr (graph_operand<V>) {
@@ -181,11 +190,13 @@ output input_of(graph& g, const V& value, const std::string& name, source_locati
 
 }  // namespace dsl
 
-// One operation that runs others.
+// An operation that runs the given operations and yields no value. Throws invalid_argument where they belong to several
+// graphs.
 operation group(std::initializer_list<operation> ops, std::string_view name = "group_deps",
                 source_location where = source_location::current());
 namespace dsl {
-// An operation, and the line of the call that it is given to: a pack leaves no room for a default argument behind it.
+// An operation with the line of the call that it is an argument of. A default argument cannot follow a parameter pack,
+// so the first operand carries the line.
 struct operation_here {
   template <class Op>
   requires std::is_convertible_v<const Op&, operation> operation_here(const Op& given,
@@ -200,11 +211,12 @@ requires(std::is_convertible_v<const Op&, operation>&&...) operation
     group(const dsl::operation_here& first, const Op&... others) {
   return group({first.what, operation(others)...}, "group_deps", first.where);
 }
+// An operation that computes nothing, to run after others by control_dependencies.
 inline operation no_op(std::string_view name = "NoOp", source_location where = source_location::current()) {
   return group({}, name, where);
 }
 
-// The operand's value under a name and a device of its own.
+// A node with the operand's value, under a name and on a device of its own.
 template <dsl::graph_operand A>
 auto identity(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
   graph& g = dsl::graph_of(x);

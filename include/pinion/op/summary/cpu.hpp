@@ -1,4 +1,4 @@
-// Kernels of the summary ops. They run on the host, wherever the values come from.
+// Kernels of the summary ops. They run on the host, on whatever device their inputs were computed.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// A kernel that yields what `encode` makes of its inputs.
+// Makes a kernel that yields the text which `encode` makes of its inputs.
 template <class Encode>
 std::unique_ptr<kernel> make_summary_kernel(Encode encode, bool expensive = false) {
   check_messages_can_be_made();
@@ -68,7 +68,7 @@ inline std::uint32_t pixels_along(const shape& images, int axis) {
   return static_cast<std::uint32_t>(images[axis]);
 }
 
-// Red, where a channel of a pixel is no number.
+// Converts pixels to bytes. A pixel with a channel that is not finite becomes red.
 template <class T>
 void paint(const T* from, std::int64_t pixels, int channels, char* to) {
   for (std::int64_t p = 0; p < pixels; ++p, from += channels, to += channels) {
@@ -80,7 +80,7 @@ void paint(const T* from, std::int64_t pixels, int channels, char* to) {
   }
 }
 
-// Requires: as image_summary takes them, and i < x.shape()[0].
+// Image i of a batch. Requires: x is as image_summary takes it, and i < x.shape()[0].
 inline picture picture_of(const any_tensor& x, std::int64_t i) {
   const shape& extent = x.shape();
   picture p{pixels_along(extent, 2), pixels_along(extent, 1), static_cast<int>(extent[3]), {}};

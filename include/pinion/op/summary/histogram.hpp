@@ -1,4 +1,4 @@
-// How numbers are distributed, over the limits that TensorFlow and TensorBoard agree on.
+// A histogram of numbers, over the limits that TensorFlow and TensorBoard share.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace pinion { inline namespace v0 { namespace op {
 // Bucket i counts the numbers in [limit i-1, limit i); the first begins at the lowest double. A value.
 class histogram {
  public:
-  // 0, +-1e-12 and each 1.1 times the one before while below 1e20, and +-DBL_MAX: 1551 in rising order.
+  // The limits: 0, +-1e-12 and each 1.1 times the one before while below 1e20, and +-DBL_MAX: 1551 in rising order.
   static const std::vector<double>& limits() {
     static const std::vector<double> all = [] {
       constexpr double most = std::numeric_limits<double>::max();
@@ -31,7 +31,7 @@ class histogram {
   double count = 0, sum = 0, sum_of_squares = 0;
   std::vector<double> counts = std::vector<double>(limits().size());
 
-  // Requires: x is finite, and so is `times`, which is more than 0.
+  // Counts x `times` times. Requires: x is finite, and `times` is finite and positive.
   void add(double x, double times = 1) {
     const auto above = std::upper_bound(limits().begin(), limits().end(), x);
     counts[std::min(static_cast<std::size_t>(above - limits().begin()), counts.size() - 1)] += times;
@@ -42,8 +42,8 @@ class histogram {
     sum_of_squares += x * x * times;
   }
 
-  // The buckets as they are written: from the first to the last that counts, each run of empty ones as one that ends
-  // with the last of them. One, up to DBL_MAX, where nothing was counted.
+  // The buckets in the form in which they are written: from the first to the last that counts. A run of empty buckets
+  // is one bucket, which ends with the last of them. A histogram without counts has one bucket, up to DBL_MAX.
   struct bucket {
     double limit = 0, count = 0;
     friend bool operator==(const bucket&, const bucket&) = default;

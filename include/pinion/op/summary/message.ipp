@@ -51,7 +51,7 @@ std::string value_message(std::string_view tag, Fill&& fill) {
     protozero::pbf_builder<value_field> value(summary, summary_field::value);
     value.add_string(value_field::tag, tag.data(), tag.size());
     fill(value);
-  }  // lengths are put in when a builder goes
+  }  // destroying a builder writes its length
   return bytes;
 }
 
@@ -70,12 +70,12 @@ inline void add_shape(protozero::pbf_builder<tensor_field>& tensor, const shape&
   protozero::pbf_builder<shape_field> s(bytes);
   for (const std::int64_t n : extent.dims()) {
     protozero::pbf_builder<axis_field> axis(s, shape_field::axis);
-    axis.add_int64(axis_field::extent, n);  // 0 too: a builder leaves no empty message behind
+    axis.add_int64(axis_field::extent, n);  // even for 0: a builder drops an empty message
   }
   tensor.add_message(tensor_field::shape, bytes);
 }
 
-// Calls each(tag) for every value of a summary. Throws what protozero throws, which trusts the types of fields.
+// Calls each(tag) for every value of a summary. Throws the errors of protozero, which trusts the types of fields.
 template <class Each>
 void for_each_tag(std::string_view summary, Each&& each) {
   constexpr auto bytes = protozero::pbf_wire_type::length_delimited;
@@ -175,7 +175,7 @@ PINION_DECL std::string merged_message(std::span<const std::string_view> summari
       throw error(errc::invalid_argument,
                   "string " + std::to_string(i) + " is no serialized summary (" + e.what() + ")");
     }
-    merged.append(summaries[i]);  // values of one message after those of the other are the values of both
+    merged.append(summaries[i]);  // messages one after the other hold the values of both
   }
   return merged;
 }

@@ -1,7 +1,7 @@
-// Summaries: what TensorBoard shows of values, made in the graph.
+// Summaries: values as TensorBoard shows them, made in the graph.
 //
-// The output of each is one string: a serialized Summary message, which an event file takes as it is. Attribute "tag":
-// under which name it is shown, UTF-8. (TensorFlow 1 has the tag as an input.)
+// Each yields one string, a serialized Summary message, which an event file takes unchanged. Attribute "tag" is the
+// name under which the value is shown, in UTF-8. (In TensorFlow 1 the tag is an input.)
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -28,8 +28,8 @@ struct scalar_summary : summary_op {
   static void infer(shape_context& c);
 };
 
-// Numbers of any shape -> how they are distributed, over TensorFlow's 1551 limits. A NaN or an infinity fails the step.
-// With "counted" the numbers are 0, 1, ... and the input [n] says how often each was there; less than 0 fails the step.
+// Numbers of any shape -> their histogram, over TensorFlow's 1551 limits. A NaN or an infinity fails the step. With
+// "counted" the input [n] says how often each of the numbers 0, 1, ... occurred; a negative count fails the step.
 struct histogram_summary : summary_op {
   static constexpr std::string_view name = "HistogramSummary";
   static void infer(shape_context& c);
@@ -37,22 +37,22 @@ struct histogram_summary : summary_op {
 };
 
 // Images [n, height, width, channels] of 1 (grey), 3 (RGB) or 4 (RGBA) channels, uint8, or float or double in [0, 1] ->
-// the first "max_images" of them as PNG, tagged TAG/image/0 and so on, or TAG/image where that is 1. Floats outside
-// [0, 1] count as the nearer end, and pixels that are no numbers are red.
+// the first "max_images" of them as PNG, tagged TAG/image/0 and so on, or TAG/image where "max_images" is 1. Floats
+// outside [0, 1] are clamped, and a pixel that is not finite is red.
 struct image_summary : summary_op {
   static constexpr std::string_view name = "ImageSummary";
   static void infer(shape_context& c);
   static double work(const work_context& c);
 };
 
-// Strings of any shape -> text in Markdown: one string, or a table of those of a vector or matrix. (TensorFlow has the
-// general TensorSummaryV2 for it.)
+// Strings of any shape -> text in Markdown: one string, or a table for a vector or matrix. (TensorFlow uses its general
+// TensorSummaryV2.)
 struct text_summary : summary_op {
   static constexpr std::string_view name = "TextSummary";
   static void infer(shape_context& c);
 };
 
-// Summaries, strings of any shape -> one with all their values. A tag that is there twice fails the step.
+// Summaries, strings of any shape -> one summary with all their values. A tag that occurs twice fails the step.
 struct merge_summary : summary_op {
   static constexpr std::string_view name = "MergeSummary";
   static constexpr input_count inputs = at_least(1);

@@ -1,4 +1,4 @@
-// Pictures as PNG files. Source: RFC 2083; RFC 1950 and 1951 of the stream inside.
+// Pictures as PNG files. Source: RFC 2083; RFC 1950 and 1951 for the compressed stream.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Rows of pixels of 1 (grey), 3 (RGB) or 4 (RGBA) channels.
+// A picture: rows of pixels of 1 (grey), 3 (RGB) or 4 (RGBA) channels.
 struct picture {
   std::uint32_t width = 0, height = 0;
   int channels = 1;
@@ -62,7 +62,7 @@ inline void append_chunk(std::string& to, std::string_view type, std::string_vie
   append_big_endian(to, crc32(std::string_view(to).substr(first)));
 }
 
-// A zlib stream of blocks that are stored as they are: five bytes more for each 65535.
+// A zlib stream of uncompressed blocks, which needs five bytes more for each 65535.
 inline std::string stored(std::string_view data) {
   std::string stream = "\x78\x01";
   const std::uint32_t sum = adler32(data);
@@ -95,7 +95,8 @@ inline std::string deflated(const std::string& data) {
 
 }  // namespace detail
 
-// Without zlib as large as its pixels. Throws invalid_argument where it has none or more than a gigabyte of them.
+// The file of a picture; in a build without zlib it is as large as the pixels. Throws invalid_argument for a picture
+// without pixels, or with more than a gigabyte of them.
 inline std::string encode_png(const picture& p) {
   const std::uint64_t row = std::uint64_t{p.width} * static_cast<std::uint64_t>(p.channels);
   if (p.width == 0 || p.height == 0) throw error(errc::invalid_argument, "an image without pixels");

@@ -98,7 +98,7 @@ inline any_tensor mean_of(kernel_context& c, const std::vector<contribution>& al
   return y;
 }
 
-// Indices and rows of all, one behind the other.
+// Yields the indices and rows of all contributions, one after the other.
 inline void join_rows(kernel_context& c, const std::vector<contribution>& all, double weight) {
   expect_some(all.size());
   shape extent = all[0].rows.shape();
@@ -182,10 +182,10 @@ inline std::unique_ptr<kernel> make_kernel(accumulator_set_step, const kernel_se
   });
 }
 
-// ---- what a barrier and a clock have in common
+// ---- common to the barrier and the clock
 
 namespace detail {
-// A kernel that is given the barrier or clock and its node's attributes.
+// Makes a kernel whose body takes the barrier or clock and its node's attributes.
 template <class Kind, class F>
 std::unique_ptr<kernel> kernel_at(const kernel_setup& setup, F body) {
   return make_function_kernel([state = find_meeting(Kind{}, setup, setup.referenced(0)), attrs = setup.attrs(),

@@ -1,5 +1,5 @@
-// What replicas that train one model together meet at: accumulators of gradients, the barrier of synchronous training,
-// and the clocks of bounded staleness. Beside TensorFlow's accumulators, which judge each gradient by itself, here the
+// The meeting points of replicas that train one model together: accumulators of gradients, the barrier of synchronous
+// training, and the clocks of bounded staleness. TensorFlow's accumulators judge each gradient separately; here the
 // barrier decides once for all gradients of a replica's step.
 #pragma once
 
@@ -22,7 +22,7 @@ struct sync_op {
 struct sync_resource : sync_op {
   static constexpr input_count inputs = 0;
 };
-// Works on the resource at input 0.
+// The base of ops that work on the resource at input 0.
 struct on_resource : sync_op {
   static constexpr int states = 1;
 };
@@ -33,7 +33,7 @@ void expect_resource(const shape_context& c, std::string_view op, std::string_vi
 
 // ---- accumulators
 
-// Attributes "dtype" and "shape", those of a variable; an output that stays where it is.
+// An accumulator, which is a resource. Attributes "dtype" and "shape" are those of its variable.
 struct gradient_accumulator : detail::sync_resource {
   static constexpr std::string_view name = "GradientAccumulator";
   static void infer(shape_context& c);
@@ -48,26 +48,27 @@ struct on_accumulator : on_resource {
 };
 }  // namespace detail
 
-// Inputs: the accumulator, the step (int64), the ticket (int64), the gradient.
+// Adds a gradient. Inputs: the accumulator, the step (int64), the ticket (int64), the gradient.
 struct accumulator_apply : detail::on_accumulator {
   static constexpr std::string_view name = "AccumulatorApplyGradient";
   static constexpr input_count inputs = 4;
   static void infer(shape_context& c);
 };
-// The same of a gradient of some rows: indices (int32, int64) [n] and rows [n, ...].
+// Adds a gradient of some rows: indices (int32, int64) [n] and rows [n, ...] take the place of the gradient.
 struct sparse_accumulator_apply : detail::on_accumulator {
   static constexpr std::string_view name = "SparseAccumulatorApplyGradient";
   static constexpr input_count inputs = 5;
   static void infer(shape_context& c);
 };
-// Inputs: the accumulator, the step, the tickets (int64 [k]) of those that count. Their mean, or with "sum" their sum.
+// Takes gradients and yields their mean, or with "sum" their sum. Inputs: the accumulator, the step, the tickets (int64
+// [k]) that count.
 struct accumulator_take : detail::on_accumulator {
   static constexpr std::string_view name = "AccumulatorTakeGradient";
   static constexpr input_count inputs = 3;
   static constexpr kernel_set kernels{.cpu = dtypes::floating};
   static void infer(shape_context& c);
 };
-// The same of rows: the indices (int64) and rows of all, one behind the other.
+// Takes sparse gradients: yields the indices (int64) and rows of all, one after the other.
 struct sparse_accumulator_take : detail::on_accumulator {
   static constexpr std::string_view name = "SparseAccumulatorTakeGradient";
   static constexpr input_count inputs = 3;
@@ -75,25 +76,26 @@ struct sparse_accumulator_take : detail::on_accumulator {
   static dtype key(const node& n) { return n.outputs[1].dtype; }
   static void infer(shape_context& c);
 };
-// Inputs: the accumulator, a step. Gradients of it and of later steps are kept; of what there was, those of the step.
+// Keeps gradients of a step and later ones from now on; of those that arrived before, it keeps those of that step.
+// Inputs: the accumulator, the step.
 struct accumulator_set_step : detail::on_accumulator {
   static constexpr std::string_view name = "AccumulatorSetStep";
   static constexpr input_count inputs = 2;
   static void infer(shape_context& c);
 };
 
-// ---- what a barrier and a clock have in common
+// ---- common to the barrier and the clock
 
 namespace detail {
 
-// Works on what `Kind` makes, and what is called so.
+// The base of ops on a resource that `Kind` makes, named after it.
 template <class Kind>
 struct on_kind : on_resource {
   static constexpr input_count inputs = 1;
   static void expect(const shape_context& c) { expect_resource(c, Kind::name, Kind::called); }
 };
-// A replica is there. Inputs: the barrier or clock, the replica's number, or -1: any that was not there yet or has
-// left. Yields so many numbers.
+// Registers a replica. Inputs: the barrier or clock, and the replica's number, or -1 for any that never entered or has
+// left. Yields `Numbers` numbers.
 template <class Kind, int Numbers>
 struct on_entering : on_kind<Kind> {
   static constexpr input_count inputs = 2;
@@ -104,7 +106,7 @@ struct on_entering : on_kind<Kind> {
     for (int i = 0; i < Numbers; ++i) c.output(dtype::int64, {});
   }
 };
-// Inputs: the barrier or clock, the replica.
+// Notes that a replica has left. Inputs: the barrier or clock, the replica.
 template <class Kind>
 struct on_leaving : on_kind<Kind> {
   static constexpr input_count inputs = 2;
@@ -113,7 +115,7 @@ struct on_leaving : on_kind<Kind> {
     expect_int64(c, 1, "the replica");
   }
 };
-// Those that keep the others waiting for more than "patience_ms" have left.
+// Notes that replicas which keep the others waiting for more than "patience_ms" have left.
 template <class Kind>
 struct on_expiry : on_kind<Kind> {
   static void infer(shape_context& c) {
@@ -121,7 +123,7 @@ struct on_expiry : on_kind<Kind> {
     (void)c.attrs().get<std::int64_t>("patience_ms");
   }
 };
-// Yields so many totals, and how often something was how many steps late or ahead.
+// Yields `Totals` totals, and a histogram of how many steps late or ahead something was.
 template <class Kind, int Totals>
 struct on_counting : on_kind<Kind> {
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
@@ -146,33 +148,35 @@ namespace detail {
 using on_barrier = on_kind<replica_barrier>;
 }  // namespace detail
 
-// Inputs: the barrier, the number of the replica that is there, or -1: any that was not there yet or has left. Yields
-// the step that it shall work on, its number, and 1 if training has ended there, 0 otherwise.
+// Inputs: the barrier, and the replica's number, or -1 for any that never entered or has left. Yields the step that the
+// replica has to work on, its number, and 1 where training has ended, else 0.
 struct barrier_enter : detail::on_entering<replica_barrier, 3> {
   static constexpr std::string_view name = "BarrierEnter";
 };
-// Inputs: the barrier, the replica, the ticket, the step. Its gradients are where they belong. Waits for the step's
-// update; yields the step to go on with, and whether the gradients counted. out_of_range: training has ended.
+// Reports that a replica's gradients have arrived, and waits for the step's update. Inputs: the barrier, the replica,
+// the ticket, the step. Yields the step to go on with, and whether the gradients counted. Fails with out_of_range where
+// training has ended.
 struct barrier_commit : detail::on_barrier {
   static constexpr std::string_view name = "BarrierCommit";
   static constexpr input_count inputs = 4;
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
   static void infer(shape_context& c);
 };
-// Waits for enough replicas. Yields the step, and the tickets of those that count.
+// Waits for a full round. Yields the step, and the tickets that count.
 struct barrier_take : detail::on_barrier {
   static constexpr std::string_view name = "BarrierTake";
   static constexpr kernel_set kernels{.cpu = dtype_set{dtype::int64}};
   static void infer(shape_context& c);
 };
-// Inputs: the barrier, the step that all go on with. "begins": the chief does, whatever was stopped before.
+// Lets all replicas go on. Inputs: the barrier, the step. With "begins" the chief starts training, and a stop before it
+// is undone.
 struct barrier_advance : detail::on_barrier {
   static constexpr std::string_view name = "BarrierAdvance";
   static constexpr input_count inputs = 2;
   static void infer(shape_context& c);
 };
-// No more updates: takes that wait, or come, are cancelled; with "ended" replicas that wait, or come, end with
-// out_of_range. Until the chief begins anew.
+// Stops updates: takes, waiting or future, are cancelled; with "ended" replicas that wait, or come, end with
+// out_of_range. This holds until the chief begins anew.
 struct barrier_stop : detail::on_barrier {
   static constexpr std::string_view name = "BarrierStop";
   static void infer(shape_context& c);
@@ -183,7 +187,8 @@ struct barrier_leave : detail::on_leaving<replica_barrier> {
 struct barrier_expire : detail::on_expiry<replica_barrier> {
   static constexpr std::string_view name = "BarrierExpire";
 };
-// Yields accepted, dropped, rounds, live [4]; and how many commits were how many steps late [16], the last: or more.
+// Yields accepted, dropped, rounds, live [4]; and a histogram [16] of the steps that commits were late, whose last
+// entry counts that many or more.
 struct barrier_counts : detail::on_counting<replica_barrier, 4> {
   static constexpr std::string_view name = "BarrierCounts";
 };
@@ -200,8 +205,8 @@ struct replica_clock : detail::sync_resource {
 struct clock_enter : detail::on_entering<replica_clock, 1> {
   static constexpr std::string_view name = "ClockEnter";
 };
-// Inputs: the clock, the replica, which has made a step. Waits until it is at most "bound" steps ahead of the slowest;
-// yields how far it is.
+// Counts a step of a replica, and waits until it is at most "bound" steps ahead of the slowest. Inputs: the clock, the
+// replica. Yields the number of steps that it is ahead.
 struct clock_tick : detail::on_kind<replica_clock> {
   static constexpr std::string_view name = "ClockTick";
   static constexpr input_count inputs = 2;
@@ -214,7 +219,8 @@ struct clock_leave : detail::on_leaving<replica_clock> {
 struct clock_expire : detail::on_expiry<replica_clock> {
   static constexpr std::string_view name = "ClockExpire";
 };
-// Yields steps, waits, live [3]; and how many steps ended how many steps ahead of the slowest [16], the last: or more.
+// Yields steps, waits, live [3]; and a histogram [16] of the steps that a replica was ahead of the slowest when its
+// step ended, whose last entry counts that many or more.
 struct clock_counts : detail::on_counting<replica_clock, 3> {
   static constexpr std::string_view name = "ClockCounts";
 };

@@ -1,4 +1,4 @@
-// The two ends of a value's way from one device to another: kernels that a partition puts in, by key.
+// The kernels at both ends of a value's way from one device to another. Partitioning inserts them, with a key.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Hands its input, or a bare signal when it has none, to the step's rendezvous.
+// Sends its input to the step's rendezvous, or a bare signal when it has none.
 class send_kernel final : public kernel {
  public:
   enum way {
-    host,    // it is in host memory
-    staged,  // it is brought to the host first, in stream order; no thread waits for that
-    peer,    // another accelerator of this task fetches it once the stream gets there
+    host,    // the value is in host memory
+    staged,  // it is copied to the host first, in stream order; no thread waits
+    peer,    // another accelerator of this task fetches it when the stream has reached it
   };
 
   send_kernel(std::string key, way by) : key_(std::move(key)), way_(by) {}
@@ -43,10 +43,10 @@ class send_kernel final : public kernel {
   way way_;
 };
 
-// Waits for the value without holding a thread, and puts it into this device's memory. An aborted rendezvous wakes it.
+// Waits for the value without holding a thread, and puts it into this device's memory. An aborted rendezvous ends it.
 class receive_kernel final : public kernel {
  public:
-  // `expected` is what the graph says of the value; without it, a bare signal.
+  // `expected` is the value's type in the graph; without it the kernel expects a bare signal.
   receive_kernel(std::string key, std::optional<output_type> expected)
       : key_(std::move(key)), expected_(std::move(expected)) {}
   bool blocking() const override { return true; }
@@ -61,7 +61,7 @@ class receive_kernel final : public kernel {
           c.outputs[0] = c.device->from_peer(in.value, std::move(in.ready));
         else if (in.value)
           c.outputs[0] = c.device->from_host(in.value);
-      } catch (...) {  // this is the thread of somebody else
+      } catch (...) {  // the sender's thread: nothing may escape
         const error e = current_error();
         return done(&e);
       }
@@ -70,7 +70,7 @@ class receive_kernel final : public kernel {
   }
 
  private:
-  // Another task may send anything.
+  // Checks the type of the value, since another task may send anything.
   void check(const any_tensor& value) const {
     if (!expected_ && value.empty()) return;
     if (expected_ && !value.empty() && value.dtype() == expected_->dtype && fits(value.shape(), expected_->shape))

@@ -1,4 +1,4 @@
-// Kernels of variables: naming, writing, updating.
+// Kernels of variables: the node that names a state, assignments, updates.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Yields nothing that moves: consumers found the state when they were set up.
+// This kernel yields no value: consumers found the state when they were set up.
 inline std::unique_ptr<kernel> make_kernel(variable, const kernel_setup& setup) {
   const auto state = find_variable(setup.services, setup.node);
   state->named_on(setup.device.name());
@@ -34,7 +34,7 @@ inline void copy_elements(const any_tensor& from, const any_tensor& to) {
 
 }  // namespace detail
 
-// The variable takes over the value's memory if nobody else holds it; otherwise it takes a copy, so that its memory is
+// The variable takes over the value's memory if nobody else holds it. Otherwise it takes a copy, so that its memory is
 // its own and later updates are in place.
 inline std::unique_ptr<kernel> make_kernel(assign, const kernel_setup& setup) {
   return make_function_kernel([state = find_variable(setup.services, setup.referenced(0))](kernel_context& c) {
@@ -47,7 +47,7 @@ inline std::unique_ptr<kernel> make_kernel(assign, const kernel_setup& setup) {
         [given, value] {
           if (given.raw() != value.raw()) detail::copy_elements(given, value);
         },
-        [state, value, before] {  // who has read it since holds the same memory
+        [state, value, before] {  // readers since then hold the same memory
           if (before && before.shape() == value.shape()) detail::copy_elements(before, value);
           state->withdraw(value, before);
         });
@@ -57,7 +57,7 @@ inline std::unique_ptr<kernel> make_kernel(assign, const kernel_setup& setup) {
 
 namespace detail {
 
-// What fills the rooms of an update that is not done: the values of before, where the rooms are others.
+// The function that undoes an update that is not done: it copies the old values into rooms that are not their own.
 inline auto keep_old(const variable_state::writing& writing, const std::vector<any_tensor>& rooms) {
   std::vector<std::pair<any_tensor, any_tensor>> copies;
   for (std::size_t i = 0; i < rooms.size(); ++i)
@@ -73,7 +73,7 @@ inline void expect_scalar(const any_tensor& value, const variable_state& updated
                                             updated.name() + "'; it is a scalar");
 }
 
-// One atomic update by a scalar program: references first, then values, as op::update says.
+// One atomic update by a scalar program: references first, then values, as op::update describes it.
 class update_kernel final : public kernel {
  public:
   update_kernel(const kernel_setup& setup, const scalar::program& p, int states, bool yields_value)
@@ -94,7 +94,7 @@ class update_kernel final : public kernel {
     map_launch launch(program_, layout);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       launch.operand(inputs[i]);
-      if (i < states_) inputs[i] = {};  // so that a state that nobody reads is seen to be free
+      if (i < states_) inputs[i] = {};  // drops this reference, so that an unread state counts as free
     }
     std::vector<any_tensor> rooms;
     for (std::size_t i = 0; i < states_; ++i) launch.operand(rooms.emplace_back(writing.room(i, c.device->memory())));
@@ -128,7 +128,7 @@ class update_kernel final : public kernel {
   std::vector<std::shared_ptr<variable_state>> variables_;
 };
 
-// A number as `widest` equal ones, as a strip takes an input that does not advance.
+// A number repeated `widest` times, as a strip takes an input that does not advance.
 template <class T>
 std::array<T, scalar::widest> splat_of(const any_tensor& scalar) {
   std::array<T, scalar::widest> all;
@@ -157,8 +157,8 @@ std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>> named_rows(const
   return named;
 }
 
-// An update of the rows of a sparse gradient, as op::sparse_update says. In place where nobody reads; otherwise in a
-// copy, for rows that it does not name stay.
+// An update of the rows of a sparse gradient, as op::sparse_update describes it. In place where nobody reads the
+// variable, otherwise in a copy, since other rows keep their values.
 class sparse_update_kernel final : public kernel {
  public:
   explicit sparse_update_kernel(const kernel_setup& setup)
@@ -181,7 +181,7 @@ class sparse_update_kernel final : public kernel {
       rooms.push_back(writing.room(i, c.device->memory()));
     }
     const auto copy = keep_old(writing, rooms);
-    c.launch_or(copy, copy);  // rows that are not named stay
+    c.launch_or(copy, copy);  // other rows keep their values
     visit_plain(rows.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>)
         c.launch([program = program_, rooms, indices, rows, scalars] {

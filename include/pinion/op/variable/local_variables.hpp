@@ -1,4 +1,4 @@
-// Variables that belong to one task alone, and are not kept: counters of metrics and the like.
+// Variables that belong to one task and are not saved: the counters of metrics, for example.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -7,7 +7,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// Runs the initialisers of all local variables of the default graph made so far: those made with {.local = true}.
+// An operation that runs the initialisers of all local variables made so far in the default graph: those made with
+// {.local = true}.
 operation local_variables_initializer(std::string_view name = "init_local",
                                       source_location where = source_location::current());
 

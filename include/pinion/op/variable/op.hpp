@@ -1,4 +1,4 @@
-// Variables: the node that names a state, and the ops that write it. Reading is Identity on the reference.
+// Variables: the node that names a state, and the ops that write it. An Identity on the reference reads it.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// As in TensorFlow, int32 variables live on the CPU alone.
+// The kernels of variables. int32 variables live on the CPU only, as in TensorFlow.
 inline constexpr kernel_set variable_kernels{.cpu = dtypes::all,
                                              .gpu = dtypes::floating | dtype_set{dtype::int64, dtype::boolean}};
 
-// Attributes "dtype", "shape", "container", "shared_name". Its output is a reference.
+// The node of a variable; its output is a reference. Attributes "dtype", "shape", "container", "shared_name".
 struct variable {
   static constexpr std::string_view name = "VariableV2";
   static constexpr input_count inputs = 0;
@@ -26,7 +26,7 @@ struct variable {
 };
 
 namespace detail {
-// Input 0: the reference; input 1: the value. Yields the new value.
+// The shape function of assignments: input 0 is the reference, input 1 the value. They yield the new value.
 void infer_assignment(shape_context& c);
 }  // namespace detail
 
@@ -42,7 +42,7 @@ struct assignment {
 struct assign : assignment<assign> {
   static constexpr std::string_view name = "Assign";
 };
-// These compute, so they take numbers alone.
+// The base of the assignments that compute, which take numbers only.
 template <class Self>
 struct counting_assignment : assignment<Self> {
   static constexpr kernel_set kernels{.cpu = dtypes::numbers, .gpu = dtypes::floating | dtype_set{dtype::int64}};
@@ -65,13 +65,14 @@ struct assign_multiply : counting_assignment<assign_multiply> {
 
 namespace detail {
 const scalar::program& update_program(const attributes& attrs);
-// The inputs of an update that are states, and those behind its gradient, which are scalars. `values` stand between.
+// Checks the inputs of an update, and returns the number of its states. The inputs are states, then the gradient in
+// `values` inputs (1 if dense, 2 if sparse), then scalars.
 int expect_update(const shape_context& c, int values);
 }  // namespace detail
 
 // One step of an optimizer: a scalar program over the elements of a variable and its slots, written in place, as one
-// atomic update. Inputs: "states" references (the variable, then its slots), then values: the gradient, then scalars.
-// Attribute "program": inputs in that order, one result per reference. Yields nothing.
+// atomic update. Inputs: "states" references (the variable, then its slots), the gradient, scalars. Attribute "program"
+// takes inputs in that order and has one result for each reference. Yields no value.
 template <class Self>
 struct update {
   static constexpr input_count inputs = by_program;
@@ -83,9 +84,9 @@ struct update {
   static void infer(shape_context& c) { detail::expect_update(c, 1); }
 };
 
-// The same for some rows of a variable and its slots: states, then indices [n] and rows [n, ...] of a sparse gradient,
-// whose rows at one index add up, then scalars. Rows that no index names stay as they are, in the slots too. Attribute
-// "program" as above, of the states, one gradient, and the scalars.
+// One step of an optimizer for some rows of a variable and its slots. Inputs: states, then indices [n] and rows [n,
+// ...] of a sparse gradient, then scalars. Rows with the same index add up; rows that no index names stay as they are,
+// in the slots too. Attribute "program" takes the states, one gradient, and the scalars.
 template <class Self>
 struct sparse_update {
   static constexpr input_count inputs = at_least(3);
@@ -107,7 +108,7 @@ struct sparse_update {
   }
 };
 
-// The optimizers' ops; by a sparse gradient "SparseApplyMomentum", and so on. The nodes' programs are their rules'.
+// The optimizers' ops; for sparse gradients "SparseApplyMomentum", and so on. Their rules make the nodes' programs.
 #define PINION_UPDATE_OPS(X)                        \
   X(apply_gradient_descent, "ApplyGradientDescent") \
   X(apply_momentum, "ApplyMomentum")                \

@@ -1,4 +1,4 @@
-// Update rules: what an optimizer does to one element of a variable and its slots, written once over symbolic values.
+// Update rules: the effect of an optimizer on one element of a variable and its slots, written over symbolic values.
 //
 //   struct rule {
 //     static constexpr int states = 2, numbers = 2;   // the variable and its slots; the learning rate, and others
@@ -6,7 +6,7 @@
 //     static constexpr std::array<V, 2> apply(const std::array<V, 3>& in, const std::array<V, 2>& number);
 //   };                                                // in: the states, then the gradient; returns the new states
 //
-// Of an operator's operands at most one may compute something: see scalar/functors.hpp.
+// At most one operand of an operator may be a computed value: see scalar/functors.hpp.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Where the first number of a rule, the rate, comes from: it is one of its program's literals, or an input behind the
-// gradient. The other numbers are literals, so that one kernel serves them all.
+// The form of a rule's first number, the rate: a literal of its program, or an input after the gradient. The other
+// numbers are literals, so that one kernel serves all their values.
 enum class rate_is { literal, input };
 
-// The program of a rule, its literals 0.
+// The program of a rule, with 0 for its literals.
 template <class Rule, class Program>
 constexpr Program record_rule(dtype arithmetic, rate_is rate) {
   using value = scalar::symbol<Program>;
@@ -36,7 +36,7 @@ constexpr Program record_rule(dtype arithmetic, rate_is rate) {
   return p;
 }
 
-// A rule as a program type, of which a kernel is made. Recorded by the compiler and only there, as all such.
+// A rule as a program type, of which a kernel is made. Only the compiler records it, as for all programs.
 template <class Rule, class T, rate_is Rate>
 struct compiled_rule {
   using arithmetic = T;
@@ -47,7 +47,8 @@ struct compiled_rule {
   static constexpr auto executable = scalar::executable(recorded);
 };
 
-// The same at run time, of any floating dtype, with its numbers. Where the rate is an input, the first is not used.
+// The program of a rule at run time, for any floating dtype, with its numbers. Where the rate is an input, the first
+// number is not used.
 template <class Rule, rate_is Rate>
 scalar::program rule_program(dtype arithmetic, const std::array<double, Rule::numbers>& numbers) {
   auto p = scalar::convert_program<scalar::program>(compiled_rule<Rule, float, Rate>::recorded);
@@ -57,13 +58,13 @@ scalar::program rule_program(dtype arithmetic, const std::array<double, Rule::nu
   return p;
 }
 
-// Does the rate of a rule change from step to step, so that it is never a literal?
+// True for a rule whose rate changes from step to step, so that it is never a literal.
 template <class Rule>
 inline constexpr bool rate_varies = requires {
   Rule::rate_varies;
 };
 
-// Calls f.template operator()<P>() for each program type of a rule that there are kernels of.
+// Calls f.template operator()<P>() for each program type of a rule that has kernels.
 template <class Rule, class F>
 constexpr void for_each_program_of(F&& f) {
   const auto with = [&]<rate_is Rate>() {
@@ -74,7 +75,7 @@ constexpr void for_each_program_of(F&& f) {
   if constexpr (!rate_varies<Rule>) with.template operator()<rate_is::literal>();
 }
 
-// Puts the kernels of a rule into this binary, where it is optimized.
+// Puts the kernels of a rule into this binary, if the unit is optimized.
 template <class Rule>
 void instantiate_rule() {
   if constexpr (scalar::compiles_kernels)

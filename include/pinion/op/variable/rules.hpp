@@ -1,4 +1,4 @@
-// The rules of the library's optimizers: the formulas of TensorFlow 1.15, core/kernels/training_ops.cc.
+// The rules of the library's optimizers, by the formulas of TensorFlow 1.15, core/kernels/training_ops.cc.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 #include <pinion/base/type_list.hpp>
 
-// Not in op, whose sqrt and rsqrt are ops.
+// These are outside namespace op, in which sqrt and rsqrt are ops.
 namespace pinion { inline namespace v0 { namespace rules {
 
 // w -= rate g
@@ -85,8 +85,8 @@ struct rmsprop {
   }
 };
 
-// The same by the variance of the gradients: m = decay m + (1 - decay) g, and s - m^2 for s in the step. States: w, s,
-// m, a.
+// RMSProp with the variance of the gradients: m = decay m + (1 - decay) g, and s - m^2 in place of s in the step.
+// States: w, s, a, m.
 struct centered_rmsprop {
   static constexpr int states = 4, numbers = 4;
   template <class V>
@@ -101,7 +101,7 @@ struct centered_rmsprop {
   }
 };
 
-// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; w -= rate m / (sqrt(v) + epsilon), the rate already
+// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; w -= rate m / (sqrt(v) + epsilon). The rate is already
 // corrected for the number of the step. Numbers: rate, beta1, beta2, epsilon.
 struct adam {
   static constexpr int states = 3, numbers = 4;

@@ -1,4 +1,4 @@
-// What is known of variables that are parts of a larger one: for whoever saves and restores them as one.
+// Variables that are parts of a larger one, as a saver needs them, which writes the parts as one tensor.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace pinion { inline namespace v0 {
 
-// The rows from `first` on of a whole of that name and shape. How many: see the variable's shape.
+// The rows from `first` on of a whole with that name and shape. The variable's shape gives their number.
 struct variable_slice {
   std::string whole;
   pinion::shape extent;
   std::int64_t first = 0;
 };
 
-// Of a variable that is a part of a partitioned one, or a slot of such a part; null of any other.
+// The slice of a variable that is a part of a partitioned one, or a slot of such a part; null for any other variable.
 const variable_slice* slice_of(graph& g, node_id variable);
 void note_slice(graph& g, node_id variable, variable_slice slice);
 

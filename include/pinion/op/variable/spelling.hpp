@@ -1,4 +1,11 @@
-// Variables, and the operations on them.
+// Variables: tensors that outlive a step, and the ops that write them.
+//
+//   auto w = pn::variable(pn::zeros<float>({784, 10}), {.name = "W"});
+//   auto init = pn::global_variables_initializer();   // run it once, before w is read
+//   auto step = pn::assign_sub(w, gradient * 0.1f);
+//
+// The state of a variable lives in the task that runs its node, under its container and its shared name, or its name.
+// It outlives steps and sessions. A reader never sees part of an update.
 #pragma once
 
 #include <string>
@@ -13,26 +20,30 @@
 
 namespace pinion { inline namespace v0 {
 
+// Options of variable.
 struct variable_options {
   std::string name = "Variable";
   bool trainable = true;
-  std::string shared_name = "";  // under which state it lives; "" means its own name
-  bool local = false;            // not counted among the global variables
+  std::string shared_name = "";  // name of its state; empty: the variable's name
+  bool local = false;            // true: not counted among the global variables
 };
 
 namespace dsl {
 
-// TensorFlow's four nodes: a/initial_value, a, a/Assign, a/read.
+// Makes the four nodes that TensorFlow makes for a variable a: a/initial_value, a, a/Assign, a/read. The graph's
+// collections list them.
 any_variable make_variable(dtype type, output initial, const std::string& full_name, const variable_options& options,
                            source_location where);
-// This one makes a constant of the initial value.
+// Makes a variable whose initial value is a constant.
 any_variable make_variable(any_tensor initial, const variable_options& options, source_location where);
 
+// A unique full name for a variable, in the current name scope. Throws invalid_argument for a bad name. The graph notes
+// a name that was taken.
 std::string variable_name(const std::string& name);
 
 }  // namespace dsl
 
-// A variable with a constant initial value: a scalar or a host tensor.
+// A variable whose initial value is a constant: a scalar or a host tensor.
 template <class V>
 requires(element<V> || dsl::is_tensor<V>) auto variable(const V& initial, const variable_options& options = {},
                                                         source_location where = source_location::current()) {
@@ -43,7 +54,7 @@ requires(element<V> || dsl::is_tensor<V>) auto variable(const V& initial, const 
     return variable_handle<T>(dsl::make_variable(initial.untyped(), options, where));
   }
 }
-// A variable initialised by an expression, which runs only when the initialiser does.
+// A variable whose initial value is an expression. That expression runs only when the variable's initialiser does.
 template <dsl::expression E>
 auto variable(const E& initial, const variable_options& options = {},
               source_location where = source_location::current()) {
@@ -59,6 +70,7 @@ variable(const V&, const variable_options& = {}) PINION_REFUSAL;
 
 namespace dsl {
 
+// Makes the node of an assignment by op Op, in the graph in use.
 template <class Op, element T, class V>
 expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location where) {
   if constexpr (graph_operand<V>)
@@ -70,7 +82,8 @@ expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location 
 }
 }  // namespace dsl
 
-// Write a variable when run, and yield its new value. Shapes must agree; assign_add and assign_sub are atomic.
+// assign, assign_add and assign_sub write a variable when they run, and yield its new value. The value has the
+// variable's dtype and shape. assign_add and assign_sub are atomic.
 template <element T, class V>
 expr<T> assign(const variable_handle<T>& v, V&& value, source_location where = source_location::current()) {
   return dsl::make_assignment<op::assign>(v, std::forward<V>(value), where);
@@ -84,7 +97,7 @@ expr<T> assign_sub(const variable_handle<T>& v, V&& amount, source_location wher
   return dsl::make_assignment<op::assign_sub>(v, std::forward<V>(amount), where);
 }
 
-// Runs the initialisers of all variables of the default graph made so far.
+// An operation that runs the initialisers of all global variables made so far in the default graph.
 operation global_variables_initializer(std::string_view name = "init",
                                        source_location where = source_location::current());
 

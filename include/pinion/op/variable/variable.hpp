@@ -1,4 +1,4 @@
-// Variables as operands: handles of the nodes behind them.
+// Variables as operands: handles of their nodes.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// A variable, without its type: the node that names it, its initialiser, and its read. Refers to a graph that must
-// outlive it; the state lives in the task that runs it.
+// A variable, without its element type: the node that names it, its initialiser, and its read. A value; refers to a
+// graph that must outlive it. The state lives in the task that runs the node.
 class any_variable {
  public:
   any_variable() = default;
@@ -27,11 +27,11 @@ class any_variable {
   const pinion::shape& shape() const;
 
   node_id read_id() const { return read_; }
-  // Gives it its initial value, and yields it.
+  // An operation that gives the variable its initial value.
   operation initializer() const { return {*graph_, assign_}; }
   operator operation() const { return {*graph_, variable_}; }
 
-  // Its value; see variable_handle.
+  // The variable's value; see variable_handle.
   any_expr read(source_location where) const;
 
  private:
@@ -39,7 +39,7 @@ class any_variable {
   node_id variable_ = no_node, assign_ = no_node, read_ = no_node;
 };
 
-// A variable of element type T. A value.
+// A variable of element type T. A value; refers to a graph that must outlive it.
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class variable_handle : public any_variable,
                                                                                 public dsl::operators {
@@ -49,21 +49,22 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class variable_handle : 
   using any_variable::any_variable;
   explicit variable_handle(const any_variable& v) : any_variable(v) {}
 
-  // The shared read; inside control_dependencies a read of its own, which sees their effects. In the body of a node
-  // that control dependencies hold back, a read of its own before that node.
+  // The value of the variable. All consumers share one read. Inside control_dependencies a call makes a read of its
+  // own, which sees the effects of those dependencies. In a body whose node has to wait for control dependencies, it
+  // makes a read before that node.
   expr<T> read(source_location where = source_location::current()) const {
     return dsl::as_typed<expr<T>>(any_variable::read(where));
   }
   operator expr<T>() const { return read({}); }
 };
 
-// The variable of a VariableV2 node, whose assign and read the graph keeps beside it. Throws not_found for a node that
+// The variable of a VariableV2 node, whose assign and read the graph keeps with it. Throws not_found for a node that
 // variable() did not make.
 any_variable variable_of(graph& g, node_id state);
 
 namespace dsl {
 
-// To be called once for each variable, by who makes it.
+// Records a variable with its graph. Its maker calls it once.
 void keep_variable(const any_variable& v);
 
 template <partitioned A>

@@ -39,7 +39,7 @@ PINION_DECL any_expr any_variable::read(source_location where) const {
 }
 
 namespace detail {
-// The assign and the read of each variable, by the node of its state; attached to its graph.
+// The assign and the read of each variable, by the node of its state. Attached to the graph.
 struct kept_variables {
   std::unordered_map<node_id, std::pair<node_id, node_id>> ends;
 };
