@@ -66,6 +66,7 @@ PINION_DECL void draft::count_uses() {
 PINION_DECL void draft::replace(node_id i, node_id by) {
   items_[static_cast<std::size_t>(i)].gone = true;
   items_[static_cast<std::size_t>(i)].replaced_by = by;
+  items_[static_cast<std::size_t>(by)].folded_into = no_node;  // it is read itself now, by the users of `i`
 }
 
 PINION_DECL void draft::compute(node_id i, const any_tensor& value) {
