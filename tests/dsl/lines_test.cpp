@@ -198,14 +198,12 @@ TEST_CASE_METHOD(fixture, "control flow stands where it is written, and its bodi
   const auto doubled = [&] { return x * 2.0f; };
   const auto product = [&] { return x * y; };
   here([&] { (void)cond(flag, doubled, product); });
-  here([&] {
-    (void)cond(
-        flag, [] { return 1.0f; }, [] { return 2.0f; });
-  });
-  here([&] {
-    (void)cond(
-        flag, [&] { return assign_add(step, step); }, [&] { return step.read(); });
-  });
+  const auto one = [] { return 1.0f; };
+  const auto two = [] { return 2.0f; };
+  here([&] { (void)cond(flag, one, two); });
+  const auto more = [&] { return assign_add(step, step); };
+  const auto as_it_is = [&] { return step.read(); };
+  here([&] { (void)cond(flag, more, as_it_is); });
   const auto chosen = cond(flag, doubled, product);
   here([&] { (void)gradients(chosen, x); });
   const auto goes_on = [](auto i, auto) { return i < 10; };

@@ -112,7 +112,7 @@ TEST_CASE("an unmet request is recorded with its cause and culprit") {
   w.place_by(simple_placer{}, {v.read(), a});
   REQUIRE(w.placed.unmet().size() == 3);
   const auto& [first, of_v] = w.placed.unmet()[0];
-  CHECK((first == v.id() && of_v.why == unmet_request::no_kernel && of_v.culprit == v.id() && of_v.device == 1));
+  CHECK((first == v.id() && of_v.why == unmet_request::lacks_kernel && of_v.culprit == v.id() && of_v.device == 1));
   CHECK(w.placed.unmet()[1].second.culprit == v.id());  // v/read may run there, v may not
   CHECK((w.placed.unmet()[2].first == a.id() && w.placed.unmet()[2].second.why == unmet_request::no_device));
 }

@@ -30,11 +30,11 @@ struct placement_reason {
 // The cause why a node is on a device that does not meet its request.
 struct unmet_request {
   enum kind : std::uint8_t {
-    dropped,    // its group asks for something else; the note in placement::dropped() says who
-    no_device,  // no device answers to the request
-    no_kernel,  // the culprit, which is the node or one that must stand with it, has no kernel on `device`
-    no_type,    // the node has no kernel on the requested type of device, and no such device is there
-    crowd,      // a device answers, but the others of the group ask for something else
+    dropped,       // its group asks for something else; the note in placement::dropped() says who
+    no_device,     // no device answers to the request
+    lacks_kernel,  // the culprit, which is the node or one that must stand with it, has no kernel on `device`
+    no_type,       // the node has no kernel on the requested type of device, and no such device is there
+    crowd,         // a device answers, but the others of the group ask for something else
   };
   kind why = dropped;
   node_id culprit = no_node;

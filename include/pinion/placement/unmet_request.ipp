@@ -33,7 +33,7 @@ inline std::optional<unmet_request> unmet_finder::missing_kernel(placement_group
   for (const int d : devices)
     for (const position m : groups_.members(g))
       if (!groups_.facts(m).has_kernel(groups_.at(m).op, p_.devices[static_cast<std::size_t>(d)]))
-        return at->second = unmet_request{unmet_request::no_kernel, p_.nodes[m], d};
+        return at->second = unmet_request{unmet_request::lacks_kernel, p_.nodes[m], d};
   return std::nullopt;
 }
 
@@ -60,7 +60,7 @@ PINION_DECL std::string to_sentence(const unmet_request& unmet, const placement_
                                     const device_spec& request) {
   if (unmet.why == unmet_request::crowd) return "those that must stand with it ask for something else";
   if (unmet.why == unmet_request::no_type) return p.ops.missing(p.graph[id], request.type());
-  if (unmet.why == unmet_request::no_kernel) {
+  if (unmet.why == unmet_request::lacks_kernel) {
     const node& culprit = p.graph[unmet.culprit];
     return (unmet.culprit == id ? "" : "'" + culprit.name + "', which must stand with it: ") +
            p.ops.missing_on(culprit, p.devices[static_cast<std::size_t>(unmet.device)]);
