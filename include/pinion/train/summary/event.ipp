@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/base/error.hpp>
+#include <pinion/op/summary/message.hpp>
 #include <pinion/train/summary/event.hpp>
 
 #if PINION_HAS_PROTOZERO
