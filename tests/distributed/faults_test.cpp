@@ -96,7 +96,7 @@ TEST_CASE(
   for (std::uint64_t seed = 1; seed < 7; ++seed) {
     INFO(f.what << ", seed " << seed);
     running r(seed, ps_task(0), worker_task(1));
-    // What a master tells a worker of a step it tells at the beginning.
+    // A master tells a worker of a step at its beginning alone.
     strike(r, f, seed, worker_task(1), worker_task(0), std::string(f.what) == "cut there" ? 1 : 6000);
     error e(errc::unknown, "");
     CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);

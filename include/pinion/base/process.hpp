@@ -1,4 +1,4 @@
-// What there is one of in a process, and how long it lives.
+// Objects of which a process has one each, and how long they live.
 #pragma once
 
 namespace pinion { inline namespace v0 {
