@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include <cstring>
+#include <set>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -64,6 +66,31 @@ TEST_CASE("the pool lives as long as a buffer of it does") {
   std::memset(b->data(), 1, b->capacity());
   b = {};
   CHECK(watched.expired());
+}
+
+TEST_CASE("a thread is given its own returned block of the CPUs' pool, and leaves it to others at its end") {
+  auto& pool = devices::pool_allocator::of_cpus();
+  constexpr std::size_t kept_by_thread = 900 << 10, too_large_to_keep = 31 << 20;
+  for (const std::size_t bytes : {kept_by_thread, too_large_to_keep}) {
+    const void *first = nullptr, *again = nullptr;
+    std::thread([&] {
+      first = buffer_ref(pool.allocate(bytes))->data();
+      again = buffer_ref(pool.allocate(bytes))->data();
+    }).join();
+    CHECK(again == first);
+    CHECK(buffer_ref(pool.allocate(bytes))->data() == first);
+  }
+}
+
+TEST_CASE("a block that another thread returns is given out again by either") {
+  auto& pool = devices::pool_allocator::of_cpus();
+  std::vector<buffer_ref> lent;
+  for (int i = 0; i < 100; ++i) lent.emplace_back(pool.allocate(700));
+  std::set<const void*> blocks;
+  for (const buffer_ref& b : lent) blocks.insert(b->data());
+  std::thread([&] { lent.clear(); }).join();
+  for (int i = 0; i < 100; ++i) lent.emplace_back(pool.allocate(700));
+  for (const buffer_ref& b : lent) CHECK(blocks.count(b->data()) == 1);
 }
 
 TEST_CASE("threads may lend and return at once") {

@@ -106,6 +106,7 @@ PINION_DECL buffer* sim_allocator::allocate(std::size_t bytes) {
 }
 
 PINION_DECL void sim_allocator::recycle(buffer* b) noexcept {
+  const auto self = b->leave_home();
   void* data = b->data();
   const std::size_t size = b->capacity();
   order_->enqueue([data, size] { std::memset(data, 0xDD, size); });

@@ -19,7 +19,8 @@ class allocator : public std::enable_shared_from_this<allocator> {
   virtual ~allocator() = default;
   // A buffer with one reference, whose data is aligned to 64 bytes.
   virtual buffer* allocate(std::size_t bytes) = 0;
-  // Takes a buffer back when its last reference is gone.
+  // Takes a buffer back when its last reference is gone. The buffer still holds this allocator: recycle() lets it leave
+  // (buffer::leave_home), unless the buffer is kept to be handed out again.
   virtual void recycle(buffer* idle) noexcept = 0;
   // True if the host may read and write the memory.
   virtual bool is_host() const { return true; }
@@ -39,6 +40,10 @@ class buffer {
 
   // Gives the buffer out with one reference and its allocator; the allocator calls it.
   void hand_out(std::shared_ptr<allocator> home);
+  // Gives out a buffer that has not left its allocator since it was given out last.
+  void hand_out_again() { references_.store(1, std::memory_order_relaxed); }
+  // Ends the buffer's hold on its allocator, which the caller then holds.
+  std::shared_ptr<allocator> leave_home() { return std::move(home_); }
   // Adds a reference.
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   // Drops a reference; with the last one, the buffer goes back to its allocator.

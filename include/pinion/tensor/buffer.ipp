@@ -15,10 +15,7 @@ PINION_DECL void buffer::hand_out(std::shared_ptr<allocator> home) {
 }
 
 PINION_DECL void buffer::release() noexcept {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    const auto home = std::move(home_);  // this keeps the allocator alive while it takes the buffer back
-    home->recycle(this);
-  }
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) home_->recycle(this);
 }
 
 PINION_DECL buffer_ref::buffer_ref(const buffer_ref& o) : b_(o.b_) {
@@ -48,6 +45,7 @@ PINION_DECL buffer* heap_allocator::allocate(std::size_t bytes) {
 }
 
 PINION_DECL void heap_allocator::recycle(buffer* idle) noexcept {
+  const auto self = idle->leave_home();
   ::operator delete (idle->data(), std::align_val_t{64});
   delete idle;
 }

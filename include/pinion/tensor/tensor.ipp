@@ -33,6 +33,7 @@ PINION_DECL buffer_ref make_text_buffer(std::size_t count) {
       return b;
     }
     void recycle(buffer* idle) noexcept override {
+      const auto self = idle->leave_home();
       delete[] static_cast<std::string*>(idle->data());
       delete idle;
     }

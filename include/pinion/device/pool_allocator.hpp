@@ -1,0 +1,55 @@
+// Host memory in size classes, which is kept for steps that repeat.
+//
+// Invariants
+//   1. A block that is in use, or that a thread keeps for itself, holds the pool; a block on a shelf does not, so the
+//      pool ends when nobody has a block of it.
+//   2. A thread's own blocks are touched by that thread alone, so taking and returning one needs no lock.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/tensor/buffer.hpp>
+
+namespace pinion { inline namespace v0 { namespace devices {
+
+// Allocates host memory and keeps returned blocks by size class, so that steps that repeat ask the system for none. The
+// classes are the powers of two and the middles between them. Returned blocks lie on shelves, one for each class, which
+// has a lock. Of the CPUs' pool, each thread keeps some returned blocks for its own next steps, and leaves them on the
+// shelves when it ends. Thread-safe. Throws resource_exhausted if the system has no memory.
+class pool_allocator final : public allocator {
+ public:
+  ~pool_allocator() override;
+
+  // The pool of all CPU devices, one for the process.
+  static pool_allocator& of_cpus();
+
+  buffer* allocate(std::size_t bytes) override;
+  void recycle(buffer* idle) noexcept override;
+
+ private:
+  class own_blocks;
+
+  struct shelf {
+    std::mutex mutex;
+    std::vector<buffer*> idle;
+
+    buffer* take();
+    // Returns false where there is no memory to note the block.
+    bool keep(buffer* b) noexcept;
+  };
+
+  // Puts a block on its shelf.
+  void shelve(buffer* idle) noexcept;
+
+  std::array<shelf, 128> shelves_;
+};
+
+}}}  // namespace pinion::v0::devices
+
+#if PINION_HEADER_ONLY
+#include <pinion/device/pool_allocator.ipp>
+#endif

@@ -1,0 +1,140 @@
+// Bodies of <pinion/device/pool_allocator.hpp>.
+#pragma once
+
+#include <bit>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include <pinion/base/error.hpp>
+#include <pinion/base/process.hpp>
+#include <pinion/device/pool_allocator.hpp>
+
+namespace pinion { inline namespace v0 { namespace devices {
+
+namespace detail {
+
+// The sizes of the classes are 64, 96, 128, 192, 256, ...
+inline std::size_t size_class_of(std::size_t bytes) {
+  if (bytes <= 64) return 0;
+  const std::size_t top = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;  // bytes in (2^top, 2^(top+1)]
+  const bool lower_half = bytes <= (std::size_t{3} << (top - 1));
+  return 2 * (top - 6) + (lower_half ? 1 : 2);
+}
+inline std::size_t bytes_of_class(std::size_t index) {
+  const std::size_t base = std::size_t{64} << (index / 2);
+  return index % 2 ? base + base / 2 : base;
+}
+
+inline buffer* new_block(std::size_t bytes) {
+  void* data = ::operator new (bytes, std::align_val_t{64}, std::nothrow);
+  if (!data) throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
+  return new buffer(data, bytes);
+}
+inline void delete_block(buffer* b) noexcept {
+  ::operator delete (b->data(), std::align_val_t{64});
+  delete b;
+}
+
+}  // namespace detail
+
+// The blocks that one thread keeps of the CPUs' pool: a few of each class up to 1 MiB.
+class pool_allocator::own_blocks {
+ public:
+  // The blocks of this thread; null for another pool, and where the thread is at its end.
+  static own_blocks* of_this_thread(const pool_allocator& pool) {
+    if (ended() || &pool != &of_cpus()) return nullptr;
+    thread_local own_blocks mine;
+    return &mine;
+  }
+  own_blocks() = default;
+  own_blocks(const own_blocks&) = delete;
+  ~own_blocks() {
+    ended() = true;
+    for (rack& r : racks_)
+      while (r.count > 0) of_cpus().shelve(r.blocks[--r.count]);
+  }
+
+  buffer* take(std::size_t index) {
+    if (index >= racks_.size() || racks_[index].count == 0) return nullptr;
+    rack& r = racks_[index];
+    return r.blocks[--r.count];
+  }
+  // Returns false where there is no room.
+  bool keep(std::size_t index, buffer* b) {
+    if (index >= racks_.size() || racks_[index].count == room_for(index)) return false;
+    rack& r = racks_[index];
+    r.blocks[r.count++] = b;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t most = 16;
+  struct rack {
+    std::size_t count = 0;
+    std::array<buffer*, most> blocks;
+  };
+  static std::size_t room_for(std::size_t index) { return detail::bytes_of_class(index) <= 64 << 10 ? most : 4; }
+  static bool& ended() {
+    thread_local bool is = false;  // readable after the blocks' own end
+    return is;
+  }
+
+  std::array<rack, 29> racks_{};
+};
+
+PINION_DECL pool_allocator& pool_allocator::of_cpus() {
+  struct shared {
+    const std::shared_ptr<pool_allocator> pool = std::make_shared<pool_allocator>();
+  };
+  return *of_this_process<shared>().pool;
+}
+
+PINION_DECL buffer* pool_allocator::shelf::take() {
+  std::lock_guard hold(mutex);
+  if (idle.empty()) return nullptr;
+  buffer* const b = idle.back();
+  idle.pop_back();
+  return b;
+}
+
+PINION_DECL bool pool_allocator::shelf::keep(buffer* b) noexcept {
+  try {
+    std::lock_guard hold(mutex);
+    idle.push_back(b);
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+PINION_DECL pool_allocator::~pool_allocator() {
+  for (shelf& s : shelves_)
+    for (buffer* b : s.idle) detail::delete_block(b);
+}
+
+PINION_DECL buffer* pool_allocator::allocate(std::size_t bytes) {
+  const std::size_t index = detail::size_class_of(bytes);
+  if (own_blocks* const mine = own_blocks::of_this_thread(*this))
+    if (buffer* const b = mine->take(index)) {
+      b->hand_out_again();
+      return b;
+    }
+  buffer* b = shelves_[index].take();
+  if (!b) b = detail::new_block(detail::bytes_of_class(index));
+  b->hand_out(shared_from_this());
+  return b;
+}
+
+PINION_DECL void pool_allocator::recycle(buffer* idle) noexcept {
+  own_blocks* const mine = own_blocks::of_this_thread(*this);
+  if (!mine || !mine->keep(detail::size_class_of(idle->capacity()), idle)) shelve(idle);
+}
+
+PINION_DECL void pool_allocator::shelve(buffer* idle) noexcept {
+  const auto self = idle->leave_home();  // keeps this pool until the end of the call
+  if (!shelves_[detail::size_class_of(idle->capacity())].keep(idle)) detail::delete_block(idle);
+}
+
+}}}  // namespace pinion::v0::devices
