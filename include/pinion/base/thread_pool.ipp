@@ -3,13 +3,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <pinion/base/thread_pool.hpp>
 
 namespace pinion { inline namespace v0 {
 
 PINION_DECL thread_pool::thread_pool(int threads) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  for (int i = 0; i < threads; ++i)
+    threads_.emplace_back([this] {
+      while (find_work() || sleep()) {
+      }
+    });
 }
 
 PINION_DECL thread_pool::~thread_pool() {
@@ -27,69 +32,103 @@ PINION_DECL void thread_pool::schedule(std::function<void()> closure) {
     std::lock_guard hold(mutex_);
     queue_.push_back(std::move(closure));
     queued_.fetch_add(1, std::memory_order_release);
+    if (asleep_ == 0) return;  // a thread that falls asleep later looks into the queue first
   }
   wake_.notify_one();
 }
 
 PINION_DECL void thread_pool::for_each_chunk(std::int64_t chunks, loop_body body) {
-  if (chunks <= 1 || threads_.empty()) {
-    for (std::int64_t i = 0; i < chunks; ++i) body(i);
-    return;
-  }
-  const auto shared = std::make_shared<loop>(chunks, body);
-  const auto helpers = std::min<std::int64_t>(chunks - 1, threads());
-  for (std::int64_t i = 0; i < helpers; ++i) schedule([shared] { shared->help(); });
-  shared->help();
-  shared->wait();
-  if (shared->failure) std::rethrow_exception(shared->failure);
+  if (chunks > 1 && !threads_.empty()) return share(chunks, body);
+  for (std::int64_t i = 0; i < chunks; ++i) body(i);
 }
 
-PINION_DECL void thread_pool::loop::help() {
-  for (;;) {
+PINION_DECL void thread_pool::share(std::int64_t chunks, loop_body body) {
+  loop mine(chunks, body);
+  const auto shown = std::find_if(counters_.begin(), counters_.end(), [&](counter& c) { return c.show(mine); });
+  if (shown != counters_.end()) wake_for_loop();
+  mine.help();
+  if (shown != counters_.end()) shown->close();
+  if (mine.failure) std::rethrow_exception(mine.failure);
+}
+
+PINION_DECL bool thread_pool::loop::help() {
+  for (bool helped = false;; helped = true) {
     const std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
-    if (i >= chunks) return;
+    if (i >= chunks) return helped;
     try {
       body(i);
     } catch (...) {
       std::lock_guard hold(mutex);
       if (!failure) failure = std::current_exception();
     }
-    if (done.fetch_add(1, std::memory_order_acq_rel) + 1 == chunks) {
-      std::lock_guard hold(mutex);
-      finished.notify_all();
-    }
   }
 }
 
-PINION_DECL void thread_pool::loop::wait() {
-  std::unique_lock hold(mutex);
-  finished.wait(hold, [this] { return done.load(std::memory_order_acquire) == chunks; });
+PINION_DECL bool thread_pool::counter::show(loop& mine) {
+  loop* none = nullptr;
+  return !open.load(std::memory_order_relaxed) && open.compare_exchange_strong(none, &mine);
 }
 
-PINION_DECL void thread_pool::spin() const {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(30);
-  while (queued_.load(std::memory_order_acquire) == 0 && std::chrono::steady_clock::now() < until)
-    std::this_thread::yield();
+PINION_DECL void thread_pool::counter::close() {
+  open.store(nullptr);
+  constexpr int looks = 1000;  // some 100 us, most of them given to other threads
+  for (int i = 0; i < looks && inside.load() != 0; ++i)
+    if (i > 100) std::this_thread::yield();
+  for (int now; (now = inside.load()) != 0;) inside.wait(now);
 }
 
-PINION_DECL void thread_pool::work() {
+PINION_DECL bool thread_pool::counter::help() {
+  if (!open.load(std::memory_order_relaxed)) return false;
+  inside.fetch_add(1);
+  loop* const shown = open.load();
+  const bool helped = shown && shown->help();
+  if (inside.fetch_sub(1) == 1) inside.notify_all();
+  return helped;
+}
+
+PINION_DECL bool thread_pool::help_callers() {
+  bool helped = false;
+  for (counter& c : counters_) helped |= c.help();
+  return helped;
+}
+
+PINION_DECL bool thread_pool::run_queued() {
+  if (queued_.load(std::memory_order_acquire) == 0) return false;
   std::unique_lock hold(mutex_);
-  for (;;) {
-    if (queue_.empty() && !stopping_) {
-      hold.unlock();
-      spin();
-      hold.lock();
-    }
-    wake_.wait(hold, [this] { return stopping_ || !queue_.empty(); });
-    if (queue_.empty()) return;
-    auto closure = std::move(queue_.front());
-    queue_.pop_front();
-    queued_.fetch_sub(1, std::memory_order_relaxed);
-    hold.unlock();
-    closure();
-    closure = nullptr;
-    hold.lock();
-  }
+  if (queue_.empty()) return false;
+  const auto closure = std::move(queue_.front());
+  queue_.pop_front();
+  queued_.fetch_sub(1, std::memory_order_relaxed);
+  hold.unlock();
+  closure();
+  return true;
+}
+
+PINION_DECL bool thread_pool::shows_a_loop() const {
+  return std::any_of(counters_.begin(), counters_.end(), [](const counter& c) { return c.open.load() != nullptr; });
+}
+
+PINION_DECL void thread_pool::wake_for_loop() {
+  if (asleep_ == 0) return;  // a thread that falls asleep later looks at the counters first
+  { std::lock_guard hold(mutex_); }
+  wake_.notify_all();
+}
+
+PINION_DECL bool thread_pool::find_work() {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(30);
+  do {
+    if (help_callers() || run_queued()) return true;
+    std::this_thread::yield();
+  } while (std::chrono::steady_clock::now() < until);
+  return false;
+}
+
+PINION_DECL bool thread_pool::sleep() {
+  std::unique_lock hold(mutex_);
+  ++asleep_;
+  wake_.wait(hold, [this] { return stopping_ || !queue_.empty() || shows_a_loop(); });
+  --asleep_;
+  return !stopping_ || !queue_.empty();
 }
 
 }}  // namespace pinion::v0
