@@ -1,7 +1,9 @@
 // The kernel of matmul.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <memory>
 
 #include <pinion/base/head_start.hpp>
@@ -34,29 +36,33 @@ class matmul_kernel final : public kernel {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
                     std::is_same_v<T, std::int64_t>) {
         c.launch([p = product<T>{a.data<T>(), b.data<T>(), out.data<T>(), m, n, k, ta_, tb_}, s = &services_] {
-          in_row_blocks(p, *s);
+          in_blocks(p, *s);
         });
       }
     });
   }
 
  private:
-  // Cuts a large product into blocks of rows. The cut depends on the shape alone, so that the bits of the result do not
-  // depend on the number of threads.
+  // Cuts a large product into blocks of rows or of columns. The cut depends on the shape alone, so that the bits of the
+  // result do not depend on the number of threads.
   template <class T>
-  static void in_row_blocks(const product<T>& p, task_services& services) {
-    constexpr std::int64_t operations_a_block = std::int64_t{1} << 26;
-    const std::int64_t per_row = std::max<std::int64_t>(1, 2 * p.n * p.k);
-    const std::int64_t rows = std::max<std::int64_t>(64, operations_a_block / per_row);
-    const std::int64_t blocks = p.transpose_a ? 1 : (p.m + rows - 1) / rows;
-    if (blocks <= 1) return gemm(p);
-    kernel_context::in_chunks(services, blocks, [&](std::int64_t i) {
-      product<T> part = p;
-      part.a = p.a + i * rows * p.k;
-      part.c = p.c + i * rows * p.n;
-      part.m = std::min(rows, p.m - i * rows);
-      gemm(part);
+  static void in_blocks(const product<T>& p, task_services& services) {
+    const bool by_rows = p.m > p.n;
+    const std::int64_t all = by_rows ? p.m : p.n;
+    const std::int64_t block = (all / pieces(p.m, p.n, p.k) + 15) / 16 * 16;
+    if (block >= all) return gemm(p);
+    kernel_context::in_chunks(services, (all + block - 1) / block, [&](std::int64_t i) {
+      const std::int64_t first = i * block, count = std::min(block, all - first);
+      gemm(by_rows ? p.rows(first, count) : p.columns(first, count));
     });
+  }
+  // A piece is worth tens of microseconds, and is wide enough for the library to run at its speed.
+  static std::int64_t pieces(std::int64_t m, std::int64_t n, std::int64_t k) {
+    const std::int64_t operations = 2 * m * n * k;
+    if (operations < 1 << 22) return 1;
+    const auto by_work = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(operations >> 24)));
+    const std::int64_t by_width = std::max(m, n) / 64;
+    return std::max<std::int64_t>(1, std::min({std::max<std::int64_t>(2, by_work), by_width, std::int64_t{64}}));
   }
 
   bool ta_, tb_;

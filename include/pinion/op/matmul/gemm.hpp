@@ -28,9 +28,25 @@ struct product {
   T* c;
   std::int64_t m, n, k;
   bool transpose_a, transpose_b;
+  // Elements from one stored row to the next, which are more than a row has in a part of a product.
+  std::int64_t lda = transpose_a ? m : k, ldb = transpose_b ? k : n, ldc = n;
 
-  std::int64_t lda() const { return transpose_a ? m : k; }
-  std::int64_t ldb() const { return transpose_b ? k : n; }
+  // The part that makes `count` rows of c from row `first` on.
+  product rows(std::int64_t first, std::int64_t count) const {
+    product part = *this;
+    part.a += first * (transpose_a ? 1 : lda);
+    part.c += first * ldc;
+    part.m = count;
+    return part;
+  }
+  // The part that makes `count` columns of c from column `first` on.
+  product columns(std::int64_t first, std::int64_t count) const {
+    product part = *this;
+    part.b += first * (transpose_b ? ldb : 1);
+    part.c += first;
+    part.n = count;
+    return part;
+  }
 };
 
 namespace detail {
@@ -62,14 +78,14 @@ void plain_gemm(const product<T>& p) {
   for (std::int64_t i = 0; i < p.m; ++i) {
     row.assign(row.size(), T{});
     for (std::int64_t x = 0; x < p.k; ++x) {
-      const T a = p.transpose_a ? p.a[x * p.m + i] : p.a[i * p.k + x];
+      const T a = p.transpose_a ? p.a[x * p.lda + i] : p.a[i * p.lda + x];
       for (std::int64_t j = 0; j < p.n; ++j) {
-        const T b = p.transpose_b ? p.b[j * p.k + x] : p.b[x * p.n + j];
+        const T b = p.transpose_b ? p.b[j * p.ldb + x] : p.b[x * p.ldb + j];
         T& sum = row[static_cast<std::size_t>(j)];
         sum = wrapped_sum(sum, wrapped_product(a, b));
       }
     }
-    std::copy(row.begin(), row.end(), p.c + i * p.n);
+    std::copy(row.begin(), row.end(), p.c + i * p.ldc);
   }
 }
 
@@ -80,14 +96,14 @@ template <class T>
 void gemm(const product<T>& p) {
   if (p.m == 0 || p.n == 0) return;
   if (p.k == 0) {
-    std::fill_n(p.c, p.m * p.n, T{});
+    for (std::int64_t i = 0; i < p.m; ++i) std::fill_n(p.c + i * p.ldc, p.n, T{});
     return;
   }
   if constexpr (std::is_same_v<T, float>) {
 #if PINION_HAS_ONEDNN
     const detail::one_openmp_thread alone;
     const auto status = dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f, p.a,
-                                   p.lda(), p.b, p.ldb(), 0.0f, p.c, p.n);
+                                   p.lda, p.b, p.ldb, 0.0f, p.c, p.ldc);
     if (status != dnnl_success) throw error(errc::internal, "dnnl_sgemm failed with status " + std::to_string(status));
     return;
 #endif
@@ -96,8 +112,8 @@ void gemm(const product<T>& p) {
 #if PINION_HAS_CBLAS
     const auto side = [](bool t) { return t ? CblasTrans : CblasNoTrans; };
     const auto i = [](std::int64_t x) { return static_cast<int>(x); };
-    cblas_dgemm(CblasRowMajor, side(p.transpose_a), side(p.transpose_b), i(p.m), i(p.n), i(p.k), 1.0, p.a, i(p.lda()),
-                p.b, i(p.ldb()), 0.0, p.c, i(p.n));
+    cblas_dgemm(CblasRowMajor, side(p.transpose_a), side(p.transpose_b), i(p.m), i(p.n), i(p.k), 1.0, p.a, i(p.lda),
+                p.b, i(p.ldb), 0.0, p.c, i(p.ldc));
     return;
 #endif
   }
