@@ -36,8 +36,9 @@ class step_profile {
       times_.begin_step();
       rt::local_rendezvous meet;
       rt::step_state state(meet, i);
-      state.feeds = feeds;
-      state.fetches.resize(signature.fetches.size());
+      std::vector<pinion::any_tensor> fed = feeds, fetched(signature.fetches.size());
+      state.feeds = fed;
+      state.fetches = fetched;
       rt::executor(step, memory, services_, state, nullptr).run_in_order();
       if (const auto failure = state.failure()) throw *failure;
       times_.end_step();

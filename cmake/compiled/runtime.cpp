@@ -12,6 +12,7 @@
 #include <pinion/runtime/optimize/share_common.ipp>
 #include <pinion/runtime/options.ipp>
 #include <pinion/runtime/resource_manager.ipp>
+#include <pinion/runtime/running_steps.ipp>
 #include <pinion/runtime/session.ipp>
 #include <pinion/runtime/session_bodies.ipp>
 #include <pinion/runtime/step/executable.ipp>

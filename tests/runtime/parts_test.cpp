@@ -217,6 +217,7 @@ struct by_hand {
   task_services services{&resources, nullptr};
   runtime::local_rendezvous meet;
   runtime::step_state state{meet, 1};
+  std::vector<any_tensor> fetches = std::vector<any_tensor>(1);
   runtime::partition part;
   std::unique_ptr<runtime::executable> made;
   std::unique_ptr<runtime::run_memory> memory;
@@ -236,7 +237,7 @@ struct by_hand {
     made = std::make_unique<runtime::executable>(part, f.g, cpu, services, nullptr,
                                                  [](const kernel_setup& s) { return make_kernel_for(s); });
     memory = std::make_unique<runtime::run_memory>(*made);
-    state.fetches.resize(1);
+    state.fetches = fetches;
     std::make_shared<runtime::executor>(*made, *memory, services, state, nullptr)->start([this] { ++ended; });
   }
 };

@@ -30,8 +30,9 @@ class session_backend {
   // Compiles a step, or finds it compiled.
   virtual std::shared_ptr<prepared_step> prepare(const step_signature& signature) = 0;
   // Runs a prepared step. Feeds and results are host tensors in the order of the signature, except for feeds that
-  // signature.feed_devices places elsewhere. Records the step in `trace` unless it is null. Throws the first failure.
-  virtual void run(prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results,
+  // signature.feed_devices places elsewhere; the feeds are moved out. Records the step in `trace` unless it is null.
+  // Throws the first failure.
+  virtual void run(prepared_step& step, std::span<any_tensor> feeds, std::span<any_tensor> results,
                    step_trace* trace) = 0;
   virtual pinion::plan plan(const step_signature& signature) = 0;
   virtual std::vector<device_info> list_devices() = 0;

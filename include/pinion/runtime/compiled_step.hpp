@@ -1,6 +1,7 @@
 // The partitions of a step that run in one task, compiled once and run any number of times.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -19,13 +20,15 @@ class compiled_step {
   // The device of each partition is an index into the task's devices. `bodies` compiles nodes with bodies.
   compiled_step(std::vector<partition> parts, const graph& g, runtime::task& on, session_kernels& kernels,
                 const std::shared_ptr<body_compiler>& bodies);
+  compiled_step(const compiled_step&) = delete;
+  ~compiled_step() { delete spare_.load(); }
 
   // Runs the step and returns when it has ended, at the latest at state.deadline if the running kernels can be
   // cancelled.
   void run(step_state& state);
 
   // Does run() do everything in the calling thread, without waiting for others?
-  bool runs_in_order() const { return parts_.empty() || (!waits_ && !worth_sharing(*parts_[0])); }
+  bool runs_in_order() const { return in_order_; }
 
   // Starts the step in this thread. `done` is called once, in any thread, when every partition has ended; until then
   // the caller keeps the state and this object alive.
@@ -36,12 +39,14 @@ class compiled_step {
 
   bool worth_sharing(const executable& e) const;
 
+  // The memory of a run. One memory is spare most of the time, so that runs that do not overlap take no lock.
   std::unique_ptr<step_memory> acquire();
   void release(std::unique_ptr<step_memory> m);
 
   runtime::task& task_;
   std::vector<std::unique_ptr<executable>> parts_;
-  bool waits_ = false;  // waits for another partition or a stream, so it cannot run in one go
+  bool in_order_ = true;  // no part waits for another or for a stream, and none is worth sharing
+  std::atomic<step_memory*> spare_{nullptr};
   std::mutex mutex_;
   std::vector<std::unique_ptr<step_memory>> idle_;
 };

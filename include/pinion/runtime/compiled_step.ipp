@@ -17,7 +17,9 @@ PINION_DECL compiled_step::compiled_step(std::vector<partition> parts, const gra
     parts_.push_back(std::make_unique<executable>(std::move(part), g, device, on.services, bodies,
                                                   [&](const kernel_setup& s) { return kernels.find_or_make(s); }));
   }
-  waits_ = parts_.size() != 1 || parts_[0]->waits || parts_[0]->device->stream();
+  if (parts_.empty()) return;
+  const executable& first = *parts_[0];
+  in_order_ = parts_.size() == 1 && !first.waits && !first.device->stream() && !worth_sharing(first);
 }
 
 PINION_DECL void compiled_step::run(step_state& state) {
@@ -61,6 +63,7 @@ PINION_DECL bool compiled_step::worth_sharing(const executable& e) const {
 }
 
 PINION_DECL std::unique_ptr<compiled_step::step_memory> compiled_step::acquire() {
+  if (auto* const m = spare_.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<step_memory>(m);
   {
     std::lock_guard hold(mutex_);
     if (!idle_.empty()) {
@@ -75,6 +78,9 @@ PINION_DECL std::unique_ptr<compiled_step::step_memory> compiled_step::acquire()
 }
 
 PINION_DECL void compiled_step::release(std::unique_ptr<step_memory> m) {
+  step_memory* none = nullptr;
+  if (spare_.compare_exchange_strong(none, m.get(), std::memory_order_release, std::memory_order_relaxed))
+    return void(m.release());
   std::lock_guard hold(mutex_);
   idle_.push_back(std::move(m));
 }

@@ -1,8 +1,8 @@
 // The backend of a session in one process: it places, compiles and runs steps on a task of its own.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,6 +17,7 @@
 #include <pinion/runtime/backend.hpp>
 #include <pinion/runtime/compiled_step.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/runtime/running_steps.hpp>
 #include <pinion/runtime/session_bodies.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -29,7 +30,7 @@ class direct_session final : public session_backend {
 
   std::shared_ptr<prepared_step> prepare(const step_signature& signature) override;
 
-  void run(prepared_step& prepared, std::span<const any_tensor> feeds, std::span<any_tensor> results,
+  void run(prepared_step& prepared, std::span<any_tensor> feeds, std::span<any_tensor> results,
            step_trace* trace) override;
 
   pinion::plan plan(const step_signature& signature) override;
@@ -87,9 +88,9 @@ class direct_session final : public session_backend {
 
    private:
     direct_session& of_;
-    step_state& state_;
+    std::optional<running_steps::entered> run_;
   };
-  // Requires, for this and the next: mutex_ is held.
+  // Requires, for the first: mutex_ is held.
   std::string what_runs() const;
   std::string names_of(const ready_step& step) const;
 
@@ -126,12 +127,15 @@ class direct_session final : public session_backend {
   std::unordered_map<node_id, std::string> kept_;
   node_id seen_ = 0;  // nodes with this id or a higher one are new
 
-  // Held for moments only, since each step takes it twice; never while something is placed, compiled or waited for.
+  // A run enters first and then looks whether the session is closed; close() marks the session first and then looks for
+  // runs. So each run either sees that it came too late, or is waited for.
+  running_steps running_;
+  std::atomic<bool> closed_{false};
+
+  // Held for moments only; never while something is placed, compiled or waited for.
   std::mutex mutex_;
   std::condition_variable idle_, made_;
-  bool closed_ = false;
   source_location closed_at_;
-  std::map<step_state*, const ready_step*> running_;
   int at_work_ = 0;
   std::unordered_map<step_signature, std::shared_ptr<kept_step>, signature_hash> steps_;
 };

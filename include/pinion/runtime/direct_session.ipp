@@ -33,7 +33,7 @@ PINION_DECL std::shared_ptr<prepared_step> direct_session::prepare(const step_si
   return result_of(*mine);
 }
 
-PINION_DECL void direct_session::run(prepared_step& prepared, std::span<const any_tensor> feeds,
+PINION_DECL void direct_session::run(prepared_step& prepared, std::span<any_tensor> feeds,
                                      std::span<any_tensor> results, step_trace* trace) {
   std::optional<step_tracer> tracer;
   if (trace) tracer.emplace();
@@ -41,8 +41,8 @@ PINION_DECL void direct_session::run(prepared_step& prepared, std::span<const an
   step_state state(meet, next_step_.fetch_add(1, std::memory_order_relaxed));
   if (options_.operation_timeout.count() > 0)
     state.deadline = std::chrono::steady_clock::now() + options_.operation_timeout;
-  state.feeds.assign(feeds.begin(), feeds.end());
-  state.fetches.resize(results.size());
+  state.feeds = feeds;
+  state.fetches = results;
   if (tracer) state.tracer = &*tracer;
   auto& step = static_cast<ready_step&>(prepared);
   {
@@ -51,7 +51,6 @@ PINION_DECL void direct_session::run(prepared_step& prepared, std::span<const an
     step.compiled.run(state);
   }
   if (const auto failure = state.failure()) throw *failure;
-  std::move(state.fetches.begin(), state.fetches.end(), results.begin());
   if (trace) *trace = tracer->take();
 }
 
@@ -92,18 +91,17 @@ PINION_DECL std::vector<device_info> direct_session::list_devices() {
 }
 
 PINION_DECL void direct_session::cancel_steps(const error& why) {
-  std::lock_guard hold(mutex_);
-  for (const auto& [state, step] : running_) state->fail(why);
+  running_.fail_all(why);
 }
 
 PINION_DECL void direct_session::close(source_location where) {
   std::unique_lock hold(mutex_);
-  if (!std::exchange(closed_, true)) closed_at_ = where;
+  if (!closed_) closed_at_ = where;
+  closed_ = true;
   made_.notify_all();
-  for (const auto& [state, step] : running_)
-    state->fail(error(errc::cancelled, "the session was closed while the step ran"));
+  running_.fail_all(error(errc::cancelled, "the session was closed while the step ran"));
   pinion::detail::wait_and_say(
-      [&](auto time) { return idle_.wait_for(hold, time, [this] { return running_.empty() && at_work_ == 0; }); },
+      [&](auto time) { return idle_.wait_for(hold, time, [this] { return running_.none() && at_work_ == 0; }); },
       [this] { return "a session that is closed waits for " + what_runs(); });
   steps_.clear();
   kernels_->clear();
@@ -161,23 +159,28 @@ PINION_DECL direct_session::at_work::~at_work() {
 }
 
 PINION_DECL direct_session::under_way::under_way(direct_session& of, step_state& state, const ready_step& step)
-    : of_(of), state_(state) {
-  std::lock_guard hold(of_.mutex_);
-  of_.expect_open();
-  of_.running_.emplace(&state_, &step);
+    : of_(of) {
+  run_.emplace(of.running_, state, step);
+  if (!of.closed_) return;
+  run_.reset();
+  std::lock_guard hold(of.mutex_);
+  of.idle_.notify_all();
+  of.expect_open();
 }
 
 PINION_DECL direct_session::under_way::~under_way() {
-  std::lock_guard hold(of_.mutex_);
-  of_.running_.erase(&state_);
+  run_.reset();
+  if (!of_.closed_) return;
+  std::lock_guard hold(of_.mutex_);  // close() is between its look at the runs and its wait, or waits
   of_.idle_.notify_all();
 }
 
 PINION_DECL std::string direct_session::what_runs() const {
-  if (running_.empty()) return "a step that another thread makes ready";
-  const ready_step& first = *running_.begin()->second;
-  const std::string others = running_.size() == 1 ? "" : " and " + std::to_string(running_.size() - 1) + " more";
-  return "the step of " + names_of(first) + others + ", in which a kernel runs on though it was cancelled";
+  const auto [count, first] = running_.what_runs();
+  if (!first) return "a step that another thread makes ready";
+  const std::string others = count == 1 ? "" : " and " + std::to_string(count - 1) + " more";
+  return "the step of " + names_of(static_cast<const ready_step&>(*first)) + others +
+         ", in which a kernel runs on though it was cancelled";
 }
 
 PINION_DECL std::string direct_session::names_of(const ready_step& step) const {

@@ -60,7 +60,7 @@ class session_link {
   friend class runtime::prepared_call;
   value_on_device copy_on_device(const any_tensor& value, const device_spec& where) const;
   // Returns the backend, or throws failed_precondition with a sentence that begins with `who` and names line `where`.
-  std::shared_ptr<runtime::session_backend> expect(const std::string& who, const std::string& where = {}) const;
+  std::shared_ptr<runtime::session_backend> expect(std::string_view who, source_location where = {}) const;
 
   graph_ref graph_;
   std::weak_ptr<runtime::session_backend> backend_;
@@ -291,8 +291,8 @@ class session {
                                    std::initializer_list<runtime::fetch_end> fetches);
   pinion::plan plan_of(std::initializer_list<runtime::fetch_end> fetches);
   std::vector<any_tensor> add_feeds(runtime::step_signature& s, std::span<const feed> feeds) const;
-  std::vector<any_tensor> run_step(const runtime::step_signature& s, std::span<const any_tensor> values,
-                                   step_trace* trace);
+  // Moves the values out.
+  std::vector<any_tensor> run_step(const runtime::step_signature& s, std::span<any_tensor> values, step_trace* trace);
   const runtime::step_signature& checked(const runtime::step_signature& s) const;
 
   graph_ref graph_;
@@ -306,7 +306,8 @@ class prepared_call {
  public:
   prepared_call(const session& s, std::span<const any_expr> feeds, std::span<const any_expr> fetches,
                 std::span<const operation> targets, source_location where);
-  std::vector<any_tensor> operator()(std::span<const any_tensor> fed) const;
+  // Runs the step. Moves the fed values out.
+  void operator()(std::span<any_tensor> fed, std::span<any_tensor> results) const;
 
  private:
   session_link session_;
@@ -338,8 +339,9 @@ class callable<feed_list<X...>, fetch_list<F...>> {
   // Runs the step with one value per feed, in the order of pn::feeds; returns the values of pn::fetches. Throws what
   // session::run throws.
   std::tuple<tensor<F>...> operator()(fed_value<X>... values) const {
-    const std::array<any_tensor, sizeof...(X)> fed{std::move(values).take()...};
-    auto results = call_(fed);
+    std::array<any_tensor, sizeof...(X)> fed{std::move(values).take()...};
+    std::array<any_tensor, sizeof...(F)> results;
+    call_(fed, results);
     return take_tuple<std::tuple<tensor<F>...>>(results);
   }
   template <class... V>

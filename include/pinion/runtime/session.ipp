@@ -8,14 +8,14 @@
 
 namespace pinion { inline namespace v0 {
 
-PINION_DECL std::shared_ptr<runtime::session_backend> session_link::expect(const std::string& who,
-                                                                           const std::string& where) const {
+PINION_DECL std::shared_ptr<runtime::session_backend> session_link::expect(std::string_view who,
+                                                                           source_location where) const {
   if (auto alive = backend_.lock()) return alive;
   throw error(errc::failed_precondition,
-              who +
+              std::string(who) +
                   " is wanted of a session that is gone: it was destroyed, or a monitored session put another in its "
                   "place when it recovered")
-      .at_node("", "", where);
+      .at_node("", "", to_string(where));
 }
 
 PINION_DECL value_on_device session_link::copy_on_device(const any_tensor& value, const device_spec& where) const {
@@ -69,7 +69,7 @@ PINION_DECL session::~session() {
 
 PINION_DECL std::vector<any_tensor> session::run(const run_request& request) {
   runtime::step_signature signature;
-  const auto values = add_feeds(signature, request.feeds);
+  auto values = add_feeds(signature, request.feeds);
   for (const any_expr& f : request.fetches) {
     runtime::check_owner(f, graph_.get());
     signature.fetches.push_back(f.endpoint());
@@ -81,7 +81,7 @@ PINION_DECL std::vector<any_tensor> session::run(const run_request& request) {
 PINION_DECL std::vector<any_tensor> session::run_ends(step_trace* trace, std::initializer_list<feed> feeds,
                                                       std::initializer_list<runtime::fetch_end> fetches) {
   runtime::step_signature signature;
-  const auto values = add_feeds(signature, feeds);
+  auto values = add_feeds(signature, feeds);
   for (const runtime::fetch_end& f : fetches) f.add_to(signature, graph_.get());
   return run_step(signature, values, trace);
 }
@@ -139,8 +139,8 @@ PINION_DECL runtime::session_backend& session::backend() const {
   return *backend_;
 }
 
-PINION_DECL std::vector<any_tensor> session::run_step(const runtime::step_signature& s,
-                                                      std::span<const any_tensor> values, step_trace* trace) {
+PINION_DECL std::vector<any_tensor> session::run_step(const runtime::step_signature& s, std::span<any_tensor> values,
+                                                      step_trace* trace) {
   const auto step = backend().prepare(checked(s));
   std::vector<any_tensor> results(s.fetches.size());
   backend().run(*step, values, results, trace);
@@ -185,14 +185,12 @@ PINION_DECL prepared_call::prepared_call(const session& s, std::span<const any_e
   step_ = s.backend().prepare(s.checked(signature_));
 }
 
-PINION_DECL std::vector<any_tensor> prepared_call::operator()(std::span<const any_tensor> fed) const {
-  const auto backend = session_.expect("a call of a callable", to_string(where_));
+PINION_DECL void prepared_call::operator()(std::span<any_tensor> fed, std::span<any_tensor> results) const {
+  const auto backend = session_.expect("a call of a callable", where_);
   for (std::size_t i = 0; i < fed.size(); ++i) pinion::detail::check_feed(feeds_[i], fed[i]);
   auto step = step_.lock();
   if (!step) step = backend->prepare(signature_);  // throws if the session is closed
-  std::vector<any_tensor> results(signature_.fetches.size());
   backend->run(*step, fed, results, nullptr);
-  return results;
 }
 
 PINION_DECL std::unique_ptr<session_backend> make_direct_session(const session_options& options, graph& g) {

@@ -19,9 +19,11 @@ class body_step final : public nested_step {
 
   void start(kernel_context& caller, std::vector<any_tensor> arguments, ended done) override {
     auto r = std::make_shared<one_run>(caller.step);
-    r->state.feeds = std::move(arguments);
+    r->feeds = std::move(arguments);
+    r->fetches.resize(results_);
+    r->state.feeds = r->feeds;
+    r->state.fetches = r->fetches;
     r->state.tracer = caller.tracer;
-    r->state.fetches.resize(results_);
     if (caller.watch) r->state.deadline = caller.watch->time_limit();
     if (caller.cancellation) {
       r->cancellation = caller.cancellation;
@@ -33,7 +35,7 @@ class body_step final : public nested_step {
     const auto finish = [r, done = std::move(done)] {
       if (r->cancellation) r->cancellation->unsubscribe(r->subscription);
       const auto failure = r->state.failure();
-      done(std::move(r->state.fetches), failure ? &*failure : nullptr);
+      done(std::move(r->fetches), failure ? &*failure : nullptr);
     };
     if (!compiled_.runs_in_order()) return compiled_.start(r->state, finish);
     compiled_.run(r->state);
@@ -43,6 +45,7 @@ class body_step final : public nested_step {
  private:
   struct one_run {
     explicit one_run(std::int64_t step) : state(meet, step) {}
+    std::vector<any_tensor> feeds, fetches;
     local_rendezvous meet;
     step_state state;
     pinion::cancellation* cancellation = nullptr;

@@ -131,7 +131,7 @@ class remote_session final : public runtime::session_backend {
   // threads that ask for the same step, one makes it.
   std::shared_ptr<runtime::prepared_step> prepare(const runtime::step_signature& signature) override;
 
-  void run(runtime::prepared_step& step, std::span<const any_tensor> feeds, std::span<any_tensor> results,
+  void run(runtime::prepared_step& step, std::span<any_tensor> feeds, std::span<any_tensor> results,
            step_trace* trace) override;
 
   pinion::measured_costs measured_costs() override;

@@ -169,12 +169,13 @@ PINION_DECL std::shared_ptr<runtime::prepared_step> remote_session::prepare(cons
   return place->step = std::move(made);
 }
 
-PINION_DECL void remote_session::run(runtime::prepared_step& step, std::span<const any_tensor> feeds,
+PINION_DECL void remote_session::run(runtime::prepared_step& step, std::span<any_tensor> feeds,
                                      std::span<any_tensor> results, step_trace* trace) {
   const users::one call(calls_);
   const auto until = deadline();
-  run_result got =
-      port(until)->run(static_cast<remote_step&>(step).number, {feeds.begin(), feeds.end()}, trace != nullptr, until);
+  run_result got = port(until)->run(static_cast<remote_step&>(step).number,
+                                    {std::make_move_iterator(feeds.begin()), std::make_move_iterator(feeds.end())},
+                                    trace != nullptr, until);
   if (got.fetches.size() != results.size()) throw error(errc::internal, "the master sent another number of results");
   std::move(got.fetches.begin(), got.fetches.end(), results.begin());
   if (trace) *trace = std::move(got.trace);

@@ -64,6 +64,7 @@ class worker {
     std::shared_ptr<const kept_step> registered;
     party owner;
     std::optional<step_tracer> tracer;
+    std::vector<any_tensor> feeds, fetches;
     runtime::step_state state;
     run_ended done;
     std::atomic<bool> started{false};

@@ -180,8 +180,10 @@ PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order
   });
   auto a = std::make_shared<active_run>(std::move(meet), std::move(what), order.by);
   *hook = a;
-  a->state.feeds = std::move(order.feeds);
-  a->state.fetches.resize(order.fetches);
+  a->feeds = std::move(order.feeds);
+  a->fetches.resize(order.fetches);
+  a->state.feeds = a->feeds;
+  a->state.fetches = a->fetches;
   if (r.trace) a->state.tracer = &a->tracer.emplace();
   std::unique_lock hold(mutex_);
   if (!stopped_) {
@@ -224,7 +226,7 @@ PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
   auto failed = a->state.failure();
   if (failed) failed->in_task(name_);
   const auto done = std::move(a->done);
-  run_result result{std::move(a->state.fetches), a->tracer && !failed ? a->tracer->take() : step_trace{}};
+  run_result result{std::move(a->fetches), a->tracer && !failed ? a->tracer->take() : step_trace{}};
   done(std::move(result), failed ? &*failed : nullptr);
   std::lock_guard hold(mutex_);
   active_.erase(a->meet->run());

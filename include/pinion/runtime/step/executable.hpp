@@ -33,8 +33,8 @@ struct executable {
     int index = 0;  // number of the feed or fetch
     bool blocking = false;
     bool expensive() const { return kernel && kernel->expensive(); }
-    node_id node = no_node;
-    std::string key = {};  // key of a send or a receive
+    const pinion::node* node = nullptr;  // computed here, or its output is fed, fetched, sent or received
+    std::string key = {};                // key of a send or a receive
   };
 
   devices::device* device = nullptr;

@@ -37,7 +37,7 @@ PINION_DECL void executable::add(part_item& from, task_services& services, const
                                  const kernel_source& kernels) {
   item it;
   it.kind = from.kind;
-  it.node = from.node;
+  it.node = &(*graph)[from.node];
   it.index = from.index;
   it.key = from.key;
   it.first_output = slots;
@@ -55,7 +55,7 @@ PINION_DECL void executable::add(part_item& from, task_services& services, const
     ++it.predecessors;
   }
   if (from.kind == part_item::compute) {
-    const node& n = (*graph)[from.node];
+    const node& n = *it.node;
     try {
       it.kernel = kernels({*graph, n, *device, services, bodies});
     } catch (...) {

@@ -35,7 +35,8 @@ class step_state final : public step_watch {
   pinion::rendezvous* rendezvous;
   pinion::cancellation cancellation;
   std::int64_t step;
-  std::vector<any_tensor> feeds, fetches;
+  // Values are moved out of the feeds and into the fetches. The code that runs the step owns both.
+  std::span<any_tensor> feeds, fetches;
   step_tracer* tracer = nullptr;  // records the run; null: it is not traced
 
   // The time by which the step must have ended, if there is a limit.
@@ -57,6 +58,7 @@ class step_state final : public step_watch {
 // The mutable part of a run. The compiled step keeps it and uses it again.
 struct run_memory {
   std::vector<any_tensor> slots;
+  std::vector<any_tensor> inputs;  // of the item that runs, where items run in order
   std::vector<std::atomic<int>> pending, readers;
   explicit run_memory(const executable& e)
       : slots(static_cast<std::size_t>(e.slots)), pending(e.items.size()), readers(static_cast<std::size_t>(e.slots)) {}
@@ -90,9 +92,11 @@ class executor : public std::enable_shared_from_this<executor> {
 
   std::vector<any_tensor> take_inputs(const executable::item& it);
 
-  kernel_context context(const executable::item& it, std::vector<any_tensor>& inputs);
+  // The context of every item of this run, and its parts that belong to one item.
+  kernel_context context();
+  void aim(kernel_context& c, const executable::item& it, std::vector<any_tensor>& inputs);
 
-  void run_item(const executable::item& it, std::vector<any_tensor>& inputs);
+  void run_item(const executable::item& it, kernel_context& c, std::vector<any_tensor>& inputs);
 
   // ---- traced
 
@@ -129,7 +133,6 @@ class executor : public std::enable_shared_from_this<executor> {
   task_services& services_;
   step_state& step_;
   thread_pool* pool_;
-  std::vector<any_tensor> inputs_;
   std::atomic<int> remaining_{0};
   finished done_;
 };

@@ -32,18 +32,19 @@ PINION_DECL std::optional<error> step_state::failure() const {
 }
 
 PINION_DECL void executor::run_in_order() {
-  for (std::size_t i = 0; i < e_.items.size() && !step_.failed(); ++i) {
+  kernel_context c = context();
+  for (const auto& it : e_.items) {
     step_.check_deadline();
-    const auto& it = e_.items[i];
-    inputs_.clear();
+    if (step_.failed()) break;
     for (const auto& in : it.inputs) {
       auto& slot = m_.slots[static_cast<std::size_t>(in.slot)];
       if (in.last_in_order)
-        inputs_.push_back(std::move(slot));
+        m_.inputs.push_back(std::move(slot));
       else
-        inputs_.push_back(slot);
+        m_.inputs.push_back(slot);
     }
-    run_item(it, inputs_);
+    run_item(it, c, m_.inputs);
+    m_.inputs.clear();
   }
   clear();
 }
@@ -89,7 +90,8 @@ PINION_DECL void executor::begin(int i, ready_items* ready) {
   if (!step_.failed() && it.blocking) return wait(i);
   if (!step_.failed()) {
     std::vector<any_tensor> inputs = take_inputs(it);
-    run_item(it, inputs);
+    kernel_context c = context();
+    run_item(it, c, inputs);
   }
   complete(i, ready);
 }
@@ -107,23 +109,26 @@ PINION_DECL std::vector<any_tensor> executor::take_inputs(const executable::item
   return inputs;
 }
 
-PINION_DECL kernel_context executor::context(const executable::item& it, std::vector<any_tensor>& inputs) {
+PINION_DECL kernel_context executor::context() {
   kernel_context c;
-  c.node = &(*e_.graph)[it.node];
   c.device = e_.device;
   c.watch = &step_;
   c.services = &services_;
   c.rendezvous = step_.rendezvous;
   c.cancellation = &step_.cancellation;
   c.step = step_.step;
-  c.inputs = inputs;
-  c.outputs = {m_.slots.data() + it.first_output, static_cast<std::size_t>(it.outputs)};
-  c.wanted = it.wanted;
   c.tracer = step_.tracer;
   return c;
 }
 
-PINION_DECL void executor::run_item(const executable::item& it, std::vector<any_tensor>& inputs) {
+PINION_DECL void executor::aim(kernel_context& c, const executable::item& it, std::vector<any_tensor>& inputs) {
+  c.node = it.node;
+  c.inputs = inputs;
+  c.outputs = {m_.slots.data() + it.first_output, static_cast<std::size_t>(it.outputs)};
+  c.wanted = it.wanted;
+}
+
+PINION_DECL void executor::run_item(const executable::item& it, kernel_context& c, std::vector<any_tensor>& inputs) {
   try {
     switch (it.kind) {
       case part_item::feed:
@@ -132,14 +137,13 @@ PINION_DECL void executor::run_item(const executable::item& it, std::vector<any_
             std::move(step_.feeds[static_cast<std::size_t>(it.index)]);
         break;
       case part_item::fetch: step_.fetches[static_cast<std::size_t>(it.index)] = std::move(inputs[0]); break;
-      default: {
-        kernel_context c = context(it, inputs);
+      default:
+        aim(c, it, inputs);
         if (step_.tracer)
           run_traced(it, c);
         else
           it.kernel->run(c);
         drop_unwanted(it);
-      }
     }
   } catch (...) {
     blame(it, current_error());
@@ -153,7 +157,7 @@ PINION_DECL void executor::run_traced(const executable::item& it, kernel_context
 }
 
 PINION_DECL traced_item executor::begin_trace(const executable::item& it, std::span<const any_tensor> inputs) const {
-  const node& n = (*e_.graph)[it.node];
+  const node& n = *it.node;
   trace_event e{.node = n.name, .op = n.op, .device = e_.device->name(), .key = it.key};
   if (it.kind == part_item::receive) e.kind = trace_event::receive;
   if (it.kind == part_item::send) {
@@ -171,7 +175,7 @@ PINION_DECL std::int64_t executor::bytes_of(std::span<const any_tensor> values) 
 }
 
 PINION_DECL void executor::blame(const executable::item& it, error e) {
-  const node& n = (*e_.graph)[it.node];
+  const node& n = *it.node;
   step_.fail(e.at_node(n.name, n.op, to_string(n.where)).on_device(e_.device->name()));
 }
 
@@ -185,7 +189,8 @@ PINION_DECL void executor::wait(int i) {
   const auto& it = e_.items[static_cast<std::size_t>(i)];
   auto held = std::make_shared<waiting>();
   held->inputs = take_inputs(it);
-  held->context = context(it, held->inputs);
+  held->context = context();
+  aim(held->context, it, held->inputs);
   if (step_.tracer) held->time = begin_trace(it, held->inputs);
   const auto ended = [self = shared_from_this(), i, held](const error* failed) {
     if (held->ended.exchange(true, std::memory_order_acq_rel)) return;
@@ -255,7 +260,8 @@ PINION_DECL void executor::close() {
 }
 
 PINION_DECL void executor::clear() {
-  for (auto& slot : m_.slots) slot = {};
+  for (auto& slot : m_.slots)
+    if (slot) slot = {};
 }
 
 }}}  // namespace pinion::v0::runtime
