@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -102,6 +103,10 @@ class graph {
 
   // Applies a spec to the request of a node as its innermost guard.
   void pin(node_id id, const device_spec& spec, const std::string& where);
+
+  // Counts the nodes added and absorbed, and the requests changed. Whatever is derived from a graph holds while this
+  // number stays the same.
+  std::uint64_t changes() const;
 
   // Gives every node made so far its name and its device. Functions that read nodes call it, and so do scopes that
   // close. Thread-safe among readers.
