@@ -27,7 +27,7 @@ class default_scope;
 
 namespace detail {
 template <class>
-inline char attachment_key = 0;  // its address is the key of a type
+inline constexpr char attachment_key = 0;  // its address is the key of a type
 }  // namespace detail
 
 // Owned by the user; every expression and session made on it refers to it, and it must outlive their use. Neither
