@@ -139,6 +139,10 @@ class saver {
   checkpoint_contents read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
                            std::optional<std::int64_t> number) const;
   std::string write(const checkpoint_contents& taken);
+  // The variables that a checkpoint has. Throws what restore() throws.
+  std::vector<saved_variable> found_in(const checkpoint_reader& reader, const std::string& prefix,
+                                       const restore_options& options) const;
+  void expect_fits(const saved_variable& v, const files::stored_tensor& t, const std::string& prefix) const;
   void assign(session& to, const std::vector<saved_variable>& found, const std::vector<any_tensor>& values) const;
   void remember(const std::string& prefix);
   static std::filesystem::path folder_of(const std::string& prefix);
