@@ -37,6 +37,7 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
+class checkpoint_reader;
 struct checkpoint_contents;
 struct saved_tensor;
 
@@ -142,7 +143,8 @@ class saver {
   // The variables that a checkpoint has. Throws what restore() throws.
   std::vector<saved_variable> found_in(const checkpoint_reader& reader, const std::string& prefix,
                                        const restore_options& options) const;
-  void expect_fits(const saved_variable& v, const files::stored_tensor& t, const std::string& prefix) const;
+  // True if a checkpoint has the variable. Throws if it has it with another dtype or shape.
+  bool is_in(const checkpoint_reader& reader, const std::string& prefix, const saved_variable& v) const;
   void assign(session& to, const std::vector<saved_variable>& found, const std::vector<any_tensor>& values) const;
   void remember(const std::string& prefix);
   static std::filesystem::path folder_of(const std::string& prefix);

@@ -255,8 +255,7 @@ inline std::vector<saver::saved_variable> saver::found_in(const checkpoint_reade
   std::vector<saved_variable> found;
   std::string missing;
   for (const saved_variable& v : variables()) {
-    if (const files::stored_tensor* const t = reader.find(v.name)) {
-      expect_fits(v, *t, prefix);
+    if (is_in(reader, prefix, v)) {
       found.push_back(v);
       continue;
     }
@@ -271,14 +270,15 @@ inline std::vector<saver::saved_variable> saver::found_in(const checkpoint_reade
   return found;
 }
 
-inline void saver::expect_fits(const saved_variable& v, const files::stored_tensor& t,
-                               const std::string& prefix) const {
+inline bool saver::is_in(const checkpoint_reader& reader, const std::string& prefix, const saved_variable& v) const {
+  const files::stored_tensor* const t = reader.find(v.name);
+  if (!t) return false;
   output_type wanted = graph_->type_of({v.variable, 0});
   if (v.part) wanted.shape = v.part->extent;
-  if (t.type == wanted.dtype && fits(t.extent, wanted.shape)) return;
+  if (t->type == wanted.dtype && fits(t->extent, wanted.shape)) return true;
   const pinion::node& n = (*graph_)[v.variable];
   throw error(errc::invalid_argument, "checkpoint '" + prefix + "' has '" + v.name + "' as " +
-                                          std::string(to_string(t.type)) + " " + to_string(t.extent) +
+                                          std::string(to_string(t->type)) + " " + to_string(t->extent) +
                                           ", and the graph as " + std::string(to_string(wanted.dtype)) + " " +
                                           to_string(wanted.shape))
       .at_node(n.name, n.op, to_string(n.where));
