@@ -163,9 +163,6 @@ class monitored_training_session {
   std::optional<error> recoverable_failure() const;
   // The error of a coordinator's thread that has not been thrown yet.
   std::optional<error> untold_failure() const;
-  void add_hooks();
-  void fill_in_options();
-  void add_chief_hooks();
   std::vector<any_tensor> step(const run_request& request, bool may_end);
   void attempt(const std::function<void()>& step, bool may_end);
   // Throws if training has ended.
