@@ -18,6 +18,7 @@
 #include <pinion/runtime/step/executable.ipp>
 #include <pinion/runtime/step/executor.ipp>
 #include <pinion/runtime/step/partition.ipp>
+#include <pinion/runtime/step/placed_steps.ipp>
 #include <pinion/runtime/step/rendezvous.ipp>
 #include <pinion/runtime/step/signature.ipp>
 #include <pinion/runtime/step/step_trace.ipp>

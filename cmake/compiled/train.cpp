@@ -44,6 +44,7 @@
 #include <pinion/train/session/log.ipp>
 #include <pinion/train/session/monitored_session.ipp>
 #include <pinion/train/session/scaffold.ipp>
+#include <pinion/train/session/session_hooks.ipp>
 #include <pinion/train/session/signal_stop.ipp>
 #include <pinion/train/session/task_probe.ipp>
 #include <pinion/train/summary/event.ipp>

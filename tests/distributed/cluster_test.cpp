@@ -91,6 +91,23 @@ TEST_CASE("the task that a session targets places by its own placer, and the pla
   CHECK_THAT(p.to_html(), Catch::Contains("/job:ps/replica:0/task:0/device:CPU:0"));
 }
 
+TEST_CASE("a master places a step once, though it is planned and run") {
+  const auto calls = std::make_shared<std::atomic<int>>(0);
+  const auto counting = [calls](const placement_problem& p) {
+    ++*calls;
+    return simple_placer{}(p);
+  };
+  local_cluster cluster({{"worker", 1}}, {.placer = counting});
+  fresh f;
+  auto x = placeholder<float>({}, "x");
+  auto y = x + 1.f;
+  session sess{toward(cluster.target("worker", 0))};
+  const auto p = sess.plan(y);
+  CHECK(float(sess.run({{x, tensor<float>(2.f)}}, y)) == 3);
+  CHECK(to_string(sess.plan(y)) == to_string(p));
+  CHECK(*calls == 1);
+}
+
 TEST_CASE("the plan of a session on a cluster shows the step that would run") {
   auto& cluster = any_cluster();
   fresh f;

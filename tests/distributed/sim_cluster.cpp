@@ -32,7 +32,7 @@ std::string address_of(const std::string& task) {
 struct sim_cluster::inside {
   inside(const std::optional<weather>& how, const server_config& c) : world(options_of(how)), config(c) {}
   ~inside() {
-    runtime::remote_sessions() = before;
+    runtime::enter_remote_scheme(before);
     tasks.clear();
   }
 
@@ -48,13 +48,18 @@ struct sim_cluster::inside {
         net->listen(address_of(task)), distributed::server_threads{});
   }
 
+  static std::unique_ptr<runtime::session_backend> make_session(const session_options& o, graph& g) {
+    return std::make_unique<distributed::remote_session>(o, g, here->lives.front(), 0ms);
+  }
+
   static inline inside* here = nullptr;  // that of sessions made now
   netsim::sim_network world;
   const server_config config;
   cluster_spec spec;
   std::vector<std::shared_ptr<netsim::sim_network>> lives{world.host("client")};  // coroutines refer to them to the end
   std::map<std::string, std::unique_ptr<distributed::task_server>> tasks;
-  const runtime::remote_scheme before = runtime::remote_sessions();
+  const runtime::remote_scheme sessions{make_session, distributed::reset_cluster};
+  const runtime::remote_scheme* const before = runtime::enter_remote_scheme(&sessions);
 };
 
 sim_cluster::sim_cluster(std::optional<weather> how, int pss, int workers, const server_config& config)
@@ -64,10 +69,6 @@ sim_cluster::sim_cluster(std::optional<weather> how, int pss, int workers, const
   for (int i = 0; i < workers; ++i) in_->spec.add_task("worker", i, address_of(worker_task(i)));
   for (int i = 0; i < pss; ++i) start(ps_task(i));
   for (int i = 0; i < workers; ++i) start(worker_task(i));
-  runtime::remote_sessions().make_session = [](const session_options& o, graph& g) {
-    return std::unique_ptr<runtime::session_backend>(
-        std::make_unique<distributed::remote_session>(o, g, inside::here->lives.front(), 0ms));
-  };
 }
 sim_cluster::~sim_cluster() = default;
 

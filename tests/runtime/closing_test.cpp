@@ -64,11 +64,11 @@ TEST_CASE("a session that is closed says which step keeps it waiting") {
   std::thread runs(
       [&] { CHECK_THROWS_WITH(sess.run(y), Catch::Contains("the session was closed while the step ran")); });
   began.get_future().wait();
-  pn::detail::said_wait_interval = std::chrono::milliseconds(1);
+  pn::of_this_process<pn::detail::said_waits>().interval = std::chrono::milliseconds(1);
   const told_lines told;
   std::thread closes([&] { sess.close(); });
   const std::string line = told.next();
-  pn::detail::said_wait_interval = std::chrono::seconds(10);
+  pn::of_this_process<pn::detail::said_waits>().interval = std::chrono::seconds(10);
   may_end.set_value();
   closes.join();
   runs.join();

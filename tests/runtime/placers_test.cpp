@@ -3,7 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <memory>
+
 #include <support/caught.hpp>
+#include <support/own_graph.hpp>
 #include <support/temporary_file.hpp>
 
 namespace {
@@ -25,6 +28,66 @@ TEST_CASE("a session places by the placer it was given, and its values are the s
   }
   session turn{{.graph = &g, .placer = round_robin_placer{}, .cpu_devices = 2}};
   CHECK(turn.plan(y).transfers().size() > 0);
+}
+
+// Puts every group of its n-th problem on the n-th device that may hold it, so that each call shows.
+struct counting_placer {
+  std::shared_ptr<int> calls = std::make_shared<int>(0);
+  placement operator()(const placement_problem& p) const { return one_device_placer{(*calls)++}(p); }
+};
+
+struct counted_session : own_graph {
+  counting_placer placer;
+  session sess{{.placer = placer, .cpu_devices = 4}};
+  int calls() const { return *placer.calls; }
+};
+
+TEST_CASE("a step is placed once, planned and run in any order") {
+  for (const bool plans_first : {true, false}) {
+    counted_session own;
+    auto a = constant(1.f, "a");
+    if (plans_first) own.sess.plan(a);
+    own.sess.run(a);
+    const auto p = own.sess.plan(a);
+    CHECK((own.calls() == 1 && p.find("a")->reason == "first device"));
+  }
+}
+
+TEST_CASE("a step with feeds runs as it was planned without them") {
+  counted_session own;
+  (void)own.sess.plan(constant(0.f));
+  auto x = placeholder<float>({}, "x");
+  auto y = add(x, constant(1.f, "one"), "y");
+  const auto p = own.sess.plan(y);
+  step_trace trace;
+  CHECK(float(own.sess.run(trace, {{x, tensor<float>(2.f)}}, y)) == 3);
+  REQUIRE(trace.events.size() > 0);
+  for (const auto& e : trace.events)
+    if (e.node == "y") CHECK(e.device == p.device_of("y"));
+  CHECK(own.calls() == 2);
+  CHECK(to_string(own.sess.plan(y)) == to_string(p));
+}
+
+TEST_CASE("a plan is made anew once a node was pinned or the graph grew, and binds nobody") {
+  counted_session own;
+  auto a = constant(1.f, "a");
+  CHECK_THAT(own.sess.plan(a).device_of("a"), Catch::EndsWith("CPU:0"));
+  auto b = exp(a, "b");
+  CHECK_THAT(own.sess.plan(a).device_of("a"), Catch::EndsWith("CPU:1"));
+  (void)place<"/cpu:3">(a);
+  CHECK(own.sess.plan(a).find("a")->reason.starts_with("pinned"));
+  CHECK(own.calls() == 3);
+}
+
+TEST_CASE("a plan gives way to a step that ran its nodes elsewhere") {
+  counted_session own;
+  auto a = constant(1.f, "a");
+  auto b = exp(a, "b");
+  CHECK_THAT(own.sess.plan(b).device_of("a"), Catch::EndsWith("CPU:0"));
+  own.sess.run(a);
+  CHECK(own.sess.plan(b).find("a")->reason == "kept from an earlier run");
+  CHECK_THAT(own.sess.plan(b).device_of("a"), Catch::EndsWith("CPU:1"));
+  CHECK(own.calls() == 3);
 }
 
 TEST_CASE("the cost placer takes steps without nodes, and variables beyond the nominal memory of a CPU") {

@@ -13,6 +13,8 @@
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/op/elementwise/op.hpp>
+#include <pinion/op/gather/op.hpp>
+#include <pinion/op/slice/op.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/opkit/build.hpp>
 #include <pinion/state/state_key.hpp>
@@ -154,7 +156,7 @@ class reverse_walk {
     std::vector<output> indices, rows;
     for (const gradient_value& v : parts) indices.push_back(v.indices), rows.push_back(v.rows);
     const auto join = [&](std::vector<output> all) {
-      return output{build(g_, {.op = "ConcatV2",
+      return output{build(g_, {.op = op::concat::name,
                                .base_name = "concat",
                                .inputs = std::move(all),
                                .attrs = {{"axis", std::int64_t{0}}},
@@ -202,9 +204,10 @@ PINION_DECL std::vector<std::optional<gradient_value>> differentiate(const gradi
 
 PINION_DECL output to_dense(graph& g, const gradient_value& gradient, output like) {
   if (!gradient.is_sparse()) return gradient.dense;
-  return {
-      build(g, {.op = "ScatterDense", .base_name = "ScatterDense", .inputs = {gradient.indices, gradient.rows, like}}),
-      0};
+  return {build(g, {.op = op::scatter_dense::name,
+                    .base_name = std::string(op::scatter_dense::name),
+                    .inputs = {gradient.indices, gradient.rows, like}}),
+          0};
 }
 
 }}}  // namespace pinion::v0::autodiff

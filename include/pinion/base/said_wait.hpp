@@ -6,16 +6,21 @@
 #include <cstdio>
 #include <string>
 
+#include <pinion/base/process.hpp>
+
 namespace pinion { inline namespace v0 { namespace detail {
 
-// The time between two lines.
-inline std::atomic<std::chrono::milliseconds> said_wait_interval{std::chrono::seconds(10)};
+// The waits of a process.
+struct said_waits {
+  std::atomic<std::chrono::milliseconds> interval{std::chrono::seconds(10)};  // between two lines
+};
 
 // Waits until `ended_within(interval)` is true. After each interval it writes a line to standard error, with the text
 // of `whom()`, which tells what it waits for.
 template <class Ended, class Whom>
 void wait_and_say(const Ended& ended_within, const Whom& whom) {
-  while (!ended_within(said_wait_interval.load())) std::fprintf(stderr, "pinion: %s\n", std::string(whom()).c_str());
+  while (!ended_within(of_this_process<said_waits>().interval.load()))
+    std::fprintf(stderr, "pinion: %s\n", std::string(whom()).c_str());
 }
 
 }}}  // namespace pinion::v0::detail

@@ -10,13 +10,13 @@
 #include <system_error>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/base/stop_signal.hpp>
 
 namespace pinion { inline namespace v0 { namespace detail {
 
 PINION_DECL stop_signals& stop_signals::of_this_process() {
-  static auto* const one = new stop_signals;
-  return *one;
+  return pinion::of_this_process<stop_signals>();
 }
 
 PINION_DECL stop_signals::place stop_signals::add(stop_turn turn, std::function<void(int)> tell) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/dsl/trace.hpp>
+#include <pinion/graph/op_names.hpp>
 #include <pinion/opkit/build.hpp>
 #include <pinion/state/state_key.hpp>
 
@@ -68,7 +69,7 @@ PINION_DECL output body_trace::draw(graph& owner, output o) {
     drawn_.push_back({o, name_again(from)});
   } else {
     const std::string base = from.base_name.substr(from.base_name.rfind('/') + 1);
-    const output inside{build(made_->graph, {.op = "Placeholder",
+    const output inside{build(made_->graph, {.op = op_names::placeholder,
                                              .base_name = base,
                                              .attrs = {{"dtype", type.dtype}, {"shape", type.shape}},
                                              .where = from.where}),

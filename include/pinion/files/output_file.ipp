@@ -8,18 +8,25 @@
 #include <atomic>
 #include <utility>
 
+#include <pinion/base/process.hpp>
 #include <pinion/files/failure.hpp>
 #include <pinion/files/output_file.hpp>
 
 namespace pinion { inline namespace v0 { namespace files {
 
+namespace detail {
+struct temporary_names {
+  std::atomic<unsigned> given{0};
+};
+}  // namespace detail
+
 PINION_DECL output_file::output_file(const file_path& path) : path_(path.text()) {
   struct stat about {};  // otherwise the rename would replace a device, say, by a file
   if (::stat(path_.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
     throw error(errc::invalid_argument, "cannot write " + path_ + ": it is there and no regular file");
-  static std::atomic<unsigned> counter{0};
+  auto& given = of_this_process<detail::temporary_names>().given;
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
-    temporary_ = folder() + ".pinion-" + std::to_string(::getpid()) + "-" + std::to_string(++counter) + ".tmp";
+    temporary_ = folder() + ".pinion-" + std::to_string(::getpid()) + "-" + std::to_string(++given) + ".tmp";
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     const bool again = errno == EINTR || (errno == EEXIST && attempt < 1000);
     if (descriptor_ < 0 && !again) throw io_failure("write", path_, errno);

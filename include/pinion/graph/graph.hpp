@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,7 +27,7 @@ class default_scope;
 
 namespace detail {
 template <class>
-inline char attachment_key = 0;  // its address is the key of a type
+inline constexpr char attachment_key = 0;  // its address is the key of a type
 }  // namespace detail
 
 // Owned by the user; every expression and session made on it refers to it, and it must outlive their use. Neither
@@ -102,6 +103,10 @@ class graph {
 
   // Applies a spec to the request of a node as its innermost guard.
   void pin(node_id id, const device_spec& spec, const std::string& where);
+
+  // Counts the nodes added and absorbed, and the requests changed. Whatever is derived from a graph holds while this
+  // number stays the same.
+  std::uint64_t changes() const;
 
   // Gives every node made so far its name and its device. Functions that read nodes call it, and so do scopes that
   // close. Thread-safe among readers.

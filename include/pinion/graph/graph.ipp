@@ -29,6 +29,7 @@ struct graph::records {
   std::unordered_map<std::string, int> name_uses;
   std::map<std::string, std::vector<node_id>> collections;
   std::map<const void*, std::shared_ptr<void>> attachments;
+  std::uint64_t changes = 0;
   bool finalized = false;
   std::vector<std::shared_ptr<const guard_use>> policies;
   std::map<std::pair<std::string_view, unsigned>, std::shared_ptr<guard_use>> guards;
@@ -167,6 +168,7 @@ PINION_DECL node_id graph::add(node n, bool may_be_absorbed) {
                                                "' has to be made before the session")
         .at_node(n.name.empty() ? n.base_name : n.name, n.op, to_string(n.where));
   if (!may_be_absorbed) settle();
+  ++records_->changes;
   records_->count_consumers(n, 1);
   records_->nodes.push_back(std::move(n));
   const node_id id = size() - 1;
@@ -178,6 +180,7 @@ PINION_DECL node_id graph::add(node n, bool may_be_absorbed) {
 
 PINION_DECL void graph::adopt(std::optional<node> n) {
   settle();
+  ++records_->changes;
   node& last = records_->nodes.emplace_back(n ? std::move(*n) : node{});
   last.settled = true;
   last.absorbed = !n;
@@ -190,6 +193,7 @@ PINION_DECL void graph::adopt(std::optional<node> n) {
 }
 
 PINION_DECL void graph::absorb(node_id id) {
+  ++records_->changes;
   node& n = records_->at(id);
   records_->count_consumers(n, -1);
   if (n.settled) records_->release_name(n);
@@ -200,10 +204,15 @@ PINION_DECL void graph::absorb(node_id id) {
 
 PINION_DECL void graph::pin(node_id id, const device_spec& spec, const std::string& where) {
   settle();
+  ++records_->changes;
   node& n = records_->at(id);
   n.requested = merge(n.requested, spec);
   n.request_reason = "place at " + where + (n.request_reason.empty() ? "" : ", " + n.request_reason);
   n.pinned = true;
+}
+
+PINION_DECL std::uint64_t graph::changes() const {
+  return records_->changes;
 }
 
 PINION_DECL void graph::settle() const {

@@ -1,6 +1,7 @@
 // Bodies of <pinion/graph/scopes.hpp>.
 #pragma once
 
+#include <pinion/graph/op_names.hpp>
 #include <pinion/graph/scopes.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -61,7 +62,7 @@ PINION_DECL void control_dependencies::open(std::initializer_list<operation> bef
 PINION_DECL bool comes_from_outside(const node& n) {
   const bool names_state =
       n.inputs.empty() && n.outputs.size() == 1 && (n.outputs[0].reference || n.outputs[0].resource);
-  return (n.op == "Placeholder" || names_state) && n.control_inputs.empty();
+  return (n.op == op_names::placeholder || names_state) && n.control_inputs.empty();
 }
 
 PINION_DECL std::vector<node_id> current_control_inputs(const std::vector<output>& inputs) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <pinion/graph/op_names.hpp>
 #include <pinion/graph/traverse.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -26,7 +27,7 @@ PINION_DECL std::vector<node_id> ancestors(const graph& g, const std::vector<out
     for (const output& in : n.inputs)
       if (!is_fed(in)) need(in.node);
     for (node_id c : n.control_inputs)
-      if (!is_fed({c, 0}) || g[c].op != "Placeholder") need(c);  // a fed placeholder is done already
+      if (!is_fed({c, 0}) || g[c].op != op_names::placeholder) need(c);  // a fed placeholder is done already
   }
   std::vector<node_id> result;
   for (node_id id = 0; id < g.size(); ++id)

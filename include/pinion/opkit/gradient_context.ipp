@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <pinion/graph/op_names.hpp>
 #include <pinion/opkit/build.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 
@@ -21,9 +22,9 @@ PINION_DECL gradient_context::gradient_context(graph& g, node_id of,
 PINION_DECL pinion::output gradient_context::output_gradient(int i) {
   auto& dy = of_output_[static_cast<std::size_t>(i)];
   if (!dy)
-    dy = gradient_value{make("ZerosLike", {output(i)})};
+    dy = gradient_value{make(op_names::zeros_like, {output(i)})};
   else if (dy->is_sparse())
-    dy = gradient_value{make("ScatterDense", {dy->indices, dy->rows, output(i)})};
+    dy = gradient_value{make(op_names::scatter_dense, {dy->indices, dy->rows, output(i)})};
   return dy->dense;
 }
 

@@ -26,6 +26,7 @@ struct device_info {
   device_speed speed = {};              // as declared; planning tools set it
   std::vector<std::string> lacks = {};  // ops without a kernel here, although the device type has one
   bool memory_is_limited = true;        // false: memory_limit is a nominal figure, as of a CPU
+  friend bool operator==(const device_info&, const device_info&) = default;
 };
 
 }}  // namespace pinion::v0

@@ -69,6 +69,11 @@ class group_builder {
     return i;
   }
   void unite(position a, position b, bool soft);
+  bool released_for(position x, position y);
+  group_demand shared_demand(position a, position b, bool soft);
+  std::string both_ask(position a, request_pool::id of_a, position b, request_pool::id of_b);
+  std::string types_of(kernel_pool::id kernels);
+  void link(position x, position y, const group_demand& demand);
   const node& at(position i) const { return r_.at(i); }
   error refusal(position i, std::string sentence) const;
 
@@ -257,52 +262,66 @@ inline void group_builder::join(std::unordered_map<std::string_view, position>& 
   }
 }
 
-// Merges two groups. Throws a clash where they cannot stand together, and leaves both as they were then.
+// Merges the groups of two nodes. Throws a clash where they cannot stand together, and leaves both as they were then.
 inline void group_builder::unite(position a, position b, bool soft) {
   const position x = root(a), y = root(b);
-  if (x == y) return;
+  if (x == y || released_for(x, y)) return;
+  link(x, y, shared_demand(a, b, soft));
+}
+
+// True where earlier runs put two groups on different devices and one of them keeps no state there: that group is
+// marked, and the pass is repeated with its nodes released.
+inline bool group_builder::released_for(position x, position y) {
   const group_demand &mine = demand_of_[x], &theirs = demand_of_[y];
-  group_demand both = mine;
+  if (mine.keeps_state && theirs.keeps_state) return false;
+  if (requests_.merged(mine.assigned, theirs.assigned, false)) return false;
+  if (!mine.keeps_state) release_[x] = true;
+  if (!theirs.keeps_state) release_[y] = true;
+  return true;
+}
+
+// Returns what the groups of two nodes demand together. Throws a clash where no device can meet both.
+inline group_demand group_builder::shared_demand(position a, position b, bool soft) {
+  const group_demand &mine = demand_of_[root(a)], &theirs = demand_of_[root(b)];
   const auto assigned = requests_.merged(mine.assigned, theirs.assigned, false);
-  if (!assigned && !(mine.keeps_state && theirs.keeps_state)) {
-    if (!mine.keeps_state) release_[x] = true;
-    if (!theirs.keeps_state) release_[y] = true;
-    return;  // the pass is repeated without the released nodes
-  }
   if (!assigned)
     throw clash{"the one must stay on " + to_string(requests_[mine.assigned]) + " and the other on " +
                 to_string(requests_[theirs.assigned]) + ", where earlier runs put them"};
-  const auto differ = [&](request_pool::id p, request_pool::id q) {
-    return "'" + at(a).name + "' asks for " + to_string(requests_[p]) + " and '" + at(b).name + "' for " +
-           to_string(requests_[q]);
-  };
   const auto resource = requests_.merged(mine.resource, theirs.resource, false);
-  if (!resource) throw clash{differ(mine.resource, theirs.resource)};
+  if (!resource) throw clash{both_ask(a, mine.resource, b, theirs.resource)};
   if (!requests_.are_comparable(*assigned, *resource))
     throw clash{"an earlier run put one of them on " + to_string(requests_[*assigned]) + ", and another asks for " +
                 to_string(requests_[*resource])};
   const auto requested = requests_.merged(mine.requested, theirs.requested, soft);
-  if (!requested) throw clash{differ(mine.requested, theirs.requested)};
-  both.kernels = kernels_.common(mine.kernels, theirs.kernels);
-  if (both.kernels == kernel_pool::none) {
-    const auto can = [&](kernel_pool::id k) {
-      std::string text;
-      for (const auto& e : kernels_[k])
-        text += (text.empty() ? "" : " or ") + kernels_.types()[static_cast<std::size_t>(e.type)];
-      return text;
-    };
-    throw clash{"no device type supports both '" + at(a).name + "' (" + can(mine.kernels) + ") and '" + at(b).name +
-                "' (" + can(theirs.kernels) + ")"};
-  }
-  both.assigned = *assigned;
-  both.resource = *resource;
-  both.requested = requests_.specialised(requests_.specialised(*requested, *resource), *assigned);
-  both.needs = mine.needs | theirs.needs;
-  both.keeps_state = mine.keeps_state || theirs.keeps_state;
+  if (!requested) throw clash{both_ask(a, mine.requested, b, theirs.requested)};
+  const kernel_pool::id kernels = kernels_.common(mine.kernels, theirs.kernels);
+  if (kernels == kernel_pool::none)
+    throw clash{"no device type supports both '" + at(a).name + "' (" + types_of(mine.kernels) + ") and '" +
+                at(b).name + "' (" + types_of(theirs.kernels) + ")"};
+  return {.assigned = *assigned,
+          .resource = *resource,
+          .requested = requests_.specialised(requests_.specialised(*requested, *resource), *assigned),
+          .kernels = kernels,
+          .needs = mine.needs | theirs.needs,
+          .keeps_state = mine.keeps_state || theirs.keeps_state};
+}
+inline std::string group_builder::both_ask(position a, request_pool::id of_a, position b, request_pool::id of_b) {
+  return "'" + at(a).name + "' asks for " + to_string(requests_[of_a]) + " and '" + at(b).name + "' for " +
+         to_string(requests_[of_b]);
+}
+inline std::string group_builder::types_of(kernel_pool::id kernels) {
+  std::string text;
+  for (const auto& e : kernels_[kernels])
+    text += (text.empty() ? "" : " or ") + kernels_.types()[static_cast<std::size_t>(e.type)];
+  return text;
+}
+
+// Makes one group of two, which has the demand. The tree of the deeper one takes in the other.
+inline void group_builder::link(position x, position y, const group_demand& demand) {
   const position top = depth_[x] < depth_[y] ? y : x, below = top == x ? y : x;
   depth_[top] = static_cast<std::uint8_t>(std::max<int>(depth_[top], depth_[below] + 1));
   parent_[below] = top;
-  demand_of_[top] = both;
+  demand_of_[top] = demand;
   release_[top] = release_[top] || release_[below];
   if (overruled_by_[top] == absent) overruled_by_[top] = overruled_by_[below];
 }

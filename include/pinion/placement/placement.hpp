@@ -45,6 +45,8 @@ class placement {
   // The nodes whose device does not meet their request; in the order of nodes.
   const std::vector<std::pair<node_id, unmet_request>>& unmet() const;
 
+  // This placement of some of its nodes. Requires: they are ascending.
+  placement part(const std::vector<node_id>& nodes) const;
   // The devices and groups of some of the nodes, under other ids: pairs of present and other id, both ascending.
   // Reasons, which name nodes by their present ids, stay behind.
   placement renamed(const std::vector<std::pair<node_id, node_id>>& ids) const;

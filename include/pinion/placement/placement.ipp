@@ -1,6 +1,7 @@
 // Bodies of <pinion/placement/placement.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <unordered_set>
 
 #include <pinion/placement/placement.hpp>
@@ -46,6 +47,25 @@ PINION_DECL const std::vector<std::pair<node_id, std::string>>& placement::dropp
 }
 PINION_DECL const std::vector<std::pair<node_id, unmet_request>>& placement::unmet() const {
   return tables_->unmet;
+}
+
+PINION_DECL placement placement::part(const std::vector<node_id>& nodes) const {
+  auto some = std::make_shared<placement_tables>(*tables_);
+  std::size_t i = 0, n = 0;
+  for (const node_id id : nodes) {
+    while (tables_->nodes[i] != id) ++i;
+    some->device[n] = tables_->device[i];
+    some->group[n++] = tables_->group[i];
+  }
+  some->nodes = nodes;
+  some->device.resize(n);
+  some->group.resize(n);
+  const auto is_left = [&](const auto& record) {
+    return !std::binary_search(nodes.begin(), nodes.end(), record.first);
+  };
+  std::erase_if(some->dropped, is_left);
+  std::erase_if(some->unmet, is_left);
+  return placement(std::move(some));
 }
 
 PINION_DECL placement placement::renamed(const std::vector<std::pair<node_id, node_id>>& ids) const {

@@ -47,15 +47,17 @@ class session_backend {
   virtual void close(source_location where) = 0;
 };
 
-// The functions behind the target scheme pinion://, entered by <pinion/distributed.hpp>; null if no source file of the
-// program includes it.
+// The functions behind the target scheme pinion://. Has static lifetime.
 struct remote_scheme {
-  std::unique_ptr<session_backend> (*make_session)(const session_options&, graph&) = nullptr;
-  void (*reset)(const std::string& address, const std::vector<std::string>& containers,
-                const security_options&) = nullptr;
+  std::unique_ptr<session_backend> (*make_session)(const session_options&, graph&);
+  void (*reset)(const std::string& target, const std::vector<std::string>& containers, const security_options&);
 };
-remote_scheme& remote_sessions();
-// Returns remote_sessions() for a target, after checking its form.
+// Makes a scheme the one that sessions of this process use from now on, and returns the one before; null: none.
+// <pinion/distributed.hpp> enters its own before main(). Thread-safe.
+const remote_scheme* enter_remote_scheme(const remote_scheme* scheme);
+// Returns the scheme of this process for a target. Throws invalid_argument for a target of another form,
+// failed_precondition if there is no scheme, since no unit of the program includes <pinion/distributed.hpp>.
+// Thread-safe.
 const remote_scheme& remote_scheme_of(const std::string& target);
 
 }}}  // namespace pinion::v0::runtime

@@ -19,6 +19,7 @@
 #include <pinion/runtime/optimize/draft.hpp>
 #include <pinion/runtime/running_steps.hpp>
 #include <pinion/runtime/session_bodies.hpp>
+#include <pinion/runtime/step/placed_steps.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -95,8 +96,6 @@ class direct_session final : public session_backend {
   std::string names_of(const ready_step& step) const;
 
   cost_model with_measurements() const;
-  // Requires: placing_ is held.
-  placement_problem problem_of(const step_signature& signature) const;
 
   // ---- steps, each made once
 
@@ -104,11 +103,12 @@ class direct_session final : public session_backend {
   static std::shared_ptr<ready_step> result_of(const kept_step& step);
   kept_step make(const step_signature& signature);
 
+  // Requires, for this and the next: placing_ is held.
   placement place(const step_signature& signature);
+  placement place_to_run(const step_signature& signature);
   // The step that runs, which compile() cuts and plan() explains.
   optimized_step improved(const step_signature& signature, const placement& placed) const;
   std::shared_ptr<ready_step> compile(const step_signature& signature);
-  std::shared_ptr<ready_step> compile(const step_signature& signature, const placement& placed);
 
   std::shared_ptr<ready_step> ready(const pinion::graph& g, const placement& placed, const step_signature& signature);
 
@@ -124,7 +124,7 @@ class direct_session final : public session_backend {
   // Steps of different signatures are placed one after the other, since the place of a node holds for all of them; they
   // are compiled concurrently.
   std::mutex placing_;
-  std::unordered_map<node_id, std::string> kept_;
+  placed_steps placed_{options_.placer, task_options{}.name, options_.allow_soft_placement};
   node_id seen_ = 0;  // nodes with this id or a higher one are new
 
   // A run enters first and then looks whether the session is closed; close() marks the session first and then looks for

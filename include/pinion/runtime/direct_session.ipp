@@ -8,7 +8,6 @@
 #include <pinion/op/kernels.hpp>
 #include <pinion/runtime/direct_session.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
-#include <pinion/runtime/step/prune.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -56,11 +55,11 @@ PINION_DECL void direct_session::run(prepared_step& prepared, std::span<any_tens
 
 PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
   const at_work here(*this);
-  std::lock_guard one_places(placing_);
-  start_libraries_of_new_nodes();
-  const placement_problem problem = problem_of(signature);
-  const placement placed = options_.placer(problem);
-  return explain(problem, placed, improved(signature, placed), with_measurements());
+  std::unique_lock one_places(placing_);
+  const placement placed = place(signature);
+  one_places.unlock();
+  return explain(expect_graph(), placed, improved(signature, placed), options_.allow_soft_placement,
+                 with_measurements());
 }
 
 PINION_DECL pinion::measured_costs direct_session::measured_costs() {
@@ -198,16 +197,6 @@ PINION_DECL cost_model direct_session::with_measurements() const {
   return m;
 }
 
-PINION_DECL placement_problem direct_session::problem_of(const step_signature& signature) const {
-  const graph& g = expect_graph();
-  return {.graph = g,
-          .nodes = prune(g, signature),
-          .devices = task_.device_infos(),
-          .kept = kept_,
-          .home = task_options{}.name,
-          .soft = options_.allow_soft_placement};
-}
-
 PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::await(const kept_step& step,
                                                                               std::unique_lock<std::mutex>& hold) {
   made_.wait(hold, [&] { return step.ready || step.failed || closed_; });
@@ -230,17 +219,25 @@ PINION_DECL direct_session::kept_step direct_session::make(const step_signature&
 }
 
 PINION_DECL placement direct_session::place(const step_signature& signature) {
-  std::lock_guard one_places(placing_);
   start_libraries_of_new_nodes();
-  placement placed = options_.placer(problem_of(signature));
-  const auto fresh = keep(placed, kept_);
+  return placed_.place(expect_graph(), signature, task_.device_infos());
+}
+
+PINION_DECL placement direct_session::place_to_run(const step_signature& signature) {
+  placement placed = place(signature);
+  const auto fresh = placed_.run(signature);
   if (options_.log_device_placement)
     for (const auto& line : placement_lines(expect_graph(), placed, fresh)) log_placement(options_, line);
   return placed;
 }
 
 PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(const step_signature& signature) {
-  auto step = compile(signature, place(signature));
+  std::unique_lock one_places(placing_);
+  const placement placed = place_to_run(signature);
+  one_places.unlock();
+  const optimized_step better = improved(signature, placed);
+  auto step = ready(better.graph ? *better.graph : expect_graph(), better.placement, better.signature);
+  step->graph = better.graph;
   step->fetches = signature.fetches;
   step->targets = signature.targets;
   return step;
@@ -249,14 +246,6 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
 PINION_DECL optimized_step direct_session::improved(const step_signature& signature, const placement& placed) const {
   if (!options_.optimize || options_.record_costs) return {nullptr, placed, signature};
   return optimize(expect_graph(), placed, signature);
-}
-
-PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(const step_signature& signature,
-                                                                                const placement& placed) {
-  const optimized_step better = improved(signature, placed);
-  auto step = ready(better.graph ? *better.graph : expect_graph(), better.placement, better.signature);
-  step->graph = better.graph;
-  return step;
 }
 
 PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::ready(const pinion::graph& g,

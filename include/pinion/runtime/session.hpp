@@ -255,7 +255,8 @@ class session {
     return to_device(value, parse_device(where));
   }
 
-  // Returns the device of each node that run() would need, with the reason, without running anything.
+  // Returns the device of each node that run() would need, with the reason, without running anything. A later step with
+  // these fetches is placed as its plan said, unless the graph changed in between or another step placed its nodes.
   template <runtime::fetchable... F>
   pinion::plan plan(const F&... fetches) {
     return plan_of({fetches...});

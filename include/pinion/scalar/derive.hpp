@@ -14,6 +14,25 @@ namespace pinion { inline namespace v0 { namespace scalar {
 
 namespace detail {
 
+// The rules of apply_rule() that take more than one formula.
+template <class Pass, class V>
+constexpr void apply_power_rule(Pass& pass, V y, V a, V b) {
+  if (pass.flows(0)) {
+    const V outer = pass.amount(0) * b;
+    pass.give(0, outer * pow(a, b - 1.0));
+  }
+  if (pass.flows(1)) {
+    const auto positive = a > 0.0;
+    const V factor = pass.amount(1) * y;
+    pass.give(1, select(positive, factor * log(select(positive, a, 1.0)), 0.0));
+  }
+}
+template <class Pass, class V>
+constexpr void apply_erf_rule(Pass& pass, V a, double slope_at_0) {
+  const V scaled = pass.amount(0) * slope_at_0;
+  pass.give(0, scaled * exp(-(a * a)));
+}
+
 // Applies the rule of an instruction: the flow between it and its operands. In a backward pass, pass.amount(k) is the
 // adjoint of the value, and pass.give(k, x) adds x to the adjoint of operand k. In a forward pass, pass.amount(k) is
 // the tangent of operand k, and give adds to the value's own tangent. Derivatives are linear, so one formula serves
@@ -50,18 +69,7 @@ constexpr void apply_rule(Pass& pass, value_id id) {
       break;
     case opcode::maximum: choose(a >= b); break;
     case opcode::minimum: choose(a <= b); break;
-    case opcode::power: {
-      if (pass.flows(0)) {
-        const V outer = pass.amount(0) * b;
-        pass.give(0, outer * pow(a, b - 1.0));
-      }
-      if (pass.flows(1)) {
-        const M positive = a > 0.0;
-        const V factor = pass.amount(1) * y;
-        pass.give(1, select(positive, factor * log(select(positive, a, 1.0)), 0.0));
-      }
-      break;
-    }
+    case opcode::power: apply_power_rule(pass, y, a, b); break;
     case opcode::negate: pass.give(0, -pass.amount(0)); break;
     case opcode::absolute: pass.give(0, pass.amount(0) * sign(a)); break;
     case opcode::exp: pass.give(0, pass.amount(0) * y); break;
@@ -71,16 +79,8 @@ constexpr void apply_rule(Pass& pass, value_id id) {
     case opcode::sqrt: pass.give(0, pass.amount(0) * 0.5 / y); break;
     case opcode::rsqrt: pass.give(0, pass.amount(0) * -0.5 * y / a); break;
     case opcode::tanh: pass.give(0, pass.amount(0) * (1.0 - y * y)); break;
-    case opcode::erf: {
-      const V scaled = pass.amount(0) * 1.1283791670955126;  // 2 / sqrt(pi)
-      pass.give(0, scaled * exp(-(a * a)));
-      break;
-    }
-    case opcode::erfc: {
-      const V scaled = pass.amount(0) * -1.1283791670955126;
-      pass.give(0, scaled * exp(-(a * a)));
-      break;
-    }
+    case opcode::erf: apply_erf_rule(pass, a, 1.1283791670955126); break;  // 2 / sqrt(pi)
+    case opcode::erfc: apply_erf_rule(pass, a, -1.1283791670955126); break;
     case opcode::sin: pass.give(0, pass.amount(0) * cos(a)); break;
     case opcode::cos: pass.give(0, -(pass.amount(0) * sin(a))); break;
     case opcode::select: {

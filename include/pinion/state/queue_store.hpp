@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <pinion/graph/node.hpp>
+#include <pinion/graph/op_names.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
@@ -112,10 +113,10 @@ class priority_store final : public queue_store {
 
 // The store for the kind of queue that a node makes.
 inline std::unique_ptr<queue_store> make_queue_store(const node& n) {
-  if (n.op == "RandomShuffleQueueV2")
+  if (n.op == op_names::random_shuffle_queue)
     return std::make_unique<detail::shuffle_store>(n.attrs.get<std::int64_t>("min_after_dequeue"),
                                                    n.attrs.get_or<std::int64_t>("seed", 0));
-  if (n.op == "PriorityQueueV2") return std::make_unique<detail::priority_store>();
+  if (n.op == op_names::priority_queue) return std::make_unique<detail::priority_store>();
   return std::make_unique<detail::fifo_store>();
 }
 

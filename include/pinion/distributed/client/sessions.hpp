@@ -19,8 +19,10 @@ std::unique_ptr<runtime::session_backend> make_remote_session(const session_opti
 void reset_cluster(const std::string& target, const std::vector<std::string>& containers,
                    const security_options& security);
 
-[[gnu::used]] inline const bool sessions_are_known =
-    (runtime::remote_sessions() = {&make_remote_session, &reset_cluster}, true);
+inline constexpr runtime::remote_scheme tcp_sessions{&make_remote_session, &reset_cluster};
+
+// Enters the scheme once for the program, whichever of its units include this header.
+[[gnu::used]] inline const bool sessions_are_known = (runtime::enter_remote_scheme(&tcp_sessions), true);
 
 }}}  // namespace pinion::v0::distributed
 

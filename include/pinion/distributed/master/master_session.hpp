@@ -7,13 +7,14 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/master/known_tasks.hpp>
 #include <pinion/distributed/master/session_run.hpp>
 #include <pinion/runtime/optimize/draft.hpp>
+#include <pinion/runtime/step/placed_steps.hpp>
+#include <pinion/runtime/step/prune.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -73,33 +74,32 @@ class master_session : public std::enable_shared_from_this<master_session> {
 
   // ---- making steps
 
-  void check(const runtime::step_signature& s) const;
   // The step that runs, which prepare() cuts and plan() explains.
   runtime::optimized_step improved(const runtime::step_signature& signature, const placement& placed) const;
   session_step cut(const runtime::optimized_step& what);
   // Places a step and returns the result of `make`, which is called with the lock held. It waits, without the lock, for
   // the tasks that the step names; if none of them has a fitting device, for all tasks.
   template <class Make>
-  std::invoke_result_t<Make, const placement_problem&, const placement&> placed(
-      const runtime::step_signature& signature, patience until, const Make& make) {
+  std::invoke_result_t<Make, const placement&> placed(const runtime::step_signature& signature, patience until,
+                                                      const Make& make) {
     std::vector<std::string> wanted;
     {
       std::lock_guard one_at_a_time(building_);
-      wanted = tasks_.asked_for(*graph_, nodes_of(signature));
+      expect_fits(signature);
+      wanted = tasks_.asked_for(*graph_, runtime::prune(*graph_, signature));
     }
     for (;;) {
       tasks_.learn(wanted, until);
       std::lock_guard one_at_a_time(building_);
-      const placement_problem problem = problem_of(nodes_of(signature));
-      if (const auto where = place(problem)) return make(problem, *where);
+      expect_fits(signature);
+      if (const auto where = place(signature)) return make(*where);
       wanted = tasks_.all();
     }
   }
-  // Requires, for this and the next two: building_ is held.
-  std::vector<node_id> nodes_of(const runtime::step_signature& signature) const;
-  placement_problem problem_of(std::vector<node_id> nodes) const;
+  // Requires, for this and the next: building_ is held.
+  void expect_fits(const runtime::step_signature& signature) const;
   // Returns none if a task that is not yet known may have the requested device.
-  std::optional<placement> place(const placement_problem& problem) const;
+  std::optional<placement> place(const runtime::step_signature& signature);
   void ship(step_part& part, patience until);
 
   // ---- running
@@ -117,7 +117,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::mutex building_;  // held while a graph is extended, or a step placed and cut; guards the next four
   std::optional<graph> graph_{std::in_place};
   std::optional<error> spoiled_;
-  std::unordered_map<node_id, std::string> kept_;
+  runtime::placed_steps placed_;
   std::uint64_t next_step_ = 1;
 
   mutable std::mutex mutex_;

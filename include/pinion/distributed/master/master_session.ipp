@@ -6,7 +6,6 @@
 
 #include <pinion/distributed/master/master_session.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
-#include <pinion/runtime/step/prune.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -18,6 +17,7 @@ PINION_DECL master_session::master_session(master_services& services, std::uint6
       client_(client),
       soft_(settings.soft),
       optimize_(settings.optimize),
+      placed_(services.place, parse_device(services.name), settings.soft),
       tasks_(services, std::move(settings.filters), [this] { expect_open(); }) {}
 
 PINION_DECL bool master_session::is_open() const {
@@ -41,8 +41,8 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
                                                    bool lines) {
   const users::one using_server(in_use_);
   prepared_reply reply;
-  const auto step = placed(signature, until, [&](const placement_problem&, const placement& where) {
-    const auto fresh = keep(where, kept_);
+  const auto step = placed(signature, until, [&](const placement& where) {
+    const auto fresh = placed_.run(signature);
     if (lines) reply.placed = placement_lines(*graph_, where, fresh);
     return std::make_shared<session_step>(cut(improved(signature, where)));
   });
@@ -55,9 +55,8 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
 
 PINION_DECL pinion::plan master_session::plan(const runtime::step_signature& signature, patience until) {
   const users::one using_server(in_use_);
-  return placed(signature, until, [&](const placement_problem& problem, const placement& where) {
-    return explain(problem, where, improved(signature, where));
-  });
+  return placed(signature, until,
+                [&](const placement& where) { return explain(*graph_, where, improved(signature, where), soft_); });
 }
 
 PINION_DECL std::vector<device_info> master_session::devices(patience until) {
@@ -158,7 +157,8 @@ PINION_DECL void master_session::expect_sound() const {
   if (spoiled_) throw *spoiled_;
 }
 
-PINION_DECL void master_session::check(const runtime::step_signature& s) const {
+PINION_DECL void master_session::expect_fits(const runtime::step_signature& s) const {
+  expect_sound();
   for (const auto* ends : {&s.feeds, &s.fetches})
     for (const auto& o : *ends)
       if (!graph_->contains(o.node) || o.index < 0 || o.index >= static_cast<int>((*graph_)[o.node].outputs.size()))
@@ -179,24 +179,9 @@ PINION_DECL session_step master_session::cut(const runtime::optimized_step& what
       [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_);
 }
 
-PINION_DECL std::vector<node_id> master_session::nodes_of(const runtime::step_signature& signature) const {
-  expect_sound();
-  check(signature);
-  return runtime::prune(*graph_, signature);
-}
-
-PINION_DECL placement_problem master_session::problem_of(std::vector<node_id> nodes) const {
-  return {.graph = *graph_,
-          .nodes = std::move(nodes),
-          .devices = tasks_.devices(),
-          .kept = kept_,
-          .home = parse_device(s_.name),
-          .soft = soft_};
-}
-
-PINION_DECL std::optional<placement> master_session::place(const placement_problem& problem) const {
+PINION_DECL std::optional<placement> master_session::place(const runtime::step_signature& signature) {
   try {
-    return s_.place(problem);
+    return placed_.place(*graph_, signature, tasks_.devices());
   } catch (const error& e) {
     const bool more = tasks_.met().size() < tasks_.all().size();
     if (e.code() != errc::invalid_argument || !more) throw;

@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/graph/op_names.hpp>
 #include <pinion/graph/scope_state.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/op/control/op.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
 
@@ -128,9 +130,11 @@ namespace detail {
 
 // The dense gradient of a value in a body; where there is none, zeros of the value's shape.
 inline output dense_or_zeros(graph& g, const std::optional<gradient_value>& found, output of) {
-  if (!found) return {build(g, {.op = "ZerosLike", .base_name = "zeros", .inputs = {of}}), 0};
+  if (!found) return {build(g, {.op = op_names::zeros_like, .base_name = "zeros", .inputs = {of}}), 0};
   if (!found->is_sparse()) return found->dense;
-  return {build(g, {.op = "ScatterDense", .base_name = "ScatterDense", .inputs = {found->indices, found->rows, of}}),
+  return {build(g, {.op = op_names::scatter_dense,
+                    .base_name = std::string(op_names::scatter_dense),
+                    .inputs = {found->indices, found->rows, of}}),
           0};
 }
 
@@ -139,7 +143,7 @@ inline output sum_of(graph& g, output a, output b) {
   p->arithmetic = g.type_of(a).dtype;
   const auto x = p->emit_input(false), y = p->emit_input(false);
   p->results.push_back({p->emit(scalar::opcode::add, x, y), p->arithmetic});
-  return {build(g, {.op = "Add",
+  return {build(g, {.op = add::name,
                     .base_name = "add",
                     .inputs = {a, b},
                     .attrs = {{"program", std::shared_ptr<const scalar::program>(p)}}}),
@@ -363,7 +367,7 @@ class loop_gradient {
       if (!has_gradient(i)) continue;
       const output sum = add_argument(turn_, argument_type(forward_, i), "sum", g_.node().where);
       const output more = gradient_of(i);
-      carried_.push_back(g_.make("ZerosLike", {g_.input(static_cast<int>(i))}));
+      carried_.push_back(g_.make(op_names::zeros_like, {g_.input(static_cast<int>(i))}));
       const auto use = turn_.graph.as_default();
       yield(i, sum_of(turn_.graph, sum, more));
     }

@@ -15,8 +15,8 @@ namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 using onednn_desc = dnnl::memory::desc;
 
-inline dnnl::engine& onednn_engine() {
-  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+inline const dnnl::engine& onednn_engine() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
 }
 
@@ -123,43 +123,64 @@ typename Primitive::primitive_desc onednn_backward(const dnnl::primitive_attr& a
 #endif
 }
 
+// The parts of a convolution of floats: descriptions of its tensors, and of its forward pass.
+struct onednn_convolution {
+  using forward_desc = dnnl::convolution_forward::primitive_desc;
+  using tag = dnnl::memory::format_tag;
+  static constexpr auto direct = dnnl::algorithm::convolution_direct;
+
+  onednn_desc images, windows, filters, free_filters;  // oneDNN chooses the layout of the last
+  onednn_window w;
+  dnnl::primitive_attr attr = scratch_of_caller();
+  forward_desc forward =
+      onednn_description<dnnl::convolution_forward>(attr, dnnl::prop_kind::forward_training, direct, images,
+                                                    free_filters, windows, w.strides, w.dilations, w.before, w.after);
+
+  explicit onednn_convolution(const image_geometry& g)
+      : images(images_desc(g.images)),
+        windows(images_desc(g.windows)),
+        filters(filters_desc(g.filters, tag::hwio)),
+        free_filters(filters_desc(g.filters, tag::any)),
+        w(g) {}
+
+  template <class Primitive>
+  typename Primitive::primitive_desc backward() const {
+    return onednn_backward<Primitive>(attr, forward, direct, images, free_filters, windows, w.strides, w.dilations,
+                                      w.before, w.after);
+  }
+
+  onednn_call forwards() const {
+    return {dnnl::convolution_forward(forward),
+            {{DNNL_ARG_SRC, images, forward.src_desc()},
+             {DNNL_ARG_WEIGHTS, filters, forward.weights_desc()},
+             {DNNL_ARG_DST, windows, forward.dst_desc(), true}},
+            forward.scratchpad_desc()};
+  }
+  onednn_call by_images() const {
+    const auto back = backward<dnnl::convolution_backward_data>();
+    return {dnnl::convolution_backward_data(back),
+            {{DNNL_ARG_DIFF_DST, windows, back.diff_dst_desc()},
+             {DNNL_ARG_WEIGHTS, filters, back.weights_desc()},
+             {DNNL_ARG_DIFF_SRC, images, back.diff_src_desc(), true}},
+            back.scratchpad_desc()};
+  }
+  onednn_call by_filters() const {
+    const auto back = backward<dnnl::convolution_backward_weights>();
+    return {dnnl::convolution_backward_weights(back),
+            {{DNNL_ARG_SRC, images, back.src_desc()},
+             {DNNL_ARG_DIFF_DST, windows, back.diff_dst_desc()},
+             {DNNL_ARG_DIFF_WEIGHTS, filters, back.diff_weights_desc(), true}},
+            back.scratchpad_desc()};
+  }
+};
+
 inline std::shared_ptr<const onednn_call> make_convolution(conv_pass pass, const image_geometry& g) {
   std::shared_ptr<const onednn_call> made;
   calling_onednn([&] {
-    using tag = dnnl::memory::format_tag;
-    constexpr auto direct = dnnl::algorithm::convolution_direct;
-    const onednn_desc x = images_desc(g.images), y = images_desc(g.windows);
-    const onednn_desc f = filters_desc(g.filters, tag::any), ours = filters_desc(g.filters, tag::hwio);
-    const onednn_window w(g);
-    const auto attr = scratch_of_caller();
-    const auto forward = onednn_description<dnnl::convolution_forward>(
-        attr, dnnl::prop_kind::forward_training, direct, x, f, y, w.strides, w.dilations, w.before, w.after);
-    if (pass == conv_pass::forward) {
-      made = std::make_shared<onednn_call>(
-          dnnl::convolution_forward(forward),
-          std::vector<onednn_call::operand>{{DNNL_ARG_SRC, x, forward.src_desc()},
-                                            {DNNL_ARG_WEIGHTS, ours, forward.weights_desc()},
-                                            {DNNL_ARG_DST, y, forward.dst_desc(), true}},
-          forward.scratchpad_desc());
-    } else if (pass == conv_pass::by_images) {
-      const auto back = onednn_backward<dnnl::convolution_backward_data>(attr, forward, direct, x, f, y, w.strides,
-                                                                         w.dilations, w.before, w.after);
-      made = std::make_shared<onednn_call>(
-          dnnl::convolution_backward_data(back),
-          std::vector<onednn_call::operand>{{DNNL_ARG_DIFF_DST, y, back.diff_dst_desc()},
-                                            {DNNL_ARG_WEIGHTS, ours, back.weights_desc()},
-                                            {DNNL_ARG_DIFF_SRC, x, back.diff_src_desc(), true}},
-          back.scratchpad_desc());
-    } else {
-      const auto back = onednn_backward<dnnl::convolution_backward_weights>(attr, forward, direct, x, f, y, w.strides,
-                                                                            w.dilations, w.before, w.after);
-      made = std::make_shared<onednn_call>(
-          dnnl::convolution_backward_weights(back),
-          std::vector<onednn_call::operand>{{DNNL_ARG_SRC, x, back.src_desc()},
-                                            {DNNL_ARG_DIFF_DST, y, back.diff_dst_desc()},
-                                            {DNNL_ARG_DIFF_WEIGHTS, ours, back.diff_weights_desc(), true}},
-          back.scratchpad_desc());
-    }
+    const onednn_convolution c(g);
+    made = std::make_shared<onednn_call>(pass == conv_pass::forward     ? c.forwards()
+                                         : pass == conv_pass::by_images ? c.by_images()
+                                                                        : c.by_filters());
   });
   return made;
 }

@@ -121,7 +121,7 @@ PINION_DECL void max_pool::infer(shape_context& c) {
 }
 
 PINION_DECL void max_pool::gradient(gradient_context& g) {
-  g.set(0, g.make("MaxPoolGrad", {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
+  g.set(0, g.make(max_pool_grad::name, {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
 }
 
 PINION_DECL void max_pool_grad::infer(shape_context& c) {
@@ -133,7 +133,7 @@ PINION_DECL void max_pool_grad::infer(shape_context& c) {
 }
 
 PINION_DECL void max_pool_grad::gradient(gradient_context& g) {
-  g.set(1, g.make("MaxPoolGradGrad", {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
+  g.set(1, g.make(max_pool_grad_grad::name, {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
 }
 
 PINION_DECL void max_pool_grad_grad::infer(shape_context& c) {
@@ -152,7 +152,7 @@ PINION_DECL void avg_pool::infer(shape_context& c) {
 }
 
 PINION_DECL void avg_pool::gradient(gradient_context& g) {
-  g.set(0, g.make("AvgPoolGrad", {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
+  g.set(0, g.make(avg_pool_grad::name, {g.input(0), g.output_gradient(0)}, detail::window_of(g.attrs())));
 }
 
 PINION_DECL void avg_pool_grad::infer(shape_context& c) {

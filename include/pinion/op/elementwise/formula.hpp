@@ -1,26 +1,26 @@
-// Elementwise nodes of gradients, written as formulas: elementwise(g, "Mul", [](auto x, auto y) { … }, a, b).
+// Elementwise nodes of gradients, written as formulas: elementwise<multiply>(g, [](auto x, auto y) { … }, a, b).
 #pragma once
 
 #include <memory>
-#include <string_view>
 #include <tuple>
 
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/scalar/program.hpp>
 #include <pinion/scalar/symbol.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Makes one node that computes a formula of outputs of one floating dtype, which broadcast. `op` is the last op of the
-// formula.
-template <class Formula, class... Output>
-output elementwise(gradient_context& g, std::string_view op, Formula formula, Output... inputs) {
+// Makes one node that computes a formula of outputs of one floating dtype, which broadcast. The node is one of `Op`,
+// the last op of the formula.
+template <class Op, class Formula, class... Output>
+output elementwise(gradient_context& g, Formula formula, Output... inputs) {
   auto program = std::make_shared<scalar::program>();
   program->arithmetic = g.type_of(std::get<0>(std::tie(inputs...))).dtype;
   using value = scalar::symbol<scalar::program>;
   const std::tuple values{((void)inputs, value{program.get(), program->emit_input(false)})...};
   program->results.push_back({std::apply(formula, values).id, program->arithmetic});
-  return g.make(op, {inputs...}, {{"program", std::shared_ptr<const scalar::program>(program)}});
+  return g.make(Op::name, {inputs...}, {{"program", std::shared_ptr<const scalar::program>(program)}});
 }
 
 // A number in a formula, where no operator converts it: number(1, beside x).

@@ -175,7 +175,7 @@ decltype(auto) as_mask(graph& g, source_location where, A&& a) {
   } else {
     static_assert(same_dtype<std::remove_cvref_t<A>, bool>, "beside a bool expression stands true or false, no number");
     return expr<bool>(g, {build(g, {.op = op::constant::name,
-                                    .base_name = "Const",
+                                    .base_name = std::string(op::constant::name),
                                     .attrs = {{"value", tensor<bool>(a).untyped()}},
                                     .where = where}),
                           0});

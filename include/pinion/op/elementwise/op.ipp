@@ -122,7 +122,7 @@ inline void differentiate_in_parts(gradient_context& g, const scalar::program& p
   for (scalar::piece& part : scalar::cut(derived, wanted)) {
     std::vector<output> from;
     for (const auto& s : part.inputs) from.push_back((s.of_piece ? made : inputs)[static_cast<std::size_t>(s.index)]);
-    const auto op = part.results.empty() ? std::string_view("Map") : map_gradient::name;
+    const auto op = part.results.empty() ? custom_map::name : map_gradient::name;
     made.push_back(g.make(op, std::move(from),
                           {{"program", shared_program(std::make_shared<scalar::program>(std::move(part.code)))}}));
     for (std::size_t k = 0; k < part.results.size(); ++k)
@@ -142,7 +142,7 @@ PINION_DECL output cast_back(gradient_context& g, dtype from, dtype to) {
   auto back = std::make_shared<scalar::program>();
   back->arithmetic = from;
   back->results.push_back({back->emit_input(false), to});
-  return g.make("Cast", {g.output_gradient(0)}, {{"program", shared_program(back)}});
+  return g.make(cast::name, {g.output_gradient(0)}, {{"program", shared_program(back)}});
 }
 
 }}}}  // namespace pinion::v0::op::detail

@@ -145,7 +145,7 @@ struct own_map : op::custom_map {
     if constexpr (requires { Functor::name; })
       return std::string_view(Functor::name);
     else
-      return std::string_view("Map");
+      return op::custom_map::name;
   }();
 };
 template <class Functor>

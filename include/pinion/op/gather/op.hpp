@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/graph/op_names.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -48,7 +49,7 @@ struct partition_indices {
 // (default 0), added in their order, and 0 elsewhere. Rows have the shape of `like`, except for extent n along that
 // axis. It makes a sparse gradient dense.
 struct scatter_dense {
-  static constexpr std::string_view name = "ScatterDense";
+  static constexpr std::string_view name = op_names::scatter_dense;
   static constexpr input_count inputs = 3;
   static constexpr int reads = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::numbers,

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <pinion/op/gather/op.hpp>
+#include <pinion/op/layout/op.hpp>
 #include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
@@ -46,11 +47,11 @@ PINION_DECL void gather::gradient(gradient_context& g) {
   const shape chosen = g.type_of(indices).shape;
   const std::int64_t given = detail::axis_of(g.attrs());
   if (chosen.rank() != 1) {
-    rows = g.make("MergeAxes", {rows, indices}, {{"axis", given}});
-    indices = g.make("Reshape", {indices}, {{"shape", shape{unknown}}});
+    rows = g.make(merge_axes::name, {rows, indices}, {{"axis", given}});
+    indices = g.make(reshape::name, {indices}, {{"shape", shape{unknown}}});
   }
   if (given == 0) return g.set_sparse(0, indices, rows);
-  g.set(0, g.make("ScatterDense", {indices, rows, g.input(0)}, {{"axis", given}}));
+  g.set(0, g.make(scatter_dense::name, {indices, rows, g.input(0)}, {{"axis", given}}));
 }
 
 PINION_DECL void partition_indices::infer(shape_context& c) {

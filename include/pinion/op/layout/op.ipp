@@ -42,7 +42,7 @@ PINION_DECL void reshape::infer(shape_context& c) {
 }
 
 PINION_DECL void reshape::gradient(gradient_context& g) {
-  g.set(0, g.make("ReshapeLike", {g.output_gradient(0), g.input(0)}));
+  g.set(0, g.make(reshape_like::name, {g.output_gradient(0), g.input(0)}));
 }
 
 PINION_DECL void reshape_like::infer(shape_context& c) {

@@ -4,7 +4,9 @@
 #include <string>
 
 #include <pinion/op/elementwise/formula.hpp>
+#include <pinion/op/layout/op.hpp>
 #include <pinion/op/nn/op.hpp>
+#include <pinion/op/reduce/op.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
 #include <pinion/opkit/work_context.hpp>
@@ -41,7 +43,7 @@ PINION_DECL void infer_softmax(shape_context& c) {
 }
 
 PINION_DECL output row_sum(gradient_context& g, output x) {
-  return g.make("Sum", {x}, {{"axes", integers{-1}}, {"keep_dims", true}});
+  return g.make(reduce_sum::name, {x}, {{"axes", integers{-1}}, {"keep_dims", true}});
 }
 
 }}}}  // namespace pinion::v0::op::detail
@@ -58,16 +60,16 @@ PINION_DECL double softmax_like::work(const work_context& c) {
 
 PINION_DECL void softmax::gradient(gradient_context& g) {
   const output y = g.output(0), dy = g.output_gradient(0);
-  const output weighted = elementwise(
-      g, "Mul", [](auto a, auto b) { return a * b; }, dy, y);
-  g.set(0, elementwise(
-               g, "Mul", [](auto d, auto sum, auto p) { return (d - sum) * p; }, dy, detail::row_sum(g, weighted), y));
+  const output weighted = elementwise<multiply>(
+      g, [](auto a, auto b) { return a * b; }, dy, y);
+  g.set(0, elementwise<multiply>(
+               g, [](auto d, auto sum, auto p) { return (d - sum) * p; }, dy, detail::row_sum(g, weighted), y));
 }
 
 PINION_DECL void log_softmax::gradient(gradient_context& g) {
   const output y = g.output(0), dy = g.output_gradient(0);
-  g.set(0, elementwise(
-               g, "Sub", [](auto d, auto sum, auto l) { return d - scalar::functor::exponential::apply(l) * sum; }, dy,
+  g.set(0, elementwise<subtract>(
+               g, [](auto d, auto sum, auto l) { return d - scalar::functor::exponential::apply(l) * sum; }, dy,
                detail::row_sum(g, dy), y));
 }
 
@@ -82,10 +84,10 @@ PINION_DECL void scale_rows::infer(shape_context& c) {
 PINION_DECL void scale_rows::gradient(gradient_context& g) {
   const output dy = g.output_gradient(0);
   g.set(0, g.make(name, {dy, g.input(1)}));
-  const output product = elementwise(
-      g, "Mul", [](auto a, auto b) { return a * b; }, dy, g.input(0));
-  const output each = g.make("MergeAxes", {product}, {{"axis", std::int64_t{1}}});
-  g.set(1, g.make("Sum", {each}, {{"axes", integers{1}}, {"keep_dims", false}}));
+  const output product = elementwise<multiply>(
+      g, [](auto a, auto b) { return a * b; }, dy, g.input(0));
+  const output each = g.make(merge_axes::name, {product}, {{"axis", std::int64_t{1}}});
+  g.set(1, g.make(reduce_sum::name, {each}, {{"axes", integers{1}}, {"keep_dims", false}}));
 }
 
 }}}  // namespace pinion::v0::op
@@ -93,18 +95,18 @@ PINION_DECL void scale_rows::gradient(gradient_context& g) {
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL output sum_of(gradient_context& g, output a, output b) {
-  return elementwise(
-      g, "Add", [](auto x, auto y) { return x + y; }, a, b);
+  return elementwise<add>(
+      g, [](auto x, auto y) { return x + y; }, a, b);
 }
 
 PINION_DECL output gradient_by_logits(gradient_context& g) {
-  const output first = g.make("ScaleRows", {g.output(1), g.output_gradient(0)});
+  const output first = g.make(scale_rows::name, {g.output(1), g.output_gradient(0)});
   if (!g.has_output_gradient(1)) return first;
   const output p = g.make(softmax::name, {g.input(1)}), dy = g.output_gradient(1);
-  const output weighted = elementwise(
-      g, "Mul", [](auto a, auto b) { return a * b; }, dy, p);
-  const output second = elementwise(
-      g, "Mul", [](auto d, auto sum, auto q) { return (d - sum) * q; }, dy, row_sum(g, weighted), p);
+  const output weighted = elementwise<multiply>(
+      g, [](auto a, auto b) { return a * b; }, dy, p);
+  const output second = elementwise<multiply>(
+      g, [](auto d, auto sum, auto q) { return (d - sum) * q; }, dy, row_sum(g, weighted), p);
   return sum_of(g, first, second);
 }
 
@@ -129,11 +131,11 @@ PINION_DECL void softmax_cross_entropy::infer(shape_context& c) {
 PINION_DECL void softmax_cross_entropy::gradient(gradient_context& g) {
   const output dloss = g.output_gradient(0);
   const output scaled = g.make(scale_rows::name, {g.make(log_softmax::name, {g.input(1)}), dloss});
-  output by_labels = elementwise(
-      g, "Neg", [](auto x) { return -x; }, scaled);
+  output by_labels = elementwise<negate>(
+      g, [](auto x) { return -x; }, scaled);
   if (g.has_output_gradient(1))
-    by_labels = elementwise(
-        g, "Sub", [](auto x, auto dy) { return x - dy; }, by_labels, g.output_gradient(1));
+    by_labels = elementwise<subtract>(
+        g, [](auto x, auto dy) { return x - dy; }, by_labels, g.output_gradient(1));
   g.set(0, by_labels);
   g.set(1, detail::gradient_by_logits(g));
 }

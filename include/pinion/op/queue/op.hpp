@@ -3,6 +3,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/graph/op_names.hpp>
 #include <pinion/opkit/definition.hpp>
 #include <pinion/state/queue_components.hpp>
 
@@ -46,7 +47,7 @@ struct fifo_queue : queue<fifo_queue> {
 };
 // Yields a random element, of more than "min_after_dequeue" until it is closed. "seed" 0: another one in each process.
 struct random_shuffle_queue : queue<random_shuffle_queue> {
-  static constexpr std::string_view name = "RandomShuffleQueueV2";
+  static constexpr std::string_view name = op_names::random_shuffle_queue;
   static void infer(shape_context& c);
 };
 // Yields its elements in order. Shapes of components may have unknown extents; batches are padded with zeros.
@@ -56,7 +57,7 @@ struct padding_fifo_queue : queue<padding_fifo_queue> {
 };
 // Yields the element with the smallest first component; of equal ones, the one that came first.
 struct priority_queue : queue<priority_queue> {
-  static constexpr std::string_view name = "PriorityQueueV2";
+  static constexpr std::string_view name = op_names::priority_queue;
   static void infer(shape_context& c);
 };
 

@@ -45,7 +45,7 @@ PINION_DECL shape stacked(std::int64_t n, const shape& s) {
 
 PINION_DECL void infer_batch(shape_context& c, std::int64_t n) {
   const queue_components all = queue_at_input(c);
-  const bool pads = c.maker(0).op == "PaddingFIFOQueueV2";
+  const bool pads = c.maker(0).op == padding_fifo_queue::name;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all.shapes[i].known() && !pads)
       c.fail("several elements at once need components of known shapes; the queue has " + to_string(all));

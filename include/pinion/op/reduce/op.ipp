@@ -5,6 +5,7 @@
 
 #include <pinion/op/elementwise/formula.hpp>
 #include <pinion/op/reduce/op.hpp>
+#include <pinion/op/source/op.hpp>
 #include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
@@ -62,7 +63,7 @@ PINION_DECL void spread_gradient(gradient_context& g, bool mean) {
   if (!is_floating(g.type_of(g.output(0)).dtype)) return;
   attributes attrs = axes_of(g.attrs());
   attrs.set("mean", mean);
-  g.set(0, g.make("ExpandLike", {g.output_gradient(0), g.input(0)}, attrs));
+  g.set(0, g.make(expand_like::name, {g.output_gradient(0), g.input(0)}, attrs));
 }
 
 PINION_DECL void share_gradient(gradient_context& g) {
@@ -70,16 +71,16 @@ PINION_DECL void share_gradient(gradient_context& g) {
   attributes kept = axes_of(g.attrs());
   kept.set("keep_dims", true);
   const output x = g.input(0);
-  const auto spread = [&](output y) { return g.make("ExpandLike", {y, x}, axes_of(g.attrs())); };
-  const output hits = elementwise(
-      g, "Select",
+  const auto spread = [&](output y) { return g.make(expand_like::name, {y, x}, axes_of(g.attrs())); };
+  const output hits = elementwise<op::select>(
+      g,
       [](auto value, auto best) {
         return scalar::functor::selection::apply(value == best, number(1, value), number(0, value));
       },
       x, spread(g.output(0)));
-  const output ties = g.make("Sum", {hits}, kept);
-  g.set(0, elementwise(
-               g, "Mul", [](auto hit, auto count, auto dy) { return hit / count * dy; }, hits, ties,
+  const output ties = g.make(reduce_sum::name, {hits}, kept);
+  g.set(0, elementwise<multiply>(
+               g, [](auto hit, auto count, auto dy) { return hit / count * dy; }, hits, ties,
                spread(g.output_gradient(0))));
 }
 
@@ -114,7 +115,7 @@ PINION_DECL void reduce_min::gradient(gradient_context& g) {
 
 PINION_DECL void reduce_prod::gradient(gradient_context& g) {
   if (!is_floating(g.type_of(g.output(0)).dtype)) return;
-  g.set(0, g.make("ProdGrad", {g.output_gradient(0), g.input(0)}, detail::axes_of(g.attrs())));
+  g.set(0, g.make(prod_grad::name, {g.output_gradient(0), g.input(0)}, detail::axes_of(g.attrs())));
 }
 
 PINION_DECL void reduce_all::infer(shape_context& c) {
@@ -131,7 +132,7 @@ PINION_DECL void expand_like::infer(shape_context& c) {
 PINION_DECL void expand_like::gradient(gradient_context& g) {
   if (!is_floating(g.type_of(g.output(0)).dtype)) return;
   const bool mean = g.attrs().get_or("mean", false);
-  g.set(0, g.make(mean ? "Mean" : "Sum", {g.output_gradient(0)}, detail::axes_of(g.attrs())));
+  g.set(0, g.make(mean ? reduce_mean::name : reduce_sum::name, {g.output_gradient(0)}, detail::axes_of(g.attrs())));
 }
 
 PINION_DECL void prod_grad::infer(shape_context& c) {
@@ -152,10 +153,10 @@ PINION_DECL void prod_grad::gradient(gradient_context& g) {
   const output weight = g.output_gradient(0);
   if (g.wants(0)) {
     std::vector<output> from = given;
-    from[0] = g.make("OnesLike", {given[0]});
-    const output products = elementwise(
-        g, "Mul", [](auto a, auto b) { return a * b; }, weight, g.make(name, std::move(from), attrs));
-    g.set(0, g.make("Sum", {products}, attrs));
+    from[0] = g.make(ones_like::name, {given[0]});
+    const output products = elementwise<multiply>(
+        g, [](auto a, auto b) { return a * b; }, weight, g.make(name, std::move(from), attrs));
+    g.set(0, g.make(reduce_sum::name, {products}, attrs));
   }
   for (int i = 1; i < static_cast<int>(given.size()); ++i) {
     if (!g.wants(i)) continue;

@@ -211,7 +211,7 @@ inline std::unique_ptr<kernel> make_kernel(split_like, const kernel_setup& setup
 inline std::unique_ptr<kernel> make_kernel(slice, const kernel_setup& setup) {
   return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
     const auto& begin = attrs.get<integers>("begin");
-    detail::expect_one_each("Slice", begin, c.input(0).shape(), "beginnings");
+    detail::expect_one_each(slice::name, begin, c.input(0).shape(), "beginnings");
     detail::run_slice(c, detail::box_of(c.input(0).shape(), begin, attrs.get<integers>("size")), begin);
   });
 }
@@ -226,7 +226,7 @@ inline std::unique_ptr<kernel> make_kernel(slice_like, const kernel_setup& setup
 inline std::unique_ptr<kernel> make_kernel(pad, const kernel_setup& setup) {
   return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
     const auto& before = attrs.get<integers>("before");
-    detail::expect_one_each("Pad", before, c.input(0).shape(), "paddings");
+    detail::expect_one_each(pad::name, before, c.input(0).shape(), "paddings");
     const shape whole = detail::padded(c.input(0).shape(), before, attrs.get<integers>("after"));
     detail::run_pad(c, whole, before, attrs.get_or("value", 0.0));
   });
@@ -242,7 +242,7 @@ inline std::unique_ptr<kernel> make_kernel(pad_like, const kernel_setup& setup) 
 inline std::unique_ptr<kernel> make_kernel(tile, const kernel_setup& setup) {
   return make_function_kernel([multiples = setup.attrs().get<integers>("multiples")](kernel_context& c) {
     const any_tensor x = c.input(0);
-    detail::expect_one_each("Tile", multiples, x.shape(), "multiples");
+    detail::expect_one_each(tile::name, multiples, x.shape(), "multiples");
     const any_tensor y = c.allocate(0, x.dtype(), detail::tiled(x.shape(), multiples));
     if (y.count() == 0) return;
     detail::visit_element(x.dtype(), [&]<class Element>() {
@@ -257,7 +257,7 @@ inline std::unique_ptr<kernel> make_kernel(tile_grad, const kernel_setup& setup)
   return make_function_kernel([multiples = setup.attrs().get<integers>("multiples")](kernel_context& c) {
     const any_tensor dy = c.input(0);
     const shape x = c.input(1).shape();
-    detail::expect_one_each("TileGrad", multiples, x, "multiples");
+    detail::expect_one_each(tile_grad::name, multiples, x, "multiples");
     if (!(detail::tiled(x, multiples) == dy.shape()))
       throw error(errc::invalid_argument,
                   "a gradient of shape " + to_string(dy.shape()) + " does not fit " + to_string(x) + " tiled");

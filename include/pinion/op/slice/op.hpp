@@ -20,7 +20,7 @@ namespace detail {
 void expect_one_dtype(const shape_context& c, int first = 0);
 
 // Checks that an attribute has one number for each axis of x. Throws invalid_argument otherwise.
-void expect_one_each(const std::string& op, const integers& numbers, const shape& x, std::string_view what);
+void expect_one_each(std::string_view op, const integers& numbers, const shape& x, std::string_view what);
 
 // The shape of tensors joined along an axis; any() where no rank is known. Throws invalid_argument where they differ in
 // another axis.

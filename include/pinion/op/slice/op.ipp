@@ -17,11 +17,11 @@ PINION_DECL void expect_one_dtype(const shape_context& c, int first) {
              "; pn::cast converts one of them");
 }
 
-PINION_DECL void expect_one_each(const std::string& op, const integers& numbers, const shape& x,
-                                 std::string_view what) {
+PINION_DECL void expect_one_each(std::string_view op, const integers& numbers, const shape& x, std::string_view what) {
   if (x.has_rank() && static_cast<int>(numbers.size()) != x.rank())
-    throw error(errc::invalid_argument, op + " has " + std::to_string(numbers.size()) + " " + std::string(what) +
-                                            " for a tensor of shape " + to_string(x) + ": one for each axis");
+    throw error(errc::invalid_argument, std::string(op) + " has " + std::to_string(numbers.size()) + " " +
+                                            std::string(what) + " for a tensor of shape " + to_string(x) +
+                                            ": one for each axis");
 }
 
 PINION_DECL shape concatenated(const std::vector<shape>& parts, std::int64_t axis) {
@@ -154,8 +154,8 @@ PINION_DECL void split::gradient(gradient_context& g) {
 
 PINION_DECL void slice::infer(shape_context& c) {
   const auto &begin = c.attrs().get<integers>("begin"), &size = c.attrs().get<integers>("size");
-  detail::expect_one_each("Slice", begin, c.shape(0), "beginnings");
-  detail::expect_one_each("Slice", size, c.shape(0), "sizes");
+  detail::expect_one_each(name, begin, c.shape(0), "beginnings");
+  detail::expect_one_each(name, size, c.shape(0), "sizes");
   if (begin.size() != size.size()) c.fail("Slice has other numbers of beginnings and sizes");
   c.output(c.dtype(0), detail::box_of(c.shape(0), begin, size));
 }
@@ -184,7 +184,7 @@ PINION_DECL void slice_like::gradient(gradient_context& g) {
 
 PINION_DECL void pad::infer(shape_context& c) {
   const auto &before = c.attrs().get<integers>("before"), &after = c.attrs().get<integers>("after");
-  detail::expect_one_each("Pad", before, c.shape(0), "paddings");
+  detail::expect_one_each(name, before, c.shape(0), "paddings");
   if (before.size() != after.size()) c.fail("Pad has other numbers of paddings before and after");
   for (const integers* side : {&before, &after})
     for (const std::int64_t n : *side)
@@ -200,7 +200,7 @@ PINION_DECL void pad::gradient(gradient_context& g) {
 
 PINION_DECL void tile::infer(shape_context& c) {
   const auto& multiples = c.attrs().get<integers>("multiples");
-  detail::expect_one_each("Tile", multiples, c.shape(0), "multiples");
+  detail::expect_one_each(name, multiples, c.shape(0), "multiples");
   for (const std::int64_t n : multiples)
     if (n < 0) c.fail("a tensor is not repeated " + std::to_string(n) + " times");
   c.output(c.dtype(0), detail::tiled(c.shape(0), multiples));
@@ -208,14 +208,14 @@ PINION_DECL void tile::infer(shape_context& c) {
 
 PINION_DECL void tile::gradient(gradient_context& g) {
   if (!is_floating(g.type_of(g.output(0)).dtype)) return;
-  g.set(0,
-        g.make("TileGrad", {g.output_gradient(0), g.input(0)}, {{"multiples", g.attrs().get<integers>("multiples")}}));
+  g.set(0, g.make(tile_grad::name, {g.output_gradient(0), g.input(0)},
+                  {{"multiples", g.attrs().get<integers>("multiples")}}));
 }
 
 PINION_DECL void tile_grad::infer(shape_context& c) {
   detail::expect_one_dtype(c);
   const auto& multiples = c.attrs().get<integers>("multiples");
-  detail::expect_one_each("TileGrad", multiples, c.shape(1), "multiples");
+  detail::expect_one_each(name, multiples, c.shape(1), "multiples");
   if (!dtypes::floating.has(c.dtype(0)))
     c.fail("TileGrad of " + std::string(to_string(c.dtype(0))) + " is not defined");
   if (!fits(c.shape(0), detail::tiled(c.shape(1), multiples)))

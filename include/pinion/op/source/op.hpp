@@ -3,6 +3,7 @@
 #pragma once
 
 #include <pinion/base/config.hpp>
+#include <pinion/graph/op_names.hpp>
 #include <pinion/opkit/definition.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -18,7 +19,7 @@ struct constant {
 
 // A value that each run must feed. Attributes "dtype" and "shape"; the shape may have unknown extents.
 struct placeholder {
-  static constexpr std::string_view name = "Placeholder";
+  static constexpr std::string_view name = op_names::placeholder;
   static constexpr input_count inputs = 0;
   static constexpr kernel_set kernels{.cpu = dtypes::all, .gpu = dtypes::plain};
   static void infer(shape_context& c);
@@ -35,7 +36,7 @@ struct identity {
 };
 
 struct zeros_like {
-  static constexpr std::string_view name = "ZerosLike";
+  static constexpr std::string_view name = op_names::zeros_like;
   static constexpr input_count inputs = 1;
   static constexpr int reads = 0;
   static constexpr kernel_set kernels{.cpu = dtypes::plain, .gpu = dtypes::plain};

@@ -165,7 +165,7 @@ template <element T>
 expr<T, dsl::made_by<op::placeholder>> placeholder(const shape& extent = shape::any(), std::string_view name = {},
                                                    source_location where = source_location::current()) {
   return dsl::make<op::placeholder, T>({.op = op::placeholder::name,
-                                        .base_name = std::string(name.empty() ? "Placeholder" : name),
+                                        .base_name = std::string(name.empty() ? op::placeholder::name : name),
                                         .attrs = {{"dtype", dtype_of<T>}, {"shape", extent}},
                                         .where = where});
 }
@@ -212,7 +212,7 @@ requires(std::is_convertible_v<const Op&, operation>&&...) operation
   return group({first.what, operation(others)...}, "group_deps", first.where);
 }
 // An operation that computes nothing, to run after others by control_dependencies.
-inline operation no_op(std::string_view name = "NoOp", source_location where = source_location::current()) {
+inline operation no_op(std::string_view name = op::no_op::name, source_location where = source_location::current()) {
   return group({}, name, where);
 }
 

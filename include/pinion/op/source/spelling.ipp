@@ -7,7 +7,7 @@ namespace pinion { inline namespace v0 { namespace dsl {
 
 PINION_DECL node_request constant_request(any_tensor value, std::string_view name, source_location where) {
   return {.op = op::constant::name,
-          .base_name = std::string(name.empty() ? "Const" : name),
+          .base_name = std::string(name.empty() ? op::constant::name : name),
           .attrs = {{"value", std::move(value)}},
           .where = where};
 }

@@ -31,9 +31,8 @@ PINION_DECL const scalar::program& update_program(const attributes& attrs) {
   return *attrs.get<std::shared_ptr<const scalar::program>>("program");
 }
 
-PINION_DECL int expect_update(const shape_context& c, int values) {
+inline void expect_update_program(const shape_context& c, int states, int values) {
   const auto& program = update_program(c.attrs());
-  const auto states = static_cast<int>(c.attrs().get<std::int64_t>("states"));
   check_program_size(c, program);
   if (states < 1 || c.inputs() < states + values)
     c.fail(c.op() + " of " + std::to_string(states) + " states takes them" +
@@ -48,23 +47,35 @@ PINION_DECL int expect_update(const shape_context& c, int values) {
              std::string(to_string(program.arithmetic)));
   for (const auto& in : program.code)
     if (in.op == scalar::opcode::input_mask) c.fail("the program of " + c.op() + " takes a bool, and is given none");
+}
+
+inline void expect_update_indices(const shape_context& c, int i) {
+  if (c.dtype(i) != dtype::int32 && c.dtype(i) != dtype::int64)
+    c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
+           "; indices are int32 or int64");
+}
+
+// Checks a state, a gradient, rows or, with `is_rate`, a scalar. Rows have a shape of their own.
+inline void expect_update_values(const shape_context& c, int i, bool is_rate, bool is_rows) {
+  const auto fail = [&](const std::string& found, const std::string& wanted) {
+    c.fail("input " + std::to_string(i) + " of " + c.op() + found + ", but " + wanted);
+  };
+  if (c.dtype(i) != c.dtype(0))
+    fail(" is " + std::string(to_string(c.dtype(i))), "the variable is " + std::string(to_string(c.dtype(0))));
+  if (is_rate && !fits(c.shape(i), {})) fail(" has shape " + to_string(c.shape(i)), "a rate is a scalar");
+  if (!is_rate && !is_rows && !fits(c.shape(i), c.shape(0)))
+    fail(" has shape " + to_string(c.shape(i)), "the variable has shape " + to_string(c.shape(0)));
+}
+
+PINION_DECL int expect_update(const shape_context& c, int values) {
+  const auto states = static_cast<int>(c.attrs().get<std::int64_t>("states"));
+  expect_update_program(c, states, values);
+  const bool sparse = values == 2;
   for (int i = 0; i < c.inputs(); ++i) {
-    if (values == 2 && i == states) {
-      if (c.dtype(i) != dtype::int32 && c.dtype(i) != dtype::int64)
-        c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
-               "; indices are int32 or int64");
-      continue;
-    }
-    if (c.dtype(i) != c.dtype(0))
-      c.fail("input " + std::to_string(i) + " of " + c.op() + " is " + std::string(to_string(c.dtype(i))) +
-             ", but the variable is " + std::string(to_string(c.dtype(0))));
-    const bool is_rate = i >= states + values, is_rows = values == 2 && i == states + 1;
-    if (!is_rate && !is_rows && !fits(c.shape(i), c.shape(0)))
-      c.fail("input " + std::to_string(i) + " of " + c.op() + " has shape " + to_string(c.shape(i)) +
-             ", but the variable has shape " + to_string(c.shape(0)));
-    if (is_rate && !fits(c.shape(i), {}))
-      c.fail("input " + std::to_string(i) + " of " + c.op() + " has shape " + to_string(c.shape(i)) +
-             ", but a rate is a scalar");
+    if (sparse && i == states)
+      expect_update_indices(c, i);
+    else
+      expect_update_values(c, i, i >= states + values, sparse && i == states + 1);
   }
   return states;
 }

@@ -41,6 +41,9 @@ class earliest_finish {
   // Devices of one class, by the time when they are free. A key may be too early; choosing mends it.
   using idle_heap = std::priority_queue<std::pair<double, int>, std::vector<std::pair<double, int>>, std::greater<>>;
 
+  void begin();
+  void take_by_rank();
+  void take_by_time();
   void take(position i);
   int choose(position i);
   double finish_on(position i, int device) const;

@@ -14,43 +14,55 @@ inline constexpr std::size_t short_list = 16;
 }  // namespace detail
 
 PINION_DECL void earliest_finish::run(list_order order) {
-  const position n = costs_.nodes();
-  finish_.assign(n, 0);
-  free_at_.assign(static_cast<std::size_t>(costs_.devices()), 0);
-  used_.assign(static_cast<std::size_t>(costs_.devices()), 0);
-  unread_.resize(n);
   gaps_ = order == list_order::upward_rank;
-  if (gaps_) slots_.resize(static_cast<std::size_t>(costs_.devices()));
+  begin();
+  if (gaps_)
+    take_by_rank();
+  else
+    take_by_time();
+  for (const group g : work_.left()) settle(g, work_.candidates(g).front());  // sources that nobody reads
+}
+
+inline void earliest_finish::begin() {
+  const position n = costs_.nodes();
+  const auto devices = static_cast<std::size_t>(costs_.devices());
+  finish_.assign(n, 0);
+  free_at_.assign(devices, 0);
+  used_.assign(devices, 0);
+  unread_.resize(n);
+  if (gaps_) slots_.resize(devices);
   for (position i = 0; i < n; ++i) {
     unread_[i] = static_cast<std::uint32_t>(costs_.consumers(i).size());
     if (work_.device_of_node(i) >= 0)
       used_[static_cast<std::size_t>(work_.device_of_node(i))] += static_cast<double>(costs_.state(i));
   }
-  if (gaps_) {
-    const auto rank = upward_ranks();
-    std::vector<position> sorted(n);
-    std::iota(sorted.begin(), sorted.end(), position{0});
-    std::stable_sort(sorted.begin(), sorted.end(), [&](position a, position b) { return rank[a] > rank[b]; });
-    for (const position i : sorted) take(i);
-  } else {
-    std::vector<std::uint32_t> waiting(n);
-    std::vector<double> ready(n, 0);
-    std::priority_queue<std::pair<double, position>, std::vector<std::pair<double, position>>, std::greater<>> next;
-    for (position i = 0; i < n; ++i) {
-      waiting[i] = static_cast<std::uint32_t>(costs_.inputs(i).size());
-      if (waiting[i] == 0) next.emplace(0.0, i);
-    }
-    while (!next.empty()) {
-      const position i = next.top().second;
-      next.pop();
-      take(i);
-      for (const auto& e : costs_.consumers(i)) {
-        ready[e.node] = std::max(ready[e.node], finish_[i]);
-        if (--waiting[e.node] == 0) next.emplace(ready[e.node], e.node);
-      }
+}
+
+inline void earliest_finish::take_by_rank() {
+  const auto rank = upward_ranks();
+  std::vector<position> sorted(costs_.nodes());
+  std::iota(sorted.begin(), sorted.end(), position{0});
+  std::stable_sort(sorted.begin(), sorted.end(), [&](position a, position b) { return rank[a] > rank[b]; });
+  for (const position i : sorted) take(i);
+}
+
+inline void earliest_finish::take_by_time() {
+  std::vector<std::uint32_t> waiting(costs_.nodes());
+  std::vector<double> ready(costs_.nodes(), 0);
+  std::priority_queue<std::pair<double, position>, std::vector<std::pair<double, position>>, std::greater<>> next;
+  for (position i = 0; i < costs_.nodes(); ++i) {
+    waiting[i] = static_cast<std::uint32_t>(costs_.inputs(i).size());
+    if (waiting[i] == 0) next.emplace(0.0, i);
+  }
+  while (!next.empty()) {
+    const position i = next.top().second;
+    next.pop();
+    take(i);
+    for (const auto& e : costs_.consumers(i)) {
+      ready[e.node] = std::max(ready[e.node], finish_[i]);
+      if (--waiting[e.node] == 0) next.emplace(ready[e.node], e.node);
     }
   }
-  for (const group g : work_.left()) settle(g, work_.candidates(g).front());  // sources that nobody reads
 }
 
 // The longest way from a node to the end, in mean seconds. Source: Topcuoglu, Hariri, Wu, "Performance-effective and

@@ -44,48 +44,73 @@ class memory_sweep {
   std::vector<std::vector<std::pair<double, double>>> events_;
 };
 
+// Simulates one step.
+class step_simulation {
+ public:
+  step_simulation(const step_costs& costs, std::span<const std::int32_t> device)
+      : costs_(costs), device_(device), memory_(costs.devices()) {}
+
+  simulated_step run() {
+    run_nodes();
+    for (position i = 0; i < costs_.nodes(); ++i) {
+      memory_.hold(device_[i], 0, s_.makespan, static_cast<double>(costs_.state(i)));
+      send(i);
+    }
+    for (int d = 0; d < costs_.devices(); ++d) s_.peak.push_back(memory_.peak(d));
+    return std::move(s_);
+  }
+
+ private:
+  using position = step_costs::position;
+  struct sent_value {
+    std::size_t transfer;  // in s_.transfers
+    double last_use;
+  };
+
+  void run_nodes() {
+    s_.start.resize(costs_.nodes());
+    s_.finish.resize(costs_.nodes());
+    s_.busy.resize(static_cast<std::size_t>(costs_.devices()));
+    s_.makespan = makespan_simulator(costs_).run(device_, [&](position i, double start, double finish) {
+      s_.start[i] = start;
+      s_.finish[i] = finish;
+      s_.busy[static_cast<std::size_t>(device_[i])] += finish - start;
+    });
+  }
+  // Sends the values of a node to the devices of its consumers, once to each, and holds them until their last use.
+  void send(position i) {
+    double last_use = s_.finish[i];
+    sent_.clear();
+    for (const auto& e : costs_.consumers(i))
+      last_use = std::max(last_use, device_[e.node] == device_[i] ? s_.finish[e.node] : send(i, e));
+    memory_.hold(device_[i], s_.start[i], last_use, static_cast<double>(costs_.bytes_out(i)));
+    for (const auto& [key, value] : sent_) {
+      const simulated_transfer& t = s_.transfers[value.transfer];
+      memory_.hold(t.to_device, t.sent, value.last_use, t.bytes);
+    }
+  }
+  // Returns when the value arrives.
+  double send(position i, const step_costs::edge& e) {
+    const int from = device_[i], to = device_[e.node];
+    const double arrives = s_.finish[i] + costs_.transfer(from, to, e.bytes);
+    const auto key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(e.output)) << 32 | static_cast<unsigned>(to);
+    const auto [at, fresh] = sent_.try_emplace(key, sent_value{s_.transfers.size(), arrives});
+    if (fresh) s_.transfers.push_back({i, e.output, from, to, e.bytes, s_.finish[i], arrives});
+    at->second.last_use = std::max(at->second.last_use, s_.finish[e.node]);
+    return arrives;
+  }
+
+  const step_costs& costs_;
+  const std::span<const std::int32_t> device_;
+  simulated_step s_;
+  memory_sweep memory_;
+  std::unordered_map<std::uint64_t, sent_value> sent_;  // the values of one node, by output and device
+};
+
 }  // namespace detail
 
 PINION_DECL simulated_step simulate(const step_costs& costs, std::span<const std::int32_t> device) {
-  simulated_step s;
-  const auto n = costs.nodes();
-  s.start.resize(n);
-  s.finish.resize(n);
-  s.busy.resize(static_cast<std::size_t>(costs.devices()));
-  s.makespan = makespan_simulator(costs).run(device, [&](auto i, double start, double finish) {
-    s.start[i] = start;
-    s.finish[i] = finish;
-    s.busy[static_cast<std::size_t>(device[i])] += finish - start;
-  });
-  detail::memory_sweep memory(costs.devices());
-  const double end = s.makespan;
-  std::unordered_map<std::uint64_t, std::pair<std::size_t, double>> sent;  // to (output, device): transfer, last use
-  for (step_costs::position i = 0; i < n; ++i) {
-    memory.hold(device[i], 0, end, static_cast<double>(costs.state(i)));
-    double last_use = s.finish[i];
-    sent.clear();
-    for (const auto& e : costs.consumers(i)) {
-      const int to = device[e.node];
-      if (to == device[i]) {
-        last_use = std::max(last_use, s.finish[e.node]);
-        continue;
-      }
-      const double arrives = s.finish[i] + costs.transfer(device[i], to, e.bytes);
-      const auto key =
-          static_cast<std::uint64_t>(static_cast<std::uint32_t>(e.output)) << 32 | static_cast<unsigned>(to);
-      const auto [at, fresh] = sent.try_emplace(key, s.transfers.size(), arrives);
-      if (fresh) s.transfers.push_back({i, e.output, device[i], to, e.bytes, s.finish[i], arrives});
-      at->second.second = std::max(at->second.second, s.finish[e.node]);
-      last_use = std::max(last_use, arrives);
-    }
-    memory.hold(device[i], s.start[i], last_use, static_cast<double>(costs.bytes_out(i)));
-    for (const auto& [key, use] : sent) {
-      const simulated_transfer& t = s.transfers[use.first];
-      memory.hold(t.to_device, t.sent, use.second, t.bytes);
-    }
-  }
-  for (int d = 0; d < costs.devices(); ++d) s.peak.push_back(memory.peak(d));
-  return s;
+  return detail::step_simulation(costs, device).run();
 }
 
 }}  // namespace pinion::v0

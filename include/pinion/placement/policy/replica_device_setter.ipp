@@ -6,13 +6,15 @@
 #include <vector>
 
 #include <pinion/base/error.hpp>
+#include <pinion/op/variable/op.hpp>
 #include <pinion/placement/policy/replica_device_setter.hpp>
 
 namespace pinion { inline namespace v0 { namespace detail {
 
+// TensorFlow's list; of these ops the library has VariableV2 alone.
 inline std::vector<std::string> usual_ps_ops() {
   return {"Variable",
-          "VariableV2",
+          std::string(op::variable::name),
           "AutoReloadVariable",
           "MutableHashTable",
           "MutableHashTableV2",

@@ -72,7 +72,7 @@ PINION_DECL void draft::replace(node_id i, node_id by) {
 PINION_DECL void draft::compute(node_id i, const any_tensor& value) {
   node& constant = change(i);
   for (const output& in : constant.inputs) fold(in.node, i);
-  constant.op = "Const";
+  constant.op = op::constant::name;
   constant.inputs.clear();
   constant.attrs = {{"value", value}};
   constant.outputs = {{value.dtype(), value.shape()}};

@@ -20,8 +20,9 @@ PINION_DECL optimized_step optimize(const graph& g, const placement& placed, con
   return d.finished();
 }
 
-PINION_DECL plan explain(const placement_problem& problem, const placement& placed, const optimized_step& step,
+PINION_DECL plan explain(const graph& g, const placement& placed, const optimized_step& step, bool soft,
                          const cost_model& costs) {
+  const placement_problem problem{.graph = g, .nodes = placed.nodes(), .devices = placed.devices(), .soft = soft};
   if (!step.graph) return pinion::explain(problem, placed, costs);
   return pinion::explain(problem, placed, {*step.graph, step.placement, step.fates}, costs);
 }

@@ -37,6 +37,7 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
+class checkpoint_reader;
 struct checkpoint_contents;
 struct saved_tensor;
 
@@ -139,6 +140,11 @@ class saver {
   checkpoint_contents read(session& from, const std::string& path, const variable_handle<std::int64_t>* step,
                            std::optional<std::int64_t> number) const;
   std::string write(const checkpoint_contents& taken);
+  // The variables that a checkpoint has. Throws what restore() throws.
+  std::vector<saved_variable> found_in(const checkpoint_reader& reader, const std::string& prefix,
+                                       const restore_options& options) const;
+  // True if a checkpoint has the variable. Throws if it has it with another dtype or shape.
+  bool is_in(const checkpoint_reader& reader, const std::string& prefix, const saved_variable& v) const;
   void assign(session& to, const std::vector<saved_variable>& found, const std::vector<any_tensor>& values) const;
   void remember(const std::string& prefix);
   static std::filesystem::path folder_of(const std::string& prefix);

@@ -238,41 +238,50 @@ PINION_DECL void saver::remember(const std::string& prefix) {
 PINION_DECL void saver::restore(session& to, const std::string& prefix, const restore_options& options) const {
   settle();
   const checkpoint_reader reader(prefix);
-  std::vector<saved_variable> found;
-  std::string missing;
-  for (const saved_variable& v : variables()) {
-    const files::stored_tensor* const t = reader.find(v.name);
-    if (!t) {
-      const std::string quoted = "'" + v.name + "'";  // a partitioned variable is named once
-      if (options.partial || missing.find(quoted) != std::string::npos) continue;
-      const std::string near = nearest_name(v.name, reader.names());
-      missing += (missing.empty() ? "" : ", ") + quoted + (near.empty() ? "" : " (it has '" + near + "')");
-      continue;
-    }
-    output_type wanted = graph_->type_of({v.variable, 0});
-    if (v.part) wanted.shape = v.part->extent;
-    if (t->type != wanted.dtype || !fits(t->extent, wanted.shape)) {
-      const pinion::node& n = (*graph_)[v.variable];
-      throw error(errc::invalid_argument, "checkpoint '" + prefix + "' has '" + v.name + "' as " +
-                                              std::string(to_string(t->type)) + " " + to_string(t->extent) +
-                                              ", and the graph as " + std::string(to_string(wanted.dtype)) + " " +
-                                              to_string(wanted.shape))
-          .at_node(n.name, n.op, to_string(n.where));
-    }
-    found.push_back(v);
-  }
-  if (!missing.empty())
-    throw error(errc::not_found, "checkpoint '" + prefix + "' does not have " + missing +
-                                     "; {.partial = true} restores the others alone");
+  std::vector<saved_variable> found = found_in(reader, prefix, options);
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   std::vector<any_tensor> values;
   std::string name;  // the tensor that was read last; its parts follow one another
   any_tensor whole;
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   for (const saved_variable& v : found) {
     if (whole.empty() || name != v.name) whole = reader.read(name = v.name);
     values.push_back(v.part ? detail::rows_of(whole, first_row(v), graph_->type_of({v.variable, 0}).shape) : whole);
   }
   assign(to, found, values);
+}
+
+inline std::vector<saver::saved_variable> saver::found_in(const checkpoint_reader& reader, const std::string& prefix,
+                                                          const restore_options& options) const {
+  std::vector<saved_variable> found;
+  std::string missing;
+  for (const saved_variable& v : variables()) {
+    if (is_in(reader, prefix, v)) {
+      found.push_back(v);
+      continue;
+    }
+    const std::string quoted = "'" + v.name + "'";  // a partitioned variable is named once
+    if (options.partial || missing.find(quoted) != std::string::npos) continue;
+    const std::string near = nearest_name(v.name, reader.names());
+    missing += (missing.empty() ? "" : ", ") + quoted + (near.empty() ? "" : " (it has '" + near + "')");
+  }
+  if (!missing.empty())
+    throw error(errc::not_found, "checkpoint '" + prefix + "' does not have " + missing +
+                                     "; {.partial = true} restores the others alone");
+  return found;
+}
+
+inline bool saver::is_in(const checkpoint_reader& reader, const std::string& prefix, const saved_variable& v) const {
+  const files::stored_tensor* const t = reader.find(v.name);
+  if (!t) return false;
+  output_type wanted = graph_->type_of({v.variable, 0});
+  if (v.part) wanted.shape = v.part->extent;
+  if (t->type == wanted.dtype && fits(t->extent, wanted.shape)) return true;
+  const pinion::node& n = (*graph_)[v.variable];
+  throw error(errc::invalid_argument, "checkpoint '" + prefix + "' has '" + v.name + "' as " +
+                                          std::string(to_string(t->type)) + " " + to_string(t->extent) +
+                                          ", and the graph as " + std::string(to_string(wanted.dtype)) + " " +
+                                          to_string(wanted.shape))
+      .at_node(n.name, n.op, to_string(n.where));
 }
 
 PINION_DECL void saver::assign(session& to, const std::vector<saved_variable>& found,

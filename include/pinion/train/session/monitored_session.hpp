@@ -163,9 +163,15 @@ class monitored_training_session {
   std::optional<error> recoverable_failure() const;
   // The error of a coordinator's thread that has not been thrown yet.
   std::optional<error> untold_failure() const;
-  void add_hooks();
   std::vector<any_tensor> step(const run_request& request, bool may_end);
   void attempt(const std::function<void()>& step, bool may_end);
+  // Throws if training has ended.
+  void expect_training();
+  std::optional<error> failure_of(const std::function<void()>& step);
+  // True, for this and the next, if training ends by the failure; they take note of that.
+  bool ends_input(const error& failed);
+  bool ends_by_signal(const error& failed);
+  bool recovers(const error& failed, bool may_end);
   std::vector<any_tensor> run_with_hooks(const run_request& request);
   error because(const error& failed);
   std::optional<std::size_t> fetch_step(run_request& all) const;

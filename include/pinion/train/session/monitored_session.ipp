@@ -10,13 +10,11 @@
 
 #include <pinion/op/sync/op.hpp>
 #include <pinion/train/handle.hpp>
-#include <pinion/train/hooks/checkpoint_saver.hpp>
-#include <pinion/train/hooks/step_counter.hpp>
-#include <pinion/train/hooks/summary_saver.hpp>
 #include <pinion/train/queue_runner.hpp>
 #include <pinion/train/session/log.hpp>
 #include <pinion/train/session/monitored_session.hpp>
 #include <pinion/train/session/patience.hpp>
+#include <pinion/train/session/session_hooks.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
@@ -123,7 +121,8 @@ PINION_DECL monitored_training_session::monitored_training_session(monitored_ses
   o_.config.target = o_.master;
   o_.config.graph = graph_.get();
   o_.log = one_at_a_time(o_.log);
-  add_hooks();
+  fill_in(o_);
+  hooks_ = hooks_of(o_, *graph_);
   {
     const called_from line(where);
     for (const any_hook& h : hooks_) h.begin();
@@ -150,82 +149,16 @@ PINION_DECL void monitored_training_session::begin() {
   create_with_patience(false);
 }
 
-// The chief's own hooks come first: the caller's, the counter, summaries; then the hooks of all tasks. The saver of
-// checkpoints comes last (in TensorFlow it comes before them): a step that another hook refuses is not saved, and what
-// the end() of others leaves is saved.
-PINION_DECL void monitored_training_session::add_hooks() {
-  const auto never = [](auto& value) {
-    if (value && *value == 0) value.reset();
-  };
-  const bool default_checkpoints = !o_.save_checkpoint_secs && !o_.save_checkpoint_steps;
-  const bool default_summaries = !o_.save_summaries_secs && !o_.save_summaries_steps;
-  if (default_checkpoints) o_.save_checkpoint_secs = 600;
-  if (default_summaries) o_.save_summaries_steps = 100;
-  never(o_.save_checkpoint_secs);
-  never(o_.save_checkpoint_steps);
-  never(o_.save_summaries_secs);
-  never(o_.save_summaries_steps);
-  if (o_.summary_dir.empty()) o_.summary_dir = o_.checkpoint_dir;
-  if (!o_.scaffold.saver) o_.scaffold.saver = std::make_shared<saver>();
-  if (o_.is_chief) {
-    hooks_ = o_.chief_only_hooks;
-    const bool writes = !o_.summary_dir.empty(), counts = o_.log_step_count_steps.value_or(100) > 0;
-    const bool summaries = writes && (o_.save_summaries_secs || o_.save_summaries_steps);
-    std::shared_ptr<summary_writer> writer;
-    if ((writes && counts) || summaries) writer = std::make_shared<summary_writer>(o_.summary_dir);
-    if (counts && (writes || !graph_->collection("global_step").empty()))
-      hooks_.push_back(step_counter({.every_n_steps = o_.log_step_count_steps.value_or(100),
-                                     .writer = writer,
-                                     .log = o_.log,
-                                     .least_secs = o_.log_step_count_steps ? 0. : 1.,
-                                     .warn = o_.log}));
-    if (summaries)
-      hooks_.push_back(summary_saver({.save_steps = o_.save_summaries_steps,
-                                      .save_secs = o_.save_summaries_secs,
-                                      .writer = writer,
-                                      .summary_op = o_.scaffold.summary_op,
-                                      .warn = o_.log}));
-  }
-  hooks_.insert(hooks_.end(), o_.hooks.begin(), o_.hooks.end());
-  if (o_.is_chief && !o_.checkpoint_dir.empty() && (o_.save_checkpoint_secs || o_.save_checkpoint_steps))
-    hooks_.push_back(checkpoint_saver({.dir = o_.checkpoint_dir,
-                                       .save_steps = o_.save_checkpoint_steps,
-                                       .save_secs = o_.save_checkpoint_secs,
-                                       .saver = o_.scaffold.saver,
-                                       .max_failed_saves = o_.max_failed_saves,
-                                       .log = o_.log,
-                                       .warn = o_.log}));
-}
-
 // Runs a step again and again until it succeeds or fails for good. `may_end`: the end of the input is no failure.
 PINION_DECL void monitored_training_session::attempt(const std::function<void()>& step, bool may_end) {
   throw_if_given_up();
-  if (closed_ || stop_ || noticed_ || (coordinator_ && coordinator_->should_stop() && !recoverable_failure())) {
-    if (const auto why = untold_failure()) {
-      told_ = true;
-      throw *why;
-    }
-    if (noticed_) ended_well_ = true;
-    if (noticed_ && !closed_) throw signals_.stopped();
-    throw error(errc::failed_precondition, "run() was called although should_stop() is true: training has ended");
-  }
+  expect_training();
   noticed_ = signals_.asked();
   for (;;) {
-    std::optional<error> failed = recoverable_failure();
-    if (!failed) try {
-        const signal_stop::busy now(signals_, *session_, signal_stop::busy::with::step);
-        step();
-        recoveries_ = 0;
-        return;
-      } catch (const error& e) {
-        failed = because(e);
-      }
-    if (failed->code() == errc::out_of_range) {
-      stop_ = ended_well_ = true;
-      if (may_end) return;
-    }
-    if (signals_.asked() && (is_recoverable(*failed) || is_consequence(*failed))) {
-      noticed_ = ended_well_ = true;
+    const std::optional<error> failed = failure_of(step);
+    if (!failed) return;
+    if (ends_input(*failed) && may_end) return;
+    if (ends_by_signal(*failed)) {
       if (may_end) return;
       throw *failed;
     }
@@ -233,14 +166,57 @@ PINION_DECL void monitored_training_session::attempt(const std::function<void()>
     throw_if_given_up();
     if (again) continue;
     if (!is_recoverable(*failed)) throw *failed;
-    try {
-      recover(*failed);
-    } catch (...) {  // without a session there is nothing left to run
-      abandon();
-      say_stopped();
-      if (signals_.asked() && may_end) return;
-      throw;
-    }
+    if (!recovers(*failed, may_end)) return;
+  }
+}
+
+inline void monitored_training_session::expect_training() {
+  if (!closed_ && !stop_ && !noticed_ && (!coordinator_ || !coordinator_->should_stop() || recoverable_failure()))
+    return;
+  if (const auto why = untold_failure()) {
+    told_ = true;
+    throw *why;
+  }
+  if (noticed_) ended_well_ = true;
+  if (noticed_ && !closed_) throw signals_.stopped();
+  throw error(errc::failed_precondition, "run() was called although should_stop() is true: training has ended");
+}
+
+// Runs a step, unless a thread of the coordinator has failed meanwhile with an error to recover from.
+inline std::optional<error> monitored_training_session::failure_of(const std::function<void()>& step) {
+  if (auto failed = recoverable_failure()) return failed;
+  try {
+    const signal_stop::busy now(signals_, *session_, signal_stop::busy::with::step);
+    step();
+    recoveries_ = 0;
+    return std::nullopt;
+  } catch (const error& e) {
+    return because(e);
+  }
+}
+
+inline bool monitored_training_session::ends_input(const error& failed) {
+  if (failed.code() != errc::out_of_range) return false;
+  stop_ = ended_well_ = true;
+  return true;
+}
+
+inline bool monitored_training_session::ends_by_signal(const error& failed) {
+  if (!signals_.asked() || !(is_recoverable(failed) || is_consequence(failed))) return false;
+  noticed_ = ended_well_ = true;
+  return true;
+}
+
+// Makes another session. Without one there is nothing left to run: it throws, or returns false where a signal came.
+inline bool monitored_training_session::recovers(const error& failed, bool may_end) {
+  try {
+    recover(failed);
+    return true;
+  } catch (...) {
+    abandon();
+    say_stopped();
+    if (signals_.asked() && may_end) return false;
+    throw;
   }
 }
 

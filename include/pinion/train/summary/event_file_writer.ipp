@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/files/failure.hpp>
 #include <pinion/files/folder.hpp>
 #include <pinion/train/summary/event_file_writer.hpp>
@@ -25,13 +26,16 @@ inline std::string host_name() {
   return name;
 }
 
+struct event_file_names {
+  std::atomic<int> given{0};
+};
+
 // A name such as "events.out.tfevents.1700000000.host.123.0". The names of one directory sort by time.
 inline std::string event_file_name(double time, const std::string& suffix) {
-  static std::atomic<int> count{0};
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%010lld", static_cast<long long>(time));
   return std::string("events.out.tfevents.") + seconds + "." + host_name() + "." + std::to_string(::getpid()) + "." +
-         std::to_string(count++) + suffix;
+         std::to_string(of_this_process<event_file_names>().given++) + suffix;
 }
 
 }  // namespace detail

@@ -1,0 +1,68 @@
+// Bodies of <pinion/train/session/session_hooks.hpp>.
+#pragma once
+
+#include <memory>
+
+#include <pinion/train/hooks/checkpoint_saver.hpp>
+#include <pinion/train/hooks/step_counter.hpp>
+#include <pinion/train/hooks/summary_saver.hpp>
+#include <pinion/train/session/session_hooks.hpp>
+
+namespace pinion { inline namespace v0 { namespace train {
+
+PINION_DECL void fill_in(monitored_session_options& o) {
+  const auto never = [](auto& value) {
+    if (value && *value == 0) value.reset();
+  };
+  const bool default_checkpoints = !o.save_checkpoint_secs && !o.save_checkpoint_steps;
+  const bool default_summaries = !o.save_summaries_secs && !o.save_summaries_steps;
+  if (default_checkpoints) o.save_checkpoint_secs = 600;
+  if (default_summaries) o.save_summaries_steps = 100;
+  never(o.save_checkpoint_secs);
+  never(o.save_checkpoint_steps);
+  never(o.save_summaries_secs);
+  never(o.save_summaries_steps);
+  if (o.summary_dir.empty()) o.summary_dir = o.checkpoint_dir;
+  if (!o.scaffold.saver) o.scaffold.saver = std::make_shared<saver>();
+}
+
+namespace detail {
+
+inline void add_chief_hooks(std::vector<any_hook>& hooks, const monitored_session_options& o, const graph& g) {
+  hooks.insert(hooks.end(), o.chief_only_hooks.begin(), o.chief_only_hooks.end());
+  const bool writes = !o.summary_dir.empty(), counts = o.log_step_count_steps.value_or(100) > 0;
+  const bool summaries = writes && (o.save_summaries_secs || o.save_summaries_steps);
+  std::shared_ptr<summary_writer> writer;
+  if ((writes && counts) || summaries) writer = std::make_shared<summary_writer>(o.summary_dir);
+  if (counts && (writes || !g.collection("global_step").empty()))
+    hooks.push_back(step_counter({.every_n_steps = o.log_step_count_steps.value_or(100),
+                                  .writer = writer,
+                                  .log = o.log,
+                                  .least_secs = o.log_step_count_steps ? 0. : 1.,
+                                  .warn = o.log}));
+  if (summaries)
+    hooks.push_back(summary_saver({.save_steps = o.save_summaries_steps,
+                                   .save_secs = o.save_summaries_secs,
+                                   .writer = writer,
+                                   .summary_op = o.scaffold.summary_op,
+                                   .warn = o.log}));
+}
+
+}  // namespace detail
+
+PINION_DECL std::vector<any_hook> hooks_of(const monitored_session_options& o, const graph& g) {
+  std::vector<any_hook> hooks;
+  if (o.is_chief) detail::add_chief_hooks(hooks, o, g);
+  hooks.insert(hooks.end(), o.hooks.begin(), o.hooks.end());
+  if (o.is_chief && !o.checkpoint_dir.empty() && (o.save_checkpoint_secs || o.save_checkpoint_steps))
+    hooks.push_back(checkpoint_saver({.dir = o.checkpoint_dir,
+                                      .save_steps = o.save_checkpoint_steps,
+                                      .save_secs = o.save_checkpoint_secs,
+                                      .saver = o.scaffold.saver,
+                                      .max_failed_saves = o.max_failed_saves,
+                                      .log = o.log,
+                                      .warn = o.log}));
+  return hooks;
+}
+
+}}}  // namespace pinion::v0::train

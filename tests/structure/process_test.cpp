@@ -1,0 +1,70 @@
+// What outlives the calls that use it: the objects of a process, and the few variables that cannot be such.
+#include "house.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+const house::headers tree = house::read(PINION_TEST_SOURCE_DIR "/include/pinion");
+
+// The first groups of all matches in lines of code, each as "path: group".
+house::names found(const std::regex& what) {
+  static const std::regex comment{R"(\s*//.*)"};
+  house::names all;
+  for (const auto& [path, header] : tree) {
+    for (const std::string& line : header.lines)
+      if (std::smatch match; !std::regex_match(line, comment) && std::regex_search(line, match, what))
+        all.insert(path + ": " + match.str(1));
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a process has these objects, one of each, which nothing destroys") {
+  CHECK(found(std::regex{R"(\bof_this_process<([\w:]+)>\(\))"}) ==
+        house::names{
+            "base/said_wait.hpp: said_waits",                       // how often a long wait is told of
+            "base/stop_signal.ipp: stop_signals",                   // who is told of SIGTERM
+            "distributed/master/local_masters.ipp: local_masters",  // the masters that sessions call directly
+            "distributed/server/task_server.ipp: detail::servers_left_to_themselves",
+            "distributed/wire/values.ipp: host",                      // the memory of received tensors
+            "distributed/wire/values.ipp: lasting_names",             // the texts of received places
+            "files/output_file.ipp: detail::temporary_names",         // numbers in names of files
+            "rpc/tcp_network.ipp: detail::shared_network",            // the network's thread, while it is used
+            "runtime/backend.ipp: detail::entered_scheme",            // the way to sessions of other tasks
+            "train/summary/event_file_writer.ipp: event_file_names",  // numbers in names of files
+        });
+}
+
+TEST_CASE("other variables live as long as a thread or the process for these reasons alone") {
+  const std::regex variable{
+      R"(^\s*(?:\[\[gnu::used\]\] |__attribute__\S+ )?(?:static |inline |thread_local )+(?!const\b|constexpr\b|inline\b|namespace\b)[\w:<>,&* ]*[ &*](\w+)(?: =|\{|;))"};
+  const house::names of_threads{
+      "dsl/trace.ipp: innermost",          // the body that is being traced
+      "graph/scope_state.ipp: mine",       // its default graph
+      "graph/scope_state.ipp: state",      // its open scopes
+      "runtime/step/executor.ipp: depth",  // how deep kernels have called each other
+      "runtime/step/executor.ipp: late",
+  };
+  const house::names of_signal_handlers{
+      "base/stop_signal.hpp: asked_",
+      "base/stop_signal.hpp: heard_",
+      "base/stop_signal.hpp: process_",
+      "base/stop_signal.hpp: wakes_",
+  };
+  const house::names lists_joined_before_main{
+      "dsl/own_op.hpp: self",
+      "opkit/registry.hpp: registered_ops",
+      "scalar/compiled.hpp: added_kernels",
+      "scalar/compiled.hpp: k",
+  };
+  house::names allowed{
+      "base/config.hpp: pinion_units_of_header_only_and_compiled_mode_do_not_link",  // a symbol for the linker
+      "base/head_start.hpp: one",  // destroyed at the end, since it joins its thread
+      "base/process.hpp: one",     // the objects above
+  };
+  for (const auto* more : {&of_threads, &of_signal_handlers, &lists_joined_before_main})
+    allowed.insert(more->begin(), more->end());
+  CHECK(found(variable) == allowed);
+}
