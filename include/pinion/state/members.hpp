@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <pinion/base/error.hpp>
