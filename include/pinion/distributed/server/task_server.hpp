@@ -74,36 +74,36 @@ class task_server {
 
   // A request or notice whose first bytes have come. The envelope is valid until its handler returns; what comes later
   // keeps the guest and the answer.
-  struct arrival {
+  struct delivery {
     const rpc::envelope& envelope;
     rpc::guest_ref guest;
     answer_ref answer;  // null for a notice
   };
-  using handler = opened (task_server::*)(const arrival&);
+  using handler = opened (task_server::*)(const delivery&);
 
-  opened request(const arrival& a);
-  opened tell_status(const arrival& a);
-  opened shut_down(const arrival& a);
-  opened keep_step(const arrival& a);
-  opened run_kept(const arrival& a);
-  opened reset_here(const arrival& a);
-  opened send_value(const arrival& a);
-  opened open(const arrival& a);
-  opened extend(const arrival& a);
-  opened prepare(const arrival& a);
-  opened plan(const arrival& a);
-  opened list_devices(const arrival& a);
-  opened reset_cluster(const arrival& a);
-  opened run(const arrival& a);
+  opened request(const delivery& d);
+  opened tell_status(const delivery& d);
+  opened shut_down(const delivery& d);
+  opened keep_step(const delivery& d);
+  opened run_kept(const delivery& d);
+  opened reset_here(const delivery& d);
+  opened send_value(const delivery& d);
+  opened open(const delivery& d);
+  opened extend(const delivery& d);
+  opened prepare(const delivery& d);
+  opened plan(const delivery& d);
+  opened list_devices(const delivery& d);
+  opened reset_cluster(const delivery& d);
+  opened run(const delivery& d);
 
-  opened notice(const arrival& a);
-  opened take_value(const arrival& a);
-  opened hear_of_value(const arrival& a);
-  opened take_credit(const arrival& a);
-  opened cancel(const arrival& a);
-  opened forget(const arrival& a);
-  opened cancel_session(const arrival& a);
-  opened close(const arrival& a);
+  opened notice(const delivery& d);
+  opened take_value(const delivery& d);
+  opened hear_of_value(const delivery& d);
+  opened take_credit(const delivery& d);
+  opened cancel(const delivery& d);
+  opened forget(const delivery& d);
+  opened cancel_session(const delivery& d);
+  opened close(const delivery& d);
 
   void gone(const rpc::guest_ref& who, const error& why);
   void let_go(std::shared_ptr<master_session> closed);
@@ -127,16 +127,16 @@ class task_server {
   }
   // Receives a message that is answered on arrival.
   template <class M, class Body>
-  static opened on(const arrival& a, Body body) {
-    return rpc::receive<M>(a.envelope, [answer = a.answer, body](M&& m) { reply_with(answer, std::move(m), body); });
+  static opened on(const delivery& d, Body body) {
+    return rpc::receive<M>(d.envelope, [answer = d.answer, body](M&& m) { reply_with(answer, std::move(m), body); });
   }
   // Receives a message that may be large, or may follow a large one. The builders read and handle it, in the order in
   // which its client sent it, so that the network's thread does not. A message that cannot be read closes its
   // connection, as one that is read on arrival does.
   template <class M, class Body>
-  opened in_turn(const arrival& a, Body body) {
+  opened in_turn(const delivery& d, Body body) {
     return rpc::receive_sealed<M>(
-        a.envelope, [this, answer = a.answer, guest = a.guest, held = hold_unread(a), body](rpc::sealed<M>&& unread) {
+        d.envelope, [this, answer = d.answer, guest = d.guest, held = hold_unread(d), body](rpc::sealed<M>&& unread) {
           auto letter = std::make_shared<rpc::sealed<M>>(std::move(unread));
           builders_.add(guest->channel, [answer, held, body, letter] {
             std::optional<M> message;
@@ -152,11 +152,11 @@ class task_server {
   }
   // Counts the bytes of a message towards its client's unread bytes, until the result is destroyed. Throws
   // resource_exhausted, which closes the connection, for a client that sends more than is read.
-  std::shared_ptr<void> hold_unread(const arrival& a);
+  std::shared_ptr<void> hold_unread(const delivery& d);
   // Receives a call that may wait for other tasks: it begins in turn, then runs in a thread of its own.
   template <class M, class Body>
-  opened waiting(const arrival& a, Body body) {
-    return in_turn<M>(a, [this, answer = a.answer, body](M&& m) {
+  opened waiting(const delivery& d, Body body) {
+    return in_turn<M>(d, [this, answer = d.answer, body](M&& m) {
       auto held = std::make_shared<M>(std::move(m));
       calls_.begin([answer, body, held] { reply_with(answer, std::move(*held), body); });
     });

@@ -145,7 +145,7 @@ PINION_DECL rpc::service task_server::service() {
           .gone = [this](const rpc::guest_ref& who, const error& why) { gone(who, why); }};
 }
 
-PINION_DECL task_server::opened task_server::request(const arrival& a) {
+PINION_DECL task_server::opened task_server::request(const delivery& d) {
   static constexpr std::pair<rpc::method, handler> handlers[] = {
       {status_request::method, &task_server::tell_status},
       {shutdown_request::method, &task_server::shut_down},
@@ -162,19 +162,19 @@ PINION_DECL task_server::opened task_server::request(const arrival& a) {
       {run_prepared::method, &task_server::run},
   };
   for (const auto& [known, handle] : handlers)
-    if (known == a.envelope.method) return (this->*handle)(a);
-  a.answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(a.envelope.method)));
+    if (known == d.envelope.method) return (this->*handle)(d);
+  d.answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(d.envelope.method)));
   return nullptr;
 }
 
 // ---- requests to the task
 
-PINION_DECL task_server::opened task_server::tell_status(const arrival& a) {
-  return on<status_request>(a, [this](auto&&) { return status_reply{worker_.devices()}; });
+PINION_DECL task_server::opened task_server::tell_status(const delivery& d) {
+  return on<status_request>(d, [this](auto&&) { return status_reply{worker_.devices()}; });
 }
 
-PINION_DECL task_server::opened task_server::shut_down(const arrival& a) {
-  return on<shutdown_request>(a, [this](auto&&) {
+PINION_DECL task_server::opened task_server::shut_down(const delivery& d) {
+  return on<shutdown_request>(d, [this](auto&&) {
     net_->post([this] { stop_beside(); });
     return nothing{};
   });
@@ -182,14 +182,14 @@ PINION_DECL task_server::opened task_server::shut_down(const arrival& a) {
 
 // ---- requests to the worker
 
-PINION_DECL task_server::opened task_server::keep_step(const arrival& a) {
-  return in_turn<register_step>(a, [this, answer = a.answer, from = a.guest](register_step&& r) {
+PINION_DECL task_server::opened task_server::keep_step(const delivery& d) {
+  return in_turn<register_step>(d, [this, answer = d.answer, from = d.guest](register_step&& r) {
     worker_.register_step(party_of(from), std::move(r), [answer](const error* failed) { settle(answer, failed); });
   });
 }
 
-PINION_DECL task_server::opened task_server::run_kept(const arrival& a) {
-  return rpc::receive<run_step>(a.envelope, [this, answer = a.answer, from = a.guest](run_step&& r) {
+PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
+  return rpc::receive<run_step>(d.envelope, [this, answer = d.answer, from = d.guest](run_step&& r) {
     worker_.run(r, party_of(from), {}, 0, worker::begin_in::pool,
                 [this, answer, session = r.session](run_result result, const error* failed) {
                   if (failed)
@@ -200,29 +200,29 @@ PINION_DECL task_server::opened task_server::run_kept(const arrival& a) {
   });
 }
 
-PINION_DECL task_server::opened task_server::reset_here(const arrival& a) {
-  return on<reset_containers>(a, [this](reset_containers&& r) {
+PINION_DECL task_server::opened task_server::reset_here(const delivery& d) {
+  return on<reset_containers>(d, [this](reset_containers&& r) {
     worker_.reset(r.containers);
     return nothing{};
   });
 }
 
-PINION_DECL task_server::opened task_server::send_value(const arrival& a) {
-  return exchange_.pulled(a.envelope, a.answer);
+PINION_DECL task_server::opened task_server::send_value(const delivery& d) {
+  return exchange_.pulled(d.envelope, d.answer);
 }
 
 // ---- requests to the master
 
-PINION_DECL task_server::opened task_server::open(const arrival& a) {
-  return on<open_session>(a, [this, from = a.guest](open_session&& o) {
+PINION_DECL task_server::opened task_server::open(const delivery& d) {
+  return on<open_session>(d, [this, from = d.guest](open_session&& o) {
     const auto session = master_->open({o.soft, std::move(o.filters), o.optimize}, from->channel);
     sessions_of_[from->channel].insert(session->handle());
     return opened_session{session->handle()};
   });
 }
 
-PINION_DECL task_server::opened task_server::extend(const arrival& a) {
-  return in_turn<extend_graph>(a, [this, answer = a.answer, from = a.guest](extend_graph&& x) {
+PINION_DECL task_server::opened task_server::extend(const delivery& d) {
+  return in_turn<extend_graph>(d, [this, answer = d.answer, from = d.guest](extend_graph&& x) {
     reply_with(answer, std::move(x), [this, from](extend_graph&& more) {
       master_->find(more.session, from->channel)->extend(std::move(more.delta));
       return nothing{};
@@ -230,42 +230,42 @@ PINION_DECL task_server::opened task_server::extend(const arrival& a) {
   });
 }
 
-PINION_DECL task_server::opened task_server::prepare(const arrival& a) {
-  return waiting<prepare_step>(a, [this, from = a.guest](prepare_step&& p) {
+PINION_DECL task_server::opened task_server::prepare(const delivery& d) {
+  return waiting<prepare_step>(d, [this, from = d.guest](prepare_step&& p) {
     return master_->find(p.session, from->channel)->prepare(p.signature, until(p.patience_ms), p.lines);
   });
 }
 
-PINION_DECL task_server::opened task_server::plan(const arrival& a) {
-  return waiting<plan_step>(a, [this, from = a.guest](plan_step&& p) {
+PINION_DECL task_server::opened task_server::plan(const delivery& d) {
+  return waiting<plan_step>(d, [this, from = d.guest](plan_step&& p) {
     return plan_reply{master_->find(p.session, from->channel)->plan(p.signature, until(p.patience_ms))};
   });
 }
 
-PINION_DECL task_server::opened task_server::list_devices(const arrival& a) {
-  return waiting<list_request>(a, [this, from = a.guest](list_request&& l) {
+PINION_DECL task_server::opened task_server::list_devices(const delivery& d) {
+  return waiting<list_request>(d, [this, from = d.guest](list_request&& l) {
     return list_reply{master_->find(l.session, from->channel)->devices(until(l.patience_ms))};
   });
 }
 
-PINION_DECL task_server::opened task_server::reset_cluster(const arrival& a) {
-  return waiting<reset_request>(a, [this](reset_request&& r) {
+PINION_DECL task_server::opened task_server::reset_cluster(const delivery& d) {
+  return waiting<reset_request>(d, [this](reset_request&& r) {
     master_->reset(r.containers);
     return nothing{};
   });
 }
 
-PINION_DECL task_server::opened task_server::run(const arrival& a) {
-  const auto begin = [this, answer = a.answer, from = a.guest](run_prepared&& r) {
+PINION_DECL task_server::opened task_server::run(const delivery& d) {
+  const auto begin = [this, answer = d.answer, from = d.guest](run_prepared&& r) {
     begin_run(std::move(r), from, answer);
   };
-  if (a.envelope.control.size() > rpc::long_control) return in_turn<run_prepared>(a, begin);
-  return rpc::receive<run_prepared>(a.envelope, begin);
+  if (d.envelope.control.size() > rpc::long_control) return in_turn<run_prepared>(d, begin);
+  return rpc::receive<run_prepared>(d.envelope, begin);
 }
 
 // ---- notices
 
-PINION_DECL task_server::opened task_server::notice(const arrival& a) {
+PINION_DECL task_server::opened task_server::notice(const delivery& d) {
   static constexpr std::pair<rpc::method, handler> handlers[] = {
       {push_value::method, &task_server::take_value},     {announce_value::method, &task_server::hear_of_value},
       {return_credit::method, &task_server::take_credit}, {cancel_run::method, &task_server::cancel},
@@ -273,40 +273,40 @@ PINION_DECL task_server::opened task_server::notice(const arrival& a) {
       {close_session::method, &task_server::close},
   };
   for (const auto& [known, handle] : handlers)
-    if (known == a.envelope.method) return (this->*handle)(a);
-  throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(a.envelope.method));
+    if (known == d.envelope.method) return (this->*handle)(d);
+  throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(d.envelope.method));
 }
 
-PINION_DECL task_server::opened task_server::take_value(const arrival& a) {
-  return exchange_.pushed(a.envelope, a.guest);
+PINION_DECL task_server::opened task_server::take_value(const delivery& d) {
+  return exchange_.pushed(d.envelope, d.guest);
 }
 
-PINION_DECL task_server::opened task_server::hear_of_value(const arrival& a) {
-  return exchange_.announced(a.envelope, a.guest);
+PINION_DECL task_server::opened task_server::hear_of_value(const delivery& d) {
+  return exchange_.announced(d.envelope, d.guest);
 }
 
-PINION_DECL task_server::opened task_server::take_credit(const arrival& a) {
-  return exchange_.credited(a.envelope, a.guest);
+PINION_DECL task_server::opened task_server::take_credit(const delivery& d) {
+  return exchange_.credited(d.envelope, d.guest);
 }
 
-PINION_DECL task_server::opened task_server::cancel(const arrival& a) {
+PINION_DECL task_server::opened task_server::cancel(const delivery& d) {
   return rpc::receive<cancel_run>(
-      a.envelope, [this, from = a.guest](cancel_run&& c) { worker_.cancel(c.run, c.why, party_of(from)); });
+      d.envelope, [this, from = d.guest](cancel_run&& c) { worker_.cancel(c.run, c.why, party_of(from)); });
 }
 
-PINION_DECL task_server::opened task_server::forget(const arrival& a) {
+PINION_DECL task_server::opened task_server::forget(const delivery& d) {
   return rpc::receive<forget_session>(
-      a.envelope, [this, from = a.guest](forget_session&& f) { worker_.forget_session(f.session, party_of(from)); });
+      d.envelope, [this, from = d.guest](forget_session&& f) { worker_.forget_session(f.session, party_of(from)); });
 }
 
-PINION_DECL task_server::opened task_server::cancel_session(const arrival& a) {
-  return rpc::receive<cancel_runs>(a.envelope, [this, from = a.guest](cancel_runs&& c) {
+PINION_DECL task_server::opened task_server::cancel_session(const delivery& d) {
+  return rpc::receive<cancel_runs>(d.envelope, [this, from = d.guest](cancel_runs&& c) {
     if (is_of(from, c.session)) master_->cancel_steps(c.session, c.why);
   });
 }
 
-PINION_DECL task_server::opened task_server::close(const arrival& a) {
-  return rpc::receive<close_session>(a.envelope, [this, from = a.guest](close_session&& c) {
+PINION_DECL task_server::opened task_server::close(const delivery& d) {
+  return rpc::receive<close_session>(d.envelope, [this, from = d.guest](close_session&& c) {
     if (!is_of(from, c.session)) return;
     let_go(master_->close(c.session, error(errc::cancelled, "the session was closed while the step ran")));
   });
@@ -341,11 +341,11 @@ PINION_DECL void task_server::settle(const answer_ref& answer, const error* fail
     answer->reply(rpc::message());
 }
 
-PINION_DECL std::shared_ptr<void> task_server::hold_unread(const arrival& a) {
+PINION_DECL std::shared_ptr<void> task_server::hold_unread(const delivery& d) {
   constexpr std::uint64_t most = std::uint64_t{1} << 30;
-  auto& all = unread_[a.guest->channel];
+  auto& all = unread_[d.guest->channel];
   if (!all) all = std::make_shared<std::atomic<std::uint64_t>>(0);
-  const std::uint64_t size = a.envelope.control.size() + a.envelope.payload,
+  const std::uint64_t size = d.envelope.control.size() + d.envelope.payload,
                       held = all->load(std::memory_order_relaxed);
   if (held > 0 && held + size > most)
     throw error(errc::resource_exhausted, "more than " + std::to_string(most) + " bytes wait to be read here");
