@@ -75,6 +75,13 @@ struct register_step {
   bool soft = false;  // if no device meets a request in a body: may it be ignored?
   PINION_MESSAGE(10, session, step, part, peers, soft)
 };
+// The number of a run tells its session, in the upper half.
+constexpr std::uint64_t run_number(std::uint64_t session, std::uint64_t count) {
+  return (session << 32) + count % (std::uint64_t{1} << 32);
+}
+constexpr std::uint64_t session_of(std::uint64_t run) {
+  return run >> 32;
+}
 // Starts a worker's part of a run. The answer comes when that part has ended.
 struct run_step {
   std::uint64_t session = 0, step = 0, run = 0;
