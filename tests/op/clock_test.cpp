@@ -17,7 +17,7 @@ struct answer {
 };
 
 struct clocks {
-  explicit clocks(std::int64_t total) : at(std::make_shared<op::clock_state>("clocks", total)) {}
+  explicit clocks(std::int64_t total) : at(std::make_shared<state::clock>("clocks", total)) {}
 
   std::shared_ptr<answer> tick(std::int64_t replica, std::int64_t bound, cancellation* stop = nullptr) {
     auto a = std::make_shared<answer>();
@@ -28,7 +28,7 @@ struct clocks {
     return a;
   }
 
-  std::shared_ptr<op::clock_state> at;
+  std::shared_ptr<state::clock> at;
 };
 
 }  // namespace

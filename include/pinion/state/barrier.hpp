@@ -20,7 +20,7 @@
 #include <pinion/state/lag_counts.hpp>
 #include <pinion/state/meeting.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 struct barrier_counters {
   std::int64_t accepted = 0, dropped = 0, rounds = 0;
@@ -33,13 +33,13 @@ struct waiting_commits : waiters<std::int64_t, bool> {
 };
 
 // The barrier: a meeting whose replicas wait for each other's gradients.
-class barrier_state final : public meeting<waiting_commits, barrier_counters> {
+class barrier final : public meeting<waiting_commits, barrier_counters> {
  public:
   using tickets = std::vector<std::int64_t>;
   using committed = std::function<void(std::int64_t step, bool accepted, const error*)>;
   using taken = std::function<void(std::int64_t step, tickets, const error*)>;
 
-  barrier_state(std::string name, std::int64_t aggregate, std::int64_t total)
+  barrier(std::string name, std::int64_t aggregate, std::int64_t total)
       : meeting("barrier", std::move(name), total), aggregate_(aggregate) {}
 
   bool agrees(std::int64_t aggregate, std::int64_t total) const {
@@ -180,4 +180,4 @@ class barrier_state final : public meeting<waiting_commits, barrier_counters> {
   waiters<std::int64_t, tickets> takers_;
 };
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state

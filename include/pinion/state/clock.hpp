@@ -14,7 +14,7 @@
 #include <pinion/state/lag_counts.hpp>
 #include <pinion/state/meeting.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 struct clock_counters {
   std::int64_t steps = 0, waits = 0;  // sums over all replicas; `waits` counts steps that had to wait
@@ -27,11 +27,11 @@ struct waiting_ticks : waiters<std::int64_t> {
 };
 
 // The clock of each replica, which counts its steps: a meeting at which the fast replicas wait for the slowest.
-class clock_state final : public meeting<waiting_ticks, clock_counters> {
+class clock final : public meeting<waiting_ticks, clock_counters> {
  public:
   using ticked = std::function<void(std::int64_t ahead, const error*)>;
 
-  clock_state(std::string name, std::int64_t total)
+  clock(std::string name, std::int64_t total)
       : meeting("clock", std::move(name), total), clocks_(static_cast<std::size_t>(total)) {}
 
   bool agrees(std::int64_t total) const { return total == members_.total(); }
@@ -99,4 +99,4 @@ class clock_state final : public meeting<waiting_ticks, clock_counters> {
   time::time_point first_waits_since_{};
 };
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state

@@ -16,7 +16,7 @@
 #include <pinion/state/members.hpp>
 #include <pinion/state/waiter.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 // The base of such a resource. It owns the lock, the replicas that take part, and the calls of each that wait. `Calls`
 // is the list of one replica's calls, a waiters<...>. `Counters` is a value.
@@ -101,4 +101,4 @@ class meeting : public resource, public std::enable_shared_from_this<meeting<Cal
   Counters counters_;
 };
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state

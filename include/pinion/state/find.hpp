@@ -7,15 +7,15 @@
 
 #include <pinion/graph/node.hpp>
 #include <pinion/opkit/services.hpp>
-#include <pinion/state/state_key.hpp>
+#include <pinion/state/key.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 // The state under the node's container and its shared name, or its name; make(name) makes it on first use. Throws
 // invalid_argument where that name belongs to a state of another kind. `what` names the kind in the error: "a queue".
 template <class State, class Make>
-std::shared_ptr<State> find_state(task_services& services, const node& n, std::string_view what, Make&& make) {
-  const auto [container, name] = state_key(n);
+std::shared_ptr<State> find(task_services& services, const node& n, std::string_view what, Make&& make) {
+  const auto [container, name] = key_of(n);
   const std::string& named = name;
   auto found = services.resources->find_or_create(container, name, [&] { return make(named); });
   auto state = std::dynamic_pointer_cast<State>(found);
@@ -24,4 +24,4 @@ std::shared_ptr<State> find_state(task_services& services, const node& n, std::s
   return state;
 }
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state
