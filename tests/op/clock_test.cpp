@@ -1,6 +1,10 @@
 // The clock of bounded staleness by itself: who waits for whom, and who is no longer waited for.
 #include <catch2/catch.hpp>
 
+#include <atomic>
+#include <future>
+#include <thread>
+
 #include <pinion/state/clock.hpp>
 
 #include "support/caught.hpp"
@@ -72,6 +76,26 @@ TEST_CASE("a tick whose step is cancelled fails, and its replica does not wait")
   CHECK(waits->failed == errc::cancelled);
   c.at->expire(std::chrono::milliseconds(0));
   CHECK(c.at->live() == 2);
+}
+
+TEST_CASE("replicas that tick in threads of their own stay within the bound, and all of them end") {
+  constexpr std::int64_t replicas = 4, steps = 200, bound = 2;
+  clocks c(replicas);
+  std::atomic<std::int64_t> beyond{0};
+  const auto work = [&](std::int64_t replica) {
+    for (std::int64_t step = 0; step < steps; ++step) {
+      const auto ticked = std::make_shared<std::promise<std::int64_t>>();
+      c.at->tick(replica, bound, nullptr, [ticked](std::int64_t ahead, const error*) { ticked->set_value(ahead); });
+      beyond += ticked->get_future().get() > bound;
+    }
+    c.at->leave(replica);
+  };
+  std::vector<std::thread> threads;
+  for (std::int64_t r = 0; r < replicas; ++r) threads.emplace_back(work, r);
+  for (std::thread& t : threads) t.join();
+  CHECK(beyond == 0);
+  CHECK(c.at->counters().steps == replicas * steps);
+  CHECK(c.at->live() == 0);
 }
 
 TEST_CASE("a replica that was not announced is refused") {
