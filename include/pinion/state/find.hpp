@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include <pinion/base/error.hpp>
 #include <pinion/graph/node.hpp>
 #include <pinion/opkit/services.hpp>
 #include <pinion/state/key.hpp>
@@ -22,6 +23,16 @@ std::shared_ptr<State> find(task_services& services, const node& n, std::string_
   if (!state)
     throw error(errc::invalid_argument, "'" + name + "' is not " + std::string(what) + " but another kind of resource");
   return state;
+}
+
+// The error for a node that names a state which another node made first and otherwise. `unlike` says in what the two
+// differ, and `here` and `there` how each is: "two queues share the name 'q' but are not the same: ...".
+template <class State>
+error made_otherwise(const State& first, const std::string& kinds, const std::string& unlike, const std::string& here,
+                     const std::string& there) {
+  return error(errc::invalid_argument, "two " + kinds + " share the name '" + first.name() + "' but " + unlike + ": " +
+                                           here + " here, " + there + " in the one made first" +
+                                           (first.made_at().empty() ? "" : " at " + first.made_at()));
 }
 
 }}}  // namespace pinion::v0::state

@@ -254,19 +254,17 @@ inline std::shared_ptr<queue> find_queue(task_services& services, const node& n)
     return std::make_shared<queue>(name, n, services.intra_op);
   });
   const std::string kind = n.op.substr(0, n.op.size() - 2);
-  const auto capacity = n.attrs.get<std::int64_t>("capacity");
-  if (state->kind() == kind && state->min_after_dequeue() != min_after_dequeue_of(n))
-    throw error(errc::invalid_argument,
-                "two queues share the name '" + state->name() + "' but are not the same: min_after_dequeue is " +
-                    std::to_string(min_after_dequeue_of(n)) + " here, " + std::to_string(state->min_after_dequeue()) +
-                    " in the one made first" + (state->made_at().empty() ? "" : " at " + state->made_at()));
-  if (state->kind() != kind || state->capacity() != capacity || !(state->components() == components_of(n.attrs)))
-    throw error(errc::invalid_argument,
-                "two queues share the name '" + state->name() + "' but are not the same: " + kind + " of " +
-                    to_string(components_of(n.attrs)) + " and capacity " + std::to_string(capacity) + " here, " +
-                    state->kind() + " of " + to_string(state->components()) + " and capacity " +
-                    std::to_string(state->capacity()) + " in the one made first" +
-                    (state->made_at().empty() ? "" : " at " + state->made_at()));
+  const auto capacity = n.attrs.get<std::int64_t>("capacity"), least = min_after_dequeue_of(n);
+  const queue_components components = components_of(n.attrs);
+  if (state->kind() == kind && state->min_after_dequeue() != least)
+    throw made_otherwise(*state, "queues", "are not the same", "min_after_dequeue is " + std::to_string(least),
+                         std::to_string(state->min_after_dequeue()));
+  const auto text = [](const std::string& k, const queue_components& all, std::int64_t most) {
+    return k + " of " + to_string(all) + " and capacity " + std::to_string(most);
+  };
+  if (state->kind() != kind || state->capacity() != capacity || !(state->components() == components))
+    throw made_otherwise(*state, "queues", "are not the same", text(kind, components, capacity),
+                         text(state->kind(), state->components(), state->capacity()));
   return state;
 }
 

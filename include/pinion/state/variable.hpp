@@ -114,10 +114,8 @@ inline std::shared_ptr<variable> find_variable(task_services& services, const no
     return std::make_shared<variable>(name, type, extent, to_string(n.where));
   });
   if (state->dtype() != type || !fits(state->shape(), extent))
-    throw error(errc::invalid_argument,
-                "two variables share the name '" + state->name() + "' but not their type: " + type_text(n) + " here, " +
-                    std::string(to_string(state->dtype())) + " " + to_string(state->shape()) +
-                    " in the one made first" + (state->made_at().empty() ? "" : " at " + state->made_at()));
+    throw made_otherwise(*state, "variables", "not their type", type_text(n),
+                         std::string(to_string(state->dtype())) + " " + to_string(state->shape()));
   return state;
 }
 
