@@ -49,17 +49,59 @@ bool names(const error& e, const std::vector<std::string>& tasks) {
   return e.code() == errc::unavailable && std::find(tasks.begin(), tasks.end(), e.task()) != tasks.end();
 }
 
-// At a time drawn from the seed, in about the time that a step takes unless something else is said.
-void strike(running& r, const fault& f, std::uint64_t seed, const std::string& victim, const std::string& peer,
-            std::uint64_t microseconds = 6000) {
-  dice chance(seed * 77);
-  r.cluster.after(std::chrono::microseconds(chance(microseconds)),
-                  [&r, f, victim, peer] { f.strike(r.cluster, victim, peer); });
-}
-
 // Whether a step that ended so had met a fault: the time that is drawn may lie behind its end.
 bool was_struck(const error& e) {
   return e.sentence() != "nothing was thrown";
+}
+
+// A fault between two tasks in the middle of a step.
+struct trial {
+  std::string far;  // the task whose part the ps feeds
+  std::string victim, peer;
+  std::vector<std::string> culprits;      // the tasks that the error may name
+  std::uint64_t microseconds = 6000;      // the fault strikes within this time, in which a step takes place
+  std::chrono::seconds swept_after = 1s;  // then no task holds anything of a run any more
+};
+
+// Runs a step for each seed, and the fault at a time that is drawn. A step that it strikes fails in time and by name;
+// once the fault is mended, the session works again. Returns how many steps it struck.
+int strikes(const fault& f, const trial& t, std::uint64_t seeds) {
+  int struck = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    INFO(f.what << ", seed " << seed);
+    running r(seed, ps_task(0), t.far);
+    dice chance(seed * 77);
+    r.cluster.after(std::chrono::microseconds(chance(t.microseconds)), [&] { f.strike(r.cluster, t.victim, t.peer); });
+    error e(errc::unknown, "");
+    CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
+    struck += was_struck(e);
+    CHECK((!was_struck(e) || names(e, t.culprits)));
+    r.cluster.run_for(5s);
+    r.cluster.heal();
+    r.cluster.run_for(1s);
+    CHECK(r.works());
+    CHECK(r.works());
+    r.cluster.run_for(t.swept_after);
+    CHECK(r.cluster.runs() == 0);
+  }
+  return struck;
+}
+
+// Runs a step for each seed, and kills a task at a time that is drawn; `afterwards` says what then holds. Returns how
+// many steps failed.
+int kills(const std::string& victim, const std::string& far, std::uint64_t seeds,
+          const std::function<void(running&)>& afterwards) {
+  int struck = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    INFO(victim << ", seed " << seed);
+    running r(seed, ps_task(0), far);
+    r.cluster.after(std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.kill(victim); });
+    const auto e = r.fails();
+    struck += was_struck(e);
+    CHECK((!was_struck(e) || name_of(e) == "unavailable in " + victim));
+    afterwards(r);
+  }
+  return struck;
 }
 
 // ---- one task fails in the middle of a step
@@ -68,67 +110,26 @@ TEST_CASE(
     "F1, R1: a ps that freezes, or is cut off or lost, in the middle of a step fails it within two heartbeats, by "
     "name") {
   const auto& f = faults[GENERATE(range(std::size_t{0}, std::size_t{5}))];
-  int struck = 0;
-  for (std::uint64_t seed = 1; seed < 9; ++seed) {
-    INFO(f.what << ", seed " << seed);
-    running r(seed);
-    strike(r, f, seed, ps_task(0), worker_task(0));
-    error e(errc::unknown, "");
-    CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
-    struck += was_struck(e);
-    CHECK((!was_struck(e) || names(e, {ps_task(0), one_way(f) ? worker_task(0) : ""})));
-    r.cluster.run_for(5s);
-    r.cluster.heal();
-    r.cluster.run_for(1s);
-    CHECK(r.works());
-    r.cluster.run_for(1s);
-    CHECK(r.cluster.runs() == 0);
-  }
-  INFO(f.what);
-  CHECK(struck >= 4);
+  const trial t{worker_task(0), ps_task(0), worker_task(0), {ps_task(0), one_way(f) ? worker_task(0) : ""}};
+  CHECK(strikes(f, t, 8) >= 4);
 }
 
 TEST_CASE(
     "F1: a worker, not the master, that freezes or is cut off or lost fails the step, and the session goes on once it "
     "is back") {
   const auto& f = faults[GENERATE(range(std::size_t{0}, std::size_t{5}))];
-  int struck = 0;
-  for (std::uint64_t seed = 1; seed < 7; ++seed) {
-    INFO(f.what << ", seed " << seed);
-    running r(seed, ps_task(0), worker_task(1));
-    // A master tells a worker of a step at its beginning alone.
-    strike(r, f, seed, worker_task(1), worker_task(0), std::string(f.what) == "cut there" ? 1 : 6000);
-    error e(errc::unknown, "");
-    CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
-    struck += was_struck(e);
-    CHECK((!was_struck(e) || names(e, {worker_task(1), one_way(f) ? worker_task(0) : ""})));
-    r.cluster.run_for(5s);
-    r.cluster.heal();
-    CHECK(r.works());
-  }
-  INFO(f.what);
-  CHECK(struck >= 3);
+  // A master tells a worker of a run at its beginning alone.
+  const std::uint64_t within = std::string(f.what) == "cut there" ? 1 : 6000;
+  // A worker that was not told of a run keeps what the ps sent for it, for a minute.
+  const trial t{
+      worker_task(1), worker_task(1), worker_task(0), {worker_task(1), one_way(f) ? worker_task(0) : ""}, within, 80s};
+  CHECK(strikes(f, t, 6) >= 3);
 }
 
 TEST_CASE(
     "F1, F2: two tasks that lose each other, but not their master, fail the step, and it works again once healed") {
   const auto& f = faults[GENERATE(range(std::size_t{1}, std::size_t{5}))];
-  int struck = 0;
-  for (std::uint64_t seed = 1; seed < 7; ++seed) {
-    INFO(f.what << ", seed " << seed);
-    running r(seed, ps_task(0), worker_task(1));
-    strike(r, f, seed, ps_task(0), worker_task(1));
-    error e(errc::unknown, "");
-    CHECK(r.cluster.took([&] { e = r.fails(); }) < two_heartbeats);
-    struck += was_struck(e);
-    CHECK((!was_struck(e) || names(e, {ps_task(0), worker_task(1)})));
-    r.cluster.run_for(5s);
-    r.cluster.heal();
-    CHECK(r.works());
-    CHECK(r.works());
-  }
-  INFO(f.what);
-  CHECK(struck >= 3);
+  CHECK(strikes(f, {worker_task(1), ps_task(0), worker_task(1), {ps_task(0), worker_task(1)}}, 6) >= 3);
 }
 
 TEST_CASE("F1: while a task is away each step fails at once, or within two heartbeats, and the first after works") {
@@ -143,14 +144,7 @@ TEST_CASE("F1: while a task is away each step fails at once, or within two heart
 
 TEST_CASE(
     "F3: a killed task fails the step at once; restarted, it is aborted for the old session and well for a new one") {
-  int struck = 0;
-  for (std::uint64_t seed = 1; seed < 13; ++seed) {
-    INFO("seed " << seed);
-    running r(seed);
-    r.cluster.after(std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.kill(ps_task(0)); });
-    const auto e = r.fails();
-    struck += was_struck(e);
-    CHECK((!was_struck(e) || name_of(e) == "unavailable in " + ps_task(0)));
+  const int struck = kills(ps_task(0), worker_task(0), 12, [](running& r) {
     r.cluster.run_for(1s);
     CHECK(name_of(r.fails()) == "unavailable in " + ps_task(0));
     r.cluster.start(ps_task(0));
@@ -161,7 +155,7 @@ TEST_CASE(
     CHECK(caught([&] { again.run(r.model.end); }).code() == errc::failed_precondition);
     again.run(r.model.init);
     CHECK(r.model.is_right(again.run(r.model.end)));
-  }
+  });
   CHECK(struck >= 6);
 }
 
@@ -181,18 +175,10 @@ TEST_CASE(
     "F1: a task that is killed in the middle of a step fails it with its name, and so do later steps once it is taken "
     "down") {
   const std::string victim = GENERATE(ps_task(0), worker_task(1));
-  int struck = 0;
-  for (std::uint64_t seed = 1; seed < 9; ++seed) {
-    INFO("seed " << seed);
-    running r(seed, ps_task(0), worker_task(1));
-    r.cluster.after(std::chrono::microseconds(dice(seed)(6000)), [&] { r.cluster.kill(victim); });
-    const auto e = r.fails();
-    struck += was_struck(e);
-    CHECK((!was_struck(e) || name_of(e) == "unavailable in " + victim));
+  const int struck = kills(victim, worker_task(1), 8, [&](running& r) {
     r.cluster.stop(victim);
     CHECK(name_of(r.fails()) == "unavailable in " + victim);
-  }
-  INFO(victim);
+  });
   CHECK(struck >= 4);
 }
 

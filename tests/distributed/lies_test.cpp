@@ -72,7 +72,7 @@ std::string to_itself(const std::string& device) {
 
 constexpr std::uint64_t some_session = 77;
 distributed::run_step run_of(std::uint64_t session, std::uint64_t step, std::uint64_t number = 1) {
-  return {session, step, (session << 32) + number, false};
+  return {session, step, distributed::run_number(session, number), false};
 }
 distributed::register_step empty_step(std::uint64_t session, std::uint64_t step) {
   forgery f;
@@ -128,7 +128,7 @@ TEST_CASE("S4: a step of a local master's session cannot be registered over, run
   CHECK(caught([&] { client.ask(empty_step(good.session, good.step + 1)); }).code() == errc::permission_denied);
   CHECK(caught([&] { client.ask<distributed::part_ended>(run_of(good.session, good.step, 1000)); }).code() ==
         errc::permission_denied);
-  client.tell(distributed::cancel_run{(good.session << 32) + 1, error(errc::cancelled, "a lie")});
+  client.tell(distributed::cancel_run{distributed::run_number(good.session, 1), error(errc::cancelled, "a lie")});
   client.tell(distributed::forget_session{good.session});
   CHECK(good.run() == 3);
 }
@@ -183,7 +183,7 @@ TEST_CASE("S4: the number of a run is one of its session, and begins once") {
   liar client(local.target("worker", 0));
   client.ask(empty_step(some_session, 1));
   const auto stranger = caught([&] {
-    client.ask<distributed::part_ended>(distributed::run_step{some_session, 1, (std::uint64_t{78} << 32) + 1, false});
+    client.ask<distributed::part_ended>(distributed::run_step{some_session, 1, distributed::run_number(78, 1), false});
   });
   CHECK(stranger.code() == errc::invalid_argument);
   CHECK_NOTHROW(client.ask<distributed::part_ended>(run_of(some_session, 1)));

@@ -7,7 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/distributed/wire/codec.hpp>
+#include <pinion/distributed/wire/graph.hpp>
+#include <pinion/distributed/wire/program.hpp>
+#include <pinion/distributed/wire/step.hpp>
+#include <pinion/distributed/wire/subgraph.hpp>
+#include <pinion/distributed/wire/values.hpp>
 #include <pinion/graph.hpp>
 #include <pinion/rpc/failure.hpp>
 #include <pinion/runtime/step/partition.hpp>

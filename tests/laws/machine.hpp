@@ -96,12 +96,12 @@ inline std::vector<any_tensor> run(const call& c, place where = place::cpu, int 
   graph g;
   const node_id id = build_call(g, c);
   const node& n = g[id];
-  std::vector<std::shared_ptr<op::variable_state>> states;
+  std::vector<std::shared_ptr<state::variable>> states;
   std::vector<any_tensor> inputs(c.inputs.size()), outputs(n.outputs.size()), host;
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
     any_tensor value = device->from_host(copy_of(c.inputs[i]));
     if (c.is_state.size() > i && c.is_state[i]) {
-      states.push_back(op::find_variable(services, g[n.inputs[i].node]));
+      states.push_back(state::find_variable(services, g[n.inputs[i].node]));
       states.back()->assign(std::move(value));
     } else {
       inputs[i] = std::move(value);

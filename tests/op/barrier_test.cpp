@@ -21,7 +21,7 @@ struct answer {
 
 struct meeting {
   meeting(std::int64_t aggregate, std::int64_t total)
-      : at(std::make_shared<op::barrier_state>("meeting", aggregate, total)) {}
+      : at(std::make_shared<state::barrier>("meeting", aggregate, total)) {}
 
   std::shared_ptr<answer> commit(std::int64_t replica, std::int64_t ticket, std::int64_t step) {
     auto a = std::make_shared<answer>();
@@ -40,7 +40,7 @@ struct meeting {
     return a;
   }
 
-  std::shared_ptr<op::barrier_state> at;
+  std::shared_ptr<state::barrier> at;
 };
 
 }  // namespace
@@ -107,8 +107,8 @@ TEST_CASE("gradients pushed twice under one ticket count once") {
 }
 
 TEST_CASE("a chief that begins again at a step keeps what replicas have pushed for it") {
-  op::accumulator_state a("a");
-  const auto given = [](float x) { return op::contribution{tensor<float>(x).untyped(), {}, {}}; };
+  state::accumulator a("a");
+  const auto given = [](float x) { return state::contribution{tensor<float>(x).untyped(), {}, {}}; };
   a.add(4, 1, given(1));
   a.add(5, 2, given(2));
   a.add(6, 3, given(3));

@@ -14,7 +14,7 @@ node fifo_of_one_number() {
   node n;
   n.op = "FIFOQueueV2";
   n.attrs.set("capacity", std::int64_t{-1});
-  op::set_components(n.attrs, {{dtype::float32}, {shape{}}});
+  state::set_components(n.attrs, {{dtype::float32}, {shape{}}});
   return n;
 }
 
@@ -22,13 +22,13 @@ node fifo_of_one_number() {
 
 TEST_CASE("a step that goes on because a dequeue was cancelled does so in the pool, not in the thread that cancels") {
   thread_pool pool(1);
-  const auto q = std::make_shared<op::queue_state>("q", fifo_of_one_number(), &pool);
+  const auto q = std::make_shared<state::queue>("q", fifo_of_one_number(), &pool);
   cancellation stop;
   std::optional<errc> failed;
-  q->take(2, false, &stop, [&](std::vector<op::queue_element>, const error* why) { failed = why->code(); });
+  q->take(2, false, &stop, [&](std::vector<state::queue_element>, const error* why) { failed = why->code(); });
   q->put({{tensor<float>(7.0f).untyped()}}, nullptr, [](const error*) {});
   std::promise<std::thread::id> went_on;
-  q->take(1, false, nullptr, [&](std::vector<op::queue_element> one, const error* why) {
+  q->take(1, false, nullptr, [&](std::vector<state::queue_element> one, const error* why) {
     went_on.set_value(why || one.size() != 1 ? std::thread::id() : std::this_thread::get_id());
   });
   stop.cancel();

@@ -17,7 +17,7 @@
 #include <pinion/op/slice/op.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/opkit/build.hpp>
-#include <pinion/state/state_key.hpp>
+#include <pinion/state/key.hpp>
 
 namespace pinion { inline namespace v0 { namespace autodiff {
 
@@ -76,7 +76,7 @@ class reverse_walk {
     const node* found = nullptr;
     op::any_body(g_.peek(id), [&](const body& b) {
       for (const output& x : xs_)
-        if (g_.type_of(x).reference && op::reads_state(b, op::state_key(g_.peek(x.node)))) found = &g_.peek(x.node);
+        if (g_.type_of(x).reference && op::reads_state(b, state::key_of(g_.peek(x.node)))) found = &g_.peek(x.node);
       return found != nullptr;
     });
     return found;

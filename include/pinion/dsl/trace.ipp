@@ -4,7 +4,7 @@
 #include <pinion/dsl/trace.hpp>
 #include <pinion/graph/op_names.hpp>
 #include <pinion/opkit/build.hpp>
-#include <pinion/state/state_key.hpp>
+#include <pinion/state/key.hpp>
 
 namespace pinion { inline namespace v0 { namespace dsl {
 
@@ -84,7 +84,7 @@ PINION_DECL output body_trace::name_again(const node& state) {
   if (!state.inputs.empty())
     throw error(errc::unimplemented, "'" + state.name + "' (" + state.op + ") cannot be used in a body")
         .at_node(state.name, state.op, to_string(state.where));
-  const auto [container, name] = op::state_key(state);
+  const auto [container, name] = state::key_of(state);
   attributes attrs = state.attrs;
   attrs.set("container", container);
   attrs.set("shared_name", name);

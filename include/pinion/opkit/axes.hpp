@@ -5,7 +5,7 @@
 
 #include <pinion/base/error.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 {
 
 // The axis, counted from the front: -1 of rank 3 is 2. Throws invalid_argument where a tensor of that rank has no such
 // axis.
@@ -17,4 +17,4 @@ inline int checked_axis(std::int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-}}}  // namespace pinion::v0::op
+}}  // namespace pinion::v0

@@ -6,7 +6,7 @@
 
 #include <pinion/opkit/kernel.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 {
 
 // A reference to a callable of (first, last). It erases the callable's type, so that in_ranges is compiled once.
 class range_body {
@@ -30,4 +30,4 @@ inline void in_ranges(task_services& services, std::int64_t items, std::int64_t 
                             [&](std::int64_t i) { body(i * grain, std::min(items, (i + 1) * grain)); });
 }
 
-}}}  // namespace pinion::v0::op
+}}  // namespace pinion::v0

@@ -138,6 +138,16 @@ E load_choice(reader& a, E last, std::string_view what) {
   return static_cast<E>(number);
 }
 
+// The two in one, for functions that write and read alike.
+template <class E>
+void choice(writer& a, E value, E, std::string_view) {
+  save_choice(a, value);
+}
+template <class E>
+void choice(reader& a, E& value, E last, std::string_view what) {
+  value = load_choice(a, last, what);
+}
+
 // Counts and names, in the form that Cereal's containers and CEREAL_NVP use.
 template <class T>
 void save(writer& a, const cereal::SizeTag<T>& tag) {

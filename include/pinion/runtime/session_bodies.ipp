@@ -81,7 +81,7 @@ PINION_DECL placement session_bodies::place(const body& b, const step_signature&
                             .first = on.spec()};
   for (const node_id id : problem.nodes)  // a variable keeps its first device
     if (b.graph[id].op == op::variable::name)
-      if (const std::string at = op::find_variable(task_.services, b.graph[id])->device(); !at.empty())
+      if (const std::string at = state::find_variable(task_.services, b.graph[id])->device(); !at.empty())
         problem.kept.emplace(id, at);
   try {
     return simple_placer{}(problem);

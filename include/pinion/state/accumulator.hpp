@@ -12,7 +12,7 @@
 
 #include <pinion/opkit/kernel.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 // The contribution of one replica: a dense gradient, or rows at indices.
 struct contribution {
@@ -22,9 +22,9 @@ struct contribution {
 
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe. A contribution is kept under its
 // step and ticket until that step is taken; one of a step that is over is dropped when it arrives.
-class accumulator_state final : public resource {
+class accumulator final : public resource {
  public:
-  explicit accumulator_state(std::string name) : name_(std::move(name)) {}
+  explicit accumulator(std::string name) : name_(std::move(name)) {}
   const std::string& name() const { return name_; }
 
   // Keeps a contribution. It replaces an earlier one with the same step and ticket.
@@ -64,4 +64,4 @@ class accumulator_state final : public resource {
   std::map<std::pair<std::int64_t, std::int64_t>, contribution> kept_;
 };
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state

@@ -10,38 +10,38 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
-#include <memory>
+#include <functional>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <pinion/opkit/kernel.hpp>
 #include <pinion/state/lag_counts.hpp>
-#include <pinion/state/members.hpp>
-#include <pinion/state/waiter.hpp>
+#include <pinion/state/meeting.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 struct barrier_counters {
   std::int64_t accepted = 0, dropped = 0, rounds = 0;
   lag_counts staleness;  // of commits, in steps
 };
 
-// Owned by the task's resource manager and by the kernels that use it. Thread-safe. A call that waits holds no thread:
-// its `done` is called when it ends, without the lock, in any thread.
-class barrier_state final : public resource, public std::enable_shared_from_this<barrier_state> {
+// The commits of one replica that wait for the round's update.
+struct waiting_commits : waiters<std::int64_t, bool> {
+  bool accepted = false;
+};
+
+// The barrier: a meeting whose replicas wait for each other's gradients.
+class barrier final : public meeting<waiting_commits, barrier_counters> {
  public:
   using tickets = std::vector<std::int64_t>;
   using committed = std::function<void(std::int64_t step, bool accepted, const error*)>;
   using taken = std::function<void(std::int64_t step, tickets, const error*)>;
 
-  barrier_state(std::string name, std::int64_t aggregate, std::int64_t total)
-      : name_(std::move(name)), aggregate_(aggregate), members_(total) {}
+  barrier(std::string name, std::int64_t aggregate, std::int64_t total)
+      : meeting("barrier", std::move(name), total), aggregate_(aggregate) {}
 
-  const std::string& name() const { return name_; }
   bool agrees(std::int64_t aggregate, std::int64_t total) const {
     return aggregate == aggregate_ && total == members_.total();
   }
@@ -60,135 +60,81 @@ class barrier_state final : public resource, public std::enable_shared_from_this
   // Reports that a replica's gradients of a step have arrived at the accumulators under this ticket. `done` gets the
   // step to go on with and whether the gradients count, or out_of_range where training has ended.
   void commit(std::int64_t replica, std::int64_t ticket, std::int64_t step, cancellation* stop, committed done) {
-    calls later;
-    {
-      std::lock_guard hold(mutex_);
+    change([&](calls& later) {
       members_.hear(replica);
-      if (!ended_) counters_.staleness.add(step_ - step);
       if (ended_) {
         later.push_back([done, e = training_ended()] { done(0, false, &e); });
-      } else if (step != step_) {
-        ++counters_.dropped;
-        later.push_back([done, now = step_] { done(now, false, nullptr); });
-      } else if (sealed_) {
-        ++counters_.dropped;
-        wait(replica, false, stop, done, later);
-      } else {
-        ++counters_.accepted;
-        if (round_.empty()) opened_ = replica_members::clock::now();
-        const std::pair mine(replica, ticket);  // a second push under the same ticket replaces the first
-        if (std::find(round_.begin(), round_.end(), mine) == round_.end()) round_.push_back(mine);
-        wait(replica, true, stop, done, later);
-        go_on(later);
+        return;
       }
-    }
-    tell(later);
+      counters_.staleness.add(step_ - step);
+      const bool accepted = step == step_ && !sealed_;
+      ++(accepted ? counters_.accepted : counters_.dropped);
+      if (step != step_) {
+        later.push_back([done, now = step_] { done(now, false, nullptr); });
+        return;
+      }
+      if (accepted) join_round(replica, ticket);
+      wait(replica, stop, std::move(done), later).accepted = accepted;
+      if (accepted) go_on(later);
+    });
   }
   // Waits for a full round. `done` gets the step to apply and the tickets that count, in order of the replicas, or
   // cancelled where updates were stopped.
   void take(cancellation* stop, taken done) {
-    calls later;
-    {
-      std::lock_guard hold(mutex_);
+    change([&](calls& later) {
       if (stopped_) {
         later.push_back([done = std::move(done), e = updates_stopped()] { done(0, {}, &e); });
-      } else {
-        takers_.add(shared_from_this(), mutex_, stop, std::move(done), "barrier '" + name_ + "'", later);
-        seal_if_full(later);
+        return;
       }
-    }
-    tell(later);
+      takers_.add(shared_from_this(), mutex_, stop, std::move(done), title_, later);
+      seal_if_full(later);
+    });
   }
   // Reports that the update has been made, and lets all waiting replicas go on with that step. With `begins` the chief
   // starts training, and no update came before.
   void advance(std::int64_t step, bool begins) {
-    calls later;
-    {
-      std::lock_guard hold(mutex_);
+    change([&](calls& later) {
       if (sealed_) ++counters_.rounds;
       step_ = step;
       sealed_ = false;
       if (begins) stopped_ = ended_ = false;
       round_.clear();
-      for (auto& [replica, w] : std::exchange(waiting_, {})) w->release_all(later, step, w->accepted);
-    }
-    tell(later);
+      for (auto& [replica, commits] : std::exchange(waiting_, {})) commits->release_all(later, step, commits->accepted);
+    });
   }
   // Stops updates: every take, waiting or future, ends with cancelled. With `ended` every waiting or future commit ends
   // with out_of_range. Both hold until the chief begins anew.
   void stop(bool ended) {
-    calls later;
-    {
-      std::lock_guard hold(mutex_);
+    change([&](calls& later) {
       stopped_ = true;
       takers_.fail_all(later, updates_stopped());
       ended_ = ended_ || ended;
-      if (ended_)
-        for (auto& [replica, w] : std::exchange(waiting_, {})) w->fail_all(later, training_ended());
-    }
-    tell(later);
-  }
-  void leave(std::int64_t replica) {
-    change([&] { members_.leave(replica); });
-  }
-  // Removes replicas that have kept a round waiting for longer than `patience`, and were not heard of in that time.
-  void expire(std::chrono::milliseconds patience) {
-    change([&] {
-      const auto since = replica_members::clock::now() - patience;
-      if (round_.empty() || sealed_ || opened_ > since) return;
-      members_.expire(since, who_waits());
+      if (!ended_) return;
+      for (auto& [replica, commits] : std::exchange(waiting_, {})) commits->fail_all(later, training_ended());
     });
-  }
-  barrier_counters counters() const {
-    std::lock_guard hold(mutex_);
-    return counters_;
-  }
-  std::int64_t live() const {
-    std::lock_guard hold(mutex_);
-    return members_.live();
   }
 
  private:
-  using calls = std::vector<std::function<void()>>;
-  struct committer : waiters<std::int64_t, bool> {
-    bool accepted = false;
-  };
-
-  template <class F>
-  void change(F&& what) {
-    calls later;
-    {
-      std::lock_guard hold(mutex_);
-      what();
-      go_on(later);
-    }
-    tell(later);
-  }
-  static void tell(const calls& later) {
-    for (const auto& call : later) call();
-  }
-
   // ---- with the lock held
 
-  void wait(std::int64_t replica, bool accepted, cancellation* stop, committed done, calls& later) {
-    auto& w = waiting_[replica];
-    if (!w) w = std::make_shared<committer>();
-    w->accepted = accepted;
-    // A replica whose step is cancelled while it waits no longer waits; its commit still counts.
-    w->add(std::pair(shared_from_this(), w), mutex_, stop, std::move(done), "barrier '" + name_ + "'", later);
+  void go_on(calls& later) override {
+    seal_if_full(later);
+    while (lacks_gradients()) let_one_go(later);
   }
-  std::set<std::int64_t> who_waits() const {
-    std::set<std::int64_t> all;
-    for (const auto& [replica, w] : waiting_)
-      if (!w->empty()) all.insert(replica);
-    return all;
+  std::optional<time::time_point> waits_since() const override {
+    if (round_.empty() || sealed_) return {};
+    return opened_;
   }
-  error updates_stopped() const {
-    return error(errc::cancelled, "the updates at barrier '" + name_ + "' were stopped");
+  // Adds a gradient to the round. A second push under the same ticket replaces the first.
+  void join_round(std::int64_t replica, std::int64_t ticket) {
+    if (round_.empty()) opened_ = time::now();
+    const std::pair mine(replica, ticket);
+    if (std::find(round_.begin(), round_.end(), mine) == round_.end()) round_.push_back(mine);
   }
+  error updates_stopped() const { return error(errc::cancelled, "the updates at " + title_ + " were stopped"); }
   error training_ended() const {
-    return error(errc::out_of_range, "training has ended at step " + std::to_string(step_) + ": barrier '" + name_ +
-                                         "' was stopped by the chief");
+    return error(errc::out_of_range,
+                 "training has ended at step " + std::to_string(step_) + ": " + title_ + " was stopped by the chief");
   }
   // The number of commits that a round takes.
   std::int64_t needed() const {
@@ -197,10 +143,6 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     return (aggregate_ * live + total - 1) / total;
   }
   bool full() const { return !round_.empty() && static_cast<std::int64_t>(round_.size()) >= needed(); }
-  void go_on(calls& later) {
-    seal_if_full(later);
-    while (lacks_gradients()) let_one_go(later);
-  }
   // True where replicas wait for a round that the working replicas cannot fill.
   bool lacks_gradients() const {
     if (sealed_ || round_.empty() || full()) return false;
@@ -228,19 +170,14 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     takers_.release_first(later, step_, all);
   }
 
-  const std::string name_;
   const std::int64_t aggregate_;
-  mutable std::mutex mutex_;
-  replica_members members_;
   std::int64_t step_ = 0;
   bool sealed_ = false;   // the round's update is being made
   bool stopped_ = false;  // no updates until the chief begins anew
   bool ended_ = false;    // training has ended: replicas do not wait
-  replica_members::clock::time_point opened_{};
+  time::time_point opened_{};
   std::vector<std::pair<std::int64_t, std::int64_t>> round_;  // replica, ticket
-  std::map<std::int64_t, std::shared_ptr<committer>> waiting_;
   waiters<std::int64_t, tickets> takers_;
-  barrier_counters counters_;
 };
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state

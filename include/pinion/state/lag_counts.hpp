@@ -7,7 +7,7 @@
 
 #include <pinion/base/config.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 // A histogram of steps: times[i] counts lags of i steps, and the last entry those of at least that many. A value.
 struct lag_counts {
@@ -18,7 +18,7 @@ struct lag_counts {
   void add(std::int64_t steps, std::int64_t how_often = 1);
 };
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state
 
 #if PINION_HEADER_ONLY
 #include <pinion/state/lag_counts.ipp>

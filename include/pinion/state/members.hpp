@@ -5,11 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <pinion/base/error.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 // The replicas 0, 1, ..., total - 1. For one thread at a time: its owner locks.
 class replica_members {
@@ -67,4 +68,4 @@ class replica_members {
   std::set<std::int64_t> gone_, entered_;
 };
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state

@@ -19,11 +19,11 @@
 #include <pinion/base/cancellation.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/opkit/kernel.hpp>
-#include <pinion/state/find_state.hpp>
+#include <pinion/state/find.hpp>
 #include <pinion/state/queue_components.hpp>
 #include <pinion/state/queue_store.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 // min_after_dequeue of a shuffle queue; 0 for other kinds.
 inline std::int64_t min_after_dequeue_of(const node& n) {
@@ -32,13 +32,13 @@ inline std::int64_t min_after_dequeue_of(const node& n) {
 
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe. An attempt that waits holds no
 // thread: its `done` is called when it ends.
-class queue_state final : public resource, public std::enable_shared_from_this<queue_state> {
+class queue final : public resource, public std::enable_shared_from_this<queue> {
  public:
   using put_done = std::function<void(const error*)>;
   using taken = std::function<void(std::vector<queue_element>, const error*)>;
 
   // A queue as its node describes it. Requires: the pool outlives it.
-  queue_state(std::string name, const node& n, thread_pool* pool)
+  queue(std::string name, const node& n, thread_pool* pool)
       : pool_(pool),
         name_(std::move(name)),
         kind_(n.op.substr(0, n.op.size() - 2)),  // "V2" is cut off
@@ -249,25 +249,23 @@ class queue_state final : public resource, public std::enable_shared_from_this<q
 
 // The queue that a node names, made on first use. Throws invalid_argument where another node of that name disagrees on
 // its kind or components.
-inline std::shared_ptr<queue_state> find_queue(task_services& services, const node& n) {
-  const auto state = find_state<queue_state>(services, n, "a queue", [&](const std::string& name) {
-    return std::make_shared<queue_state>(name, n, services.intra_op);
+inline std::shared_ptr<queue> find_queue(task_services& services, const node& n) {
+  const auto state = find<queue>(services, n, "a queue", [&](const std::string& name) {
+    return std::make_shared<queue>(name, n, services.intra_op);
   });
   const std::string kind = n.op.substr(0, n.op.size() - 2);
-  const auto capacity = n.attrs.get<std::int64_t>("capacity");
-  if (state->kind() == kind && state->min_after_dequeue() != min_after_dequeue_of(n))
-    throw error(errc::invalid_argument,
-                "two queues share the name '" + state->name() + "' but are not the same: min_after_dequeue is " +
-                    std::to_string(min_after_dequeue_of(n)) + " here, " + std::to_string(state->min_after_dequeue()) +
-                    " in the one made first" + (state->made_at().empty() ? "" : " at " + state->made_at()));
-  if (state->kind() != kind || state->capacity() != capacity || !(state->components() == components_of(n.attrs)))
-    throw error(errc::invalid_argument,
-                "two queues share the name '" + state->name() + "' but are not the same: " + kind + " of " +
-                    to_string(components_of(n.attrs)) + " and capacity " + std::to_string(capacity) + " here, " +
-                    state->kind() + " of " + to_string(state->components()) + " and capacity " +
-                    std::to_string(state->capacity()) + " in the one made first" +
-                    (state->made_at().empty() ? "" : " at " + state->made_at()));
+  const auto capacity = n.attrs.get<std::int64_t>("capacity"), least = min_after_dequeue_of(n);
+  const queue_components components = components_of(n.attrs);
+  if (state->kind() == kind && state->min_after_dequeue() != least)
+    throw made_otherwise(*state, "queues", "are not the same", "min_after_dequeue is " + std::to_string(least),
+                         std::to_string(state->min_after_dequeue()));
+  const auto text = [](const std::string& k, const queue_components& all, std::int64_t most) {
+    return k + " of " + to_string(all) + " and capacity " + std::to_string(most);
+  };
+  if (state->kind() != kind || state->capacity() != capacity || !(state->components() == components))
+    throw made_otherwise(*state, "queues", "are not the same", text(kind, components, capacity),
+                         text(state->kind(), state->components(), state->capacity()));
   return state;
 }
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state

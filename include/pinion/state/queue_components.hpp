@@ -8,7 +8,7 @@
 #include <pinion/base/dtype.hpp>
 #include <pinion/graph/attribute.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 // The dtypes and shapes of a queue's components. Components of unknown shape cannot be stacked to batches. A value.
 struct queue_components {
@@ -27,7 +27,7 @@ std::string to_string(const queue_components& all);
 void set_components(attributes& attrs, const queue_components& all);
 queue_components components_of(const attributes& attrs);
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state
 
 #if PINION_HEADER_ONLY
 #include <pinion/state/queue_components.ipp>

@@ -3,7 +3,7 @@
 
 #include <pinion/state/queue_components.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 PINION_DECL bool queue_components::known() const {
   for (const shape& s : shapes)
@@ -34,4 +34,4 @@ PINION_DECL queue_components components_of(const attributes& attrs) {
   return all;
 }
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state

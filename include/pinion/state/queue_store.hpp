@@ -13,7 +13,7 @@
 #include <pinion/graph/node.hpp>
 #include <pinion/graph/op_names.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 // An element: one tensor for each component.
 using queue_element = std::vector<any_tensor>;
@@ -120,4 +120,4 @@ inline std::unique_ptr<queue_store> make_queue_store(const node& n) {
   return std::make_unique<detail::fifo_store>();
 }
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state

@@ -7,16 +7,16 @@
 #include <utility>
 
 #include <pinion/opkit/kernel.hpp>
-#include <pinion/state/find_state.hpp>
+#include <pinion/state/find.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 // Owned by the task's resource manager and by the kernels that use it. Thread-safe. A read shares the buffer. An update
 // holds the lock for its whole write; it writes in place if no reader holds the buffer, and otherwise into a second one
 // that it then publishes. So a reader's tensor never changes under it, and an update is atomic.
-class variable_state final : public resource {
+class variable final : public resource {
  public:
-  variable_state(std::string name, pinion::dtype type, const pinion::shape& extent, std::string made_at)
+  variable(std::string name, pinion::dtype type, const pinion::shape& extent, std::string made_at)
       : name_(std::move(name)), type_(type), shape_(extent), made_at_(std::move(made_at)) {}
 
   const std::string& name() const { return name_; }
@@ -61,7 +61,7 @@ class variable_state final : public resource {
   // A lock on the variables of one update. All updates take the locks in the same order.
   class writing {
    public:
-    explicit writing(std::vector<std::shared_ptr<variable_state>> states) : states_(std::move(states)) {
+    explicit writing(std::vector<std::shared_ptr<variable>> states) : states_(std::move(states)) {
       auto order = states_;
       std::sort(order.begin(), order.end());
       for (auto& s : order) locks_.emplace_back(s->mutex_);
@@ -76,7 +76,7 @@ class variable_state final : public resource {
     void publish(std::size_t i, any_tensor value) { states_[i]->value_ = std::move(value); }
 
    private:
-    std::vector<std::shared_ptr<variable_state>> states_;
+    std::vector<std::shared_ptr<variable>> states_;
     std::vector<std::unique_lock<std::mutex>> locks_;
   };
 
@@ -107,18 +107,16 @@ inline bool agree(const node& a, const node& b) {
 
 // The state that a VariableV2 node names, made on first use. Throws invalid_argument where another node of that name
 // disagrees on dtype or shape.
-inline std::shared_ptr<variable_state> find_variable(task_services& services, const node& n) {
+inline std::shared_ptr<variable> find_variable(task_services& services, const node& n) {
   const auto type = n.attrs.get<dtype>("dtype");
   const auto& extent = n.attrs.get<shape>("shape");
-  const auto state = find_state<variable_state>(services, n, "a variable", [&](const std::string& name) {
-    return std::make_shared<variable_state>(name, type, extent, to_string(n.where));
+  const auto state = find<variable>(services, n, "a variable", [&](const std::string& name) {
+    return std::make_shared<variable>(name, type, extent, to_string(n.where));
   });
   if (state->dtype() != type || !fits(state->shape(), extent))
-    throw error(errc::invalid_argument,
-                "two variables share the name '" + state->name() + "' but not their type: " + type_text(n) + " here, " +
-                    std::string(to_string(state->dtype())) + " " + to_string(state->shape()) +
-                    " in the one made first" + (state->made_at().empty() ? "" : " at " + state->made_at()));
+    throw made_otherwise(*state, "variables", "not their type", type_text(n),
+                         std::string(to_string(state->dtype())) + " " + to_string(state->shape()));
   return state;
 }
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state

@@ -12,7 +12,7 @@
 #include <pinion/base/cancellation.hpp>
 #include <pinion/base/error.hpp>
 
-namespace pinion { inline namespace v0 { namespace op {
+namespace pinion { inline namespace v0 { namespace state {
 
 // A list of calls that wait for a result, guarded by its owner's lock. Each is told once, without that lock: the
 // functions that end waiting calls collect them in `later`, and the owner makes these calls after it has released the
@@ -90,4 +90,4 @@ class waiters {
   std::list<std::shared_ptr<waiter>> list_;
 };
 
-}}}  // namespace pinion::v0::op
+}}}  // namespace pinion::v0::state

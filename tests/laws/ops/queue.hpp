@@ -7,9 +7,9 @@
 
 namespace laws {
 
-inline attributes queue_attributes(const op::queue_components& components, attributes attrs = {}) {
+inline attributes queue_attributes(const state::queue_components& components, attributes attrs = {}) {
   attrs.set("capacity", std::int64_t{5});
-  op::set_components(attrs, components);
+  state::set_components(attrs, components);
   return attrs;
 }
 
@@ -19,7 +19,7 @@ inline std::vector<row> queue_rows() {
     return [s](dtype d) { return queue_attributes({{d == dtype::invalid ? dtype::float32 : d}, {s}}); };
   };
   const auto ranked = [](attributes a) { return [a](dtype) { return a; }; };
-  const op::queue_components loose{{dtype::float32}, {shape::any()}}, none,
+  const state::queue_components loose{{dtype::float32}, {shape::any()}}, none,
       pair{{dtype::float32, dtype::int32}, {{2}, {}}};
   const attributes sound = queue_attributes(pair);
   const auto on = [=](std::string_view op, std::vector<any_tensor> inputs, std::string says, attributes attrs = {},

@@ -209,7 +209,7 @@ PINION_DECL std::shared_ptr<session_run> master_session::enter(std::uint64_t num
   expect_open_held();
   const auto step = find(number);
   check_feeds(*step, feeds);
-  const std::uint64_t run = (handle_ << 32) + ++last_run_ % (std::uint64_t{1} << 32);
+  const std::uint64_t run = run_number(handle_, ++last_run_);
   const auto leave = [self = shared_from_this(), run] {
     std::lock_guard held(self->mutex_);
     self->running_.erase(run);

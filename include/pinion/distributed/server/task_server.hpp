@@ -70,34 +70,40 @@ class task_server {
   rpc::service service();
 
   using answer_ref = std::shared_ptr<rpc::responder>;
-
-  std::unique_ptr<rpc::incoming> request(const rpc::envelope& e, rpc::responder to, const rpc::guest_ref& from);
-  std::unique_ptr<rpc::incoming> notice(const rpc::envelope& e, const rpc::guest_ref& from);
-
   using opened = std::unique_ptr<rpc::incoming>;
-  using request_handler = opened (task_server::*)(const rpc::envelope&, const answer_ref&, const rpc::guest_ref&);
-  opened tell_status(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
-  opened shut_down(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
-  opened keep_step(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
-  opened run_kept(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
-  opened reset_here(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
-  opened send_value(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
-  opened open(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
-  opened extend(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
-  opened prepare(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
-  opened plan(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
-  opened list_devices(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
-  opened reset_cluster(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
-  opened run(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from);
 
-  using notice_handler = opened (task_server::*)(const rpc::envelope&, const rpc::guest_ref&);
-  opened take_value(const rpc::envelope& e, const rpc::guest_ref& from);
-  opened hear_of_value(const rpc::envelope& e, const rpc::guest_ref& from);
-  opened take_credit(const rpc::envelope& e, const rpc::guest_ref& from);
-  opened cancel(const rpc::envelope& e, const rpc::guest_ref& from);
-  opened forget(const rpc::envelope& e, const rpc::guest_ref& from);
-  opened cancel_session(const rpc::envelope& e, const rpc::guest_ref& from);
-  opened close(const rpc::envelope& e, const rpc::guest_ref& from);
+  // A request or notice whose first bytes have come. The envelope is valid until its handler returns; what comes later
+  // keeps the guest and the answer.
+  struct delivery {
+    const rpc::envelope& envelope;
+    rpc::guest_ref guest;
+    answer_ref answer;  // null for a notice
+  };
+  using handler = opened (task_server::*)(const delivery&);
+
+  opened request(const delivery& d);
+  opened tell_status(const delivery& d);
+  opened shut_down(const delivery& d);
+  opened keep_step(const delivery& d);
+  opened run_kept(const delivery& d);
+  opened reset_here(const delivery& d);
+  opened send_value(const delivery& d);
+  opened open(const delivery& d);
+  opened extend(const delivery& d);
+  opened prepare(const delivery& d);
+  opened plan(const delivery& d);
+  opened list_devices(const delivery& d);
+  opened reset_cluster(const delivery& d);
+  opened run(const delivery& d);
+
+  opened notice(const delivery& d);
+  opened take_value(const delivery& d);
+  opened hear_of_value(const delivery& d);
+  opened take_credit(const delivery& d);
+  opened cancel(const delivery& d);
+  opened forget(const delivery& d);
+  opened cancel_session(const delivery& d);
+  opened close(const delivery& d);
 
   void gone(const rpc::guest_ref& who, const error& why);
   void let_go(std::shared_ptr<master_session> closed);
@@ -105,54 +111,60 @@ class task_server {
   static party party_of(const rpc::guest_ref& who) { return {who->channel, who->name, who->incarnation}; }
 
   static void settle(const answer_ref& answer, const error* failed);
-  // Replies with the result of the body, or with the failure that it throws.
-  template <class M, class Body>
-  static void reply_with(const answer_ref& answer, M&& message, const Body& body) {
+  // Runs the body, and replies with the failure that it throws.
+  template <class Body>
+  static void or_fail(const answer_ref& answer, const Body& body) {
     try {
-      answer->reply(rpc::encode(body(std::move(message))));
+      body();
     } catch (...) {
       answer->fail(current_error());
     }
   }
+  // Replies with the result of the body, or with the failure that it throws.
   template <class M, class Body>
-  static std::unique_ptr<rpc::incoming> on(const rpc::envelope& e, const answer_ref& answer, Body body) {
-    return rpc::receive<M>(e, [answer, body](M&& m) { reply_with(answer, std::move(m), body); });
+  static void reply_with(const answer_ref& answer, M&& message, const Body& body) {
+    or_fail(answer, [&] { answer->reply(rpc::encode(body(std::move(message)))); });
+  }
+  // Receives a message that is answered on arrival.
+  template <class M, class Body>
+  static opened on(const delivery& d, Body body) {
+    return rpc::receive<M>(d.envelope, [answer = d.answer, body](M&& m) { reply_with(answer, std::move(m), body); });
   }
   // Receives a message that may be large, or may follow a large one. The builders read and handle it, in the order in
   // which its client sent it, so that the network's thread does not. A message that cannot be read closes its
   // connection, as one that is read on arrival does.
   template <class M, class Body>
-  std::unique_ptr<rpc::incoming> in_turn(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from,
-                                         Body body) {
-    const auto held = hold_unread(e, from);
-    return rpc::receive_sealed<M>(e, [this, answer, from, held, body](rpc::sealed<M>&& unread) {
-      auto letter = std::make_shared<rpc::sealed<M>>(std::move(unread));
-      builders_.add(from->channel, [answer, held, body, letter] {
-        std::optional<M> message;
-        try {
-          message = letter->open();
-        } catch (...) {
-          return answer->hang_up(current_error());
-        }
-        *letter = {};
-        body(std::move(*message));
-      });
-    });
+  opened in_turn(const delivery& d, Body body) {
+    return rpc::receive_sealed<M>(
+        d.envelope, [this, answer = d.answer, guest = d.guest, held = hold_unread(d), body](rpc::sealed<M>&& unread) {
+          auto letter = std::make_shared<rpc::sealed<M>>(std::move(unread));
+          builders_.add(guest->channel, [answer, held, body, letter] {
+            std::optional<M> message;
+            try {
+              message = letter->open();
+            } catch (...) {
+              return answer->hang_up(current_error());
+            }
+            *letter = {};
+            body(std::move(*message));
+          });
+        });
   }
   // Counts the bytes of a message towards its client's unread bytes, until the result is destroyed. Throws
   // resource_exhausted, which closes the connection, for a client that sends more than is read.
-  std::shared_ptr<void> hold_unread(const rpc::envelope& e, const rpc::guest_ref& from);
+  std::shared_ptr<void> hold_unread(const delivery& d);
   // Receives a call that may wait for other tasks: it begins in turn, then runs in a thread of its own.
   template <class M, class Body>
-  std::unique_ptr<rpc::incoming> waiting(const rpc::envelope& e, const answer_ref& answer, const rpc::guest_ref& from,
-                                         Body body) {
-    return in_turn<M>(e, answer, from, [this, answer, body](M&& m) {
+  opened waiting(const delivery& d, Body body) {
+    return in_turn<M>(d, [this, answer = d.answer, body](M&& m) {
       auto held = std::make_shared<M>(std::move(m));
       calls_.begin([answer, body, held] { reply_with(answer, std::move(*held), body); });
     });
   }
 
+  // Runs a prepared step, which is prepared again before that, in a thread of its own, where it has become stale.
   void begin_run(run_prepared&& r, const rpc::guest_ref& from, const answer_ref& answer);
+  void run_fresh(const std::shared_ptr<master_session>& session, run_prepared&& r, const answer_ref& answer);
   patience until(std::uint64_t ms) const;
 
   static rpc::awaitable<void> sweep(task_server* self, std::shared_ptr<rpc::timer> timer,

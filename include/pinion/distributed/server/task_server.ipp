@@ -134,15 +134,19 @@ PINION_DECL rpc::acceptor_options task_server::door_options(const server_options
 }
 
 PINION_DECL rpc::service task_server::service() {
-  return {.request = [this](const rpc::envelope& e, rpc::responder answer,
-                            const rpc::guest_ref& from) { return request(e, std::move(answer), from); },
-          .notice = [this](const rpc::envelope& e, const rpc::guest_ref& from) { return notice(e, from); },
+  return {.request =
+              [this](const rpc::envelope& e, rpc::responder answer, const rpc::guest_ref& from) {
+                return request({e, from, std::make_shared<rpc::responder>(std::move(answer))});
+              },
+          .notice =
+              [this](const rpc::envelope& e, const rpc::guest_ref& from) {
+                return notice({e, from, {}});
+              },
           .gone = [this](const rpc::guest_ref& who, const error& why) { gone(who, why); }};
 }
 
-PINION_DECL std::unique_ptr<rpc::incoming> task_server::request(const rpc::envelope& e, rpc::responder to,
-                                                                const rpc::guest_ref& from) {
-  static constexpr std::pair<rpc::method, request_handler> handlers[] = {
+PINION_DECL task_server::opened task_server::request(const delivery& d) {
+  static constexpr std::pair<rpc::method, handler> handlers[] = {
       {status_request::method, &task_server::tell_status},
       {shutdown_request::method, &task_server::shut_down},
       {register_step::method, &task_server::keep_step},
@@ -157,23 +161,20 @@ PINION_DECL std::unique_ptr<rpc::incoming> task_server::request(const rpc::envel
       {reset_request::method, &task_server::reset_cluster},
       {run_prepared::method, &task_server::run},
   };
-  const auto answer = std::make_shared<rpc::responder>(std::move(to));
   for (const auto& [known, handle] : handlers)
-    if (known == e.method) return (this->*handle)(e, answer, from);
-  answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(e.method)));
+    if (known == d.envelope.method) return (this->*handle)(d);
+  d.answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(d.envelope.method)));
   return nullptr;
 }
 
 // ---- requests to the task
 
-PINION_DECL task_server::opened task_server::tell_status(const rpc::envelope& e, const answer_ref& answer,
-                                                         const rpc::guest_ref&) {
-  return on<status_request>(e, answer, [this](auto&&) { return status_reply{worker_.devices()}; });
+PINION_DECL task_server::opened task_server::tell_status(const delivery& d) {
+  return on<status_request>(d, [this](auto&&) { return status_reply{worker_.devices()}; });
 }
 
-PINION_DECL task_server::opened task_server::shut_down(const rpc::envelope& e, const answer_ref& answer,
-                                                       const rpc::guest_ref&) {
-  return on<shutdown_request>(e, answer, [this](auto&&) {
+PINION_DECL task_server::opened task_server::shut_down(const delivery& d) {
+  return on<shutdown_request>(d, [this](auto&&) {
     net_->post([this] { stop_beside(); });
     return nothing{};
   });
@@ -181,16 +182,14 @@ PINION_DECL task_server::opened task_server::shut_down(const rpc::envelope& e, c
 
 // ---- requests to the worker
 
-PINION_DECL task_server::opened task_server::keep_step(const rpc::envelope& e, const answer_ref& answer,
-                                                       const rpc::guest_ref& from) {
-  return in_turn<register_step>(e, answer, from, [this, answer, from](register_step&& r) {
+PINION_DECL task_server::opened task_server::keep_step(const delivery& d) {
+  return in_turn<register_step>(d, [this, answer = d.answer, from = d.guest](register_step&& r) {
     worker_.register_step(party_of(from), std::move(r), [answer](const error* failed) { settle(answer, failed); });
   });
 }
 
-PINION_DECL task_server::opened task_server::run_kept(const rpc::envelope& e, const answer_ref& answer,
-                                                      const rpc::guest_ref& from) {
-  return rpc::receive<run_step>(e, [this, answer, from](run_step&& r) {
+PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
+  return rpc::receive<run_step>(d.envelope, [this, answer = d.answer, from = d.guest](run_step&& r) {
     worker_.run(r, party_of(from), {}, 0, worker::begin_in::pool,
                 [this, answer, session = r.session](run_result result, const error* failed) {
                   if (failed)
@@ -201,33 +200,29 @@ PINION_DECL task_server::opened task_server::run_kept(const rpc::envelope& e, co
   });
 }
 
-PINION_DECL task_server::opened task_server::reset_here(const rpc::envelope& e, const answer_ref& answer,
-                                                        const rpc::guest_ref&) {
-  return on<reset_containers>(e, answer, [this](reset_containers&& r) {
+PINION_DECL task_server::opened task_server::reset_here(const delivery& d) {
+  return on<reset_containers>(d, [this](reset_containers&& r) {
     worker_.reset(r.containers);
     return nothing{};
   });
 }
 
-PINION_DECL task_server::opened task_server::send_value(const rpc::envelope& e, const answer_ref& answer,
-                                                        const rpc::guest_ref&) {
-  return exchange_.pulled(e, answer);
+PINION_DECL task_server::opened task_server::send_value(const delivery& d) {
+  return exchange_.pulled(d.envelope, d.answer);
 }
 
 // ---- requests to the master
 
-PINION_DECL task_server::opened task_server::open(const rpc::envelope& e, const answer_ref& answer,
-                                                  const rpc::guest_ref& from) {
-  return on<open_session>(e, answer, [this, from](open_session&& o) {
+PINION_DECL task_server::opened task_server::open(const delivery& d) {
+  return on<open_session>(d, [this, from = d.guest](open_session&& o) {
     const auto session = master_->open({o.soft, std::move(o.filters), o.optimize}, from->channel);
     sessions_of_[from->channel].insert(session->handle());
     return opened_session{session->handle()};
   });
 }
 
-PINION_DECL task_server::opened task_server::extend(const rpc::envelope& e, const answer_ref& answer,
-                                                    const rpc::guest_ref& from) {
-  return in_turn<extend_graph>(e, answer, from, [this, answer, from](extend_graph&& x) {
+PINION_DECL task_server::opened task_server::extend(const delivery& d) {
+  return in_turn<extend_graph>(d, [this, answer = d.answer, from = d.guest](extend_graph&& x) {
     reply_with(answer, std::move(x), [this, from](extend_graph&& more) {
       master_->find(more.session, from->channel)->extend(std::move(more.delta));
       return nothing{};
@@ -235,85 +230,83 @@ PINION_DECL task_server::opened task_server::extend(const rpc::envelope& e, cons
   });
 }
 
-PINION_DECL task_server::opened task_server::prepare(const rpc::envelope& e, const answer_ref& answer,
-                                                     const rpc::guest_ref& from) {
-  return waiting<prepare_step>(e, answer, from, [this, from](prepare_step&& p) {
+PINION_DECL task_server::opened task_server::prepare(const delivery& d) {
+  return waiting<prepare_step>(d, [this, from = d.guest](prepare_step&& p) {
     return master_->find(p.session, from->channel)->prepare(p.signature, until(p.patience_ms), p.lines);
   });
 }
 
-PINION_DECL task_server::opened task_server::plan(const rpc::envelope& e, const answer_ref& answer,
-                                                  const rpc::guest_ref& from) {
-  return waiting<plan_step>(e, answer, from, [this, from](plan_step&& p) {
+PINION_DECL task_server::opened task_server::plan(const delivery& d) {
+  return waiting<plan_step>(d, [this, from = d.guest](plan_step&& p) {
     return plan_reply{master_->find(p.session, from->channel)->plan(p.signature, until(p.patience_ms))};
   });
 }
 
-PINION_DECL task_server::opened task_server::list_devices(const rpc::envelope& e, const answer_ref& answer,
-                                                          const rpc::guest_ref& from) {
-  return waiting<list_request>(e, answer, from, [this, from](list_request&& l) {
+PINION_DECL task_server::opened task_server::list_devices(const delivery& d) {
+  return waiting<list_request>(d, [this, from = d.guest](list_request&& l) {
     return list_reply{master_->find(l.session, from->channel)->devices(until(l.patience_ms))};
   });
 }
 
-PINION_DECL task_server::opened task_server::reset_cluster(const rpc::envelope& e, const answer_ref& answer,
-                                                           const rpc::guest_ref& from) {
-  return waiting<reset_request>(e, answer, from, [this](reset_request&& r) {
+PINION_DECL task_server::opened task_server::reset_cluster(const delivery& d) {
+  return waiting<reset_request>(d, [this](reset_request&& r) {
     master_->reset(r.containers);
     return nothing{};
   });
 }
 
-PINION_DECL task_server::opened task_server::run(const rpc::envelope& e, const answer_ref& answer,
-                                                 const rpc::guest_ref& from) {
-  const auto begin = [this, answer, from](run_prepared&& r) { begin_run(std::move(r), from, answer); };
-  if (e.control.size() > rpc::long_control) return in_turn<run_prepared>(e, answer, from, begin);
-  return rpc::receive<run_prepared>(e, begin);
+PINION_DECL task_server::opened task_server::run(const delivery& d) {
+  const auto begin = [this, answer = d.answer, from = d.guest](run_prepared&& r) {
+    begin_run(std::move(r), from, answer);
+  };
+  if (d.envelope.control.size() > rpc::long_control) return in_turn<run_prepared>(d, begin);
+  return rpc::receive<run_prepared>(d.envelope, begin);
 }
 
 // ---- notices
 
-PINION_DECL std::unique_ptr<rpc::incoming> task_server::notice(const rpc::envelope& e, const rpc::guest_ref& from) {
-  static constexpr std::pair<rpc::method, notice_handler> handlers[] = {
+PINION_DECL task_server::opened task_server::notice(const delivery& d) {
+  static constexpr std::pair<rpc::method, handler> handlers[] = {
       {push_value::method, &task_server::take_value},     {announce_value::method, &task_server::hear_of_value},
       {return_credit::method, &task_server::take_credit}, {cancel_run::method, &task_server::cancel},
       {forget_session::method, &task_server::forget},     {cancel_runs::method, &task_server::cancel_session},
       {close_session::method, &task_server::close},
   };
   for (const auto& [known, handle] : handlers)
-    if (known == e.method) return (this->*handle)(e, from);
-  throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(e.method));
+    if (known == d.envelope.method) return (this->*handle)(d);
+  throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(d.envelope.method));
 }
 
-PINION_DECL task_server::opened task_server::take_value(const rpc::envelope& e, const rpc::guest_ref& from) {
-  return exchange_.pushed(e, from);
+PINION_DECL task_server::opened task_server::take_value(const delivery& d) {
+  return exchange_.pushed(d.envelope, d.guest);
 }
 
-PINION_DECL task_server::opened task_server::hear_of_value(const rpc::envelope& e, const rpc::guest_ref& from) {
-  return exchange_.announced(e, from);
+PINION_DECL task_server::opened task_server::hear_of_value(const delivery& d) {
+  return exchange_.announced(d.envelope, d.guest);
 }
 
-PINION_DECL task_server::opened task_server::take_credit(const rpc::envelope& e, const rpc::guest_ref& from) {
-  return exchange_.credited(e, from);
+PINION_DECL task_server::opened task_server::take_credit(const delivery& d) {
+  return exchange_.credited(d.envelope, d.guest);
 }
 
-PINION_DECL task_server::opened task_server::cancel(const rpc::envelope& e, const rpc::guest_ref& from) {
-  return rpc::receive<cancel_run>(e, [this, from](cancel_run&& c) { worker_.cancel(c.run, c.why, party_of(from)); });
+PINION_DECL task_server::opened task_server::cancel(const delivery& d) {
+  return rpc::receive<cancel_run>(
+      d.envelope, [this, from = d.guest](cancel_run&& c) { worker_.cancel(c.run, c.why, party_of(from)); });
 }
 
-PINION_DECL task_server::opened task_server::forget(const rpc::envelope& e, const rpc::guest_ref& from) {
+PINION_DECL task_server::opened task_server::forget(const delivery& d) {
   return rpc::receive<forget_session>(
-      e, [this, from](forget_session&& f) { worker_.forget_session(f.session, party_of(from)); });
+      d.envelope, [this, from = d.guest](forget_session&& f) { worker_.forget_session(f.session, party_of(from)); });
 }
 
-PINION_DECL task_server::opened task_server::cancel_session(const rpc::envelope& e, const rpc::guest_ref& from) {
-  return rpc::receive<cancel_runs>(e, [this, from](cancel_runs&& c) {
+PINION_DECL task_server::opened task_server::cancel_session(const delivery& d) {
+  return rpc::receive<cancel_runs>(d.envelope, [this, from = d.guest](cancel_runs&& c) {
     if (is_of(from, c.session)) master_->cancel_steps(c.session, c.why);
   });
 }
 
-PINION_DECL task_server::opened task_server::close(const rpc::envelope& e, const rpc::guest_ref& from) {
-  return rpc::receive<close_session>(e, [this, from](close_session&& c) {
+PINION_DECL task_server::opened task_server::close(const delivery& d) {
+  return rpc::receive<close_session>(d.envelope, [this, from = d.guest](close_session&& c) {
     if (!is_of(from, c.session)) return;
     let_go(master_->close(c.session, error(errc::cancelled, "the session was closed while the step ran")));
   });
@@ -348,11 +341,12 @@ PINION_DECL void task_server::settle(const answer_ref& answer, const error* fail
     answer->reply(rpc::message());
 }
 
-PINION_DECL std::shared_ptr<void> task_server::hold_unread(const rpc::envelope& e, const rpc::guest_ref& from) {
+PINION_DECL std::shared_ptr<void> task_server::hold_unread(const delivery& d) {
   constexpr std::uint64_t most = std::uint64_t{1} << 30;
-  auto& all = unread_[from->channel];
+  auto& all = unread_[d.guest->channel];
   if (!all) all = std::make_shared<std::atomic<std::uint64_t>>(0);
-  const std::uint64_t size = e.control.size() + e.payload, held = all->load(std::memory_order_relaxed);
+  const std::uint64_t size = d.envelope.control.size() + d.envelope.payload,
+                      held = all->load(std::memory_order_relaxed);
   if (held > 0 && held + size > most)
     throw error(errc::resource_exhausted, "more than " + std::to_string(most) + " bytes wait to be read here");
   all->fetch_add(size, std::memory_order_relaxed);
@@ -360,31 +354,28 @@ PINION_DECL std::shared_ptr<void> task_server::hold_unread(const rpc::envelope& 
 }
 
 PINION_DECL void task_server::begin_run(run_prepared&& r, const rpc::guest_ref& from, const answer_ref& answer) {
-  try {
+  or_fail(answer, [&] {
     const auto session = master_->find(r.session, from->channel);
-    auto held = std::make_shared<run_prepared>(std::move(r));
-    const auto go = [this, session, held, answer] {
-      session->run(held->step, std::move(held->feeds), held->trace, until(held->patience_ms), worker::begin_in::pool,
-                   [answer, session](run_result result, const error* failed) {
-                     if (failed)
-                       answer->fail(*failed);
-                     else
-                       answer->reply(rpc::encode(
-                           run_reply{std::move(result.fetches), session->take_notices(), std::move(result.trace)}));
-                   });
-    };
-    if (session->is_fresh(held->step)) return go();
-    calls_.begin([this, session, held, answer, go] {
-      try {
+    if (session->is_fresh(r.step)) return run_fresh(session, std::move(r), answer);
+    calls_.begin([this, session, held = std::make_shared<run_prepared>(std::move(r)), answer] {
+      or_fail(answer, [&] {
         session->refresh(held->step, until(held->patience_ms));
-        go();
-      } catch (...) {
-        answer->fail(current_error());
-      }
+        run_fresh(session, std::move(*held), answer);
+      });
     });
-  } catch (...) {
-    answer->fail(current_error());
-  }
+  });
+}
+
+PINION_DECL void task_server::run_fresh(const std::shared_ptr<master_session>& session, run_prepared&& r,
+                                        const answer_ref& answer) {
+  session->run(r.step, std::move(r.feeds), r.trace, until(r.patience_ms), worker::begin_in::pool,
+               [answer, session](run_result result, const error* failed) {
+                 if (failed)
+                   answer->fail(*failed);
+                 else
+                   answer->reply(rpc::encode(
+                       run_reply{std::move(result.fetches), session->take_notices(), std::move(result.trace)}));
+               });
 }
 
 PINION_DECL patience task_server::until(std::uint64_t ms) const {

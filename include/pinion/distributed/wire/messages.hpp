@@ -25,23 +25,45 @@ using rpc::nothing;
     archive(__VA_ARGS__);                             \
   }
 
+// ---- shapes that several messages share
+
+// A message that says no more than its number.
+template <rpc::method Number>
+struct bare {
+  std::uint8_t unused = 0;
+  PINION_MESSAGE(Number, unused)
+};
+template <rpc::method Number>
+struct about_session {
+  std::uint64_t session = 0;
+  PINION_MESSAGE(Number, session)
+};
+// The value with that key, which one task sends to another in a run.
+template <rpc::method Number>
+struct about_value {
+  std::uint64_t run = 0;
+  std::string key;
+  PINION_MESSAGE(Number, run, key)
+};
+template <rpc::method Number>
+struct about_devices {
+  std::vector<device_info> devices;
+  PINION_MESSAGE(Number, devices)
+};
+template <rpc::method Number>
+struct about_containers {
+  std::vector<std::string> containers;  // empty: all containers
+  PINION_MESSAGE(Number, containers)
+};
+
 // ---- to any task
 
 // Asks a task for its devices.
-struct status_request {
-  std::uint8_t unused = 0;
-  PINION_MESSAGE(1, unused)
-};
-struct status_reply {
-  std::vector<device_info> devices;
-  PINION_MESSAGE(1, devices)
-};
+using status_request = bare<1>;
+using status_reply = about_devices<1>;
 
 // Asks the task to stop.
-struct shutdown_request {
-  std::uint8_t unused = 0;
-  PINION_MESSAGE(2, unused)
-};
+using shutdown_request = bare<2>;
 
 // ---- from a master to a worker
 
@@ -53,6 +75,13 @@ struct register_step {
   bool soft = false;  // if no device meets a request in a body: may it be ignored?
   PINION_MESSAGE(10, session, step, part, peers, soft)
 };
+// The number of a run tells its session, in the upper half.
+constexpr std::uint64_t run_number(std::uint64_t session, std::uint64_t count) {
+  return (session << 32) + count % (std::uint64_t{1} << 32);
+}
+constexpr std::uint64_t session_of(std::uint64_t run) {
+  return run >> 32;
+}
 // Starts a worker's part of a run. The answer comes when that part has ended.
 struct run_step {
   std::uint64_t session = 0, step = 0, run = 0;
@@ -71,15 +100,9 @@ struct cancel_run {
   PINION_MESSAGE(12, run, why)
 };
 // Drops the steps of a session on a worker.
-struct forget_session {
-  std::uint64_t session = 0;
-  PINION_MESSAGE(13, session)
-};
+using forget_session = about_session<13>;
 // Clears containers on one worker.
-struct reset_containers {
-  std::vector<std::string> containers;  // empty: all containers
-  PINION_MESSAGE(14, containers)
-};
+using reset_containers = about_containers<14>;
 
 // ---- between workers
 
@@ -91,17 +114,9 @@ struct push_value {
   PINION_MESSAGE(20, run, key, value)
 };
 // The announcement of a value that waits at its sender until it is pulled.
-struct announce_value {
-  std::uint64_t run = 0;
-  std::string key;
-  PINION_MESSAGE(21, run, key)
-};
+using announce_value = about_value<21>;
 // Asks the sender for an announced value.
-struct pull_value {
-  std::uint64_t run = 0;
-  std::string key;
-  PINION_MESSAGE(22, run, key)
-};
+using pull_value = about_value<22>;
 struct pulled_value {
   any_tensor value;
   PINION_MESSAGE(22, value)
@@ -121,10 +136,7 @@ struct open_session {
   bool optimize = true;
   PINION_MESSAGE(30, soft, filters, optimize)
 };
-struct opened_session {
-  std::uint64_t session = 0;
-  PINION_MESSAGE(30, session)
-};
+using opened_session = about_session<30>;
 // Extends the master's replica of a session's graph.
 struct extend_graph {
   std::uint64_t session = 0;
@@ -174,15 +186,9 @@ struct list_request {
   std::uint64_t session = 0, patience_ms = 0;
   PINION_MESSAGE(34, session, patience_ms)
 };
-struct list_reply {
-  std::vector<device_info> devices;
-  PINION_MESSAGE(34, devices)
-};
+using list_reply = about_devices<34>;
 // Closes a session at its master, and forgets it on every task.
-struct close_session {
-  std::uint64_t session = 0;
-  PINION_MESSAGE(35, session)
-};
+using close_session = about_session<35>;
 // Cancels the running steps of a session, which stays open.
 struct cancel_runs {
   std::uint64_t session = 0;
@@ -190,10 +196,7 @@ struct cancel_runs {
   PINION_MESSAGE(38, session, why)
 };
 // Clears containers on every task, and closes the sessions of this master.
-struct reset_request {
-  std::vector<std::string> containers;
-  PINION_MESSAGE(36, containers)
-};
+using reset_request = about_containers<36>;
 
 #undef PINION_MESSAGE
 

@@ -37,14 +37,17 @@ void save(rpc::writer& a, const plan& p);
 void load(rpc::reader& a, plan& p);
 
 namespace detail {
-template <class A, class Event>
-void event_fields(A& a, Event& e) {
-  a(e.node, e.op, e.device, e.key, e.start, e.duration, e.bytes);
-}
+// Refuses times so long that sums of them would overflow.
+void check_times(rpc::reader& a, const trace_event& e);
+inline void check_times(rpc::writer&, const trace_event&) {}
 }  // namespace detail
 
-void save(rpc::writer& a, const trace_event& e);
-void load(rpc::reader& a, trace_event& e);
+template <class A>
+void serialize(A& a, trace_event& e) {
+  rpc::choice(a, e.kind, trace_event::receive, "kind of event");
+  a(e.node, e.op, e.device, e.key, e.start, e.duration, e.bytes);
+  detail::check_times(a, e);
+}
 template <class A>
 void serialize(A& a, step_trace& t) {
   a(t.events, t.left_out);
@@ -57,15 +60,11 @@ void serialize(A& a, step_signature& s) {
   a(s.feeds, s.fetches, s.targets);
 }
 
-namespace detail {
-template <class A, class Item>
-void item_fields(A& a, Item& it) {
+template <class A>
+void serialize(A& a, part_item& it) {
+  rpc::choice(a, it.kind, part_item::receive, "kind of item");
   a(it.node, it.index, it.key, it.peer, it.inputs, it.after, it.outputs);
 }
-}  // namespace detail
-
-void save(rpc::writer& a, const part_item& it);
-void load(rpc::reader& a, part_item& it);
 template <class A>
 void serialize(A& a, partition& part) {
   a(part.device, part.items);

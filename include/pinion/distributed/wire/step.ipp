@@ -29,32 +29,15 @@ PINION_DECL void load(rpc::reader& a, plan& p) {
   p = plan(std::move(devices), std::move(nodes), std::move(f));
 }
 
-PINION_DECL void save(rpc::writer& a, const trace_event& e) {
-  rpc::save_choice(a, e.kind);
-  detail::event_fields(a, e);
-}
+namespace detail {
 
-PINION_DECL void load(rpc::reader& a, trace_event& e) {
-  e.kind = rpc::load_choice(a, trace_event::receive, "kind of event");
-  detail::event_fields(a, e);
-  constexpr std::int64_t most = std::int64_t{1} << 61;  // so that sums do not overflow
+PINION_DECL void check_times(rpc::reader&, const trace_event& e) {
+  constexpr std::int64_t most = std::int64_t{1} << 61;
   if (e.start < 0 || e.start > most || e.duration < 0 || e.duration > most)
     rpc::reader::refuse("a message holds an event of " + std::to_string(e.duration) + " ns at " +
                         std::to_string(e.start));
 }
 
+}  // namespace detail
+
 }}  // namespace pinion::v0
-
-namespace pinion { inline namespace v0 { namespace runtime {
-
-PINION_DECL void save(rpc::writer& a, const part_item& it) {
-  rpc::save_choice(a, it.kind);
-  detail::item_fields(a, it);
-}
-
-PINION_DECL void load(rpc::reader& a, part_item& it) {
-  it.kind = rpc::load_choice(a, part_item::receive, "kind of item");
-  detail::item_fields(a, it);
-}
-
-}}}  // namespace pinion::v0::runtime

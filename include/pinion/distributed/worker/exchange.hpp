@@ -111,6 +111,8 @@ class exchange final : public value_carrier {
       std::erase_if(values, [&, of = run](const auto& value) { return which(of, value.first); });
     std::erase_if(offers_, [](const auto& offer) { return offer.second.empty(); });
   }
+  // Takes a value that waits here to be pulled; an empty one if it is not there.
+  any_tensor take_offer(std::uint64_t run, const std::string& key);
   entry& expected(std::uint64_t run);
   // Returns the rendezvous for a value that arrives; null if the value is too late, or its sender has been restarted.
   std::shared_ptr<remote_rendezvous> meeting(std::uint64_t run, const rpc::guest_ref& from);

@@ -36,7 +36,7 @@ PINION_DECL void exchange::forget(std::uint64_t run) {
 
 PINION_DECL void exchange::forget_session(std::uint64_t session) {
   std::lock_guard hold(mutex_);
-  drop_offers([&](std::uint64_t run, const std::string&) { return run >> 32 == session; });
+  drop_offers([&](std::uint64_t run, const std::string&) { return session_of(run) == session; });
 }
 
 PINION_DECL void exchange::sweep() {
@@ -128,23 +128,21 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::announced(const rpc::envelo
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope& e,
                                                             std::shared_ptr<rpc::responder> answer) {
   return rpc::receive<pull_value>(e, [this, answer](pull_value&& v) {
-    pulled_value found;
-    {
-      std::lock_guard hold(mutex_);
-      const auto run = offers_.find(v.run);
-      if (run != offers_.end()) {
-        if (const auto at = run->second.find(v.key); at != run->second.end()) {
-          found.value = std::move(at->second);
-          run->second.erase(at);
-        }
-        if (run->second.empty()) offers_.erase(run);
-      }
-    }
-    if (found.value.empty())
+    any_tensor offered = take_offer(v.run, v.key);
+    if (offered.empty())
       answer->fail(error(errc::cancelled, "the value '" + v.key + "' is no longer there: its run was cancelled"));
     else
-      answer->reply(rpc::encode(found));
+      answer->reply(rpc::encode(pulled_value{std::move(offered)}));
   });
+}
+
+PINION_DECL any_tensor exchange::take_offer(std::uint64_t run, const std::string& key) {
+  std::lock_guard hold(mutex_);
+  const auto at = offers_.find(run);
+  if (at == offers_.end()) return {};
+  auto taken = at->second.extract(key);
+  if (at->second.empty()) offers_.erase(at);
+  return taken ? std::move(taken.mapped()) : any_tensor();
 }
 
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::credited(const rpc::envelope& e, const rpc::guest_ref& from) {
@@ -193,11 +191,8 @@ PINION_DECL exchange::entry exchange::take(std::uint64_t run) {
     buried_.erase(graves_.front());
     graves_.pop_front();
   }
-  const auto at = runs_.find(run);
-  if (at == runs_.end()) return {};
-  auto taken = std::move(at->second);
-  runs_.erase(at);
-  return taken;
+  auto taken = runs_.extract(run);
+  return taken ? std::move(taken.mapped()) : entry{};
 }
 
 PINION_DECL void exchange::fail(std::uint64_t run, const error& why) {

@@ -150,7 +150,7 @@ PINION_DECL void kept_steps::list_variables(kept_step& step) {
   for (node_id id = 0; id < step.graph->size(); ++id) {
     const node& n = (*step.graph)[id];
     const bool computed = n.op == op::variable::name && n.attrs.begin() != n.attrs.end();
-    if (computed) step.variables.emplace(op::state_key(n), id);
+    if (computed) step.variables.emplace(state::key_of(n), id);
   }
 }
 
@@ -174,10 +174,10 @@ PINION_DECL std::vector<std::pair<kept_steps::session_ref, kept_steps::step_ref>
 }
 
 PINION_DECL void kept_steps::warn_of_clash(const node& mine, const node& theirs, kept_session& whose) {
-  if (op::agree(mine, theirs)) return;
-  const std::string notice = "another session asked for the variable '" + op::state_key(mine).second +
-                             "' of this one as " + op::type_text(mine) + " (made at " + to_string(mine.where) +
-                             "), where it is " + op::type_text(theirs) + " (made at " + to_string(theirs.where) +
+  if (state::agree(mine, theirs)) return;
+  const std::string notice = "another session asked for the variable '" + state::key_of(mine).second +
+                             "' of this one as " + state::type_text(mine) + " (made at " + to_string(mine.where) +
+                             "), where it is " + state::type_text(theirs) + " (made at " + to_string(theirs.where) +
                              "); it was refused";
   std::lock_guard hold(mutex_);
   auto& told = whose.notices;

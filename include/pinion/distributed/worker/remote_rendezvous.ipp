@@ -28,10 +28,9 @@ PINION_DECL void remote_rendezvous::receive(const std::string& key, receiver don
     failure = failure_;
     if (!failure && !take_value(key, value)) {
       if (receivers_.try_emplace(key, std::move(done)).second) {
-        const auto at = announced_.find(key);
-        if (at == announced_.end()) return;
-        announced_by = std::move(at->second);
-        announced_.erase(at);
+        auto offer = announced_.extract(key);
+        if (!offer) return;
+        announced_by = std::move(offer.mapped());
       } else {
         failure = received_twice(key);  // the receiver was not taken, and is called below
       }
@@ -85,22 +84,17 @@ PINION_DECL std::string remote_rendezvous::missing() const {
 }
 
 PINION_DECL rendezvous::receiver remote_rendezvous::take_receiver(const std::string& key) {
-  const auto at = receivers_.find(key);
-  if (at == receivers_.end()) return nullptr;
-  auto taken = std::move(at->second);
-  receivers_.erase(at);
-  return taken;
+  auto taken = receivers_.extract(key);
+  return taken ? std::move(taken.mapped()) : receiver();
 }
 
 PINION_DECL bool remote_rendezvous::take_value(const std::string& key, handed_over& value) {
-  if (const auto at = local_.find(key); at != local_.end()) {
-    value = std::move(at->second);
-    local_.erase(at);
+  if (auto from_here = local_.extract(key)) {
+    value = std::move(from_here.mapped());
     return true;
   }
-  if (const auto at = arrived_.find(key); at != arrived_.end()) {
-    value = {std::move(at->second.value)};
-    arrived_.erase(at);
+  if (auto from_afar = arrived_.extract(key)) {
+    value = {std::move(from_afar.mapped().value)};
     return true;
   }
   return false;

@@ -78,7 +78,6 @@ class worker {
     begin_in where;
     run_ended done;
   };
-  static std::uint64_t session_of(std::uint64_t run) { return run >> 32; }
 
   // ---- registering
 

@@ -6,7 +6,7 @@
 #include <pinion/graph/scope_state.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/op/source/op.hpp>
-#include <pinion/state/state_key.hpp>
+#include <pinion/state/key.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
@@ -39,7 +39,7 @@ PINION_DECL bool reads_state(const body& b, const std::pair<std::string, std::st
   for (const node_id id : nodes_of(b)) {
     const node& n = b.graph.peek(id);
     for (const output& in : n.inputs)
-      if (n.op == identity::name && b.graph.type_of(in).reference && state_key(b.graph.peek(in.node)) == key)
+      if (n.op == identity::name && b.graph.type_of(in).reference && state::key_of(b.graph.peek(in.node)) == key)
         return true;
     if (any_body(n, [&](const body& inner) { return reads_state(inner, key); })) return true;
   }

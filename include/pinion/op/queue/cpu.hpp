@@ -15,23 +15,23 @@ namespace pinion { inline namespace v0 { namespace op {
 
 template <class Self>
 std::unique_ptr<kernel> make_kernel(const queue<Self>&, const kernel_setup& setup) {
-  return make_function_kernel([state = find_queue(setup.services, setup.node)](kernel_context&) {});
+  return make_function_kernel([state = state::find_queue(setup.services, setup.node)](kernel_context&) {});
 }
 
 namespace detail {
 
-inline std::shared_ptr<queue_state> queue_of(const kernel_setup& setup) {
-  return find_queue(setup.services, setup.referenced(0));
+inline std::shared_ptr<state::queue> queue_of(const kernel_setup& setup) {
+  return state::find_queue(setup.services, setup.referenced(0));
 }
 
 // Checks a component against its shape in the queue, which the shape function may not have known.
-inline void expect_component(const queue_state& q, std::size_t i, const shape& given, const shape& wanted) {
+inline void expect_component(const state::queue& q, std::size_t i, const shape& given, const shape& wanted) {
   if (!fits(given, wanted))
     throw error(errc::invalid_argument, "component " + std::to_string(i) + " of " + q.kind() + " '" + q.name() +
                                             "' has shape " + to_string(wanted) + ", not " + to_string(given));
 }
 
-inline queue_element element_of(const queue_state& q, std::span<const any_tensor> components) {
+inline state::queue_element element_of(const state::queue& q, std::span<const any_tensor> components) {
   for (std::size_t i = 0; i < components.size(); ++i)
     expect_component(q, i, components[i].shape(), q.components().shapes[i]);
   return {components.begin(), components.end()};
@@ -47,7 +47,7 @@ inline any_tensor slice_to_keep(const any_tensor& all, std::int64_t k) {
   return one;
 }
 
-inline std::vector<queue_element> elements_of(const queue_state& q, std::span<const any_tensor> components) {
+inline std::vector<state::queue_element> elements_of(const state::queue& q, std::span<const any_tensor> components) {
   const std::int64_t n = components[0].shape().rank() == 0 ? 0 : components[0].shape()[0];
   for (std::size_t i = 0; i < components.size(); ++i) {
     expect_component(q, i, components[i].shape(), stacked(unknown, q.components().shapes[i]));
@@ -59,35 +59,35 @@ inline std::vector<queue_element> elements_of(const queue_state& q, std::span<co
                                               " of component 0 and " + std::to_string(components[i].shape()[0]) +
                                               " of component " + std::to_string(i));
   }
-  std::vector<queue_element> all(static_cast<std::size_t>(n));
+  std::vector<state::queue_element> all(static_cast<std::size_t>(n));
   for (std::int64_t k = 0; k < n; ++k)
     for (const any_tensor& c : components) all[static_cast<std::size_t>(k)].push_back(slice_to_keep(c, k));
   return all;
 }
 
 // The smallest shape that holds component i of each element.
-inline shape common_extent(const std::vector<queue_element>& all, std::size_t i, const shape& declared) {
+inline shape common_extent(const std::vector<state::queue_element>& all, std::size_t i, const shape& declared) {
   if (all.empty()) {
     shape none = declared;
     for (int axis = 0; axis < none.rank(); ++axis) none.set(axis, std::max<std::int64_t>(0, none[axis]));
     return none;
   }
   shape most = all[0][i].shape();
-  for (const queue_element& e : all)
+  for (const state::queue_element& e : all)
     for (int axis = 0; axis < most.rank(); ++axis) most.set(axis, std::max(most[axis], e[i].shape()[axis]));
   return most;
 }
 
 // Component i of some elements, stacked; smaller ones are padded with zeros.
-inline any_tensor batch_of(kernel_context& c, const queue_components& components, const std::vector<queue_element>& all,
-                           std::size_t i) {
+inline any_tensor batch_of(kernel_context& c, const state::queue_components& components,
+                           const std::vector<state::queue_element>& all, std::size_t i) {
   const shape each = common_extent(all, i, components.shapes[i]);
   const shape whole = stacked(static_cast<std::int64_t>(all.size()), each);
   if (!countable(whole)) throw error(errc::resource_exhausted, "no memory holds a batch of shape " + to_string(whole));
   any_tensor batch(components.types[i], whole, c.device->memory());
   visit_element(batch.dtype(), [&]<class Element>() {
     Element* to = static_cast<Element*>(batch.raw());
-    for (const queue_element& e : all) {
+    for (const state::queue_element& e : all) {
       if constexpr (std::is_trivial_v<Element>)
         if (!(e[i].shape() == each)) std::fill_n(to, each.count(), Element{});
       box_copy{e[i].shape(), each, e[i].shape()}.run(static_cast<const Element*>(e[i].raw()), to, *c.services);
@@ -100,7 +100,7 @@ inline any_tensor batch_of(kernel_context& c, const queue_components& components
 inline std::unique_ptr<kernel> make_batch_kernel(const kernel_setup& setup, bool up_to) {
   const auto n = static_cast<std::size_t>(setup.attrs().get<std::int64_t>("n"));
   return make_waiting_kernel([q = queue_of(setup), n, up_to](kernel_context& c, kernel::ended done) {
-    q->take(n, up_to, c.cancellation, [q, &c, done](std::vector<queue_element> all, const error* failed) {
+    q->take(n, up_to, c.cancellation, [q, &c, done](std::vector<state::queue_element> all, const error* failed) {
       if (failed) return done(failed);
       try {
         for (std::size_t i = 0; i < c.outputs.size(); ++i) c.outputs[i] = batch_of(c, q->components(), all, i);
@@ -127,7 +127,7 @@ inline std::unique_ptr<kernel> make_kernel(queue_enqueue_many, const kernel_setu
 }
 inline std::unique_ptr<kernel> make_kernel(queue_dequeue, const kernel_setup& setup) {
   return make_waiting_kernel([q = detail::queue_of(setup)](kernel_context& c, kernel::ended done) {
-    q->take(1, false, c.cancellation, [&c, done](std::vector<queue_element> one, const error* failed) {
+    q->take(1, false, c.cancellation, [&c, done](std::vector<state::queue_element> one, const error* failed) {
       for (std::size_t i = 0; !failed && i < c.outputs.size(); ++i) c.outputs[i] = std::move(one[0][i]);
       done(failed);
     });

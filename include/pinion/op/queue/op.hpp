@@ -14,9 +14,9 @@ namespace detail {
 void infer_queue(shape_context& c);
 
 // The components of the queue at input 0.
-queue_components queue_at_input(const shape_context& c);
+state::queue_components queue_at_input(const shape_context& c);
 
-void expect_components(const shape_context& c, const queue_components& all);
+void expect_components(const shape_context& c, const state::queue_components& all);
 
 // A shape with one more axis in front.
 shape stacked(std::int64_t n, const shape& s);

@@ -9,7 +9,7 @@
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
 PINION_DECL void infer_queue(shape_context& c) {
-  const queue_components all = components_of(c.attrs());
+  const state::queue_components all = state::components_of(c.attrs());
   if (all.size() == 0) c.fail("a queue needs the dtype of at least one component");
   for (const shape& s : all.shapes)
     if (s.has_rank() && s.rank() == shape::max_rank)
@@ -17,14 +17,14 @@ PINION_DECL void infer_queue(shape_context& c) {
   c.handle();
 }
 
-PINION_DECL queue_components queue_at_input(const shape_context& c) {
+PINION_DECL state::queue_components queue_at_input(const shape_context& c) {
   c.expect_handle(0, "a queue");
-  const queue_components all = components_of(c.maker(0).attrs);
+  const state::queue_components all = state::components_of(c.maker(0).attrs);
   if (all.size() == 0) c.fail("its input is a " + c.maker(0).op + ", not a queue");
   return all;
 }
 
-PINION_DECL void expect_components(const shape_context& c, const queue_components& all) {
+PINION_DECL void expect_components(const shape_context& c, const state::queue_components& all) {
   if (c.inputs() - 1 != static_cast<int>(all.size()))
     c.fail("an element of the queue has " + std::to_string(all.size()) + " components (" + to_string(all) + "), not " +
            std::to_string(c.inputs() - 1));
@@ -44,7 +44,7 @@ PINION_DECL shape stacked(std::int64_t n, const shape& s) {
 }
 
 PINION_DECL void infer_batch(shape_context& c, std::int64_t n) {
-  const queue_components all = queue_at_input(c);
+  const state::queue_components all = queue_at_input(c);
   const bool pads = c.maker(0).op == padding_fifo_queue::name;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all.shapes[i].known() && !pads)
@@ -73,21 +73,21 @@ PINION_DECL void random_shuffle_queue::infer(shape_context& c) {
 }
 
 PINION_DECL void padding_fifo_queue::infer(shape_context& c) {
-  const queue_components all = components_of(c.attrs());
+  const state::queue_components all = state::components_of(c.attrs());
   for (const shape& s : all.shapes)
     if (!s.has_rank()) c.fail("a padding queue needs the rank of every component; it has " + to_string(all));
   detail::infer_queue(c);
 }
 
 PINION_DECL void priority_queue::infer(shape_context& c) {
-  const queue_components all = components_of(c.attrs());
+  const state::queue_components all = state::components_of(c.attrs());
   if (all.size() == 0 || all.types[0] != dtype::int64 || !(all.shapes[0] == shape{}))
     c.fail("the first component of a priority queue is its priority, one int64, not " + to_string(all));
   detail::infer_queue(c);
 }
 
 PINION_DECL void queue_enqueue::infer(shape_context& c) {
-  const queue_components all = detail::queue_at_input(c);
+  const state::queue_components all = detail::queue_at_input(c);
   detail::expect_components(c, all);
   for (int i = 1; i < c.inputs(); ++i)
     if (const shape& wanted = all.shapes[static_cast<std::size_t>(i - 1)]; !fits(c.shape(i), wanted))
@@ -96,7 +96,7 @@ PINION_DECL void queue_enqueue::infer(shape_context& c) {
 }
 
 PINION_DECL void queue_enqueue_many::infer(shape_context& c) {
-  const queue_components all = detail::queue_at_input(c);
+  const state::queue_components all = detail::queue_at_input(c);
   detail::expect_components(c, all);
   for (int i = 1; i < c.inputs(); ++i) {
     const shape wanted = detail::stacked(unknown, all.shapes[static_cast<std::size_t>(i - 1)]);
@@ -107,7 +107,7 @@ PINION_DECL void queue_enqueue_many::infer(shape_context& c) {
 }
 
 PINION_DECL void queue_dequeue::infer(shape_context& c) {
-  const queue_components all = detail::queue_at_input(c);
+  const state::queue_components all = detail::queue_at_input(c);
   for (std::size_t i = 0; i < all.size(); ++i) c.output(all.types[i], all.shapes[i]);
 }
 

@@ -61,7 +61,7 @@ constexpr void refuse_component_count() {
 
 namespace dsl {
 // The components of a queue. `shapes` is empty or has one shape for each. Throws invalid_argument otherwise.
-op::queue_components components_of(std::initializer_list<dtype> types, const std::vector<shape>& shapes);
+state::queue_components components_of(std::initializer_list<dtype> types, const std::vector<shape>& shapes);
 // The shapes of a priority queue: that of the priority, then those given, or any() where none is given.
 std::vector<shape> with_priority(const std::vector<shape>& shapes, std::size_t components);
 }  // namespace dsl
@@ -97,7 +97,7 @@ class any_queue {
 
  protected:
   any_queue(graph& g, node_id queue) : graph_(g), queue_(queue) {}
-  static node_id make_node_of(std::string_view op, const op::queue_components& components, attributes attrs,
+  static node_id make_node_of(std::string_view op, const state::queue_components& components, attributes attrs,
                               const std::string& name, const std::string& shared_name, source_location where);
 
   // The graph in use. In the body of a cond or while_loop, the queue has a node of its own.
@@ -176,11 +176,11 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public 
   }
 
  protected:
-  queue(std::string_view op, op::queue_components components, attributes attrs, const std::string& name,
+  queue(std::string_view op, state::queue_components components, attributes attrs, const std::string& name,
         const std::string& shared_name, source_location where)
       : any_queue(default_graph(), make_node_of(op, components, std::move(attrs), name, shared_name, where)) {}
 
-  static op::queue_components components_of(const std::vector<shape>& shapes) {
+  static state::queue_components components_of(const std::vector<shape>& shapes) {
     return dsl::components_of({dtype_of<T>...}, shapes);
   }
 

@@ -10,8 +10,9 @@
 
 namespace pinion { inline namespace v0 { namespace dsl {
 
-PINION_DECL op::queue_components components_of(std::initializer_list<dtype> types, const std::vector<shape>& shapes) {
-  op::queue_components all{types, shapes};
+PINION_DECL state::queue_components components_of(std::initializer_list<dtype> types,
+                                                  const std::vector<shape>& shapes) {
+  state::queue_components all{types, shapes};
   if (shapes.empty()) all.shapes.assign(types.size(), shape::any());
   if (all.shapes.size() != types.size())
     throw error(errc::invalid_argument, "a queue of " + std::to_string(types.size()) + " components was given " +
@@ -39,10 +40,10 @@ PINION_DECL const device_spec& any_queue::requested_device() const {
   return (*graph_)[queue_].requested;
 }
 
-PINION_DECL node_id any_queue::make_node_of(std::string_view op, const op::queue_components& components,
+PINION_DECL node_id any_queue::make_node_of(std::string_view op, const state::queue_components& components,
                                             attributes attrs, const std::string& name, const std::string& shared_name,
                                             source_location where) {
-  op::set_components(attrs, components);
+  state::set_components(attrs, components);
   attrs.set("shared_name", shared_name);
   return build(default_graph(), {.op = op, .base_name = name, .attrs = std::move(attrs), .where = where});
 }

@@ -31,7 +31,7 @@ inline std::unique_ptr<kernel> make_kernel(placeholder, const kernel_setup& setu
 
 inline std::unique_ptr<kernel> make_kernel(identity, const kernel_setup& setup) {
   if (setup.input(0).reference)
-    return make_function_kernel([state = find_variable(setup.services, setup.referenced(0))](kernel_context& c) {
+    return make_function_kernel([state = state::find_variable(setup.services, setup.referenced(0))](kernel_context& c) {
       c.outputs[0] = state->read();
     });
   return make_function_kernel([](kernel_context& c) { c.outputs[0] = c.inputs[0]; });

@@ -15,22 +15,22 @@
 #include <pinion/state/accumulator.hpp>
 #include <pinion/state/barrier.hpp>
 #include <pinion/state/clock.hpp>
-#include <pinion/state/find_state.hpp>
+#include <pinion/state/find.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-inline std::shared_ptr<accumulator_state> find_accumulator(const kernel_setup& s, const node& n) {
-  return find_state<accumulator_state>(s.services, n, "an accumulator", [](const std::string& name) {
-    return std::make_shared<accumulator_state>(name);
+inline std::shared_ptr<state::accumulator> find_accumulator(const kernel_setup& s, const node& n) {
+  return state::find<state::accumulator>(s.services, n, "an accumulator", [](const std::string& name) {
+    return std::make_shared<state::accumulator>(name);
   });
 }
-inline std::shared_ptr<barrier_state> find_meeting(replica_barrier kind, const kernel_setup& s, const node& n) {
+inline std::shared_ptr<state::barrier> find_meeting(replica_barrier kind, const kernel_setup& s, const node& n) {
   const auto aggregate = n.attrs.get<std::int64_t>("replicas_to_aggregate"),
              total = n.attrs.get<std::int64_t>("total_num_replicas");
-  auto state = find_state<barrier_state>(s.services, n, kind.called, [&](const std::string& name) {
-    return std::make_shared<barrier_state>(name, aggregate, total);
+  auto state = state::find<state::barrier>(s.services, n, kind.called, [&](const std::string& name) {
+    return std::make_shared<state::barrier>(name, aggregate, total);
   });
   if (!state->agrees(aggregate, total))
     throw error(errc::invalid_argument, "two programs meet at barrier '" + state->name() +
@@ -38,10 +38,10 @@ inline std::shared_ptr<barrier_state> find_meeting(replica_barrier kind, const k
                                             " of " + std::to_string(total) + " replicas, the other does not");
   return state;
 }
-inline std::shared_ptr<clock_state> find_meeting(replica_clock kind, const kernel_setup& s, const node& n) {
+inline std::shared_ptr<state::clock> find_meeting(replica_clock kind, const kernel_setup& s, const node& n) {
   const auto total = n.attrs.get<std::int64_t>("total_num_replicas");
-  auto state = find_state<clock_state>(
-      s.services, n, kind.called, [&](const std::string& name) { return std::make_shared<clock_state>(name, total); });
+  auto state = state::find<state::clock>(
+      s.services, n, kind.called, [&](const std::string& name) { return std::make_shared<state::clock>(name, total); });
   if (!state->agrees(total))
     throw error(errc::invalid_argument,
                 "two programs share clock '" + state->name() + "' but not the number of replicas");
@@ -80,14 +80,14 @@ inline void expect_some(std::size_t count) {
   if (count == 0) throw error(errc::invalid_argument, "the mean of no gradients is taken");
 }
 
-inline any_tensor mean_of(kernel_context& c, const std::vector<contribution>& all, double weight) {
+inline any_tensor mean_of(kernel_context& c, const std::vector<state::contribution>& all, double weight) {
   expect_some(all.size());
   const any_tensor& first = all[0].dense;
   any_tensor y(first.dtype(), first.shape(), c.device->memory());
   visit_plain(y.dtype(), [&]<class T>() {
     if constexpr (std::is_floating_point_v<T>) {
       std::fill_n(y.data<T>(), y.count(), T(0));
-      for (const contribution& one : all) {
+      for (const state::contribution& one : all) {
         if (!(one.dense.shape() == y.shape()) || one.dense.dtype() != y.dtype())
           throw error(errc::invalid_argument, "gradients of shapes " + to_string(y.shape()) + " and " +
                                                   to_string(one.dense.shape()) + " are added up");
@@ -99,11 +99,11 @@ inline any_tensor mean_of(kernel_context& c, const std::vector<contribution>& al
 }
 
 // Yields the indices and rows of all contributions, one after the other.
-inline void join_rows(kernel_context& c, const std::vector<contribution>& all, double weight) {
+inline void join_rows(kernel_context& c, const std::vector<state::contribution>& all, double weight) {
   expect_some(all.size());
   shape extent = all[0].rows.shape();
   std::int64_t n = 0;
-  for (const contribution& one : all) {
+  for (const state::contribution& one : all) {
     shape same = one.rows.shape();
     if (same.rank() == 0 || one.indices.count() != same[0])
       throw error(errc::invalid_argument,
@@ -117,7 +117,7 @@ inline void join_rows(kernel_context& c, const std::vector<contribution>& all, d
   extent.set(0, n);
   any_tensor &indices = c.allocate(0, dtype::int64, {n}), &rows = c.allocate(1, all[0].rows.dtype(), extent);
   std::int64_t* to = indices.data<std::int64_t>();
-  for (const contribution& one : all) {
+  for (const state::contribution& one : all) {
     if (one.indices.dtype() == dtype::int32)
       to = std::copy_n(one.indices.data<std::int32_t>(), one.indices.count(), to);
     else
@@ -127,7 +127,7 @@ inline void join_rows(kernel_context& c, const std::vector<contribution>& all, d
     if constexpr (std::is_floating_point_v<T>) {
       std::fill_n(rows.data<T>(), rows.count(), T(0));
       T* at = rows.data<T>();
-      for (const contribution& one : all) {
+      for (const state::contribution& one : all) {
         add_scaled(one.rows, static_cast<T>(weight), at);
         at += one.rows.count();
       }
@@ -160,7 +160,7 @@ inline std::unique_ptr<kernel> make_kernel(accumulator_take, const kernel_setup&
   return make_function_kernel(
       [a = detail::find_accumulator(setup, setup.referenced(0)), attrs = setup.attrs()](kernel_context& c) {
         const auto all = a->take(detail::number_at(c, 1), detail::numbers_at(c, 2));
-        for (const contribution& one : all)
+        for (const state::contribution& one : all)
           if (one.is_sparse())
             throw error(errc::invalid_argument, "accumulator '" + a->name() + "' holds rows, not dense gradients");
         c.outputs[0] = detail::mean_of(c, all, detail::weight_of(attrs, all.size()));
@@ -170,7 +170,7 @@ inline std::unique_ptr<kernel> make_kernel(sparse_accumulator_take, const kernel
   return make_function_kernel(
       [a = detail::find_accumulator(setup, setup.referenced(0)), attrs = setup.attrs()](kernel_context& c) {
         const auto all = a->take(detail::number_at(c, 1), detail::numbers_at(c, 2));
-        for (const contribution& one : all)
+        for (const state::contribution& one : all)
           if (!one.is_sparse())
             throw error(errc::invalid_argument, "accumulator '" + a->name() + "' holds dense gradients, not rows");
         detail::join_rows(c, all, detail::weight_of(attrs, all.size()));
@@ -212,7 +212,7 @@ inline std::unique_ptr<kernel> make_kernel(replica_barrier, const kernel_setup& 
 }
 
 inline std::unique_ptr<kernel> make_kernel(barrier_enter, const kernel_setup& setup) {
-  return detail::kernel_at<replica_barrier>(setup, [](barrier_state& b, const attributes&, kernel_context& c) {
+  return detail::kernel_at<replica_barrier>(setup, [](state::barrier& b, const attributes&, kernel_context& c) {
     const auto [step, replica, ended] = b.enter(detail::number_at(c, 1));
     detail::yield_number(c, 0, step);
     detail::yield_number(c, 1, replica);
@@ -234,7 +234,7 @@ inline std::unique_ptr<kernel> make_kernel(barrier_commit, const kernel_setup& s
 inline std::unique_ptr<kernel> make_kernel(barrier_take, const kernel_setup& setup) {
   return make_waiting_kernel(
       [b = detail::find_meeting(replica_barrier{}, setup, setup.referenced(0))](kernel_context& c, kernel::ended done) {
-        b->take(c.cancellation, [&c, done](std::int64_t step, const barrier_state::tickets& all, const error* failed) {
+        b->take(c.cancellation, [&c, done](std::int64_t step, const state::barrier::tickets& all, const error* failed) {
           if (failed) return done(failed);
           detail::yield_number(c, 0, step);
           detail::yield_numbers(c, 1, all);
@@ -243,17 +243,17 @@ inline std::unique_ptr<kernel> make_kernel(barrier_take, const kernel_setup& set
       });
 }
 inline std::unique_ptr<kernel> make_kernel(barrier_advance, const kernel_setup& setup) {
-  return detail::kernel_at<replica_barrier>(setup, [](barrier_state& b, const attributes& attrs, kernel_context& c) {
+  return detail::kernel_at<replica_barrier>(setup, [](state::barrier& b, const attributes& attrs, kernel_context& c) {
     b.advance(detail::number_at(c, 1), attrs.get_or("begins", false));
   });
 }
 inline std::unique_ptr<kernel> make_kernel(barrier_stop, const kernel_setup& setup) {
   return detail::kernel_at<replica_barrier>(
-      setup, [](barrier_state& b, const attributes& attrs, kernel_context&) { b.stop(attrs.get_or("ended", false)); });
+      setup, [](state::barrier& b, const attributes& attrs, kernel_context&) { b.stop(attrs.get_or("ended", false)); });
 }
 inline std::unique_ptr<kernel> make_kernel(barrier_counts, const kernel_setup& setup) {
-  return detail::kernel_at<replica_barrier>(setup, [](barrier_state& b, const attributes&, kernel_context& c) {
-    const barrier_counters now = b.counters();
+  return detail::kernel_at<replica_barrier>(setup, [](state::barrier& b, const attributes&, kernel_context& c) {
+    const state::barrier_counters now = b.counters();
     detail::yield_numbers(c, 0, std::array{now.accepted, now.dropped, now.rounds, b.live()});
     detail::yield_numbers(c, 1, now.staleness.times);
   });
@@ -265,7 +265,7 @@ inline std::unique_ptr<kernel> make_kernel(replica_clock, const kernel_setup& se
   return make_function_kernel([state = detail::find_meeting(replica_clock{}, setup, setup.node)](kernel_context&) {});
 }
 inline std::unique_ptr<kernel> make_kernel(clock_enter, const kernel_setup& setup) {
-  return detail::kernel_at<replica_clock>(setup, [](clock_state& s, const attributes&, kernel_context& c) {
+  return detail::kernel_at<replica_clock>(setup, [](state::clock& s, const attributes&, kernel_context& c) {
     detail::yield_number(c, 0, s.enter(detail::number_at(c, 1)));
   });
 }
@@ -279,8 +279,8 @@ inline std::unique_ptr<kernel> make_kernel(clock_tick, const kernel_setup& setup
   });
 }
 inline std::unique_ptr<kernel> make_kernel(clock_counts, const kernel_setup& setup) {
-  return detail::kernel_at<replica_clock>(setup, [](clock_state& s, const attributes&, kernel_context& c) {
-    const clock_counters now = s.counters();
+  return detail::kernel_at<replica_clock>(setup, [](state::clock& s, const attributes&, kernel_context& c) {
+    const state::clock_counters now = s.counters();
     detail::yield_numbers(c, 0, std::array{now.steps, now.waits, s.live()});
     detail::yield_numbers(c, 1, now.ahead.times);
   });

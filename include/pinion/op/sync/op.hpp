@@ -130,7 +130,7 @@ struct on_counting : on_kind<Kind> {
   static void infer(shape_context& c) {
     on_kind<Kind>::expect(c);
     c.output(dtype::int64, {Totals});
-    c.output(dtype::int64, {lag_counts::size});
+    c.output(dtype::int64, {state::lag_counts::size});
   }
 };
 

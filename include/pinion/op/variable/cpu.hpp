@@ -18,7 +18,7 @@ namespace pinion { inline namespace v0 { namespace op {
 
 // This kernel yields no value: consumers found the state when they were set up.
 inline std::unique_ptr<kernel> make_kernel(variable, const kernel_setup& setup) {
-  const auto state = find_variable(setup.services, setup.node);
+  const auto state = state::find_variable(setup.services, setup.node);
   state->named_on(setup.device.name());
   return make_function_kernel([state](kernel_context&) {});
 }
@@ -37,7 +37,7 @@ inline void copy_elements(const any_tensor& from, const any_tensor& to) {
 // The variable takes over the value's memory if nobody else holds it. Otherwise it takes a copy, so that its memory is
 // its own and later updates are in place.
 inline std::unique_ptr<kernel> make_kernel(assign, const kernel_setup& setup) {
-  return make_function_kernel([state = find_variable(setup.services, setup.referenced(0))](kernel_context& c) {
+  return make_function_kernel([state = state::find_variable(setup.services, setup.referenced(0))](kernel_context& c) {
     const bool free = c.inputs[1].unique();
     const any_tensor given = std::move(c.inputs[1]);
     c.inputs[1] = {};
@@ -58,7 +58,7 @@ inline std::unique_ptr<kernel> make_kernel(assign, const kernel_setup& setup) {
 namespace detail {
 
 // The function that undoes an update that is not done: it copies the old values into rooms that are not their own.
-inline auto keep_old(const variable_state::writing& writing, const std::vector<any_tensor>& rooms) {
+inline auto keep_old(const state::variable::writing& writing, const std::vector<any_tensor>& rooms) {
   std::vector<std::pair<any_tensor, any_tensor>> copies;
   for (std::size_t i = 0; i < rooms.size(); ++i)
     if (rooms[i].raw() != writing.old_value(i).raw()) copies.emplace_back(writing.old_value(i), rooms[i]);
@@ -67,7 +67,7 @@ inline auto keep_old(const variable_state::writing& writing, const std::vector<a
   };
 }
 
-inline void expect_scalar(const any_tensor& value, const variable_state& updated) {
+inline void expect_scalar(const any_tensor& value, const state::variable& updated) {
   if (value.shape().rank() != 0)
     throw error(errc::invalid_argument, "a rate of shape " + to_string(value.shape()) + " updates variable '" +
                                             updated.name() + "'; it is a scalar");
@@ -81,11 +81,11 @@ class update_kernel final : public kernel {
         states_(static_cast<std::size_t>(states)),
         yields_value_(yields_value),
         services_(setup.services) {
-    for (int i = 0; i < states; ++i) variables_.push_back(find_variable(setup.services, setup.referenced(i)));
+    for (int i = 0; i < states; ++i) variables_.push_back(state::find_variable(setup.services, setup.referenced(i)));
   }
 
   void run(kernel_context& c) override {
-    variable_state::writing writing(variables_);
+    state::variable::writing writing(variables_);
     std::vector<any_tensor> inputs;
     for (std::size_t i = 0; i < states_; ++i) inputs.push_back(writing.old_value(i));
     for (std::size_t i = states_; i < c.inputs.size(); ++i) inputs.push_back(c.inputs[i]);
@@ -125,7 +125,7 @@ class update_kernel final : public kernel {
   std::size_t states_;
   bool yields_value_;
   task_services& services_;
-  std::vector<std::shared_ptr<variable_state>> variables_;
+  std::vector<std::shared_ptr<state::variable>> variables_;
 };
 
 // A number repeated `widest` times, as a strip takes an input that does not advance.
@@ -164,7 +164,7 @@ class sparse_update_kernel final : public kernel {
   explicit sparse_update_kernel(const kernel_setup& setup)
       : program_(std::make_shared<program_runner>(program_of(setup.attrs()))) {
     for (int i = 0; i < static_cast<int>(setup.attrs().get<std::int64_t>("states")); ++i)
-      variables_.push_back(find_variable(setup.services, setup.referenced(i)));
+      variables_.push_back(state::find_variable(setup.services, setup.referenced(i)));
   }
 
   void run(kernel_context& c) override {
@@ -172,7 +172,7 @@ class sparse_update_kernel final : public kernel {
     const any_tensor indices = c.inputs[states], rows = c.inputs[states + 1];
     const std::vector<any_tensor> scalars(c.inputs.begin() + static_cast<std::ptrdiff_t>(states) + 2, c.inputs.end());
     for (const any_tensor& s : scalars) expect_scalar(s, *variables_[0]);
-    variable_state::writing writing(variables_);
+    state::variable::writing writing(variables_);
     std::vector<any_tensor> rooms;
     for (std::size_t i = 0; i < states; ++i) {
       const any_tensor& old = writing.old_value(i);
@@ -236,7 +236,7 @@ class sparse_update_kernel final : public kernel {
   }
 
   std::shared_ptr<const program_runner> program_;
-  std::vector<std::shared_ptr<variable_state>> variables_;
+  std::vector<std::shared_ptr<state::variable>> variables_;
 };
 
 inline std::unique_ptr<kernel> make_assignment(const kernel_setup& setup, scalar::opcode op) {

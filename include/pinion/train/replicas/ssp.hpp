@@ -95,7 +95,7 @@ class ssp_hook {
 // Every program makes it with the same name and numbers, and runs its hook's after_create_session. It owns the wrapped
 // optimizer and is used by one thread at a time. Errors of a step are those of the optimizer's step; a replica number
 // that is not below total_num_replicas is invalid_argument. Source: Ho and others, "More effective distributed ML via a
-// stale synchronous parallel parameter server", NIPS 2013 (op/sync/clock_state.hpp).
+// stale synchronous parallel parameter server", NIPS 2013 (state/clock.hpp).
 template <class Optimizer>
 class ssp {
  public:
