@@ -123,7 +123,17 @@ node_id end_conditional(control_site site, traced_body then, traced_body otherwi
 //   auto y = cond(x > 0, [&] { return a; }, [&] { return b; });
 //
 // Only the chosen body runs. Both functions return values of the same number and dtypes: an expression, a tuple of
-// them, or an operation. Values that they use from outside are computed before the choice. Differentiable.
+// them, or an operation. Values that they use from outside are computed before the choice. Differentiable. The
+// functions are called once each, here, and not in a step. The nodes that they make belong to the branch, and using one
+// of them outside it throws invalid_argument; return the value instead. A branch that computes nothing new still
+// returns an expression: [&] { return x; } or [] { return 0.f; }. The predicate is a scalar: a shape known to be
+// another one throws invalid_argument, and the step fails otherwise. The shapes of both results need not agree; the
+// result's shape is the part that does.
+//
+// The gradient is a cond by the same predicate, so only what the chosen branch used gets a gradient other than 0.
+// TensorFlow: tf.cond; to choose element by element, see select.
+//
+//   auto step = pn::cond(is_chief, [&] { return pn::assign_add(n, 1); }, [&] { return n.read(); });
 template <dsl::graph_operand P, class F, class G>
 auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
           source_location where = source_location::current()) {
@@ -138,7 +148,10 @@ auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
   return dsl::outputs_as<types>::of(g, dsl::end_conditional(std::move(site), std::move(a), std::move(b), where));
 }
 
-// Options of while_loop.
+// Options of while_loop. A shape invariant is the shape that a variable has in every turn, with pn::unknown for the
+// extents that change:
+//
+//   pn::while_options grows{.shape_invariants = {{}, {pn::unknown, 3}}};   // a counter, and rows that are appended
 struct while_options {
   std::int64_t maximum_iterations = -1;      // the loop stops after so many turns; -1: no limit
   std::vector<shape> shape_invariants = {};  // one for each variable; empty: their first shapes
@@ -164,7 +177,15 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
 // Dtypes stay as they are in every turn, and so do shapes, unless an invariant leaves an extent unknown. Values that
 // the functions use from outside, variables included, are computed once, before the loop. To see what the body itself
 // writes, read a variable inside control_dependencies of that write. Differentiable where shapes stay; the gradient
-// keeps the values of every turn.
+// keeps the values of every turn. The condition is asked before each turn, so the body may not run at all; it returns
+// one bool. Numbers may stand among the initial values: while_loop(c, b, 0, x) begins with a constant. The body returns
+// a tuple, or one expression where there is one variable. Turns run one after the other; nodes inside a turn run as
+// soon as their inputs are there.
+//
+// A body that yields another shape than the invariant throws invalid_argument where that is known, and fails the step
+// otherwise. A loop that never ends is ended by the session's operation_timeout (deadline_exceeded), by cancellation,
+// or by close(). The gradient is a loop that runs backwards; its memory grows with the number of turns. It fails with
+// invalid_argument where the shape of a kept value changes from turn to turn. TensorFlow: tf.while_loop.
 template <class C, class B, class... I>
 auto while_loop(const while_options& options, C condition, B turn, const I&... init) {
   static_assert(sizeof...(I) > 0, "while_loop has no variables");

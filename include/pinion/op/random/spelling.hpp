@@ -15,14 +15,15 @@
 
 namespace pinion { inline namespace v0 {
 
-// Options of random_uniform.
+// Options of random_uniform. For integers the interval has the whole numbers n with minval <= n < maxval.
 struct uniform_options {
   double minval = 0, maxval = 1;  // values lie in [minval, maxval)
   std::int64_t seed = 0;          // 0: another one in each session
   std::int64_t first = 0;         // index of the first element within a larger tensor, of which this is a part
   std::string_view name = {};
 };
-// Options of random_normal and truncated_normal.
+// Options of random_normal and truncated_normal. `mean` and `stddev` are those before truncation. `seed` and `first`
+// are as in uniform_options.
 struct normal_options {
   double mean = 0, stddev = 1;
   std::int64_t seed = 0;
@@ -53,19 +54,28 @@ expr<T, made_by<Op>> random_like(const expr<T>& x, attributes attrs, source_loca
 }
 }  // namespace dsl
 
-// Uniform values in [minval, maxval). Throws invalid_argument for an empty interval.
+// Uniform values in [minval, maxval). Throws invalid_argument for an empty interval. float, double, int32 or int64. A
+// float is minval + u (maxval - minval), where u is a multiple of 2^-24, and a double the same with 2^-53. The bits are
+// those of Philox4x32-10, a counter-based generator (Salmon et al. 2011), which TensorFlow uses as well; the elements
+// are not TensorFlow's.
+//
+// The n-th run of a node in a session draws the n-th tensor of its seed. Two nodes with one seed draw the same numbers;
+// give each a seed of its own. The draws of a step are the same wherever they are used in it.
 template <element T>
 auto random_uniform(const shape& extent, const uniform_options& o = {},
                     source_location where = source_location::current()) {
   return dsl::random<op::random_uniform, T>(extent, dsl::random_attributes(o), o.name, where);
 }
-// Normal values with the given mean and standard deviation. float, double.
+// Normal values with the given mean and standard deviation. float, double. By the method of Box and Muller (1958),
+// computed in double. A negative stddev mirrors the values; it is not refused.
 template <element T>
 auto random_normal(const shape& extent, const normal_options& o = {},
                    source_location where = source_location::current()) {
   return dsl::random<op::random_normal, T>(extent, dsl::random_attributes(o), o.name, where);
 }
-// Normal values, each drawn again until it is less than two standard deviations from the mean. float, double.
+// Normal values, each drawn again until it is less than two standard deviations from the mean. float, double. The
+// standard deviation of the result is .88 of `stddev`. One element in 22 is drawn again. TensorFlow:
+// tf.truncated_normal.
 template <element T>
 auto truncated_normal(const shape& extent, const normal_options& o = {},
                       source_location where = source_location::current()) {
