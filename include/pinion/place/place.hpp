@@ -33,6 +33,7 @@ struct place_of_expr<expr<T, P, Tag>> {
 template <class E>
 using place_of = typename place_of_expr<std::remove_cvref_t<E>>::type;
 
+// True for a leaf, of which the type tells no op, and for a tag without a device type. The dtype is that of the result.
 template <class Op, element T, class Tag>
 constexpr bool has_kernel() {
   if constexpr (std::is_void_v<Op>)
@@ -58,7 +59,8 @@ struct kernel_sentence {
 };
 
 // Stops the compiler where the op has no kernel for the dtype on the tag's device type. The message names all three,
-// and a device type that has a kernel.
+// and a device type that has a kernel. The check is one of the compiler; a device that the session does not have is
+// found by the placer, when a step needs it.
 template <class Op, element T, class Tag>
 constexpr void check_kernel() {
   static_assert(!int32_variable_on_GPU<Op, T, Tag>,
@@ -86,7 +88,17 @@ constexpr void check_kernel() {
 
 // Places an expression on a device that the compiler has checked: place<"/gpu:0">(2 * s). It applies the device spec to
 // the request of the node just made, as its innermost guard; a stored expression gets an Identity there instead. An op
-// without a kernel for its dtype on that device type does not compile. Tags of nested calls merge in the type.
+// without a kernel for its dtype on that device type does not compile. Tags of nested calls merge in the type. The
+// result has the value, dtype and shape of the expression. Fields that S leaves open come from the guards around and
+// from the placer. Only the outermost node of a temporary expression is placed, with what was fused into it; name parts
+// of an expression to place them apart:
+//
+//   auto h = pn::place<"/gpu:0">(pn::matmul(x, w));             // the product runs there
+//   auto s = pn::place<"/cpu:0">(pn::reduce_mean(h));           // h is copied there
+//   auto there = pn::place<"/job:ps/task:1">(h);                // an Identity: the stored h stays where it is
+//
+// A bad string does not compile, and the message has the sentence of parse_device. allow_soft_placement moves placed
+// nodes as it moves others, and plan.fallbacks() lists them.
 template <fixed_string S, class E>
 requires dsl::expression<E>
 auto place(E&& e, source_location where = source_location::current()) {
@@ -104,6 +116,10 @@ auto place(E&& e, source_location where = source_location::current()) {
     return expr<T, program, both>(e.owner(), e.endpoint());
   }
 }
+// A variable is placed with its initialiser and its read where it is made, and the handle is stored afterwards. Its
+// initial value keeps its device.
+//
+//   auto w = pn::place<"/job:ps/task:0">(pn::variable(pn::zeros<float>({784, 10}), {.name = "W"}));
 template <fixed_string S, element T>
 variable_handle<T> place(variable_handle<T>&& v, source_location where = source_location::current()) {
   using tag = std::remove_cvref_t<decltype(at<S>)>;
@@ -112,6 +128,7 @@ variable_handle<T> place(variable_handle<T>&& v, source_location where = source_
   for (node_id id : {v.initializer().id(), v.read_id()}) v.owner().pin(id, tag::spec, to_string(where));
   return v;
 }
+// A stored variable stays; its value is copied there by an Identity.
 template <fixed_string S, element T>
 auto place(const variable_handle<T>& v, source_location where = source_location::current()) {
   return place<S>(v.read(where), where);
