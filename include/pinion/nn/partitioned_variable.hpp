@@ -23,7 +23,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// Options of partitioned_variable.
+// Options of partitioned_variable. The default partitioner makes one part. `trainable` and `local` hold for all parts,
+// as in variable_options.
 struct partitioned_variable_options {
   std::string name = "PartitionedVariable";
   partitioner partition = fixed_size_partitioner{1};
@@ -42,7 +43,8 @@ struct variable_parts {
   std::vector<any_variable> each;
   node_id initializer = no_node, read = no_node;
 };
-// Makes the initial value of a part from its rows, the shape of these, and the part's name.
+// Makes the initial value of a part from its rows, the shape of these, and the part's name. The shape is that of the
+// part, and the name that of its node, without "/initial_value".
 using part_initializer = std::function<output(const row_range&, const shape&, const std::string&)>;
 // Makes the parts and the nodes that work on all of them, in the default graph.
 variable_parts make_parts(dtype type, const shape& extent, const partitioned_variable_options& o, source_location where,
@@ -64,7 +66,15 @@ std::string text_of(const variable_parts& all);
 //
 // A handle, and a value; refers to a graph that must outlive it. The state lives in the tasks that run the parts. The
 // constructors throw invalid_argument where the shape is not known or has no rows, and where the partitioner asks for
-// less than one part, or for more parts than there are rows.
+// less than one part, or for more parts than there are rows. Spread the parts by a guard around the constructor. A
+// policy is asked for each part in turn:
+//
+//   pn::device on{pn::replica_device_setter{{.ps_tasks = 3}}};
+//   pn::partitioned_variable<float> table({1000, 64}, pn::nn::glorot_uniform_initializer(7),
+//                                         {.name = "table", .partition = pn::fixed_size_partitioner{3}});
+//   auto rows = pn::gather(table, ids);                      // ids [n] -> [n, 64]
+//
+// Gradients are taken by its parts(), and optimizers find them in the collection of trainable variables.
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variable : public dsl::operators {
  public:
@@ -153,7 +163,8 @@ inline constexpr bool made_as_operand<partitioned_variable<T>> = true;
 
 // Rows of a partitioned variable: each part gathers its own rows on its device, and the results are put in the order of
 // the indices. The gradient is sparse for each part. An index outside fails the step. Along another axis than 0, the
-// whole value is gathered from.
+// whole value is gathered from. The indices are numbers of rows of the whole table, of any shape [...]; the result is
+// [..., columns]. The step fails with invalid_argument, and the index is named.
 template <element T, dsl::graph_operand I>
 expr<T> gather(const partitioned_variable<T>& table, I&& indices, const gather_options& options = {},
                source_location where = source_location::current()) {

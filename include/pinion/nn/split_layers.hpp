@@ -45,7 +45,10 @@ std::int64_t columns_of(const std::vector<expr<T>>& parts) {
 // The variables are NAME/part_K/kernel and NAME/part_K/bias. Their initial values are cut from one draw, which is that
 // of dense, so both layers compute the same up to the order of float sums. Devices are names as device guards take
 // them, and several parts may name one device. Throws invalid_argument where there is no device, where there are more
-// devices than units, and where the number of columns of x is not known. float, double.
+// devices than units, and where the number of columns of x is not known. float, double. Parts of a chain of split
+// layers stay on their devices; between two layers each device copies the parts of the others, [n, units of the part] a
+// step. The activation is applied part by part, so it must work element by element: softmax over a part is not softmax
+// over the whole, and belongs behind concat.
 template <element T, class Activation>
 std::vector<expr<T>> split_dense(const std::vector<expr<T>>& x, std::int64_t units,
                                  const std::vector<std::string>& devices, Activation activation,

@@ -18,10 +18,12 @@
 namespace pinion { inline namespace v0 { namespace op {
 
 // The form of a rule's first number, the rate: a literal of its program, or an input after the gradient. The other
-// numbers are literals, so that one kernel serves all their values.
+// numbers are literals, so that one kernel serves all their values. A literal saves an input where the rate is a plain
+// number; a schedule is an input.
 enum class rate_is { literal, input };
 
-// The program of a rule, with 0 for its literals.
+// The program of a rule, with 0 for its literals. Requires: apply() uses the operators and functions of
+// scalar/symbol.hpp alone, without branches on values.
 template <class Rule, class Program>
 constexpr Program record_rule(dtype arithmetic, rate_is rate) {
   using value = scalar::symbol<Program>;
@@ -36,7 +38,8 @@ constexpr Program record_rule(dtype arithmetic, rate_is rate) {
   return p;
 }
 
-// A rule as a program type, of which a kernel is made. Only the compiler records it, as for all programs.
+// A rule as a program type, of which a kernel is made. Only the compiler records it, as for all programs. A rule is
+// compiled four times: for float and double, with each form of the rate.
 template <class Rule, class T, rate_is Rate>
 struct compiled_rule {
   using arithmetic = T;
