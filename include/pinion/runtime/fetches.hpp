@@ -32,6 +32,8 @@ template <class F>
 concept fetchable = dsl::graph_operand<F> || std::is_same_v<std::remove_cvref_t<F>, operation>;
 
 // A type-erased reference to one fetched argument. It lives during the call of run() only, as the argument itself does.
+//
+// It keeps run() small: all numbers and types of fetches share one function behind it.
 class fetch_end {
  public:
   fetch_end(const any_expr& e) : expression_(&e) {}
@@ -56,6 +58,8 @@ class fetch_end {
 };
 
 // The tuple of tensors that one fetched argument contributes: one for an expression or variable, none for an operation.
+//
+// A partitioned variable contributes its whole value.
 template <class F>
 struct fetched {
   using type = std::tuple<>;
@@ -69,6 +73,8 @@ template <class... F>
 using fetched_tuple = decltype(std::tuple_cat(std::declval<typename fetched<F>::type>()...));
 
 // The result of run(): void without values, the tensor itself for one value, a tuple for several.
+//
+// A callable does not use it, and always returns a tuple.
 template <class Tuple>
 auto bare(Tuple&& all) {
   if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 0)
