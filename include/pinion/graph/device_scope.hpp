@@ -13,6 +13,9 @@
 namespace pinion { inline namespace v0 {
 
 // A guard or policy, with the effect it had. A plan reports one that never took part in a request.
+//
+// Counts are of nodes: `asked` are those that the guard was asked about, `matched` those in whose request it has a
+// part.
 struct guard_use {
   std::string_view name;  // "replica_device_setter"; "" for a plain guard, or a policy without a name
   source_location where;
