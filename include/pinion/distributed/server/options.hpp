@@ -11,6 +11,9 @@
 namespace pinion { inline namespace v0 {
 
 // The configuration of one task, the same for every session that uses it. Copied when the server is made.
+//
+// Tasks of one machine are those with one host in the cluster, and share its cores. Fewer than one CPU device count as
+// one.
 struct server_config {
   int cpu_devices = 1;       // number of devices /cpu:0, /cpu:1, ... of the task
   int inter_op_threads = 0;  // threads that run independent nodes; 0: this machine's cores, divided by its tasks
