@@ -90,14 +90,15 @@ constexpr std::string_view name_of_type() {
 // opkit/definition.hpp lists the other members that an op may have, opkit/kernel.hpp says what a kernel does. Placers
 // read `kernels`: an op with none on a GPU stays on a CPU under soft placement. Several dtypes are one set,
 // pn::dtypes::floating | pn::dtypes::integers, and the kernel asks the tensor for its dtype, or visit_plain calls it by
-// type. A server that is sent a node of an op that it does not know answers not_found or invalid_argument: call
+// type. A server that is sent a node of an op that it does not know fails that step with not_found: call
 // register_op<running_sum>() at the beginning of its main().
 //
 //   void running_sum::infer(pn::shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
 //   void running_sum::cpu(pn::kernel_context& c) {
-//     const pn::any_tensor& x = c.input(0);
-//     float* y = c.allocate(0, x.dtype(), x.shape()).data<float>();
-//     std::partial_sum(x.data<float>(), x.data<float>() + x.count(), y);
+//     const pn::any_tensor x = c.input(0), y = c.allocate(0, x.dtype(), x.shape());
+//     pn::visit_plain(x.dtype(), [&]<class T>() {
+//       c.launch([x, y] { std::partial_sum(x.data<T>(), x.data<T>() + x.count(), y.data<T>()); });
+//     });
 //   }
 template <class Op>
 void register_op() {
