@@ -8,13 +8,15 @@
 
 namespace pinion { inline namespace v0 {
 
-// The most characters that a name may have.
+// The most characters that a name may have. In bytes; the names have ASCII characters only. They bound the size of a
+// device_spec, which holds its texts.
 inline constexpr std::size_t max_job_name = 63;
 inline constexpr std::size_t max_device_type = 31;
 
 // Properties of characters, independent of the locale.
 namespace ascii {
 
+// Bytes above 127 belong to no class, so a UTF-8 letter is none.
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -91,7 +93,10 @@ constexpr int compare_tokens(std::string_view a, std::string_view b) {
 }  // namespace detail
 
 // A strict total order of names in which numbers count as numbers: "task:2" is before "task:10". Names that differ only
-// in leading zeros are ordered by their characters.
+// in leading zeros are ordered by their characters. Maps of jobs and lists of devices are sorted by it, so that plans
+// and messages read in the order that a person expects.
+//
+//   natural_less("worker2", "worker10")         // true, where "worker2" < "worker10" is false
 constexpr bool natural_less(std::string_view a, std::string_view b) {
   std::string_view x = a, y = b;
   while (!x.empty() && !y.empty()) {

@@ -13,7 +13,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// A job with its number of tasks, numbered from 0. It has no state.
+// A job with its number of tasks, numbered from 0. It has no state. A job may have no tasks; every place on it is then
+// refused.
 template <fixed_string Name, int Tasks>
 struct job {
   static_assert(Tasks >= 0, "a job has no negative number of tasks");
@@ -46,7 +47,7 @@ constexpr bool are_distinct() {
 
 }  // namespace detail
 
-// The jobs of a cluster that the compiler knows. It has no state.
+// The jobs of a cluster that the compiler knows. It has no state. Users write static_cluster, which is derived from it.
 template <class... Jobs>
 struct static_jobs {
   static_assert(detail::are_distinct<Jobs...>(), "a job is listed twice");
@@ -56,13 +57,14 @@ struct static_jobs {
     ((Jobs::name == job ? void(count = Jobs::tasks) : void()), ...);
     return count;
   }
-  // True if there is a task that meets the spec.
+  // True if there is a task that meets the spec. Open fields are met by any task.
   static constexpr bool has(const device_spec& s) {
     return (((s.job().empty() || s.job() == Jobs::name) && s.task() < Jobs::tasks && Jobs::tasks > 0) || ...) &&
            s.replica() <= 0;
   }
 
-  // Stops the compiler at a place that no task meets, with a sentence that tells which tasks exist.
+  // Stops the compiler at a place that no task meets, with a sentence that tells which tasks exist. Compilers show the
+  // sentence as a static assertion, "the job has no such task", and the tasks that there are beside it.
   template <place_tag_type Tag>
   static constexpr void check() {
     constexpr device_spec s = Tag::spec;
@@ -81,7 +83,7 @@ struct static_jobs {
   }
 
   // Compares a cluster with these jobs. Throws invalid_argument unless each job has just the tasks 0 to N - 1, and
-  // there are no others.
+  // there are no others. The sentence names the job and both numbers of tasks.
   static void expect(const cluster_spec& cluster) {
     (expect_job<Jobs>(cluster), ...);
     for (const auto& name : cluster.jobs())
