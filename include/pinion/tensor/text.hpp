@@ -23,7 +23,8 @@ void write_axis(std::string& out, const any_tensor& t, int axis, std::int64_t& a
 
 }  // namespace detail
 
-// The elements as nested lists; "<empty>" for a tensor without a value. Requires: it is on the host.
+// The elements as nested lists; "<empty>" for a tensor without a value. Requires: it is on the host. Numbers have the
+// fewest digits that read back as the same value; texts stand in quotes.
 std::string to_string(const any_tensor& t);
 
 // The text of a typed tensor.
