@@ -11,7 +11,8 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// The count of repeat() that never ends.
+// The count of repeat() that never ends. repeat() without an argument says so; end such a loop by take(), or by the
+// number of steps.
 inline constexpr std::int64_t forever = -1;
 
 // The options of batch().
@@ -27,7 +28,8 @@ struct map_options {
 };
 
 // The description of a sequence of elements, whose members do what those of dataset do. A value; copies share the
-// counter that numbers their passes. Thread-safe. A bad argument throws invalid_argument.
+// counter that numbers their passes. Thread-safe. A bad argument throws invalid_argument. Programs use dataset<Ts...>,
+// whose functions check types; code that handles datasets of unknown types uses this one.
 class any_dataset {
  public:
   explicit any_dataset(stage_ptr last);

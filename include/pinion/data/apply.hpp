@@ -13,7 +13,8 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// A function that takes the tensors of an element and returns an element. It is called as const.
+// A function that takes the tensors of an element and returns an element. It is called as const. A lambda that is
+// `mutable` does not meet it.
 template <class F, class... Ts>
 concept element_function = std::invocable<const F&, tensor<Ts>...> &&
     elemental<std::remove_cvref_t<std::invoke_result_t<const F&, tensor<Ts>...>>>;
@@ -23,7 +24,7 @@ template <class F, class... Ts>
 using mapped_element = element_from<std::remove_cvref_t<std::invoke_result_t<const F&, tensor<Ts>...>>>;
 
 // A function on elements without its type. A value; copies share the function, which is called as const, possibly by
-// several threads at once.
+// several threads at once. An exception of the function ends the pass, and comes out of its next().
 struct any_function {
   std::shared_ptr<const void> function;
   // Changes the element, and returns true, for map; tells whether the element stays, for filter.

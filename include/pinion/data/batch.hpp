@@ -12,10 +12,12 @@
 namespace pinion { inline namespace v0 { namespace data {
 
 // Stacks elements of equal shapes along a new first dimension, and makes `to` the result. Throws invalid_argument if
-// shapes differ. Requires: there is at least one element.
+// shapes differ. Requires: there is at least one element. The sentence of the error names both shapes; data of several
+// lengths is padded by a map() in front.
 void stack(const std::vector<any_element>& elements, any_element& to);
 
-// A cursor over batches of the elements of another cursor. For one thread at a time.
+// A cursor over batches of the elements of another cursor. For one thread at a time. The last batch may be smaller,
+// unless drop_remainder.
 class batch_cursor final : public cursor {
  public:
   batch_cursor(cursor_ptr from, std::int64_t size, bool drop_remainder);

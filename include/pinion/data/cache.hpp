@@ -13,7 +13,8 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// The elements of the first pass that has come to its end. Thread-safe.
+// The elements of the first pass that has come to its end. Thread-safe. It keeps memory as long as a dataset behind the
+// cache lives.
 class kept_elements {
  public:
   using list = std::vector<any_element>;
@@ -52,7 +53,8 @@ class caching_cursor final : public cursor {
   kept_elements::list seen_;
 };
 
-// The stage behind cache(). Immutable but for the kept elements; thread-safe.
+// The stage behind cache(). Immutable but for the kept elements; thread-safe. A pass that was not read to its end keeps
+// nothing.
 class cache_stage final : public stage {
  public:
   explicit cache_stage(stage_ptr from) : from_(std::move(from)) {}

@@ -14,7 +14,8 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// An element with its types: one tensor for each component. Copies share memory until one of them is written to.
+// An element with its types: one tensor for each component. Copies share memory until one of them is written to. A
+// scalar component is a tensor of shape [].
 template <element... Ts>
 using element_of = std::tuple<tensor<Ts>...>;
 
@@ -53,7 +54,7 @@ struct as_element<std::tuple<Rs...>> {
 template <class A, class B>
 struct as_element<std::pair<A, B>> : as_element<std::tuple<A, B>> {};
 
-// A value that can be an element of a dataset.
+// A value that can be an element of a dataset. Vectors and spans are none: make a tensor of them by tensor<T>::of.
 template <class R>
 concept elemental = requires {
   typename as_element<R>::type;
@@ -77,7 +78,7 @@ void add(any_element& to, const T& part) {
 
 }  // namespace detail
 
-// Makes `to` the element of a function's result.
+// Makes `to` the element of a function's result. Requires: `to` is not read by another thread.
 template <elemental R>
 void assign(any_element& to, const R& value) {
   to.clear();

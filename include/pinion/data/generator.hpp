@@ -27,7 +27,7 @@ requires(std::invocable<F&, std::stop_token> && !std::invocable<F&>) struct gene
 };
 
 // A generator without its type. A value; copies share the function. It is never called itself: each pass calls a copy
-// of its own.
+// of its own. The function is copied once for each pass, in the state in which it was given.
 struct any_generator {
   std::shared_ptr<const void> function;
   std::shared_ptr<void> (*copy)(const void* function);
@@ -51,7 +51,7 @@ any_generator generating(F f) {
           }};
 }
 
-// A stage whose passes call a copy of a generator each.
+// A stage whose passes call a copy of a generator each. An exception of the generator ends the pass that called it.
 stage_ptr generate(any_generator from);
 
 }}}  // namespace pinion::v0::data

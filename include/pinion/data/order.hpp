@@ -13,7 +13,8 @@
 namespace pinion { inline namespace v0 { namespace data {
 
 // Takes one of every `of` elements, from number `first` on, and `most` of them at most: take is (0, 1, n), skip is (n,
-// 1, all), and a shard is (i, n, all).
+// 1, all), and a shard is (i, n, all). Elements that it passes over are made and dropped, unless they are rows of a
+// table, which cost nothing.
 class stride_cursor final : public numbered_cursor {
  public:
   static constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
@@ -31,7 +32,8 @@ class stride_cursor final : public numbered_cursor {
   std::stop_token stop_;
 };
 
-// Opens pass after pass of a stage. A pass without elements ends it; otherwise it would never end.
+// Opens pass after pass of a stage. A pass without elements ends it; otherwise it would never end. The element types
+// and the table of all passes are those of the first.
 class repeat_cursor final : public numbered_cursor {
  public:
   repeat_cursor(stage_ptr of, std::int64_t times, const pass_options& pass);

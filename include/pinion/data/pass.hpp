@@ -49,14 +49,16 @@ class pass {
 
   explicit pass(any_pass from) : from_(std::move(from)) {}
 
-  // The next element, or nothing at the end and ever after.
+  // The next element, or nothing at the end and ever after. It waits for the element to be made. Tensors of it are the
+  // caller's: the pass does not write to them again.
   std::optional<value_type> next() {
     any_element* const element = from_.next();
     if (!element) return std::nullopt;
     return take_tuple<value_type>(*element);
   }
 
-  // An iterator for a loop: for (auto& [x, y] : pass). The element that it points to lives until it is advanced.
+  // An iterator for a loop: for (auto& [x, y] : pass). The element that it points to lives until it is advanced. A pass
+  // is read once: a second loop over it goes on where the first one ended.
   class iterator {
    public:
     using iterator_category = std::input_iterator_tag;

@@ -15,7 +15,8 @@
 namespace pinion { inline namespace v0 { namespace data {
 
 // A cursor over the elements of another one in random order. It shuffles numbers of rows where there is a table, and
-// elements otherwise. For one thread at a time.
+// elements otherwise. For one thread at a time. With a buffer as large as the data the order is uniform; with a smaller
+// one an element moves forward by less than the buffer. The first element comes when the buffer is full.
 class shuffle_cursor final : public numbered_cursor {
  public:
   shuffle_cursor(cursor_ptr from, std::int64_t buffer, std::uint64_t seed, const pass_options& pass);

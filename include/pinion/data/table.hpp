@@ -14,10 +14,12 @@
 namespace pinion { inline namespace v0 { namespace data {
 
 // A tensor for `count` elements of one shape, along a new first dimension. Its contents are not set. Throws
-// invalid_argument if the elements have 8 dimensions, the most that a tensor has.
+// invalid_argument if the elements have 8 dimensions, the most that a tensor has. Throws resource_exhausted where there
+// is no memory.
 any_tensor room_for(dtype type, std::int64_t count, const shape& of_one);
 
-// The slices of some tensors of equal length along dimension 0. It shares their memory. Immutable; thread-safe.
+// The slices of some tensors of equal length along dimension 0. It shares their memory. Immutable; thread-safe. A batch
+// is copied row by row, in the order of the numbers.
 class tensor_rows final : public rows {
  public:
   // Throws invalid_argument for a scalar, and for tensors of different length. Requires: at least one tensor.

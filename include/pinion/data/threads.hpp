@@ -44,7 +44,7 @@ struct made_element {
 };
 
 // A queue of places that are filled in any order and emptied in their order. Thread-safe. It waits for room and for
-// elements; a stop ends both waits.
+// elements; a stop ends both waits. One consumer takes, and any number of threads reserve and fill.
 class ordered_queue {
  public:
   struct place {
@@ -84,7 +84,7 @@ class workers {
   std::vector<std::thread> threads_;
 };
 
-// A cursor whose elements one thread makes ahead.
+// A cursor whose elements one thread makes ahead. It begins to work when the pass is opened.
 class prefetch_cursor final : public cursor {
  public:
   prefetch_cursor(const stage& from, std::size_t room, const pass_options& pass);
@@ -99,7 +99,8 @@ class prefetch_cursor final : public cursor {
   workers thread_;  // the last member, so that it goes first
 };
 
-// A cursor that runs a function on several elements at the same time, in threads of its own.
+// A cursor that runs a function on several elements at the same time, in threads of its own. The stages before it are
+// asked by one thread at a time, and the function by all.
 class parallel_map_cursor final : public cursor {
  public:
   parallel_map_cursor(const stage& from, any_function f, int threads, const pass_options& pass);
