@@ -28,7 +28,7 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
-// The options of reading a CSV file.
+// The options of reading a CSV file. A tab separates the columns of .tsv files: {.separator = '\t'}.
 struct csv_options {
   // true: the first row names the columns and is not data.
   bool header = false;
@@ -114,6 +114,7 @@ any_tensor read_csv_matrix(const file_path& path, csv_options options, dtype typ
 //
 //   parse_field<int>(" 12 ")                    // 12
 //   parse_field<int>("12.5")                    // nothing
+// Hexadecimal numbers and thousands separators are none. A float field may be "nan" or "inf".
 template <element T>
 std::optional<T> parse_field(std::string_view field) {
   T value{};

@@ -34,7 +34,8 @@ constexpr errc code_of_errno(int number) {
   }
 }
 
-// An error with a sentence such as "cannot open /a/b: No such file or directory".
+// An error with a sentence such as "cannot open /a/b: No such file or directory". `number` is errno, read at once after
+// the call that failed.
 inline error io_failure(const std::string& doing, const file_path& path, int number) {
   return error(code_of_errno(number),
                "cannot " + doing + " " + path.text() + ": " + std::generic_category().message(number));

@@ -29,7 +29,7 @@ class input_file {
   // Reads exactly `bytes` bytes from `offset` on. Throws data_loss if the file has fewer. Requires: `to` has room
   // for them.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
-  // Reads up to `bytes` bytes from `offset` on, and returns how many there were.
+  // Reads up to `bytes` bytes from `offset` on, and returns how many there were. It returns 0 at the end of the file.
   std::size_t read_some(std::uint64_t offset, void* to, std::size_t bytes) const;
 
  private:
