@@ -22,7 +22,8 @@ namespace pinion { inline namespace v0 {
 namespace dsl {
 
 // The permitted results of a body's function: an expression, a variable, a scalar, a tuple of these, or an operation,
-// which is run and yields no value. `types` lists the element types of the results.
+// which is run and yields no value. `types` lists the element types of the results. A body's function may return a
+// bool, number or text of C++ as well, which becomes a constant of the body.
 template <class R>
 struct body_result {
   static_assert(std::is_void_v<R>, "the function of a body returns an expression, a tuple of them, or an operation");
@@ -61,6 +62,7 @@ template <class F, class... A>
 using result_of_body = body_result<std::remove_cvref_t<std::invoke_result_t<F&, A...>>>;
 
 // The outputs of a node as expressions: one output is an expr, several are a tuple of expr, none is the operation.
+// Requires: the node has as many outputs of these dtypes.
 template <class Types>
 struct outputs_as;
 template <class... T>
@@ -88,7 +90,8 @@ struct traced_body {
 void add_arguments(body_trace& t, const std::vector<output_type>& types, source_location where);
 traced_body finished(body_trace& t);
 
-// Builds a body by calling `f` with arguments of the given types, and records the results that `f` returns.
+// Builds a body by calling `f` with arguments of the given types, and records the results that `f` returns. An
+// exception of `f` ends the body and is passed on; nothing is added to the graph around it.
 template <class... T, class F>
 traced_body trace(const std::string& prefix, const std::vector<output_type>& arguments, source_location where, F& f) {
   body_trace t(prefix);
@@ -112,7 +115,7 @@ struct control_site {
   std::string name;
 };
 // begin_conditional chooses the name. end_conditional makes the node, which comes last because the values that the
-// bodies use from outside are its inputs.
+// bodies use from outside are its inputs. The name gets a number where it is taken. `variables` is empty.
 control_site begin_conditional(const any_expr& predicate, std::string_view name);
 node_id end_conditional(control_site site, traced_body then, traced_body otherwise, source_location where);
 
@@ -186,11 +189,16 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
 // otherwise. A loop that never ends is ended by the session's operation_timeout (deadline_exceeded), by cancellation,
 // or by close(). The gradient is a loop that runs backwards; its memory grows with the number of turns. It fails with
 // invalid_argument where the shape of a kept value changes from turn to turn. TensorFlow: tf.while_loop.
+//
+//   auto [i, product] = pn::while_loop({.maximum_iterations = 100},                       // x to the power n
+//                                      [n](auto i, auto) { return i < n; },
+//                                      [x](auto i, auto p) { return std::tuple{i + 1, p * x}; }, 0, 1.f);
 template <class C, class B, class... I>
 auto while_loop(const while_options& options, C condition, B turn, const I&... init) {
   static_assert(sizeof...(I) > 0, "while_loop has no variables");
   return dsl::make_while(options, source_location{}, condition, turn, init...);
 }
+// The loop without options has no limit on its turns.
 template <class C, class B, class... I>
 requires(!std::is_convertible_v<C, while_options>) auto while_loop(C condition, B turn, const I&... init) {
   return while_loop(while_options{}, std::move(condition), std::move(turn), init...);

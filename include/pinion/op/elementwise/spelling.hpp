@@ -222,6 +222,8 @@ auto map(A&& x, B&& y, source_location where = source_location::current()) {
 // taken from, the other one gets 0, so that select(x > 0.f, pn::log(x), 0.f) is right as a value; its gradient is NaN
 // at 0 all the same, because 0 times the infinite derivative of log is. Give log a safe argument there:
 // pn::log(pn::maximum(x, 1e-6f)). TensorFlow: tf.where.
+//
+//   auto clipped = pn::select(x > 1.f, 1.f, x);          // one side may be a number
 template <dsl::graph_operand C, class A, class B>
 requires dsl::operand_pair<A, B>
 auto select(C&& condition, A&& a, B&& b, std::string_view name = {},
@@ -243,6 +245,8 @@ auto select(C&& condition, A&& a, B&& b, std::string_view name = {},
 // Elements converted to U by C++'s rules; a conversion to bool yields `element != 0`. Text is not converted. A cast to
 // another type ends a fused expression. A fraction is cut off towards zero, and true becomes 1. The gradient passes
 // between float and double, cast back; none passes through an integer or a bool.
+//
+//   auto hits = pn::reduce_sum(pn::cast<float>(a == b)); // the number of equal elements
 template <element U, dsl::graph_operand A>
 auto cast(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
   using T = dsl::value_of<A>;

@@ -42,6 +42,8 @@ requires(!dsl::partitioned<P>)  // partitioned_variable.hpp has that
 // depth) yields a row of zeros. T is the dtype of the result and is always given: one_hot<float>(labels, 10). Throws
 // invalid_argument for a negative depth. No gradient flows to the indices. TensorFlow: tf.one_hot with axis -1,
 // on_value 1 and off_value 0.
+//
+//   auto y = pn::one_hot<float>(pn::constant<int>({2, 0}), 3);        // {{0, 0, 1}, {1, 0, 0}}
 template <element T, dsl::graph_operand I>
 auto one_hot(I&& indices, std::int64_t depth, std::string_view name = {},
              source_location where = source_location::current()) {

@@ -25,6 +25,8 @@ namespace dsl {
 // softmax is e^x / sum(e^x) along the last axis, and log_softmax its logarithm. The result has the operand's shape. A
 // scalar throws invalid_argument. A row that holds NaN, or infinity as its greatest element, is NaN; other rows are not
 // touched by it. log_softmax is exact where softmax is too small for its dtype, so losses are computed from it.
+//
+//   auto p = pn::softmax(logits);                         // [n, c] -> [n, c], rows that add up to 1
 template <graph_operand A>
 auto softmax(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
   return node_call<op::softmax, value_of<A>>(name, where, {}, std::forward<A>(x));
@@ -55,6 +57,8 @@ auto softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::string_view 
 // label outside [0, c) fails the step. The loss is -log_softmax(logits)[label]. It takes the place of one_hot labels,
 // and reads one number a row in theirs. Throws invalid_argument where labels are no vector, logits no matrix, or their
 // rows differ in number. The failure of the step has code invalid_argument, and names the label and the row.
+//
+//   auto loss = pn::reduce_mean(pn::sparse_softmax_cross_entropy_with_logits(labels, logits));
 template <dsl::graph_operand L, dsl::graph_operand A>
 auto sparse_softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::string_view name = {},
                                               source_location where = source_location::current()) {
@@ -67,6 +71,8 @@ auto sparse_softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::strin
 // the target is no class of the row. A target counts unless k predictions of its row are greater, so equal ones do not
 // push each other out. False as well where a prediction that has to be read is NaN or infinite (TensorFlow's rule,
 // tf.nn.in_top_k). Predictions are float or double, targets int32 or int64.
+//
+//   auto top5 = pn::reduce_mean(pn::cast<float>(pn::in_top_k(logits, labels, 5)));
 template <dsl::graph_operand A, dsl::graph_operand L>
 auto in_top_k(A&& predictions, L&& targets, std::int64_t k = 1, std::string_view name = {},
               source_location where = source_location::current()) {
@@ -98,6 +104,8 @@ struct dropout_options {
 // al. 2012; Srivastava et al. 2014, whose form leaves prediction unchanged. This function drops in every step, when a
 // model is used too: nn::dropout asks a flag, and is the layer to take. The gradient is that of the elements kept, by
 // the same draw. A rate of 0 yields x. TensorFlow: tf.nn.dropout.
+//
+//   auto h = pn::dropout(pn::relu(x), {.rate = .4, .seed = 1});
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dropout(A&& x, const dropout_options& options = {},
                                source_location where = source_location::current()) {

@@ -52,6 +52,7 @@ class component {
   const void* value_;
   output (*input_)(graph&, const void*, const std::string&, source_location);
 };
+// A call with a wrong number of arguments would otherwise be refused without a reason.
 template <std::size_t Wanted, class... V>
 concept other_components = sizeof...(V) != Wanted && (!std::is_same_v<V, source_location> && ...);
 template <class... V>
@@ -80,13 +81,19 @@ struct close_options {
 // Two queues with one shared name are one queue: they must agree in kind, capacity, dtypes and shapes, and the step
 // that meets the second one fails with invalid_argument otherwise. pn::session::reset clears a container, its queues
 // included.
+//
+//   const pn::fifo_queue<float> q({.capacity = 100, .shapes = {{3}}, .name = "q"});
+//   tr::queue_runner runner{q, {q.enqueue_many(rows)}};
+//   runner.start(sess, coord);                            // a thread keeps it full
 class any_queue {
  public:
   any_queue() = default;
 
+  // The functions below throw invalid_argument for an empty handle, failed_precondition where the graph was destroyed.
   bool empty() const { return graph_.empty(); }  // true for a handle that names no queue
   graph& owner() const { return *graph_; }
   node_id id() const { return queue_; }
+  // An output without a value, which only ops on queues take.
   output handle() const { return {queue_, 0}; }
   const std::string& name() const;
   const std::string& op() const;
@@ -101,6 +108,9 @@ class any_queue {
   // left. Runs after the enqueues that wait for room; with cancel_pending_enqueues those fail instead. The step of a
   // second close fails with cancelled, unless that one cancels. A closed queue stays closed as long as its state lives;
   // session::reset makes way for a new one.
+  //
+  //   auto shut = q.close();
+  //   sess.run(shut);                                       // consumers take the rest, and then meet the end
   operation close(const close_options& o = {}, source_location where = source_location::current()) const;
 
  protected:
@@ -136,6 +146,8 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public 
   // Puts one element, given by an expression, variable, host tensor or scalar for each component. Waits for room. Fails
   // with cancelled on a closed queue. A full queue makes the step wait, up to the session's operation_timeout
   // (deadline_exceeded), and the element is then not in the queue.
+  //
+  //   auto put = q.enqueue(x, 7);                           // of a queue<float, int>
   operation enqueue(const dsl::component<T>&... components, source_location where = source_location::current()) const& {
     return put<op::queue_enqueue>("enqueue", where, components...);
   }
@@ -156,6 +168,9 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public 
   // Takes one element: an expression, or a tuple of them where there are several components. Waits for an element. Each
   // run takes another element, whichever consumers it has; two dequeue() calls make two ops, and take two. Fails with
   // out_of_range on a closed queue that is empty: the end of the data, which train::coordinator takes for a clean stop.
+  //
+  //   auto [x, label] = q.dequeue();
+  //   auto [a, b] = sess.run(x, label);                     // of one element: both come from one run of one op
   auto dequeue(source_location where = source_location::current()) const& {
     return yields(node_of(op::queue_dequeue::name, "dequeue", {}, {}, where));
   }
@@ -163,6 +178,8 @@ requires(detail::are_elements<T...>(PINION_ELEMENT_TYPES)) class queue : public 
   // capacity. A closed queue that holds fewer keeps them, and the op fails with out_of_range. Needs known component
   // shapes, unless the queue is a padding queue. Throws invalid_argument for a negative n. Elements collected so far go
   // back, in order, where the op is cancelled or its time is up.
+  //
+  //   auto [images, labels] = q.dequeue_many(50);           // [50, 784], [50]
   auto dequeue_many(std::int64_t n, source_location where = source_location::current()) const& {
     return yields(node_of(op::queue_dequeue_many::name, "dequeue_many", {}, {{"n", n}}, where));
   }

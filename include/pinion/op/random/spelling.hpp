@@ -32,7 +32,7 @@ struct normal_options {
 };
 
 namespace dsl {
-// A random tensor of this shape, by op Op.
+// A random tensor of this shape, by op Op. No gradient flows to a random tensor, and none has inputs.
 template <class Op, element T>
 expr<T, made_by<Op>> random(const shape& extent, attributes attrs, std::string_view name, source_location where) {
   attrs.set("shape", extent);
@@ -61,6 +61,8 @@ expr<T, made_by<Op>> random_like(const expr<T>& x, attributes attrs, source_loca
 //
 // The n-th run of a node in a session draws the n-th tensor of its seed. Two nodes with one seed draw the same numbers;
 // give each a seed of its own. The draws of a step are the same wherever they are used in it.
+//
+//   auto dice = pn::random_uniform<int>({100}, {.minval = 1, .maxval = 7, .seed = 3});      // 1 to 6
 template <element T>
 auto random_uniform(const shape& extent, const uniform_options& o = {},
                     source_location where = source_location::current()) {
@@ -68,6 +70,8 @@ auto random_uniform(const shape& extent, const uniform_options& o = {},
 }
 // Normal values with the given mean and standard deviation. float, double. By the method of Box and Muller (1958),
 // computed in double. A negative stddev mirrors the values; it is not refused.
+//
+//   auto noisy = x + pn::random_normal<float>({32, 64}, {.stddev = .1, .seed = 5});
 template <element T>
 auto random_normal(const shape& extent, const normal_options& o = {},
                    source_location where = source_location::current()) {
@@ -76,6 +80,8 @@ auto random_normal(const shape& extent, const normal_options& o = {},
 // Normal values, each drawn again until it is less than two standard deviations from the mean. float, double. The
 // standard deviation of the result is .88 of `stddev`. One element in 22 is drawn again. TensorFlow:
 // tf.truncated_normal.
+//
+//   auto w = pn::variable(pn::truncated_normal<float>({784, 160}, {.stddev = .05, .seed = 1}), {.name = "W"});
 template <element T>
 auto truncated_normal(const shape& extent, const normal_options& o = {},
                       source_location where = source_location::current()) {

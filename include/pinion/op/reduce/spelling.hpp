@@ -71,6 +71,8 @@ PINION_REDUCTION(reduce_any)
 // The index, int64, of the greatest element along an axis, or of the first of several equal ones. NaN counts as the
 // greatest. The result has the operand's axes without that one, and no gradient flows through it. Throws
 // invalid_argument for an axis that does not exist. TensorFlow's passes over NaN.
+//
+//   auto guess = pn::argmax(logits, 1);                   // [n, c] -> [n], int64
 template <dsl::graph_operand A>
 auto argmax(A&& x, std::int64_t axis = 0, std::string_view name = {},
             source_location where = source_location::current()) {

@@ -36,6 +36,9 @@ using concat_expr = expr<T, made_by<op::concat>>;
 // Joins tensors along an existing axis: concat({a, b}, 1). They have one dtype, and agree in the other extents. Parts
 // without elements must fit as well. The gradient is cut into the parts again. A vector of one part gives that part.
 // The braces take expressions and variables of one dtype: concat({W1, W2}, 0) reads both.
+//
+//   std::vector<pn::expr<float>> parts{a, b};
+//   auto rows = pn::concat(parts);                        // [2, 3], [5, 3] -> [7, 3]
 template <element T>
 auto concat(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string_view name = {},
             source_location where = source_location::current()) {
@@ -43,6 +46,8 @@ auto concat(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::strin
 }
 // Joins tensors of one shape along a new axis: stack({a, b}) of two [3] is [2, 3]. The axis is one of the result, from
 // -rank - 1 up to rank of a part. Parts of several shapes throw invalid_argument.
+//
+//   auto pairs = pn::stack({x, y}, 1);                    // [n], [n] -> [n, 2]
 template <element T>
 auto stack(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string_view name = {},
            source_location where = source_location::current()) {
@@ -61,6 +66,8 @@ PINION_EACH_ELEMENT(PINION_LIST)
 // type, so the result is an array that structured bindings take apart. The extent must be a multiple of it:
 // invalid_argument where the shape is known, and the step fails with that code otherwise. For parts of other sizes, use
 // slice once for each.
+//
+//   auto [i, f, g, o] = pn::split<4>(gates, 1);           // [n, 4 u] -> four times [n, u]
 template <std::size_t Parts, dsl::graph_operand A>
 std::array<expr<dsl::value_of<A>>, Parts> split(A&& x, std::int64_t axis = 0, std::string_view name = {},
                                                 source_location where = source_location::current()) {
@@ -75,6 +82,8 @@ std::array<expr<dsl::value_of<A>>, Parts> split(A&& x, std::int64_t axis = 0, st
 // The box of x that starts at `begin` and has extents `size`, one number for each axis. A size of -1 extends to the
 // end. `begin` counts from 0, and does not count from the end. A box that reaches over the edge throws
 // invalid_argument; none is cut off. The gradient is zero outside the box.
+//
+//   auto column = pn::slice(x, {0, 2}, {-1, 1});          // [n, 5] -> [n, 1]
 template <dsl::graph_operand A>
 auto slice(A&& x, const integers& begin, const integers& size, std::string_view name = {},
            source_location where = source_location::current()) {
@@ -101,6 +110,8 @@ auto pad(A&& x, const std::vector<std::pair<std::int64_t, std::int64_t>>& around
 // Repeats x along each axis: tile(x, {2, 1}) of [m, n] is [2 m, n]. Throws invalid_argument unless there is one number,
 // from 0 on, for each axis. A multiple of 0 leaves no elements. The gradient of an element is the sum over its copies.
 // An operand of arithmetic broadcasts by itself and needs no tile.
+//
+//   auto rows = pn::tile(pn::expand_dims(v, 0), {4, 1});  // [k] -> [4, k]
 template <dsl::graph_operand A>
 auto tile(A&& x, const integers& multiples, std::string_view name = {},
           source_location where = source_location::current()) {

@@ -41,7 +41,7 @@ any_variable make_variable(dtype type, output initial, const std::string& full_n
 any_variable make_variable(any_tensor initial, const variable_options& options, source_location where);
 
 // A unique full name for a variable, in the current name scope. Throws invalid_argument for a bad name. The graph notes
-// a name that was taken.
+// a name that was taken. The default name, "Variable", is not noted, since programs that use it expect numbers.
 std::string variable_name(const std::string& name);
 
 }  // namespace dsl
@@ -107,6 +107,10 @@ expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location 
 // assign may come first; assign_add and assign_sub of a variable without a value fail with failed_precondition. An
 // assignment has no gradient: unimplemented. Integers wrap around, and assign_add of bool or text throws
 // invalid_argument.
+//
+//   sess.run(pn::assign(w, pn::tensor<float>{{784, 10}}));           // from the host: a constant of the graph
+//   auto next = pn::placeholder<float>({784, 10});                    // made once, fed with each value
+//   auto put = pn::assign(w, next);
 template <element T, class V>
 expr<T> assign(const variable_handle<T>& v, V&& value, source_location where = source_location::current()) {
   return dsl::make_assignment<op::assign>(v, std::forward<V>(value), where);
