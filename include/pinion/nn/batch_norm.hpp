@@ -38,6 +38,8 @@ struct batch_norm_options {
 // the flag is an expression, a step that predicts leaves the averages as they are, although it runs the updates. A flag
 // that is fixed to false makes no updates at all. The moving averages begin as 0 and 1 and are saved with the other
 // variables. A batch of one row normalises to beta in training.
+//
+//   auto h = pn::relu(pn::nn::batch_norm(pn::nn::dense(x, 160), {.training = training, .name = "norm"}));
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
                                   source_location where = source_location::current()) {

@@ -32,6 +32,8 @@ struct embedding_options {
 // positive. The dtype of the table is float unless T is given: embedding<double>(...). A number outside of the rows
 // fails the step with invalid_argument. No gradient flows to the numbers. TensorFlow: tf.nn.embedding_lookup of a
 // variable made here.
+//
+//   auto mean = pn::reduce_mean(pn::nn::embedding(ids, 10000, 64), {.axes = {1}});       // a bag of words, [n, 64]
 template <element T = float, dsl::graph_operand I>
 expr<T> embedding(I&& numbers, std::int64_t rows, std::int64_t width, const embedding_options& options = {},
                   source_location where = source_location::current()) {

@@ -58,6 +58,8 @@ class initializer {
   }
   // The rows [first, first + count) of the values for shape `whole`. With one seed, the parts of a table put together
   // are the values of the whole table. Requires: those rows exist.
+  //
+  //   auto part = first.rows_of<float>({1000, 64}, 500, 250);      // rows 500 to 749, [250, 64]
   template <element T>
   expr<T> rows_of(const shape& whole, std::int64_t first, std::int64_t count,
                   source_location where = source_location::current()) const {

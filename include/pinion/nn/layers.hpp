@@ -32,7 +32,8 @@ struct dense_options {
 
 namespace detail {
 
-// activation(y + bias), where the new variable "bias" has `first` as its initial value.
+// activation(y + bias), where the new variable "bias" has `first` as its initial value. It is made in the name scope of
+// the layer.
 template <class Y, class B, class Activation>
 auto activated_with_bias(const Y& y, const B& first, Activation activation, source_location where) {
   const auto bias = variable(first, {.name = "bias"}, where);
@@ -79,6 +80,8 @@ expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, dsl::function_by_name<ds
   return nn::dense(std::forward<A>(x), units, by_name<dsl::value_of<A>>(activation), options, where);
 }
 // A dense layer without an activation.
+//
+//   auto logits = pn::nn::dense(h, 10, {.use_bias = false, .name = "logits"});
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, const dense_options& options = {},
                              source_location where = source_location::current()) {

@@ -81,7 +81,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
   using value_type = T;
 
   partitioned_variable() = default;
-  // The initial value is a host tensor.
+  // The initial value is a host tensor. The parts' constants are copies of its rows.
   explicit partitioned_variable(const tensor<T>& initial, const partitioned_variable_options& options = {},
                                 source_location where = source_location::current()) {
     take(initial.shape(), options, where, [&](const row_range& rows, const pinion::shape& extent, const auto& part) {
@@ -90,7 +90,9 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
       return dsl::make_constant(tensor<T>(extent, elements).untyped(), part + "/initial_value", where);
     });
   }
-  // The initial value is an expression, of which each part takes its rows.
+  // The initial value is an expression, of which each part takes its rows. The expression runs in each step that
+  // initialises a part, and its rows travel to the parts. A random one draws all parts from one tensor only where one
+  // step initialises them together.
   template <dsl::expression E>
   requires std::is_same_v<dsl::value_of<E>, T>
   explicit partitioned_variable(const E& initial, const partitioned_variable_options& options = {},
@@ -115,13 +117,15 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
   bool empty() const { return all_.graph.empty(); }
   // The graph of the parts.
   graph& owner() const { return *all_.graph; }
+  // With one part it is the read of that part.
   node_id id() const { return all_.read; }  // the node of its value
   const std::string& name() const { return all_.name; }
   const pinion::shape& shape() const { return all_.extent; }  // of the whole table
   // The parts, in the order of their rows.
   const std::vector<variable_handle<T>>& parts() const { return parts_; }
   const dsl::variable_parts& untyped() const { return all_; }
-  // An operation that gives all parts their initial values.
+  // An operation that gives all parts their initial values. pn::global_variables_initializer() includes the parts, so a
+  // program seldom needs it.
   operation initializer() const { return {*all_.graph, all_.initializer}; }
 
   // The parts put together. One node, made with the variable on the device that was asked for then, serves all

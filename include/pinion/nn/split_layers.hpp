@@ -23,7 +23,7 @@
 namespace pinion { inline namespace v0 { namespace nn {
 
 // The number of columns of a matrix whose parts stand side by side. Throws invalid_argument unless each part is a
-// matrix with a known number of columns.
+// matrix with a known number of columns. The number of inputs of the next layer.
 template <element T>
 std::int64_t columns_of(const std::vector<expr<T>>& parts) {
   std::int64_t all = 0;

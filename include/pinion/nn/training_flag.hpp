@@ -29,6 +29,8 @@ class training_flag {
   // The result of `train` in training, and of `predict` otherwise. A fixed flag calls one of the two functions; a bool
   // expression builds both as the branches of a cond, of which a step runs one. Both functions return the same type, an
   // expression or a tuple of them.
+  //
+  //   auto y = flag.choose([&] { return pn::expr<float>(noisy); }, [&] { return pn::expr<float>(x); });
   template <class Train, class Predict>
   auto choose(Train train, Predict predict, source_location where = source_location::current()) const
       -> decltype(predict()) {
