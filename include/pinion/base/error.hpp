@@ -137,6 +137,7 @@ std::string thrown_type();
 
 // The exception that is being handled, as an error. User code may throw anything, and the library passes on errors
 // only. A text that was thrown becomes the sentence. Requires: it is called while an exception is handled.
+//
 //   try { work(); } catch (...) { const pn::error e = pn::current_error(); log(e.what()); }
 error current_error();
 

@@ -114,6 +114,7 @@ any_tensor read_csv_matrix(const file_path& path, csv_options options, dtype typ
 //
 //   parse_field<int>(" 12 ")                    // 12
 //   parse_field<int>("12.5")                    // nothing
+//
 // Hexadecimal numbers and thousands separators are none. A float field may be "nan" or "inf".
 template <element T>
 std::optional<T> parse_field(std::string_view field) {

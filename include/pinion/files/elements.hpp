@@ -14,6 +14,7 @@
 namespace pinion { inline namespace v0 { namespace files {
 
 // The form in which a file stores an element. A value.
+//
 //   {.what = stored_element::kind::floating, .bytes = 4, .big_endian = true}      // a float of an IDX file
 struct stored_element {
   enum class kind : std::uint8_t { boolean, signed_integer, unsigned_integer, floating };

@@ -18,6 +18,7 @@ namespace pinion { inline namespace v0 { namespace files {
 // Errors are those of io_failure() and name the file: a full disk or quota is resource_exhausted, a folder that does
 // not exist not_found, one without rights permission_denied. A name that something else than a regular file has is
 // invalid_argument.
+//
 //   pn::files::output_file out("notes.txt");
 //   out.write(text.data(), text.size());
 //   out.commit();                                  // from here on "notes.txt" is the new file

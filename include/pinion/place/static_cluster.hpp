@@ -13,6 +13,7 @@ namespace pinion { inline namespace v0 {
 //   using cluster = pn::static_cluster<pn::job<"ps", 2>, pn::job<"worker", 3>>;
 //   auto q = cluster::place<"/job:worker/task:3">(x + 1);   // does not compile: job worker has tasks 0..2
 //   pn::device on{cluster::at<"/job:ps/task:1">()};          // a tag, checked
+//
 // It checks names and task numbers, not addresses: expect(cluster) compares it with the cluster_spec of a run, and
 // throws invalid_argument where they differ. Call it once in each process, before the first session.
 //

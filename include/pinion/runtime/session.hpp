@@ -269,6 +269,7 @@ class session {
   //
   //   const auto step = sess.make_callable(pn::feeds(X, Y), pn::fetches(loss), pn::targets(train));
   //   const auto [value] = step(batch, labels);
+  //
   // A call takes the way of run() without looking its step up by name, so it suits loops of short steps. Throws
   // invalid_argument for an end of another graph and for one that is fed twice.
   template <class... X, class... F>

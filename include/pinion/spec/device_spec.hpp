@@ -86,6 +86,7 @@ constexpr device_spec parse_device(std::string_view text, source_location where)
 //   merge("/job:ps", "/cpu:0")                  "/job:ps/device:CPU:0"
 //   merge("/job:ps/task:1", "/task:2")          "/job:ps/task:2"
 //   merge("/gpu:3", "/cpu")                     "/device:CPU:3": an index is inherited even where the type changes
+//
 // TensorFlow: DeviceSpec.make_merged_spec, and what nested tf.device scopes do.
 constexpr device_spec merge(const device_spec& outer, const device_spec& inner) {
   device_spec r = inner;

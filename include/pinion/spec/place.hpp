@@ -78,6 +78,7 @@ inline constexpr auto at = detail::make_place_tag<detail::parsed_place<decltype(
 using anywhere = place_tag<chars<>, -1, -1, chars<>, -1>;
 
 // The tag of Inner laid over Outer, as merge() does it for values.
+//
 //   merge_t<decltype(at<"/job:ps">), decltype(at<"/cpu:0">)>          // the type of at<"/job:ps/cpu:0">
 template <place_tag_type Outer, place_tag_type Inner>
 using merge_t =

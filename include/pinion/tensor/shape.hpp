@@ -26,6 +26,7 @@ inline constexpr std::int64_t unknown = -1;
 //
 //   pn::shape s{50, 784};
 //   pn::shape batch{pn::unknown, 784};
+//
 // It is what placeholders, variables and reshape take, and what expressions and tensors return:
 //
 //   if (x.shape().has_rank() && x.shape()[0] == pn::unknown) ...              // the batch is open
@@ -143,6 +144,7 @@ constexpr bool fits(const shape& value, const shape& wanted) {
 //
 //   [50, 784] and [784]      [50, 784]         [3, 1] and [1, 4]    [3, 4]
 //   [50, 784] and [50]       clash             [?, 4] and [1]       [?, 4]
+//
 // Any number broadcasts: [] with [3] is [3]. An extent of 0 goes with 0 and 1 alone. `result` is not to be used where
 // it returns false.
 constexpr bool broadcast(const shape& a, const shape& b, shape& result) {

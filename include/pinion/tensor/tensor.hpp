@@ -138,6 +138,7 @@ inline constexpr bool is_tensor<tensor<T>> = true;
 //   pn::tensor<float> one = 1.f;                // a scalar
 //   float f = sess.run(loss);                   // a tensor with one element converts to its value
 //   sess.run({{X, x}}, train);
+//
 // There is no arithmetic: compute in a graph, or loop over span(). fmt::print and to_string print it.
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
