@@ -1,4 +1,8 @@
 // Batch normalisation, and a dropout layer that is active in training only.
+//
+//   mean, variance = those of the batch in training, the moving averages in prediction
+//   y              = (x - mean) / sqrt(variance + epsilon) gamma + beta
+//   moving         = momentum moving + (1 - momentum) that of the batch         (an update op)
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,9 @@
 // Embeddings: a table of rows that is looked up by row number.
 //
 //   auto words = pn::nn::embedding(ids, 10000, 64, {.name = "words"});   // ids [n, k] -> [n, k, 64]
+//
+// A lookup costs as much as the rows that it takes, whatever the size of the table, and so does a training step by an
+// optimizer that updates only rows with a gradient (train::adam: with .lazy).
 #pragma once
 
 #include <optional>

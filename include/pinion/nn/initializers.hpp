@@ -1,4 +1,9 @@
 // Initialisers: the first values of a layer's weights, as a function of their shape.
+//
+//   he_normal, he_uniform               layers with relu                   variance 2 / inputs
+//   glorot_uniform, glorot_normal       layers with tanh, sigmoid, none    variance 2 / (inputs + outputs)
+//   zeros, ones, constant               biases, scales                     the value
+//   random_uniform                      embeddings                         within an interval
 #pragma once
 
 #include <cstdint>

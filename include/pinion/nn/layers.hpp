@@ -2,6 +2,18 @@
 //
 //   auto h = pn::nn::dense(x, 160, pn::relu, {.name = "hidden"});   // hidden/kernel, hidden/bias
 //   auto logits = pn::nn::dense(h, 10, {.name = "logits"});
+//
+// A layer is a function, and nothing is kept of it but nodes and variables in the default graph: the variables are
+// found under the layer's name, initialised with all others, trained by optimizers and written by savers. A layer of
+// one's own is a function like these:
+//
+//   pn::expr<float> scaled(const pn::expr<float>& x, std::string_view name) {
+//     const pn::name_scope scope{name};
+//     const auto scale = pn::variable(pn::ones<float>({x.shape()[1]}), {.name = "scale"});     // NAME/scale
+//     return x * scale;
+//   }
+//
+// The shape of the last axis must be known where variables are made from it; the number of rows may be pn::unknown.
 #pragma once
 
 #include <array>

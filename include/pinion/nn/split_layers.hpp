@@ -7,6 +7,10 @@
 //   auto whole = pn::concat(h, 1);                                          // [n, 160]
 //
 // To put whole layers on different devices, open a guard around each: pn::device on{...}.
+//
+// A kernel that is too large for one device is held in parts, and each device computes a part of the units; x is copied
+// to all devices, and the results may stay where they are for the next split layer. It pays where kernels are large and
+// batches small. Replicas of the whole model, which split the batch instead, are in train/replicas.
 #pragma once
 
 #include <cstdint>
