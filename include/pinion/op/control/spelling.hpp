@@ -1,6 +1,13 @@
 // Control flow in a graph: cond chooses one of two bodies, while_loop repeats one. A body is a graph of its own, built
 // once, when cond or while_loop calls the function given. Device guards inside a body may choose among the devices of
 // one task.
+//
+//      x, w ──> If ──> y         the inputs of the node are the predicate and the values that its bodies use
+//            /      \
+//     then: [x w]  else: [x]     each body is a graph whose arguments stand for these values
+//
+// A value from around a body is used like any other, and becomes an argument of the body on its first use; a variable
+// is read there, and may be assigned. Expressions that a body makes are seen by that body only. Bodies nest.
 #pragma once
 
 #include <cstdint>
@@ -86,7 +93,7 @@ struct traced_body {
 };
 
 // The two steps around the building of a body: add_arguments gives it its arguments, finished takes it when all its
-// nodes are there.
+// nodes are there. The arguments are placeholders of the body, in the order of the types.
 void add_arguments(body_trace& t, const std::vector<output_type>& types, source_location where);
 traced_body finished(body_trace& t);
 
@@ -107,7 +114,8 @@ traced_body trace(const std::string& prefix, const std::vector<output_type>& arg
   return finished(t);
 }
 
-// A node of control flow while its bodies are being built. They are named after it, so its name is chosen first.
+// A node of control flow while its bodies are being built. They are named after it, so its name is chosen first. One
+// call of cond or while_loop uses it.
 struct control_site {
   graph& g;
   std::vector<output> inputs;

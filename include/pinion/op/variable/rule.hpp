@@ -7,6 +7,19 @@
 //   };                                                // in: the states, then the gradient; returns the new states
 //
 // At most one operand of an operator may be a computed value: see scalar/functors.hpp.
+//
+// The rule of stochastic gradient descent, w -= rate g, as an example:
+//
+//   struct descent {
+//     static constexpr int states = 1, numbers = 1;
+//     template <class V>
+//     static constexpr std::array<V, 1> apply(const std::array<V, 2>& in, const std::array<V, 1>& number) {
+//       return {in[0] - in[1] * number[0]};
+//     }
+//   };
+//
+// One kernel then reads and writes each element once, atomically for the variable and all its slots; the same program
+// updates the rows of a sparse gradient.
 #pragma once
 
 #include <array>
@@ -51,7 +64,7 @@ struct compiled_rule {
 };
 
 // The program of a rule at run time, for any floating dtype, with its numbers. Where the rate is an input, the first
-// number is not used.
+// number is not used. Requires: the dtype is float or double.
 template <class Rule, rate_is Rate>
 scalar::program rule_program(dtype arithmetic, const std::array<double, Rule::numbers>& numbers) {
   auto p = scalar::convert_program<scalar::program>(compiled_rule<Rule, float, Rate>::recorded);
@@ -78,7 +91,7 @@ constexpr void for_each_program_of(F&& f) {
   if constexpr (!rate_varies<Rule>) with.template operator()<rate_is::literal>();
 }
 
-// Puts the kernels of a rule into this binary, if the unit is optimized.
+// Puts the kernels of a rule into this binary, if the unit is optimized. Elsewhere the rule's program is interpreted.
 template <class Rule>
 void instantiate_rule() {
   if constexpr (scalar::compiles_kernels)
