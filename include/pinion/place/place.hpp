@@ -1,4 +1,14 @@
 // Placing an expression on a device that the compiler knows; it refuses an op that has no kernel there.
+//
+//   place<"/gpu:0">(a * b + c)         a temporary: its node asks for the device, with all that was fused into it
+//   place<"/gpu:0">(h)                 a stored expression: an Identity there copies its value
+//   place<"/cpu:0">(variable(...))     a variable, its initialiser and its read
+//   place<"/cpu:0">(w)                 a stored variable: an Identity there copies its value
+//
+// A guard, pn::device on{"/gpu:0"}, does the same for all nodes that are made while it lives, with a string that need
+// not be known to the compiler, and without its check. The check reads the kernels that the op declares, so it needs no
+// device and no nvcc: pn::place<"/gpu:0">(pn::in_top_k(logits, labels)) says "InTopK has no bool kernel on GPU; there
+// is one on CPU".
 #pragma once
 
 #include <pinion/base/static_text.hpp>
@@ -21,7 +31,7 @@ struct op_of_program<made_by<Op>> {
   using type = Op;
 };
 
-// The tag that place<...> gave an expression; `anywhere` for all other expressions.
+// The tag that place<...> gave an expression; `anywhere` for all other expressions. A variable has none.
 template <class E>
 struct place_of_expr {
   using type = anywhere;
@@ -41,6 +51,7 @@ constexpr bool has_kernel() {
   else
     return Tag::spec.type().empty() || Op::kernels.has(Tag::spec.type(), dtype_of<T>);
 }
+// TensorFlow keeps int32 on the host too: such values are mostly counters and shapes.
 template <class Op, element T, class Tag>
 inline constexpr bool int32_variable_on_GPU = std::is_same_v<Op, op::variable>&& dtype_of<T> ==
                                               dtype::int32&& Tag::spec.type() == "GPU";
