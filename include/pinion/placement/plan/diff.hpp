@@ -29,7 +29,8 @@ struct plan_diff {
 //   fmt::print("{}", pn::diff(before, sess.plan(loss)));
 plan_diff diff(const plan& first, const plan& second);
 
-// A line for each difference: "mul: /…/device:CPU:0 -> /…/device:GPU:0 (first device)", "- gone", "+ new".
+// A line for each difference: "mul: /…/device:CPU:0 -> /…/device:GPU:0 (first device)", "- gone", "+ new". Plans that
+// agree are "the same nodes on the same devices"; otherwise the last line has both makespans.
 std::string to_string(const plan_diff& d);
 
 }}  // namespace pinion::v0

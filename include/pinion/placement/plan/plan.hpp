@@ -1,4 +1,11 @@
 // A plan: the device of every node of a step, the reason, and what the step would take; made before anything runs.
+//
+// fmt::print("{}\n", plan) shows a line for each node:
+//
+//   node    op           device                                         reason
+//   W       VariableV2   /job:localhost/replica:0/task:0/device:CPU:0   pinned by guard at model.cpp:12
+//   W/read  Identity     /job:localhost/replica:0/task:0/device:CPU:0   with W
+//   MatMul  MatMul       /job:localhost/replica:0/task:0/device:GPU:0   first device
 #pragma once
 
 #include <cstdint>
@@ -51,14 +58,14 @@ struct planned_transfer {
   std::int64_t bytes = 0;  // as estimated
 };
 
-// An edge between nodes that run, which are given as indices in plan::nodes().
+// An edge between nodes that run, which are given as indices in plan::nodes(). A control edge carries no bytes.
 struct planned_edge {
   std::uint32_t from = 0, to = 0;
   std::int64_t bytes = 0;
   bool control = false;
 };
 
-// The part of a plan that is about the whole step.
+// The part of a plan that is about the whole step. `soft` is true for a plan in fallback mode.
 struct plan_figures {
   bool soft = false;
   std::vector<device_total> totals = {};  // one for each device
@@ -87,6 +94,7 @@ class plan {
   plan(std::vector<device_info> devices, std::vector<placed_node> nodes, plan_figures figures = {});
 
   const std::vector<device_info>& devices() const { return devices_; }
+  // A node comes behind those that it takes inputs from.
   const std::vector<placed_node>& nodes() const { return nodes_; }
   // A node of the plan, valid as long as the plan; null for a name that it does not hold.
   const placed_node* find(std::string_view name) const;
@@ -115,8 +123,12 @@ class plan {
   std::string to_json() const;
   // Graphviz: the nodes that run, in a cluster for each task and in that for each device; edges between devices are
   // drawn thick.
+  //
+  //   std::ofstream("plan.dot") << sess.plan(loss).to_dot();         // then: dot -Tsvg plan.dot -o plan.svg
   std::string to_dot() const;
   // An HTML page without outside parts: totals, a timeline, the nodes with their reasons, transfers, notes.
+  //
+  //   std::ofstream("plan.html") << sess.plan(loss).to_html();
   std::string to_html() const;
 
  private:

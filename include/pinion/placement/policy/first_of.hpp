@@ -23,6 +23,7 @@ class first_of {
  public:
   static constexpr std::string_view name = "first_of";
 
+  // Policies are moved in; to go on using one outside, give a lambda that refers to it.
   explicit first_of(Policies... policies) : policies_(std::move(policies)...) {}
 
   device_spec operator()(const node_view& op) {
