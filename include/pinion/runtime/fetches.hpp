@@ -1,4 +1,9 @@
 // The arguments of run() and the type of its result: which arguments can be fetched, and which of them yield a tensor.
+//
+//
+//   run(train)                    void: an operation yields nothing
+//   run(loss)                     tensor<float>
+//   run(loss, train, W)           std::tuple<tensor<float>, tensor<float>>: the values, in their order
 #pragma once
 
 #include <tuple>
@@ -23,11 +28,15 @@ namespace runtime {
 
 // These throw invalid_argument if the end was never assigned or belongs to another graph. The sentence names the node
 // and the line that made it.
+//
+// A session calls them for every fetch, target and feed.
 void check_owner(const any_expr& end, const graph* of);
 void check_owner(const any_variable& end, const graph* of);
 void check_owner(const operation& end, const graph* of);
 
 // An argument of run(): an expression or variable, whose value is returned, or an operation, which returns nothing.
+//
+// Host tensors and numbers are none; an expression of text is.
 template <class F>
 concept fetchable = dsl::graph_operand<F> || std::is_same_v<std::remove_cvref_t<F>, operation>;
 
