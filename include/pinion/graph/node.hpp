@@ -19,6 +19,8 @@ using node_id = std::int32_t;
 inline constexpr node_id no_node = -1;
 
 // One output of a node, at which an edge starts. A value.
+//
+// Output 0 is what an expression of the node stands for, unless the op has several.
 struct output {
   node_id node = no_node;
   int index = 0;
