@@ -5,6 +5,10 @@
 //   auto y = pn::tensor<float>::of({{1, 2}, {3, 4}});               // these elements
 //   x(0, 1) = 1;
 //   for (float& v : x.span()) v *= 2;
+//
+// A tensor is a value of the program; an expression (dsl/expr.hpp) is a value of a graph that a step computes. They
+// meet in four places: constant(t) puts a tensor into a graph, run() takes tensors as feeds and returns tensors, and
+// variables begin as tensors.
 #pragma once
 
 #include <algorithm>
@@ -179,6 +183,8 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
   //
   //   std::vector<std::vector<float>> rows{{1, 2}, {3, 4}};
   //   auto t = pn::tensor<float>::of(rows);       // [2, 2]
+  //
+  // The elements are copied. A text is an element and no sequence.
   template <rows::of<T> R>
   static tensor of(const R& rows) {
     pinion::shape extent;
