@@ -2,9 +2,9 @@
 // once, when cond or while_loop calls the function given. Device guards inside a body may choose among the devices of
 // one task.
 //
-//      x, w ──> If ──> y         the inputs of the node are the predicate and the values that its bodies use
-//            /      \
-//     then: [x w]  else: [x]     each body is a graph whose arguments stand for these values
+//   x, w ──> If ──> y               its inputs are the predicate and the values that its bodies use
+//            ├── then: [x, w]       each body is a graph whose arguments stand for these values
+//            └── else: [x]
 //
 // A value from around a body is used like any other, and becomes an argument of the body on its first use; a variable
 // is read there, and may be assigned. Expressions that a body makes are seen by that body only. Bodies nest.
@@ -145,6 +145,8 @@ node_id end_conditional(control_site site, traced_body then, traced_body otherwi
 // TensorFlow: tf.cond; to choose element by element, see select.
 //
 //   auto step = pn::cond(is_chief, [&] { return pn::assign_add(n, 1); }, [&] { return n.read(); });
+//
+// Compilers refuse branches that differ: "the branches of cond yield values of different number or dtypes".
 template <dsl::graph_operand P, class F, class G>
 auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
           source_location where = source_location::current()) {
@@ -234,6 +236,7 @@ PINION_LOOP((class I, class J, class K, class L), (const I& i, const J& j, const
 
 namespace dsl {
 
+// A number becomes a constant of its C++ type: 0 is int32, 0.f float.
 template <class I>
 struct loop_variable {
   using type = I;

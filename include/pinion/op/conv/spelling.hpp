@@ -37,6 +37,7 @@ struct pool_options {
 };
 
 namespace dsl {
+// The padding is kept as TensorFlow's text, "SAME" or "VALID".
 attributes window_attributes(const std::array<std::int64_t, 2>& strides, padding around);
 template <class Op, class A>
 auto pool(A&& x, const pool_options& o, source_location where) {

@@ -5,6 +5,14 @@
 //
 // Every function here throws invalid_argument where the shapes of its operands do not broadcast, and where an operand
 // is empty or belongs to another graph.
+//
+// An operand that is a temporary joins its consumer, and the whole expression becomes one node that reads each input
+// and writes the result once; no tensor is made in between. A stored expression does not join, nor does a temporary
+// that has a name, another device request, another name scope or other control dependencies than its consumer. A node
+// holds up to 32 operations on 12 inputs; a longer expression is cut into several.
+//
+//   auto y = pn::exp(a) * b + c;             // one node, "add"
+//   auto e = pn::exp(a); auto z = e * b;     // two nodes, "Exp" and "mul": e is a node to fetch
 #pragma once
 
 #include <pinion/dsl/node_call.hpp>
@@ -17,7 +25,8 @@ namespace dsl {
 template <class T>
 concept floating_value = std::is_floating_point_v<T>;
 
-// Refuses operands that are not float or double.
+// Refuses operands that are not float or double. An integer or bool operand is told to be cast: "pn::cast<float>(x)
+// converts".
 template <class A>
 constexpr void check_floating() {
   static_assert(floating_value<value_of<A>>,
@@ -169,6 +178,8 @@ struct own_map : op::custom_map {
       return std::string_view("Map");
   }();
 };
+// A user's scalar function. Its `apply` takes symbolic values: it is a template of its operands, without branches on
+// them.
 template <class Functor>
 concept scalar_functor = requires {
   { Functor::arity } -> std::convertible_to<int>;

@@ -7,6 +7,15 @@
 //
 // An op on a queue runs in the task that holds it. One that has to wait holds no thread. It ends when there is room or
 // an element for it, when the queue was closed and holds too few elements, or when its step or session is cancelled.
+//
+//                        open: room, or enough     open: no room, too few    closed: enough    closed: too few
+//   enqueue              puts                      waits                     cancelled         cancelled
+//   dequeue, _many       takes                     waits                     takes             out_of_range
+//   dequeue_up_to        takes                     waits                     takes             takes the rest
+//
+// dequeue_up_to of a closed queue without elements fails with out_of_range. Between processes, give the queue a
+// shared_name and a device: all of them build the same queue, and the task of that device holds it. TensorFlow:
+// tf.QueueBase.
 #pragma once
 
 #include <concepts>

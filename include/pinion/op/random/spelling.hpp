@@ -4,6 +4,13 @@
 //   auto noise = pn::random_normal<float>({32, 64}, {.stddev = 0.1, .seed = 7});
 //
 // A seed of 0 stands for another one in each session. The shape must be known; invalid_argument otherwise.
+//
+//   uniform_options      minval 0, maxval 1                   each value of the interval with the same probability
+//   normal_options       mean 0, stddev 1                     the bell curve
+//   truncated_normal     the same, without the tails          weights of layers
+//
+// Two sessions with one seed draw the same sequence, from its beginning; so do two graphs. No gradient flows through
+// random tensors.
 #pragma once
 
 #include <string_view>

@@ -4,6 +4,13 @@
 //   auto all = pn::reduce_mean(x);                   // a scalar
 //
 // Negative axes count from the last one. An axis that does not exist, or is given twice, throws invalid_argument.
+//
+//   x [2, 3, 4]      {.axes = {1}}                       [2, 4]
+//                    {.axes = {0, -1}}                   [3]
+//                    {.axes = {1}, .keep_dims = true}    [2, 1, 4], which broadcasts with x
+//                    {}                                  []
+//
+// TensorFlow: tf.reduce_sum and the others of these names, tf.argmax.
 #pragma once
 
 #include <cstdint>

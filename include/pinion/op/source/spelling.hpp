@@ -6,6 +6,11 @@
 //
 // The nodes are made in the default graph of the thread. Without a name they are named after their op; a name that is
 // taken gets a number: "x_1". Element types are those of PINION_ELEMENT_TYPES, and others do not compile.
+//
+//   a value known now                        constant, zeros, ones, fill, range
+//   a value that changes from run to run     placeholder, fed by session::run
+//   a value that the graph changes           variable (op/variable/spelling.hpp)
+//   a value out of a file or a thread        a queue (op/queue/spelling.hpp), or feeds of a dataset (data/)
 #pragma once
 
 #include <algorithm>
