@@ -150,7 +150,8 @@ expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array
                               source_location where = source_location::current()) {
   return nn::conv2d(std::forward<A>(images), filters, window, by_name<dsl::value_of<A>>(activation), options, where);
 }
-// A convolution layer without an activation.
+// A convolution layer without an activation. Compilers take it where the options follow the window: conv2d(images, 32,
+// {5, 5}, {.name = "conv1"}).
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array<std::int64_t, 2>& window,
                               const conv2d_layer_options& options = {},

@@ -2,6 +2,11 @@
 //
 //   pn::partitioned_variable<float> table({1000, 64}, pn::nn::zeros_initializer(),
 //                                         {.name = "table", .partition = pn::min_rows_partitioner{100, 8}});
+//
+//   [1000, 64] of float      fixed_size_partitioner{3}                        334, 333, 333 rows
+//   (256000 bytes)           variable_axis_size_partitioner{100000}           3 parts, of at most 390 rows each
+//                            min_max_variable_partitioner{8, 64 << 10}        4 parts, one for each 64 KiB begun
+//                            min_rows_partitioner{300, 8}                     3 parts, of at least 300 rows each
 #pragma once
 
 #include <cstdint>

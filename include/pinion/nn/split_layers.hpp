@@ -87,6 +87,11 @@ std::vector<expr<T>> split_dense(const std::vector<expr<T>>& x, std::int64_t uni
   }
   return parts;
 }
+// This form takes one matrix; a chain begins with it:
+//
+//   auto h = pn::nn::split_dense(x, 4096, {"/gpu:0", "/gpu:1"}, pn::relu, {.name = "wide"});
+//   auto y = pn::nn::split_dense(h, 1024, {"/gpu:0", "/gpu:1"}, nullptr, {.name = "narrow"});
+//   auto logits = pn::nn::dense(pn::concat(y, 1), 10);
 template <dsl::graph_operand A, class Activation>
 std::vector<expr<dsl::value_of<A>>> split_dense(const A& x, std::int64_t units, const std::vector<std::string>& devices,
                                                 Activation activation, const dense_options& options = {},
