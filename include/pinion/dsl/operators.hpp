@@ -1,5 +1,17 @@
 // The C++ operators on expressions: + - * / < <= > >= == != && || ! and unary minus. Operands broadcast; a scalar may
 // stand on one side. Comparisons yield bool expressions, so == does not compare handles.
+//
+// The operands that compilers refuse, and the sentences that they print:
+//
+//   f + d, of float and double    the operands have different dtypes; pn::cast<T>(x) converts one of them
+//   i * .5f, of an int i          a fraction beside an integer expression would be cut off; ...
+//   b + b, of bools               this op computes numbers; pn::cast<float>(x) makes numbers of bools
+//   b < b, of bools               no bool is less than another: <, <=, > and >= take numbers, == and != both
+//   f && f                        &&, || and ! take bools
+//   t == t, of text               texts are not compared; a dataset can do that before the graph
+//   x + t, of a host tensor t     tensors are values on the host, and ops take expressions: ...
+//
+// There are no compound assignments: write h = h + x, which makes a new node and leaves the old one as it is.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,10 @@
 // Ops that a user writes: a struct with a shape function, kernels and, if it has one, a gradient joins the library's.
+//
+//   call<Op>(x)                            one operand; the result has its dtype
+//   call<Op>(a, b, c)                      several; the result has the dtype of the first
+//   call<Op, float>(ids)                   a result of another dtype
+//   call<Op>({{"bins", std::int64_t{10}}}, x)             with attributes, in front
+//   output_of<int>(call<Op>(x), 1)         the second output
 #pragma once
 
 #include <memory>
@@ -28,7 +34,8 @@ template <class Op>
 concept has_cpu_kernel = has_kernel_maker<Op> || requires(kernel_context& c) {
   Op::cpu(c);
 };
-// An op with a kernel on GPUs: a function gpu(context), or make_kernel.
+// An op with a kernel on GPUs: a function gpu(context), or make_kernel. On a device with a stream the function launches
+// its bodies, and the device runs them later.
 template <class Op>
 concept has_gpu_kernel = has_kernel_maker<Op> || requires(kernel_context& c) {
   Op::gpu(c);
@@ -67,6 +74,7 @@ std::unique_ptr<kernel> make_own_kernel(const kernel_setup& setup) {
   }
 }
 
+// It tells two types of one op name apart.
 template <class Op>
 constexpr std::string_view name_of_type() {
   return __PRETTY_FUNCTION__;
