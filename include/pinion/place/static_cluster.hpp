@@ -20,7 +20,8 @@ namespace pinion { inline namespace v0 {
 //   cluster::expect(pn::cluster_spec{{"ps", {"a:1", "b:1"}}, {"worker", {"c:1", "d:1", "e:1"}}});
 template <class... Jobs>
 struct static_cluster : static_jobs<Jobs...> {
-  // The tag of a device string. A string that no task of the cluster matches does not compile.
+  // The tag of a device string. A string that no task of the cluster matches does not compile. A tag without a job is
+  // open to every job that has such a task.
   template <fixed_string S>
   static constexpr auto at() {
     constexpr auto tag = pinion::at<S>;
