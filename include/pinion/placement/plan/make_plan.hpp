@@ -1,4 +1,7 @@
 // Plans without a session: of any graph, for devices that need not exist.
+//
+// Devices are described by device_info: a full spec and its text, and, for estimates, memory and speed. A session's own
+// are list_devices().
 #pragma once
 
 #include <initializer_list>

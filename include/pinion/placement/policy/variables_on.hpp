@@ -17,6 +17,7 @@ class variables_on {
  public:
   static constexpr std::string_view name = "variables_on";
 
+  // The error names the line of the call.
   explicit variables_on(std::string_view device, source_location where = source_location::current())
       : device_(parse_device(device, where)) {}
   explicit variables_on(const device_spec& device) : device_(device) {}
