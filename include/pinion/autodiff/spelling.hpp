@@ -1,4 +1,6 @@
 // Gradients of expressions by expressions and variables: auto [gW, gb] = pn::gradients(loss, W, b);
+//
+// Compilers refuse y and x that are not float or double: "gradients are taken of and by floating-point expressions".
 #pragma once
 
 #include <tuple>
