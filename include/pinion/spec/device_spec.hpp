@@ -76,6 +76,14 @@ struct device_spec {
 //   constexpr auto here = pn::parse_device("/job:ps/task:0/cpu:0");
 //   static_assert(here == pn::parse_device("job:ps/task:0/device:CPU:0"));
 //   pn::parse_device("/cpu:x");                          // throws invalid_argument: bad number
+//
+// The mistakes, by the names of the functions at which compilers stop (spec/device_field.hpp):
+//
+//   "/jbo:ps"            unknown_field          "/job:1a"              bad_job_name
+//   "/cpu:99999999999"   number_out_of_range    "/cpu:x"               bad_number
+//   "/cpu:0/gpu:0"       type_given_twice       "/device:*:1"          index_without_type
+//   "/job: ps"           blank_in_string        "/device:GPU:0:1"      too_many_parts
+//   "/job:"              missing_value
 constexpr device_spec parse_device(std::string_view text);
 // Reads a string from the user's line `where`, which the error names.
 constexpr device_spec parse_device(std::string_view text, source_location where);

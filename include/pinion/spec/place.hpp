@@ -2,6 +2,9 @@
 //
 //   auto p = pn::place<"/gpu:0">(2 * s);
 //   pn::device on{pn::at<"/gpu:0">};
+//
+// A tag serves where the compiler is to check or to compare places; where a program computes a device string when it
+// runs, parse_device makes a spec of it, which guards take as well.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,9 @@
 //
 //   using cluster = pn::static_cluster<pn::job<"ps", 2>, pn::job<"worker", 3>>;
 //   auto q = cluster::place<"/job:worker/task:3">(x + 1);       // does not compile: job worker has tasks 0..2
+//
+// The messages for a place that no task meets are those of check(): "the cluster has no such job", and with g++ "the
+// cluster has jobs ps worker"; "the job has no such task", and "job worker has tasks 0..2".
 #pragma once
 
 #include <string_view>
