@@ -38,14 +38,14 @@ class shape {
 
   // A scalar.
   constexpr shape() = default;
-  // A shape of these dimensions, the outermost first.
+  // A shape of these dimensions, the outermost first. Braces without numbers are a scalar's: pn::shape{}.
   constexpr shape(std::initializer_list<std::int64_t> dims) {
     for (auto d : dims) push_back(d);
   }
   explicit constexpr shape(std::span<const std::int64_t> dims) {
     for (auto d : dims) push_back(d);
   }
-  // A shape of unknown rank.
+  // A shape of unknown rank. It fits every shape, and every shape fits it.
   static constexpr shape any() {
     shape s;
     s.rank_ = -1;
@@ -113,7 +113,8 @@ class shape {
   int rank_ = 0;
 };
 
-// True if the known extents multiply to at most 2^56, so that arithmetic on counts and bytes does not overflow.
+// True if the known extents multiply to at most 2^56, so that arithmetic on counts and bytes does not overflow. Ops
+// refuse results beyond that with resource_exhausted, where the node is made.
 constexpr bool countable(const shape& s) {
   constexpr std::int64_t most = std::int64_t{1} << 56;
   std::int64_t product = 1;

@@ -226,11 +226,16 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
     return value_.template data<T>();
   }
   // All elements, row-major, for loops and algorithms. The writable form first makes a copy if the memory is shared.
+  //
+  //   const std::vector<float> copy(t.span().begin(), t.span().end());
+  //   std::sort(t.span().begin(), t.span().end());
   std::span<const T> span() const { return {data(), static_cast<std::size_t>(size())}; }
   std::span<T> span() { return {data(), static_cast<std::size_t>(size())}; }
 
   // The element at an index for each axis, as in x(i, j). Throws out_of_range for an index outside of the shape, or for
   // another number of indices than axes. Negative indices are outside. A loop over many elements is faster over span().
+  //
+  //   for (std::int64_t i = 0; i < t.shape()[0]; ++i) t(i, 0) = 1;         // the first column of a matrix
   template <class... I>
   const T& operator()(I... index) const {
     return data()[offset({static_cast<std::int64_t>(index)...})];
