@@ -55,6 +55,9 @@ struct security_options {
 //
 // Fewer than one CPU device count as one. Durations are of std::chrono, so .operation_timeout = 30s; it limits a call
 // of run(), and also how long a session on a cluster waits for its target.
+//
+//   pn::session one_thread({.inter_op_threads = 1, .intra_op_threads = 1});       // everything in the calling thread
+//   pn::session far({.target = "pinion://10.0.0.1:2222", .allow_soft_placement = true, .security = {.key = secret}});
 struct session_options {
   std::string target = {};            // "": this process; "pinion://host:port": the master on that task
   pinion::graph* graph = nullptr;     // null: the default graph of the thread that makes the session
