@@ -1,4 +1,13 @@
 // The scoped device guard: `device on{"/job:ps/task:0"};` has the effect of TensorFlow's `with tf.device`.
+//
+//
+//   pn::device on{"/job:ps/task:0"};          a string, full or partial; read when the guard is made
+//   pn::device on{pn::at<"/gpu:0">};          a tag: read by the compiler
+//   pn::device on{spec};                      a device_spec
+//   pn::device on{policy};                    a function of each node
+//   pn::device on{nullptr};                   hides the guards outside
+//
+// A guard without a name would be gone at once, and compilers warn of it: "give it a name".
 #pragma once
 
 #include <cstddef>
