@@ -170,6 +170,8 @@ PINION_LOSS(log_loss, "log_loss",
 
 // The Huber loss (Huber 1964): x^2 / 2 for errors x up to delta, and delta |x| - delta^2 / 2 beyond. A large error
 // counts linearly, so that outliers weigh less. Throws invalid_argument unless delta is positive.
+//
+//   auto loss = tr::huber_loss(y, x, 1.5);                                     // errors above 1.5 count linearly
 template <dsl::graph_operand L, dsl::graph_operand P>
 expr<dsl::value_of<P>> huber_loss(const L& labels, const P& predictions, double delta = 1, const loss_options& o = {},
                                   source_location where = source_location::current()) {
@@ -232,7 +234,7 @@ expr<dsl::value_of<P>> sparse_softmax_cross_entropy(const L& labels, const P& lo
 struct l2_regularizer {
   // The factor of the sum of squares.
   double scale;
-  // Adds the loss of a variable to the collection, and returns it.
+  // Adds the loss of a variable to the collection, and returns it. The variable's gradient gets the term scale w.
   template <dsl::graph_operand W>
   expr<dsl::value_of<W>> operator()(const W& w, source_location where = source_location::current()) const {
     using T = dsl::value_of<W>;
