@@ -45,7 +45,7 @@ std::shared_ptr<void> own(F f) {
 
 }  // namespace detail
 
-// The function of a map: it replaces an element by f(its tensors).
+// The function of a map: it replaces an element by f(its tensors). Requires: the element has tensors of the types Ts.
 template <element... Ts, class F>
 any_function mapping(F f) {
   return {detail::own(std::move(f)), [](const void* function, any_element& element) {
@@ -54,7 +54,8 @@ any_function mapping(F f) {
           }};
 }
 
-// The function of a filter: it tells whether an element stays.
+// The function of a filter: it tells whether an element stays. Tensors are handed to it as const, and share the
+// element's memory.
 template <element... Ts, class F>
 any_function filtering(F keep) {
   return {detail::own(std::move(keep)), [](const void* function, any_element& element) -> bool {

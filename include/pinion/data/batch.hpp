@@ -20,12 +20,16 @@ void stack(const std::vector<any_element>& elements, any_element& to);
 // unless drop_remainder.
 class batch_cursor final : public cursor {
  public:
+  // Requires: size is positive.
   batch_cursor(cursor_ptr from, std::int64_t size, bool drop_remainder);
   bool next(any_element& to) override { return table_ ? next_of_table(to) : next_of_elements(to); }
 
  private:
+  // A last batch of no elements is none.
   bool too_few(std::size_t n) const { return n == 0 || (n < size_ && drop_remainder_); }
+  // The rows are copied into one new tensor for each component; rows that follow one another are copied at once.
   bool next_of_table(any_element& to);
+  // The elements are kept until the batch is full, and then copied.
   bool next_of_elements(any_element& to);
 
   cursor_ptr from_;

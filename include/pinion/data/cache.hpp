@@ -28,7 +28,7 @@ class kept_elements {
   std::shared_ptr<const list> list_;
 };
 
-// A cursor over kept elements.
+// A cursor over kept elements. Elements share the memory of the cache until a consumer writes to them.
 class cached_cursor final : public cursor {
  public:
   explicit cached_cursor(std::shared_ptr<const kept_elements::list> list) : list_(std::move(list)) {}
@@ -39,7 +39,8 @@ class cached_cursor final : public cursor {
   std::size_t at_ = 0;
 };
 
-// A cursor that passes on the elements of another one, and offers them to be kept when it has come to the end.
+// A cursor that passes on the elements of another one, and offers them to be kept when it has come to the end. A pass
+// that was stopped looks as if it had ended, and is not offered.
 class caching_cursor final : public cursor {
  public:
   caching_cursor(cursor_ptr from, std::shared_ptr<kept_elements> keep, std::stop_token stop)

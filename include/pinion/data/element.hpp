@@ -22,7 +22,8 @@ using element_of = std::tuple<tensor<Ts>...>;
 // An element without its types, as the stages of a dataset hand it on.
 using any_element = std::vector<any_tensor>;
 
-// The component that a value makes: a tensor stands for itself, a single value for a scalar tensor.
+// The component that a value makes: a tensor stands for itself, a single value for a scalar tensor. A type that is none
+// has no member `type`, which the concept elemental asks for.
 template <class R>
 struct as_component {};
 template <element T>
@@ -34,7 +35,8 @@ struct as_component<T> {
   using type = T;
 };
 
-// The element that a value makes: one component, or a tuple or pair of components.
+// The element that a value makes: one component, or a tuple or pair of components. A number alone counts as a tuple of
+// one.
 template <class R>
 struct as_element {};
 template <class R>

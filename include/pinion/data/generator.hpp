@@ -14,7 +14,8 @@
 namespace pinion { inline namespace v0 { namespace data {
 
 // The type that a generator returns, a std::optional of an element. A generator takes nothing, or a stop token by which
-// it can end a long wait.
+// it can end a long wait. For example, the type is std::optional<int>, std::optional<pn::tensor<float>> or
+// std::optional<std::tuple<pn::tensor<float>, int>>.
 template <class F>
 struct generated {};
 template <class F>
@@ -34,7 +35,7 @@ struct any_generator {
   bool (*call)(void* copy, const std::stop_token& stop, any_element& to);  // returns false at the end
 };
 
-// Takes a generator's type away.
+// Takes a generator's type away. F is copied, so captures by reference must outlive all passes.
 template <class F>
 any_generator generating(F f) {
   return {detail::own(std::move(f)),

@@ -19,11 +19,13 @@ class stride_cursor final : public numbered_cursor {
  public:
   static constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
 
+  // Requires: first and most are not negative, and `of` is positive.
   stride_cursor(cursor_ptr from, std::int64_t first, std::int64_t of, std::int64_t most, std::stop_token stop);
   std::size_t next_numbers(std::span<std::int64_t> numbers) override;
 
  private:
-  // Skips elements up to the next one to take. Returns false at the end, or on a stop.
+  // Skips elements up to the next one to take. Returns false at the end, or on a stop. Numbers are skipped 256 at a
+  // time.
   bool pass_over_numbers();
   bool next_element(any_element& to) override;
 
@@ -42,7 +44,8 @@ class repeat_cursor final : public numbered_cursor {
  private:
   repeat_cursor(cursor_ptr first, stage_ptr of, std::int64_t times, const pass_options& pass);
   bool next_element(any_element& to) override;
-  // Opens the next repetition, under a number that is derived from the pass and the repetition.
+  // Opens the next repetition, under a number that is derived from the pass and the repetition. The number of a
+  // repetition is mixed from that of the pass, so each has another order, and the same one in another run.
   void go_on();
 
   stage_ptr of_;

@@ -22,7 +22,8 @@ class any_pass {
   any_pass& operator=(any_pass&&) noexcept;
   ~any_pass();
 
-  // The next element, whose tensors the caller may move out; null at the end and ever after.
+  // The next element, whose tensors the caller may move out; null at the end and ever after. The pointer is valid until
+  // the next call.
   any_element* next();
 
  private:
@@ -82,7 +83,7 @@ class pass {
     pass* of_;
     mutable std::optional<value_type> now_;
   };
-  // An iterator at the next element of this pass.
+  // An iterator at the next element of this pass. It takes the first element at once.
   iterator begin() { return iterator(*this); }
   std::default_sentinel_t end() const { return {}; }
 

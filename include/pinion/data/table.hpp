@@ -26,6 +26,7 @@ class tensor_rows final : public rows {
   explicit tensor_rows(any_element of);
   std::int64_t count() const { return count_; }
 
+  // Requires: the numbers are in [0, count()).
   void batch(std::span<const std::int64_t> numbers, any_element& to) const override;
   void one(std::int64_t number, any_element& to) const override;
 
@@ -34,7 +35,7 @@ class tensor_rows final : public rows {
   std::int64_t count_ = 0;
 };
 
-// The numbers first, first + step, ... Immutable; thread-safe.
+// The numbers first, first + step, ... Immutable; thread-safe. It has one component, int64.
 class number_rows final : public rows {
  public:
   number_rows(std::int64_t first, std::int64_t step) : first_(first), step_(step) {}

@@ -27,6 +27,7 @@ namespace pinion { inline namespace v0 { namespace data {
 // A stop that is requested by its owner, or by the stage behind it. Thread-safe.
 class linked_stop {
  public:
+  // A stop of the outer one stops this one, and not the other way round.
   explicit linked_stop(const std::stop_token& outer) : link_(outer, [this] { own_.request_stop(); }) {}
   void request() { own_.request_stop(); }
   std::stop_token token() const { return own_.get_token(); }
@@ -52,6 +53,7 @@ class ordered_queue {
     bool filled = false;
   };
 
+  // Requires: room is positive.
   explicit ordered_queue(std::size_t room) : room_(room) {}
 
   // The next place, once there is room; null on a stop. The pointer is valid until the place is taken.
@@ -103,6 +105,7 @@ class prefetch_cursor final : public cursor {
 // asked by one thread at a time, and the function by all.
 class parallel_map_cursor final : public cursor {
  public:
+  // It holds up to twice as many elements as it has threads.
   parallel_map_cursor(const stage& from, any_function f, int threads, const pass_options& pass);
   bool next(any_element& to) override { return queue_.take(to, stop_.token()); }
 
