@@ -17,6 +17,7 @@ namespace pinion { inline namespace v0 { namespace files {
 class input_file {
  public:
   explicit input_file(const file_path& path);
+  // The source is then closed.
   input_file(input_file&& o) noexcept
       : path_(std::move(o.path_)), descriptor_(std::exchange(o.descriptor_, -1)), size_(o.size_) {}
   input_file& operator=(input_file o) noexcept;

@@ -71,6 +71,9 @@ constexpr std::string_view descr_of(dtype type) {
 // not_found, there is no such file; data_loss, it is damaged, cut short or no .npy file; unimplemented, it holds
 // records, texts, objects or complex numbers, or has more than 8 dimensions. float16 becomes half, which is a dtype of
 // files: no op computes with it.
+//
+//   np.save("w.npy", w)                                                    # Python
+//   pn::tensor<float> w{pn::files::read_npy("w.npy")};                     // throws where w is no float32
 any_tensor read_npy(const file_path& path);
 
 // Writes a file of version 1.0, as np.save does. The file is there whole or not at all (see output_file). Throws
