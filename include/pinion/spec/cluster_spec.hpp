@@ -97,7 +97,7 @@ class cluster_spec {
   // The address of a task. The text is the one that was given; the reference is valid as long as the cluster.
   const std::string& address(std::string_view job, int task) const;
 
-  // True if both have the same jobs with the same tasks at the same addresses.
+  // True if both have the same jobs with the same tasks at the same addresses. Addresses are compared as texts.
   bool operator==(const cluster_spec& other) const;
 
  private:

@@ -34,7 +34,8 @@ constexpr bool equal_in_any_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return to_upper(x) == to_upper(y); });
 }
 
-// True for a letter, followed by letters, digits and the given marks.
+// True for a letter, followed by letters, digits and the given marks. Requires nothing of the text; an empty one is
+// none.
 constexpr bool is_identifier(std::string_view text, std::string_view marks) {
   const auto follows = [marks](char c) { return is_letter(c) || is_digit(c) || marks.find(c) != marks.npos; };
   return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), follows);
@@ -59,7 +60,8 @@ constexpr std::int64_t decimal(std::string_view text) {
 
 }  // namespace ascii
 
-// True for a letter, followed by letters, digits, _ or -; at most 63 characters.
+// True for a letter, followed by letters, digits, _ or -; at most 63 characters. TensorFlow's rule, and a limit on the
+// length.
 constexpr bool is_job_name(std::string_view text) {
   return text.size() <= max_job_name && ascii::is_identifier(text, "_-");
 }
@@ -70,7 +72,7 @@ constexpr bool is_device_type(std::string_view text) {
 
 namespace detail {
 
-// Removes a whole number, or else one character, from the front and returns it.
+// Removes a whole number, or else one character, from the front and returns it. Requires: the text is not empty.
 constexpr std::string_view take_token(std::string_view& rest) {
   std::size_t size = 0;
   while (size < rest.size() && ascii::is_digit(rest[size])) ++size;

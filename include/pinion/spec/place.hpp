@@ -31,6 +31,8 @@ struct place_tag {
                                           .with_index(Index);
 
   // The spec of the tag, for functions that take a spec.
+  //
+  //   pn::device_spec s = pn::at<"/job:ps">;
   constexpr operator device_spec() const { return spec; }
 };
 
