@@ -1,4 +1,8 @@
 // Activations as objects, for layers.
+//
+//   relu       max(x, 0)                      elu        x, or e^x - 1 below 0
+//   sigmoid    1 / (1 + e^-x)                 softplus   ln(1 + e^x)
+//   tanh       (e^x - e^-x) / (e^x + e^-x)    softmax    e^x over the sum along the last axis
 #pragma once
 
 #include <utility>

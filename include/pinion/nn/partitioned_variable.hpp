@@ -139,6 +139,8 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
   // The number of bytes that guards and policies asked to put on each device, in the order of the parts. The device is
   // "" where neither asked for one: a plan tells where the placer puts those, and plan::totals() has the bytes of all
   // variables for each device.
+  //
+  //   for (const auto& [device, bytes] : table.bytes_by_device()) fmt::print("{}: {} B\n", device, bytes);
   std::vector<std::pair<std::string, std::int64_t>> bytes_by_device() const { return dsl::bytes_by_device(all_); }
 
   // Tells how it is spread: "table [7, 2] in 3 parts: 24 B on /job:ps/task:0, 16 B on /job:ps/task:1, ...".
