@@ -12,7 +12,7 @@
 
 namespace pinion { inline namespace v0 { namespace dsl {
 
-// An output together with its graph.
+// An output together with its graph. A value; refers to the graph.
 struct endpoint {
   graph* of = nullptr;
   output what = {};
@@ -46,7 +46,8 @@ class body_trace {
   static body_trace* current();
   // Tells whether `owner` is one of the graphs around the body.
   bool lies_in(const graph& owner) const;
-  // Tells whether control dependencies are open where the body's node will stand, or around that.
+  // Tells whether control dependencies are open where the body's node will stand, or around that. A read of a variable
+  // is then made around the body, where it can wait.
   bool waits_outside() const { return saved_.control || (previous_ && previous_->waits_outside()); }
   // Calls `build_there` with the graph around the body as the default graph.
   template <class F>
