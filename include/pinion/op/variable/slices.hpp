@@ -18,8 +18,9 @@ struct variable_slice {
 };
 
 // The slice of a variable that is a part of a partitioned one, or a slot of such a part; null for any other variable.
-// The pointer is valid until another slice is noted. Thread-compatible, as the graph is.
+// The pointer is valid as long as the graph. Thread-compatible, as the graph is.
 const variable_slice* slice_of(graph& g, node_id variable);
+// A later note of the same variable replaces the first.
 void note_slice(graph& g, node_id variable, variable_slice slice);
 
 }}  // namespace pinion::v0
