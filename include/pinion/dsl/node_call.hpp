@@ -24,8 +24,8 @@ output make_node(graph& g, std::string_view op, std::string_view name, source_lo
 // it like this, for an op of two outputs as well; output_of<U>(made, 1) is the second one:
 //
 //   template <dsl::graph_operand A>
-//   auto softsign(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
-//     return dsl::node_call<op::softsign, dsl::value_of<A>>(name, where, {}, std::forward<A>(x));
+//   auto softsign(A&& x, std::string_view name = {}) {
+//     return dsl::node_call<op::softsign, dsl::value_of<A>>(name, {}, {}, std::forward<A>(x));
 //   }
 template <class Op, element T, graph_operand... A>
 expr<T, made_by<Op>> node_call(std::string_view name, source_location where, attributes attrs, A&&... operands) {
