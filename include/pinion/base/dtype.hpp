@@ -32,7 +32,7 @@ constexpr std::size_t size_of(dtype type) {
   return sizes[static_cast<unsigned>(type)];
 }
 
-// True for float32, float64, bfloat16 and half.
+// True for float32, float64, bfloat16 and half. These are the dtypes through which gradients flow.
 constexpr bool is_floating(dtype type) {
   return type == dtype::float32 || type == dtype::float64 || type == dtype::bfloat16 || type == dtype::half;
 }
@@ -83,7 +83,8 @@ constexpr bool are_elements(const char*) {
 }  // namespace detail
 
 // A C++ type that an element of a tensor may have: float, double, std::int32_t, std::int64_t, std::uint8_t, bool or
-// std::string.
+// std::string. A reference or const type is none. Only the size and sign of an integer count, so `long long` is one,
+// too.
 template <class T>
 concept element = detail::are_elements<T>(PINION_ELEMENT_TYPES);
 

@@ -73,7 +73,13 @@ constexpr std::string_view to_string(errc code) {
 // An error: everything that a caller or the world can get wrong is thrown as one. A value that owns its texts; distinct
 // objects may be used from distinct threads. It gathers context on its way up: node, device, task and the line where
 // the node was made. The first text that is given for each stays, so the innermost culprit is named. An error of a
-// remote task arrives at the client as the same object, with that task named.
+// remote task arrives at the client as the same object, with that task named. Catch it by reference, decide by code(),
+// and show what():
+//
+//   } catch (const pn::error& e) {
+//     if (e.code() == pn::errc::unavailable) return try_again();
+//     fmt::print(stderr, "{}\n", e.what());
+//   }
 class error : public std::exception {
  public:
   // `sentence` is a full sentence: it tells the culprit, what was expected, what was found, and what would work.
@@ -131,6 +137,8 @@ std::string thrown_type();
 
 // The exception that is being handled, as an error. User code may throw anything, and the library passes on errors
 // only. A text that was thrown becomes the sentence. Requires: it is called while an exception is handled.
+//
+//   try { work(); } catch (...) { const pn::error e = pn::current_error(); log(e.what()); }
 error current_error();
 
 }}  // namespace pinion::v0

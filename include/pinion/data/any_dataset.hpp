@@ -11,23 +11,25 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// The count of repeat() that never ends.
+// The count of repeat() that never ends. repeat() without an argument says so; end such a loop by take(), or by the
+// number of steps.
 inline constexpr std::int64_t forever = -1;
 
-// The options of batch().
+// The options of batch(). Fixed sizes suit graphs whose shapes are known in full.
 struct batch_options {
   // true: elements at the end that do not fill a batch are left out; false: they make a smaller batch.
   bool drop_remainder = false;
 };
 
-// The options of map().
+// The options of map(). More threads pay for functions that take longer than the step, such as decoding images.
 struct map_options {
   // The number of threads of the pass that work on elements at the same time; 1: the thread that asks for the element.
   int parallel = 1;
 };
 
 // The description of a sequence of elements, whose members do what those of dataset do. A value; copies share the
-// counter that numbers their passes. Thread-safe. A bad argument throws invalid_argument.
+// counter that numbers their passes. Thread-safe. A bad argument throws invalid_argument. Programs use dataset<Ts...>,
+// whose functions check types; code that handles datasets of unknown types uses this one.
 class any_dataset {
  public:
   explicit any_dataset(stage_ptr last);

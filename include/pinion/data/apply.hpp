@@ -13,7 +13,8 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// A function that takes the tensors of an element and returns an element. It is called as const.
+// A function that takes the tensors of an element and returns an element. It is called as const. A lambda that is
+// `mutable` does not meet it.
 template <class F, class... Ts>
 concept element_function = std::invocable<const F&, tensor<Ts>...> &&
     elemental<std::remove_cvref_t<std::invoke_result_t<const F&, tensor<Ts>...>>>;
@@ -23,7 +24,7 @@ template <class F, class... Ts>
 using mapped_element = element_from<std::remove_cvref_t<std::invoke_result_t<const F&, tensor<Ts>...>>>;
 
 // A function on elements without its type. A value; copies share the function, which is called as const, possibly by
-// several threads at once.
+// several threads at once. An exception of the function ends the pass, and comes out of its next().
 struct any_function {
   std::shared_ptr<const void> function;
   // Changes the element, and returns true, for map; tells whether the element stays, for filter.
@@ -44,7 +45,7 @@ std::shared_ptr<void> own(F f) {
 
 }  // namespace detail
 
-// The function of a map: it replaces an element by f(its tensors).
+// The function of a map: it replaces an element by f(its tensors). Requires: the element has tensors of the types Ts.
 template <element... Ts, class F>
 any_function mapping(F f) {
   return {detail::own(std::move(f)), [](const void* function, any_element& element) {
@@ -53,7 +54,8 @@ any_function mapping(F f) {
           }};
 }
 
-// The function of a filter: it tells whether an element stays.
+// The function of a filter: it tells whether an element stays. Tensors are handed to it as const, and share the
+// element's memory.
 template <element... Ts, class F>
 any_function filtering(F keep) {
   return {detail::own(std::move(keep)), [](const void* function, any_element& element) -> bool {

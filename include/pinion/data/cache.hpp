@@ -13,7 +13,8 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// The elements of the first pass that has come to its end. Thread-safe.
+// The elements of the first pass that has come to its end. Thread-safe. It keeps memory as long as a dataset behind the
+// cache lives.
 class kept_elements {
  public:
   using list = std::vector<any_element>;
@@ -27,7 +28,7 @@ class kept_elements {
   std::shared_ptr<const list> list_;
 };
 
-// A cursor over kept elements.
+// A cursor over kept elements. Elements share the memory of the cache until a consumer writes to them.
 class cached_cursor final : public cursor {
  public:
   explicit cached_cursor(std::shared_ptr<const kept_elements::list> list) : list_(std::move(list)) {}
@@ -38,7 +39,8 @@ class cached_cursor final : public cursor {
   std::size_t at_ = 0;
 };
 
-// A cursor that passes on the elements of another one, and offers them to be kept when it has come to the end.
+// A cursor that passes on the elements of another one, and offers them to be kept when it has come to the end. A pass
+// that was stopped looks as if it had ended, and is not offered.
 class caching_cursor final : public cursor {
  public:
   caching_cursor(cursor_ptr from, std::shared_ptr<kept_elements> keep, std::stop_token stop)
@@ -52,7 +54,8 @@ class caching_cursor final : public cursor {
   kept_elements::list seen_;
 };
 
-// The stage behind cache(). Immutable but for the kept elements; thread-safe.
+// The stage behind cache(). Immutable but for the kept elements; thread-safe. A pass that was not read to its end keeps
+// nothing.
 class cache_stage final : public stage {
  public:
   explicit cache_stage(stage_ptr from) : from_(std::move(from)) {}

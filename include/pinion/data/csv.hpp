@@ -24,6 +24,10 @@ stage_ptr csv_rows(const file_path& path, files::csv_options options, std::vecto
 //
 //   auto people = data::csv<std::string, float>("people.csv", {.header = true}).shuffle(1000, 1).batch(32);
 //   for (auto& [name, height] : people) step(name, height);       // tensor<std::string> [32], tensor<float> [32]
+//
+// A field that is no number, where Ts has one, is data_loss. Named columns are taken in the order of the names:
+//
+//   auto homes = data::csv<float, int>("homes.csv", {.header = true, .columns = {"price", "rooms"}});
 template <element... Ts>
 dataset<Ts...> csv(const file_path& path, files::csv_options options = {}) {
   static_assert(sizeof...(Ts) > 0, "csv<float, int, ...> takes the type of each column");

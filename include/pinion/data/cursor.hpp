@@ -15,7 +15,8 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// A table: elements that can be had by number. Immutable; thread-safe.
+// A table: elements that can be had by number. Immutable; thread-safe. Numbers are in [0, count); a stage before made
+// them so.
 class rows {
  public:
   virtual ~rows() = default;
@@ -25,7 +26,8 @@ class rows {
   virtual void one(std::int64_t number, any_element& to) const = 0;
 };
 
-// The options that a pass is opened with.
+// The options that a pass is opened with. A pass of one number gives the same elements in one order, whatever the
+// threads.
 struct pass_options {
   // The number of the pass; shuffles derive their order from it.
   std::uint64_t number = 0;
@@ -68,7 +70,8 @@ class numbered_cursor : public cursor {
 };
 
 // One step in the description of a dataset: it opens passes. Immutable, but for the elements that a cache keeps;
-// thread-safe. Datasets share their stages.
+// thread-safe. Datasets share their stages. A stage of one's own makes a cursor, and is put behind another dataset by
+// dataset<Ts...>(make_stage(...)).
 class stage {
  public:
   virtual ~stage() = default;

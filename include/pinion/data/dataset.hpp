@@ -41,7 +41,14 @@ namespace pinion { inline namespace v0 { namespace data {
 // element, or in a thread of the pass below a prefetch or in a parallel map. All passes share the function: it must be
 // callable as const and, if several threads or passes call it, thread-safe.
 //
-// Errors. A bad argument throws invalid_argument. An exception during a pass comes out of its next(); see pass.
+// Errors. A bad argument throws invalid_argument. An exception during a pass comes out of its next(); see pass. A chain
+// is read from left to right, from the source to the training loop, and the usual order is: source, cache, shuffle,
+// repeat, map, batch, prefetch. Shuffling before batching mixes elements; shuffling behind it mixes whole batches.
+//
+//   auto [images, labels] = load();                                        // [60000, 784], [60000]
+//   const auto digits = data::from_tensors(images, labels);
+//   for (int epoch = 0; epoch < 10; ++epoch)
+//     for (auto& [x, y] : digits.shuffle(60000, 1).batch(50)) sess.run({{X, x}, {Y, y}}, train);
 template <class... Ts>
 requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class dataset {
  public:
@@ -93,7 +100,8 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
   //   digits.batch(50, {.drop_remainder = true})  // every batch has 50 elements
   dataset batch(std::int64_t size, batch_options options = {}) const { return dataset(all_.batch(size, options)); }
   // Repeats the elements `count` times, or without end. It ends after a repetition that had no elements. A shuffle
-  // before it gives each repetition an order of its own. Throws invalid_argument for other negative counts.
+  // before it gives each repetition an order of its own. Throws invalid_argument for other negative counts. A count of
+  // 0 has no elements.
   dataset repeat(std::int64_t count = forever) const { return dataset(all_.repeat(count)); }
   // The first `count` elements, or all where there are fewer. Throws invalid_argument if count < 0.
   dataset take(std::int64_t count) const { return dataset(all_.take(count)); }
@@ -129,11 +137,12 @@ requires(pinion::detail::are_elements<Ts...>(PINION_ELEMENT_TYPES)) class datase
     return dataset(all_.filter(filtering<Ts...>(std::move(keep))));
   }
   // Makes up to `count` elements ahead, in a thread of the pass, so that a step and the making of its input overlap. It
-  // belongs at the end of the chain. Throws invalid_argument if count < 1.
+  // belongs at the end of the chain. Throws invalid_argument if count < 1. Two elements suffice where a step takes
+  // longer than its input.
   dataset prefetch(std::int64_t count) const { return dataset(all_.prefetch(count)); }
   // Keeps the elements of the first complete pass in memory, for this dataset and for all that are made from it. The
   // order of a shuffle before it stays fixed from then on. It belongs behind transformations that are slow, and before
-  // a shuffle.
+  // a shuffle. The elements stay in host memory, those of the whole data set.
   dataset cache() const { return dataset(all_.cache()); }
 
   const stage_ptr& last() const { return all_.last(); }  // the last stage, for a caller that adds another one behind it

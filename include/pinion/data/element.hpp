@@ -14,14 +14,16 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// An element with its types: one tensor for each component. Copies share memory until one of them is written to.
+// An element with its types: one tensor for each component. Copies share memory until one of them is written to. A
+// scalar component is a tensor of shape [].
 template <element... Ts>
 using element_of = std::tuple<tensor<Ts>...>;
 
 // An element without its types, as the stages of a dataset hand it on.
 using any_element = std::vector<any_tensor>;
 
-// The component that a value makes: a tensor stands for itself, a single value for a scalar tensor.
+// The component that a value makes: a tensor stands for itself, a single value for a scalar tensor. A type that is none
+// has no member `type`, which the concept elemental asks for.
 template <class R>
 struct as_component {};
 template <element T>
@@ -33,7 +35,8 @@ struct as_component<T> {
   using type = T;
 };
 
-// The element that a value makes: one component, or a tuple or pair of components.
+// The element that a value makes: one component, or a tuple or pair of components. A number alone counts as a tuple of
+// one.
 template <class R>
 struct as_element {};
 template <class R>
@@ -53,7 +56,7 @@ struct as_element<std::tuple<Rs...>> {
 template <class A, class B>
 struct as_element<std::pair<A, B>> : as_element<std::tuple<A, B>> {};
 
-// A value that can be an element of a dataset.
+// A value that can be an element of a dataset. Vectors and spans are none: make a tensor of them by tensor<T>::of.
 template <class R>
 concept elemental = requires {
   typename as_element<R>::type;
@@ -77,7 +80,7 @@ void add(any_element& to, const T& part) {
 
 }  // namespace detail
 
-// Makes `to` the element of a function's result.
+// Makes `to` the element of a function's result. Requires: `to` is not read by another thread.
 template <elemental R>
 void assign(any_element& to, const R& value) {
   to.clear();

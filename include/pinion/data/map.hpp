@@ -10,7 +10,8 @@
 
 namespace pinion { inline namespace v0 { namespace data {
 
-// Replaces each element by the function's result, in the thread that asks for it.
+// Replaces each element by the function's result, in the thread that asks for it. dataset::map without `parallel` makes
+// it; threads.hpp has the other one.
 class map_cursor final : public cursor {
  public:
   map_cursor(cursor_ptr from, any_function f) : from_(std::move(from)), f_(std::move(f)) {}
@@ -21,7 +22,8 @@ class map_cursor final : public cursor {
   any_function f_;
 };
 
-// Passes on the elements that the function accepts. A stop ends its search, as if there were no more elements.
+// Passes on the elements that the function accepts. A stop ends its search, as if there were no more elements. Batches
+// behind a filter are full, since it is asked until enough elements are there.
 class filter_cursor final : public cursor {
  public:
   filter_cursor(cursor_ptr from, any_function keep, std::stop_token stop)

@@ -22,7 +22,8 @@ class any_pass {
   any_pass& operator=(any_pass&&) noexcept;
   ~any_pass();
 
-  // The next element, whose tensors the caller may move out; null at the end and ever after.
+  // The next element, whose tensors the caller may move out; null at the end and ever after. The pointer is valid until
+  // the next call.
   any_element* next();
 
  private:
@@ -49,14 +50,16 @@ class pass {
 
   explicit pass(any_pass from) : from_(std::move(from)) {}
 
-  // The next element, or nothing at the end and ever after.
+  // The next element, or nothing at the end and ever after. It waits for the element to be made. Tensors of it are the
+  // caller's: the pass does not write to them again.
   std::optional<value_type> next() {
     any_element* const element = from_.next();
     if (!element) return std::nullopt;
     return take_tuple<value_type>(*element);
   }
 
-  // An iterator for a loop: for (auto& [x, y] : pass). The element that it points to lives until it is advanced.
+  // An iterator for a loop: for (auto& [x, y] : pass). The element that it points to lives until it is advanced. A pass
+  // is read once: a second loop over it goes on where the first one ended.
   class iterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -80,7 +83,7 @@ class pass {
     pass* of_;
     mutable std::optional<value_type> now_;
   };
-  // An iterator at the next element of this pass.
+  // An iterator at the next element of this pass. It takes the first element at once.
   iterator begin() { return iterator(*this); }
   std::default_sentinel_t end() const { return {}; }
 

@@ -14,7 +14,8 @@ constexpr std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-// A stream of random indices, given by a seed and the number of the stream. A value; a copy continues by itself.
+// A stream of random indices, given by a seed and the number of the stream. A value; a copy continues by itself. It
+// serves shuffles, whose order belongs to what a seed promises; std::shuffle differs between standard libraries.
 class random_indices {
  public:
   random_indices(std::uint64_t seed, std::uint64_t stream) : state_(mix(seed + 0x9e3779b97f4a7c15u) ^ mix(~stream)) {}

@@ -23,6 +23,9 @@ stage_ptr slices(any_element tensors);
 // its rows. Throws invalid_argument for a scalar, and for tensors of different length.
 //
 //   auto digits = data::from_tensors(images, labels);       // images [60000, 784], labels [60000]
+//
+// The slices of a vector are scalars. A tensor that the program writes to later gets memory of its own first, so the
+// dataset does not change.
 template <element... Ts>
 requires(sizeof...(Ts) > 0) dataset<Ts...> from_tensors(tensor<Ts>... tensors) {
   return dataset<Ts...>(detail::slices({tensors.untyped()...}));
@@ -33,6 +36,8 @@ requires(sizeof...(Ts) > 0) dataset<Ts...> from_tensors(tensor<Ts>... tensors) {
 //
 //   data::range(0, 10, 3)                       // 0, 3, 6, 9
 //   data::range(3, 0, -1)                       // 3, 2, 1
+//
+// TensorFlow: tf.data.Dataset.range.
 dataset<std::int64_t> range(std::int64_t first, std::int64_t end, std::int64_t step = 1);
 // A dataset of the numbers 0, 1, ..., count - 1.
 inline dataset<std::int64_t> range(std::int64_t count) {
@@ -56,6 +61,9 @@ dataset<Ts...> from_generator(F f, std::type_identity<element_of<Ts...>>) {
 //   auto squares = data::from_generator([i = 0]() mutable -> std::optional<int> {
 //     return ++i < 10 ? std::optional(i * i) : std::nullopt;
 //   });
+//
+// It runs in the thread that asks for the element, or in that of a prefetch behind it, never in two at once for one
+// pass.
 template <class F>
 auto from_generator(F f) {
   static_assert(
@@ -75,6 +83,8 @@ stage_ptr zip(stage_ptr left, stage_ptr right);
 // pass opens the pass of the same number of each.
 //
 //   auto both = data::zip(data::from_tensors(images), data::from_tensors(labels));
+//
+// Shuffle what was zipped: datasets that are shuffled apart no longer match, unless their seeds and buffers are equal.
 template <element... As, element... Bs>
 dataset<As..., Bs...> zip(const dataset<As...>& a, const dataset<Bs...>& b) {
   return dataset<As..., Bs...>(detail::zip(a.last(), b.last()));

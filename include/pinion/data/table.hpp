@@ -14,16 +14,19 @@
 namespace pinion { inline namespace v0 { namespace data {
 
 // A tensor for `count` elements of one shape, along a new first dimension. Its contents are not set. Throws
-// invalid_argument if the elements have 8 dimensions, the most that a tensor has.
+// invalid_argument if the elements have 8 dimensions, the most that a tensor has. Throws resource_exhausted where there
+// is no memory.
 any_tensor room_for(dtype type, std::int64_t count, const shape& of_one);
 
-// The slices of some tensors of equal length along dimension 0. It shares their memory. Immutable; thread-safe.
+// The slices of some tensors of equal length along dimension 0. It shares their memory. Immutable; thread-safe. A batch
+// is copied row by row, in the order of the numbers.
 class tensor_rows final : public rows {
  public:
   // Throws invalid_argument for a scalar, and for tensors of different length. Requires: at least one tensor.
   explicit tensor_rows(any_element of);
   std::int64_t count() const { return count_; }
 
+  // Requires: the numbers are in [0, count()).
   void batch(std::span<const std::int64_t> numbers, any_element& to) const override;
   void one(std::int64_t number, any_element& to) const override;
 
@@ -32,7 +35,7 @@ class tensor_rows final : public rows {
   std::int64_t count_ = 0;
 };
 
-// The numbers first, first + step, ... Immutable; thread-safe.
+// The numbers first, first + step, ... Immutable; thread-safe. It has one component, int64.
 class number_rows final : public rows {
  public:
   number_rows(std::int64_t first, std::int64_t step) : first_(first), step_(step) {}

@@ -27,6 +27,7 @@ namespace pinion { inline namespace v0 { namespace data {
 // A stop that is requested by its owner, or by the stage behind it. Thread-safe.
 class linked_stop {
  public:
+  // A stop of the outer one stops this one, and not the other way round.
   explicit linked_stop(const std::stop_token& outer) : link_(outer, [this] { own_.request_stop(); }) {}
   void request() { own_.request_stop(); }
   std::stop_token token() const { return own_.get_token(); }
@@ -44,7 +45,7 @@ struct made_element {
 };
 
 // A queue of places that are filled in any order and emptied in their order. Thread-safe. It waits for room and for
-// elements; a stop ends both waits.
+// elements; a stop ends both waits. One consumer takes, and any number of threads reserve and fill.
 class ordered_queue {
  public:
   struct place {
@@ -52,6 +53,7 @@ class ordered_queue {
     bool filled = false;
   };
 
+  // Requires: room is positive.
   explicit ordered_queue(std::size_t room) : room_(room) {}
 
   // The next place, once there is room; null on a stop. The pointer is valid until the place is taken.
@@ -84,7 +86,7 @@ class workers {
   std::vector<std::thread> threads_;
 };
 
-// A cursor whose elements one thread makes ahead.
+// A cursor whose elements one thread makes ahead. It begins to work when the pass is opened.
 class prefetch_cursor final : public cursor {
  public:
   prefetch_cursor(const stage& from, std::size_t room, const pass_options& pass);
@@ -99,9 +101,11 @@ class prefetch_cursor final : public cursor {
   workers thread_;  // the last member, so that it goes first
 };
 
-// A cursor that runs a function on several elements at the same time, in threads of its own.
+// A cursor that runs a function on several elements at the same time, in threads of its own. The stages before it are
+// asked by one thread at a time, and the function by all.
 class parallel_map_cursor final : public cursor {
  public:
+  // It holds up to twice as many elements as it has threads.
   parallel_map_cursor(const stage& from, any_function f, int threads, const pass_options& pass);
   bool next(any_element& to) override { return queue_.take(to, stop_.token()); }
 

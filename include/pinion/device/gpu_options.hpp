@@ -13,6 +13,8 @@ namespace pinion { inline namespace v0 {
 // Options of a session about GPUs. A value.
 //
 //   pn::session sess{{.gpu = {.per_process_memory_fraction = .4, .visible_devices = "1,0"}}};
+//
+// The names are TensorFlow's (tf.GPUOptions). They hold for a session of this process, not for one on a cluster.
 struct gpu_options {
   // The part of each GPU's memory that the program takes, in [0, 1]; 0: as much as there is.
   double per_process_memory_fraction = 0;

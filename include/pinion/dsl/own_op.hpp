@@ -1,4 +1,10 @@
 // Ops that a user writes: a struct with a shape function, kernels and, if it has one, a gradient joins the library's.
+//
+//   call<Op>(x)                            one operand; the result has its dtype
+//   call<Op>(a, b, c)                      several; the result has the dtype of the first
+//   call<Op, float>(ids)                   a result of another dtype
+//   call<Op>({{"bins", std::int64_t{10}}}, x)             with attributes, in front
+//   output_of<int>(call<Op>(x), 1)         the second output
 #pragma once
 
 #include <memory>
@@ -15,23 +21,27 @@ namespace pinion { inline namespace v0 {
 
 namespace dsl {
 
-// An op that makes its kernels itself, by make_kernel(setup).
+// An op that makes its kernels itself, by make_kernel(setup). Such an op keeps state from run to run in its kernel
+// object, one for each node and session.
 template <class Op>
 concept has_kernel_maker = requires(const kernel_setup& setup) {
   { Op::make_kernel(setup) } -> std::convertible_to<std::unique_ptr<kernel>>;
 };
-// An op with a kernel on CPUs: a function cpu(context), or make_kernel.
+// An op with a kernel on CPUs: a function cpu(context), or make_kernel. The function may run in several threads at
+// once, for several nodes and steps, so it keeps nothing in statics. An exception that it throws fails the step: a
+// pn::error as it is, any other as `unknown` with its text.
 template <class Op>
 concept has_cpu_kernel = has_kernel_maker<Op> || requires(kernel_context& c) {
   Op::cpu(c);
 };
-// An op with a kernel on GPUs: a function gpu(context), or make_kernel.
+// An op with a kernel on GPUs: a function gpu(context), or make_kernel. On a device with a stream the function launches
+// its bodies, and the device runs them later.
 template <class Op>
 concept has_gpu_kernel = has_kernel_maker<Op> || requires(kernel_context& c) {
   Op::gpu(c);
 };
 
-// The compile-time errors for a struct that is no op.
+// The compile-time errors for a struct that is no op. The member that is missing is shown as the line of code to add.
 template <class Op>
 constexpr void check_own_op() {
   static_assert(
@@ -51,7 +61,8 @@ constexpr void check_own_op() {
                 "kernels on GPU are declared, but there is none: static void gpu(pn::kernel_context&)");
 }
 
-// Makes the kernel of a user's op for the device of its node.
+// Makes the kernel of a user's op for the device of its node. The device's type decides between gpu and cpu;
+// make_kernel decides by itself.
 template <class Op>
 std::unique_ptr<kernel> make_own_kernel(const kernel_setup& setup) {
   if constexpr (has_kernel_maker<Op>) {
@@ -63,6 +74,7 @@ std::unique_ptr<kernel> make_own_kernel(const kernel_setup& setup) {
   }
 }
 
+// It tells two types of one op name apart.
 template <class Op>
 constexpr std::string_view name_of_type() {
   return __PRETTY_FUNCTION__;
@@ -83,7 +95,19 @@ constexpr std::string_view name_of_type() {
 //     static void gradient(pn::gradient_context&);   // or: static constexpr std::string_view no_gradient = "why";
 //   };
 //
-// opkit/definition.hpp lists the other members that an op may have, opkit/kernel.hpp says what a kernel does.
+// opkit/definition.hpp lists the other members that an op may have, opkit/kernel.hpp says what a kernel does. Placers
+// read `kernels`: an op with none on a GPU stays on a CPU under soft placement. Several dtypes are one set,
+// pn::dtypes::floating | pn::dtypes::integers, and the kernel asks the tensor for its dtype, or visit_plain calls it by
+// type. A server that is sent a node of an op that it does not know fails that step with not_found: call
+// register_op<running_sum>() at the beginning of its main().
+//
+//   void running_sum::infer(pn::shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
+//   void running_sum::cpu(pn::kernel_context& c) {
+//     const pn::any_tensor x = c.input(0), y = c.allocate(0, x.dtype(), x.shape());
+//     pn::visit_plain(x.dtype(), [&]<class T>() {
+//       c.launch([x, y] { std::partial_sum(x.data<T>(), x.data<T>() + x.count(), y.data<T>()); });
+//     });
+//   }
 template <class Op>
 void register_op() {
   dsl::check_own_op<Op>();
@@ -115,7 +139,12 @@ auto call_own(source_location where, attributes attrs, A&&... operands) {
 
 // Makes a node of a user's op: call<running_sum>(x). The element type of its first output is that of the first operand,
 // unless it is given: call<histogram, int>({{"bins", std::int64_t{10}}}, x). Attributes come first. Throws
-// invalid_argument where the shape function refuses the operands, or yields another dtype.
+// invalid_argument where the shape function refuses the operands, or yields another dtype. The number of operands and
+// their dtypes are checked by the op's own declarations. The node is named after the op. The values of attributes are
+// exactly of the types that the op reads: std::int64_t, not int.
+//
+//   auto y = pn::call<running_sum>(x);
+//   auto [gx] = pn::gradients(pn::reduce_sum(y), x);      // by running_sum::gradient, or unimplemented without one
 template <class Op, element T, dsl::graph_operand A, dsl::graph_operand... B>
 auto call(attributes attrs, A&& first, B&&... others) {
   return dsl::call_own<Op, T>({}, std::move(attrs), std::forward<A>(first), std::forward<B>(others)...);
@@ -160,7 +189,7 @@ PINION_CALL((dsl::graph_operand A, dsl::graph_operand B, dsl::graph_operand C), 
 #undef PINION_UNWRAP
 
 // Another output of the node that made an expression. Throws invalid_argument unless the node has an output of that
-// index and dtype.
+// index and dtype. Outputs are numbered from 0, in the order in which `infer` declared them.
 template <element T>
 expr<T> output_of(const any_expr& made, int index) {
   const node& n = made.node();

@@ -12,7 +12,7 @@
 
 namespace pinion { inline namespace v0 { namespace dsl {
 
-// An output together with its graph.
+// An output together with its graph. A value; refers to the graph.
 struct endpoint {
   graph* of = nullptr;
   output what = {};
@@ -21,7 +21,9 @@ struct endpoint {
 // While this object lives, the thread builds its nodes in a body. The guards that were open stay in force, and names
 // get a prefix. A value of the graph around the body becomes an argument of it on first use; a variable gets a second
 // node with the same state. Bodies nest. Stays on the thread that made it, and is destroyed in reverse order of
-// construction.
+// construction. Users meet it through cond and while_loop. An op with bodies of its own uses it as these do, in
+// op/control/spelling.hpp: begin a trace, add arguments, call the user's function, take its results, and read
+// drawn_in() for the values to pass.
 class body_trace {
  public:
   // Begins a body. Names of its nodes begin with `prefix` and '/'.
@@ -29,7 +31,7 @@ class body_trace {
   body_trace(const body_trace&) = delete;
   ~body_trace();
 
-  // The body that is being built.
+  // The body that is being built. It lives as long as the trace, and as long as somebody has share()d it.
   body& made() { return *made_; }
   std::shared_ptr<body> share() const { return made_; }
   // A value that the body uses from outside: its output in the graph around the body, and that in the body.
@@ -39,11 +41,13 @@ class body_trace {
   // The values used from outside so far, in the order of their first use.
   const std::vector<drawn>& drawn_in() const { return drawn_; }
 
-  // The innermost trace, if its body is the thread's default graph; null otherwise.
+  // The innermost trace, if its body is the thread's default graph; null otherwise. A thread that has stepped out of
+  // the body, by outside() or graph::as_default(), is in none.
   static body_trace* current();
   // Tells whether `owner` is one of the graphs around the body.
   bool lies_in(const graph& owner) const;
-  // Tells whether control dependencies are open where the body's node will stand, or around that.
+  // Tells whether control dependencies are open where the body's node will stand, or around that. A read of a variable
+  // is then made around the body, where it can wait.
   bool waits_outside() const { return saved_.control || (previous_ && previous_->waits_outside()); }
   // Calls `build_there` with the graph around the body as the default graph.
   template <class F>
@@ -61,7 +65,8 @@ class body_trace {
     const step_out here(*this);
     return build_there();
   }
-  // The output in the body that stands for an output of a graph around it. Records it on first use.
+  // The output in the body that stands for an output of a graph around it. Records it on first use. Throws
+  // unimplemented for a state that is made of inputs, which cannot be named again. Requires: lies_in(owner).
   output draw(graph& owner, output o);
 
  private:
@@ -75,7 +80,8 @@ class body_trace {
   std::vector<drawn> drawn_;
 };
 
-// The innermost body, if `owner` lies around it; otherwise `owner` itself.
+// The innermost body, if `owner` lies around it; otherwise `owner` itself. Functions that make nodes from operands
+// build there, so that an operand from around a body yields a node in the body.
 graph* graph_in_use(graph& owner);
 // The output, and its graph, that stands for `o` in the graph in use.
 endpoint drawn_in(graph& owner, output o);

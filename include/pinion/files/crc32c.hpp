@@ -44,6 +44,8 @@ std::uint32_t crc32c_update(std::uint32_t state, const unsigned char* p, std::si
 }  // namespace detail
 
 // The CRC-32C of some bytes. With `so_far`, the checksum of earlier bytes, it is that of those and these together.
+//
+//   crc32c("123456789")                          // 0xe3069283, the check value of the standard
 inline std::uint32_t crc32c(const void* from, std::size_t bytes, std::uint32_t so_far = 0) {
   return ~detail::crc32c_update(~so_far, static_cast<const unsigned char*>(from), bytes);
 }

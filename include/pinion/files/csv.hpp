@@ -28,7 +28,7 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
-// The options of reading a CSV file.
+// The options of reading a CSV file. A tab separates the columns of .tsv files: {.separator = '\t'}.
 struct csv_options {
   // true: the first row names the columns and is not data.
   bool header = false;
@@ -49,6 +49,8 @@ struct csv_options {
 //
 //   pn::files::csv_reader rows("people.csv", {.header = true, .columns = {"name", "height"}});
 //   while (rows.next()) std::cout << rows.row()[0] << pn::files::field_as<float>(rows, 1);
+//
+// Quotes stand around a whole field, or not at all; a carriage return without a line feed is data_loss.
 class csv_reader {
  public:
   // Opens the file and reads the header, if it has one.
@@ -58,7 +60,8 @@ class csv_reader {
   bool next();
   // The wanted fields of the row that next() has read.
   const std::vector<std::string>& row() const { return row_; }
-  // The line on which that row began, counted from 1.
+  // The line on which that row began, counted from 1. A quoted field may span lines, so rows and lines need not be
+  // counted alike.
   std::uint64_t line() const { return row_line_; }
   // The names of the wanted columns; empty without a header.
   const std::vector<std::string>& names() const { return names_; }
@@ -114,6 +117,8 @@ any_tensor read_csv_matrix(const file_path& path, csv_options options, dtype typ
 //
 //   parse_field<int>(" 12 ")                    // 12
 //   parse_field<int>("12.5")                    // nothing
+//
+// Hexadecimal numbers and thousands separators are none. A float field may be "nan" or "inf".
 template <element T>
 std::optional<T> parse_field(std::string_view field) {
   T value{};
@@ -121,7 +126,8 @@ std::optional<T> parse_field(std::string_view field) {
   return value;
 }
 
-// The value of a column's field in the current row. Throws data_loss with line and column if it is no T.
+// The value of a column's field in the current row. Throws data_loss with line and column if it is no T. Requires:
+// next() has returned true, and the column is one of row().
 template <element T>
 T field_as(const csv_reader& from, std::size_t column) {
   T value{};
@@ -134,6 +140,7 @@ T field_as(const csv_reader& from, std::size_t column) {
 //
 //   auto [price, rooms] = pn::files::read_csv<float, int>("homes.csv",
 //                                                         {.header = true, .columns = {"price", "rooms"}});
+// Columns are kept in memory only, as they grow; for files larger than memory take csv_reader, or data::csv.
 template <element... Ts>
 std::tuple<tensor<Ts>...> read_csv(const file_path& path, csv_options options = {}) {
   static_assert(sizeof...(Ts) > 0, "read_csv<float, int, ...> takes the type of each column");

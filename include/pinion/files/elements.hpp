@@ -14,6 +14,8 @@
 namespace pinion { inline namespace v0 { namespace files {
 
 // The form in which a file stores an element. A value.
+//
+//   {.what = stored_element::kind::floating, .bytes = 4, .big_endian = true}      // a float of an IDX file
 struct stored_element {
   enum class kind : std::uint8_t { boolean, signed_integer, unsigned_integer, floating };
   kind what = kind::unsigned_integer;
@@ -61,8 +63,9 @@ void load_elements(const std::byte* from, bool big_endian, T* to, std::int64_t c
 }  // namespace detail
 
 // Makes a tensor of shape `extent` from stored elements. Integers that pinion has no dtype for are widened: int8, int16
-// and uint16 to int32, uint32 to int64. Throws unimplemented if no dtype holds the elements, and data_loss if a
-// boolean is neither 0 nor 1; `what` begins the sentence. Requires: `from` holds as many elements as the shape.
+// and uint16 to int32, uint32 to int64. Throws unimplemented if no dtype holds the elements, and data_loss if a boolean
+// is neither 0 nor 1; `what` begins the sentence. Requires: `from` holds as many elements as the shape. Elements in the
+// machine's byte order are copied in one go.
 any_tensor decode_elements(const stored_element& e, const shape& extent, const std::byte* from,
                            const std::string& what);
 

@@ -11,6 +11,9 @@
 namespace pinion { inline namespace v0 { namespace files {
 
 // The code for an errno: not_found if the file does not exist, resource_exhausted if the disk is full, and so on.
+//
+//   ENOENT not_found          EACCES permission_denied     ENOSPC, EMFILE resource_exhausted
+//   EISDIR invalid_argument   EEXIST already_exists        EIO data_loss, all others unknown
 constexpr errc code_of_errno(int number) {
   switch (number) {
     case ENOENT:
@@ -34,7 +37,8 @@ constexpr errc code_of_errno(int number) {
   }
 }
 
-// An error with a sentence such as "cannot open /a/b: No such file or directory".
+// An error with a sentence such as "cannot open /a/b: No such file or directory". `number` is errno, read at once after
+// the call that failed.
 inline error io_failure(const std::string& doing, const file_path& path, int number) {
   return error(code_of_errno(number),
                "cannot " + doing + " " + path.text() + ": " + std::generic_category().message(number));

@@ -8,7 +8,7 @@
 namespace pinion { inline namespace v0 { namespace files {
 
 // Makes a folder and those above it. Does nothing if it exists already, or for "", the current folder. Throws the error
-// that io_failure() makes.
+// that io_failure() makes. The mode of new folders is that of the process (umask).
 void make_folder(const std::filesystem::path& folder);
 
 // Removes a file; does nothing if it does not exist. Throws the error that io_failure() makes.

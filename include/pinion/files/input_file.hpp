@@ -17,6 +17,7 @@ namespace pinion { inline namespace v0 { namespace files {
 class input_file {
  public:
   explicit input_file(const file_path& path);
+  // The source is then closed.
   input_file(input_file&& o) noexcept
       : path_(std::move(o.path_)), descriptor_(std::exchange(o.descriptor_, -1)), size_(o.size_) {}
   input_file& operator=(input_file o) noexcept;
@@ -29,7 +30,7 @@ class input_file {
   // Reads exactly `bytes` bytes from `offset` on. Throws data_loss if the file has fewer. Requires: `to` has room
   // for them.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
-  // Reads up to `bytes` bytes from `offset` on, and returns how many there were.
+  // Reads up to `bytes` bytes from `offset` on, and returns how many there were. It returns 0 at the end of the file.
   std::size_t read_some(std::uint64_t offset, void* to, std::size_t bytes) const;
 
  private:

@@ -69,12 +69,17 @@ constexpr std::string_view descr_of(dtype type) {
 // Reads the array of a file of version 1 to 3, in either byte order and either order of axes. Integers that pinion has
 // no dtype for are widened (see decode_elements). Bytes behind the array are ignored, as NumPy ignores them. Errors:
 // not_found, there is no such file; data_loss, it is damaged, cut short or no .npy file; unimplemented, it holds
-// records, texts, objects or complex numbers, or has more than 8 dimensions.
+// records, texts, objects or complex numbers, or has more than 8 dimensions. float16 becomes half, which is a dtype of
+// files: no op computes with it.
+//
+//   np.save("w.npy", w)                                                    # Python
+//   pn::tensor<float> w{pn::files::read_npy("w.npy")};                     // throws where w is no float32
 any_tensor read_npy(const file_path& path);
 
 // Writes a file of version 1.0, as np.save does. The file is there whole or not at all (see output_file). Throws
 // invalid_argument for a tensor that is not on the host, and for text and bfloat16, which NumPy does not have;
-// otherwise errors are those of output_file.
+// otherwise errors are those of output_file. Tensors that sessions return are on the host, so any result can be
+// written.
 void write_npy(const file_path& path, const any_tensor& t);
 
 }}}  // namespace pinion::v0::files

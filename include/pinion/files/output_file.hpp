@@ -18,8 +18,13 @@ namespace pinion { inline namespace v0 { namespace files {
 // Errors are those of io_failure() and name the file: a full disk or quota is resource_exhausted, a folder that does
 // not exist not_found, one without rights permission_denied. A name that something else than a regular file has is
 // invalid_argument.
+//
+//   pn::files::output_file out("notes.txt");
+//   out.write(text.data(), text.size());
+//   out.commit();                                  // from here on "notes.txt" is the new file
 class output_file {
  public:
+  // The temporary file is made at once, so a folder without rights is noticed before anything is computed.
   explicit output_file(const file_path& path);
   output_file(const output_file&) = delete;
   output_file& operator=(const output_file&) = delete;
@@ -27,12 +32,13 @@ class output_file {
 
   const std::string& path() const { return path_; }
 
-  // Writes bytes at an offset.
+  // Writes bytes at an offset. Gaps that are left read as zeros.
   void write_at(std::uint64_t offset, const void* from, std::size_t bytes);
   // Writes bytes behind those that write() has written before.
   void write(const void* from, std::size_t bytes);
 
-  // Makes the file appear. Requires: nothing is written afterwards.
+  // Makes the file appear. Requires: nothing is written afterwards. It calls fsync, then rename, then fsync of the
+  // folder, so that after a power cut either file is there in whole.
   void commit();
 
  private:

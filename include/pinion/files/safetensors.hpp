@@ -31,7 +31,8 @@ std::vector<std::map<std::string, any_tensor>> cut(const std::map<std::string, a
 
 }  // namespace detail
 
-// Writes all tensors to one file. Errors are those of safetensors_writer.
+// Writes all tensors to one file. Errors are those of safetensors_writer. An earlier file of that name is replaced when
+// the new one is complete. Names may be any UTF-8 text.
 void write_safetensors(const file_path& path, const std::map<std::string, any_tensor>& tensors,
                        safetensors_options options = {});
 
@@ -43,7 +44,8 @@ inline std::map<std::string, any_tensor> read_safetensors(const file_path& path)
 // Writes tensors to shards of at most `most` bytes of elements, "STEM-00001-of-00003.safetensors" and so on, and last
 // their index, "STEM.safetensors.index.json". Returns the path of the index. If one shard is enough, it writes
 // "STEM.safetensors" without an index, and returns its path. A tensor larger than `most` has a shard of its own. Errors
-// are those of safetensors_writer and write_shard_index.
+// are those of safetensors_writer and write_shard_index. Shards that an earlier call left, with other numbers, are not
+// removed.
 std::filesystem::path write_sharded_safetensors(const std::filesystem::path& folder, const std::string& stem,
                                                 const std::map<std::string, any_tensor>& tensors,
                                                 std::uint64_t most = 5'000'000'000,
@@ -66,7 +68,8 @@ class sharded_safetensors_reader {
   const stored_tensor* find(const std::string& name) const;
   // The names of all tensors; they live as long as the reader.
   std::vector<std::string_view> names() const;
-  // Reads a tensor. Throws not_found if the index does not name it, with the nearest name that it has.
+  // Reads a tensor. Throws not_found if the index does not name it, with the nearest name that it has. The tensor is in
+  // host memory; its checksum is compared where the file has one.
   any_tensor read(const std::string& name) const;
 
  private:

@@ -54,7 +54,7 @@ safetensors_header parse_safetensors_header(std::string_view json, std::uint64_t
 // name or note that is not UTF-8, and unimplemented in a build without nlohmann-json.
 std::string to_json(const safetensors_header& header);
 
-// The checksum that header.checksum should have.
+// The checksum that header.checksum should have. It does not depend on the order of the tensors in the JSON text.
 std::uint32_t checksum_of(const safetensors_header& header);
 
 // The longest header that readers of the format accept, in bytes.

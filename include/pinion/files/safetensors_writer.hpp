@@ -50,7 +50,7 @@ class safetensors_writer {
   // Writes a tensor. Its dtype and shape are those announced.
   void write(const std::string& name, const any_tensor& value) { write(name, std::span(&value, 1), value.shape()); }
   // Writes a tensor that is kept in pieces: each piece is some rows of it, and they follow one another along the first
-  // axis.
+  // axis. The parts of a partitioned variable become one tensor by it, without being put together in memory.
   void write_pieces(const std::string& name, std::span<const any_tensor> pieces);
   // Makes the file appear. Requires: nothing is written afterwards.
   void commit();

@@ -26,7 +26,8 @@ std::string shard_name(const std::string& stem, std::size_t shard, std::size_t s
 std::string shard_index_name(const std::string& stem);
 
 // Reads an index. Errors: not_found, there is no such file; data_loss, it is not JSON of that form, names a tensor
-// twice, or names a file outside of its folder; unimplemented, pinion was built without nlohmann-json.
+// twice, or names a file outside of its folder; unimplemented, pinion was built without nlohmann-json. The shards are
+// not opened here.
 shard_index read_shard_index(const file_path& path);
 
 // Writes an index, whole or not at all. Throws invalid_argument for a file outside of its folder and for a name that is

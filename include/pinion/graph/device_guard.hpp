@@ -1,4 +1,13 @@
 // The scoped device guard: `device on{"/job:ps/task:0"};` has the effect of TensorFlow's `with tf.device`.
+//
+//
+//   pn::device on{"/job:ps/task:0"};          a string, full or partial; read when the guard is made
+//   pn::device on{pn::at<"/gpu:0">};          a tag: read by the compiler
+//   pn::device on{spec};                      a device_spec
+//   pn::device on{policy};                    a function of each node
+//   pn::device on{nullptr};                   hides the guards outside
+//
+// A guard without a name would be gone at once, and compilers warn of it: "give it a name".
 #pragma once
 
 #include <cstddef>
@@ -21,6 +30,13 @@ namespace pinion { inline namespace v0 {
 //     std::string operator()(const pn::node_view& op) { return op.bytes() > (1 << 20) ? "/gpu:0" : "/cpu:0"; }
 //   };
 //   pn::device on{big_on_gpu{}};
+//
+// A lambda is a policy, too, and an answer of "" leaves the node to guards outside and to the placer:
+//
+//   pn::device on{[](const pn::node_view& op) { return op.is<pn::op::variable>() ? "/job:ps" : ""; }};
+//
+// An answer that is no device string throws invalid_argument; the error names the policy's line. To add to the gathered
+// request and not replace it, return merge(mine, op.device()).
 template <class P>
 concept placement_policy = requires(P& policy, const node_view& op) {
   requires std::is_convertible_v<decltype(policy(op)), device_spec> ||
@@ -43,6 +59,16 @@ device_spec parse_answer(const Text& text) {
 // inner guard replaces that of an outer one. Made and destroyed in one thread, in stack order. A bad device string
 // throws invalid_argument here. An exception of a policy reaches the call that makes the node, or the first one that
 // reads it.
+//
+// Strings are full or partial names, as parse_device reads them; fields that no guard sets are left to the placer. A
+// guard asks for a device and does not check that there is one: the session that runs the node does, with
+// invalid_argument.
+//
+//   {
+//     const pn::device ps{"/job:ps"};
+//     const pn::device cpu{"/cpu:0"};
+//     auto w = pn::variable(pn::zeros<float>({10}), {.name = "w"});      // /job:ps/device:CPU:0
+//   }
 class [[nodiscard]] device {
  public:
   PINION_GUARD explicit device(std::string_view text, source_location where = source_location::current())
@@ -52,6 +78,7 @@ class [[nodiscard]] device {
   // A guard for a device spec.
   PINION_GUARD explicit device(const device_spec& spec, source_location where = source_location::current());
   // Makes nodes ignore all guards outside this one.
+  // Inner guards still apply. The placer then chooses, unless they say more.
   PINION_GUARD explicit device(std::nullptr_t, source_location where = source_location::current());
   // Refers to a policy given as an lvalue, which must outlive it; owns a temporary one.
   template <class P>

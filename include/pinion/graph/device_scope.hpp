@@ -13,6 +13,9 @@
 namespace pinion { inline namespace v0 {
 
 // A guard or policy, with the effect it had. A plan reports one that never took part in a request.
+//
+// Counts are of nodes: `asked` are those that the guard was asked about, `matched` those in whose request it has a
+// part.
 struct guard_use {
   std::string_view name;  // "replica_device_setter"; "" for a plain guard, or a policy without a name
   source_location where;
@@ -22,6 +25,8 @@ struct guard_use {
 
 // An entry of the device stack, and a link of a list that never changes. A node keeps its guards by one pointer, and
 // two nodes were made under the same guards if their pointers are equal.
+//
+// Users meet it as pn::device. Entries are shared by all nodes that were made under them.
 struct device_scope {
   enum kind_t { spec, policy, null } kind = spec;
   device_spec own{};
@@ -35,6 +40,8 @@ struct device_scope {
 // Computes a node's request from its guards, innermost first. The answer of a policy replaces the request gathered by
 // the guards inside it; a null guard ends the walk. Records the guards that took part, and if there are several, the
 // fields that each of them set.
+//
+// It is called once for a node, when the graph settles it, in the thread that builds.
 void resolve_request(node& n);
 
 }}  // namespace pinion::v0

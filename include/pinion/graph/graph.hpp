@@ -32,6 +32,18 @@ inline constexpr char attachment_key = 0;  // its address is the key of a type
 
 // Owned by the user; every expression and session made on it refers to it, and it must outlive their use. Neither
 // copied nor moved. One thread builds at a time; any number of threads may run a graph that nobody is building.
+//
+// Most programs need no graph of their own: each thread has a default graph, in which constants, variables and
+// placeholders are made, and ops are made in the graph of their operands. A graph of one's own keeps several models, or
+// tests, apart:
+//
+//   pn::graph g;
+//   const auto use = g.as_default();                       // until the end of the block
+//   auto x = pn::placeholder<float>({3}, "x");
+//   pn::session sess{{.graph = &g}};
+//
+// Memory grows with nodes that are made and is freed with the graph. A handle that is used afterwards throws
+// failed_precondition; session and expressions notice it.
 class graph {
  public:
   // The address of a graph, shared with its handles; null once the graph is destroyed.
@@ -46,25 +58,30 @@ class graph {
   const std::shared_ptr<life>& lives() const { return life_; }
 
   // Makes this the default graph of the thread, with no scopes open, until the returned guard is destroyed.
+  // Guards of one thread nest. The guard stack begins empty inside, so device guards outside do not reach in.
   PINION_GUARD default_scope as_default();
 
   // Access to nodes by id and by name. Ids are dense except for those of absorbed nodes, for which contains() is false.
+  // It is one more than the greatest id, so ids of absorbed nodes count.
   node_id size() const;
   bool contains(node_id id) const;
   // A node. Settles the graph first. Requires: the id is below size().
   const node& operator[](node_id id) const;
   // A node by its name, or its id; nullopt and no_node where there is none. Settles the graph first.
+  // The view is valid until a node is added. Names are full, with their scopes: "layer_1/kernel".
   std::optional<node_view> find(std::string_view name) const;
   node_id id_of(std::string_view name) const;
   // The type of an output, settled or not.
   const output_type& type_of(output o) const;
 
   // Collections: ids under a well-known name ("variables", "trainable_variables", "losses", ...), in order.
+  // A name that nothing was added to has no nodes.
   const std::vector<node_id>& collection(const std::string& name) const;
   // Adds a node to a collection, which is made on first use.
   void add_to_collection(const std::string& name, node_id id);
 
   // An object of type T that a layer above keeps with the graph: made on first use, and destroyed with the graph.
+  // T is default-constructible. Thread-compatible, as the graph is.
   template <class T>
   T& attached() {
     std::shared_ptr<void>& held = attachment(&detail::attachment_key<T>);
@@ -116,6 +133,7 @@ class graph {
   void settle_before_closing() noexcept;
 
   // The first unused name among "mul", "mul_1", "mul_2", ... Names that differ in case only count as equal.
+  // It is taken by this call: a second call with the same base yields another name.
   std::string unique_name(const std::string& base);
 
  private:

@@ -19,6 +19,8 @@ using node_id = std::int32_t;
 inline constexpr node_id no_node = -1;
 
 // One output of a node, at which an edge starts. A value.
+//
+// Output 0 is what an expression of the node stands for, unless the op has several.
 struct output {
   node_id node = no_node;
   int index = 0;
@@ -27,6 +29,8 @@ struct output {
 
 // The type of an output, as far as it is known before the graph runs. A reference names the state of a variable, a
 // resource names a state of another kind; neither is a value that moves between devices.
+//
+// Where reference or resource is set, `dtype` and `shape` describe the state.
 struct output_type {
   pinion::dtype dtype = pinion::dtype::invalid;
   pinion::shape shape = pinion::shape::any();
@@ -40,6 +44,8 @@ struct output_type {
 struct device_scope;
 
 // A node, owned by its graph, which alone changes it.
+//
+// Read it through graph::operator[], which settles it. The reference is valid until a node is added.
 struct node {
   std::string name;
   std::string op;
@@ -68,6 +74,8 @@ struct node {
 std::string output_name(const node& n, int index);
 
 // The view of a node that a placement policy is given. Valid during that call.
+//
+// A policy keeps no pointer to it: name() and op() refer to the node.
 class node_view {
  public:
   node_view(const node& n, const device_spec& gathered) : node_(&n), device_(gathered) {}
@@ -81,6 +89,7 @@ class node_view {
   std::int64_t bytes() const { return node_->outputs.empty() ? 0 : node_->outputs[0].bytes(); }
   // The device that the guards inside the policy ask for.
   const device_spec& device() const { return device_; }
+  // True for a node of that op: op.is<pn::op::matmul>(), or a user's own op type.
   template <class Op>
   bool is() const {
     return node_->op == Op::name;

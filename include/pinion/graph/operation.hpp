@@ -9,6 +9,11 @@ namespace pinion { inline namespace v0 {
 
 // A value, as small as a pointer and an id; refers to a graph that must outlive it. Made empty, it refers to no node
 // until one is assigned.
+//
+// Expressions, variables and queues convert to it. session::run runs it and returns nothing for it:
+//
+//   pn::operation train = optimizer.minimize(loss);
+//   sess.run({{X, x}}, train);
 class operation {
  public:
   operation() = default;

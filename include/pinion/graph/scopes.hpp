@@ -18,6 +18,14 @@ namespace pinion { inline namespace v0 {
 
 // Nodes made while it lives are named "scope/...". Opening a name a second time yields a new scope, "scope_1"; a name
 // that ends in '/' enters that very scope again, and "" returns to the root. Throws invalid_argument for a bad name.
+//
+// Names tell parts of a model apart in plans, errors and checkpoints. TensorFlow: tf.name_scope; here it names
+// variables as well, so variable_scope is the same class. Nothing is shared by opening a scope twice.
+//
+//   for (int i = 0; i < 3; ++i) {
+//     const pn::name_scope layer{"layer"};                 // layer/..., layer_1/..., layer_2/...
+//     h = pn::nn::dense(h, 160, pn::relu);                 // layer/dense/kernel, layer_1/dense/kernel, ...
+//   }
 class [[nodiscard]] name_scope {
  public:
   PINION_GUARD explicit name_scope(std::string_view name);
@@ -36,6 +44,13 @@ using variable_scope = name_scope;
 
 // Nodes made while it lives run after the given operations. Scopes add up; `control_dependencies after{nullptr}` drops
 // the outer ones. A node whose input was made inside the scope gets no control input of its own: its input has one.
+//
+// Throws invalid_argument for an operation that was never assigned, or belongs to another graph than the default one.
+// Only nodes made inside wait: an expression that was made before does not, nor does its value change.
+//
+//   auto count = pn::assign_add(n, 1);
+//   const pn::control_dependencies after{count};
+//   auto now = n.read();                                   // sees the new value
 class [[nodiscard]] control_dependencies {
  public:
   PINION_GUARD control_dependencies(std::initializer_list<operation> before) { open(before, false); }
@@ -60,6 +75,9 @@ bool comes_from_outside(const node& n);
 std::vector<node_id> current_control_inputs(const std::vector<output>& inputs);
 
 // States made while it lives, such as variables, are kept under this container, which pn::session::reset clears.
+//
+// Two states of one name in different containers are two states. TensorFlow: tf.container. It is not checked here; any
+// text names a container, and "" is the default one.
 class [[nodiscard]] container {
  public:
   PINION_GUARD explicit container(std::string_view name);
@@ -73,6 +91,9 @@ class [[nodiscard]] container {
 // Nodes made while it lives stand on the device of the given node. Guards outside it are hidden. Guards inside it apply
 // only where the given node asks for no device, as in TensorFlow. Reads of a variable that control_dependencies make
 // anew stand with the variable.
+//
+// Throws invalid_argument for an operation that was never assigned, or belongs to another graph than the default one.
+// It is kept as a constraint of the placer, which a plan shows as the reason "with NAME".
 class [[nodiscard]] colocate_with {
  public:
   PINION_GUARD explicit colocate_with(const operation& near);

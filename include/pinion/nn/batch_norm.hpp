@@ -1,4 +1,8 @@
 // Batch normalisation, and a dropout layer that is active in training only.
+//
+//   mean, variance = those of the batch in training, the moving averages in prediction
+//   y              = (x - mean) / sqrt(variance + epsilon) gamma + beta
+//   moving         = momentum moving + (1 - momentum) that of the batch         (an update op)
 #pragma once
 
 #include <string_view>
@@ -15,7 +19,8 @@
 
 namespace pinion { inline namespace v0 { namespace nn {
 
-// Options of batch_norm.
+// Options of batch_norm. The defaults are those of tf.layers.batch_normalization. A momentum of .99 forgets the first
+// averages in some 500 steps; a small data set wants .9.
 struct batch_norm_options {
   training_flag training = false;
   double momentum = .99;             // of the moving averages
@@ -33,7 +38,12 @@ struct batch_norm_options {
 //   pn::control_dependencies after{pn::nn::update_ops()};
 //   auto train = optimizer.minimize(loss);
 //
-// Throws invalid_argument unless the operand has at least two axes and a known number of channels. float, double.
+// Throws invalid_argument unless the operand has at least two axes and a known number of channels. float, double. Where
+// the flag is an expression, a step that predicts leaves the averages as they are, although it runs the updates. A flag
+// that is fixed to false makes no updates at all. The moving averages begin as 0 and 1 and are saved with the other
+// variables. A batch of one row normalises to beta in training.
+//
+//   auto h = pn::relu(pn::nn::batch_norm(pn::nn::dense(x, 160), {.training = training, .name = "norm"}));
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
                                   source_location where = source_location::current()) {
@@ -82,10 +92,12 @@ expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
   return (x - mean) * factor + beta;
 }
 
-// An operation that runs the operations that the default graph's collection "update_ops" holds so far.
+// An operation that runs the operations that the default graph's collection "update_ops" holds so far. Call it after
+// the last layer; updates that are added later are not among them. TensorFlow: tf.GraphKeys.UPDATE_OPS.
 operation update_ops(std::string_view name = "update_ops", source_location where = source_location::current());
 
-// Options of nn::dropout.
+// Options of nn::dropout. `rate` is the part of the elements that is dropped, in [0, 1). The seed 0 draws others in
+// each session.
 struct dropout_layer_options {
   double rate = .5;
   training_flag training = false;
@@ -93,7 +105,8 @@ struct dropout_layer_options {
   std::string_view name = "dropout";
 };
 
-// Applies pn::dropout in training, and yields x in prediction.
+// Applies pn::dropout in training, and yields x in prediction. The default flag is false, which changes nothing: pass
+// the flag of the step. Throws invalid_argument for a rate outside [0, 1) where the layer can train.
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dropout(A&& operand, const dropout_layer_options& o = {},
                                source_location where = source_location::current()) {

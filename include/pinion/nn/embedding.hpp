@@ -1,6 +1,9 @@
 // Embeddings: a table of rows that is looked up by row number.
 //
 //   auto words = pn::nn::embedding(ids, 10000, 64, {.name = "words"});   // ids [n, k] -> [n, k, 64]
+//
+// A lookup costs as much as the rows that it takes, whatever the size of the table, and so does a training step by an
+// optimizer that updates only rows with a gradient (train::adam: with .lazy).
 #pragma once
 
 #include <optional>
@@ -17,7 +20,8 @@
 
 namespace pinion { inline namespace v0 { namespace nn {
 
-// Options of embedding.
+// Options of embedding. The seed is that of the default initialiser and has no effect beside one of one's own. A
+// partitioner cuts the table into parts along its rows, which guards and policies put on several tasks.
 struct embedding_options {
   std::int64_t seed = 0;
   std::optional<nn::initializer> initializer = {};  // default: uniform in [-.05, .05)
@@ -28,7 +32,11 @@ struct embedding_options {
 // Looks rows up: numbers in [0, rows), int32 or int64, of any shape [...] -> [..., width]. The table is the variable
 // NAME/table [rows, width], or a partitioned variable of that name where a partitioner is given. The gradient is
 // sparse, so a training step writes only the rows that it looked up. Throws invalid_argument unless rows and width are
-// positive.
+// positive. The dtype of the table is float unless T is given: embedding<double>(...). A number outside of the rows
+// fails the step with invalid_argument. No gradient flows to the numbers. TensorFlow: tf.nn.embedding_lookup of a
+// variable made here.
+//
+//   auto mean = pn::reduce_mean(pn::nn::embedding(ids, 10000, 64), {.axes = {1}});       // a bag of words, [n, 64]
 template <element T = float, dsl::graph_operand I>
 expr<T> embedding(I&& numbers, std::int64_t rows, std::int64_t width, const embedding_options& options = {},
                   source_location where = source_location::current()) {

@@ -1,4 +1,9 @@
 // Initialisers: the first values of a layer's weights, as a function of their shape.
+//
+//   he_normal, he_uniform               layers with relu                   variance 2 / inputs
+//   glorot_uniform, glorot_normal       layers with tanh, sigmoid, none    variance 2 / (inputs + outputs)
+//   zeros, ones, constant               biases, scales                     the value
+//   random_uniform                      embeddings                         within an interval
 #pragma once
 
 #include <cstdint>
@@ -14,14 +19,17 @@ namespace pinion { inline namespace v0 { namespace nn {
 struct fans {
   double in = 1, out = 1;
 };
+// A vector has its extent for both, a scalar 1. Requires: the shape is known.
 fans fans_of(const shape& extent);
 
-// The number that variance_scaling divides by: a unit's inputs, its outputs, or the mean of both.
+// The number that variance_scaling divides by: a unit's inputs, its outputs, or the mean of both. `in` keeps the
+// variance of values on the way forward, `out` that of gradients on the way back (Glorot and Bengio 2010).
 enum class fan { in, out, average };
-// The distribution of random initial values.
+// The distribution of random initial values. All three get the same variance: the deviation of a truncated normal is
+// corrected for the tails that are cut off, and the uniform one lies in +-sqrt(3 variance).
 enum class distribution { truncated_normal, normal, uniform };
 
-// Options of variance_scaling_initializer.
+// Options of variance_scaling_initializer. The variance is scale / fan, where a fan below 1 counts as 1.
 struct variance_scaling_options {
   double scale = 1;
   fan mode = fan::in;
@@ -30,7 +38,13 @@ struct variance_scaling_options {
 };
 
 // A rule that yields the first values of a variable. A value; layers take one as an option, and a variable is made from
-// one by variable(glorot_uniform_initializer().of<float>({784, 160}), {.name = "W"}).
+// one by variable(glorot_uniform_initializer().of<float>({784, 160}), {.name = "W"}). Copies draw the same values for
+// the same seed and shape. Seed 0 draws others in each session, so give seeds in a program whose results must repeat;
+// layers of one shape with one seed begin equal, so give each layer its own.
+//
+//   auto first = pn::nn::initializer({.scale = 2, .mode = pn::nn::fan::out, .seed = 7});
+//   auto h = pn::nn::dense(x, 160, pn::relu, {.kernel_initializer = first});
+//   auto w = pn::variable(first.of<float>({784, 160}), {.name = "W"});
 class initializer {
  public:
   // All elements equal `value`.
@@ -42,13 +56,15 @@ class initializer {
   explicit initializer(const variance_scaling_options& o);
 
   // The values for a shape, drawn when the variable's initialiser runs. Throws invalid_argument unless the shape is
-  // known.
+  // known. It makes an expression in the default graph, of float or double; other dtypes do not compile.
   template <element T>
   expr<T> of(const shape& extent, source_location where = source_location::current()) const {
     return elements_of<T>(extent, 0, extent, where);
   }
   // The rows [first, first + count) of the values for shape `whole`. With one seed, the parts of a table put together
   // are the values of the whole table. Requires: those rows exist.
+  //
+  //   auto part = first.rows_of<float>({1000, 64}, 500, 250);      // rows 500 to 749, [250, 64]
   template <element T>
   expr<T> rows_of(const shape& whole, std::int64_t first, std::int64_t count,
                   source_location where = source_location::current()) const {
@@ -82,7 +98,8 @@ class initializer {
 };
 
 // The initialisers by TensorFlow's names. Each is a value to pass to a layer: {.kernel_initializer =
-// he_normal_initializer()}.
+// he_normal_initializer()}. Constants have no seed. Zeros suit biases; as kernels of hidden layers they make all units
+// learn the same.
 inline initializer zeros_initializer() {
   return initializer::all(0);
 }
@@ -92,7 +109,7 @@ inline initializer ones_initializer() {
 inline initializer constant_initializer(double value) {
   return initializer::all(value);
 }
-// Uniform in [low, high). Seed 0 stands for another one in each session.
+// Uniform in [low, high). Seed 0 stands for another one in each session. Throws invalid_argument where low > high.
 inline initializer random_uniform_initializer(double low = -.05, double high = .05, std::int64_t seed = 0) {
   return initializer::between(low, high, seed);
 }
@@ -100,14 +117,16 @@ inline initializer random_uniform_initializer(double low = -.05, double high = .
 inline initializer variance_scaling_initializer(const variance_scaling_options& o = {}) {
   return initializer(o);
 }
-// Variance 2 / (in + out) (Glorot and Bengio 2010); the uniform variant lies in +-sqrt(6 / (in + out)).
+// Variance 2 / (in + out) (Glorot and Bengio 2010); the uniform variant lies in +-sqrt(6 / (in + out)). It is the
+// default of dense and conv2d, as in TensorFlow, and suits tanh and sigmoid.
 inline initializer glorot_uniform_initializer(std::int64_t seed = 0) {
   return initializer({.mode = fan::average, .distribution = distribution::uniform, .seed = seed});
 }
 inline initializer glorot_normal_initializer(std::int64_t seed = 0) {
   return initializer({.mode = fan::average, .seed = seed});
 }
-// Variance 2 / in (He et al. 2015).
+// Variance 2 / in (He et al. 2015). It suits relu, which halves the variance. The uniform variant lies in +-sqrt(6 /
+// in).
 inline initializer he_normal_initializer(std::int64_t seed = 0) {
   return initializer({.scale = 2, .seed = seed});
 }

@@ -2,6 +2,18 @@
 //
 //   auto h = pn::nn::dense(x, 160, pn::relu, {.name = "hidden"});   // hidden/kernel, hidden/bias
 //   auto logits = pn::nn::dense(h, 10, {.name = "logits"});
+//
+// A layer is a function, and nothing is kept of it but nodes and variables in the default graph: the variables are
+// found under the layer's name, initialised with all others, trained by optimizers and written by savers. A layer of
+// one's own is a function like these:
+//
+//   pn::expr<float> scaled(const pn::expr<float>& x, std::string_view name) {
+//     const pn::name_scope scope{name};
+//     const auto scale = pn::variable(pn::ones<float>({x.shape()[1]}), {.name = "scale"});     // NAME/scale
+//     return x * scale;
+//   }
+//
+// The shape of the last axis must be known where variables are made from it; the number of rows may be pn::unknown.
 #pragma once
 
 #include <array>
@@ -20,7 +32,8 @@
 
 namespace pinion { inline namespace v0 { namespace nn {
 
-// Options of dense.
+// Options of dense. Both initialisers are values of nn/initializers.hpp. The name becomes a name scope, which gets a
+// number where it is taken: a second dense layer has dense_1/kernel. Without a bias, no variable for it is made.
 struct dense_options {
   bool use_bias = true;
   std::int64_t seed = 0;                               // of the kernel; 0: another one in each session
@@ -31,7 +44,8 @@ struct dense_options {
 
 namespace detail {
 
-// activation(y + bias), where the new variable "bias" has `first` as its initial value.
+// activation(y + bias), where the new variable "bias" has `first` as its initial value. It is made in the name scope of
+// the layer.
 template <class Y, class B, class Activation>
 auto activated_with_bias(const Y& y, const B& first, Activation activation, source_location where) {
   const auto bias = variable(first, {.name = "bias"}, where);
@@ -50,7 +64,11 @@ expr<T> end_of_layer(const Y& y, std::int64_t units, Activation activation, cons
 // A dense layer: x [n, inputs] -> activation(x kernel + bias) [n, units]. It makes the variables NAME/kernel [inputs,
 // units] and NAME/bias [units]. The kernel begins uniform in +-sqrt(6 / (inputs + units)) (Glorot and Bengio 2010) and
 // the bias as 0, unless the options have other initialisers. Throws invalid_argument unless x is a matrix with a known
-// number of columns, and units are positive. float, double.
+// number of columns, and units are positive. float, double. Each call makes variables of its own, which are trainable
+// and global; run global_variables_initializer() after the last layer is made. To use one kernel twice, make the
+// variable and call matmul. Open guards and scopes hold for the variables and for the computation alike. `activation`
+// is one of nn/activations.hpp, a function of an expression, or nullptr. TensorFlow: tf.layers.dense, for matrices;
+// reshape other operands to [n, inputs] first.
 template <dsl::graph_operand A, class Activation>
 expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, Activation activation, const dense_options& options = {},
                              source_location where = source_location::current()) {
@@ -74,13 +92,15 @@ expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, dsl::function_by_name<ds
   return nn::dense(std::forward<A>(x), units, by_name<dsl::value_of<A>>(activation), options, where);
 }
 // A dense layer without an activation.
+//
+//   auto logits = pn::nn::dense(h, 10, {.use_bias = false, .name = "logits"});
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dense(A&& x, std::int64_t units, const dense_options& options = {},
                              source_location where = source_location::current()) {
   return dense(std::forward<A>(x), units, nullptr, options, where);
 }
 
-// Options of the layer conv2d.
+// Options of the layer conv2d. Strides, padding and dilations are those of pn::conv2d, {of height, of width}.
 struct conv2d_layer_options {
   std::array<std::int64_t, 2> strides = {1, 1};
   pinion::padding padding = pinion::padding::valid;
@@ -95,7 +115,11 @@ struct conv2d_layer_options {
 // A convolution layer: images [n, h, w, in] -> activation(conv2d(images, kernel) + bias) [n, h', w', filters]. It makes
 // the variables NAME/kernel [window, in, filters] and NAME/bias [filters], which begin as those of dense. Throws
 // invalid_argument unless the images have four axes and a known number of channels, and filters and window are
-// positive. float, double.
+// positive. float, double. The window is {height, width} of the filters. The kernel begins uniform in +-sqrt(6 / (a +
+// b)), where a and b are the window's elements times the channels in and the filters (Glorot and Bengio 2010).
+// TensorFlow: tf.layers.conv2d.
+//
+//   auto h = pn::nn::conv2d(images, 32, {5, 5}, pn::relu, {.padding = pn::padding::same, .name = "conv1"});
 template <dsl::graph_operand A, class Activation>
 expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array<std::int64_t, 2>& window,
                               Activation activation, const conv2d_layer_options& options = {},
@@ -126,7 +150,8 @@ expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array
                               source_location where = source_location::current()) {
   return nn::conv2d(std::forward<A>(images), filters, window, by_name<dsl::value_of<A>>(activation), options, where);
 }
-// A convolution layer without an activation.
+// A convolution layer without an activation. Compilers take it where the options follow the window: conv2d(images, 32,
+// {5, 5}, {.name = "conv1"}).
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> conv2d(A&& images, std::int64_t filters, const std::array<std::int64_t, 2>& window,
                               const conv2d_layer_options& options = {},

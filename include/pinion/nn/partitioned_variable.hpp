@@ -23,7 +23,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// Options of partitioned_variable.
+// Options of partitioned_variable. The default partitioner makes one part. `trainable` and `local` hold for all parts,
+// as in variable_options.
 struct partitioned_variable_options {
   std::string name = "PartitionedVariable";
   partitioner partition = fixed_size_partitioner{1};
@@ -42,7 +43,8 @@ struct variable_parts {
   std::vector<any_variable> each;
   node_id initializer = no_node, read = no_node;
 };
-// Makes the initial value of a part from its rows, the shape of these, and the part's name.
+// Makes the initial value of a part from its rows, the shape of these, and the part's name. The shape is that of the
+// part, and the name that of its node, without "/initial_value".
 using part_initializer = std::function<output(const row_range&, const shape&, const std::string&)>;
 // Makes the parts and the nodes that work on all of them, in the default graph.
 variable_parts make_parts(dtype type, const shape& extent, const partitioned_variable_options& o, source_location where,
@@ -64,14 +66,22 @@ std::string text_of(const variable_parts& all);
 //
 // A handle, and a value; refers to a graph that must outlive it. The state lives in the tasks that run the parts. The
 // constructors throw invalid_argument where the shape is not known or has no rows, and where the partitioner asks for
-// less than one part, or for more parts than there are rows.
+// less than one part, or for more parts than there are rows. Spread the parts by a guard around the constructor. A
+// policy is asked for each part in turn:
+//
+//   pn::device on{pn::replica_device_setter{{.ps_tasks = 3}}};
+//   pn::partitioned_variable<float> table({1000, 64}, pn::nn::glorot_uniform_initializer(7),
+//                                         {.name = "table", .partition = pn::fixed_size_partitioner{3}});
+//   auto rows = pn::gather(table, ids);                      // ids [n] -> [n, 64]
+//
+// Gradients are taken by its parts(), and optimizers find them in the collection of trainable variables.
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variable : public dsl::operators {
  public:
   using value_type = T;
 
   partitioned_variable() = default;
-  // The initial value is a host tensor.
+  // The initial value is a host tensor. The parts' constants are copies of its rows.
   explicit partitioned_variable(const tensor<T>& initial, const partitioned_variable_options& options = {},
                                 source_location where = source_location::current()) {
     take(initial.shape(), options, where, [&](const row_range& rows, const pinion::shape& extent, const auto& part) {
@@ -80,7 +90,9 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
       return dsl::make_constant(tensor<T>(extent, elements).untyped(), part + "/initial_value", where);
     });
   }
-  // The initial value is an expression, of which each part takes its rows.
+  // The initial value is an expression, of which each part takes its rows. The expression runs in each step that
+  // initialises a part, and its rows travel to the parts. A random one draws all parts from one tensor only where one
+  // step initialises them together.
   template <dsl::expression E>
   requires std::is_same_v<dsl::value_of<E>, T>
   explicit partitioned_variable(const E& initial, const partitioned_variable_options& options = {},
@@ -105,13 +117,15 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
   bool empty() const { return all_.graph.empty(); }
   // The graph of the parts.
   graph& owner() const { return *all_.graph; }
+  // With one part it is the read of that part.
   node_id id() const { return all_.read; }  // the node of its value
   const std::string& name() const { return all_.name; }
   const pinion::shape& shape() const { return all_.extent; }  // of the whole table
   // The parts, in the order of their rows.
   const std::vector<variable_handle<T>>& parts() const { return parts_; }
   const dsl::variable_parts& untyped() const { return all_; }
-  // An operation that gives all parts their initial values.
+  // An operation that gives all parts their initial values. pn::global_variables_initializer() includes the parts, so a
+  // program seldom needs it.
   operation initializer() const { return {*all_.graph, all_.initializer}; }
 
   // The parts put together. One node, made with the variable on the device that was asked for then, serves all
@@ -125,6 +139,8 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class partitioned_variab
   // The number of bytes that guards and policies asked to put on each device, in the order of the parts. The device is
   // "" where neither asked for one: a plan tells where the placer puts those, and plan::totals() has the bytes of all
   // variables for each device.
+  //
+  //   for (const auto& [device, bytes] : table.bytes_by_device()) fmt::print("{}: {} B\n", device, bytes);
   std::vector<std::pair<std::string, std::int64_t>> bytes_by_device() const { return dsl::bytes_by_device(all_); }
 
   // Tells how it is spread: "table [7, 2] in 3 parts: 24 B on /job:ps/task:0, 16 B on /job:ps/task:1, ...".
@@ -153,7 +169,8 @@ inline constexpr bool made_as_operand<partitioned_variable<T>> = true;
 
 // Rows of a partitioned variable: each part gathers its own rows on its device, and the results are put in the order of
 // the indices. The gradient is sparse for each part. An index outside fails the step. Along another axis than 0, the
-// whole value is gathered from.
+// whole value is gathered from. The indices are numbers of rows of the whole table, of any shape [...]; the result is
+// [..., columns]. The step fails with invalid_argument, and the index is named.
 template <element T, dsl::graph_operand I>
 expr<T> gather(const partitioned_variable<T>& table, I&& indices, const gather_options& options = {},
                source_location where = source_location::current()) {

@@ -7,6 +7,10 @@
 //   auto whole = pn::concat(h, 1);                                          // [n, 160]
 //
 // To put whole layers on different devices, open a guard around each: pn::device on{...}.
+//
+// A kernel that is too large for one device is held in parts, and each device computes a part of the units; x is copied
+// to all devices, and the results may stay where they are for the next split layer. It pays where kernels are large and
+// batches small. Replicas of the whole model, which split the batch instead, are in train/replicas.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +27,7 @@
 namespace pinion { inline namespace v0 { namespace nn {
 
 // The number of columns of a matrix whose parts stand side by side. Throws invalid_argument unless each part is a
-// matrix with a known number of columns.
+// matrix with a known number of columns. The number of inputs of the next layer.
 template <element T>
 std::int64_t columns_of(const std::vector<expr<T>>& parts) {
   std::int64_t all = 0;
@@ -45,7 +49,10 @@ std::int64_t columns_of(const std::vector<expr<T>>& parts) {
 // The variables are NAME/part_K/kernel and NAME/part_K/bias. Their initial values are cut from one draw, which is that
 // of dense, so both layers compute the same up to the order of float sums. Devices are names as device guards take
 // them, and several parts may name one device. Throws invalid_argument where there is no device, where there are more
-// devices than units, and where the number of columns of x is not known. float, double.
+// devices than units, and where the number of columns of x is not known. float, double. Parts of a chain of split
+// layers stay on their devices; between two layers each device copies the parts of the others, [n, units of the part] a
+// step. The activation is applied part by part, so it must work element by element: softmax over a part is not softmax
+// over the whole, and belongs behind concat.
 template <element T, class Activation>
 std::vector<expr<T>> split_dense(const std::vector<expr<T>>& x, std::int64_t units,
                                  const std::vector<std::string>& devices, Activation activation,
@@ -80,6 +87,11 @@ std::vector<expr<T>> split_dense(const std::vector<expr<T>>& x, std::int64_t uni
   }
   return parts;
 }
+// This form takes one matrix; a chain begins with it:
+//
+//   auto h = pn::nn::split_dense(x, 4096, {"/gpu:0", "/gpu:1"}, pn::relu, {.name = "wide"});
+//   auto y = pn::nn::split_dense(h, 1024, {"/gpu:0", "/gpu:1"}, nullptr, {.name = "narrow"});
+//   auto logits = pn::nn::dense(pn::concat(y, 1), 10);
 template <dsl::graph_operand A, class Activation>
 std::vector<expr<dsl::value_of<A>>> split_dense(const A& x, std::int64_t units, const std::vector<std::string>& devices,
                                                 Activation activation, const dense_options& options = {},

@@ -9,6 +9,8 @@ namespace pinion { inline namespace v0 {
 
 // The axis, counted from the front: -1 of rank 3 is 2. Throws invalid_argument where a tensor of that rank has no such
 // axis.
+//
+// Shape functions call it where the rank is known, and kernels where it was not.
 inline int checked_axis(std::int64_t axis, int rank) {
   if (axis < -rank || axis >= rank)
     throw error(errc::invalid_argument, "axis " + std::to_string(axis) + " of a tensor of " + std::to_string(rank) +

@@ -9,6 +9,8 @@
 namespace pinion { inline namespace v0 {
 
 // Names axes of a tensor: {0}, {0, -1}. A default one names all of them. A value; the op that takes it checks the axes.
+//
+// Braces without numbers are the default, all axes; the list of no axes is made by `all = false`.
 struct axis_list {
   bool all = true;
   integers axes = {};

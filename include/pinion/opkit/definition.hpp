@@ -32,6 +32,10 @@ class gradient_context;
 class work_context;
 
 // The number of inputs that an op takes: exactly n, a range, at_least(n), or by_program.
+//
+//   static constexpr pn::input_count inputs = 2;                   // just two
+//   static constexpr pn::input_count inputs{1, 2};                 // one or two
+//   static constexpr pn::input_count inputs = pn::at_least(1);     // a list
 struct input_count {
   int least = 0, most = 0;
 
@@ -49,6 +53,8 @@ inline constexpr int states_of_attribute = -1;   // the number that attribute "s
 
 // An op's members as data, which define<Op>() collects. A value with static lifetime; see the top of this file. A null
 // gradient comes with the sentence no_gradient, a null `work` stands for one operation per element.
+//
+// The placer reads kernels, states, on_host and metadata; autodiff reads gradient; cost models read work and reads.
 struct definition {
   std::string_view name;
   input_count inputs;

@@ -14,6 +14,8 @@ namespace pinion { inline namespace v0 {
 
 // The gradient of a value: dense, or sparse as those of its rows that are not zero. Row i belongs to index indices[i];
 // where an index stands more than once, its rows add up.
+//
+// A value of ids: the nodes are in the graph that is differentiated.
 struct gradient_value {
   output dense{};
   output indices{};  // of a sparse gradient: int32 or int64, [n]
@@ -30,6 +32,17 @@ struct gradient_value {
 //   }
 //
 // It fails by fail(sentence), which throws unimplemented.
+//
+// The rule must be written with nodes, since it runs once, when the graph is built, and its result is differentiated
+// again for a second gradient. An op of two inputs, y = a b:
+//
+//   static void gradient(pn::gradient_context& g) {
+//     const pn::output dy = g.output_gradient(0);
+//     g.set(0, g.make("MatMul", {dy, g.input(1)}, {{"transpose_b", true}}));
+//     g.set(1, g.make("MatMul", {g.input(0), dy}, {{"transpose_a", true}}));
+//   }
+//
+// Only inputs of float or double have gradients; setting another one is a mistake.
 class gradient_context {
  public:
   // A request to differentiate a graph: the ends `ys`, the gradients of these, and the outputs `xs` by which. No
@@ -55,6 +68,7 @@ class gradient_context {
   // Tells whether the result depends on an output. output_gradient() then makes no zeros.
   bool has_output_gradient(int i) const { return of_output_[static_cast<std::size_t>(i)].has_value(); }
   // The dense gradient of an output; zeros where the result does not depend on that output.
+  // It has the shape and dtype of that output.
   pinion::output output_gradient(int i);
   // Makes the gradient of an output that of an input, unchanged: a sparse one stays sparse.
   void pass(int output, int input);
@@ -64,10 +78,12 @@ class gradient_context {
   std::vector<std::optional<gradient_value>> differentiate(const request& r) const { return differentiate_(r); }
 
   // Makes a node of an op beside the forward node, named after both, and returns its first output.
+  // It takes the device request of the forward node. Throws what build() throws.
   pinion::output make(std::string_view op, std::vector<pinion::output> inputs, attributes attrs = {});
 
   // Sets the gradient of an input: a dense one, of the input's shape, or a sparse one of rows at indices.
   void set(int input, pinion::output dense);
+  // It suits ops that read few rows of a large input. An index that is there twice counts twice.
   void set_sparse(int input, pinion::output indices, pinion::output rows);
   // Throws unimplemented with this sentence.
   [[noreturn]] void fail(const std::string& sentence) const;

@@ -20,6 +20,8 @@ class cancellation;
 
 // The argument from which a kernel is made, once per compiled step: its node, its device, and the services of the task.
 // A kernel decides here all that does not depend on shapes.
+//
+// All references are valid as long as the kernel, and may be kept by it.
 struct kernel_setup {
   const pinion::graph& graph;
   const pinion::node& node;
@@ -30,6 +32,7 @@ struct kernel_setup {
   const attributes& attrs() const { return node.attrs; }
   const output_type& input(int i) const { return graph.type_of(node.inputs[static_cast<std::size_t>(i)]); }
   // The node that names the variable at reference input i.
+  // Requires: input i is a reference or a resource.
   const pinion::node& referenced(int i) const { return graph[node.inputs[static_cast<std::size_t>(i)].node]; }
 };
 
@@ -51,6 +54,19 @@ class step_watch {
 //
 // A kernel reads shapes and allocates outputs in run(). It touches elements in launched bodies only: a device with a
 // stream runs those later, in the order in which they were launched.
+//
+// A function kernel of an op with one input, from start to end:
+//
+//   static void cpu(pn::kernel_context& c) {
+//     const pn::any_tensor x = c.input(0), y = c.allocate(0, x.dtype(), x.shape());
+//     c.launch([x, y] {
+//       for (std::int64_t i = 0; i < x.count(); ++i) y.data<float>()[i] = 2 * x.data<float>()[i];
+//     });
+//   }
+//
+// Shapes that were unknown to the shape function are checked here: throw pn::error(errc::invalid_argument, ...), and
+// the step's error gets the name of the node, its line and its device. Memory that the device does not have is
+// resource_exhausted.
 class kernel_context {
  public:
   const pinion::node* node = nullptr;
@@ -71,9 +87,11 @@ class kernel_context {
   // Makes output i of uninitialised memory of the device.
   any_tensor& allocate(int i, dtype type, const shape& extent);
   // A tensor in the device's memory that is no output.
+  // It is freed with its last copy, so a launched body captures it.
   any_tensor scratch(dtype type, const shape& extent) { return {type, extent, device->memory()}; }
   // Makes output i of the memory of input `from`, if dtype and shape agree and nobody else holds it; else of new
   // memory.
+  // Requires: the body reads an element of that input before it writes the same one, and no later.
   any_tensor& reuse_or_allocate(int i, int from, dtype type, const shape& extent);
   // Runs a body at once, or enqueues it on the device's stream. The body captures by value, and its captures must stay
   // valid until it has run, as tensors of the step do. An exception of the body fails the step; the error names this
@@ -93,6 +111,8 @@ class kernel_context {
   }
   // Calls body(i) for i in [0, chunks), split over the threads of the intra-op pool; see thread_pool::for_each_chunk. A
   // launched body may call it.
+  // It returns when all chunks are done; an exception of a chunk is thrown here. See op::in_ranges for many small
+  // items.
   static void in_chunks(task_services& s, std::int64_t chunks, loop_body body);
 
  private:
@@ -101,6 +121,8 @@ class kernel_context {
 
 // The code of one node of a compiled step. A step runs it by one thread at a time; but runs of the compiled step that
 // overlap share the kernel object, so run() changes no member without a lock. Fails by throwing error.
+//
+// Results must not depend on the number of threads, and a stateful kernel is kept by its session from step to step.
 class kernel {
  public:
   virtual ~kernel() = default;
@@ -113,11 +135,14 @@ class kernel {
   // cancellation.
   using ended = std::function<void(const error*)>;
   virtual bool blocking() const { return false; }
+  // The default runs the kernel and calls `done` at once.
   virtual void start(kernel_context& context, ended done);
 };
 
 // Makes a kernel of a function of its context. It returns a pointer to the base because there are hundreds of these
 // types, and compiling a unique_ptr of each would take longer than compiling the kernel.
+//
+// The body is called as non-const, once for each run, possibly by several threads at the same time.
 template <class F>
 std::unique_ptr<kernel> make_function_kernel(F body, bool expensive = false) {
   struct function_kernel final : kernel {

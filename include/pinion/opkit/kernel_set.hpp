@@ -13,6 +13,9 @@ namespace pinion { inline namespace v0 {
 // The dtypes for which an op has kernels, for each type of device. A value, usable in constant expressions:
 //
 //   static constexpr pn::kernel_set kernels{.cpu = pn::dtypes::floating, .gpu = {}};
+//
+// An empty set means that no node of the op can be placed there; a step that asks for it fails with invalid_argument,
+// or, with soft placement, is moved to a device type that has a kernel.
 struct kernel_set {
   dtype_set cpu{};
   dtype_set gpu{};

@@ -24,6 +24,11 @@ class range_body {
 
 // Calls body(first, last) for ranges that together make up [0, items), each of about 2^15 elements. Launched bodies
 // call it.
+//
+// `item_size` is the number of elements, or the work in elements that are copied, of one item. Ranges are cut by the
+// sizes alone, so that results do not depend on the number of threads.
+//
+//   in_ranges(*services, rows, columns, [&](std::int64_t first, std::int64_t last) { ... });     // rows [first, last)
 inline void in_ranges(task_services& services, std::int64_t items, std::int64_t item_size, range_body body) {
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / std::max<std::int64_t>(1, item_size));
   kernel_context::in_chunks(services, (items + grain - 1) / grain,

@@ -15,6 +15,8 @@ struct kernel_setup;
 
 // An entry of the registry: the definition, the C++ type and the kernel maker of one op. Has static lifetime, and is
 // linked into the list once.
+//
+// pn::register_op makes it of a user's type; nothing else needs to.
 struct registered_op {
   definition def;
   std::string_view type;  // name of the C++ type

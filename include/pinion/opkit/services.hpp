@@ -15,6 +15,8 @@ namespace pinion { inline namespace v0 {
 class thread_pool;
 
 // A state that outlives a step: a variable, a queue. Shared by the resource manager and the kernels that use it.
+//
+// Its destructor runs when the container is reset or the task ends, and the last kernel lets go.
 class resource {
  public:
   virtual ~resource() = default;
@@ -25,6 +27,7 @@ class resource_manager {
  public:
   virtual ~resource_manager() = default;
   // The resource of that name; `make` makes it where there is none yet.
+  // `make` is called once for a name, unless it throws; threads that ask for the same name wait meanwhile.
   virtual std::shared_ptr<resource> find_or_create(const std::string& container, const std::string& name,
                                                    const std::function<std::shared_ptr<resource>()>& make) = 0;
 };
@@ -41,6 +44,8 @@ struct handed_over {
 
 // The exchange of values between the parts of a step. A value is sent once and received once, in either order. send
 // never blocks. A second receiver of a key gets an error at once, since it would wait for ever.
+//
+// Keys are texts that both sides derive from the edge, see runtime/step/transfer_key.hpp.
 class rendezvous {
  public:
   using receiver = std::function<void(handed_over, const error*)>;

@@ -17,6 +17,9 @@ namespace pinion { inline namespace v0 {
 //     c.expect_rank(0, 2, "the operand of row_sums");
 //     c.output(c.dtype(0), {c.shape(0).has_rank() ? c.shape(0)[0] : pn::unknown});
 //   }
+//
+// It runs where the node is made, so a mistake is found at the user's line. Let unknown shapes pass, and check them in
+// the kernel again: fits(shape, wanted) is true for all that may still turn out right.
 class shape_context {
  public:
   shape_context(const graph& g, node& n) : graph_(g), node_(n) {}
@@ -30,6 +33,7 @@ class shape_context {
   const attributes& attrs() const { return node_.attrs; }
 
   // Adds an output. `reference` marks one that names the state of a variable.
+  // Declare the strictest shape that is known: consumers check against it.
   void output(pinion::dtype type, const pinion::shape& extent, bool reference = false);
   // Adds an output that is no value: it names a resource, such as a queue.
   void handle() { node_.outputs.push_back({pinion::dtype::string, {}, false, true}); }
@@ -38,6 +42,7 @@ class shape_context {
   // Fails unless input i names a resource; `what` names it in the sentence: "a queue".
   void expect_handle(int i, std::string_view what) const;
   // Throws invalid_argument with this sentence.
+  // A good sentence names both shapes and says which would do.
   [[noreturn]] void fail(const std::string& sentence) const;
   // Fails where input i has a known rank other than `rank`; `what` names the input in the sentence.
   void expect_rank(int i, int rank, std::string_view what) const;

@@ -9,6 +9,12 @@
 namespace pinion { inline namespace v0 {
 
 // The sizes of a node's inputs and outputs, where an unknown extent counts as an assumed one. Valid during one call.
+//
+// Estimates serve placers and plans; results never depend on them. A matrix product:
+//
+//   static double work(const pn::work_context& c) {          // [m, k] x [k, n]: 2 m n k operations
+//     return 2 * c.count(c.output(0).shape) * c.extent(c.input(0).shape, 1);
+//   }
 class work_context {
  public:
   work_context(const graph& g, const node& n, std::int64_t unknown_extent)

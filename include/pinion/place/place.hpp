@@ -1,4 +1,14 @@
 // Placing an expression on a device that the compiler knows; it refuses an op that has no kernel there.
+//
+//   place<"/gpu:0">(a * b + c)         a temporary: its node asks for the device, with all that was fused into it
+//   place<"/gpu:0">(h)                 a stored expression: an Identity there copies its value
+//   place<"/cpu:0">(variable(...))     a variable, its initialiser and its read
+//   place<"/cpu:0">(w)                 a stored variable: an Identity there copies its value
+//
+// A guard, pn::device on{"/gpu:0"}, does the same for all nodes that are made while it lives, with a string that need
+// not be known to the compiler, and without its check. The check reads the kernels that the op declares, so it needs no
+// device and no nvcc: pn::place<"/gpu:0">(pn::in_top_k(logits, labels)) says "InTopK has no bool kernel on GPU; there
+// is one on CPU".
 #pragma once
 
 #include <pinion/base/static_text.hpp>
@@ -21,7 +31,7 @@ struct op_of_program<made_by<Op>> {
   using type = Op;
 };
 
-// The tag that place<...> gave an expression; `anywhere` for all other expressions.
+// The tag that place<...> gave an expression; `anywhere` for all other expressions. A variable has none.
 template <class E>
 struct place_of_expr {
   using type = anywhere;
@@ -33,6 +43,7 @@ struct place_of_expr<expr<T, P, Tag>> {
 template <class E>
 using place_of = typename place_of_expr<std::remove_cvref_t<E>>::type;
 
+// True for a leaf, of which the type tells no op, and for a tag without a device type. The dtype is that of the result.
 template <class Op, element T, class Tag>
 constexpr bool has_kernel() {
   if constexpr (std::is_void_v<Op>)
@@ -40,6 +51,7 @@ constexpr bool has_kernel() {
   else
     return Tag::spec.type().empty() || Op::kernels.has(Tag::spec.type(), dtype_of<T>);
 }
+// TensorFlow keeps int32 on the host too: such values are mostly counters and shapes.
 template <class Op, element T, class Tag>
 inline constexpr bool int32_variable_on_GPU = std::is_same_v<Op, op::variable>&& dtype_of<T> ==
                                               dtype::int32&& Tag::spec.type() == "GPU";
@@ -58,7 +70,8 @@ struct kernel_sentence {
 };
 
 // Stops the compiler where the op has no kernel for the dtype on the tag's device type. The message names all three,
-// and a device type that has a kernel.
+// and a device type that has a kernel. The check is one of the compiler; a device that the session does not have is
+// found by the placer, when a step needs it.
 template <class Op, element T, class Tag>
 constexpr void check_kernel() {
   static_assert(!int32_variable_on_GPU<Op, T, Tag>,
@@ -86,7 +99,17 @@ constexpr void check_kernel() {
 
 // Places an expression on a device that the compiler has checked: place<"/gpu:0">(2 * s). It applies the device spec to
 // the request of the node just made, as its innermost guard; a stored expression gets an Identity there instead. An op
-// without a kernel for its dtype on that device type does not compile. Tags of nested calls merge in the type.
+// without a kernel for its dtype on that device type does not compile. Tags of nested calls merge in the type. The
+// result has the value, dtype and shape of the expression. Fields that S leaves open come from the guards around and
+// from the placer. Only the outermost node of a temporary expression is placed, with what was fused into it; name parts
+// of an expression to place them apart:
+//
+//   auto h = pn::place<"/gpu:0">(pn::matmul(x, w));             // the product runs there
+//   auto s = pn::place<"/cpu:0">(pn::reduce_mean(h));           // h is copied there
+//   auto there = pn::place<"/job:ps/task:1">(h);                // an Identity: the stored h stays where it is
+//
+// A bad string does not compile, and the message has the sentence of parse_device. allow_soft_placement moves placed
+// nodes as it moves others, and plan.fallbacks() lists them.
 template <fixed_string S, class E>
 requires dsl::expression<E>
 auto place(E&& e, source_location where = source_location::current()) {
@@ -104,6 +127,10 @@ auto place(E&& e, source_location where = source_location::current()) {
     return expr<T, program, both>(e.owner(), e.endpoint());
   }
 }
+// A variable is placed with its initialiser and its read where it is made, and the handle is stored afterwards. Its
+// initial value keeps its device.
+//
+//   auto w = pn::place<"/job:ps/task:0">(pn::variable(pn::zeros<float>({784, 10}), {.name = "W"}));
 template <fixed_string S, element T>
 variable_handle<T> place(variable_handle<T>&& v, source_location where = source_location::current()) {
   using tag = std::remove_cvref_t<decltype(at<S>)>;
@@ -112,6 +139,7 @@ variable_handle<T> place(variable_handle<T>&& v, source_location where = source_
   for (node_id id : {v.initializer().id(), v.read_id()}) v.owner().pin(id, tag::spec, to_string(where));
   return v;
 }
+// A stored variable stays; its value is copied there by an Identity.
 template <fixed_string S, element T>
 auto place(const variable_handle<T>& v, source_location where = source_location::current()) {
   return place<S>(v.read(where), where);

@@ -15,6 +15,8 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 // A compiled step. Immutable except for the memory that runs reuse; any number of runs may be under way at once. Refers
 // to its task and graph, which outlive it; the session keeps the kernels of stateful ops.
+//
+// Sessions and servers make one for each set of feeds, fetches and targets, and keep it: see session::make_callable.
 class compiled_step {
  public:
   // The device of each partition is an index into the task's devices. `bodies` compiles nodes with bodies.
@@ -25,6 +27,7 @@ class compiled_step {
 
   // Runs the step and returns when it has ended, at the latest at state.deadline if the running kernels can be
   // cancelled.
+  // Errors are left in the state; the first one counts.
   void run(step_state& state);
 
   // Does run() do everything in the calling thread, without waiting for others?

@@ -14,6 +14,9 @@ namespace pinion { inline namespace v0 {
 // copied. Throws invalid_argument if rows differ in length.
 //
 //   sess.run({{X, {{1.f, 2.f}, {3.f, 4.f}}}, {rate, 0.1f}}, train);
+//
+// Numbers convert by C++'s rules: an int is fed to a float placeholder, and a double too, rounded. A tensor, vector or
+// span of another dtype does not compile. It lives for the call, and the value that it holds for the step.
 template <element T>
 class fed_value {
  public:

@@ -1,4 +1,9 @@
 // The arguments of run() and the type of its result: which arguments can be fetched, and which of them yield a tensor.
+//
+//
+//   run(train)                    void: an operation yields nothing
+//   run(loss)                     tensor<float>
+//   run(loss, train, W)           std::tuple<tensor<float>, tensor<float>>: the values, in their order
 #pragma once
 
 #include <tuple>
@@ -23,15 +28,21 @@ namespace runtime {
 
 // These throw invalid_argument if the end was never assigned or belongs to another graph. The sentence names the node
 // and the line that made it.
+//
+// A session calls them for every fetch, target and feed.
 void check_owner(const any_expr& end, const graph* of);
 void check_owner(const any_variable& end, const graph* of);
 void check_owner(const operation& end, const graph* of);
 
 // An argument of run(): an expression or variable, whose value is returned, or an operation, which returns nothing.
+//
+// Host tensors and numbers are none; an expression of text is.
 template <class F>
 concept fetchable = dsl::graph_operand<F> || std::is_same_v<std::remove_cvref_t<F>, operation>;
 
 // A type-erased reference to one fetched argument. It lives during the call of run() only, as the argument itself does.
+//
+// It keeps run() small: all numbers and types of fetches share one function behind it.
 class fetch_end {
  public:
   fetch_end(const any_expr& e) : expression_(&e) {}
@@ -56,6 +67,8 @@ class fetch_end {
 };
 
 // The tuple of tensors that one fetched argument contributes: one for an expression or variable, none for an operation.
+//
+// A partitioned variable contributes its whole value.
 template <class F>
 struct fetched {
   using type = std::tuple<>;
@@ -69,6 +82,8 @@ template <class... F>
 using fetched_tuple = decltype(std::tuple_cat(std::declval<typename fetched<F>::type>()...));
 
 // The result of run(): void without values, the tensor itself for one value, a tuple for several.
+//
+// A callable does not use it, and always returns a tuple.
 template <class Tuple>
 auto bare(Tuple&& all) {
   if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 0)

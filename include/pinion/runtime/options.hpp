@@ -19,6 +19,10 @@ namespace pinion { inline namespace v0 {
 // A destination for lines of text: a stream, which must outlive the sink, or a function, which the sink copies. The
 // sink adds the newline for a stream; a function gets the line without one. It adds no lock: threads that write through
 // one sink call the function, or write to the stream, at the same time.
+//
+// An empty sink must not be called.
+//
+//   pn::session logs({.log_device_placement = true, .placement_log = [](std::string_view line) { log(line); }});
 class text_sink {
  public:
   text_sink() = default;
@@ -37,6 +41,8 @@ class text_sink {
 };
 
 // The credentials that a client or task presents to another task.
+//
+// Keys are compared, and never sent: the handshake proves that both sides have them. A wrong one is unauthenticated.
 struct security_options {
   // one secret for all tasks and clients of a cluster; "": no key, which only loopback addresses accept
   std::string key = {};
@@ -46,6 +52,12 @@ struct security_options {
 // this process; a session on a cluster uses those that each task's server was given in server_config.
 //
 //   pn::session sess({.graph = &g, .inter_op_threads = 1, .operation_timeout = std::chrono::seconds(5)});
+//
+// Fewer than one CPU device count as one. Durations are of std::chrono, so .operation_timeout = 30s; it limits a call
+// of run(), and also how long a session on a cluster waits for its target.
+//
+//   pn::session one_thread({.inter_op_threads = 1, .intra_op_threads = 1});       // everything in the calling thread
+//   pn::session far({.target = "pinion://10.0.0.1:2222", .allow_soft_placement = true, .security = {.key = secret}});
 struct session_options {
   std::string target = {};            // "": this process; "pinion://host:port": the master on that task
   pinion::graph* graph = nullptr;     // null: the default graph of the thread that makes the session
@@ -58,6 +70,7 @@ struct session_options {
   int inter_op_threads = 0;           // threads that run independent nodes; 0: one per core, 1: the caller only
   int intra_op_threads = 0;           // threads that share the loops inside a node; same rule
   std::chrono::milliseconds operation_timeout{0};  // limit of one run(); 0: none; after it: deadline_exceeded
+  // Device strings, such as "/job:ps": a session on a cluster uses only tasks that match one of them; empty: all tasks.
   std::vector<std::string> device_filters = {};
   gpu_options gpu = {};  // which of the simulated GPUs are visible, and how much memory they offer
   std::vector<sim::accelerator> simulated = {};  // simulated accelerators: /gpu:0, /gpu:1, ...
@@ -69,6 +82,8 @@ struct session_options {
 void log_placement(const session_options& options, const std::string& line);
 
 // Returns "host:port" of "pinion://host:port". Throws invalid_argument for a target of another form.
+//
+// The sentence of the error says what to write.
 std::string address_of_target(const std::string& target);
 
 }}  // namespace pinion::v0

@@ -40,6 +40,10 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class device_tensor;
 // A weak reference to a session, held by code that may outlive it: threads that run its steps, callables, values on its
 // devices. It is a value, keeps nothing alive, and its copies are equal. Thread-safe. After the session is gone, every
 // call through the link throws failed_precondition.
+//
+// Callables and device tensors hold one. A thread of one's own may, too, where the session may be closed under it:
+//
+//   std::thread t([link = pn::session_link(sess), put] { link.run(put); });   // throws once `sess` is gone
 class session_link {
  public:
   session_link() = default;
@@ -67,6 +71,8 @@ class session_link {
 };
 
 // A value in the memory of a device, with its dtype known at run time only.
+//
+// Made for code that handles values of several dtypes; device_tensor has the dtype in its type.
 struct value_on_device {
   any_tensor value;
   std::string device;  // "" if the value lies in host memory, as it does for a CPU
@@ -110,6 +116,10 @@ using braced_for = dsl::braced;
 // A value for one expression of the graph: {X, batch}. The value takes the place of the expression, whose producer does
 // not run. The compiler checks the dtype; session::run checks the shape and throws invalid_argument if it does not fit.
 // A fed tensor is shared, not copied.
+//
+// The value may be a tensor, nested vectors or braces, or a number; a scalar placeholder takes {rate, .1f}. It refers
+// to nothing of the caller's after it is made, except for the memory that a tensor shares. An end that is fed twice in
+// one step throws invalid_argument.
 struct feed {
   any_expr to;
   any_tensor value;
@@ -127,6 +137,7 @@ struct feed {
   PINION_REFUSED_CONSTRUCTOR("these braces hold what does not convert to the dtype of what they are fed to")
   feed(const any_expr&, const dsl::braces&);
   // The dtype of this value is known at run time only; session::run throws invalid_argument if it is not that of `x`.
+  // It has no check by the compiler, and serves programs that read names and values from elsewhere.
   feed(const any_expr& x, any_tensor v);
   feed(const any_expr& x, const value_on_device& v);
 
@@ -142,6 +153,9 @@ struct feed {
 // A step whose feeds and fetches are known at run time only.
 //
 //   const std::vector<pn::any_tensor> values = sess.run({.feeds = {{X, batch}}, .fetches = {loss}});
+//
+// The ends belong to the session's graph; invalid_argument otherwise. A step with neither fetches nor targets is
+// refused with that code, too. Fetching one expression twice yields its value twice, and computes it once.
 struct run_request {
   std::vector<feed> feeds = {};         // each expression at most once
   std::vector<any_expr> fetches = {};   // values to return, in this order
@@ -162,6 +176,7 @@ struct fetch_list {
 struct target_list {
   std::vector<operation> ends;
 };
+// A call of the callable then gives one value for each, in this order.
 template <dsl::graph_operand... E>
 feed_list<dsl::value_of<E>...> feeds(const E&... ends) {
   return {{dsl::endpoint_of(ends)...}};
@@ -170,6 +185,7 @@ template <dsl::graph_operand... E>
 fetch_list<dsl::value_of<E>...> fetches(const E&... ends) {
   return {{dsl::endpoint_of(ends)...}};
 }
+// Expressions and variables convert to operations, and their values are then not returned.
 template <class... O>
 requires(std::is_convertible_v<const O&, operation>&&...) target_list targets(const O&... ends) {
   return {{operation(ends)...}};
@@ -190,13 +206,27 @@ class callable;
 // expression of another graph), failed_precondition (the session is closed), cancelled (it was closed while the step
 // ran), deadline_exceeded (options.operation_timeout), and on a cluster unavailable and aborted (a task is gone, or was
 // restarted).
+//
+// A step runs every node that its fetches and targets need, each once, as soon as its inputs are there; nodes that
+// neither depend on each other nor are ordered by control_dependencies may run at the same time. The first run of a set
+// of fetches and feeds places and compiles it, and later runs reuse that, so a loop should fetch the same expressions
+// every time and feed what changes. An error of a node fails the step: it names the node, the line that made it and its
+// device, and assignments that had run before stay done.
+//
+//   pn::session sess;
+//   sess.run(pn::global_variables_initializer());
+//   for (int i = 0; i < 1000; ++i) sess.run({{X, batch(i)}, {Y, labels(i)}}, train);
+//   float now = sess.run({{X, test}, {Y, truth}}, loss);            // one fetch: a tensor, and a scalar converts
+//   auto [l, a] = sess.run({{X, test}, {Y, truth}}, loss, accuracy); // several: a tuple; operations yield nothing
 class session {
  public:
   // Makes a session of this process with the default graph of the calling thread and default options.
+  // It opens one CPU device, and threads for each core of the machine.
   session();
   // Makes a session. A session on a cluster does not connect yet: its first call waits for the target. Throws
   // invalid_argument for a target of another form than "pinion://host:port", or for options that the machine does not
   // meet; failed_precondition for a target if no source file of the program includes <pinion/distributed.hpp>.
+  // Designators name the options that differ from their defaults: session sess{{.graph = &g, .cpu_devices = 2}}.
   explicit session(const session_options& options);
   // Moving leaves the source closed; the session that is assigned to is closed. No other thread may use either
   // meanwhile.
@@ -207,17 +237,21 @@ class session {
 
   // Runs the fetched nodes and everything they depend on, and returns when all of it has ended. An expression or
   // variable yields its value as a tensor, an operation yields nothing; several values are returned as a tuple.
+  // Throws invalid_argument where a placeholder that is needed was not fed, failed_precondition where a variable has no
+  // value yet, out_of_range where a queue is closed and empty.
   template <runtime::fetchable... F>
   auto run(const F&... fetches) {
     return run(std::initializer_list<feed>{}, fetches...);
   }
   // Also feeds values to placeholders, or to any other expression; the producer of a fed expression does not run.
+  // The shape of each value must fit that of the expression: {pn::unknown, 784} takes [50, 784] and [10, 784].
   template <runtime::fetchable... F>
   auto run(std::initializer_list<feed> feeds, const F&... fetches) {
     return runtime::taken<F...>(run_ends(nullptr, feeds, {fetches...}));
   }
   // Also records in `trace` which node ran where and when, which takes some time. If the step fails, `trace` is
   // unchanged.
+  // See runtime/step/step_trace.hpp for the record and its forms.
   template <runtime::fetchable... F>
   auto run(step_trace& trace, const F&... fetches) {
     return runtime::taken<F...>(run_ends(&trace, {}, {fetches...}));
@@ -227,6 +261,7 @@ class session {
     return runtime::taken<F...>(run_ends(&trace, feeds, {fetches...}));
   }
   // Runs a step known at run time only. Returns the fetched values in the order of request.fetches.
+  // Values are in host memory, each of the dtype of its expression.
   std::vector<any_tensor> run(const run_request& request);
 
   // Prepares a step once, to be called often: callable(batch, labels) returns a tuple of the fetched values. The
@@ -234,6 +269,9 @@ class session {
   //
   //   const auto step = sess.make_callable(pn::feeds(X, Y), pn::fetches(loss), pn::targets(train));
   //   const auto [value] = step(batch, labels);
+  //
+  // A call takes the way of run() without looking its step up by name, so it suits loops of short steps. Throws
+  // invalid_argument for an end of another graph and for one that is fed twice.
   template <class... X, class... F>
   callable<feed_list<X...>, fetch_list<F...>> make_callable(const feed_list<X...>& feeds,
                                                             const fetch_list<F...>& fetches,
@@ -246,6 +284,7 @@ class session {
   // a device with a stream it returns at once, and the stream copies before it runs those steps; on a CPU it shares the
   // value. Throws invalid_argument if no device of the session fits or the elements are strings, unimplemented for a
   // session on a cluster.
+  // A bad device string throws invalid_argument.
   template <element T>
   device_tensor<T> to_device(const tensor<T>& value, const device_spec& where) {
     return session_link(*this).to_device(value, where);
@@ -255,10 +294,15 @@ class session {
     return to_device(value, parse_device(where));
   }
 
-  // Returns the device of each node that run() would need, with the reason, without running anything. A later step with
-  // these fetches is placed as its plan said, unless the graph changed in between or another step placed its nodes.
-  template <runtime::fetchable... F>
-  pinion::plan plan(const F&... fetches) {
+  // Returns the device of each node that run() would need, with the reason, without running anything. The plan is of
+  // the step as run() would optimize it. A later step with these fetches is placed as its plan said, unless the graph
+  // changed in between or another step placed its nodes. Throws what run() would throw for a node that cannot be
+  // placed.
+  //
+  //   fmt::print("{}
+  ", sess.plan(loss, train));
+      template <runtime::fetchable... F>
+      pinion::plan plan(const F&... fetches) {
     return plan_of({fetches...});
   }
 
@@ -267,8 +311,10 @@ class session {
   pinion::measured_costs measured_costs();
 
   // Returns the devices that steps may use; on a cluster those of all tasks that pass options.device_filters.
+  // On a cluster it asks the target, and waits for it as run() does.
   std::vector<device_info> list_devices();
   // Fails all running steps with the error `why`; the session stays open, and later steps run.
+  // It returns at once, without waiting for the steps. Any thread may call it.
   void cancel_steps(const error& why);
   // Cancels the running steps, waits for them, and frees the state; on a cluster the variables stay with their tasks.
   // Later calls throw failed_precondition, with the line `where`; closing twice is harmless. A kernel that ignores its
@@ -280,6 +326,8 @@ class session {
   // Forgets the variables of the named containers, or of all containers if none is named, on every task of a cluster,
   // and closes the sessions of the target's master. Sessions of other masters then find their variables uninitialised.
   // Waits up to 30 seconds for the target.
+  // Throws invalid_argument for a target of another form than "pinion://host:port", and failed_precondition if no
+  // source file of the program includes <pinion/distributed.hpp>.
   static void reset(const std::string& target, const std::vector<std::string>& containers = {},
                     const security_options& security = {});
 
@@ -339,6 +387,7 @@ class callable<feed_list<X...>, fetch_list<F...>> {
 
   // Runs the step with one value per feed, in the order of pn::feeds; returns the values of pn::fetches. Throws what
   // session::run throws.
+  // The result is a tuple also where there is one fetch: const auto [value] = step(batch, labels).
   std::tuple<tensor<F>...> operator()(fed_value<X>... values) const {
     std::array<any_tensor, sizeof...(X)> fed{std::move(values).take()...};
     std::array<any_tensor, sizeof...(F)> results;

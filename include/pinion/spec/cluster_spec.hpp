@@ -33,11 +33,17 @@ concept address_text = std::convertible_to<const T&, std::string_view>;
 //
 // The constructors and the add functions throw invalid_argument for a bad job name or address, a negative task, and a
 // job, task or address that is given twice. Port 0 asks the system for a free port, so it is never the same address.
-// The functions that ask for a job or task throw not_found if it does not exist; the sentence lists those that do.
+// The functions that ask for a job or task throw not_found if it does not exist; the sentence lists those that do. A
+// job with tasks by number may leave some out, as `sparse` does: tasks 1 to 4 are then unknown, and a device there
+// cannot be placed. Two clusters are equal in any order of jobs.
+//
+//   for (const auto& job : cluster.jobs())
+//     for (const int task : cluster.task_indices(job)) fmt::print("{} {} {}\n", job, task, cluster.address(job, task));
 class cluster_spec {
  public:
   // A task in braces: an address, whose index is its position in the list, or an index and an address. It is a type of
-  // its own because std::string would take a pair of literals in braces for the two ends of one string.
+  // its own because std::string would take a pair of literals in braces for the two ends of one string. Both kinds of
+  // entries must not stand in one list where they name a task twice.
   struct task_entry {
     template <address_text Address>
     task_entry(const Address& at) : address(std::string_view(at)) {}
@@ -50,7 +56,8 @@ class cluster_spec {
   };
 
   // A job in braces, or with a vector of addresses; it may have no task. The vector is a template parameter, so that
-  // braces never become a vector.
+  // braces never become a vector. The vector serves programs that read addresses at run time: cluster_spec{{"worker",
+  // addresses}}.
   struct job_entry {
     job_entry(std::string_view job, std::initializer_list<task_entry> all);
     template <std::same_as<std::vector<std::string>> Addresses>
@@ -71,12 +78,13 @@ class cluster_spec {
   // A cluster in braces.
   cluster_spec(std::initializer_list<job_entry> jobs);
 
-  // Adds a job without tasks.
+  // Adds a job without tasks. Returns the cluster, for chains: cluster.add_task("ps", 0, "a:1").add_task("worker", 0,
+  // "b:1").
   cluster_spec& add_job(std::string_view job);
   // Adds a task, and its job if that is new.
   cluster_spec& add_task(std::string_view job, int task, std::string_view address);
 
-  // True if there is such a job, or task.
+  // True if there is such a job, or task. These two never throw.
   bool has(std::string_view job) const;
   bool has(std::string_view job, int task) const;
 
@@ -84,12 +92,12 @@ class cluster_spec {
   std::vector<std::string> jobs() const;
   // The indices of a job's tasks, ascending.
   std::vector<int> task_indices(std::string_view job) const;
-  // The number of a job's tasks.
+  // The number of a job's tasks. It is not the greatest number plus 1 where tasks are left out.
   int num_tasks(std::string_view job) const;
-  // The address of a task.
+  // The address of a task. The text is the one that was given; the reference is valid as long as the cluster.
   const std::string& address(std::string_view job, int task) const;
 
-  // True if both have the same jobs with the same tasks at the same addresses.
+  // True if both have the same jobs with the same tasks at the same addresses. Addresses are compared as texts.
   bool operator==(const cluster_spec& other) const;
 
  private:

@@ -12,7 +12,7 @@
 namespace pinion { inline namespace v0 {
 
 // A short text inside of its object, so that types that hold one can be template arguments. The bytes behind the text
-// are zeros. A longer text is cut off.
+// are zeros. A longer text is cut off. Two of them are equal where their texts are. `view` refers to the object.
 template <std::size_t Capacity>
 struct short_text {
   char s[Capacity + 1]{};
@@ -24,7 +24,7 @@ struct short_text {
 };
 
 // The place where reading a device string stopped. `text` is empty when a field was set by a call; `where` is the
-// user's line with the string, if it is known.
+// user's line with the string, if it is known. The sentence quotes `found`, within `segment`, within `text`.
 struct device_culprit {
   std::string_view text, segment, found;
   source_location where = {};
@@ -32,7 +32,8 @@ struct device_culprit {
 
 // One function for each kind of mistake in a device string. They are not constexpr on purpose: at run time they throw
 // invalid_argument with the sentence; in a constant expression the compiler stops at the call, shows the line with the
-// sentence, and names the function.
+// sentence, and names the function. A new kind of mistake gets a function of its own here, because the function's name
+// is what compilers print.
 struct bad_device {
   using culprit = const device_culprit&;
   using sentence = std::string_view;
@@ -64,6 +65,7 @@ namespace device_field {
 using job_name = short_text<max_job_name>;
 using device_type = short_text<max_device_type>;
 
+// Case counts in the names of jobs.
 constexpr job_name read_job(std::string_view value, device_culprit at) {
   at.found = value;
   if (value == "*") return {};
@@ -73,6 +75,7 @@ constexpr job_name read_job(std::string_view value, device_culprit at) {
   return job_name(value);
 }
 
+// Types are kept in upper case, so that "gpu" and "GPU" are one type.
 constexpr device_type read_type(std::string_view value, device_culprit at) {
   at.found = value;
   if (value == "*") return {};
@@ -84,6 +87,7 @@ constexpr device_type read_type(std::string_view value, device_culprit at) {
   return type;
 }
 
+// Leading zeros are allowed: "01" is 1.
 constexpr int read_number(std::string_view value, device_culprit at) {
   at.found = value;
   if (value == "*") return -1;

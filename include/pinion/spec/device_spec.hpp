@@ -21,7 +21,12 @@ namespace pinion { inline namespace v0 {
 // distinct threads. The with_ functions throw invalid_argument for values that parse_device would refuse; in a constant
 // expression they do not compile. Invariant: an index is set only beside a type.
 //
-// The data members are public because a template argument's type requires it; read them through the functions.
+// The data members are public because a template argument's type requires it; read them through the functions. Fields
+// that are not set stay open: guards outside may set them, and then the placer chooses among devices that meet the
+// rest. Replicas come from TensorFlow's grammar; clusters here have replica 0 alone.
+//
+//   constexpr auto s = pn::device_spec{}.with_job("ps").with_type("CPU");      // "/job:ps/device:CPU:*"
+//   static_assert(s.task() == -1 && s.type() == "CPU");
 struct device_spec {
   device_field::job_name job_{};
   int replica_ = -1;
@@ -38,13 +43,14 @@ struct device_spec {
 
   // True if no field is set.
   constexpr bool empty() const { return *this == device_spec{}; }
-  // True if all fields are set, so that it names one device.
+  // True if all fields are set, so that it names one device. Sessions list devices with complete specs.
   constexpr bool is_complete() const { return !job().empty() && replica_ >= 0 && task_ >= 0 && index_ >= 0; }
 
   // A copy with one field changed. "" or "*" unset a name, -1 unsets a number. Unsetting the type unsets the index too.
   constexpr device_spec with_job(std::string_view name) const;
   constexpr device_spec with_replica(int number) const;
   constexpr device_spec with_task(int number) const;
+  // The type comes before the index: with_index throws for a spec without a type.
   constexpr device_spec with_type(std::string_view name) const;
   constexpr device_spec with_index(int number) const;
 
@@ -64,7 +70,20 @@ struct device_spec {
 // the last one counts; a repeated type is refused.
 //
 // A bad string throws invalid_argument with a sentence; in a constant expression it does not compile, and the compiler
-// shows that sentence.
+// shows that sentence. A user's line is worth giving where the string comes from a file or a command line, and no
+// compiler sees it:
+//
+//   constexpr auto here = pn::parse_device("/job:ps/task:0/cpu:0");
+//   static_assert(here == pn::parse_device("job:ps/task:0/device:CPU:0"));
+//   pn::parse_device("/cpu:x");                          // throws invalid_argument: bad number
+//
+// The mistakes, by the names of the functions at which compilers stop (spec/device_field.hpp):
+//
+//   "/jbo:ps"            unknown_field          "/job:1a"              bad_job_name
+//   "/cpu:99999999999"   number_out_of_range    "/cpu:x"               bad_number
+//   "/cpu:0/gpu:0"       type_given_twice       "/device:*:1"          index_without_type
+//   "/job: ps"           blank_in_string        "/device:GPU:0:1"      too_many_parts
+//   "/job:"              missing_value
 constexpr device_spec parse_device(std::string_view text);
 // Reads a string from the user's line `where`, which the error names.
 constexpr device_spec parse_device(std::string_view text, source_location where);
@@ -75,6 +94,8 @@ constexpr device_spec parse_device(std::string_view text, source_location where)
 //   merge("/job:ps", "/cpu:0")                  "/job:ps/device:CPU:0"
 //   merge("/job:ps/task:1", "/task:2")          "/job:ps/task:2"
 //   merge("/gpu:3", "/cpu")                     "/device:CPU:3": an index is inherited even where the type changes
+//
+// TensorFlow: DeviceSpec.make_merged_spec, and what nested tf.device scopes do.
 constexpr device_spec merge(const device_spec& outer, const device_spec& inner) {
   device_spec r = inner;
   if (inner.job().empty()) r.job_ = outer.job_;
@@ -86,12 +107,14 @@ constexpr device_spec merge(const device_spec& outer, const device_spec& inner) 
 }
 
 // True if every field that is set in `less` is set to the same value in `more`, so that laying `less` over `more`
-// changes nothing: "/gpu:0" specifies "/job:worker/task:1/gpu:0".
+// changes nothing: "/gpu:0" specifies "/job:worker/task:1/gpu:0". Every spec specifies itself, and {} specifies every
+// spec.
 constexpr bool is_specification(const device_spec& less, const device_spec& more) {
   return merge(more, less) == more;
 }
 
-// True if no field is set to two values, so that one device can meet both: "/job:a" and "/gpu:0" are compatible.
+// True if no field is set to two values, so that one device can meet both: "/job:a" and "/gpu:0" are compatible. It is
+// symmetric, and not transitive: "/job:a" and "/job:b" are both compatible with "/gpu:0".
 constexpr bool compatible(const device_spec& a, const device_spec& b) {
   return merge(a, b) == merge(b, a);
 }
@@ -107,12 +130,14 @@ constexpr bool in_one_task(const device_spec& a, const device_spec& b) {
   return a.job() == b.job() && a.replica() == b.replica() && a.task() == b.task();
 }
 
-// The task of a full device name: "/job:ps/replica:0/task:0" of "/job:ps/replica:0/task:0/device:CPU:0".
+// The task of a full device name: "/job:ps/replica:0/task:0" of "/job:ps/replica:0/task:0/device:CPU:0". A view of the
+// given text, which must outlive it. A text without "/device:" is returned whole.
 constexpr std::string_view task_of_device(std::string_view device) {
   return device.substr(0, device.rfind("/device:"));
 }
 
-// The canonical text, which parse_device reads back to the same spec; "" for a spec without fields.
+// The canonical text, which parse_device reads back to the same spec; "" for a spec without fields. Fields stand in the
+// order job, replica, task, device; a type without an index is "/device:GPU:*".
 std::string to_string(const device_spec& spec);
 
 constexpr device_spec device_spec::with_job(std::string_view name) const {
@@ -149,7 +174,7 @@ constexpr device_spec device_spec::with_index(int number) const {
 
 namespace detail {
 
-// Reads the segments of one device string into a spec.
+// Reads the segments of one device string into a spec. A view of the text, which must outlive it.
 class device_reader {
  public:
   explicit constexpr device_reader(std::string_view text, source_location where = {}) : at_{text, {}, {}, where} {}

@@ -36,11 +36,16 @@ constexpr bool is_bracketed_ipv6(std::string_view text) {
 // The host and the port of an address. It refers to the text that it was made of, which must outlive it. It never
 // throws: a text of any other form makes one that is not valid(). An IPv6 host is in brackets, in the text and in
 // `host`.
+//
+//   host_port("10.0.0.1:2222").port                 // 2222
+//   host_port("[::1]:0").host                       // "[::1]"; port 0: any free one
+//   host_port("localhost").valid()                  // false: an address has a port
 struct host_port {
   std::string_view host{};
   int port = -1;
 
   constexpr host_port() = default;
+  // Ports reach up to 65535. The name is not looked up here.
   explicit constexpr host_port(std::string_view address) {
     const std::size_t colon = address.rfind(':');
     if (colon == address.npos) return;

@@ -8,13 +8,15 @@
 
 namespace pinion { inline namespace v0 {
 
-// The most characters that a name may have.
+// The most characters that a name may have. In bytes; the names have ASCII characters only. They bound the size of a
+// device_spec, which holds its texts.
 inline constexpr std::size_t max_job_name = 63;
 inline constexpr std::size_t max_device_type = 31;
 
 // Properties of characters, independent of the locale.
 namespace ascii {
 
+// Bytes above 127 belong to no class, so a UTF-8 letter is none.
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -32,7 +34,8 @@ constexpr bool equal_in_any_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return to_upper(x) == to_upper(y); });
 }
 
-// True for a letter, followed by letters, digits and the given marks.
+// True for a letter, followed by letters, digits and the given marks. Requires nothing of the text; an empty one is
+// none.
 constexpr bool is_identifier(std::string_view text, std::string_view marks) {
   const auto follows = [marks](char c) { return is_letter(c) || is_digit(c) || marks.find(c) != marks.npos; };
   return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), follows);
@@ -57,7 +60,8 @@ constexpr std::int64_t decimal(std::string_view text) {
 
 }  // namespace ascii
 
-// True for a letter, followed by letters, digits, _ or -; at most 63 characters.
+// True for a letter, followed by letters, digits, _ or -; at most 63 characters. TensorFlow's rule, and a limit on the
+// length.
 constexpr bool is_job_name(std::string_view text) {
   return text.size() <= max_job_name && ascii::is_identifier(text, "_-");
 }
@@ -68,7 +72,7 @@ constexpr bool is_device_type(std::string_view text) {
 
 namespace detail {
 
-// Removes a whole number, or else one character, from the front and returns it.
+// Removes a whole number, or else one character, from the front and returns it. Requires: the text is not empty.
 constexpr std::string_view take_token(std::string_view& rest) {
   std::size_t size = 0;
   while (size < rest.size() && ascii::is_digit(rest[size])) ++size;
@@ -91,7 +95,10 @@ constexpr int compare_tokens(std::string_view a, std::string_view b) {
 }  // namespace detail
 
 // A strict total order of names in which numbers count as numbers: "task:2" is before "task:10". Names that differ only
-// in leading zeros are ordered by their characters.
+// in leading zeros are ordered by their characters. Maps of jobs and lists of devices are sorted by it, so that plans
+// and messages read in the order that a person expects.
+//
+//   natural_less("worker2", "worker10")         // true, where "worker2" < "worker10" is false
 constexpr bool natural_less(std::string_view a, std::string_view b) {
   std::string_view x = a, y = b;
   while (!x.empty() && !y.empty()) {

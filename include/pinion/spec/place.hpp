@@ -2,6 +2,9 @@
 //
 //   auto p = pn::place<"/gpu:0">(2 * s);
 //   pn::device on{pn::at<"/gpu:0">};
+//
+// A tag serves where the compiler is to check or to compare places; where a program computes a device string when it
+// runs, parse_device makes a spec of it, which guards take as well.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +19,8 @@ namespace pinion { inline namespace v0 {
 // A device spec in template arguments, which are integers and packs of characters (nvcc 13 mishandles arrays there).
 // Job and Type are chars<...>, empty when unset. An object has no state and may be copied and shared freely. It cannot
 // fail, because a bad string does not compile. Only `at` and merge_t write its arguments, so that equal specs have one
-// type.
+// type. Tags appear in compilers' messages as place_tag<chars<'p', 's'>, -1, 0, ...>: job, replica, task, type, index,
+// where -1 is unset.
 template <class Job, int Replica, int Task, class Type, int Index>
 struct place_tag {
   static constexpr device_spec spec = device_spec{}
@@ -27,6 +31,8 @@ struct place_tag {
                                           .with_index(Index);
 
   // The spec of the tag, for functions that take a spec.
+  //
+  //   pn::device_spec s = pn::at<"/job:ps">;
   constexpr operator device_spec() const { return spec; }
 };
 
@@ -61,18 +67,24 @@ constexpr auto make_place_tag() {
 
 }  // namespace detail
 
-// The type of a value such as at<"/gpu:0">.
+// The type of a value such as at<"/gpu:0">. References and const count as well.
 template <class T>
 concept place_tag_type = detail::is_place_tag<std::remove_cvref_t<T>>;
 
-// The tag of a device string. The grammar is that of parse_device; a mistake in it is a compile error.
+// The tag of a device string. The grammar is that of parse_device; a mistake in it is a compile error. Equal specs are
+// one type, whatever the spelling:
+//
+//   static_assert(std::is_same_v<decltype(pn::at<"/gpu:0">), decltype(pn::at<"device:GPU:0">)>);
+//   static_assert(pn::at<"/job:ps/cpu:0">.spec.job() == "ps");
 template <fixed_string S>
 inline constexpr auto at = detail::make_place_tag<detail::parsed_place<decltype(as_chars<S>())>>();
 
-// The tag without fields: any device.
+// The tag without fields: any device. The place of every expression that place<...> did not tag.
 using anywhere = place_tag<chars<>, -1, -1, chars<>, -1>;
 
 // The tag of Inner laid over Outer, as merge() does it for values.
+//
+//   merge_t<decltype(at<"/job:ps">), decltype(at<"/cpu:0">)>          // the type of at<"/job:ps/cpu:0">
 template <place_tag_type Outer, place_tag_type Inner>
 using merge_t =
     decltype(detail::make_place_tag<detail::merged_place<std::remove_cvref_t<Outer>, std::remove_cvref_t<Inner>>>());

@@ -2,6 +2,9 @@
 //
 //   using cluster = pn::static_cluster<pn::job<"ps", 2>, pn::job<"worker", 3>>;
 //   auto q = cluster::place<"/job:worker/task:3">(x + 1);       // does not compile: job worker has tasks 0..2
+//
+// The messages for a place that no task meets are those of check(): "the cluster has no such job", and with g++ "the
+// cluster has jobs ps worker"; "the job has no such task", and "job worker has tasks 0..2".
 #pragma once
 
 #include <string_view>
@@ -13,7 +16,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// A job with its number of tasks, numbered from 0. It has no state.
+// A job with its number of tasks, numbered from 0. It has no state. A job may have no tasks; every place on it is then
+// refused.
 template <fixed_string Name, int Tasks>
 struct job {
   static_assert(Tasks >= 0, "a job has no negative number of tasks");
@@ -46,7 +50,7 @@ constexpr bool are_distinct() {
 
 }  // namespace detail
 
-// The jobs of a cluster that the compiler knows. It has no state.
+// The jobs of a cluster that the compiler knows. It has no state. Users write static_cluster, which is derived from it.
 template <class... Jobs>
 struct static_jobs {
   static_assert(detail::are_distinct<Jobs...>(), "a job is listed twice");
@@ -56,13 +60,14 @@ struct static_jobs {
     ((Jobs::name == job ? void(count = Jobs::tasks) : void()), ...);
     return count;
   }
-  // True if there is a task that meets the spec.
+  // True if there is a task that meets the spec. Open fields are met by any task.
   static constexpr bool has(const device_spec& s) {
     return (((s.job().empty() || s.job() == Jobs::name) && s.task() < Jobs::tasks && Jobs::tasks > 0) || ...) &&
            s.replica() <= 0;
   }
 
-  // Stops the compiler at a place that no task meets, with a sentence that tells which tasks exist.
+  // Stops the compiler at a place that no task meets, with a sentence that tells which tasks exist. Compilers show the
+  // sentence as a static assertion, "the job has no such task", and the tasks that there are beside it.
   template <place_tag_type Tag>
   static constexpr void check() {
     constexpr device_spec s = Tag::spec;
@@ -81,7 +86,7 @@ struct static_jobs {
   }
 
   // Compares a cluster with these jobs. Throws invalid_argument unless each job has just the tasks 0 to N - 1, and
-  // there are no others.
+  // there are no others. The sentence names the job and both numbers of tasks.
   static void expect(const cluster_spec& cluster) {
     (expect_job<Jobs>(cluster), ...);
     for (const auto& name : cluster.jobs())

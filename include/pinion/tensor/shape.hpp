@@ -26,6 +26,11 @@ inline constexpr std::int64_t unknown = -1;
 //
 //   pn::shape s{50, 784};
 //   pn::shape batch{pn::unknown, 784};
+//
+// It is what placeholders, variables and reshape take, and what expressions and tensors return:
+//
+//   if (x.shape().has_rank() && x.shape()[0] == pn::unknown) ...              // the batch is open
+//   for (const std::int64_t extent : t.shape().dims()) ...
 class shape {
  public:
   // The most dimensions that a tensor has.
@@ -33,14 +38,14 @@ class shape {
 
   // A scalar.
   constexpr shape() = default;
-  // A shape of these dimensions, the outermost first.
+  // A shape of these dimensions, the outermost first. Braces without numbers are a scalar's: pn::shape{}.
   constexpr shape(std::initializer_list<std::int64_t> dims) {
     for (auto d : dims) push_back(d);
   }
   explicit constexpr shape(std::span<const std::int64_t> dims) {
     for (auto d : dims) push_back(d);
   }
-  // A shape of unknown rank.
+  // A shape of unknown rank. It fits every shape, and every shape fits it.
   static constexpr shape any() {
     shape s;
     s.rank_ = -1;
@@ -57,7 +62,8 @@ class shape {
   constexpr bool has_rank() const { return rank_ >= 0; }
   // The number of dimensions; -1 if it is unknown.
   constexpr int rank() const { return rank_; }
-  // The extent of an axis; -1 if it is unknown. Requires: axis is in [0, rank).
+  // The extent of an axis; -1 if it is unknown. Requires: axis is in [0, rank). Negative axes do not count from the end
+  // here.
   constexpr std::int64_t operator[](int axis) const { return dims_[axis]; }
   // Changes the extent of an axis. Requires: axis is in [0, rank).
   constexpr void set(int axis, std::int64_t extent) { dims_[axis] = extent; }
@@ -92,7 +98,8 @@ class shape {
     dims_[rank_++] = extent;
   }
 
-  // True if rank and extents are the same; an unknown dimension equals only an unknown one.
+  // True if rank and extents are the same; an unknown dimension equals only an unknown one. Use fits() to ask whether
+  // two shapes may turn out to be the same.
   friend constexpr bool operator==(const shape& a, const shape& b) {
     if (a.rank_ != b.rank_) return false;
     for (int i = 0; i < a.rank_; ++i)
@@ -106,7 +113,8 @@ class shape {
   int rank_ = 0;
 };
 
-// True if the known extents multiply to at most 2^56, so that arithmetic on counts and bytes does not overflow.
+// True if the known extents multiply to at most 2^56, so that arithmetic on counts and bytes does not overflow. Ops
+// refuse results beyond that with resource_exhausted, where the node is made.
 constexpr bool countable(const shape& s) {
   constexpr std::int64_t most = std::int64_t{1} << 56;
   std::int64_t product = 1;
@@ -137,6 +145,9 @@ constexpr bool fits(const shape& value, const shape& wanted) {
 //
 //   [50, 784] and [784]      [50, 784]         [3, 1] and [1, 4]    [3, 4]
 //   [50, 784] and [50]       clash             [?, 4] and [1]       [?, 4]
+//
+// Any number broadcasts: [] with [3] is [3]. An extent of 0 goes with 0 and 1 alone. `result` is not to be used where
+// it returns false.
 constexpr bool broadcast(const shape& a, const shape& b, shape& result) {
   if (!a.has_rank() || !b.has_rank()) {
     result = shape::any();

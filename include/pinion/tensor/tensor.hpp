@@ -5,6 +5,10 @@
 //   auto y = pn::tensor<float>::of({{1, 2}, {3, 4}});               // these elements
 //   x(0, 1) = 1;
 //   for (float& v : x.span()) v *= 2;
+//
+// A tensor is a value of the program; an expression (dsl/expr.hpp) is a value of a graph that a step computes. They
+// meet in four places: constant(t) puts a tensor into a graph, run() takes tensors as feeds and returns tensors, and
+// variables begin as tensors.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +30,12 @@ namespace pinion { inline namespace v0 {
 
 // A tensor of any dtype, in the memory of any device. A value: copies share the buffer. Bytes are written only by the
 // holder of the single reference, so a value does not change once it is shared. Distinct objects may be used from
-// distinct threads. A default-constructed one holds no value.
+// distinct threads. A default-constructed one holds no value. It is the type of values whose dtype only the running
+// program knows: fetches of run_request, tensors of files, inputs of kernels. tensor<T>(value) gives it back its type,
+// and checks that.
+//
+//   if (value.dtype() == pn::dtype::float32) use(pn::tensor<float>(value));
+//   const double first = pn::visit_plain(value.dtype(), [&]<class T>() { return double(value.data<T>()[0]); });
 class any_tensor {
  public:
   // Holds no value.
@@ -42,7 +51,7 @@ class any_tensor {
   pinion::dtype dtype() const { return type_; }
   // The shape, which is always known.
   const pinion::shape& shape() const { return shape_; }
-  // The number of elements.
+  // The number of elements. 1 for a scalar, 0 where an extent is 0.
   std::int64_t count() const { return shape_.count(); }
   // The size of the elements in bytes; the characters of strings are not counted.
   std::size_t bytes() const { return static_cast<std::size_t>(shape_.count()) * size_of(type_); }
@@ -52,9 +61,10 @@ class any_tensor {
   explicit operator bool() const { return bool(buffer_); }
   // The reference to the buffer.
   const buffer_ref& storage() const { return buffer_; }
-  // True if this is the only reference to the buffer, so that it may be written.
+  // True if this is the only reference to the buffer, so that it may be written. Another thread may share it at any
+  // time, so only a holder that nobody can copy from may rely on the answer.
   bool unique() const { return buffer_ && buffer_->unique(); }
-  // True if the host may read the elements.
+  // True if the host may read the elements. False for a tensor without a value.
   bool on_host() const { return buffer_ && buffer_->home()->is_host(); }
 
   // The first byte. Requires: it holds a value; the memory is the host's, or the pointer is not dereferenced here.
@@ -65,7 +75,8 @@ class any_tensor {
   T* data() const {
     return static_cast<T*>(buffer_->data());
   }
-  // Shares the elements under another shape. Requires: both shapes have as many elements.
+  // Shares the elements under another shape. Requires: both shapes have as many elements. The elements are not copied.
+  // pn::reshape is the op.
   any_tensor reshaped(const pinion::shape& extent) const { return {type_, extent, buffer_}; }
 
  private:
@@ -74,14 +85,16 @@ class any_tensor {
   buffer_ref buffer_;
 };
 
-// True if dtypes, shapes and elements are equal; NaN differs from itself. Requires: both are on the host.
+// True if dtypes, shapes and elements are equal; NaN differs from itself. Requires: both are on the host. Two tensors
+// without a value are equal. Floats are compared by value, so 0 equals -0.
 bool operator==(const any_tensor& a, const any_tensor& b);
 
 // A buffer of `count` empty strings on the host.
 buffer_ref make_text_buffer(std::size_t count);
 
-// The elements of nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, and so on. A value. Throws invalid_argument if a row
-// has another shape than the first.
+// The elements of nested braces: 3, {1, 2}, {{1, 2}, {3, 4}}, and so on. A value. Throws invalid_argument if a row has
+// another shape than the first. Users write braces where a function takes one: constant<float>({{1, 2}}),
+// tensor<int>::of({1, 2, 3}).
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class literal {
  public:
@@ -129,12 +142,16 @@ inline constexpr bool is_tensor<tensor<T>> = true;
 //   pn::tensor<float> one = 1.f;                // a scalar
 //   float f = sess.run(loss);                   // a tensor with one element converts to its value
 //   sess.run({{X, x}}, train);
+//
+// There is no arithmetic: compute in a graph, or loop over span(). fmt::print and to_string print it.
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
  public:
   // A scalar of 0.
   tensor() : tensor(pinion::shape{}) {}
-  // A tensor of a shape, whose elements are 0, false or "".
+  // A tensor of a shape, whose elements are 0, false or "". Braces name extents: tensor<float>{{2, 3}} is [2, 3], and
+  // tensor<float>{{3}} is a vector of three zeros. Throws invalid_argument for an unknown extent, and
+  // resource_exhausted if there is no memory.
   tensor(const pinion::shape& extent) : value_(dtype_of<T>, extent) {
     std::fill_n(value_.template data<T>(), size(), T{});
   }
@@ -155,7 +172,8 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
                                               std::to_string(elements.size()));
     std::copy(elements.begin(), elements.end(), value_.template data<T>());
   }
-  // A tensor of nested braces: tensor<float>::of({{1, 2}, {3, 4}}). Throws invalid_argument if they are ragged.
+  // A tensor of nested braces: tensor<float>::of({{1, 2}, {3, 4}}). Throws invalid_argument if they are ragged. An
+  // empty list has shape [0]; of(3) is a scalar.
   static tensor of(const literal<T>& nested) {
     tensor t(any_tensor(dtype_of<T>, nested.shape()));
     std::copy(nested.elements().begin(), nested.elements().end(), t.data());
@@ -165,6 +183,8 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
   //
   //   std::vector<std::vector<float>> rows{{1, 2}, {3, 4}};
   //   auto t = pn::tensor<float>::of(rows);       // [2, 2]
+  //
+  // The elements are copied. A text is an element and no sequence.
   template <rows::of<T> R>
   static tensor of(const R& rows) {
     pinion::shape extent;
@@ -173,7 +193,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
     rows::copy(rows, extent, 0, t.data());
     return t;
   }
-  // A scalar.
+  // A scalar. It converts implicitly, so that a float stands for a tensor<float>; a number of another type does not.
   template <std::same_as<T> U>
   tensor(const U& scalar) : tensor(pinion::shape{}) {
     *data() = scalar;
@@ -198,18 +218,24 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
   const pinion::shape& shape() const { return value_.shape(); }
   // The number of elements.
   std::int64_t size() const { return value_.count(); }
-  // The elements, row-major. The writable form first makes a copy if the memory is shared.
+  // The elements, row-major. The writable form first makes a copy if the memory is shared. A pointer is valid as long
+  // as this object, or a copy, holds the elements and none of them has been written to.
   const T* data() const { return value_.template data<T>(); }
   T* data() {
     own();
     return value_.template data<T>();
   }
   // All elements, row-major, for loops and algorithms. The writable form first makes a copy if the memory is shared.
+  //
+  //   const std::vector<float> copy(t.span().begin(), t.span().end());
+  //   std::sort(t.span().begin(), t.span().end());
   std::span<const T> span() const { return {data(), static_cast<std::size_t>(size())}; }
   std::span<T> span() { return {data(), static_cast<std::size_t>(size())}; }
 
   // The element at an index for each axis, as in x(i, j). Throws out_of_range for an index outside of the shape, or for
   // another number of indices than axes. Negative indices are outside. A loop over many elements is faster over span().
+  //
+  //   for (std::int64_t i = 0; i < t.shape()[0]; ++i) t(i, 0) = 1;         // the first column of a matrix
   template <class... I>
   const T& operator()(I... index) const {
     return data()[offset({static_cast<std::int64_t>(index)...})];
@@ -218,7 +244,8 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
   T& operator()(I... index) {
     return data()[offset({static_cast<std::int64_t>(index)...})];
   }
-  // The value of a tensor with one element. Throws invalid_argument for any other tensor.
+  // The value of a tensor with one element. Throws invalid_argument for any other tensor. Comparisons, assignments and
+  // arguments convert without a call: float f = sess.run(loss).
   operator T() const {
     if (size() != 1)
       throw error(errc::invalid_argument, "a tensor of shape " + to_string(shape()) + " is not a single value");

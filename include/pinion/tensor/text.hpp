@@ -23,10 +23,13 @@ void write_axis(std::string& out, const any_tensor& t, int axis, std::int64_t& a
 
 }  // namespace detail
 
-// The elements as nested lists; "<empty>" for a tensor without a value. Requires: it is on the host.
+// The elements as nested lists; "<empty>" for a tensor without a value. Requires: it is on the host. Numbers have the
+// fewest digits that read back as the same value; texts stand in quotes.
 std::string to_string(const any_tensor& t);
 
 // The text of a typed tensor.
+//
+//   pn::to_string(pn::tensor<int>::of({{1, 2}, {3, 4}}))           // [[1, 2], [3, 4]]
 template <element T>
 std::string to_string(const tensor<T>& t) {
   return to_string(t.untyped());
@@ -35,6 +38,8 @@ std::string to_string(const tensor<T>& t) {
 }}  // namespace pinion::v0
 
 // Lets {fmt} print a tensor<T>, with the format specification of a string.
+//
+//   fmt::print("{:>12}\n", pn::tensor<float>(1.5f));               // right-aligned: "         1.5"
 template <pinion::element T>
 struct fmt::formatter<pinion::tensor<T>> : fmt::formatter<fmt::string_view> {
   template <class Context>

@@ -70,6 +70,8 @@ class coordinator {
 
   // Starts a thread that calls a function once; an exception of the function stops all threads. The name appears in the
   // message about threads that do not end. Throws resource_exhausted if the system gives no thread.
+  //
+  //   coord.launch("reader", [&] { while (!coord.should_stop()) sess.run(put); });
   void launch(const std::string& name, std::function<void()> body);
   // Calls a function in the caller's thread. Its exception becomes the reason of the stop and is not passed on; only
   // when the threads were joined before, it is thrown to the caller.

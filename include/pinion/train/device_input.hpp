@@ -25,6 +25,8 @@
 namespace pinion { inline namespace v0 { namespace train {
 
 // The options of to_device.
+//
+//   auto input = tr::to_device(digits.batch(50), sess, "/gpu:0", {.ahead = 2});
 struct to_device_options {
   // The number of elements that are on the device, or on their way to it, besides the one that next() has returned.
   // More of them hide longer copies and take more memory of the device. At least 0, else invalid_argument.

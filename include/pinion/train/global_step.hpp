@@ -13,6 +13,9 @@ namespace pinion { inline namespace v0 { namespace train {
 //
 //   auto step = tr::get_or_create_global_step();
 //   auto train = tr::gradient_descent{{.learning_rate = .1f}}.minimize(loss, {.global_step = step});
+//
+// Make it in every process of a cluster, outside of name scopes: it is then called "global_step" in all of them, and is
+// one variable.
 variable_handle<std::int64_t> get_or_create_global_step(source_location where = source_location::current());
 
 }}}  // namespace pinion::v0::train

@@ -7,7 +7,8 @@
 namespace pinion { inline namespace v0 { namespace train {
 
 // The handle of the variable v, which the graph knows. Requires: v is of element type T. Throws not_found, as
-// variable_of does, if v was not made by variable().
+// variable_of does, if v was not made by variable(). It serves code that finds variables by a collection:
+// g.collection("trainable_variables").
 template <element T>
 variable_handle<T> handle_of(graph& g, node_id v) {
   return variable_handle<T>(variable_of(g, v));

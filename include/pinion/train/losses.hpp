@@ -30,6 +30,9 @@ namespace pinion { inline namespace v0 { namespace train {
 
 // The way from the losses of the elements to the result. n is the number of losses, and w are the weights broadcast to
 // them.
+//
+//   losses 1, 2, 3, 6 with weights 1, 1, 0, 3:        none 1, 2, 0, 18        sum 21
+//   mean 21 / 5        sum_over_batch_size 21 / 4     sum_by_nonzero_weights 21 / 3
 enum class reduction {
   none,                    // no reduction: the weighted loss of each element, or of each row where classes are compared
   sum,                     // the sum of the weighted losses
@@ -38,7 +41,8 @@ enum class reduction {
   sum_by_nonzero_weights,  // the weighted losses' sum, divided by how many w are not 0; 0 if none is
 };
 
-// The weight of each loss: a number, or a numeric expression that broadcasts to the losses.
+// The weight of each loss: a number, or a numeric expression that broadcasts to the losses. A mask of 0 and 1 leaves
+// elements out, such as the padding of sequences: {.weights = mask}.
 using loss_weights = number_or_expression;
 
 // The options that all losses share.
@@ -124,6 +128,8 @@ expr<T> compute_weighted_loss(const expr<T>& losses, const loss_options& o = {},
 
 // Adds a loss of the caller's own to the collection "losses" as it is, for get_total_loss() to count. It should be a
 // scalar, since the losses are added up.
+//
+//   tr::add_loss(pn::expr<float>(pn::reduce_sum(pn::abs(W)) * .001f));         // an L1 penalty
 template <element T>
 void add_loss(const expr<T>& loss) {
   loss.owner().add_to_collection("losses", loss.id());
@@ -164,6 +170,8 @@ PINION_LOSS(log_loss, "log_loss",
 
 // The Huber loss (Huber 1964): x^2 / 2 for errors x up to delta, and delta |x| - delta^2 / 2 beyond. A large error
 // counts linearly, so that outliers weigh less. Throws invalid_argument unless delta is positive.
+//
+//   auto loss = tr::huber_loss(y, x, 1.5);                                     // errors above 1.5 count linearly
 template <dsl::graph_operand L, dsl::graph_operand P>
 expr<dsl::value_of<P>> huber_loss(const L& labels, const P& predictions, double delta = 1, const loss_options& o = {},
                                   source_location where = source_location::current()) {
@@ -226,7 +234,7 @@ expr<dsl::value_of<P>> sparse_softmax_cross_entropy(const L& labels, const P& lo
 struct l2_regularizer {
   // The factor of the sum of squares.
   double scale;
-  // Adds the loss of a variable to the collection, and returns it.
+  // Adds the loss of a variable to the collection, and returns it. The variable's gradient gets the term scale w.
   template <dsl::graph_operand W>
   expr<dsl::value_of<W>> operator()(const W& w, source_location where = source_location::current()) const {
     using T = dsl::value_of<W>;

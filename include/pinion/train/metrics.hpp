@@ -25,6 +25,7 @@ namespace pinion { inline namespace v0 { namespace train {
 
 // A metric is a pair of expressions over shared counters: one reads the value, the other counts a step first. It refers
 // to the graph. Running `value` or `update` before the local variables are initialised throws failed_precondition.
+// Fetch `update` in each step and `value` at the end; fetching both in one step orders neither before the other.
 struct metric {
   expr<double> value;   // the value over all steps counted so far
   expr<double> update;  // counts the elements of this step, and yields the value that includes them

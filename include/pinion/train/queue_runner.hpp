@@ -23,6 +23,9 @@ namespace pinion { inline namespace v0 { namespace train {
 // that start() was given; the runner and its copies may go before them. If the session is destroyed while they run, its
 // error stops them. start() may be called by several threads. An error of an enqueue operation reaches the caller of
 // coordinator::join.
+//
+//   pn::fifo_queue<float> q({.capacity = 100, .shapes = {{784}}});
+//   tr::add_queue_runner(tr::queue_runner{q, std::vector<pn::operation>(4, q.enqueue(row))});   // four threads
 class queue_runner {
  public:
   // Adds to the graph the operations that close the queue. When an enqueue fails with one of the codes `closed_by`, its

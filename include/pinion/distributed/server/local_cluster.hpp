@@ -18,6 +18,8 @@ namespace pinion { inline namespace v0 {
 // Servers of one cluster on free loopback ports. They talk over sockets, as they would over a network. It owns its
 // servers and stops them when it is destroyed. Thread-safe as servers are. The constructor throws what that of server
 // throws.
+//
+// Variables of a task outlive the sessions on it, and are gone with the cluster.
 class local_cluster {
  public:
   // The name of a job and its number of tasks.

@@ -11,6 +11,9 @@
 namespace pinion { inline namespace v0 {
 
 // The configuration of one task, the same for every session that uses it. Copied when the server is made.
+//
+// Tasks of one machine are those with one host in the cluster, and share its cores. Fewer than one CPU device count as
+// one.
 struct server_config {
   int cpu_devices = 1;       // number of devices /cpu:0, /cpu:1, ... of the task
   int inter_op_threads = 0;  // threads that run independent nodes; 0: this machine's cores, divided by its tasks
@@ -32,6 +35,10 @@ struct server_options {
 
 // Traffic since the start of a server, over all its connections: bytes and messages in each direction, requests sent
 // (each is a round trip), and write calls to the system, which several messages may share. A plain value.
+//
+//   const pn::traffic_counts before = server.traffic();
+//   sess.run(train);
+//   fmt::print("{} bytes a step\n", server.traffic().bytes_sent - before.bytes_sent);
 struct traffic_counts {
   std::uint64_t bytes_sent = 0, bytes_received = 0, messages_sent = 0, messages_received = 0, requests = 0, writes = 0;
 };

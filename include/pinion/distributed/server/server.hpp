@@ -32,6 +32,11 @@ class task_server;
 // Errors: the constructor throws invalid_argument if options.job is empty and the cluster has several jobs, not_found
 // if the cluster has no such task, already_exists if the address is taken, and failed_precondition if the address is
 // not loopback and options.security has no key.
+//
+// All processes are given the same cluster_spec and key. A session may be opened on any of them; the server that it
+// targets places its nodes on all tasks, and the others do their parts. Values go between the tasks directly.
+//
+//   pn::session sess{{.target = server.target(), .security = {.key = secret}}};       // in this or another process
 class server {
  public:
   explicit server(const cluster_spec& cluster, const server_options& options = {});
@@ -49,6 +54,7 @@ class server {
   // Fails all running work with unavailable, tells every peer, and frees the port. Returns when nothing runs any more,
   // or after config.stop_timeout; then a line on standard error names the work that still runs. Stopping twice is
   // harmless.
+  // Sessions of this process on it fail with unavailable. Variables and queues of the task are lost; save them before.
   void stop();
   // Returns the counts since the start of the server; may be called at any time.
   traffic_counts traffic() const;
@@ -65,6 +71,8 @@ class server {
 void shutdown(const std::string& target, const security_options& security = {});
 
 // Stops every task of a cluster. It tries all of them, then throws the first error.
+//
+// A task that does not answer is unavailable, and does not keep the others from being stopped.
 void shutdown(const cluster_spec& cluster, const security_options& security = {});
 
 }}  // namespace pinion::v0

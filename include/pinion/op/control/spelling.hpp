@@ -1,6 +1,13 @@
 // Control flow in a graph: cond chooses one of two bodies, while_loop repeats one. A body is a graph of its own, built
 // once, when cond or while_loop calls the function given. Device guards inside a body may choose among the devices of
 // one task.
+//
+//   x, w ──> If ──> y               its inputs are the predicate and the values that its bodies use
+//            ├── then: [x, w]       each body is a graph whose arguments stand for these values
+//            └── else: [x]
+//
+// A value from around a body is used like any other, and becomes an argument of the body on its first use; a variable
+// is read there, and may be assigned. Expressions that a body makes are seen by that body only. Bodies nest.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +29,8 @@ namespace pinion { inline namespace v0 {
 namespace dsl {
 
 // The permitted results of a body's function: an expression, a variable, a scalar, a tuple of these, or an operation,
-// which is run and yields no value. `types` lists the element types of the results.
+// which is run and yields no value. `types` lists the element types of the results. A body's function may return a
+// bool, number or text of C++ as well, which becomes a constant of the body.
 template <class R>
 struct body_result {
   static_assert(std::is_void_v<R>, "the function of a body returns an expression, a tuple of them, or an operation");
@@ -61,6 +69,7 @@ template <class F, class... A>
 using result_of_body = body_result<std::remove_cvref_t<std::invoke_result_t<F&, A...>>>;
 
 // The outputs of a node as expressions: one output is an expr, several are a tuple of expr, none is the operation.
+// Requires: the node has as many outputs of these dtypes.
 template <class Types>
 struct outputs_as;
 template <class... T>
@@ -84,11 +93,12 @@ struct traced_body {
 };
 
 // The two steps around the building of a body: add_arguments gives it its arguments, finished takes it when all its
-// nodes are there.
+// nodes are there. The arguments are placeholders of the body, in the order of the types.
 void add_arguments(body_trace& t, const std::vector<output_type>& types, source_location where);
 traced_body finished(body_trace& t);
 
-// Builds a body by calling `f` with arguments of the given types, and records the results that `f` returns.
+// Builds a body by calling `f` with arguments of the given types, and records the results that `f` returns. An
+// exception of `f` ends the body and is passed on; nothing is added to the graph around it.
 template <class... T, class F>
 traced_body trace(const std::string& prefix, const std::vector<output_type>& arguments, source_location where, F& f) {
   body_trace t(prefix);
@@ -104,7 +114,8 @@ traced_body trace(const std::string& prefix, const std::vector<output_type>& arg
   return finished(t);
 }
 
-// A node of control flow while its bodies are being built. They are named after it, so its name is chosen first.
+// A node of control flow while its bodies are being built. They are named after it, so its name is chosen first. One
+// call of cond or while_loop uses it.
 struct control_site {
   graph& g;
   std::vector<output> inputs;
@@ -112,7 +123,7 @@ struct control_site {
   std::string name;
 };
 // begin_conditional chooses the name. end_conditional makes the node, which comes last because the values that the
-// bodies use from outside are its inputs.
+// bodies use from outside are its inputs. The name gets a number where it is taken. `variables` is empty.
 control_site begin_conditional(const any_expr& predicate, std::string_view name);
 node_id end_conditional(control_site site, traced_body then, traced_body otherwise, source_location where);
 
@@ -123,7 +134,19 @@ node_id end_conditional(control_site site, traced_body then, traced_body otherwi
 //   auto y = cond(x > 0, [&] { return a; }, [&] { return b; });
 //
 // Only the chosen body runs. Both functions return values of the same number and dtypes: an expression, a tuple of
-// them, or an operation. Values that they use from outside are computed before the choice. Differentiable.
+// them, or an operation. Values that they use from outside are computed before the choice. Differentiable. The
+// functions are called once each, here, and not in a step. The nodes that they make belong to the branch, and using one
+// of them outside it throws invalid_argument; return the value instead. A branch that computes nothing new still
+// returns an expression: [&] { return x; } or [] { return 0.f; }. The predicate is a scalar: a shape known to be
+// another one throws invalid_argument, and the step fails otherwise. The shapes of both results need not agree; the
+// result's shape is the part that does.
+//
+// The gradient is a cond by the same predicate, so only what the chosen branch used gets a gradient other than 0.
+// TensorFlow: tf.cond; to choose element by element, see select.
+//
+//   auto step = pn::cond(is_chief, [&] { return pn::assign_add(n, 1); }, [&] { return n.read(); });
+//
+// Compilers refuse branches that differ: "the branches of cond yield values of different number or dtypes".
 template <dsl::graph_operand P, class F, class G>
 auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
           source_location where = source_location::current()) {
@@ -138,7 +161,10 @@ auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
   return dsl::outputs_as<types>::of(g, dsl::end_conditional(std::move(site), std::move(a), std::move(b), where));
 }
 
-// Options of while_loop.
+// Options of while_loop. A shape invariant is the shape that a variable has in every turn, with pn::unknown for the
+// extents that change:
+//
+//   pn::while_options grows{.shape_invariants = {{}, {pn::unknown, 3}}};   // a counter, and rows that are appended
 struct while_options {
   std::int64_t maximum_iterations = -1;      // the loop stops after so many turns; -1: no limit
   std::vector<shape> shape_invariants = {};  // one for each variable; empty: their first shapes
@@ -164,12 +190,25 @@ auto make_while(const while_options& o, source_location where, C& condition, B& 
 // Dtypes stay as they are in every turn, and so do shapes, unless an invariant leaves an extent unknown. Values that
 // the functions use from outside, variables included, are computed once, before the loop. To see what the body itself
 // writes, read a variable inside control_dependencies of that write. Differentiable where shapes stay; the gradient
-// keeps the values of every turn.
+// keeps the values of every turn. The condition is asked before each turn, so the body may not run at all; it returns
+// one bool. Numbers may stand among the initial values: while_loop(c, b, 0, x) begins with a constant. The body returns
+// a tuple, or one expression where there is one variable. Turns run one after the other; nodes inside a turn run as
+// soon as their inputs are there.
+//
+// A body that yields another shape than the invariant throws invalid_argument where that is known, and fails the step
+// otherwise. A loop that never ends is ended by the session's operation_timeout (deadline_exceeded), by cancellation,
+// or by close(). The gradient is a loop that runs backwards; its memory grows with the number of turns. It fails with
+// invalid_argument where the shape of a kept value changes from turn to turn. TensorFlow: tf.while_loop.
+//
+//   auto [i, product] = pn::while_loop({.maximum_iterations = 100},                       // x to the power n
+//                                      [n](auto i, auto) { return i < n; },
+//                                      [x](auto i, auto p) { return std::tuple{i + 1, p * x}; }, 0, 1.f);
 template <class C, class B, class... I>
 auto while_loop(const while_options& options, C condition, B turn, const I&... init) {
   static_assert(sizeof...(I) > 0, "while_loop has no variables");
   return dsl::make_while(options, source_location{}, condition, turn, init...);
 }
+// The loop without options has no limit on its turns.
 template <class C, class B, class... I>
 requires(!std::is_convertible_v<C, while_options>) auto while_loop(C condition, B turn, const I&... init) {
   return while_loop(while_options{}, std::move(condition), std::move(turn), init...);
@@ -197,6 +236,7 @@ PINION_LOOP((class I, class J, class K, class L), (const I& i, const J& j, const
 
 namespace dsl {
 
+// A number becomes a constant of its C++ type: 0 is int32, 0.f float.
 template <class I>
 struct loop_variable {
   using type = I;

@@ -18,14 +18,17 @@
 
 namespace pinion { inline namespace v0 {
 
-// Options of conv2d. Strides and dilations are {of height, of width}.
+// Options of conv2d. Strides and dilations are {of height, of width}. All numbers are 1 or more. There is one padding
+// for both axes of the image; pn::pad adds any other number of rows around. A dilation of d reads every d-th element,
+// so that filters reach further without more weights.
 struct conv2d_options {
   std::array<std::int64_t, 2> strides = {1, 1};
   pinion::padding padding = pinion::padding::valid;
   std::array<std::int64_t, 2> dilations = {1, 1};
   std::string_view name = {};
 };
-// Options of max_pool and avg_pool. Window and strides are {of height, of width}.
+// Options of max_pool and avg_pool. Window and strides are {of height, of width}. Strides below the window make the
+// windows overlap; strides above it leave elements out.
 struct pool_options {
   std::array<std::int64_t, 2> window = {2, 2};
   std::array<std::int64_t, 2> strides = {2, 2};
@@ -34,6 +37,7 @@ struct pool_options {
 };
 
 namespace dsl {
+// The padding is kept as TensorFlow's text, "SAME" or "VALID".
 attributes window_attributes(const std::array<std::int64_t, 2>& strides, padding around);
 template <class Op, class A>
 auto pool(A&& x, const pool_options& o, source_location where) {
@@ -44,7 +48,17 @@ auto pool(A&& x, const pool_options& o, source_location where) {
 }  // namespace dsl
 
 // images [n, h, w, in] and filters [p, q, in, out] -> [n, h', w', out]: the sum over each window, and over the input
-// channels, of image times filter. Differentiable by both operands.
+// channels, of image times filter. Differentiable by both operands. The extents of the result, for an image of extent e
+// along an axis: padding::same gives ceil(e / stride), and padding::valid gives floor((e - r) / stride) + 1, or 0 where
+// the image is smaller than the window. Filters are applied as they stand, not mirrored (cross-correlation), as in
+// tf.nn.conv2d with data_format NHWC. There are no groups.
+//
+// On a CPU, floats go through oneDNN where it was configured. Doubles, and floats without it, are computed as products
+// of matrices whose rows are the windows.
+//
+//   auto k = pn::variable(pn::truncated_normal<float>({5, 5, 1, 32}, {.stddev = .1}), {.name = "k"});
+//   auto images = pn::placeholder<float>({pn::unknown, 28, 28, 1});
+//   auto y = pn::conv2d(images, k, {.strides = {2, 2}, .padding = pn::padding::same});  // [n, 14, 14, 32]
 template <dsl::graph_operand A, dsl::graph_operand F>
 auto conv2d(A&& images, F&& filters, const conv2d_options& options = {},
             source_location where = source_location::current()) {
@@ -57,7 +71,9 @@ auto conv2d(A&& images, F&& filters, const conv2d_options& options = {},
                                        std::forward<F>(filters));
 }
 // The greatest element of each window, for each channel: [n, h, w, c] -> [n, h', w', c]. Padding does not count. In
-// avg_pool it is the mean of the elements of each window that lie inside the image.
+// avg_pool it is the mean of the elements of each window that lie inside the image. The gradient of a maximum goes to
+// the first of several equal elements, row by row; that of a mean is shared evenly among the elements that counted.
+// Throws invalid_argument for a window or a stride below 1. TensorFlow: tf.nn.max_pool and tf.nn.avg_pool.
 template <dsl::graph_operand A>
 auto max_pool(A&& images, const pool_options& options = {}, source_location where = source_location::current()) {
   return dsl::pool<op::max_pool>(std::forward<A>(images), options, where);

@@ -5,6 +5,14 @@
 //
 // Every function here throws invalid_argument where the shapes of its operands do not broadcast, and where an operand
 // is empty or belongs to another graph.
+//
+// An operand that is a temporary joins its consumer, and the whole expression becomes one node that reads each input
+// and writes the result once; no tensor is made in between. A stored expression does not join, nor does a temporary
+// that has a name, another device request, another name scope or other control dependencies than its consumer. A node
+// holds up to 32 operations on 12 inputs; a longer expression is cut into several.
+//
+//   auto y = pn::exp(a) * b + c;             // one node, "add"
+//   auto e = pn::exp(a); auto z = e * b;     // two nodes, "Exp" and "mul": e is a node to fetch
 #pragma once
 
 #include <pinion/dsl/node_call.hpp>
@@ -17,7 +25,8 @@ namespace dsl {
 template <class T>
 concept floating_value = std::is_floating_point_v<T>;
 
-// Refuses operands that are not float or double.
+// Refuses operands that are not float or double. An integer or bool operand is told to be cast: "pn::cast<float>(x)
+// converts".
 template <class A>
 constexpr void check_floating() {
   static_assert(floating_value<value_of<A>>,
@@ -62,23 +71,28 @@ using function_by_name = expr<T> (*)(layer_output<T>);
     return function(x.y);                                                                                \
   }
 #define PINION_FLOATING dsl::check_floating<A>()
-// Powers and logarithms: e^x, ln x, ln(1 + x), sqrt(x), 1 / sqrt(x).
+// Powers and logarithms: e^x, ln x, ln(1 + x), sqrt(x), 1 / sqrt(x). Arguments outside a function's domain follow IEEE
+// 754: log(0) is -infinity, and sqrt and log of a negative number are NaN. log1p keeps its digits for small x. The
+// derivatives are e^x, 1 / x, 1 / (1 + x), 1 / (2 sqrt(x)), which is infinite at 0, and -x^(-3/2) / 2.
 PINION_UNARY(exp, exp, PINION_FLOATING)
 PINION_UNARY(log, log, PINION_FLOATING)
 PINION_UNARY(log1p, log1p, PINION_FLOATING)
 PINION_UNARY(sqrt, sqrt, PINION_FLOATING)
 PINION_UNARY(rsqrt, rsqrt, PINION_FLOATING)
-// The hyperbolic tangent, the error function and its complement, sine and cosine of radians.
+// The hyperbolic tangent, the error function and its complement, sine and cosine of radians. erf(x) is 2 / sqrt(pi)
+// times the integral of e^(-t^2) from 0 to x, and erfc(x) is 1 - erf(x) without its loss of digits.
 PINION_UNARY(tanh, tanh, PINION_FLOATING)
 PINION_UNARY(erf, erf, PINION_FLOATING)
 PINION_UNARY(erfc, erfc, PINION_FLOATING)
 PINION_UNARY(sin, sin, PINION_FLOATING)
 PINION_UNARY(cos, cos, PINION_FLOATING)
-// The greatest whole number not above x, the least not below, and the nearest.
+// The greatest whole number not above x, the least not below, and the nearest. round takes halves to the even
+// neighbour: 2.5 to 2, as TensorFlow does and std::round does not. No gradient flows through these three.
 PINION_UNARY(floor, floor, PINION_FLOATING)
 PINION_UNARY(ceil, ceil, PINION_FLOATING)
 PINION_UNARY(round, round, PINION_FLOATING)
-// x x, |x|, the sign of x as -1, 0 or 1, and -x, of any number.
+// x x, |x|, the sign of x as -1, 0 or 1, and -x, of any number. Integers wrap around. The gradient of abs is sign(x),
+// so 0 at 0; none flows through sign.
 PINION_UNARY(square, square, )
 PINION_UNARY(abs, absolute, )
 PINION_UNARY(sign, sign, )
@@ -98,6 +112,11 @@ PINION_UNARY(negative, negate, )
   }                                                                                                      \
   PINION_AS_OBJECT(function)
 // sigmoid is 1 / (1 + e^-x), elu is x for x > 0 and e^x - 1 otherwise, softplus is ln(1 + e^x), relu is max(x, 0).
+// softplus does not overflow for large x. elu has alpha = 1 (Clevert et al. 2015). At 0, relu and elu have the
+// derivatives 0 and 1. relu takes integers as well, and NaN stays NaN in it.
+//
+//   auto h = pn::relu(pn::matmul(x, w) + b);           // the sum and relu are one node
+//   auto y = pn::nn::dense(x, 10, pn::sigmoid);        // here it is an argument
 PINION_ACTIVATION(sigmoid, PINION_FLOATING)
 PINION_ACTIVATION(elu, PINION_FLOATING)
 PINION_ACTIVATION(softplus, PINION_FLOATING)
@@ -113,7 +132,16 @@ PINION_ACTIVATION(relu, )
   auto function(A&& x, B&& y, std::string_view name = {}, source_location where = source_location::current()) { \
     return dsl::map_same<op::tag>(name, where, std::forward<A>(x), std::forward<B>(y));                         \
   }
-// maximum, minimum and x^y, and the four operators as functions, which take a name.
+// maximum, minimum and x^y, and the four operators as functions, which take a name. NaN on either side makes maximum
+// and minimum NaN. Where both operands are equal the gradient goes to the first, so maximum(x, 0.f) has derivative 1 at
+// 0; relu has 0. pow takes float and double, and throws invalid_argument for integers when its node is made; pow(x, 0)
+// is 1, a negative x with a fractional y gives NaN. Its gradient by y is 0 where x <= 0.
+//
+// An integer divided by 0 is 0 and does not fail the step, and integers are divided towards zero. A float divided by 0
+// is infinite or NaN. Sums and products of integers wrap around. A broadcast operand gets the gradient summed over the
+// axes along which it was repeated.
+//
+//   auto n = pn::add(a, b, "total");                   // a node called "total", which a + b could not be
 PINION_BINARY(maximum, maximum)
 PINION_BINARY(minimum, minimum)
 PINION_BINARY(pow, power)
@@ -131,6 +159,8 @@ PINION_BINARY(divide, divide)
   auto function(A&& x, B&& y, std::string_view name = {}, source_location where = source_location::current()) { \
     return dsl::map_compare<op::tag>(name, where, std::forward<A>(x), std::forward<B>(y));                      \
   }
+// Operands are numbers, or both are bool; text is refused by the compiler. NaN differs from every number, itself
+// included. No gradient flows through a comparison.
 PINION_COMPARISON(equal, equal)
 PINION_COMPARISON(not_equal, not_equal)
 #undef PINION_COMPARISON
@@ -148,6 +178,8 @@ struct own_map : op::custom_map {
       return op::custom_map::name;
   }();
 };
+// A user's scalar function. Its `apply` takes symbolic values: it is a template of its operands, without branches on
+// them.
 template <class Functor>
 concept scalar_functor = requires {
   { Functor::arity } -> std::convertible_to<int>;
@@ -176,7 +208,16 @@ auto map_own(source_location where, A&&... operands) {
 // `apply` may use + - * / min max pow abs sign exp log sqrt tanh erf sin cos ..., comparisons and select(mask, a, b);
 // scalar/symbol.hpp lists all of them. The derivative follows from these, unless `apply` states it by return
 // with_derivative(y, x, dy_dx). At most one operand of an operator may be a computed value: name the other one first
-// (scalar/functors.hpp gives the reason). Operands are float or double.
+// (scalar/functors.hpp gives the reason). Operands are float or double. No kernel has to be written for it, and no
+// server has to know it: the node carries the program, op "Map". A functor of two operands broadcasts them, and one of
+// them may be a number.
+//
+//   struct distance {
+//     static constexpr int arity = 2;
+//     template <class V, class W>
+//     static constexpr auto apply(V x, W y) { return abs(x - y); }
+//   };
+//   auto d = pn::map<distance>(a, b);
 template <dsl::scalar_functor F, dsl::graph_operand A>
 auto map(A&& x, source_location where = source_location::current()) {
   return dsl::map_own<F>(where, std::forward<A>(x));
@@ -188,7 +229,12 @@ auto map(A&& x, B&& y, source_location where = source_location::current()) {
 }
 
 // Elements of a where the condition, a bool expression, holds, and elements of b elsewhere. All three broadcast; a and
-// b have one dtype, which may also be bool or std::string.
+// b have one dtype, which may also be bool or std::string. The gradient of an element goes to the operand that it was
+// taken from, the other one gets 0, so that select(x > 0.f, pn::log(x), 0.f) is right as a value; its gradient is NaN
+// at 0 all the same, because 0 times the infinite derivative of log is. Give log a safe argument there:
+// pn::log(pn::maximum(x, 1e-6f)). TensorFlow: tf.where.
+//
+//   auto clipped = pn::select(x > 1.f, 1.f, x);          // one side may be a number
 template <dsl::graph_operand C, class A, class B>
 requires dsl::operand_pair<A, B>
 auto select(C&& condition, A&& a, B&& b, std::string_view name = {},
@@ -208,7 +254,10 @@ auto select(C&& condition, A&& a, B&& b, std::string_view name = {},
 }
 
 // Elements converted to U by C++'s rules; a conversion to bool yields `element != 0`. Text is not converted. A cast to
-// another type ends a fused expression.
+// another type ends a fused expression. A fraction is cut off towards zero, and true becomes 1. The gradient passes
+// between float and double, cast back; none passes through an integer or a bool.
+//
+//   auto hits = pn::reduce_sum(pn::cast<float>(a == b)); // the number of equal elements
 template <element U, dsl::graph_operand A>
 auto cast(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
   using T = dsl::value_of<A>;

@@ -15,13 +15,20 @@
 
 namespace pinion { inline namespace v0 {
 
-// Options of gather.
+// Options of gather. The axis is one of params; a negative one counts from the last.
 struct gather_options {
   std::int64_t axis = 0;
   std::string_view name = {};
 };
 // The parts of params at the given indices along an axis. The result has the axes of the indices in place of that axis:
-// params [5, 3] and indices [2] -> [2, 3]. The gradient along axis 0 is sparse. An index outside fails the step.
+// params [5, 3] and indices [2] -> [2, 3]. The gradient along axis 0 is sparse. An index outside fails the step. The
+// indices have any shape, and may be repeated; a negative index does not count from the end. Throws invalid_argument
+// for a scalar params and an axis that it does not have. The step fails with invalid_argument for an index outside [0,
+// extent of the axis), and names the index and its position. TensorFlow: tf.gather, which yields zeros there on a GPU.
+//
+// Sparse means that only the rows looked up have a gradient: an optimizer updates these rows of a variable and no
+// others. Rows that were taken twice get both gradients. Along another axis, or through an op between the variable and
+// gather, the gradient becomes a dense tensor.
 template <dsl::graph_operand P, dsl::graph_operand I>
 requires(!dsl::partitioned<P>)  // partitioned_variable.hpp has that
     auto gather(P&& params, I&& indices, const gather_options& options = {},
@@ -32,7 +39,11 @@ requires(!dsl::partitioned<P>)  // partitioned_variable.hpp has that
 }
 
 // Encodes indices as rows: indices [...] -> [..., depth], with 1 at the index and 0 elsewhere. An index outside [0,
-// depth) yields a row of zeros.
+// depth) yields a row of zeros. T is the dtype of the result and is always given: one_hot<float>(labels, 10). Throws
+// invalid_argument for a negative depth. No gradient flows to the indices. TensorFlow: tf.one_hot with axis -1,
+// on_value 1 and off_value 0.
+//
+//   auto y = pn::one_hot<float>(pn::constant<int>({2, 0}), 3);        // {{0, 0, 1}, {1, 0, 0}}
 template <element T, dsl::graph_operand I>
 auto one_hot(I&& indices, std::int64_t depth, std::string_view name = {},
              source_location where = source_location::current()) {

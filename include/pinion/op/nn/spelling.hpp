@@ -22,7 +22,11 @@
 namespace pinion { inline namespace v0 {
 
 namespace dsl {
-// softmax is e^x / sum(e^x) along the last axis, and log_softmax its logarithm. The result has the operand's shape.
+// softmax is e^x / sum(e^x) along the last axis, and log_softmax its logarithm. The result has the operand's shape. A
+// scalar throws invalid_argument. A row that holds NaN, or infinity as its greatest element, is NaN; other rows are not
+// touched by it. log_softmax is exact where softmax is too small for its dtype, so losses are computed from it.
+//
+//   auto p = pn::softmax(logits);                         // [n, c] -> [n, c], rows that add up to 1
 template <graph_operand A>
 auto softmax(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
   return node_call<op::softmax, value_of<A>>(name, where, {}, std::forward<A>(x));
@@ -36,7 +40,11 @@ PINION_AS_OBJECT(softmax)
 PINION_AS_OBJECT(log_softmax)
 
 // The cross entropy of each row, -sum(labels log softmax(logits)). Labels [n, c] are distributions, logits are [n, c],
-// and the result is [n]. Throws invalid_argument where the shapes do not agree.
+// and the result is [n]. Throws invalid_argument where the shapes do not agree. Logits are the numbers before softmax;
+// a softmax in front of this function makes a wrong loss. The labels of a row are expected to add up to 1, which is not
+// checked. A label of 0 contributes 0 also where its probability is 0. The gradient by logits is softmax(logits) -
+// labels, by the incoming one; the gradient by labels is -log_softmax(logits), so put a pn::constant or a placeholder
+// there, or take no gradient by it. TensorFlow: tf.nn.softmax_cross_entropy_with_logits_v2.
 template <dsl::graph_operand L, dsl::graph_operand A>
 auto softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::string_view name = {},
                                        source_location where = source_location::current()) {
@@ -46,7 +54,11 @@ auto softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::string_view 
                                                                      std::forward<A>(logits));
 }
 // The cross entropy of each row for labels that are class numbers, int32 or int64: labels [n], logits [n, c] -> [n]. A
-// label outside [0, c) fails the step.
+// label outside [0, c) fails the step. The loss is -log_softmax(logits)[label]. It takes the place of one_hot labels,
+// and reads one number a row in theirs. Throws invalid_argument where labels are no vector, logits no matrix, or their
+// rows differ in number. The failure of the step has code invalid_argument, and names the label and the row.
+//
+//   auto loss = pn::reduce_mean(pn::sparse_softmax_cross_entropy_with_logits(labels, logits));
 template <dsl::graph_operand L, dsl::graph_operand A>
 auto sparse_softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::string_view name = {},
                                               source_location where = source_location::current()) {
@@ -56,7 +68,11 @@ auto sparse_softmax_cross_entropy_with_logits(L&& labels, A&& logits, std::strin
                                                                             std::forward<A>(logits));
 }
 // Tells for each row whether its target is among the k greatest predictions: [n, c] and [n] -> bool [n]. False where
-// the target is no class of the row.
+// the target is no class of the row. A target counts unless k predictions of its row are greater, so equal ones do not
+// push each other out. False as well where a prediction that has to be read is NaN or infinite (TensorFlow's rule,
+// tf.nn.in_top_k). Predictions are float or double, targets int32 or int64.
+//
+//   auto top5 = pn::reduce_mean(pn::cast<float>(pn::in_top_k(logits, labels, 5)));
 template <dsl::graph_operand A, dsl::graph_operand L>
 auto in_top_k(A&& predictions, L&& targets, std::int64_t k = 1, std::string_view name = {},
               source_location where = source_location::current()) {
@@ -65,7 +81,8 @@ auto in_top_k(A&& predictions, L&& targets, std::int64_t k = 1, std::string_view
 }
 
 // The sum of x [..., c] and a bias [c], which fuses like any addition. Throws invalid_argument for a bias that is no
-// vector.
+// vector. The gradient by the bias is summed over all axes but the last. In an expression bias_add(x, b) and x + b
+// compute the same; the name of the node, "BiasAdd", tells a reader which it is.
 template <dsl::graph_operand A, dsl::graph_operand B>
 auto bias_add(A&& x, B&& bias, std::string_view name = {}, source_location where = source_location::current()) {
   const shape extent = bias.shape();
@@ -75,7 +92,8 @@ auto bias_add(A&& x, B&& bias, std::string_view name = {}, source_location where
   return dsl::map_same<op::bias_add>(name, where, std::forward<A>(x), std::forward<B>(bias));
 }
 
-// Options of dropout.
+// Options of dropout. The random numbers are those of random_uniform with this seed. The name is that of a name scope
+// around the nodes.
 struct dropout_options {
   double rate = .5;       // probability of an element to become 0, in [0, 1)
   std::int64_t seed = 0;  // 0: another one in each session
@@ -83,7 +101,11 @@ struct dropout_options {
 };
 // Sets each element to 0 with probability `rate`, and divides it by 1 - rate otherwise, so that the expected sum stays
 // the same. Each run draws anew. float, double. Throws invalid_argument for a rate outside [0, 1). Sources: Hinton et
-// al. 2012; Srivastava et al. 2014, whose form leaves prediction unchanged.
+// al. 2012; Srivastava et al. 2014, whose form leaves prediction unchanged. This function drops in every step, when a
+// model is used too: nn::dropout asks a flag, and is the layer to take. The gradient is that of the elements kept, by
+// the same draw. A rate of 0 yields x. TensorFlow: tf.nn.dropout.
+//
+//   auto h = pn::dropout(pn::relu(x), {.rate = .4, .seed = 1});
 template <dsl::graph_operand A>
 expr<dsl::value_of<A>> dropout(A&& x, const dropout_options& options = {},
                                source_location where = source_location::current()) {

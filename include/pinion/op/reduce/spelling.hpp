@@ -4,6 +4,13 @@
 //   auto all = pn::reduce_mean(x);                   // a scalar
 //
 // Negative axes count from the last one. An axis that does not exist, or is given twice, throws invalid_argument.
+//
+//   x [2, 3, 4]      {.axes = {1}}                       [2, 4]
+//                    {.axes = {0, -1}}                   [3]
+//                    {.axes = {1}, .keep_dims = true}    [2, 1, 4], which broadcasts with x
+//                    {}                                  []
+//
+// TensorFlow: tf.reduce_sum and the others of these names, tf.argmax.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +24,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// Options of all reductions; without axes they reduce all of them.
+// Options of all reductions; without axes they reduce all of them. An empty list in braces, {.axes = {}}, is the
+// default and reduces all axes.
 struct reduce_options {
   axis_list axes = {};
   bool keep_dims = false;  // keep reduced axes, with extent 1
@@ -34,7 +42,14 @@ auto reduce(A&& x, const reduce_options& options, source_location where) {
 }  // namespace dsl
 
 // Reductions of numbers of any dtype, which is the result's. Over no elements the sum is 0, the mean NaN (0 for
-// integers), the max the lowest value of the dtype, the min the highest, the product 1.
+// integers), the max the lowest value of the dtype, the min the highest, the product 1. The result has the operand's
+// axes without the reduced ones, in their order. Sums and products of integers wrap around; a mean of integers is
+// exact, and rounded towards zero. NaN in any element makes the result NaN, max and min included. The number of threads
+// does not change a bit of a result.
+//
+// Gradients, for float and double: a sum passes dy on to every element, a mean passes dy / n, a max or min shares dy
+// evenly among all elements that are equal to it (tf.reduce_max does so too), and a product uses the products of the
+// other elements, so it is right beside zeros.
 #define PINION_REDUCTION(function)                                                                               \
   template <dsl::graph_operand A>                                                                                \
   auto function(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) { \
@@ -48,7 +63,8 @@ PINION_REDUCTION(reduce_min)
 PINION_REDUCTION(reduce_prod)
 #undef PINION_REDUCTION
 
-// reduce_all tells whether every bool is true, reduce_any whether one is. Over no elements: true, false.
+// reduce_all tells whether every bool is true, reduce_any whether one is. Over no elements: true, false. They have no
+// gradient. A predicate of a cond comes from them: cond(reduce_all(x > 0.f), ...).
 #define PINION_REDUCTION(function)                                                                                  \
   template <dsl::graph_operand A>                                                                                   \
   auto function(A&& x, const reduce_options& options = {}, source_location where = source_location::current()) {    \
@@ -60,7 +76,10 @@ PINION_REDUCTION(reduce_any)
 #undef PINION_REDUCTION
 
 // The index, int64, of the greatest element along an axis, or of the first of several equal ones. NaN counts as the
-// greatest.
+// greatest. The result has the operand's axes without that one, and no gradient flows through it. Throws
+// invalid_argument for an axis that does not exist. TensorFlow's passes over NaN.
+//
+//   auto guess = pn::argmax(logits, 1);                   // [n, c] -> [n], int64
 template <dsl::graph_operand A>
 auto argmax(A&& x, std::int64_t axis = 0, std::string_view name = {},
             source_location where = source_location::current()) {

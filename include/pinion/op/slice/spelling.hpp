@@ -23,7 +23,8 @@
 namespace pinion { inline namespace v0 {
 
 namespace dsl {
-// concatenated and stacked throw invalid_argument for an empty list.
+// concatenated and stacked throw invalid_argument for an empty list. They throw invalid_argument too where the parts
+// belong to several graphs.
 any_expr concatenated(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name,
                       source_location where);
 any_expr stacked(const std::vector<any_expr>& parts, std::int64_t axis, std::string_view name, source_location where);
@@ -32,13 +33,21 @@ template <element T>
 using concat_expr = expr<T, made_by<op::concat>>;
 }  // namespace dsl
 
-// Joins tensors along an existing axis: concat({a, b}, 1). They have one dtype, and agree in the other extents.
+// Joins tensors along an existing axis: concat({a, b}, 1). They have one dtype, and agree in the other extents. Parts
+// without elements must fit as well. The gradient is cut into the parts again. A vector of one part gives that part.
+// The braces take expressions and variables of one dtype: concat({W1, W2}, 0) reads both.
+//
+//   std::vector<pn::expr<float>> parts{a, b};
+//   auto rows = pn::concat(parts);                        // [2, 3], [5, 3] -> [7, 3]
 template <element T>
 auto concat(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string_view name = {},
             source_location where = source_location::current()) {
   return dsl::as_typed<dsl::concat_expr<T>>(dsl::concatenated({parts.begin(), parts.end()}, axis, name, where));
 }
-// Joins tensors of one shape along a new axis: stack({a, b}) of two [3] is [2, 3].
+// Joins tensors of one shape along a new axis: stack({a, b}) of two [3] is [2, 3]. The axis is one of the result, from
+// -rank - 1 up to rank of a part. Parts of several shapes throw invalid_argument.
+//
+//   auto pairs = pn::stack({x, y}, 1);                    // [n], [n] -> [n, 2]
 template <element T>
 auto stack(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string_view name = {},
            source_location where = source_location::current()) {
@@ -53,7 +62,12 @@ auto stack(const std::vector<expr<T>>& parts, std::int64_t axis = 0, std::string
 PINION_EACH_ELEMENT(PINION_LIST)
 #undef PINION_LIST
 
-// Cuts a tensor along an axis into equal parts: auto [p, q] = split<2>(x, axis).
+// Cuts a tensor along an axis into equal parts: auto [p, q] = split<2>(x, axis). The number of parts belongs to the
+// type, so the result is an array that structured bindings take apart. The extent must be a multiple of it:
+// invalid_argument where the shape is known, and the step fails with that code otherwise. For parts of other sizes, use
+// slice once for each.
+//
+//   auto [i, f, g, o] = pn::split<4>(gates, 1);           // [n, 4 u] -> four times [n, u]
 template <std::size_t Parts, dsl::graph_operand A>
 std::array<expr<dsl::value_of<A>>, Parts> split(A&& x, std::int64_t axis = 0, std::string_view name = {},
                                                 source_location where = source_location::current()) {
@@ -66,7 +80,10 @@ std::array<expr<dsl::value_of<A>>, Parts> split(A&& x, std::int64_t axis = 0, st
   return parts;
 }
 // The box of x that starts at `begin` and has extents `size`, one number for each axis. A size of -1 extends to the
-// end.
+// end. `begin` counts from 0, and does not count from the end. A box that reaches over the edge throws
+// invalid_argument; none is cut off. The gradient is zero outside the box.
+//
+//   auto column = pn::slice(x, {0, 2}, {-1, 1});          // [n, 5] -> [n, 1]
 template <dsl::graph_operand A>
 auto slice(A&& x, const integers& begin, const integers& size, std::string_view name = {},
            source_location where = source_location::current()) {
@@ -74,13 +91,14 @@ auto slice(A&& x, const integers& begin, const integers& size, std::string_view 
                                                      std::forward<A>(x));
 }
 
-// Options of pad.
+// Options of pad. The value of each new element, converted to the dtype of x.
 struct pad_options {
   double value = 0;
   std::string_view name = {};
 };
 // Adds elements around x: `around` has {before, after} for each axis. pad(x, {{1, 1}, {0, 0}}) adds a row above and one
-// below.
+// below. Throws invalid_argument unless there is one pair for each axis, of numbers from 0 on. The gradient is the box
+// of dy at the place of x. TensorFlow: tf.pad with mode CONSTANT.
 template <dsl::graph_operand A>
 auto pad(A&& x, const std::vector<std::pair<std::int64_t, std::int64_t>>& around, const pad_options& options = {},
          source_location where = source_location::current()) {
@@ -89,7 +107,11 @@ auto pad(A&& x, const std::vector<std::pair<std::int64_t, std::int64_t>>& around
   return dsl::node_call<op::pad, dsl::value_of<A>>(
       options.name, where, {{"before", before}, {"after", after}, {"value", options.value}}, std::forward<A>(x));
 }
-// Repeats x along each axis: tile(x, {2, 1}) of [m, n] is [2 m, n].
+// Repeats x along each axis: tile(x, {2, 1}) of [m, n] is [2 m, n]. Throws invalid_argument unless there is one number,
+// from 0 on, for each axis. A multiple of 0 leaves no elements. The gradient of an element is the sum over its copies.
+// An operand of arithmetic broadcasts by itself and needs no tile.
+//
+//   auto rows = pn::tile(pn::expand_dims(v, 0), {4, 1});  // [k] -> [4, k]
 template <dsl::graph_operand A>
 auto tile(A&& x, const integers& multiples, std::string_view name = {},
           source_location where = source_location::current()) {

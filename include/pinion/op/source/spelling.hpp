@@ -6,6 +6,11 @@
 //
 // The nodes are made in the default graph of the thread. Without a name they are named after their op; a name that is
 // taken gets a number: "x_1". Element types are those of PINION_ELEMENT_TYPES, and others do not compile.
+//
+//   a value known now                        constant, zeros, ones, fill, range
+//   a value that changes from run to run     placeholder, fed by session::run
+//   a value that the graph changes           variable (op/variable/spelling.hpp)
+//   a value out of a file or a thread        a queue (op/queue/spelling.hpp), or feeds of a dataset (data/)
 #pragma once
 
 #include <algorithm>
@@ -53,19 +58,30 @@ node_request constant_request(any_tensor value, std::string_view name, source_lo
 output make_constant(any_tensor value, const std::string& exact_name, source_location where);
 }  // namespace dsl
 
-// A constant scalar: constant(4.0f, "b"). Its dtype is that of the C++ type.
+// A constant scalar: constant(4.0f, "b"). Its dtype is that of the C++ type. A plain number beside an expression needs
+// no constant: x * 2.f holds the 2 in its own node. The value is stored in the graph, and so travels with it to every
+// task that runs the node. No gradient flows into a constant.
+//
+//   auto half = pn::constant(.5f);                       // float, []
+//   auto text = pn::constant(std::string("hello"));      // std::string; a bare literal is no element type
 template <element T>
 expr<T, dsl::made_by<op::constant>> constant(T value, std::string_view name = {},
                                              source_location where = source_location::current()) {
   return dsl::make<op::constant, T>(dsl::constant_request(tensor<T>(value).untyped(), name, where));
 }
-// A constant tensor from nested braces: constant<float>({{1, 2}, {3, 4}}, "m").
+// A constant tensor from nested braces: constant<float>({{1, 2}, {3, 4}}, "m"). Rows of unequal lengths throw
+// invalid_argument. T is the dtype of all elements and is given, since braces have none.
+//
+//   auto m = pn::constant<float>({{1, 2, 3}, {4, 5, 6}}, "m");      // [2, 3]
 template <element T>
 expr<T, dsl::made_by<op::constant>> constant(const literal<T>& value, std::string_view name = {},
                                              source_location where = source_location::current()) {
   return dsl::make<op::constant, T>(dsl::constant_request(tensor<T>::of(value).untyped(), name, where));
 }
-// A constant vector from one row of braces. One element is a vector as well: constant<int>({2}) has shape [1].
+// A constant vector from one row of braces. One element is a vector as well: constant<int>({2}) has shape [1]. Each
+// element converts to T by C++'s rules: constant<float>({1, 2}) takes ints.
+//
+//   auto v = pn::constant<std::int64_t>({4, 5, 6});      // [3]
 template <element T, class U>
 requires std::is_convertible_v<const U&, T>
 auto constant(std::initializer_list<U> row, std::string_view name = {},
@@ -82,14 +98,23 @@ auto constant(std::initializer_list<dsl::no_elements> rows, std::string_view nam
   return dsl::make<op::constant, T>(
       dsl::constant_request(tensor<T>(n == 0 ? shape{0} : shape{n, 0}).untyped(), name, where));
 }
-// A constant that holds a host tensor.
+// A constant that holds a host tensor. Both share memory until the tensor is written to, which then gets memory of its
+// own: the constant does not change.
+//
+//   pn::tensor<float> table{{10, 3}};
+//   auto t = pn::constant(table, "table");               // [10, 3]
 template <class V>
 requires dsl::is_tensor<V>
 auto constant(const V& value, std::string_view name = {}, source_location where = source_location::current()) {
   using T = std::remove_cvref_t<decltype(*value.data())>;
   return dsl::make<op::constant, T>(dsl::constant_request(value.untyped(), name, where));
 }
-// A constant from a vector, span or array, or from these nested.
+// A constant from a vector, span or array, or from these nested. The elements are copied. A std::vector<float> of n
+// numbers has shape [n], one of n std::array<float, k> has [n, k]; inner vectors of unequal lengths throw
+// invalid_argument.
+//
+//   const std::vector<std::vector<float>> rows{{1, 2}, {3, 4}};
+//   auto t = pn::constant(rows);                         // [2, 2]
 template <class R>
 requires rows::of<R, typename rows::innermost<R>::type> && element<typename rows::innermost<R>::type>
 auto constant(const R& rows, std::string_view name = {}, source_location where = source_location::current()) {
@@ -103,7 +128,11 @@ template <class T>
 requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 constant(const dsl::braces&, std::string_view = {}) PINION_REFUSAL;
 
-// A constant of this shape with one value in every element.
+// A constant of this shape with one value in every element. Throws invalid_argument for a shape that is not known;
+// shape_of(x) is a tensor of the graph and no argument here. The elements are stored in the graph: of a large tensor,
+// tile or broadcast a scalar instead.
+//
+//   auto sevens = pn::fill<int>({2, 3}, 7);
 template <element T>
 auto fill(const shape& extent, T value, std::string_view name = {},
           source_location where = source_location::current()) {
@@ -111,7 +140,7 @@ auto fill(const shape& extent, T value, std::string_view name = {},
   for (T& x : t.span()) x = value;
   return constant(t, name, where);
 }
-// A constant of this shape with 0 in every element.
+// A constant of this shape with 0 in every element. A bool is false and a text is "" in it.
 template <element T>
 auto zeros(const shape& extent, std::string_view name = {}, source_location where = source_location::current()) {
   return fill<T>(extent, T(0), name, where);
@@ -132,7 +161,12 @@ template <class T>
 requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 fill(const shape&, const T&, std::string_view = {}) PINION_REFUSAL;
 
-// The vector start, start + delta, ... of the numbers before `limit`. float, double, int, int64.
+// The vector start, start + delta, ... of the numbers before `limit`. float, double, int, int64. The vector has
+// ceil((limit - start) / delta) elements, none where delta leads away from the limit: range(0, 10, 2) is 0, 2, 4, 6, 8,
+// and range(3, 0, -1) is 3, 2, 1. Throws invalid_argument for a delta of 0. Its length is known when the graph is
+// built. TensorFlow: tf.range, whose arguments may be tensors.
+//
+//   auto r = pn::range(0.f, 1.f, .25f);                  // 0, .25, .5, .75
 template <element T>
 auto range(T start, T limit, T delta = T(1), std::string_view name = {},
            source_location where = source_location::current()) {
@@ -147,6 +181,8 @@ auto range(T start, T limit, T delta = T(1), std::string_view name = {},
                                   .where = where});
 }
 // The vector 0, 1, ... of the numbers before `limit`.
+//
+//   auto i = pn::range(5);                               // 0, 1, 2, 3, 4, int32
 template <element T>
 auto range(T limit, std::string_view name = {}, source_location where = source_location::current()) {
   return range<T>(T(0), limit, T(1), name, where);
@@ -160,7 +196,14 @@ template <class T>
 requires(!element<T>) PINION_REFUSED(PINION_ELEMENT_TYPES)
 placeholder(const shape& = {}, std::string_view = {}) PINION_REFUSAL;
 
-// A value that the caller of run() feeds. Extents that differ from step to step are pn::unknown.
+// A value that the caller of run() feeds. Extents that differ from step to step are pn::unknown. A run that needs its
+// value and is not fed it fails with invalid_argument, which names the placeholder and its line; so does a run that
+// feeds a tensor of another dtype, or one whose shape does not fit `extent`. Without `extent` any shape fits, and ops
+// behind it check shapes when they run. A scalar has extent {}.
+//
+//   auto x = pn::placeholder<float>({pn::unknown, 3}, "x");
+//   auto sum = pn::reduce_sum(x, {.axes = {1}});
+//   pn::tensor<float> s = sess.run({{x, pn::tensor<float>{{5, 3}}}}, sum);    // [5]
 template <element T>
 expr<T, dsl::made_by<op::placeholder>> placeholder(const shape& extent = shape::any(), std::string_view name = {},
                                                    source_location where = source_location::current()) {
@@ -191,7 +234,11 @@ output input_of(graph& g, const V& value, const std::string& name, source_locati
 }  // namespace dsl
 
 // An operation that runs the given operations and yields no value. Throws invalid_argument where they belong to several
-// graphs.
+// graphs. The operations run in no order among themselves. Expressions and variables convert to operations; for an
+// expression the node that computes it runs. The overload below takes them without braces: group(assign_a, assign_b).
+//
+//   auto all = pn::group(pn::assign(a, 1.f), pn::assign(b, 2.f));
+//   sess.run(all);
 operation group(std::initializer_list<operation> ops, std::string_view name = "group_deps",
                 source_location where = source_location::current());
 namespace dsl {
@@ -211,12 +258,21 @@ requires(std::is_convertible_v<const Op&, operation>&&...) operation
     group(const dsl::operation_here& first, const Op&... others) {
   return group({first.what, operation(others)...}, "group_deps", first.where);
 }
-// An operation that computes nothing, to run after others by control_dependencies.
+// An operation that computes nothing, to run after others by control_dependencies. It is group({}): control
+// dependencies that are open when it is made are what it waits for.
+//
+//   const pn::control_dependencies after{first, second};
+//   auto done = pn::no_op("done");
 inline operation no_op(std::string_view name = op::no_op::name, source_location where = source_location::current()) {
   return group({}, name, where);
 }
 
-// A node with the operand's value, under a name and on a device of its own.
+// A node with the operand's value, under a name and on a device of its own. A stored expression gets a second name by
+// it, and a variable is read at that place in the order of control dependencies. The node is not fused into others, so
+// its device guard holds for it alone. The gradient passes unchanged.
+//
+//   const pn::device there{"/gpu:0"};
+//   auto copy = pn::identity(x, "copy");                 // x as it is on that device
 template <dsl::graph_operand A>
 auto identity(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
   graph& g = dsl::graph_of(x);
@@ -224,7 +280,11 @@ auto identity(A&& x, std::string_view name = {}, source_location where = source_
       g, dsl::make_node(g, op::identity::name, name, where, {}, {dsl::endpoint_of(x, where).endpoint()}));
 }
 
-// The extents of the operand, int32 [rank].
+// The extents of the operand, int32 [rank]. They are those of the tensor in the running step, so unknown extents have
+// numbers here; x.shape() is the part that is known when the graph is built. No gradient flows through it. TensorFlow:
+// tf.shape.
+//
+//   auto rows = pn::gather(pn::shape_of(x), pn::constant(0));      // the number of rows, int32
 template <dsl::graph_operand A>
 auto shape_of(A&& x, std::string_view name = {}, source_location where = source_location::current()) {
   return dsl::node_call<op::shape_of, std::int32_t>(name, where, {}, std::forward<A>(x));

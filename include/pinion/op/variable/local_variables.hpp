@@ -8,7 +8,9 @@
 namespace pinion { inline namespace v0 {
 
 // An operation that runs the initialisers of all local variables made so far in the default graph: those made with
-// {.local = true}.
+// {.local = true}. global_variables_initializer() passes these over, and savers do not write them. Monitored sessions
+// run it in every process that begins; a program with a plain session runs it itself. TensorFlow:
+// tf.local_variables_initializer.
 operation local_variables_initializer(std::string_view name = "init_local",
                                       source_location where = source_location::current());
 

@@ -7,6 +7,19 @@
 //   };                                                // in: the states, then the gradient; returns the new states
 //
 // At most one operand of an operator may be a computed value: see scalar/functors.hpp.
+//
+// The rule of stochastic gradient descent, w -= rate g, as an example:
+//
+//   struct descent {
+//     static constexpr int states = 1, numbers = 1;
+//     template <class V>
+//     static constexpr std::array<V, 1> apply(const std::array<V, 2>& in, const std::array<V, 1>& number) {
+//       return {in[0] - in[1] * number[0]};
+//     }
+//   };
+//
+// One kernel then reads and writes each element once, atomically for the variable and all its slots; the same program
+// updates the rows of a sparse gradient.
 #pragma once
 
 #include <array>
@@ -18,10 +31,12 @@
 namespace pinion { inline namespace v0 { namespace op {
 
 // The form of a rule's first number, the rate: a literal of its program, or an input after the gradient. The other
-// numbers are literals, so that one kernel serves all their values.
+// numbers are literals, so that one kernel serves all their values. A literal saves an input where the rate is a plain
+// number; a schedule is an input.
 enum class rate_is { literal, input };
 
-// The program of a rule, with 0 for its literals.
+// The program of a rule, with 0 for its literals. Requires: apply() uses the operators and functions of
+// scalar/symbol.hpp alone, without branches on values.
 template <class Rule, class Program>
 constexpr Program record_rule(dtype arithmetic, rate_is rate) {
   using value = scalar::symbol<Program>;
@@ -36,7 +51,8 @@ constexpr Program record_rule(dtype arithmetic, rate_is rate) {
   return p;
 }
 
-// A rule as a program type, of which a kernel is made. Only the compiler records it, as for all programs.
+// A rule as a program type, of which a kernel is made. Only the compiler records it, as for all programs. A rule is
+// compiled four times: for float and double, with each form of the rate.
 template <class Rule, class T, rate_is Rate>
 struct compiled_rule {
   using arithmetic = T;
@@ -48,7 +64,7 @@ struct compiled_rule {
 };
 
 // The program of a rule at run time, for any floating dtype, with its numbers. Where the rate is an input, the first
-// number is not used.
+// number is not used. Requires: the dtype is float or double.
 template <class Rule, rate_is Rate>
 scalar::program rule_program(dtype arithmetic, const std::array<double, Rule::numbers>& numbers) {
   auto p = scalar::convert_program<scalar::program>(compiled_rule<Rule, float, Rate>::recorded);
@@ -75,7 +91,7 @@ constexpr void for_each_program_of(F&& f) {
   if constexpr (!rate_varies<Rule>) with.template operator()<rate_is::literal>();
 }
 
-// Puts the kernels of a rule into this binary, if the unit is optimized.
+// Puts the kernels of a rule into this binary, if the unit is optimized. Elsewhere the rule's program is interpreted.
 template <class Rule>
 void instantiate_rule() {
   if constexpr (scalar::compiles_kernels)

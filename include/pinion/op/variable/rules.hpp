@@ -9,7 +9,7 @@
 // These are outside namespace op, in which sqrt and rsqrt are ops.
 namespace pinion { inline namespace v0 { namespace rules {
 
-// w -= rate g
+// w -= rate g Robbins and Monro 1951. One state: the variable.
 struct gradient_descent {
   static constexpr int states = 1, numbers = 1;
   template <class V>
@@ -18,7 +18,7 @@ struct gradient_descent {
   }
 };
 
-// a = momentum a + g; w -= rate a. Numbers: rate, momentum.
+// a = momentum a + g; w -= rate a. Numbers: rate, momentum. Polyak 1964. States: w, a. The slot a begins as 0.
 struct momentum {
   static constexpr int states = 2, numbers = 2;
   template <class V>
@@ -28,7 +28,8 @@ struct momentum {
   }
 };
 
-// a = momentum a + g; w -= rate g + rate momentum a. Numbers: rate, momentum.
+// a = momentum a + g; w -= rate g + rate momentum a. Numbers: rate, momentum. Nesterov 1983, in the form of Sutskever
+// et al. 2013, which takes the gradient at w. States: w, a.
 struct nesterov {
   static constexpr int states = 2, numbers = 2;
   template <class V>
@@ -41,7 +42,8 @@ struct nesterov {
   }
 };
 
-// a += g^2; w -= rate g / sqrt(a). Numbers: rate.
+// a += g^2; w -= rate g / sqrt(a). Numbers: rate. Duchi, Hazan and Singer 2011. States: w, a. The slot a begins
+// positive, or elements without gradients would be NaN.
 struct adagrad {
   static constexpr int states = 2, numbers = 1;
   template <class V>
@@ -72,7 +74,8 @@ constexpr V scaled_step(V a, V factor, V g, V rate, V s) {
 }  // namespace detail
 
 // s = decay s + (1 - decay) g^2; a = momentum a + rate g / sqrt(s + epsilon); w -= a. States: w, s, a. Numbers: rate,
-// decay, momentum, epsilon.
+// decay, momentum, epsilon. Tieleman and Hinton 2012. With epsilon under the root, the step of an element without
+// gradients stays finite.
 struct rmsprop {
   static constexpr int states = 3, numbers = 4;
   template <class V>
@@ -86,7 +89,7 @@ struct rmsprop {
 };
 
 // RMSProp with the variance of the gradients: m = decay m + (1 - decay) g, and s - m^2 in place of s in the step.
-// States: w, s, a, m.
+// States: w, s, a, m. Graves 2013. Numbers are those of rmsprop.
 struct centered_rmsprop {
   static constexpr int states = 4, numbers = 4;
   template <class V>
@@ -102,7 +105,8 @@ struct centered_rmsprop {
 };
 
 // m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; w -= rate m / (sqrt(v) + epsilon). The rate is already
-// corrected for the number of the step. Numbers: rate, beta1, beta2, epsilon.
+// corrected for the number of the step. Numbers: rate, beta1, beta2, epsilon. Kingma and Ba 2015. States: w, m, v,
+// where m and v begin as 0; the correction for that beginning is in the rate.
 struct adam {
   static constexpr int states = 3, numbers = 4;
   static constexpr bool rate_varies = true;
@@ -121,6 +125,7 @@ struct adam {
 
 using all = type_list<gradient_descent, momentum, nesterov, adagrad, rmsprop, centered_rmsprop, adam>;
 
+// The kernels of the library's own rules are compiled once, in the library.
 template <class Rule>
 inline constexpr bool is_of_library =
     []<class... R>(type_list<R...>) { return (std::is_same_v<R, Rule> || ...); }(all{});

@@ -9,7 +9,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// The rows from `first` on of a whole with that name and shape. The variable's shape gives their number.
+// The rows from `first` on of a whole with that name and shape. The variable's shape gives their number. Row `first` of
+// the whole is row 0 of the part. A value.
 struct variable_slice {
   std::string whole;
   pinion::shape extent;
@@ -17,7 +18,9 @@ struct variable_slice {
 };
 
 // The slice of a variable that is a part of a partitioned one, or a slot of such a part; null for any other variable.
+// The pointer is valid as long as the graph. Thread-compatible, as the graph is.
 const variable_slice* slice_of(graph& g, node_id variable);
+// A later note of the same variable replaces the first.
 void note_slice(graph& g, node_id variable, variable_slice slice);
 
 }}  // namespace pinion::v0

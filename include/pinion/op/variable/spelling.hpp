@@ -20,7 +20,10 @@
 
 namespace pinion { inline namespace v0 {
 
-// Options of variable.
+// Options of variable. `trainable` puts the variable into the list that optimizers take by default; a counter or a
+// moving average says false. Two variables with one shared_name, in one graph or in several, are one state in the task
+// that both are placed on; they must agree in dtype and shape, and the first step that uses the second one fails with
+// invalid_argument otherwise.
 struct variable_options {
   std::string name = "Variable";
   bool trainable = true;
@@ -38,12 +41,17 @@ any_variable make_variable(dtype type, output initial, const std::string& full_n
 any_variable make_variable(any_tensor initial, const variable_options& options, source_location where);
 
 // A unique full name for a variable, in the current name scope. Throws invalid_argument for a bad name. The graph notes
-// a name that was taken.
+// a name that was taken. The default name, "Variable", is not noted, since programs that use it expect numbers.
 std::string variable_name(const std::string& name);
 
 }  // namespace dsl
 
-// A variable whose initial value is a constant: a scalar or a host tensor.
+// A variable whose initial value is a constant: a scalar or a host tensor. The dtype is that of the C++ type, 3.0f or
+// 3.0. A name that is taken gets a number ("W_1"), which a checkpoint then holds. int32 variables have no kernel on
+// GPUs.
+//
+//   auto count = pn::variable(0, {.name = "count", .trainable = false});
+//   auto table = pn::variable(pn::tensor<float>{{10, 3}}, {.name = "table"});
 template <class V>
 requires(element<V> || dsl::is_tensor<V>) auto variable(const V& initial, const variable_options& options = {},
                                                         source_location where = source_location::current()) {
@@ -54,7 +62,9 @@ requires(element<V> || dsl::is_tensor<V>) auto variable(const V& initial, const 
     return variable_handle<T>(dsl::make_variable(initial.untyped(), options, where));
   }
 }
-// A variable whose initial value is an expression. That expression runs only when the variable's initialiser does.
+// A variable whose initial value is an expression. That expression runs only when the variable's initialiser does. The
+// variable has the shape of the expression, and every later value must fit it. A random initial value is drawn anew by
+// each run of the initialiser.
 template <dsl::expression E>
 auto variable(const E& initial, const variable_options& options = {},
               source_location where = source_location::current()) {
@@ -83,7 +93,24 @@ expr<T> make_assignment(const variable_handle<T>& v, V&& value, source_location 
 }  // namespace dsl
 
 // assign, assign_add and assign_sub write a variable when they run, and yield its new value. The value has the
-// variable's dtype and shape. assign_add and assign_sub are atomic.
+// variable's dtype and shape. assign_add and assign_sub are atomic. The value may be an expression, a variable, a host
+// tensor or a number, and does not broadcast: a shape known to differ throws invalid_argument where the node is made,
+// any other fails the step. The result is a copy of the new value.
+//
+// Nothing orders an assignment and a read of the same step, unless the read is made after it inside
+// control_dependencies:
+//
+//   auto up = pn::assign_add(v, 1.f);
+//   pn::control_dependencies after{up};
+//   auto seen = v.read();                  // the value that `up` left, or a later one
+//
+// assign may come first; assign_add and assign_sub of a variable without a value fail with failed_precondition. An
+// assignment has no gradient: unimplemented. Integers wrap around, and assign_add of bool or text throws
+// invalid_argument.
+//
+//   sess.run(pn::assign(w, pn::tensor<float>{{784, 10}}));           // from the host: a constant of the graph
+//   auto next = pn::placeholder<float>({784, 10});                    // made once, fed with each value
+//   auto put = pn::assign(w, next);
 template <element T, class V>
 expr<T> assign(const variable_handle<T>& v, V&& value, source_location where = source_location::current()) {
   return dsl::make_assignment<op::assign>(v, std::forward<V>(value), where);
@@ -97,7 +124,10 @@ expr<T> assign_sub(const variable_handle<T>& v, V&& amount, source_location wher
   return dsl::make_assignment<op::assign_sub>(v, std::forward<V>(amount), where);
 }
 
-// An operation that runs the initialisers of all global variables made so far in the default graph.
+// An operation that runs the initialisers of all global variables made so far in the default graph. A variable made
+// afterwards is not among them, so call this last. Running it again gives all variables their initial values again.
+// Initial values that read other variables need these first: run their initialisers before. A variable that is read
+// without a value fails the step with failed_precondition.
 operation global_variables_initializer(std::string_view name = "init",
                                        source_location where = source_location::current());
 

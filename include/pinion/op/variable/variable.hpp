@@ -10,24 +10,30 @@
 namespace pinion { inline namespace v0 {
 
 // A variable, without its element type: the node that names it, its initialiser, and its read. A value; refers to a
-// graph that must outlive it. The state lives in the task that runs the node.
+// graph that must outlive it. The state lives in the task that runs the node. It is made by pn::variable, and by
+// variable_of for a node of a graph that was read. Two handles are of one variable where id() and owner() are equal.
 class any_variable {
  public:
   any_variable() = default;
   any_variable(graph& g, node_id variable, node_id assign, node_id read)
       : graph_(g), variable_(variable), assign_(assign), read_(read) {}
 
+  // True for a handle that was never assigned. Functions that read its node throw invalid_argument then, and
+  // failed_precondition where the graph was destroyed.
   bool empty() const { return graph_.empty(); }
   graph& owner() const { return *graph_; }
   node_id id() const { return variable_; }
+  // The output that ops which write take as an input. It names the state and is no value.
   output reference() const { return {variable_, 0}; }
   const std::string& name() const;
   const std::string& op() const;
   const device_spec& requested_device() const;
+  // The shape of the initial value, which every later value fits.
   const pinion::shape& shape() const;
 
   node_id read_id() const { return read_; }
-  // An operation that gives the variable its initial value.
+  // An operation that gives the variable its initial value. Running it again gives the variable that value again, drawn
+  // anew where it is random.
   operation initializer() const { return {*graph_, assign_}; }
   operator operation() const { return {*graph_, variable_}; }
 
@@ -39,7 +45,13 @@ class any_variable {
   node_id variable_ = no_node, assign_ = no_node, read_ = no_node;
 };
 
-// A variable of element type T. A value; refers to a graph that must outlive it.
+// A variable of element type T. A value; refers to a graph that must outlive it. It is an operand like an expression,
+// and converts to expr<T>, which reads it. Fetching it yields its value; feeding it takes the place of its read in that
+// step, and leaves the state alone.
+//
+//   pn::variable_handle<float> W = pn::variable(pn::zeros<float>({784, 10}), {.name = "W"});
+//   auto y = pn::matmul(x, W);
+//   pn::tensor<float> now = sess.run(W);
 template <class T>
 requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class variable_handle : public any_variable,
                                                                                 public dsl::operators {
@@ -51,7 +63,8 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class variable_handle : 
 
   // The value of the variable. All consumers share one read. Inside control_dependencies a call makes a read of its
   // own, which sees the effects of those dependencies. In a body whose node has to wait for control dependencies, it
-  // makes a read before that node.
+  // makes a read before that node. The shared read sees the state at some moment of the step: an assignment of the same
+  // step may come before or after it.
   expr<T> read(source_location where = source_location::current()) const {
     return dsl::as_typed<expr<T>>(any_variable::read(where));
   }
@@ -59,7 +72,7 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class variable_handle : 
 };
 
 // The variable of a VariableV2 node, whose assign and read the graph keeps with it. Throws not_found for a node that
-// variable() did not make.
+// variable() did not make. A caller that knows the dtype gives it: variable_handle<float>(variable_of(g, id)).
 any_variable variable_of(graph& g, node_id state);
 
 namespace dsl {

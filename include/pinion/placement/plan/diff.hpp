@@ -9,7 +9,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// Nodes are matched by name. A value.
+// Nodes are matched by name. A value. A node that has another name is one that went and one that came. Times are
+// estimates of each plan's own cost model.
 struct plan_diff {
   struct moved_node {
     std::string name, from, to;
@@ -23,9 +24,13 @@ struct plan_diff {
   bool empty() const { return moved.empty() && only_in_first.empty() && only_in_second.empty(); }
 };
 
+// Compares, say, two placers, or a plan before and after a change of the model:
+//
+//   fmt::print("{}", pn::diff(before, sess.plan(loss)));
 plan_diff diff(const plan& first, const plan& second);
 
-// A line for each difference: "mul: /…/device:CPU:0 -> /…/device:GPU:0 (first device)", "- gone", "+ new".
+// A line for each difference: "mul: /…/device:CPU:0 -> /…/device:GPU:0 (first device)", "- gone", "+ new". Plans that
+// agree are "the same nodes on the same devices"; otherwise the last line has both makespans.
 std::string to_string(const plan_diff& d);
 
 }}  // namespace pinion::v0

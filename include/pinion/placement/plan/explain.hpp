@@ -10,7 +10,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// Requires: the placement is one of this problem. Estimates are those of the cost model.
+// Requires: the placement is one of this problem. Estimates are those of the cost model. It decides nothing: reasons
+// are those that the placer recorded.
 plan explain(const placement_problem& problem, const placement& placed, const cost_model& costs = {});
 // The plan of a step that passes rewrote after it was placed: a row for each node of the problem, which says what
 // became of it, and figures of the nodes that run. Requires: the fates are those of the problem's nodes.

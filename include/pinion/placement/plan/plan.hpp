@@ -1,4 +1,11 @@
 // A plan: the device of every node of a step, the reason, and what the step would take; made before anything runs.
+//
+// fmt::print("{}\n", plan) shows a line for each node:
+//
+//   node    op           device                                         reason
+//   W       VariableV2   /job:localhost/replica:0/task:0/device:CPU:0   pinned by guard at model.cpp:12
+//   W/read  Identity     /job:localhost/replica:0/task:0/device:CPU:0   with W
+//   MatMul  MatMul       /job:localhost/replica:0/task:0/device:GPU:0   first device
 #pragma once
 
 #include <cstdint>
@@ -16,7 +23,7 @@
 namespace pinion { inline namespace v0 {
 
 // A node of a plan. Times are estimates of a cost model, in seconds after the step begins. Of a node that does not run,
-// sizes and times are 0.
+// sizes and times are 0. Device names are full: "/job:localhost/replica:0/task:0/device:CPU:0".
 struct placed_node {
   node_id id = no_node;
   std::string name = {}, op = {};
@@ -34,7 +41,8 @@ struct placed_node {
   bool runs = true;            // false: another node runs in its place, or none
 };
 
-// The load of a device in one step, as estimated.
+// The load of a device in one step, as estimated. `seconds` is the sum of the nodes' times; a device with several
+// threads may be faster.
 struct device_total {
   int nodes = 0;               // that run
   std::int64_t variables = 0;  // bytes
@@ -42,21 +50,22 @@ struct device_total {
   std::int64_t peak = 0;       // bytes: variables, and values until their last use
 };
 
-// A value that crosses from a device to another, once a step.
+// A value that crosses from a device to another, once a step. A value that several nodes of one device take is
+// transferred once.
 struct planned_transfer {
   std::string value;       // "W/read", "split:1"
   int from = -1, to = -1;  // in the plan's devices
   std::int64_t bytes = 0;  // as estimated
 };
 
-// An edge between nodes that run, which are given as indices in plan::nodes().
+// An edge between nodes that run, which are given as indices in plan::nodes(). A control edge carries no bytes.
 struct planned_edge {
   std::uint32_t from = 0, to = 0;
   std::int64_t bytes = 0;
   bool control = false;
 };
 
-// The part of a plan that is about the whole step.
+// The part of a plan that is about the whole step. `soft` is true for a plan in fallback mode.
 struct plan_figures {
   bool soft = false;
   std::vector<device_total> totals = {};  // one for each device
@@ -69,6 +78,11 @@ struct plan_figures {
 // The nodes that some fetches need, in the order in which they were made, each with its device. A session's plan is of
 // the step that it would run: its rows say which nodes optimization folded into others, and its figures leave these
 // out. A value. Its special members are out of line so that a caller compiles no vectors of its parts.
+// Thread-compatible; it refers to nothing, and stays valid when graph and session are gone.
+//
+//   const auto plan = sess.plan(loss, train);
+//   fmt::print("{}\n{}", plan, pn::totals_table(plan));
+//   for (const auto& n : plan.fallbacks()) fmt::print("{}: {}\n", n.name, n.reason);
 class plan {
  public:
   plan();
@@ -80,30 +94,41 @@ class plan {
   plan(std::vector<device_info> devices, std::vector<placed_node> nodes, plan_figures figures = {});
 
   const std::vector<device_info>& devices() const { return devices_; }
+  // A node comes behind those that it takes inputs from.
   const std::vector<placed_node>& nodes() const { return nodes_; }
+  // A node of the plan, valid as long as the plan; null for a name that it does not hold.
   const placed_node* find(std::string_view name) const;
-  // The full device name of a node; not_found where the plan does not hold it.
+  // The full device name of a node; not_found where the plan does not hold it. A node that was folded into another one
+  // keeps the device that it was given.
   const std::string& device_of(std::string_view name) const;
-  // The nodes on devices that do not meet their requests, each with its reason.
+  // The nodes on devices that do not meet their requests, each with its reason. Empty unless the session allows soft
+  // placement, or a variable that a node works on is elsewhere.
   std::vector<placed_node> fallbacks() const;
 
   // Does the plan loosen requests that cannot be met (fallback mode), rather than refuse them (strict)?
   bool allows_fallback() const { return figures_.soft; }
-  // Estimates for one step, by the cost model that the plan was made with.
+  // Estimates for one step, by the cost model that the plan was made with. They are in the order of devices().
   const std::vector<device_total>& totals() const { return figures_.totals; }
   const std::vector<planned_transfer>& transfers() const { return figures_.transfers; }
   const std::vector<planned_edge>& edges() const { return figures_.edges; }
+  // The time from the beginning of a step to its end, in seconds, with transfers.
   double makespan() const { return figures_.makespan; }
   const std::vector<std::string>& notes() const { return figures_.notes; }
   const plan_figures& figures() const { return figures_; }
+  // A note stands in every text form behind the nodes.
   void add_note(std::string note);
 
-  // {"mode", "makespan", "devices": [...], "nodes": [...], "transfers": [...], "notes": [...]}.
+  // {"mode", "makespan", "devices": [...], "nodes": [...], "transfers": [...], "notes": [...]}. Names are escaped;
+  // numbers are those of the rows, in bytes and seconds.
   std::string to_json() const;
   // Graphviz: the nodes that run, in a cluster for each task and in that for each device; edges between devices are
   // drawn thick.
+  //
+  //   std::ofstream("plan.dot") << sess.plan(loss).to_dot();         // then: dot -Tsvg plan.dot -o plan.svg
   std::string to_dot() const;
   // An HTML page without outside parts: totals, a timeline, the nodes with their reasons, transfers, notes.
+  //
+  //   std::ofstream("plan.html") << sess.plan(loss).to_html();
   std::string to_html() const;
 
  private:

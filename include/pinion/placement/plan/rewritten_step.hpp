@@ -9,7 +9,8 @@
 
 namespace pinion { inline namespace v0 {
 
-// The fate of a node that was placed, once passes rewrote the step.
+// The fate of a node that was placed, once passes rewrote the step. A session's plan is made of one: its optimizer says
+// what it made of each node.
 struct node_fate {
   enum kind : std::uint8_t {
     runs,      // as it was made

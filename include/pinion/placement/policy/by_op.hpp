@@ -10,6 +10,8 @@
 namespace pinion { inline namespace v0 {
 
 // A row of by_op: nodes of an op go to a device. A device type on which the op has no kernel at all does not compile.
+// Device is a string, as place<...> takes it, and a mistake in it does not compile. Op is a tag of namespace
+// pinion::op, or a user's own op.
 template <class Op, fixed_string Device>
 struct when {
   using op = Op;
@@ -21,7 +23,13 @@ struct when {
 };
 
 // A placement policy without state: by_op<when<op::variable, "/job:ps">, when<op::matmul, "/gpu:0">>{}. Fields that
-// inner guards set win over those of a row; nodes of other ops keep the device that guards gathered.
+// inner guards set win over those of a row; nodes of other ops keep the device that guards gathered. The first row
+// whose op is that of the node counts.
+//
+//   pn::device on{pn::by_op<pn::when<pn::op::variable, "/job:ps">, pn::when<pn::op::matmul, "/gpu:0">>{}};
+//
+// An elementwise expression is one node, named after its outermost op: a row for op::add does not see the add inside of
+// a * b + c where it was absorbed.
 template <class... Rows>
 struct by_op {
   static constexpr std::string_view name = "by_op";

@@ -15,13 +15,16 @@
 
 namespace pinion { inline namespace v0 {
 
+// The strings are read as parse_device reads them, and are not kept. With `cluster`, ps_tasks is not looked at: it is
+// the number of tasks of ps_device's job, or 0 where the cluster has no such job.
 struct replica_device_setter_options {
   int ps_tasks = 0;  // how many; with a cluster, the tasks of ps_device's job there
   std::string_view ps_device = "/job:ps";
   std::string_view worker_device = "/job:worker";
   bool merge_devices = true;  // false: an op that already has a device keeps it as it is
   std::optional<cluster_spec> cluster = {};
-  // The names of ops that go to ps tasks; all kinds of state where not given.
+  // The names of ops that go to ps tasks; all kinds of state where not given. They are names as op() gives them,
+  // "VariableV2".
   std::optional<std::vector<std::string>> ps_ops = {};
 };
 
@@ -54,16 +57,30 @@ class device_setter_rules {
 // A placement policy with state: it counts the ops that it sends to ps tasks. For one thread at a time. Without ps
 // tasks it changes nothing. Fields that inner guards set win over its own; an op bound for another job takes no turn of
 // the strategy. The constructor throws invalid_argument on a bad device string and on a negative number of ps tasks.
-// Source: TensorFlow 1.15, device_setter.py.
+// Source: TensorFlow 1.15, device_setter.py. Each variable, with its initialiser and read, gets a ps task of its own by
+// the strategy; every other op gets worker_device. A worker's own task belongs into that: .worker_device =
+// "/job:worker/task:2". All workers must build their variables in the same order, or take `hashed`, so that they agree
+// where each variable is.
+//
+//   const pn::device on{pn::replica_device_setter{{.worker_device = "/job:worker/task:2", .cluster = cluster}}};
+//   auto W = pn::variable(pn::zeros<float>({784, 10}), {.name = "W"});       // /job:ps/task:0
+//   auto b = pn::variable(pn::zeros<float>({10}), {.name = "b"});            // /job:ps/task:1
+//   auto y = pn::matmul(x, W) + b;                                           // /job:worker/task:2
+//
+// A guard refers to a setter given as an lvalue, so one setter can serve several guards and go on counting; a temporary
+// one begins at task 0.
 template <ps_strategy Strategy = round_robin>
 class replica_device_setter {
  public:
   static constexpr std::string_view name = "replica_device_setter";
 
+  // The strategy is given by type or by value: replica_device_setter<hashed>{{...}}, or with load functions as
+  // replica_device_setter<greedy_load_balancing>{{...}, {.load = my_load}}.
   explicit replica_device_setter(const replica_device_setter_options& o, Strategy strategy = {},
                                  source_location where = source_location::current())
       : rules_(o, where), strategy_(std::move(strategy)) {}
 
+  // The answer for one node, which guards ask for; it may be called by a policy of one's own as well.
   device_spec operator()(const node_view& op) {
     if (!rules_.changes(op)) return op.device();
     if (!rules_.goes_to_ps(op)) return rules_.on_worker(op);

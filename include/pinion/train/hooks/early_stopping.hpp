@@ -17,7 +17,7 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// The options of early_stopping.
+// The options of early_stopping. Evaluations run in the session without hooks, so they may take a whole validation set.
 struct early_stopping_options {
   // Measures the model as it is now, for example the accuracy on a validation set. Required.
   std::function<double(session&)> metric = {};

@@ -13,7 +13,8 @@ namespace pinion { inline namespace v0 { namespace train {
 
 // Calls `next` before each step and adds the feeds that it returns to those of the step. A value; it owns the function
 // and calls it in the thread of the session. If the function throws out_of_range, that is the end of the input and ends
-// training.
+// training. Feeds of the call itself are added to these; an expression that both feed is an error of the step
+// (invalid_argument).
 class feed_fn {
  public:
   explicit feed_fn(std::function<std::vector<feed>()> next) : next_(std::move(next)) {}

@@ -18,7 +18,7 @@ namespace pinion { inline namespace v0 { namespace train {
 // to read them. One thread at a time. Errors of the request are thrown by the session's close().
 class final_ops {
  public:
-  // Runs nothing yet.
+  // Runs nothing yet. Throws nothing: what it asks for is checked when it runs.
   explicit final_ops(run_request request);
   void end(session& s) { state_->values = s.run(state_->request); }
   // The values of the fetches, in their order; empty before the end.

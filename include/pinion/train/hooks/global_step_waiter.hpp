@@ -16,7 +16,8 @@ namespace pinion { inline namespace v0 { namespace train {
 // GlobalStepWaiterHook.
 class global_step_waiter {
  public:
-  // `until` is the value of the global step that the first step waits for.
+  // `until` is the value of the global step that the first step waits for. With a value that the step has reached
+  // already, it does not wait at all.
   explicit global_step_waiter(std::int64_t until) : until_(until) {}
   void begin() { step_.begin(); }
   void after_create_session(session&, coordinator& c) { coordinator_ = &c; }

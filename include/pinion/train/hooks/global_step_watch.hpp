@@ -13,7 +13,8 @@
 namespace pinion { inline namespace v0 { namespace train {
 
 // Fetches the global step with every run, first among the fetches of its hook. A value; it refers to the graph whose
-// step it watches.
+// step it watches. For hooks of one's own: call begin() in begin(), return request() from before_run(), and read the
+// step in after_run().
 class global_step_watch {
  public:
   // Finds the global step of the default graph, or makes it. The hook calls this in its begin().

@@ -17,6 +17,8 @@
 namespace pinion { inline namespace v0 { namespace train {
 
 // Expressions, each with the name that it is printed under.
+//
+//   const tr::tagged_tensors shown{{"loss", loss}, {"step", step}};
 using tagged_tensors = std::vector<std::pair<std::string, any_expr>>;
 
 // The options of logging_tensor. Exactly one of every_n_iter and every_n_secs is given; with at_end there may be

@@ -19,7 +19,7 @@ struct nan_tensor_options {
 
 // Fetches a loss with every step and looks for NaN in it. A NaN throws invalid_argument, which names the loss, or ends
 // training. Only the thread of its session uses it. The constructor throws invalid_argument unless the loss is of a
-// floating-point dtype.
+// floating-point dtype. An infinite loss is not looked for. Every step then fetches the loss, which costs one scalar.
 class nan_tensor {
  public:
   // Throws invalid_argument unless the loss is of a floating-point dtype.

@@ -16,7 +16,8 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// The options of profiler. Exactly one of save_steps and save_secs is given.
+// The options of profiler. Exactly one of save_steps and save_secs is given. Open a file at https://ui.perfetto.dev, or
+// in chrome://tracing.
 struct profiler_options {
   // The number of global steps from one recorded step to the next.
   std::optional<std::int64_t> save_steps = {};

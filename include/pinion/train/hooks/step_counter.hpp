@@ -16,7 +16,8 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// The options of step_counter. At most one of every_n_steps and every_n_secs is given.
+// The options of step_counter. At most one of every_n_steps and every_n_secs is given. A program with a plain session
+// has no use for it: it needs the global step and a monitored session.
 struct step_counter_options {
   // The number of global steps from one measurement to the next; 100 if no seconds are given either.
   std::optional<std::int64_t> every_n_steps = {};

@@ -11,7 +11,10 @@
 namespace pinion { inline namespace v0 { namespace train {
 
 // Due at once the first time, then never twice for one step, and again after so many steps or seconds since the last
-// time. A value for one thread.
+// time. A value for one thread. For hooks of one's own:
+//
+//   tr::step_timer every(100, std::nullopt, "my_hook");                // or (std::nullopt, 60., ...)
+//   if (every.due(step)) { save(); every.done(step); }
 class step_timer {
  public:
   using clock = std::chrono::steady_clock;

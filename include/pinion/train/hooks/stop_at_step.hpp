@@ -11,7 +11,8 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// The options of stop_at_step. Exactly one of them is given.
+// The options of stop_at_step. Exactly one of them is given. num_steps is for "so many more than there are now", as
+// after a restart; last_step is for the same end in each start.
 struct stop_at_step_options {
   // Training ends this many global steps after the step at which its first session is made.
   std::optional<std::int64_t> num_steps = {};

@@ -18,7 +18,8 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// The options of summary_saver. Exactly one of save_steps and save_secs is given, and dir or writer.
+// The options of summary_saver. Exactly one of save_steps and save_secs is given, and dir or writer. The files are
+// TensorBoard's: tensorboard --logdir logs.
 struct summary_saver_options {
   // The number of global steps from one summary to the next.
   std::optional<std::int64_t> save_steps = {};

@@ -12,6 +12,7 @@ namespace pinion { inline namespace v0 { namespace train {
 struct silent_t {
   void operator()(std::string_view) const {}
 };
+// Errors that end training are thrown all the same.
 inline constexpr silent_t silent{};
 
 // Makes a sink that several threads may write to: it passes lines on one at a time. An empty sink becomes standard

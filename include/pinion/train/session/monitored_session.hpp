@@ -136,6 +136,8 @@ class monitored_training_session {
   }
 
   // The session without hooks; a recovery replaces it by another one. Throws failed_precondition after close().
+  //
+  //   float accuracy_now = sess.raw_session().run(accuracy);         // without hooks, and without a count of the step
   pinion::session& raw_session();
   // Lets it stand for its session, as in saver.save(sess, ...).
   operator pinion::session&() { return raw_session(); }

@@ -20,7 +20,7 @@ namespace pinion { inline namespace v0 { namespace train {
 
 // The operations that begin a session. When the graph is finalized, each empty one is taken from the graph's collection
 // of that name, or made. A value; it refers to the graph and shares its saver. Rules: TensorFlow 1.15,
-// monitored_session.py, Scaffold.
+// monitored_session.py, Scaffold. Most programs need none: give a member only where the default does not do.
 struct scaffold {
   // Initialises the global variables; empty: all of them.
   operation init_op = {};

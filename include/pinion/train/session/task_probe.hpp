@@ -14,7 +14,8 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-// An empty node on each task, to be run with a deadline. Copies share the graph. The thread of the session uses it.
+// An empty node on each task, to be run with a deadline. Copies share the graph. The thread of the session uses it. A
+// monitored session on a cluster runs it before its variables are made ready, and again in each recovery.
 class task_probe {
  public:
   // Makes a node on each task, or set of tasks, that a node of the graph asks for.
