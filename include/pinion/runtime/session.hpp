@@ -299,10 +299,9 @@ class session {
   // changed in between or another step placed its nodes. Throws what run() would throw for a node that cannot be
   // placed.
   //
-  //   fmt::print("{}
-  ", sess.plan(loss, train));
-      template <runtime::fetchable... F>
-      pinion::plan plan(const F&... fetches) {
+  //   fmt::print("{}\n", sess.plan(loss, train));
+  template <runtime::fetchable... F>
+  pinion::plan plan(const F&... fetches) {
     return plan_of({fetches...});
   }
 
