@@ -108,6 +108,12 @@ constexpr std::string_view name_of_type() {
 //       c.launch([x, y] { std::partial_sum(x.data<T>(), x.data<T>() + x.count(), y.data<T>()); });
 //     });
 //   }
+//
+// An op of two outputs declares both, and its callers take the second one by output_of:
+//
+//   void extremes::infer(pn::shape_context& c) { c.output(c.dtype(0), {}), c.output(c.dtype(0), {}); }
+//   auto least = pn::call<extremes>(x);
+//   auto greatest = pn::output_of<float>(least, 1);
 template <class Op>
 void register_op() {
   dsl::check_own_op<Op>();

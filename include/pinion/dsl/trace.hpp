@@ -33,12 +33,14 @@ class body_trace {
 
   // The body that is being built. It lives as long as the trace, and as long as somebody has share()d it.
   body& made() { return *made_; }
+  // The op that runs the body keeps it by this, in an attribute.
   std::shared_ptr<body> share() const { return made_; }
   // A value that the body uses from outside: its output in the graph around the body, and that in the body.
   struct drawn {
     output outside, inside;
   };
-  // The values used from outside so far, in the order of their first use.
+  // The values used from outside so far, in the order of their first use. Outputs of queues and variables are among
+  // them, too, and are no arguments: the body has nodes of its own for these.
   const std::vector<drawn>& drawn_in() const { return drawn_; }
 
   // The innermost trace, if its body is the thread's default graph; null otherwise. A thread that has stepped out of

@@ -56,7 +56,8 @@ template <class Op, element T, class Tag>
 inline constexpr bool int32_variable_on_GPU = std::is_same_v<Op, op::variable>&& dtype_of<T> ==
                                               dtype::int32&& Tag::spec.type() == "GPU";
 
-// The sentence for a kernel that is missing: "InTopK has no int32 kernel on GPU; there is one on CPU".
+// The sentence for a kernel that is missing: "InTopK has no int32 kernel on GPU; there is one on CPU". g++ prints it;
+// clang names check_kernel and its arguments.
 template <class Op, element T, class Tag>
 struct kernel_sentence {
   constexpr static_text operator()() const {

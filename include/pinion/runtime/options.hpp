@@ -79,6 +79,8 @@ struct session_options {
 };
 
 // Writes a line about placement to the session's placement_log, or to standard output if that is empty.
+//
+// A line has no newline, as text_sink expects it.
 void log_placement(const session_options& options, const std::string& line);
 
 // Returns "host:port" of "pinion://host:port". Throws invalid_argument for a target of another form.

@@ -59,7 +59,8 @@ struct bad_device {
   [[noreturn]] static void refuse(int number, sentence why);
 };
 
-// Reads the text of a value; "*" is the unset value. A bad text is refused by bad_device.
+// Reads the text of a value; "*" is the unset value. A bad text is refused by bad_device. These are called by the
+// reader of device strings and by the with_ functions of device_spec.
 namespace device_field {
 
 using job_name = short_text<max_job_name>;

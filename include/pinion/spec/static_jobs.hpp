@@ -55,6 +55,8 @@ template <class... Jobs>
 struct static_jobs {
   static_assert(detail::are_distinct<Jobs...>(), "a job is listed twice");
   // The number of a job's tasks; -1 if there is no such job.
+  //
+  //   static_assert(pn::static_jobs<pn::job<"ps", 2>>::tasks("ps") == 2);
   static constexpr int tasks(std::string_view job) {
     int count = -1;
     ((Jobs::name == job ? void(count = Jobs::tasks) : void()), ...);

@@ -115,6 +115,8 @@ expr<T> weighted_by(const expr<T>& losses, const any_expr& weights, reduction ho
 // broadcast to the losses.
 //
 //   auto loss = tr::compute_weighted_loss<float>(abs(x - y) * abs(x - y), {.weights = w});
+//
+// The weights are cast to the dtype of the losses. A gradient flows to weights that are computed from variables.
 template <element T>
 expr<T> compute_weighted_loss(const expr<T>& losses, const loss_options& o = {},
                               source_location where = source_location::current()) {
@@ -251,6 +253,8 @@ struct l2_regularizer {
 // another dtype than T.
 //
 //   auto train = tr::adam{{.learning_rate = .001}}.minimize(tr::get_total_loss(), {.global_step = step});
+//
+// Call it after the last loss is made.
 template <element T = float>
 expr<T> get_total_loss(bool add_regularization_losses = true, source_location where = source_location::current()) {
   const called_from line(where);

@@ -125,6 +125,7 @@ struct control_site {
 // begin_conditional chooses the name. end_conditional makes the node, which comes last because the values that the
 // bodies use from outside are its inputs. The name gets a number where it is taken. `variables` is empty.
 control_site begin_conditional(const any_expr& predicate, std::string_view name);
+// Both bodies get the same arguments, those that either of them uses.
 node_id end_conditional(control_site site, traced_body then, traced_body otherwise, source_location where);
 
 }  // namespace dsl
@@ -165,6 +166,9 @@ auto cond(P&& predicate, F then, G otherwise, std::string_view name = {},
 // extents that change:
 //
 //   pn::while_options grows{.shape_invariants = {{}, {pn::unknown, 3}}};   // a counter, and rows that are appended
+//
+// `maximum_iterations` bounds a loop whose condition may never fail; it then ends without an error, with the values of
+// its last turn.
 struct while_options {
   std::int64_t maximum_iterations = -1;      // the loop stops after so many turns; -1: no limit
   std::vector<shape> shape_invariants = {};  // one for each variable; empty: their first shapes
@@ -248,6 +252,7 @@ struct loop_variable<I> {
   static any_expr start(const I& i, source_location where) { return endpoint_of(i, where); }
 };
 
+// The condition and the body are both called once, with expressions for the loop variables.
 template <class C, class B, class... I>
 auto make_while(const while_options& o, source_location where, C& condition, B& turn, const I&... init) {
   using types = std::tuple<typename loop_variable<I>::type...>;

@@ -24,6 +24,10 @@ namespace pinion { inline namespace v0 {
 
 // A node of a plan. Times are estimates of a cost model, in seconds after the step begins. Of a node that does not run,
 // sizes and times are 0. Device names are full: "/job:localhost/replica:0/task:0/device:CPU:0".
+//
+//   requested   "/job:ps"                                     as guards and policies asked
+//   device      "/job:ps/replica:0/task:0/device:CPU:0"       as placed
+//   reason      "pinned by guard at model.cpp:12"             for a person; see placement/reason.hpp for the kinds
 struct placed_node {
   node_id id = no_node;
   std::string name = {}, op = {};

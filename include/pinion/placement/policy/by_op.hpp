@@ -35,6 +35,7 @@ struct by_op {
   static constexpr std::string_view name = "by_op";
   static_assert((sizeof(Rows) + ... + 1) > 0);  // instantiates each row, which checks it
 
+  // A guard "/cpu:0" inside by_op therefore wins over a row "/gpu:0".
   device_spec operator()(const node_view& op) const {
     device_spec answer = op.device();
     (void)((op.is<typename Rows::op>() && (answer = merge(Rows::device, answer), true)) || ...);

@@ -36,6 +36,8 @@ class device_setter_rules {
   device_setter_rules(const replica_device_setter_options& o, source_location where);
 
   int tasks() const { return tasks_; }
+  // Without ps tasks, and for an op that has a device where merge_devices is false, the policy answers with that
+  // device.
   bool changes(const node_view& op) const { return tasks_ > 0 && (merge_ || op.device().empty()); }
   // Does the op go to a ps task, and does the strategy choose which? An op bound for another job takes no turn.
   bool goes_to_ps(const node_view& op) const;
