@@ -78,7 +78,7 @@ TEST_CASE("a tensor without elements makes the journey") {
 
 TEST_CASE("text stays on the host") {
   simulated d;
-  CHECK(outcome([&] { d->from_host(tensor<std::string>::of({"a"}).untyped()); }) ==
+  CHECK(failure([&] { d->from_host(tensor<std::string>::of({"a"}).untyped()); }) ==
         "invalid_argument: text stays in host memory; it cannot go to " + name);
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("a body that throws stops those behind it until somebody was told; the
 TEST_CASE("synchronize throws what a body threw, once") {
   simulated d;
   d->stream()->enqueue([] { throw std::runtime_error("not one of ours"); });
-  CHECK(outcome([&] { d->stream()->synchronize(); }) == "unknown: not one of ours");
+  CHECK(failure([&] { d->stream()->synchronize(); }) == "unknown: not one of ours");
   CHECK_NOTHROW(d->stream()->synchronize());
 }
 
