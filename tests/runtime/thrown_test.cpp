@@ -64,7 +64,7 @@ struct thrower {
       void start(pn::kernel_context& c, ended done) override {
         maybe(c.node->attrs, "start");
         c.outputs[0] = c.input(0);
-        done(nullptr);
+        done({});
         maybe(c.node->attrs, "after its end");
       }
     };

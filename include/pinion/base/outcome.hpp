@@ -92,6 +92,13 @@ class outcome<void> {
     if (failure_) detail::throw_shared(failure_);
   }
 
+  // The outcome of f(); f is not called, and the error is passed on, if there is one.
+  template <class F>
+  outcome<std::invoke_result_t<F>> then(F&& f) && {
+    if (failure_) return std::move(failure_);
+    return outcome_of(std::forward<F>(f));
+  }
+
  private:
   shared_error failure_;
 };

@@ -94,9 +94,7 @@ class cpu_device final : public device {
 
   allocator& memory() override { return *pool(); }
   any_tensor from_host(const any_tensor& value) override { return value; }
-  void to_host(const any_tensor& value, std::function<void(any_tensor, const error*)> done) override {
-    done(value, nullptr);
-  }
+  void to_host(const any_tensor& value, completion<any_tensor> done) override { done(value); }
 
  private:
   static const std::shared_ptr<pool_allocator>& pool() {

@@ -35,8 +35,18 @@ struct barrier_counters {
 class barrier_state final : public resource, public std::enable_shared_from_this<barrier_state> {
  public:
   using tickets = std::vector<std::int64_t>;
-  using committed = std::function<void(std::int64_t step, bool accepted, const error*)>;
-  using taken = std::function<void(std::int64_t step, tickets, const error*)>;
+  // The answer to a commit: the step to go on with, and whether the gradients count.
+  struct commit_answer {
+    std::int64_t step;
+    bool accepted;
+  };
+  // A full round: the step to apply, and the tickets that count, in order of the replicas.
+  struct full_round {
+    std::int64_t step;
+    barrier_state::tickets tickets;
+  };
+  using committed = completion<commit_answer>;
+  using taken = completion<full_round>;
 
   barrier_state(std::string name, std::int64_t aggregate, std::int64_t total)
       : name_(std::move(name)), aggregate_(aggregate), members_(total) {}
@@ -57,8 +67,8 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     const std::int64_t replica = members_.enter(wanted, who_waits());
     return {step_, replica, ended_};
   }
-  // Reports that a replica's gradients of a step have arrived at the accumulators under this ticket. `done` gets the
-  // step to go on with and whether the gradients count, or out_of_range where training has ended.
+  // Reports that a replica's gradients of a step have arrived at the accumulators under this ticket. `done` gets
+  // out_of_range where training has ended.
   void commit(std::int64_t replica, std::int64_t ticket, std::int64_t step, cancellation* stop, committed done) {
     calls later;
     {
@@ -66,10 +76,10 @@ class barrier_state final : public resource, public std::enable_shared_from_this
       members_.hear(replica);
       if (!ended_) counters_.staleness.add(step_ - step);
       if (ended_) {
-        later.push_back([done, e = training_ended()] { done(0, false, &e); });
+        later.push_back([done, e = training_ended()] { done(e); });
       } else if (step != step_) {
         ++counters_.dropped;
-        later.push_back([done, now = step_] { done(now, false, nullptr); });
+        later.push_back([done, now = step_] { done(commit_answer{now, false}); });
       } else if (sealed_) {
         ++counters_.dropped;
         wait(replica, false, stop, done, later);
@@ -84,14 +94,13 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     }
     tell(later);
   }
-  // Waits for a full round. `done` gets the step to apply and the tickets that count, in order of the replicas, or
-  // cancelled where updates were stopped.
+  // Waits for a full round. `done` gets cancelled where updates were stopped.
   void take(cancellation* stop, taken done) {
     calls later;
     {
       std::lock_guard hold(mutex_);
       if (stopped_) {
-        later.push_back([done = std::move(done), e = updates_stopped()] { done(0, {}, &e); });
+        later.push_back([done = std::move(done), e = updates_stopped()] { done(e); });
       } else {
         takers_.add(shared_from_this(), mutex_, stop, std::move(done), "barrier '" + name_ + "'", later);
         seal_if_full(later);
@@ -110,7 +119,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
       sealed_ = false;
       if (begins) stopped_ = ended_ = false;
       round_.clear();
-      for (auto& [replica, w] : std::exchange(waiting_, {})) w->release_all(later, step, w->accepted);
+      for (auto& [replica, w] : std::exchange(waiting_, {})) w->release_all(later, {step, w->accepted});
     }
     tell(later);
   }
@@ -150,7 +159,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
 
  private:
   using calls = std::vector<std::function<void()>>;
-  struct committer : waiters<std::int64_t, bool> {
+  struct committer : waiters<commit_answer> {
     bool accepted = false;
   };
 
@@ -217,7 +226,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     const auto waiting = who_waits();
     const std::int64_t replica = *std::min_element(waiting.begin(), waiting.end(),
                                                    [&](std::int64_t a, std::int64_t b) { return given(a) < given(b); });
-    waiting_.at(replica)->release_all(later, step_, true);
+    waiting_.at(replica)->release_all(later, {step_, true});
   }
   void seal_if_full(calls& later) {
     if (sealed_ || takers_.empty() || !full()) return;
@@ -225,7 +234,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
     std::sort(round_.begin(), round_.end());
     tickets all;
     for (const auto& [replica, ticket] : round_) all.push_back(ticket);
-    takers_.release_first(later, step_, all);
+    takers_.release_first(later, {step_, std::move(all)});
   }
 
   const std::string name_;
@@ -239,7 +248,7 @@ class barrier_state final : public resource, public std::enable_shared_from_this
   replica_members::clock::time_point opened_{};
   std::vector<std::pair<std::int64_t, std::int64_t>> round_;  // replica, ticket
   std::map<std::int64_t, std::shared_ptr<committer>> waiting_;
-  waiters<std::int64_t, tickets> takers_;
+  waiters<full_round> takers_;
   barrier_counters counters_;
 };
 

@@ -28,7 +28,7 @@ struct clock_counters {
 // it. Thread-safe. A call that waits holds no thread: its `done` is called when it ends, in any thread.
 class clock_state final : public resource, public std::enable_shared_from_this<clock_state> {
  public:
-  using ticked = std::function<void(std::int64_t ahead, const error*)>;
+  using ticked = completion<std::int64_t>;  // takes the number of steps that the replica is ahead
 
   clock_state(std::string name, std::int64_t total)
       : name_(std::move(name)), members_(total), clocks_(static_cast<std::size_t>(total)) {}
@@ -44,8 +44,7 @@ class clock_state final : public resource, public std::enable_shared_from_this<c
     at(replica) = std::max(at(replica), slowest);
     return replica;
   }
-  // Counts a step of a replica, and waits until the replica is at most `bound` steps ahead of the slowest one. `done`
-  // gets the number of steps that it is then ahead.
+  // Counts a step of a replica, and waits until the replica is at most `bound` steps ahead of the slowest one.
   void tick(std::int64_t replica, std::int64_t bound, cancellation* stop, ticked done) {
     calls later;
     {
@@ -59,7 +58,7 @@ class clock_state final : public resource, public std::enable_shared_from_this<c
       release(later);
       if (const std::int64_t ahead = at(replica) - slowest(); ahead <= bound) {
         counters_.ahead.add(ahead);
-        later.push_back([done, ahead] { done(ahead, nullptr); });
+        later.push_back([done, ahead] { done(ahead); });
       } else {
         ++counters_.waits;
         if (who_waits().empty()) waits_since_ = replica_members::clock::now();

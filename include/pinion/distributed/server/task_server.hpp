@@ -104,7 +104,8 @@ class task_server {
   bool is_of(const rpc::guest_ref& who, std::uint64_t session) const;
   static party party_of(const rpc::guest_ref& who) { return {who->channel, who->name, who->incarnation}; }
 
-  static void settle(const answer_ref& answer, const error* failed);
+  // Replies with an empty message, or with the failure.
+  static void settle(const answer_ref& answer, const outcome<>& how);
   // Replies with the result of the body, or with the failure that it throws.
   template <class M, class Body>
   static void reply_with(const answer_ref& answer, M&& message, const Body& body) {

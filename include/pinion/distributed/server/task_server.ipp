@@ -184,7 +184,7 @@ PINION_DECL task_server::opened task_server::shut_down(const rpc::envelope& e, c
 PINION_DECL task_server::opened task_server::keep_step(const rpc::envelope& e, const answer_ref& answer,
                                                        const rpc::guest_ref& from) {
   return in_turn<register_step>(e, answer, from, [this, answer, from](register_step&& r) {
-    worker_.register_step(party_of(from), std::move(r), [answer](const error* failed) { settle(answer, failed); });
+    worker_.register_step(party_of(from), std::move(r), [answer](const outcome<>& how) { settle(answer, how); });
   });
 }
 
@@ -192,11 +192,9 @@ PINION_DECL task_server::opened task_server::run_kept(const rpc::envelope& e, co
                                                       const rpc::guest_ref& from) {
   return rpc::receive<run_step>(e, [this, answer, from](run_step&& r) {
     worker_.run(r, party_of(from), {}, 0, worker::begin_in::pool,
-                [this, answer, session = r.session](run_result result, const error* failed) {
-                  if (failed)
-                    answer->fail(*failed);
-                  else
-                    answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(result.trace)}));
+                [this, answer, session = r.session](outcome<run_result> ran) {
+                  if (!ran) return answer->fail(*ran.failure());
+                  answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(ran.value().trace)}));
                 });
   });
 }
@@ -341,11 +339,11 @@ PINION_DECL bool task_server::is_of(const rpc::guest_ref& who, std::uint64_t ses
   return at != sessions_of_.end() && at->second.count(session) > 0;
 }
 
-PINION_DECL void task_server::settle(const answer_ref& answer, const error* failed) {
-  if (failed)
-    answer->fail(*failed);
-  else
+PINION_DECL void task_server::settle(const answer_ref& answer, const outcome<>& how) {
+  if (how)
     answer->reply(rpc::message());
+  else
+    answer->fail(*how.failure());
 }
 
 PINION_DECL std::shared_ptr<void> task_server::hold_unread(const rpc::envelope& e, const rpc::guest_ref& from) {
@@ -365,12 +363,11 @@ PINION_DECL void task_server::begin_run(run_prepared&& r, const rpc::guest_ref& 
     auto held = std::make_shared<run_prepared>(std::move(r));
     const auto go = [this, session, held, answer] {
       session->run(held->step, std::move(held->feeds), held->trace, until(held->patience_ms), worker::begin_in::pool,
-                   [answer, session](run_result result, const error* failed) {
-                     if (failed)
-                       answer->fail(*failed);
-                     else
-                       answer->reply(rpc::encode(
-                           run_reply{std::move(result.fetches), session->take_notices(), std::move(result.trace)}));
+                   [answer, session](outcome<run_result> ran) {
+                     if (!ran) return answer->fail(*ran.failure());
+                     run_result& result = ran.value();
+                     answer->reply(rpc::encode(
+                         run_reply{std::move(result.fetches), session->take_notices(), std::move(result.trace)}));
                    });
     };
     if (session->is_fresh(held->step)) return go();
