@@ -129,8 +129,8 @@ TEST_CASE("nothing flows through comparisons and integers") {
   bench b;
   const expr<bool> above = b.x > 1.0;
   const expr<double> y = cast<double>(above), z = cast<double>(cast<std::int64_t>(b.x));
-  CHECK(outcome([&] { (void)gradients(y, b.x); }).find("does not depend on 'x'") != std::string::npos);
-  CHECK(outcome([&] { (void)gradients(z, b.x); }).find("does not depend on 'x'") != std::string::npos);
+  CHECK(failure([&] { (void)gradients(y, b.x); }).find("does not depend on 'x'") != std::string::npos);
+  CHECK(failure([&] { (void)gradients(z, b.x); }).find("does not depend on 'x'") != std::string::npos);
   auto [dx] = gradients(floor(b.x) + 2 * b.x, b.x);
   CHECK(b.at(dx, 0.5) == 2);
 }
@@ -139,7 +139,7 @@ TEST_CASE("nothing flows through comparisons and integers") {
 TEST_CASE("whether there is a gradient does not depend on what was fused") {
   bench b;
   const expr<double> y = cast<double>(b.x > 1.0);
-  CHECK(outcome([&] { (void)gradients(y, b.x); }).find("does not depend on 'x'") != std::string::npos);
+  CHECK(failure([&] { (void)gradients(y, b.x); }).find("does not depend on 'x'") != std::string::npos);
 }
 
 TEST_CASE_METHOD(own_session, "the gradient of a gather is sparse: its indices, and rows") {

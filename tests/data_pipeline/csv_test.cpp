@@ -27,7 +27,7 @@ TEST_CASE("a bad row is an error at its place, a missing file one when the pass 
   auto pass = data::csv<int>(file.path).prefetch(2).iterate();
   CHECK(text(pass, 2) == "1 2");
   CHECK_THROWS_WITH(pass.next(), Catch::EndsWith("line 3, column 1: 'x' is no int32"));
-  CHECK(outcome([] { data::csv<int>("/no/such/file").prefetch(1).iterate(); }) ==
+  CHECK(failure([] { data::csv<int>("/no/such/file").prefetch(1).iterate(); }) ==
         "not_found: cannot open /no/such/file: No such file or directory");
   file.write("1,2\n");
   CHECK_THROWS_WITH(data::csv<int>(file.path).iterate().next(), Catch::EndsWith("rows of 2 columns, read as 1"));

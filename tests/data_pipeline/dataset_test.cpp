@@ -38,9 +38,9 @@ TEST_CASE("tensors are taken apart along dimension 0") {
 
 TEST_CASE("a scalar, or tensors of different length, make no dataset") {
   CHECK(
-      outcome([] { data::from_tensors(tensor<float>::of({1}), tensor<float>(1.0f)); }) ==
+      failure([] { data::from_tensors(tensor<float>::of({1}), tensor<float>(1.0f)); }) ==
       "invalid_argument: a dataset from tensors takes slices of dimension 0, which tensor 1, a scalar, does not have");
-  CHECK(outcome([] {
+  CHECK(failure([] {
           data::from_tensors(tensor<float>::of({1}), tensor<int>::of({1, 2}));
         }) == "invalid_argument: a dataset from tensors of different length: tensor 0 has 1 rows, tensor 1 has 2");
 }
@@ -67,8 +67,8 @@ TEST_CASE("a range counts in steps, either way, to the ends of int64") {
   constexpr auto least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
   CHECK(text(range(most - 1, most)) == "9223372036854775806");
   CHECK(text(range(least, most, most)) == "-9223372036854775808 -1 9223372036854775806");
-  CHECK(outcome([] { range(0, 1, 0); }) == "invalid_argument: a range goes on in steps other than 0");
-  CHECK(outcome([=] { range(least, most); }) == "invalid_argument: a range of 2^63 numbers or more");
+  CHECK(failure([] { range(0, 1, 0); }) == "invalid_argument: a range goes on in steps other than 0");
+  CHECK(failure([=] { range(least, most); }) == "invalid_argument: a range of 2^63 numbers or more");
 }
 
 TEST_CASE("a generator gives tensors, numbers or tuples until it gives nothing, and each pass a new copy of it") {
@@ -106,7 +106,7 @@ TEST_CASE("batches have a new first dimension, the last what is left") {
 TEST_CASE("a batch of elements of different shapes is refused with both") {
   const auto ragged = data::from_generator([i = 0]() mutable { return std::optional(tensor<int>(pn::shape{++i})); });
   auto pass = ragged.batch(2).iterate();
-  CHECK(outcome([&] { pass.next(); }) ==
+  CHECK(failure([&] { pass.next(); }) ==
         "invalid_argument: a batch of elements of different shapes: component 0 of the first is [1], of element 1 [2]");
 }
 
@@ -243,7 +243,7 @@ TEST_CASE("an exception comes with its element, and ends the pass") {
 }
 
 TEST_CASE("bad arguments are refused at once, with what would do") {
-  const auto said = [](auto f) { return outcome([&] { f(range(3)); }); };
+  const auto said = [](auto f) { return failure([&] { f(range(3)); }); };
   CHECK(said([](auto d) { d.batch(0); }) == "invalid_argument: batch takes a size of at least one element, not 0");
   CHECK(said([](auto d) { d.shuffle(0); }) ==
         "invalid_argument: shuffle takes a buffer of at least one element, not 0");

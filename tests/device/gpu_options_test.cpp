@@ -17,7 +17,7 @@ std::vector<std::int64_t> limits(const gpu_options& o) {
   return all;
 }
 std::string refusal_of(const gpu_options& o) {
-  return outcome([&] { sim::visible(machine, o); });
+  return failure([&] { sim::visible(machine, o); });
 }
 
 TEST_CASE("a program that says nothing sees all GPUs and all of their memory") {

@@ -21,13 +21,9 @@ struct simulated {
   any_tensor room(std::int64_t floats) { return {dtype::float32, {floats}, device.memory()}; }
   // What lies on the device, once the stream has come this far.
   any_tensor fetched(const any_tensor& t) {
-    std::promise<std::pair<any_tensor, std::optional<error>>> done;
-    device.to_host(t, [&](any_tensor v, const error* failed) {
-      done.set_value({std::move(v), failed ? std::optional(*failed) : std::nullopt});
-    });
-    auto [value, failure] = done.get_future().get();
-    if (failure) throw *failure;
-    return value;
+    std::promise<outcome<any_tensor>> done;
+    device.to_host(t, [&](outcome<any_tensor> copy) { done.set_value(std::move(copy)); });
+    return done.get_future().get().value();
   }
 };
 
@@ -78,7 +74,7 @@ TEST_CASE("a tensor without elements makes the journey") {
 
 TEST_CASE("text stays on the host") {
   simulated d;
-  CHECK(outcome([&] { d->from_host(tensor<std::string>::of({"a"}).untyped()); }) ==
+  CHECK(failure([&] { d->from_host(tensor<std::string>::of({"a"}).untyped()); }) ==
         "invalid_argument: text stays in host memory; it cannot go to " + name);
 }
 
@@ -135,7 +131,7 @@ TEST_CASE("a tensor that is let go while the stream still needs it is read befor
   std::promise<any_tensor> back;
   {
     const any_tensor there = d->from_host(t.untyped());
-    d->to_host(there, [&](any_tensor v, const error*) { back.set_value(std::move(v)); });
+    d->to_host(there, [&](outcome<any_tensor> copy) { back.set_value(std::move(copy).value()); });
   }
   const any_tensor next =
       d->from_host(tensor<int>::of({7, 8, 9}).untyped());  // takes the same block, behind in the stream
@@ -165,7 +161,7 @@ TEST_CASE("bodies and callbacks run one after the other, in order, in a thread o
     if (i % 2)
       d->stream()->enqueue([&, i] { ran.push_back(i); });
     else
-      d->stream()->when_reached([&, i](const error*) { ran.push_back(i); });
+      d->stream()->when_reached([&, i](outcome<>) { ran.push_back(i); });
   }
   d->stream()->enqueue([&] { thread = std::this_thread::get_id(); });
   d->stream()->synchronize();
@@ -177,7 +173,9 @@ TEST_CASE("bodies and callbacks run one after the other, in order, in a thread o
 TEST_CASE("a body that throws stops those behind it until somebody was told; then the stream works again") {
   simulated d;
   std::string seen;
-  const auto note = [&](const error* e) { seen += e ? std::string(to_string(e->code())) + " " : "fine "; };
+  const auto note = [&](const outcome<>& how) {
+    seen += how ? "fine " : std::string(to_string(how.failure()->code())) + " ";
+  };
   d->stream()->enqueue([] { throw error(errc::out_of_range, "index 9"); });
   d->stream()->enqueue([&] { seen += "skipped? "; });
   d->stream()->when_reached(note);
@@ -190,7 +188,7 @@ TEST_CASE("a body that throws stops those behind it until somebody was told; the
 TEST_CASE("synchronize throws what a body threw, once") {
   simulated d;
   d->stream()->enqueue([] { throw std::runtime_error("not one of ours"); });
-  CHECK(outcome([&] { d->stream()->synchronize(); }) == "unknown: not one of ours");
+  CHECK(failure([&] { d->stream()->synchronize(); }) == "unknown: not one of ours");
   CHECK_NOTHROW(d->stream()->synchronize());
 }
 

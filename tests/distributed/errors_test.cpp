@@ -96,7 +96,7 @@ TEST_CASE("a feed of another shape than that of a placeholder of another task is
   fresh f;
   auto x = place<"/job:ps/task:0">(placeholder<float>({2}, "x"));
   session sess{toward(cluster.target("worker", 0))};
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           sess.run({{x, tensor<float>({3})}}, identity(x));
         }) == "invalid_argument: a value of shape [3] was fed to 'x', whose shape is [2]");
 }
@@ -110,11 +110,11 @@ TEST_CASE("a closed session refuses everything, and may be closed again") {
   sess.close();
   sess.close();
   const std::string refused = "failed_precondition: the session is closed";
-  CHECK(outcome([&] { sess.run({{x, 1.f}}, x); }) == refused);
-  CHECK(outcome([&] { step(tensor<float>(1.f)); }) == refused);
-  CHECK(outcome([&] { sess.plan(x); }) == refused);
-  CHECK(outcome([&] { sess.make_callable(feeds(x), fetches(x)); }) == refused);
-  CHECK(outcome([&] { sess.list_devices(); }) == refused);
+  CHECK(failure([&] { sess.run({{x, 1.f}}, x); }) == refused);
+  CHECK(failure([&] { step(tensor<float>(1.f)); }) == refused);
+  CHECK(failure([&] { sess.plan(x); }) == refused);
+  CHECK(failure([&] { sess.make_callable(feeds(x), fetches(x)); }) == refused);
+  CHECK(failure([&] { sess.list_devices(); }) == refused);
 }
 
 TEST_CASE("a session closed before its first call refuses it") {
@@ -123,7 +123,7 @@ TEST_CASE("a session closed before its first call refuses it") {
   auto c = constant(1);
   session sess{toward(cluster.target("worker", 0))};
   sess.close();
-  CHECK(outcome([&] { sess.run(c); }) == "failed_precondition: the session is closed");
+  CHECK(failure([&] { sess.run(c); }) == "failed_precondition: the session is closed");
 }
 
 // A step that has begun, by what it did first, and works on at another task.

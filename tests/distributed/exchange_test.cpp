@@ -77,8 +77,8 @@ struct market {
     connect();
   }
   void connect() {
-    a->values.way_to(worker_task(0))->connect(world.now() + 1s, [](const error*) {});
-    b->values.way_to(ps_task(0))->connect(world.now() + 1s, [](const error*) {});
+    a->values.way_to(worker_task(0))->connect(world.now() + 1s, [](outcome<>) {});
+    b->values.way_to(ps_task(0))->connect(world.now() + 1s, [](outcome<>) {});
     world.run_for(100ms);
   }
   std::shared_ptr<remote_rendezvous> begin(trader& at, std::uint64_t run = run_1) {
@@ -96,9 +96,10 @@ struct market {
     return t.untyped();
   }
   void receive(remote_rendezvous& at, int i) {
-    at.receive(key(i), [this, i](handed_over v, const error* failed) {
-      if (failed) return got.push_back(std::string(to_string(failed->code())));
-      const auto is = v.value.empty() ? "nothing" : std::to_string(static_cast<int>(v.value.data<float>()[0]));
+    at.receive(key(i), [this, i](const outcome<handed_over>& received) {
+      if (!received) return got.push_back(std::string(to_string(received.failure()->code())));
+      const any_tensor& v = received.value().value;
+      const auto is = v.empty() ? "nothing" : std::to_string(static_cast<int>(v.data<float>()[0]));
       got.push_back(std::to_string(i) + "=" + is);
     });
   }

@@ -14,7 +14,7 @@ const cluster_spec one_task{{"local", {"127.0.0.1:0"}}};
 // ---- what is refused
 
 std::string refusal(const cluster_spec& cluster, const server_options& options = {}) {
-  return outcome([&] { server refused(cluster, options); });
+  return failure([&] { server refused(cluster, options); });
 }
 
 TEST_CASE("a server of an unknown job or task is refused, and told what there is") {
@@ -27,12 +27,12 @@ TEST_CASE("a server of an unknown job or task is refused, and told what there is
 }
 
 TEST_CASE("a cluster with an address given twice, or a port out of range, is refused") {
-  CHECK_THAT(outcome([] {
+  CHECK_THAT(failure([] {
                cluster_spec({{"ps", {"127.0.0.1:2221"}}, {"worker", {"127.0.0.1:2221"}}});
              }),
              Catch::StartsWith("invalid_argument: address '127.0.0.1:2221' is given twice: to task 0 of job 'ps'"));
   for (const char* port : {"65536", "-1", "http", ""})
-    CHECK_THAT(outcome([&] {
+    CHECK_THAT(failure([&] {
                  cluster_spec({{"ps", {std::string("127.0.0.1:") + port}}});
                }),
                Catch::Contains("the port from 0 to 65535"));
@@ -120,7 +120,7 @@ TEST_CASE("a local cluster names its servers, and says what it has not") {
 
 // Is the port free? A server takes it, then lets go.
 bool is_free(const std::string& target) {
-  return outcome([&] { server again({{"local", {target.substr(9)}}}); }) == "internal: nothing was thrown";
+  return failure([&] { server again({{"local", {target.substr(9)}}}); }) == "internal: nothing was thrown";
 }
 
 TEST_CASE("a port is free after stop() and after the destructor, and stopping twice is harmless") {

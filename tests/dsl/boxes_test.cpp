@@ -33,14 +33,14 @@ TEST_CASE("expressions of any kind are put one behind the other") {
   CHECK(f.text(pn::stack({m, -m}, 1)) == "[[[1, 2], [-1, -2]], [[3, 4], [-3, -4]]]");
   auto words = pn::constant<std::string>({"a", "b"});
   CHECK(f.text(pn::concat({words, words})) == "[\"a\", \"b\", \"a\", \"b\"]");
-  CHECK(outcome([&] { pn::concat(std::vector<pn::expr<float>>{}); }) ==
+  CHECK(failure([&] { pn::concat(std::vector<pn::expr<float>>{}); }) ==
         "invalid_argument: concat was given no tensors");
   pn::graph other;
   const auto elsewhere = [&] {
     auto use = other.as_default();
     return pn::expr<float>(pn::constant(1.0f, "far"));
   }();
-  CHECK(outcome([&] { pn::concat({m, elsewhere}); }).find("another graph") != std::string::npos);
+  CHECK(failure([&] { pn::concat({m, elsewhere}); }).find("another graph") != std::string::npos);
 }
 
 TEST_CASE("a tensor is cut, sliced, padded and repeated") {
@@ -66,7 +66,7 @@ TEST_CASE("shapes that are known only when it runs are checked then, and say so"
   const auto e = caught([&] { sess.run({{x, {{1, 2, 3}}}}, halves[0]); });
   CHECK(e.sentence() == "axis 0 of a tensor of shape [1, 3] is not cut into 2 equal parts");
   CHECK(e.node() == "split");
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           sess.run({{x, {{1, 2, 3}}}}, part);
         }).find("a slice of 2 from 1 on along axis 0") != std::string::npos);
 }
@@ -77,7 +77,7 @@ TEST_CASE("ranges count as C++ loops do, and one-hot rows stand beside them") {
         "[0, 2, 4, 6, 8]; [0, 1, 2]; [3, 1]");
   CHECK(f.text(pn::range(0.0f, 1.0f, 0.25f)) == "[0, 0.25, 0.5, 0.75]");
   CHECK(pn::range<int>(0, 10, 3).shape() == pn::shape{4});
-  CHECK(outcome([] { pn::range<int>(0, 1, 0); }) == "invalid_argument: a range in steps of 0 never ends");
+  CHECK(failure([] { pn::range<int>(0, 1, 0); }) == "invalid_argument: a range in steps of 0 never ends");
   CHECK(f.text(pn::one_hot<float>(pn::constant<int>({1, 3, -1}), 3)) == "[[0, 1, 0], [0, 0, 0], [0, 0, 0]]");
   auto x = pn::placeholder<float>({pn::unknown, 3});
   pn::session sess;

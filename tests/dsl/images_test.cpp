@@ -33,7 +33,7 @@ TEST_CASE("images and filters that do not fit are refused with both shapes") {
   CHECK(e.sentence() == "images of shape [?, 28, 28, 3] have 3 channels, but filters of shape [5, 5, 1, 8] take 1");
   CHECK(pn::conv2d(x, pn::zeros<float>({5, 5, 3, 8}), {.padding = pn::padding::same}).shape() ==
         pn::shape{pn::unknown, 28, 28, 8});
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           pn::conv2d(x, pn::zeros<float>({5, 5, 3, 8}), {.strides = {0, 1}});
         }).find("two numbers from 1 on") != std::string::npos);
 }
@@ -57,7 +57,7 @@ TEST_CASE_METHOD(own_session,
   }
   CHECK(sum / 40000 == Approx(1).margin(.01));
   CHECK(different > 10000);
-  CHECK(outcome([&] { pn::dropout(x, {.rate = 1}); }) ==
+  CHECK(failure([&] { pn::dropout(x, {.rate = 1}); }) ==
         "invalid_argument: a dropout rate of 1.000000 is not in [0, 1)");
 }
 
@@ -68,7 +68,7 @@ TEST_CASE_METHOD(own_session, "a bias is fused like any addition, and has one ax
   CHECK(y.op() == "Relu");
   CHECK(g.find("BiasAdd") == std::nullopt);
   CHECK(pn::to_string(sess.run({{x, {{-5, 1}}}}, y)) == "[[0, 3]]");
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           pn::bias_add(x, pn::constant<float>({{1, 2}}, "wide"));
         }) == "invalid_argument: the bias of bias_add has one axis, but 'wide' has shape [1, 2]");
 }

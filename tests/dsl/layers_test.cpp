@@ -42,7 +42,7 @@ TEST_CASE("a dense layer on what is no matrix says what it takes") {
   pn::graph g;
   auto use = g.as_default();
   auto x = pn::placeholder<float>({pn::unknown, pn::unknown}, "x");
-  CHECK(outcome([&] { pn::nn::dense(x, 4); }) ==
+  CHECK(failure([&] { pn::nn::dense(x, 4); }) ==
         "invalid_argument: a dense layer of 4 units on 'x' of shape [?, ?]: it takes a matrix of a known number of "
         "columns");
 }

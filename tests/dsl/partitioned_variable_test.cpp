@@ -52,9 +52,9 @@ TEST_CASE("rows are cut into equal parts, of which the first ones have one more"
     INFO(r.rows << " rows in " << r.parts);
     CHECK(cut(r.rows, r.parts) == r.expected);
   }
-  CHECK(outcome([] { pn::cut_rows(2, 3); }) ==
+  CHECK(failure([] { pn::cut_rows(2, 3); }) ==
         "invalid_argument: 2 rows in 3 parts; there is one part at least, and a row for each");
-  CHECK(outcome([] { pn::cut_rows(2, 0); }) ==
+  CHECK(failure([] { pn::cut_rows(2, 0); }) ==
         "invalid_argument: 2 rows in 0 parts; there is one part at least, and a row for each");
 }
 
@@ -260,23 +260,23 @@ TEST_CASE("what cannot be cut is refused, and named") {
   const auto in = [](int parts) {
     return pn::partitioned_variable_options{.name = "v", .partition = fixed_size_partitioner{parts}};
   };
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           pn::partitioned_variable(counted({2, 3}), in(3));
         }) ==
         "invalid_argument: partitioned variable 'v' of shape [2, 3]: 2 rows in 3 parts; there is one part at least, "
         "and a row for each");
-  CHECK(outcome([&] { pn::partitioned_variable(pn::tensor<float>(1.0f), in(1)); }) ==
+  CHECK(failure([&] { pn::partitioned_variable(pn::tensor<float>(1.0f), in(1)); }) ==
         "invalid_argument: partitioned variable 'v' of shape []: its shape must be known, and have rows");
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           pn::partitioned_variable(pn::placeholder<float>({pn::unknown, 2}), in(1));
         }) == "invalid_argument: partitioned variable 'v' of shape [?, 2]: its shape must be known, and have rows");
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           pn::partitioned_variable(counted({2}), {.name = "v", .partition = pn::variable_axis_size_partitioner{}});
         }).find("positive") != std::string::npos);
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           pn::partitioned_variable(counted({2}), {.name = "v", .partition = {}});
         }).find("'v' of shape [2]: it has no partitioner") != std::string::npos);
   CHECK(f.names("variables") == "");
   pn::partitioned_variable<float> none;
-  CHECK(outcome([&] { none * 2.0f; }).find("never assigned") != std::string::npos);
+  CHECK(failure([&] { none * 2.0f; }).find("never assigned") != std::string::npos);
 }

@@ -47,7 +47,7 @@ inline std::string from_hex(std::string_view text) {
 // The sentence without the folder: "data_loss: a.npy is cut short".
 template <class F>
 std::string outcome_in(const folder& dir, F&& call) {
-  std::string text = outcome(call);
+  std::string text = failure(call);
   const std::string prefix = dir.path.string() + "/";
   for (auto at = text.find(prefix); at != std::string::npos; at = text.find(prefix)) text.erase(at, prefix.size());
   return text;

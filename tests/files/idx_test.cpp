@@ -58,7 +58,7 @@ TEST_CASE("what is no IDX file, or damaged, is data loss with the reason") {
           for (int i = 0; i < 8; ++i) s += " ff ff ff ff";
           return s;
         }() + "00")) == "data_loss: f is cut short: it announces more items than the 0 it has");
-  CHECK(outcome([] { files::read_idx("/no/such/file"); }) ==
+  CHECK(failure([] { files::read_idx("/no/such/file"); }) ==
         "not_found: cannot open /no/such/file: No such file or directory");
 }
 

@@ -212,11 +212,11 @@ TEST_CASE("a folder that is not there, or a name that is no file's, is an error 
   const folder dir;
   CHECK(outcome_in(dir, [&] { files::write_safetensors(dir / "none/f", {}); }) ==
         "not_found: cannot write none/f: No such file or directory");
-  CHECK(outcome([&] { files::write_safetensors("/dev/null", {}); }) ==
+  CHECK(failure([&] { files::write_safetensors("/dev/null", {}); }) ==
         "invalid_argument: cannot write /dev/null: it is there and no regular file");
   CHECK(outcome_in(dir, [&] { files::read_safetensors(dir / "f"); }) ==
         "not_found: cannot open f: No such file or directory");
-  CHECK(outcome([&] { files::read_safetensors(dir.path); }) ==
+  CHECK(failure([&] { files::read_safetensors(dir.path); }) ==
         "invalid_argument: " + dir.path.string() + " is not a regular file");
 }
 
@@ -301,5 +301,5 @@ TEST_CASE("a file cut short anywhere, or longer, is data loss") {
     REQUIRE(caught([&] { files::read_safetensors(dir / "g"); }).code() == pn::errc::data_loss);
   }
   dir.write("g", good + '\0');
-  CHECK_THAT(outcome([&] { files::read_safetensors(dir / "g"); }), Catch::Contains("has bytes that belong to nothing"));
+  CHECK_THAT(failure([&] { files::read_safetensors(dir / "g"); }), Catch::Contains("has bytes that belong to nothing"));
 }

@@ -130,9 +130,9 @@ TEST_CASE("operations of another graph, and none at all, are refused") {
     const auto use = other.as_default();
     return no_op("s");
   }();
-  CHECK(outcome([&] { const control_dependencies after{stranger}; }) ==
+  CHECK(failure([&] { const control_dependencies after{stranger}; }) ==
         "invalid_argument: control_dependencies: node 's' belongs to another graph");
-  CHECK(outcome([] { const control_dependencies after{operation{}}; }) ==
+  CHECK(failure([] { const control_dependencies after{operation{}}; }) ==
         "invalid_argument: control_dependencies: an operation that was never assigned");
   CHECK(waits_for(no_op()) == "");
 }

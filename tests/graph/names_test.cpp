@@ -101,7 +101,7 @@ TEST_CASE("variables have their four names, made unique together") {
 TEST_CASE("what is no name is refused") {
   graph g;
   const auto use = g.as_default();
-  CHECK(outcome([] { no_op("a b"); }).find("invalid_argument: 'a b' is not a name: it holds ' '") == 0);
+  CHECK(failure([] { no_op("a b"); }).find("invalid_argument: 'a b' is not a name: it holds ' '") == 0);
   CHECK(caught([] { const name_scope s("a:b"); }).code() == errc::invalid_argument);
   CHECK(caught([] { variable(1.0f, {.name = "a?"}); }).code() == errc::invalid_argument);
 }

@@ -119,9 +119,9 @@ inline std::vector<any_tensor> run(const call& c, place where = place::cpu, int 
     host.emplace_back();
     if (t.empty()) return;
     if (!device->stream()) return void(host.back() = t);
-    device->to_host(t, [&, at = host.size() - 1](any_tensor value, const error*) {
+    device->to_host(t, [&, at = host.size() - 1](outcome<any_tensor> copy) {
       std::lock_guard hold(mutex);
-      host[at] = std::move(value);
+      host[at] = std::move(copy).value();
     });
     device->stream()->synchronize();
   };

@@ -25,17 +25,21 @@ struct meeting {
 
   std::shared_ptr<answer> commit(std::int64_t replica, std::int64_t ticket, std::int64_t step) {
     auto a = std::make_shared<answer>();
-    at->commit(replica, ticket, step, nullptr, [a](std::int64_t now, bool accepted, const error* why) {
-      *a = {true, accepted, now, {}, {}};
-      if (why) a->failed = why->code();
+    at->commit(replica, ticket, step, nullptr, [a](const outcome<state::commit_answer>& how) {
+      a->came = true;
+      if (!how) return void(a->failed = how.failure()->code());
+      a->accepted = how.value().accepted;
+      a->step = how.value().step;
     });
     return a;
   }
   std::shared_ptr<answer> take() {
     auto a = std::make_shared<answer>();
-    at->take(nullptr, [a](std::int64_t step, const tickets& all, const error* why) {
-      *a = {true, false, step, all, {}};
-      if (why) a->failed = why->code();
+    at->take(nullptr, [a](const outcome<state::barrier::full_round>& how) {
+      a->came = true;
+      if (!how) return void(a->failed = how.failure()->code());
+      a->step = how.value().step;
+      a->taken = how.value().tickets;
     });
     return a;
   }

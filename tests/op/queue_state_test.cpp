@@ -9,6 +9,7 @@
 namespace {
 
 using namespace pinion;
+using elements = std::vector<state::queue_element>;
 
 node fifo_of_one_number() {
   node n;
@@ -25,11 +26,11 @@ TEST_CASE("a step that goes on because a dequeue was cancelled does so in the po
   const auto q = std::make_shared<state::queue>("q", fifo_of_one_number(), &pool);
   cancellation stop;
   std::optional<errc> failed;
-  q->take(2, false, &stop, [&](std::vector<state::queue_element>, const error* why) { failed = why->code(); });
-  q->put({{tensor<float>(7.0f).untyped()}}, nullptr, [](const error*) {});
+  q->take(2, false, &stop, [&](const outcome<elements>& taken) { failed = taken.failure()->code(); });
+  q->put({{tensor<float>(7.0f).untyped()}}, nullptr, [](outcome<>) {});
   std::promise<std::thread::id> went_on;
-  q->take(1, false, nullptr, [&](std::vector<state::queue_element> one, const error* why) {
-    went_on.set_value(why || one.size() != 1 ? std::thread::id() : std::this_thread::get_id());
+  q->take(1, false, nullptr, [&](const outcome<elements>& one) {
+    went_on.set_value(one && one.value().size() == 1 ? std::this_thread::get_id() : std::thread::id());
   });
   stop.cancel();
   CHECK(failed == errc::cancelled);

@@ -52,7 +52,7 @@ TEST_CASE("a scalar summary is a tag and a float, of any number") {
 TEST_CASE("a scalar summary of a tensor whose shape was not known is refused when it runs") {
   kernel_bench::graph g;
   const output y = g.add("ScalarSummary", {g.feed_unknown(of<float>({2}, {1, 2}))}, {{"tag", std::string("a")}});
-  CHECK(outcome([&] { g.value(y); }) ==
+  CHECK(failure([&] { g.value(y); }) ==
         "invalid_argument: a scalar summary of a tensor of shape [2]; it takes one number, and a histogram takes many");
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("a histogram of counts is that of the numbers that were counted") {
   };
   CHECK(message(of<std::int64_t>({4}, {2, 0, 3, 1}), true) == message(of<double>({6}, {0, 0, 2, 2, 2, 3}), false));
   CHECK(message(of<float>({2}, {0, 0}), true) == message(of<float>({0}, {}), false));
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           message(of<std::int64_t>({2}, {1, -1}), true);
         }) == "invalid_argument: summary histogram a/b is told that 1 was there less than no times");
 }
@@ -160,7 +160,7 @@ TEST_CASE("a histogram of nothing is one empty bucket") {
 }
 
 TEST_CASE("a NaN or an infinity in a histogram is refused, with the tag and where it is") {
-  const auto refusal = [](float x) { return outcome([&] { histogram_of(of<float>({2, 2}, {0, 1, x, x})); }); };
+  const auto refusal = [](float x) { return failure([&] { histogram_of(of<float>({2, 2}, {0, 1, x, x})); }); };
   CHECK(refusal(NAN) == "invalid_argument: Nan in summary histogram for: a/b (element 2 of a tensor of shape [2, 2])");
   CHECK(refusal(INFINITY) ==
         "invalid_argument: Infinity in summary histogram for: a/b (element 2 of a tensor of shape [2, 2])");
@@ -196,7 +196,7 @@ TEST_CASE("merging puts the values of all summaries into one") {
 
 TEST_CASE("merging refuses a tag that is there twice, and strings that are no summaries") {
   const auto merge = [](const std::vector<std::string>& strings) {
-    return outcome([&] { kernel_bench::run("MergeSummary", {text(strings)}); });
+    return failure([&] { kernel_bench::run("MergeSummary", {text(strings)}); });
   };
   const std::string a = op::scalar_message("a", 1);
   CHECK(merge({a, a}) == "invalid_argument: two summaries have the tag 'a', which shows one curve");

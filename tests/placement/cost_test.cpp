@@ -88,20 +88,20 @@ TEST_CASE("a cost file comes back as it went out") {
 
 TEST_CASE("what is no cost file is refused with its line") {
   temporary_file file;
-  CHECK(outcome([&] { measured_costs::load(file.path + "x"); }) ==
+  CHECK(failure([&] { measured_costs::load(file.path + "x"); }) ==
         "not_found: there is no cost file '" + file.path + "x'");
   for (const char* bad : {"", "something else\n", "pinion costs 2\n"}) {
     file.write(bad);
-    CHECK_THAT(outcome([&] { measured_costs::load(file.path); }),
+    CHECK_THAT(failure([&] { measured_costs::load(file.path); }),
                Catch::StartsWith("data_loss: " + file.path + ":1: not a cost file"));
   }
   for (const char* bad : {"a\tCPU\t1", "a\tCPU\tx\t1", "a\tCPU\t-1\t1", "a\tCPU\t1\t0", "a\tCPU\t1\t1\tmore",
                           "a\tCPU\tinf\t1", "a\tCPU\tnan\t1"}) {
     file.write("pinion costs 1\nok\tCPU\t1\t1\n" + std::string(bad) + "\n");
-    CHECK_THAT(outcome([&] { measured_costs::load(file.path); }),
+    CHECK_THAT(failure([&] { measured_costs::load(file.path); }),
                Catch::StartsWith("data_loss: " + file.path + ":3: "));
   }
-  CHECK_THAT(outcome([] { measured_costs{}.save("/nowhere/at/all"); }), Catch::StartsWith("unavailable: cannot write"));
+  CHECK_THAT(failure([] { measured_costs{}.save("/nowhere/at/all"); }), Catch::StartsWith("unavailable: cannot write"));
 }
 
 // ---- simulated steps

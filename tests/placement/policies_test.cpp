@@ -64,7 +64,7 @@ TEST_CASE("round_robin_over deals nodes out in turn; a node with a device type t
   CHECK(request(constant(1.f)) == "/device:GPU:0");
   CHECK(request(place<"/cpu:0">(constant(1.f))) == "/device:CPU:0");
   CHECK(request(constant(1.f)) == "/device:GPU:0");
-  CHECK(outcome([] { round_robin_over none(std::vector<device_spec>{}); }) ==
+  CHECK(failure([] { round_robin_over none(std::vector<device_spec>{}); }) ==
         "invalid_argument: round_robin_over has no devices to deal nodes out to");
 }
 
@@ -125,9 +125,9 @@ TEST_CASE("hashed goes by the name alone") {
 TEST_CASE("a policy's null pointer and a setter's negative number are errors") {
   graph g;
   const auto use = g.as_default();
-  CHECK_THAT(outcome([] { replica_device_setter<> bad{{.ps_tasks = -1}}; }), Contains("ps_tasks is -1, below 0"));
+  CHECK_THAT(failure([] { replica_device_setter<> bad{{.ps_tasks = -1}}; }), Contains("ps_tasks is -1, below 0"));
   const device on{[](const node_view&) -> const char* { return nullptr; }};
-  CHECK_THAT(outcome([] { no_op("n"); }), Contains("answered with a null pointer"));
+  CHECK_THAT(failure([] { no_op("n"); }), Contains("answered with a null pointer"));
 }
 
 // ---- reported in the plan

@@ -147,7 +147,7 @@ device setter(const arguments& given) {
   throw std::runtime_error("not a strategy of this table: " + text);
 }
 
-std::vector<std::string> outcome(const spec_table::setter_row& row) {
+std::vector<std::string> answers(const spec_table::setter_row& row) {
   const arguments given(row.arguments);
   graph g;
   const auto use = g.as_default();
@@ -178,7 +178,7 @@ TEST_CASE("replica_device_setter gives every op the device of the table") {
       ++run;  // n/a: a C++ type forbids it
     } else {
       ++run;
-      CHECK(outcome(row) == row.expected);
+      CHECK(answers(row) == row.expected);
     }
   }
   std::cout << "replica_setter.tsv: " << run << " rows\n";
@@ -187,10 +187,10 @@ TEST_CASE("replica_device_setter gives every op the device of the table") {
 
 TEST_CASE("with an empty worker device only what is for ps tasks is asked for somewhere") {
   for (const char* text : {"cluster={ps:2,worker:3},worker_device=<empty>", "ps_tasks=2,worker_device=<empty>"}) {
-    CHECK(outcome({0, text, {"VariableV2@<none>", "Add@<none>", "Add@/gpu:0", "VariableV2@/cpu:0"}, {}, ""}) ==
+    CHECK(answers({0, text, {"VariableV2@<none>", "Add@<none>", "Add@/gpu:0", "VariableV2@/cpu:0"}, {}, ""}) ==
           std::vector<std::string>{"/job:ps/task:0", "<empty>", "/device:GPU:0", "/job:ps/task:1/device:CPU:0"});
     const std::string outside = text + std::string(" | enclosing scope outside the setter: /job:x/cpu:0");
-    CHECK(outcome({0, outside, {"VariableV2@<none>", "Add@<none>"}, {}, ""}) ==
+    CHECK(answers({0, outside, {"VariableV2@<none>", "Add@<none>"}, {}, ""}) ==
           std::vector<std::string>{"/job:ps/task:0/device:CPU:0", "/job:x/device:CPU:0"});
   }
 }

@@ -94,7 +94,7 @@ TEST_CASE("a job or device type that nobody has is told beside the one that was 
 
 TEST_CASE("without devices nothing is placed") {
   world w{};
-  CHECK(outcome([&] { w.plan({constant(1.f)}); }) == "failed_precondition: there is no device to place nodes on");
+  CHECK(failure([&] { w.plan({constant(1.f)}); }) == "failed_precondition: there is no device to place nodes on");
 }
 
 // ---- preferences
@@ -567,7 +567,7 @@ TEST_CASE("a plan holds only what its fetches need, and says so") {
   const auto p = w.plan({a});
   CHECK(p.nodes().size() == 1);
   CHECK(p.find("b") == nullptr);
-  CHECK(outcome([&] { p.device_of("b"); }) == "not_found: the plan holds no node 'b'; only what its fetches need");
+  CHECK(failure([&] { p.device_of("b"); }) == "not_found: the plan holds no node 'b'; only what its fetches need");
 }
 
 TEST_CASE("a plan knows the bytes and the line of each node") {

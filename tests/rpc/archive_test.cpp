@@ -135,9 +135,9 @@ TEST_CASE("a tensor claims its bytes before it is made, and says where they go")
   rpc::reader r("", 100);
   r.claim(60);
   r.room(room);
-  CHECK(outcome([&] { r.claim(41); }) == "data_loss: a tensor of 41 bytes, where the message has 40 more");
+  CHECK(failure([&] { r.claim(41); }) == "data_loss: a tensor of 41 bytes, where the message has 40 more");
   CHECK_THROWS_AS(r.claim(std::numeric_limits<std::uint64_t>::max()), error);
-  CHECK(outcome([&] { r.finish(); }) == "data_loss: a message has 40 bytes that belong to no tensor");
+  CHECK(failure([&] { r.finish(); }) == "data_loss: a message has 40 bytes that belong to no tensor");
   r.claim(40);
   CHECK_NOTHROW(r.finish());
   REQUIRE(r.rooms.size() == 1);
@@ -147,8 +147,8 @@ TEST_CASE("a tensor claims its bytes before it is made, and says where they go")
 // ---- what does not hold together
 
 TEST_CASE("a message that ends early, or late, says so") {
-  CHECK(outcome([] { decoded<std::int64_t>("abc"); }) == "data_loss: a message ends early: 8 bytes wanted, 3 left");
-  CHECK(outcome([] { decoded<bool>(std::string("\1\0", 2)); }) ==
+  CHECK(failure([] { decoded<std::int64_t>("abc"); }) == "data_loss: a message ends early: 8 bytes wanted, 3 left");
+  CHECK(failure([] { decoded<bool>(std::string("\1\0", 2)); }) ==
         "data_loss: a message has 1 bytes more than were expected");
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("no prefix of a message is a message") {
 
 TEST_CASE("a count that lies allocates nothing") {
   const std::uint32_t many = 0xffffffff;
-  CHECK(outcome([&] { decoded<std::string>(announced(many, "abc")); }) ==
+  CHECK(failure([&] { decoded<std::string>(announced(many, "abc")); }) ==
         "data_loss: a message ends early: 4294967295 elements announced, 3 bytes left");
   CHECK_THROWS_AS(decoded<std::vector<double>>(announced(many)), error);
   CHECK_THROWS_AS(decoded<std::vector<double>>(announced(2, std::string(15, 'x'))), error);
@@ -181,7 +181,7 @@ TEST_CASE("elements are made as their bytes are read, however many are announced
 }
 
 TEST_CASE("a bool is 0 or 1") {
-  CHECK(outcome([] { decoded<bool>("\2"); }) == "data_loss: a message holds a bool of 2");
+  CHECK(failure([] { decoded<bool>("\2"); }) == "data_loss: a message holds a bool of 2");
   CHECK_THROWS_AS(decoded<std::vector<bool>>(announced(1, "\xff")), error);
   CHECK_THROWS_AS(decoded<std::optional<int>>(std::string("\3\0\0\0\0", 5)), error);
 }
@@ -191,13 +191,13 @@ TEST_CASE("a choice is one of those known here") {
   rpc::save_choice(w, colour::blue);
   rpc::reader good(w.control, 0), bad("\3", 0);
   CHECK(rpc::load_choice(good, colour::blue, "colour") == colour::blue);
-  CHECK(outcome([&] { rpc::load_choice(bad, colour::blue, "colour"); }) ==
+  CHECK(failure([&] { rpc::load_choice(bad, colour::blue, "colour"); }) ==
         "data_loss: a message holds colour number 3, which is not known here");
 }
 
 TEST_CASE("what nests is read to a depth of 16, and the levels are given back") {
   CHECK_NOTHROW(again(nested(16)));
-  CHECK(outcome([] { again(nested(17)); }) == "data_loss: a message is nested more than 16 levels deep");
+  CHECK(failure([] { again(nested(17)); }) == "data_loss: a message is nested more than 16 levels deep");
   CHECK_NOTHROW(again(tree{std::vector<tree>(100)}));
 }
 

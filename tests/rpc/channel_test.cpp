@@ -37,7 +37,7 @@ TEST_CASE("S3: a caller that joins an attempt under way has a deadline of its ow
   echo_world w;
   w.world.cut("worker", "ps");
   channel& way = w.way();
-  way.connect(w.world.now() + 30s, [](const error*) {});
+  way.connect(w.world.now() + 30s, [](outcome<>) {});
   w.world.run_for(100ms);
   const auto began = w.world.now();
   CHECK_THAT(w.connect(way, 500ms), Catch::StartsWith("deadline_exceeded: waited "));
@@ -205,7 +205,7 @@ TEST_CASE("what observers and answers do may use the channel again") {
   channel& way = w.connected();
   way.observe([&](const error&) {
     failed_at_once = ask(way, same, "");
-    way.connect({}, [&](const error* failed) { again = !failed; });
+    way.connect({}, [&](outcome<> connected) { again = connected.ok(); });
   });
   w.world.reset("worker", "ps");
   w.world.run_for(1s);
@@ -298,7 +298,7 @@ TEST_CASE("Q1: whatever happens to a server and its clients, each request is ans
   for (std::size_t i = 0; i < 120; ++i) {
     if (below(3) == 0) faults[below(std::size(faults))]();
     for (channel* way : {&one, &two}) {
-      if (below(4) == 0) way->connect(w.world.now() + 1s, [](const error*) {});
+      if (below(4) == 0) way->connect(w.world.now() + 1s, [](outcome<>) {});
       answers.push_back(ask(*way, below(2) ? same : late, std::to_string(answers.size()), pattern(below(9000))));
     }
     w.world.run_for(std::chrono::milliseconds(below(200)));

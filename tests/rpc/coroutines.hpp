@@ -25,7 +25,7 @@ struct outcome_of {
   bool done() const { return ended.done(); }
   std::string text() const {
     if (!done()) return "not done";
-    return outcome([this] {
+    return failure([this] {
       if (thrown) std::rethrow_exception(thrown);
     });
   }

@@ -162,8 +162,8 @@ struct echo_world {
   std::string connect(channel& to, duration patience = 5s) {
     const auto result = std::make_shared<std::string>();
     const auto ended = std::make_shared<countdown>();
-    to.connect(world.now() + patience, [=](const error* failed) {
-      if (failed) *result = std::string(to_string(failed->code())) + ": " + failed->sentence();
+    to.connect(world.now() + patience, [=](outcome<> how) {
+      if (!how) *result = failure([&] { how.value(); });
       ended->count_down();
     });
     world.wait(*ended, {});

@@ -158,7 +158,7 @@ TEST_CASE("writing to a peer that closed breaks the stream") {
   hosts.world.run_for(1s);
   CHECK(start(hosts.world, write_text(*hosts.here, "into the void"))->text() == "not done");
   hosts.world.run_for(1s);
-  CHECK(outcome([&] { run(hosts.world, write_text(*hosts.here, "again")); }) ==
+  CHECK(failure([&] { run(hosts.world, write_text(*hosts.here, "again")); }) ==
         "unavailable: the stream a-b:1#1 broke: the peer is gone");
 }
 
@@ -233,11 +233,11 @@ TEST_CASE("connecting to an address on which nobody listens is refused, after a 
   sim_network world(options());
   stream_ptr stream;
   const auto begun = world.now();
-  CHECK(outcome([&] { run(world, connect_into(world, "ps0:2222", never, stream)); }) ==
+  CHECK(failure([&] { run(world, connect_into(world, "ps0:2222", never, stream)); }) ==
         "unavailable: nobody listens on ps0:2222");
   CHECK(world.now() > begun);
   CHECK(world.now() < begun + 1s);
-  CHECK(outcome([&] { run(world, connect_into(world, "ps0", never, stream)); }) ==
+  CHECK(failure([&] { run(world, connect_into(world, "ps0", never, stream)); }) ==
         "invalid_argument: the address 'ps0' is not of the form host:port, with a port from 0 to 65535");
 }
 
@@ -247,11 +247,11 @@ TEST_CASE("a host listens on its own addresses, each once") {
   const auto first = ps->listen("ps0:49152");
   CHECK(first->address() == "ps0:49152");
   CHECK(ps->listen("ps0:0")->address() == "ps0:49153");
-  CHECK(outcome([&] { ps->listen("ps0:49152"); }) == "already_exists: the address ps0:49152 is taken");
-  CHECK(outcome([&] { ps->listen("ps1:1"); }) == "invalid_argument: host ps0 cannot listen on ps1:1");
-  CHECK(outcome([&] { ps->listen("ps0:x"); }) ==
+  CHECK(failure([&] { ps->listen("ps0:49152"); }) == "already_exists: the address ps0:49152 is taken");
+  CHECK(failure([&] { ps->listen("ps1:1"); }) == "invalid_argument: host ps0 cannot listen on ps1:1");
+  CHECK(failure([&] { ps->listen("ps0:x"); }) ==
         "invalid_argument: the address 'ps0:x' is not of the form host:port, with a port from 0 to 65535");
-  CHECK(outcome([&] { ps->listen("ps0:65536"); }) ==
+  CHECK(failure([&] { ps->listen("ps0:65536"); }) ==
         "invalid_argument: the address 'ps0:65536' is not of the form host:port, with a port from 0 to 65535");
   first->close();
   CHECK(ps->listen("ps0:49152")->address() == "ps0:49152");
@@ -274,7 +274,7 @@ TEST_CASE("a closed listener's accept is cancelled, pending or later, and its un
   SECTION("later") {
     run(world, connect_into(world, "ps0:1", never, unaccepted));
     door->close();
-    CHECK(outcome([&] { run(world, accept_into(*door, stream)); }) == "cancelled: the listener on ps0:1 was closed");
+    CHECK(failure([&] { run(world, accept_into(*door, stream)); }) == "cancelled: the listener on ps0:1 was closed");
     run(world, read_text(*unaccepted, 1, got));
     CHECK(got == "");
   }
@@ -350,7 +350,7 @@ TEST_CASE("connecting over a cut ends at the deadline") {
   hosts.world.cut("a", "b");
   stream_ptr stream;
   const auto begun = hosts.world.now();
-  CHECK(outcome([&] { run(hosts.world, connect_into(*hosts.a, "b:1", begun + 5s, stream)); }) ==
+  CHECK(failure([&] { run(hosts.world, connect_into(*hosts.a, "b:1", begun + 5s, stream)); }) ==
         "deadline_exceeded: b:1 did not answer in time");
   CHECK(hosts.world.now() == begun + 5s);
 }
@@ -370,11 +370,11 @@ TEST_CASE("a killed host's streams break at both ends, and its address is refuse
   CHECK_FALSE(peer->done());
   hosts.world.run_for(1s);
   CHECK(peer->text() == "unavailable: the stream a-b:1#1 broke: the peer is gone");
-  CHECK(outcome([&] { run(hosts.world, connect_into(*hosts.a, "b:1", never, stream)); }) ==
+  CHECK(failure([&] { run(hosts.world, connect_into(*hosts.a, "b:1", never, stream)); }) ==
         "unavailable: nobody listens on b:1");
-  CHECK(outcome([&] { run(hosts.world, connect_into(*hosts.b, "a:1", never, stream)); }) ==
+  CHECK(failure([&] { run(hosts.world, connect_into(*hosts.b, "a:1", never, stream)); }) ==
         "unavailable: host b is no more");
-  CHECK(outcome([&] { hosts.b->listen("b:1"); }) == "unavailable: host b is no more");
+  CHECK(failure([&] { hosts.b->listen("b:1"); }) == "unavailable: host b is no more");
 }
 
 TEST_CASE("a killed host comes back as a new one, while the old one's timers run on") {
@@ -396,7 +396,7 @@ TEST_CASE("of what a killed host had sent, a first part arrives") {
     hosts.world.run_for(0s);
     hosts.world.kill("a");
     std::string got;
-    const auto end = outcome([&] { run(hosts.world, read_text(*hosts.there, 50, got)); });
+    const auto end = failure([&] { run(hosts.world, read_text(*hosts.there, 50, got)); });
     CHECK(end == (got.size() == 50 ? well : "unavailable: the stream a-b:1#1 broke: the peer is gone"));
     CHECK(got == pattern(50).substr(0, got.size()));
     sizes.insert(got.size());
@@ -542,13 +542,13 @@ TEST_CASE("waiting for what can never happen is an error, and so is waiting with
   how.patience = 1h;
   sim_network world(how);
   countdown something;
-  CHECK(outcome([&] { world.wait(something, {}); }) ==
+  CHECK(failure([&] { world.wait(something, {}); }) ==
         "internal: nothing will ever happen: the simulated network has no event left");
   world.post([&] { world.wait(something, {}); });
-  CHECK(outcome([&] { world.run_until_idle(); }) ==
+  CHECK(failure([&] { world.run_until_idle(); }) ==
         "internal: what the simulated network runs must not wait for the simulated network");
   start(world, beat(world));
-  CHECK(outcome([&] { world.wait(something, {}); }) ==
+  CHECK(failure([&] { world.wait(something, {}); }) ==
         "internal: what is waited for did not happen while the simulated network was patient");
   world.post([&] { something.count_down(); });
   CHECK(world.wait(something, {}));
@@ -715,7 +715,7 @@ TEST_CASE("a world ends with everything pending, and what outlives it does no ha
     door = std::move(hosts.door);
   }
   CHECK(alive == 0);
-  CHECK(outcome([&] { net->listen("b:6"); }) == "unavailable: host b is no more");
+  CHECK(failure([&] { net->listen("b:6"); }) == "unavailable: host b is no more");
   const asio::const_buffer part("late", 4);
   CHECK(here->write_now({&part, 1}) == 0);
   timer->cancel();

@@ -126,7 +126,7 @@ TEST_CASE("a step that has nothing to fetch or run is refused") {
   own_graph f;
   auto x = placeholder<float>({}, "x");
   session sess;
-  CHECK(outcome([&] { sess.run(); }) == "invalid_argument: run() was given nothing to fetch or run");
+  CHECK(failure([&] { sess.run(); }) == "invalid_argument: run() was given nothing to fetch or run");
   CHECK(caught([&] { sess.run({{x, 1.f}}); }).code() == errc::invalid_argument);
   CHECK(caught([&] { sess.make_callable(feeds(x), fetches()); }).code() == errc::invalid_argument);
 }
@@ -151,11 +151,11 @@ TEST_CASE("a closed session refuses everything, and may be closed again") {
   const auto e = caught([&] { sess.run({{x, 1.f}}, x); });
   CHECK(line_of(e) == here(line));
   CHECK(std::string(e.what()) == "the session is closed [at " + e.location() + "]");
-  CHECK(outcome([&] { sess.run({{x, 1.f}}, x); }) == "failed_precondition: the session is closed");
-  CHECK(outcome([&] { step(tensor<float>(1.f)); }) == "failed_precondition: the session is closed");
-  CHECK(outcome([&] { sess.plan(x); }) == "failed_precondition: the session is closed");
-  CHECK(outcome([&] { sess.make_callable(feeds(x), fetches(x)); }) == "failed_precondition: the session is closed");
-  CHECK(outcome([&] { sess.list_devices(); }) == "failed_precondition: the session is closed");
+  CHECK(failure([&] { sess.run({{x, 1.f}}, x); }) == "failed_precondition: the session is closed");
+  CHECK(failure([&] { step(tensor<float>(1.f)); }) == "failed_precondition: the session is closed");
+  CHECK(failure([&] { sess.plan(x); }) == "failed_precondition: the session is closed");
+  CHECK(failure([&] { sess.make_callable(feeds(x), fetches(x)); }) == "failed_precondition: the session is closed");
+  CHECK(failure([&] { sess.list_devices(); }) == "failed_precondition: the session is closed");
 }
 
 TEST_CASE("a target of an unknown form is refused at once") {

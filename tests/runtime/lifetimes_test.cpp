@@ -37,7 +37,7 @@ TEST_CASE("a callable that outlives its session says so, and where it was made")
       const int line = __LINE__ - 1;
       CHECK(std::get<0>(call(pn::tensor<float>::of({1, 2})))(1) == 6);
       sess.reset();
-      CHECK(outcome([&] { call(pn::tensor<float>::of({1, 2})); }) == gone);
+      CHECK(failure([&] { call(pn::tensor<float>::of({1, 2})); }) == gone);
       CHECK(line_of(caught([&] { call(pn::tensor<float>::of({1, 2})); })) == here(line));
     }
 }
@@ -50,7 +50,7 @@ TEST_CASE("a callable of a closed session says that, and one of a session that w
   pn::session moved = std::move(sess);
   CHECK(float(std::get<0>(call())) == 3);
   moved.close();
-  CHECK(outcome([&] { call(); }) == "failed_precondition: the session is closed");
+  CHECK(failure([&] { call(); }) == "failed_precondition: the session is closed");
 }
 
 TEST_CASE("a session that another is assigned to is closed") {
@@ -59,7 +59,7 @@ TEST_CASE("a session that another is assigned to is closed") {
   pn::session sess;
   const auto call = sess.make_callable(pn::feeds(), pn::fetches(pn::constant(3.f)));
   sess = pn::session();
-  CHECK(outcome([&] { call(); }) == gone);
+  CHECK(failure([&] { call(); }) == gone);
   CHECK(float(sess.run(pn::constant(4.f))) == 4);
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("an unoptimized step whose graph is gone says so; an optimized one has
     }
     CHECK(float(std::get<0>((*call)())) == 6);
     g.reset();
-    const std::string end = outcome([&] { (*call)(); });
+    const std::string end = failure([&] { (*call)(); });
     CHECK(end == (optimize ? "internal: nothing was thrown" : graph_gone));
   }
 }
@@ -151,7 +151,7 @@ TEST_CASE("a value on a device outlives its session, and is refused by others") 
   std::optional there = sess->to_device(pn::tensor<float>::of({1, 2}), "/gpu:0");
   sess.emplace(with_gpu);
   CHECK(
-      outcome([&] {
+      failure([&] {
         sess->run({{x, *there}}, x);
       }) ==
       "invalid_argument: the value fed to 'x' lies on /job:localhost/replica:0/task:0/device:GPU:0 of another session");
@@ -164,7 +164,7 @@ TEST_CASE("an input that copies to a device says that its session is gone") {
   auto input = tr::to_device(pn::data::from_tensors(pn::tensor<float>::of({1, 2, 3})), *sess, "/cpu:0", {.ahead = 0});
   CHECK(input.next());
   sess.reset();
-  CHECK_THAT(outcome([&] { input.next(); }), Catch::StartsWith("failed_precondition: a copy to a device is wanted of"));
+  CHECK_THAT(failure([&] { input.next(); }), Catch::StartsWith("failed_precondition: a copy to a device is wanted of"));
 }
 
 TEST_CASE("a saver whose graph is gone says so") {

@@ -74,7 +74,7 @@ TEST_CASE("a gradient that misspells an op is told which one it meant, of the li
   own_graph f;
   auto x = pn::placeholder<float>({2}, "x");
   pn::call<own::scaled>(x);
-  const auto about = [&](const auto& y) { return outcome([&] { pn::gradients(y, x); }); };
+  const auto about = [&](const auto& y) { return failure([&] { pn::gradients(y, x); }); };
   CHECK_THAT(about(pn::call<misspells<false>>(x)),
              Catch::Contains("no op 'MatMull'") && Catch::EndsWith("; did you mean 'MatMul'?"));
   CHECK_THAT(about(pn::call<misspells<true>>(x)),
@@ -84,22 +84,22 @@ TEST_CASE("a gradient that misspells an op is told which one it meant, of the li
 TEST_CASE("what its kernels lack is said like of any op: by the compiler, the placer and the shape function") {
   own_graph f;
   auto x = pn::placeholder<double>({2}, "x");
-  CHECK(outcome([&] { pn::call<own::scaled>(x); }) == "invalid_argument: OwnScaled of double is not defined");
+  CHECK(failure([&] { pn::call<own::scaled>(x); }) == "invalid_argument: OwnScaled of double is not defined");
   auto h = pn::placeholder<float>({2}, "h");
   auto y = [&] {
     pn::device on{"/gpu:0"};
     return pn::call<own::host_only>(h);
   }();
   pn::session sess{{.simulated = {pn::sim::gpu()}}};
-  CHECK(outcome([&] { sess.plan(y); }).find("OwnHostOnly has no float kernel on GPU; there is one on CPU") !=
+  CHECK(failure([&] { sess.plan(y); }).find("OwnHostOnly has no float kernel on GPU; there is one on CPU") !=
         std::string::npos);
 }
 
 TEST_CASE("names are given once") {
-  CHECK(outcome([] { pn::register_op<impostor>(); }) == "already_exists: op 'MatMul' is one of the library's");
+  CHECK(failure([] { pn::register_op<impostor>(); }) == "already_exists: op 'MatMul' is one of the library's");
   pn::register_op<own::scaled>();
   pn::register_op<own::scaled>();
-  const auto e = outcome([] { pn::register_op<second_scaled>(); });
+  const auto e = failure([] { pn::register_op<second_scaled>(); });
   CHECK(e.find("already_exists: op 'OwnScaled' is registered by two types, ") == 0);
   CHECK(e.find("second_scaled") != std::string::npos);
 }
@@ -111,7 +111,7 @@ TEST_CASE("an op without a gradient stops one, and says so") {
   const auto e = caught([&] { pn::gradients(pn::reduce_sum(y), x); });
   CHECK(e.code() == pn::errc::unimplemented);
   CHECK(e.sentence() == "no gradient flows through OwnHostOnly: it is only for tests");
-  CHECK(outcome([&] { pn::output_of<float>(y, 1); }) == "invalid_argument: 'OwnHostOnly' has no output 1 of float");
+  CHECK(failure([&] { pn::output_of<float>(y, 1); }) == "invalid_argument: 'OwnHostOnly' has no output 1 of float");
 }
 
 TEST_CASE("an op of several outputs yields them all") {

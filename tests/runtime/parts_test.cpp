@@ -161,9 +161,11 @@ TEST_CASE("a fed value is sent from where feeds live, though its producer runs e
 struct listener {
   std::string told;
   rendezvous::receiver operator()(std::string name) {
-    return [this, name = std::move(name)](handed_over v, const error* e) {
-      told += name + "=" + (e ? std::string(to_string(e->code())) : v.value ? to_string(v.value) : "signal") + " ";
-    };
+    return [this, name = std::move(name)](const outcome<handed_over>& v) { told += name + "=" + text_of(v) + " "; };
+  }
+  static std::string text_of(const outcome<handed_over>& v) {
+    if (!v) return std::string(to_string(v.failure()->code()));
+    return v.value().value ? to_string(v.value().value) : "signal";
   }
 };
 
@@ -197,8 +199,8 @@ TEST_CASE("an abort gives every receiver, whether it waits or comes later, the f
 TEST_CASE("a receiver may use the rendezvous that calls it") {
   runtime::local_rendezvous meet;
   listener l;
-  meet.receive("a", [&](handed_over v, const error*) { meet.send("b", std::move(v)); });
-  meet.receive("c", [&](handed_over, const error*) { meet.receive("d", l("d")); });
+  meet.receive("a", [&](outcome<handed_over> v) { meet.send("b", std::move(v).value()); });
+  meet.receive("c", [&](const outcome<handed_over>&) { meet.receive("d", l("d")); });
   meet.receive("b", l("b"));
   meet.send("a", tensor<int>(1).untyped());
   CHECK(l.told == "b=1 ");

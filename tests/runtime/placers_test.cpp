@@ -133,7 +133,7 @@ TEST_CASE("a session that records costs tells what its nodes took, on streams to
 TEST_CASE("a session that was not asked to records nothing, and says so") {
   graph g;
   session sess{{.graph = &g}};
-  CHECK(outcome([&] { sess.measured_costs(); }) ==
+  CHECK(failure([&] { sess.measured_costs(); }) ==
         "failed_precondition: the session records no costs; it is made with .record_costs = true");
 }
 

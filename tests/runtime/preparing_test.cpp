@@ -113,18 +113,18 @@ TEST_CASE("where a step cannot be made, all who wanted it are told, and it is tr
   pn::session fails{{.graph = &w.g, .placer = failing_placer{}}};
   std::vector<std::thread> all;
   for (int t = 0; t < 4; ++t)
-    all.emplace_back([&] { told += outcome([&] { fails.run(w.slow); }) == "aborted: not today"; });
+    all.emplace_back([&] { told += failure([&] { fails.run(w.slow); }) == "aborted: not today"; });
   for (auto& t : all) t.join();
   CHECK(told == 4);
-  CHECK(outcome([&] { fails.run(w.slow); }) == "aborted: not today");
+  CHECK(failure([&] { fails.run(w.slow); }) == "aborted: not today");
 }
 
 TEST_CASE("close waits for what is being made, and all who wait for that are told") {
   world w;
   std::string maker, waiter;
-  std::thread first([&] { maker = outcome([&] { w.sess.run(w.slow); }); });
+  std::thread first([&] { maker = failure([&] { w.sess.run(w.slow); }); });
   w.stands.reached.open.wait();
-  std::thread second([&] { waiter = outcome([&] { w.sess.run(w.slow); }); });
+  std::thread second([&] { waiter = failure([&] { w.sess.run(w.slow); }); });
   std::atomic<bool> closed{false};
   std::thread third([&] {
     w.sess.close();

@@ -14,8 +14,8 @@ TEST_CASE("a second receiver of a key is refused at once, and the first is serve
   runtime::local_rendezvous meet;
   std::vector<std::string> heard;
   for (const char* who : {"first", "second"})
-    meet.receive("k", [&heard, who](handed_over, const error* failed) {
-      heard.push_back(std::string(who) + ": " + (failed ? failed->sentence() : "served"));
+    meet.receive("k", [&heard, who](const outcome<handed_over>& received) {
+      heard.push_back(std::string(who) + ": " + (received ? "served" : received.failure()->sentence()));
     });
   CHECK(heard == std::vector<std::string>{"second: the value 'k' is received twice; it is sent once"});
   meet.send("k", {});
@@ -25,7 +25,7 @@ TEST_CASE("a second receiver of a key is refused at once, and the first is serve
 TEST_CASE("after an abort every receiver is told why, once") {
   runtime::local_rendezvous meet;
   int told = 0;
-  const auto count = [&told](handed_over, const error* failed) { told += failed != nullptr; };
+  const auto count = [&told](const outcome<handed_over>& received) { told += !received; };
   meet.receive("a", count);
   meet.abort(error(errc::cancelled, "over"));
   meet.receive("a", count);

@@ -64,7 +64,7 @@ struct thrower {
       void start(pn::kernel_context& c, ended done) override {
         maybe(c.node->attrs, "start");
         c.outputs[0] = c.input(0);
-        done(nullptr);
+        done({});
         maybe(c.node->attrs, "after its end");
       }
     };
@@ -124,8 +124,8 @@ TEST_CASE("what a body's kernel throws fails the step of its node") {
         x > 0.f, [&] { return throwing(x, at, 1); }, [&] { return x * 2.f; });
     const auto loop =
         pn::while_loop([](auto v) { return v < 3.f; }, [&](auto v) { return throwing(v, at, 1) + 1.f; }, x);
-    CHECK(outcome([&] { s.sess.run({{x, 1.f}}, branch); }) == sentences[1]);
-    CHECK(outcome([&] { s.sess.run({{x, 1.f}}, loop); }) == sentences[1]);
+    CHECK(failure([&] { s.sess.run({{x, 1.f}}, branch); }) == sentences[1]);
+    CHECK(failure([&] { s.sess.run({{x, 1.f}}, loop); }) == sentences[1]);
     CHECK(float(s.sess.run({{x, -1.f}}, branch)) == -2);
   }
 }
@@ -147,9 +147,9 @@ TEST_CASE("a policy may throw anything: the graph says so once, and stays usable
   };
   const std::string said =
       "unknown: a placement policy threw: something that is no std::exception was thrown, of type int";
-  CHECK(outcome(builds) == said);
+  CHECK(failure(builds) == said);
   std::string other_thread;
-  std::thread([&] { other_thread = outcome([&] { s.g.settle(); }); }).join();
+  std::thread([&] { other_thread = failure([&] { s.g.settle(); }); }).join();
   CHECK(other_thread == "internal: nothing was thrown");
   CHECK(float(s.sess.run(pn::constant(1.f))) == 1);
 }
@@ -160,21 +160,21 @@ TEST_CASE("a placer, a partitioner and a placement log may throw anything") {
   pn::session places{{.graph = &s.g, .placer = places_nothing{}}};
   const std::string said =
       "unknown: the session's placer threw: something that is no std::exception was thrown, of type int";
-  CHECK(outcome([&] { places.run(x); }) == said);
-  CHECK(outcome([&] { places.plan(x); }) == said);
+  CHECK(failure([&] { places.run(x); }) == said);
+  CHECK(failure([&] { places.plan(x); }) == said);
   pn::session logs{{.graph = &s.g, .log_device_placement = true, .placement_log = [](std::string_view line) {
                       if (line.find("x") == 0) throw 1;
                     }}};
-  CHECK(outcome([&] { logs.run(x); }) == sentences[1]);
+  CHECK(failure([&] { logs.run(x); }) == sentences[1]);
   const auto cut = [](const pn::shape&, pn::dtype) -> int { throw 1; };
-  CHECK_THAT(outcome([&] { pn::partitioned_variable<float>(pn::zeros<float>({4}), {.name = "v", .partition = cut}); }),
+  CHECK_THAT(failure([&] { pn::partitioned_variable<float>(pn::zeros<float>({4}), {.name = "v", .partition = cut}); }),
              Catch::EndsWith("of type int"));
 }
 
 TEST_CASE("what a thread of a coordinator throws stops all, and is thrown to who joins") {
   tr::coordinator all;
   all.launch("throws", [] { throw 1; });
-  CHECK(outcome([&] { all.join(); }) == sentences[1]);
+  CHECK(failure([&] { all.join(); }) == sentences[1]);
 }
 
 TEST_CASE("a hook whose end throws anything costs its session's destructor no more than a line") {

@@ -19,7 +19,7 @@ pinion::error caught(F&& call) {
 
 // "invalid_argument: the sentence", without the culprit.
 template <class F>
-std::string outcome(F&& call) {
+std::string failure(F&& call) {
   const auto e = caught(call);
   return std::string(to_string(e.code())) + ": " + e.sentence();
 }

@@ -36,9 +36,9 @@ using namespace pinion;
 class held_stream final : public devices::stream {
  public:
   void enqueue(std::function<void()> body) override { bodies_.push_back(std::move(body)); }
-  void when_reached(std::function<void(const error*)> callback) override {
+  void when_reached(completion<> callback) override {
     synchronize();
-    callback(nullptr);
+    callback({});
   }
   // It is the only stream, and in order: there is nothing to wait for.
   std::shared_ptr<devices::event> record() override { return std::make_shared<devices::event>(); }
@@ -62,9 +62,7 @@ class device final : public devices::device {
   allocator& memory() override { return *heap_allocator::instance(); }
   devices::stream* stream() override { return stream_.get(); }
   any_tensor from_host(const any_tensor& value) override { return value; }
-  void to_host(const any_tensor& value, std::function<void(any_tensor, const error*)> done) override {
-    done(value, nullptr);
-  }
+  void to_host(const any_tensor& value, completion<any_tensor> done) override { done(value); }
 
  private:
   std::unique_ptr<held_stream> stream_;

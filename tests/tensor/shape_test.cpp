@@ -69,7 +69,7 @@ TEST_CASE("shapes print as lists, with ? for what is unknown") {
 }
 
 TEST_CASE("a ninth dimension and a negative one are refused") {
-  CHECK(outcome([] { shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }) == "invalid_argument: a tensor has at most 8 dimensions");
+  CHECK(failure([] { shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }) == "invalid_argument: a tensor has at most 8 dimensions");
   CHECK(caught([] { shape{2, -2}; }).code() == errc::invalid_argument);
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("reshaping shares the elements") {
 }
 
 TEST_CASE("an untyped tensor of an unknown shape is refused") {
-  CHECK(outcome([] {
+  CHECK(failure([] {
           any_tensor(dtype::float32, {unknown, 3});
         }) == "invalid_argument: a tensor needs a known shape, not [?, 3]");
 }
@@ -145,20 +145,20 @@ TEST_CASE("a tensor of one element is its value, and no other is") {
   CHECK(float(tensor<float>(2.5f)) == 2.5f);
   CHECK(float(tensor<float>::of({{2.5f}})) == 2.5f);
   const tensor<float> two({2});
-  CHECK(outcome([&] { (void)float(two); }) == "invalid_argument: a tensor of shape [2] is not a single value");
+  CHECK(failure([&] { (void)float(two); }) == "invalid_argument: a tensor of shape [2] is not a single value");
 }
 
 TEST_CASE("an index outside its axis is out of range, and the sentence says which") {
   const tensor<float> t({2, 3});
-  CHECK(outcome([&] { t(0, 3); }) == "out_of_range: index 3 on axis 1 of a tensor of shape [2, 3]");
-  CHECK(outcome([&] { t(-1, 0); }) == "out_of_range: index -1 on axis 0 of a tensor of shape [2, 3]");
-  CHECK(outcome([&] { t(1); }) == "out_of_range: 1 indices into a tensor of shape [2, 3]");
-  CHECK(outcome([&] { t(0, 0, 0); }) == "out_of_range: 3 indices into a tensor of shape [2, 3]");
+  CHECK(failure([&] { t(0, 3); }) == "out_of_range: index 3 on axis 1 of a tensor of shape [2, 3]");
+  CHECK(failure([&] { t(-1, 0); }) == "out_of_range: index -1 on axis 0 of a tensor of shape [2, 3]");
+  CHECK(failure([&] { t(1); }) == "out_of_range: 1 indices into a tensor of shape [2, 3]");
+  CHECK(failure([&] { t(0, 0, 0); }) == "out_of_range: 3 indices into a tensor of shape [2, 3]");
 }
 
 TEST_CASE("a span of another count than the shape's is refused") {
   const std::vector<float> five(5);
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           tensor<float>({2, 3}, five);
         }) == "invalid_argument: a tensor of shape [2, 3] holds 6 elements, not 5");
 }
@@ -166,7 +166,7 @@ TEST_CASE("a span of another count than the shape's is refused") {
 TEST_CASE("an untyped tensor is taken for its own dtype alone") {
   const any_tensor ints(dtype::int32, {2});
   CHECK(tensor<int>(ints).size() == 2);
-  CHECK(outcome([&] { tensor<float> t(ints); }) == "invalid_argument: a tensor of int32 was taken for one of float");
+  CHECK(failure([&] { tensor<float> t(ints); }) == "invalid_argument: a tensor of int32 was taken for one of float");
 }
 
 TEST_CASE("tensors are equal by dtype, shape and elements") {
@@ -191,10 +191,10 @@ TEST_CASE("nested braces give the shape") {
 }
 
 TEST_CASE("ragged braces are refused with both shapes") {
-  CHECK(outcome([] {
+  CHECK(failure([] {
           tensor<float>::of({{1, 2}, {3}});
         }) == "invalid_argument: a literal with ragged braces: a row of shape [1] stands beside one of shape [2]");
-  CHECK(outcome([] {
+  CHECK(failure([] {
           tensor<int>::of({{1, 2}, 3});
         }) == "invalid_argument: a literal with ragged braces: a row of shape [] stands beside one of shape [2]");
 }

@@ -135,7 +135,7 @@ TEST_CASE(
   CHECK(written() == 9);
   w.close();
   w.flush();
-  CHECK(outcome(add) == "failed_precondition: event file '" + w.path().string() + "' is closed");
+  CHECK(failure(add) == "failed_precondition: event file '" + w.path().string() + "' is closed");
 }
 
 TEST_CASE("the destructor writes what waits") {
@@ -236,7 +236,7 @@ TEST_CASE("a record as long as no file is takes no memory, and one that is no ev
   std::string junk = f.bytes;
   tr::append_record(junk, "\x0a");
   write(f.file, junk);
-  CHECK(outcome([&] { events_in(f.file); }).find("data_loss: bytes that are no event (") == 0);
+  CHECK(failure([&] { events_in(f.file); }).find("data_loss: bytes that are no event (") == 0);
 }
 
 TEST_CASE("an empty record is passed over") {
@@ -256,15 +256,15 @@ TEST_CASE("what cannot be written is refused with a sentence") {
   temporary_folder dir;
   tr::summary_writer w{dir.folder()};
   const tensor<std::string> junk(std::string("\x0f"));
-  CHECK(outcome([&] { w.add(junk, 1); }).find("invalid_argument: string 0 is no serialized summary") == 0);
-  CHECK(outcome([&] { w.add(std::string("\x0f"), 1); }).find("invalid_argument") == 0);
-  CHECK(outcome([&] { w.add_scalar("", 1, 1); }) == "invalid_argument: the tag of a summary is empty");
-  CHECK(outcome([&] { w.add_text("\xff", "x", 1); }) == "invalid_argument: the tag of a summary is not UTF-8");
-  CHECK(outcome([&] {
+  CHECK(failure([&] { w.add(junk, 1); }).find("invalid_argument: string 0 is no serialized summary") == 0);
+  CHECK(failure([&] { w.add(std::string("\x0f"), 1); }).find("invalid_argument") == 0);
+  CHECK(failure([&] { w.add_scalar("", 1, 1); }) == "invalid_argument: the tag of a summary is empty");
+  CHECK(failure([&] { w.add_text("\xff", "x", 1); }) == "invalid_argument: the tag of a summary is not UTF-8");
+  CHECK(failure([&] {
           w.add_hparams({{"a", "\xff"}});
         }) == "invalid_argument: the value of a hyperparameter is not UTF-8");
   tr::event_file_writer lost(dir.folder(), {.clock = [] { return 1.0; }});
-  CHECK(outcome([&] { lost.add(tr::event{NAN}); }) == "invalid_argument: an event needs a time that is a number");
+  CHECK(failure([&] { lost.add(tr::event{NAN}); }) == "invalid_argument: an event needs a time that is a number");
   w.close();
   CHECK(events_in(w.path()).size() == 1);
 }
@@ -272,13 +272,13 @@ TEST_CASE("what cannot be written is refused with a sentence") {
 TEST_CASE("a place that cannot be written to is named") {
   temporary_folder dir;
   write(dir.folder() / "file", "");
-  const auto e = outcome([&] { tr::summary_writer{dir.folder() / "file" / "run"}; });
+  const auto e = failure([&] { tr::summary_writer{dir.folder() / "file" / "run"}; });
   CHECK(e.find("not_found: cannot make the folder " + (dir.folder() / "file" / "run").string() + ": ") == 0);
-  CHECK(outcome([&] { tr::summary_writer(dir.folder(), {.filename_suffix = "/x"}); }) ==
+  CHECK(failure([&] { tr::summary_writer(dir.folder(), {.filename_suffix = "/x"}); }) ==
         "invalid_argument: '/x' is no end of a file name: it holds a /");
-  CHECK(outcome([&] { tr::event_file_reader r(dir.folder() / "none"); }) ==
+  CHECK(failure([&] { tr::event_file_reader r(dir.folder() / "none"); }) ==
         "not_found: cannot read event file '" + (dir.folder() / "none").string() + "'");
-  CHECK(outcome([&] { tr::event_files(dir.folder() / "none"); }).find("not_found") == 0);
+  CHECK(failure([&] { tr::event_files(dir.folder() / "none"); }).find("not_found") == 0);
 }
 
 TEST_CASE("hyperparameters and the marks of a session are messages of their own") {

@@ -75,7 +75,7 @@ TEST_CASE_METHOD(own_session,
   CHECK(g.collection("trainable_variables").empty());
   CHECK(g.collection("variables").size() == 2);
   const auto open = placeholder<float>({unknown, unknown}, "open");
-  CHECK(outcome([&] { nn::batch_norm(open); }) ==
+  CHECK(failure([&] { nn::batch_norm(open); }) ==
         "invalid_argument: batch_norm of 'open' of shape [?, ?]: it takes [n, .., channels] of a known number of "
         "channels");
 }
@@ -131,7 +131,7 @@ TEST_CASE_METHOD(own_session, "a conv2d layer is the convolution by its kernel, 
   for (float v : sess.run({{x, image}}, y).span()) CHECK(v == 5);
   CHECK(to_string(g.type_of({g.id_of("c/kernel"), 0}).shape) == "[2, 2, 2, 4]");
   const auto open = placeholder<float>({unknown, 3, 3, unknown}, "open");
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           nn::conv2d(open, 4, {2, 2});
         }) ==
         "invalid_argument: a conv2d layer of 4 filters of 2 x 2 on 'open' of shape [?, 3, 3, ?]: it takes images [n, "
@@ -151,7 +151,7 @@ TEST_CASE_METHOD(own_session, "an embedding yields rows for numbers of any shape
   const auto table = sess.run(tr::handle_of<float>(g, g.id_of("words/table")));
   CHECK(table(0, 0) == 1);
   CHECK(table(1, 2) == Approx(1 - .5 / std::sqrt(1.1)));
-  CHECK(outcome([&] { nn::embedding(numbers, 0, 3); }) ==
+  CHECK(failure([&] { nn::embedding(numbers, 0, 3); }) ==
         "invalid_argument: an embedding of 0 rows of 3; both are positive");
 }
 
@@ -177,9 +177,9 @@ TEST_CASE_METHOD(own_session, "a uniform initialiser keeps its limit, a constant
   for (double v : sess.run(nn::glorot_uniform_initializer(1).of<double>({40, 20})).span())
     CHECK(std::abs(v) <= std::sqrt(.1));
   CHECK(sess.run(nn::constant_initializer(.5).of<float>({2})) == tensor<float>::of({.5, .5}));
-  CHECK(outcome([] { nn::variance_scaling_initializer({.scale = 0}); }) ==
+  CHECK(failure([] { nn::variance_scaling_initializer({.scale = 0}); }) ==
         "invalid_argument: an initializer of scale 0.000000; it must be positive");
-  CHECK(outcome([] {
+  CHECK(failure([] {
           nn::zeros_initializer().of<float>({unknown, 2});
         }) == "invalid_argument: weights of shape [?, 2]: the shape must be known");
 }

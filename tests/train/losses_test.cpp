@@ -92,10 +92,10 @@ TEST_CASE_METHOD(fixture, "weights and reductions are TensorFlow's") {
     CHECK(double(of(zero, how)) == 0);
     CHECK(double(of(0, how)) == 0);
   }
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           of(constant<double>({1, 2, 3}), r::sum);
         }) == "invalid_argument: weights of shape [3] do not broadcast to losses of shape [2, 2]");
-  CHECK(outcome([&] { of(constant<double>({{{1}}}), r::sum); }) ==
+  CHECK(failure([&] { of(constant<double>({{{1}}}), r::sum); }) ==
         "invalid_argument: weights of shape [1, 1, 1] do not broadcast to losses of shape [2, 2]");
 }
 
@@ -121,13 +121,13 @@ TEST_CASE_METHOD(fixture, "losses and what regularizers yield add up to the tota
 }
 
 TEST_CASE_METHOD(fixture, "shapes that do not go together are refused") {
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           tr::mean_squared_error(constant<double>({1, 2}, "two"), x);
         }) ==
         "invalid_argument: mean_squared_error: the labels 'two' have shape [2], the predictions 'predictions' [2, 3]");
-  CHECK(outcome([] { tr::get_total_loss(); }) == "invalid_argument: get_total_loss: the graph has no losses");
+  CHECK(failure([] { tr::get_total_loss(); }) == "invalid_argument: get_total_loss: the graph has no losses");
   tr::mean_squared_error(y, x);
   CHECK(caught([] { tr::get_total_loss<float>(); }).code() == errc::invalid_argument);
-  CHECK(outcome([&] { tr::huber_loss(y, x, 0); }) ==
+  CHECK(failure([&] { tr::huber_loss(y, x, 0); }) ==
         "invalid_argument: huber_loss with delta 0.000000; it must be positive");
 }

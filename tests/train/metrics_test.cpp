@@ -86,6 +86,6 @@ TEST_CASE_METHOD(own_session, "auc of a perfect order is 1, of the reverse 0, an
   sess.run(local_variables_initializer());
   sess.run({{y, {{true, false}}}, {p, {{.1, .9}}}}, update);
   CHECK(double(sess.run(value)) == Approx(0).margin(1e-5));
-  CHECK(outcome([&] { tr::auc(y, p, {.num_thresholds = 1}); }) ==
+  CHECK(failure([&] { tr::auc(y, p, {.num_thresholds = 1}); }) ==
         "invalid_argument: auc with 1 thresholds; it needs two");
 }

@@ -168,7 +168,7 @@ TEST_CASE("a variable that a checkpoint has under nearly its name is answered wi
   const std::string sentence =
       "not_found: checkpoint '" + prefix +
       "' does not have 'layers/n' (it has 'layer/n'), 'other'; {.partial = true} restores the others alone";
-  CHECK(outcome([&] { renamed.restore(sess, prefix); }) == sentence);
+  CHECK(failure([&] { renamed.restore(sess, prefix); }) == sentence);
 }
 
 TEST_CASE("variables are restored under other names, and in part") {

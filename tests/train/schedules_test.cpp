@@ -123,17 +123,17 @@ TEST_CASE("numbers of which no schedule can be made are refused") {
   graph g;
   const auto use = g.as_default();
   const auto step = tr::get_or_create_global_step();
-  CHECK(outcome([&] { tr::exponential_decay(.1, step, {.decay_steps = 0}); }) ==
+  CHECK(failure([&] { tr::exponential_decay(.1, step, {.decay_steps = 0}); }) ==
         "invalid_argument: exponential_decay over 0.000000 steps; it must be more than 0");
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           tr::piecewise_constant(step, {1, 2}, {1, 2});
         }) ==
         "invalid_argument: piecewise_constant of 2 boundaries and 2 values; there is one value more than boundaries, "
         "of which 60 is the most");
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           tr::piecewise_constant(step, {2, 2}, {1, 2, 3});
         }) == "invalid_argument: the boundaries of piecewise_constant must rise, but 2 follows 2");
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           tr::linear_warmup(constant<float>({1, 2}, "rates"), step);
         }) == "invalid_argument: 'rates' of shape [2] is given where a scalar is wanted");
 }

@@ -51,7 +51,7 @@ TEST_CASE("slots have TensorFlow's names and first values, and are state that is
 TEST_CASE("a slot that there is not is not found, and the sentence names those there are") {
   one_weight m;
   const tr::adam adam{{}};
-  CHECK(outcome([&] { adam.get_slot(m.w, "momentum"); }) ==
+  CHECK(failure([&] { adam.get_slot(m.w, "momentum"); }) ==
         "not_found: Adam keeps no 'momentum' of 'w'; its slots are 'm' 'v', of the variables it was applied to");
   CHECK(tr::adam::slot_names().size() == 2);
 }
@@ -152,7 +152,7 @@ TEST_CASE("gradients that are empty are passed over") {
   sess.run(train);
   CHECK(sess.run(m.w) == tensor<float>::of({.5, 1}));
   CHECK(float(sess.run(v)) == 1);
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           o.apply_gradients({{{}, v.id()}});
         }) == "invalid_argument: apply_gradients was given no gradients");
 }
@@ -162,10 +162,10 @@ TEST_CASE("what cannot be trained is refused, and named") {
   auto whole = variable(1, {.name = "whole"});
   auto open = variable(placeholder<float>({unknown}, "x"), {.name = "open"});
   const auto gradient = tr::gradient_descent{{}}.compute_gradients(m.loss)[0].gradient;
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           tr::gradient_descent{{}}.apply_gradients({{gradient, whole.id()}});
         }) == "invalid_argument: variable 'whole' is int32; only floating-point variables are trained");
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           tr::gradient_descent{{}}.apply_gradients({{gradient, m.loss.id()}});
         }) == "invalid_argument: apply_gradients: a gradient is given for what is no variable of the default graph");
   const auto e = caught([&] { tr::momentum{{}}.minimize(reduce_sum(square(open))); });
@@ -176,7 +176,7 @@ TEST_CASE("what cannot be trained is refused, and named") {
 
 TEST_CASE("a rate that is no scalar, or of another graph, is refused") {
   one_weight m;
-  CHECK(outcome([&] {
+  CHECK(failure([&] {
           tr::momentum{{.learning_rate = constant<float>({1, 2}, "rates")}};
         }) == "invalid_argument: 'rates' of shape [2] is given where a scalar is wanted");
   const auto rate = placeholder<float>(shape::any(), "rate");
@@ -188,16 +188,16 @@ TEST_CASE("a rate that is no scalar, or of another graph, is refused") {
         }).sentence() == "a rate of shape [2] updates variable 'w'; it is a scalar");
   CHECK_NOTHROW(sess.run({{rate, .5f}}, train));
   one_weight other;
-  CHECK(outcome([&] { tr::gradient_descent{{.learning_rate = rate}}.minimize(other.loss); }) ==
+  CHECK(failure([&] { tr::gradient_descent{{.learning_rate = rate}}.minimize(other.loss); }) ==
         "invalid_argument: the learning rate 'rate' belongs to another graph than the variables");
-  CHECK(outcome([&] { tr::adam{{.learning_rate = rate}}.minimize(other.loss); }) ==
+  CHECK(failure([&] { tr::adam{{.learning_rate = rate}}.minimize(other.loss); }) ==
         "invalid_argument: 'rate' belongs to another graph than 'Adam/rate'");
 }
 
 TEST_CASE("numbers that an optimizer cannot use are refused") {
-  CHECK(outcome([] { tr::adagrad{{.initial_accumulator_value = 0}}; }) ==
+  CHECK(failure([] { tr::adagrad{{.initial_accumulator_value = 0}}; }) ==
         "invalid_argument: the initial_accumulator_value of adagrad is 0.000000; it must be positive");
-  CHECK(outcome([] { tr::adam{{.beta2 = 1}}; }) ==
+  CHECK(failure([] { tr::adam{{.beta2 = 1}}; }) ==
         "invalid_argument: a beta of adam is 1.000000; it must be in [0, 1)");
 }
 

@@ -37,9 +37,9 @@ TEST_CASE("a tag may be any text, of which the node's name keeps what a name may
   CHECK(tag_of(s) == "_error (%) of \xc3\xa4");
   CHECK(s.name() == "error_____of___");
   CHECK(tr::summary::scalar("%", constant(1.f)).name() == "ScalarSummary");
-  CHECK(outcome([] { tr::summary::scalar("", constant(1.f)); }) ==
+  CHECK(failure([] { tr::summary::scalar("", constant(1.f)); }) ==
         "invalid_argument: a summary without a name is shown nowhere");
-  CHECK(outcome([] { tr::summary::scalar("\xff", constant(1.f)); }) ==
+  CHECK(failure([] { tr::summary::scalar("\xff", constant(1.f)); }) ==
         "invalid_argument: a tag that is not UTF-8 makes a file unreadable");
 }
 
@@ -58,10 +58,10 @@ TEST_CASE("a summary joins the collection of summaries, or those that are named"
 
 TEST_CASE("nothing to merge is an error that says what would make it") {
   own_graph f;
-  CHECK(outcome([] { tr::summary::merge_all(); }) ==
+  CHECK(failure([] { tr::summary::merge_all(); }) ==
         "failed_precondition: collection 'summaries' of the default graph has no summaries to merge; "
         "tr::summary::scalar(\"loss\", loss) makes one");
-  CHECK(outcome([] { tr::summary::merge({}); }) == "invalid_argument: merge was given no summaries");
+  CHECK(failure([] { tr::summary::merge({}); }) == "invalid_argument: merge was given no summaries");
 }
 
 TEST_CASE("summaries run on the CPU of the task that a guard asks for, without a fallback") {
@@ -153,8 +153,8 @@ TEST_CASE("a build without protozero names the package") {
   auto s = tr::summary::scalar("a", constant(1.f));
   session sess;
   const std::string says = "apt-get install libprotozero-dev";
-  CHECK(outcome([&] { sess.run(s); }).find(says) != std::string::npos);
-  CHECK(outcome([&] { tr::summary_writer w{dir.folder()}; }).find(says) != std::string::npos);
+  CHECK(failure([&] { sess.run(s); }).find(says) != std::string::npos);
+  CHECK(failure([&] { tr::summary_writer w{dir.folder()}; }).find(says) != std::string::npos);
 }
 
 #endif

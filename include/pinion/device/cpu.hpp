@@ -20,9 +20,7 @@ class cpu_device final : public device {
 
   allocator& memory() override { return pool_allocator::of_cpus(); }
   any_tensor from_host(const any_tensor& value) override { return value; }
-  void to_host(const any_tensor& value, std::function<void(any_tensor, const error*)> done) override {
-    done(value, nullptr);
-  }
+  void to_host(const any_tensor& value, completion<any_tensor> done) override { done(value); }
 };
 
 }}}  // namespace pinion::v0::devices

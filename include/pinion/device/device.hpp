@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/spec/device_spec.hpp>
 #include <pinion/tensor/tensor.hpp>
 
@@ -27,9 +28,9 @@ class stream {
   virtual ~stream() = default;
   // Adds a body behind the others.
   virtual void enqueue(std::function<void()> body) = 0;
-  // Calls back in a thread of the stream when everything enqueued before has run; with the error if the stream has
-  // failed, else with null.
-  virtual void when_reached(std::function<void(const error*)> callback) = 0;
+  // Calls back in a thread of the stream when everything enqueued before has run, or was skipped because the stream has
+  // failed.
+  virtual void when_reached(completion<> callback) = 0;
   // record() marks the point behind everything enqueued so far. wait() holds back everything enqueued later until such
   // a point of another stream is reached, of the same kind of device. If that stream has failed, this one fails too.
   virtual std::shared_ptr<event> record() = 0;
@@ -67,9 +68,8 @@ class device {
   // stream at which the tensor holds its value. Throws internal on a device that does not support it. Requires: both
   // devices have streams.
   virtual any_tensor from_peer(const any_tensor& value, std::shared_ptr<event> ready);
-  // Copies a device tensor to the host, and calls `done` with it, or with an error, once the stream has reached this
-  // point.
-  virtual void to_host(const any_tensor& value, std::function<void(any_tensor, const error*)> done) = 0;
+  // Copies a device tensor to the host, and calls `done` with the copy once the stream has reached this point.
+  virtual void to_host(const any_tensor& value, completion<any_tensor> done) = 0;
 
  private:
   device_spec spec_;

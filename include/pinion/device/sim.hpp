@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 
@@ -19,8 +18,8 @@ namespace pinion { inline namespace v0 { namespace devices {
 // An event of a simulated stream. Thread-safe.
 class sim_event final : public event {
  public:
-  // Marks the point as reached, with the error if the stream has failed there.
-  void reach(const std::optional<error>& failure);
+  // Marks the point as reached, and tells whether the stream has failed there.
+  void reach(outcome<> how);
   // Blocks until the point is reached. Throws the error with which the stream had failed there.
   void await();
 
@@ -28,7 +27,7 @@ class sim_event final : public event {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool reached_ = false;
-  std::optional<error> failure_;
+  outcome<> how_;
 };
 
 // A stream on a thread of its own, which it owns. Its destructor runs what is queued and joins the thread.
@@ -38,7 +37,7 @@ class sim_stream final : public stream {
   ~sim_stream() override;
 
   void enqueue(std::function<void()> body) override { push({std::move(body), {}, {}}); }
-  void when_reached(std::function<void(const error*)> callback) override { push({{}, std::move(callback), {}}); }
+  void when_reached(completion<> callback) override { push({{}, std::move(callback), {}}); }
   std::shared_ptr<event> record() override;
   void wait(std::shared_ptr<event> point) override;
   void synchronize() override;
@@ -46,7 +45,7 @@ class sim_stream final : public stream {
  private:
   struct entry {
     std::function<void()> body;
-    std::function<void(const error*)> callback;
+    completion<> callback;
     std::shared_ptr<sim_event> point;
   };
 
@@ -60,7 +59,7 @@ class sim_stream final : public stream {
   std::condition_variable wake_;
   std::deque<entry> queue_;
   bool stopping_ = false;
-  std::optional<error> failure_;  // touched only by the stream's thread
+  outcome<> so_far_;  // of the bodies since the last callback; touched only by the stream's thread
   std::thread thread_;
 };
 
@@ -114,7 +113,7 @@ class sim_device final : public device {
   // Reads the host tensor when the stream gets there, and keeps it alive until then.
   any_tensor from_host(const any_tensor& value) override;
   any_tensor from_peer(const any_tensor& value, std::shared_ptr<event> ready) override;
-  void to_host(const any_tensor& value, std::function<void(any_tensor, const error*)> done) override;
+  void to_host(const any_tensor& value, completion<any_tensor> done) override;
 
  private:
   const std::shared_ptr<sim_stream> stream_ = std::make_shared<sim_stream>();

@@ -8,17 +8,17 @@
 
 namespace pinion { inline namespace v0 { namespace devices {
 
-PINION_DECL void sim_event::reach(const std::optional<error>& failure) {
+PINION_DECL void sim_event::reach(outcome<> how) {
   std::lock_guard hold(mutex_);
   reached_ = true;
-  failure_ = failure;
+  how_ = std::move(how);
   changed_.notify_all();
 }
 
 PINION_DECL void sim_event::await() {
   std::unique_lock hold(mutex_);
   changed_.wait(hold, [this] { return reached_; });
-  if (failure_) throw *failure_;
+  how_.value();
 }
 
 PINION_DECL sim_stream::~sim_stream() {
@@ -43,17 +43,17 @@ PINION_DECL void sim_stream::wait(std::shared_ptr<event> point) {
 PINION_DECL void sim_stream::synchronize() {
   std::mutex m;
   std::condition_variable reached;
-  std::optional<error> failure;
+  outcome<> how;
   bool done = false;
-  when_reached([&](const error* e) {
+  when_reached([&](outcome<> ended) {
     std::lock_guard hold(m);
-    if (e) failure = *e;
+    how = std::move(ended);
     done = true;
     reached.notify_one();
   });
   std::unique_lock hold(m);
   reached.wait(hold, [&] { return done; });
-  if (failure) throw *failure;
+  how.value();
 }
 
 PINION_DECL void sim_stream::push(entry e) {
@@ -66,16 +66,11 @@ PINION_DECL void sim_stream::push(entry e) {
 
 PINION_DECL void sim_stream::run(entry& e) {
   if (e.point) {
-    e.point->reach(failure_);
+    e.point->reach(so_far_);
   } else if (e.callback) {
-    e.callback(failure_ ? &*failure_ : nullptr);
-    failure_.reset();
-  } else if (!failure_) {
-    try {
-      e.body();
-    } catch (...) {
-      failure_ = current_error();
-    }
+    e.callback(std::exchange(so_far_, {}));
+  } else if (so_far_) {
+    so_far_ = outcome_of(e.body);
   }
 }
 
@@ -185,10 +180,12 @@ PINION_DECL any_tensor sim_device::from_peer(const any_tensor& value, std::share
   return copy;
 }
 
-PINION_DECL void sim_device::to_host(const any_tensor& value, std::function<void(any_tensor, const error*)> done) {
+PINION_DECL void sim_device::to_host(const any_tensor& value, completion<any_tensor> done) {
   any_tensor copy(value.dtype(), value.shape());
   stream_->enqueue([from = value.raw(), copy] { std::memcpy(copy.raw(), from, copy.bytes()); });
-  stream_->when_reached([copy, done = std::move(done)](const error* failed) { done(copy, failed); });
+  stream_->when_reached([copy, done = std::move(done)](outcome<> copied) mutable {
+    done(std::move(copied).then([&] { return std::move(copy); }));
+  });
 }
 
 }}}  // namespace pinion::v0::devices

@@ -3,7 +3,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
-#include <pinion/base/error.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/netsim/sleeper.hpp>
 #include <pinion/rpc/network.hpp>
 
@@ -14,20 +14,19 @@ struct attempt : std::enable_shared_from_this<attempt> {
   attempt(world_ptr w, const host_ptr& from, std::string to)
       : world(std::move(w)), host(from), waiter(*world, from), address(std::move(to)), target(address) {}
 
-  bool over() const { return stream || failure; }
+  bool over() const { return result.has_value(); }
   void set_out();
   void arrive();
-  void fail(error why);
-  void finish();
+  // Ends the attempt.
+  void finish(outcome<std::unique_ptr<byte_stream>> how);
 
   const world_ptr world;
   const host_ptr host;
   sleeper waiter;
   const std::string address;
   const endpoint target;
-  event arrival, limit;  // `arrival` is empty while a direction is cut
-  std::unique_ptr<byte_stream> stream;
-  std::optional<error> failure;
+  event arrival, limit;                                         // `arrival` is empty while a direction is cut
+  std::optional<outcome<std::unique_ptr<byte_stream>>> result;  // none until it is over
 };
 
 // Connects from a host; throws as rpc::network::connect does.

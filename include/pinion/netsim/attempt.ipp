@@ -17,24 +17,19 @@ PINION_DECL void attempt::arrive() {
   arrival.reset();
   if (world->is_cut(host->name, target.host) || world->is_cut(target.host, host->name)) return;
   const auto found = world->listeners.find(address);
-  if (found == world->listeners.end()) return fail({errc::unavailable, "nobody listens on " + address});
+  if (found == world->listeners.end()) return finish(error(errc::unavailable, "nobody listens on " + address));
   door& at = *found->second;
   const std::string name = host->name + "-" + address + "#" + std::to_string(++world->connected);
   const auto made = std::make_shared<connection>(world, name, host, at.host);
   world->add(world->connections, made);
   at.backlog.push_back(std::make_unique<netsim::stream>(made, 1));
   at.waiter.wake();
-  stream = std::make_unique<netsim::stream>(made, 0);
-  finish();
+  finish(std::unique_ptr<byte_stream>(std::make_unique<netsim::stream>(made, 0)));
 }
 
-PINION_DECL void attempt::fail(error why) {
-  failure = std::move(why);
-  finish();
-}
-
-PINION_DECL void attempt::finish() {
-  world->note(host->name, "-", address, stream ? " connects" : " does not connect");
+PINION_DECL void attempt::finish(outcome<std::unique_ptr<byte_stream>> how) {
+  result = std::move(how);
+  world->note(host->name, "-", address, result->ok() ? " connects" : " does not connect");
   world->drop(arrival);
   world->drop(limit);
   waiter.wake();
@@ -48,11 +43,10 @@ PINION_DECL awaitable<std::unique_ptr<byte_stream>> connect(world_ptr world, hos
   attempt->set_out();
   attempt->limit = world->at(deadline, [attempt] {
     attempt->limit.reset();
-    attempt->fail({errc::deadline_exceeded, attempt->address + " did not answer in time"});
+    attempt->finish(error(errc::deadline_exceeded, attempt->address + " did not answer in time"));
   });
   while (!attempt->over()) co_await attempt->waiter.sleep();
-  if (attempt->failure) throw error(*attempt->failure);
-  co_return std::move(attempt->stream);
+  co_return std::move(*attempt->result).value();
 }
 
 }}}  // namespace pinion::v0::netsim

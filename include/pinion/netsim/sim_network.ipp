@@ -72,7 +72,8 @@ PINION_DECL void sim_network::kill(const std::string& host_name) {
   for (const auto& listening : std::map(world_->listeners))
     if (listening.second->host == victim) listening.second->close();
   for (const auto& each : world_->alive(world_->attempts))
-    if (each->host == victim && !each->over()) each->fail({errc::unavailable, "host " + host_name + " was killed"});
+    if (each->host == victim && !each->over())
+      each->finish(error(errc::unavailable, "host " + host_name + " was killed"));
   world_->wake_late(*victim);
 }
 

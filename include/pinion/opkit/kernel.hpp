@@ -131,9 +131,9 @@ class kernel {
   // Tells whether it takes long enough to be worth another thread.
   virtual bool expensive() const { return false; }
   // A blocking kernel waits for other steps or tasks without holding a thread. It overrides start(), which returns at
-  // once, and calls `done` exactly once, in any thread, with the error if it failed. It must heed the context's
-  // cancellation.
-  using ended = std::function<void(const error*)>;
+  // once, and calls `done` exactly once, in any thread: done({}) when the outputs are there, done(error) if it failed.
+  // It must heed the context's cancellation.
+  using ended = completion<>;
   virtual bool blocking() const { return false; }
   // The default runs the kernel and calls `done` at once.
   virtual void start(kernel_context& context, ended done);

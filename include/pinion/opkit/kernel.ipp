@@ -43,7 +43,7 @@ PINION_DECL void kernel_context::enqueue(devices::stream& s, std::function<void(
 
 PINION_DECL void kernel::start(kernel_context& context, ended done) {
   run(context);
-  done(nullptr);
+  done({});
 }
 
 }}  // namespace pinion::v0

@@ -6,7 +6,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
-#include <pinion/base/error.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/device/device.hpp>
 #include <pinion/tensor/tensor.hpp>
 
@@ -48,11 +48,11 @@ struct handed_over {
 // Keys are texts that both sides derive from the edge, see runtime/step/transfer_key.hpp.
 class rendezvous {
  public:
-  using receiver = std::function<void(handed_over, const error*)>;
+  using receiver = completion<handed_over>;
   virtual ~rendezvous() = default;
   // Sends the value of a key.
   virtual void send(const std::string& key, handed_over value) = 0;
-  // Calls `done` once with the value of a key, when it has been sent, or with an error.
+  // Calls `done` once with the value of a key, when it has been sent. It may be called before receive returns.
   virtual void receive(const std::string& key, receiver done) = 0;
   virtual void abort(const error& why) = 0;  // ends every receiver, waiting or future, with the error
 
@@ -69,7 +69,7 @@ class step_tracer;  // defined in the runtime; kernels pass it on to nested step
 // A body that is compiled to run as a step inside another step. Any number of runs may be under way at once.
 class nested_step {
  public:
-  using ended = std::function<void(std::vector<any_tensor> results, const error*)>;
+  using ended = completion<std::vector<any_tensor>>;  // takes the results of the body
   virtual ~nested_step() = default;
   // Starts a run. `arguments` are those of the body, in memory of the caller's device. `done` is called once, in any
   // thread, and may be called before start returns. The run ends with the caller's step; the caller's context

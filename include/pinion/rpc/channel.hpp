@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/handshake.hpp>
 #include <pinion/rpc/message.hpp>
@@ -39,8 +40,6 @@ struct channel_options {
 // called in any thread; callbacks run in the network's thread.
 class channel : public std::enable_shared_from_this<channel> {
  public:
-  using finished = std::function<void(const error*)>;
-
   // `peer` is the name of the expected task; "" accepts any.
   channel(network& net, std::string address, std::string peer, channel_options options)
       : net_(net), address_(std::move(address)), options_(std::move(options)), peer_(std::move(peer)) {}
@@ -61,7 +60,7 @@ class channel : public std::enable_shared_from_this<channel> {
 
   // Calls back when the channel is up, or cannot come up. A refused connection is tried again until `until`, without
   // limit if there is none.
-  void connect(std::optional<time_point> until, finished done);
+  void connect(std::optional<time_point> until, completion<> done);
 
   void request(rpc::lane by, method m, message&& text, reply_handler handler);
   // Sends a message without an answer; dropped when the channel is down.
@@ -83,14 +82,14 @@ class channel : public std::enable_shared_from_this<channel> {
   struct waiting {
     time_point since;
     std::optional<time_point> until;
-    finished done;
+    completion<> done;
   };
 
   std::shared_ptr<connection> connection_of(rpc::lane by) const;
 
   // ---- coming up; in the network's thread
 
-  void connect_here(std::optional<time_point> until, finished done);
+  void connect_here(std::optional<time_point> until, completion<> done);
 
   awaitable<void> come_up(std::shared_ptr<channel> self);
   // Fails waiting callers at their own deadlines, however long an attempt takes.

@@ -44,7 +44,7 @@ PINION_DECL error channel::why_down() const {
   return why_down_.value_or(error(errc::unavailable, "there is no connection with " + peer_ + " at " + address_));
 }
 
-PINION_DECL void channel::connect(std::optional<time_point> until, finished done) {
+PINION_DECL void channel::connect(std::optional<time_point> until, completion<> done) {
   net_.post([self = shared_from_this(), until, done = std::move(done)]() mutable {
     self->connect_here(until, std::move(done));
   });
@@ -86,12 +86,9 @@ PINION_DECL std::shared_ptr<connection> channel::connection_of(rpc::lane by) con
   return by == lane::data ? data_ : control_;
 }
 
-PINION_DECL void channel::connect_here(std::optional<time_point> until, finished done) {
-  if (up()) return done(nullptr);
-  if (closed_) {
-    const error closed(errc::cancelled, "the way to " + title() + " is closed");
-    return done(&closed);
-  }
+PINION_DECL void channel::connect_here(std::optional<time_point> until, completion<> done) {
+  if (up()) return done({});
+  if (closed_) return done(error(errc::cancelled, "the way to " + title() + " is closed"));
   waiting_.push_back({net_.now(), until, std::move(done)});
   if (limit_) limit_->cancel();  // this caller may have the earliest deadline
   if (std::exchange(connecting_, true)) return;
@@ -104,15 +101,15 @@ PINION_DECL awaitable<void> channel::come_up([[maybe_unused]] std::shared_ptr<ch
   no_success_ = error(errc::unavailable, "no answer so far");
   auto wait = std::chrono::milliseconds(10);
   while (!waiting_.empty() && !closed_ && !up()) {
-    std::optional<error> failed;
+    outcome<> connected;
     try {
       co_await connect_lanes();
     } catch (...) {
-      failed = current_error();
+      connected = current_error();
     }
-    if (!failed) break;
-    if (is_final(*failed)) fail_waiting(*failed);
-    no_success_ = *failed;
+    if (connected) break;
+    no_success_ = *connected.failure();
+    if (is_final(no_success_)) fail_waiting(no_success_);
     fail_late();
     if (waiting_.empty() || closed_) break;
     co_await pause_->wait_until(net_.now() + wait);
@@ -121,7 +118,7 @@ PINION_DECL awaitable<void> channel::come_up([[maybe_unused]] std::shared_ptr<ch
   connecting_ = false;
   if (limit_) limit_->cancel();
   if (up())
-    for (auto& w : std::exchange(waiting_, {})) w.done(nullptr);
+    for (auto& w : std::exchange(waiting_, {})) w.done({});
 }
 
 PINION_DECL awaitable<void> channel::expire([[maybe_unused]] std::shared_ptr<channel> self) {
@@ -200,7 +197,8 @@ PINION_DECL connection_handlers channel::handlers_of(std::uint64_t epoch) {
 }
 
 PINION_DECL void channel::fail_waiting(const error& why) {
-  for (auto& w : std::exchange(waiting_, {})) w.done(&why);
+  const outcome<> failed = why;
+  for (auto& w : std::exchange(waiting_, {})) w.done(failed);
 }
 
 PINION_DECL void channel::fail_late() {
@@ -211,11 +209,9 @@ PINION_DECL void channel::fail_late() {
       late.push_back(std::move(waiting_[i]));
       waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
     }
-  for (auto& w : late) {
-    const error e(errc::deadline_exceeded,
-                  "waited " + seconds(now - w.since) + " for " + title() + ": " + no_success_.sentence());
-    w.done(&e);
-  }
+  for (auto& w : late)
+    w.done(error(errc::deadline_exceeded,
+                 "waited " + seconds(now - w.since) + " for " + title() + ": " + no_success_.sentence()));
 }
 
 PINION_DECL awaitable<void> channel::watch([[maybe_unused]] std::shared_ptr<channel> self, std::uint64_t epoch) {

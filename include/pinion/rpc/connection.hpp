@@ -178,7 +178,7 @@ class connection : public std::enable_shared_from_this<connection> {
   bool writing_ = false;
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, reply_handler> waiting_;
-  std::optional<error> closed_;
+  shared_error closed_;
 };
 
 }}}  // namespace pinion::v0::rpc

@@ -30,10 +30,10 @@ PINION_DECL void connection::notify(rpc::method what, rpc::message&& message, ur
 }
 
 PINION_DECL void connection::request(rpc::method what, rpc::message&& message, reply_handler handler) {
-  if (const auto refused = too_large_to_send(message.control.size(), message.payload_bytes()))
-    return handler.failed(*refused);
+  if (const auto allowed = may_send(message.control.size(), message.payload_bytes()); !allowed)
+    return handler.failed(*allowed.failure());
   std::uint64_t id = 0;
-  std::optional<error> closed;
+  shared_error closed;
   {
     std::lock_guard hold(mutex_);
     if (closed_)
@@ -104,7 +104,7 @@ PINION_DECL void connection::count_written(std::size_t bytes) {
 }
 
 PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<connection> self) {
-  std::optional<error> failed;
+  outcome<> written;
   try {
     for (;;) {
       std::deque<queued> batch;
@@ -124,13 +124,13 @@ PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<c
       count_written(bytes);
     }
   } catch (...) {
-    failed = current_error();
+    written = current_error();
   }
-  close_now(*failed, false);
+  close_now(*written.failure(), false);
 }
 
 PINION_DECL awaitable<void> connection::read([[maybe_unused]] std::shared_ptr<connection> self) {
-  std::optional<error> failed;
+  outcome<> ended;
   bool ours = false;  // did this side refuse something? then the peer is told why
   try {
     while (!over_) {
@@ -161,9 +161,9 @@ PINION_DECL awaitable<void> connection::read([[maybe_unused]] std::shared_ptr<co
       ours = false;
     }
   } catch (...) {
-    failed = current_error();
+    ended = current_error();
   }
-  if (failed) close_now(*failed, ours);
+  if (!ended) close_now(*ended.failure(), ours);
 }
 
 PINION_DECL awaitable<void> connection::fill(std::span<std::byte> into) {
@@ -254,7 +254,7 @@ PINION_DECL void connection::close_now(const error& why, bool tell) {
     std::lock_guard hold(mutex_);
     if (closed_) return;
     if (tell && !writing_) say_goodbye(why);
-    closed_ = why;
+    closed_ = std::make_shared<const error>(why);
     lost.swap(waiting_);
     queue_.clear();
     stream_->close();
@@ -273,7 +273,8 @@ PINION_DECL void connection::say_goodbye(const error& why) {
 }
 
 PINION_DECL void responder::reply(message&& answer) {
-  if (const auto refused = too_large_to_send(answer.control.size(), answer.payload_bytes())) return fail(*refused);
+  if (const auto allowed = may_send(answer.control.size(), answer.payload_bytes()); !allowed)
+    return fail(*allowed.failure());
   const auto id = std::exchange(id_, 0);
   if (const auto c = to_.lock(); c && id)
     c->send({.kind = frame_kind::reply, .id = id}, std::move(answer), connection::urgency::now);

@@ -1,8 +1,6 @@
 // Errors on the wire: the receiver gets an equal object.
 #pragma once
 
-#include <optional>
-
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/rpc/message.hpp>
@@ -12,8 +10,6 @@ namespace pinion { inline namespace v0 {
 // An error code unknown to this program is read as `unknown`.
 void save(rpc::writer& a, const error& e);
 void load(rpc::reader& a, error& e);
-// This overload exists because an error has no default value to read into.
-void load(rpc::reader& a, std::optional<error>& maybe);
 
 namespace rpc {
 

@@ -22,13 +22,6 @@ PINION_DECL void load(rpc::reader& a, error& e) {
   e.at_node(node, op, location).on_device(device).in_task(task);
 }
 
-PINION_DECL void load(rpc::reader& a, std::optional<error>& maybe) {
-  bool there;
-  a(there);
-  maybe.reset();
-  if (there) a(maybe.emplace(errc::unknown, ""));
-}
-
 }}  // namespace pinion::v0
 
 namespace pinion { inline namespace v0 { namespace rpc {

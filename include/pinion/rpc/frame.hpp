@@ -6,7 +6,7 @@
 #include <optional>
 
 #include <pinion/base/config.hpp>
-#include <pinion/base/error.hpp>
+#include <pinion/base/outcome.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -51,9 +51,9 @@ std::optional<excess> excess_of(std::uint64_t control, std::uint64_t payload, co
 
 void check(const frame_header& h, const limits& allowed);
 
-// Returns the error of a message that is too large for any peer. It is refused here, since the peer would close the
-// connection for everyone who uses it.
-std::optional<error> too_large_to_send(std::uint64_t control, std::uint64_t payload);
+// Fails for a message that is too large for any peer. It is refused here, since the peer would close the connection for
+// everyone who uses it; the error is handed to the one who waits for the answer, and is therefore not thrown.
+outcome<> may_send(std::uint64_t control, std::uint64_t payload);
 
 }}}  // namespace pinion::v0::rpc
 

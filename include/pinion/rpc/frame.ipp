@@ -23,9 +23,9 @@ PINION_DECL void check(const frame_header& h, const limits& allowed) {
                                      "; the limit is " + std::to_string(over->limit));
 }
 
-PINION_DECL std::optional<error> too_large_to_send(std::uint64_t control, std::uint64_t payload) {
+PINION_DECL outcome<> may_send(std::uint64_t control, std::uint64_t payload) {
   const auto over = excess_of(control, payload, {});
-  if (!over) return std::nullopt;
+  if (!over) return {};
   return error(errc::resource_exhausted, "a message of " + std::to_string(over->bytes) + " bytes of " + over->part +
                                              " is more than the " + std::to_string(over->limit) +
                                              " that a task takes at once; a smaller step, or graph, passes");

@@ -88,7 +88,7 @@ inline void check_hello(const hello& h, const identity& me) {
 namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL awaitable<hello> receive_guest(byte_stream& stream, identity me) {
-  std::optional<error> refused;
+  outcome<> greeted;
   hello theirs;
   try {
     const std::string first = co_await detail::hear(stream);
@@ -102,11 +102,11 @@ PINION_DECL awaitable<hello> receive_guest(byte_stream& stream, identity me) {
     if (!same_proof(evidence, proof(me.key, detail::statement("client", theirs, mine))))
       throw error(errc::unauthenticated, "the key that " + me.name + " has was not proven");
   } catch (...) {
-    refused = current_error();
+    greeted = current_error();
   }
-  if (refused) {
-    co_await detail::say(stream, frame_kind::failure, encode_failure(*refused));
-    throw *refused;
+  if (!greeted) {
+    co_await detail::say(stream, frame_kind::failure, encode_failure(*greeted.failure()));
+    greeted.value();
   }
   co_await detail::say(stream, frame_kind::hello, message());
   co_return theirs;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -102,15 +103,14 @@ std::unique_ptr<incoming> receive(const envelope& e, Deliver deliver) {
   return std::make_unique<detail::typed_incoming<M, Deliver>>(e, std::move(deliver));
 }
 
-// Sends a request; calls done(reply, null) or done({}, error), once.
+// Sends a request; `done` gets the reply, in the network's thread.
 template <class Reply, class Request>
-void call(channel& to, lane by, const Request& request, std::function<void(Reply, const error*)> done) {
-  to.request(by, Request::method, encode(request),
-             {.open =
-                  [done](const envelope& e) {
-                    return receive<Reply>(e, [done](Reply&& reply) { done(std::move(reply), nullptr); });
-                  },
-              .failed = [done](const error& why) { done(Reply{}, &why); }});
+void call(channel& to, lane by, const Request& request, std::type_identity_t<completion<Reply>> done) {
+  to.request(
+      by, Request::method, encode(request),
+      {.open =
+           [done](const envelope& e) { return receive<Reply>(e, [done](Reply&& reply) { done(std::move(reply)); }); },
+       .failed = [done](const error& why) { done(why); }});
 }
 
 // An answer that was read on arrival or, if it is long and has no payload, is read by take().
@@ -124,15 +124,16 @@ struct reply_to_read {
 // Sends a request as call() does, but done() gets an answer that it may read later, in another thread.
 template <class Reply, class Request>
 void call_at_leisure(channel& to, lane by, const Request& request,
-                     std::function<void(reply_to_read<Reply>, const error*)> done) {
+                     std::type_identity_t<completion<reply_to_read<Reply>>> done) {
   to.request(by, Request::method, encode(request),
              {.open = [done](const envelope& e) -> std::unique_ptr<incoming> {
                 if (e.payload > 0 || e.control.size() <= long_control)
-                  return receive<Reply>(e, [done](Reply&& reply) { done({.value = std::move(reply)}, nullptr); });
+                  return receive<Reply>(
+                      e, [done](Reply&& reply) { done(reply_to_read<Reply>{.value = std::move(reply)}); });
                 return receive_sealed<Reply>(
-                    e, [done](sealed<Reply>&& reply) { done({.unread = std::move(reply)}, nullptr); });
+                    e, [done](sealed<Reply>&& reply) { done(reply_to_read<Reply>{.unread = std::move(reply)}); });
               },
-              .failed = [done](const error& why) { done({}, &why); }});
+              .failed = [done](const error& why) { done(why); }});
 }
 
 // The reply to requests that return no value.

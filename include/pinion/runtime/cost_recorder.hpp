@@ -37,7 +37,7 @@ class timed_kernel final : public kernel {
   void run(kernel_context& c) override;
   bool expensive() const override { return inner_->expensive(); }
   bool blocking() const override { return inner_->blocking(); }
-  void start(kernel_context& c, std::function<void(const error*)> done) override { inner_->start(c, std::move(done)); }
+  void start(kernel_context& c, ended done) override { inner_->start(c, std::move(done)); }
 
  private:
   std::shared_ptr<kernel> inner_;

@@ -57,8 +57,7 @@ class direct_session final : public session_backend {
   };
   // A step that one thread makes, until it is ready or has failed. Guarded by mutex_.
   struct kept_step {
-    std::shared_ptr<ready_step> ready;
-    std::optional<error> failed;
+    std::optional<outcome<std::shared_ptr<ready_step>>> made;  // none: it is being made
   };
 
   static task_options task_of(const session_options& o);
@@ -100,8 +99,7 @@ class direct_session final : public session_backend {
   // ---- steps, each made once
 
   std::shared_ptr<ready_step> await(const kept_step& step, std::unique_lock<std::mutex>& hold);
-  static std::shared_ptr<ready_step> result_of(const kept_step& step);
-  kept_step make(const step_signature& signature);
+  outcome<std::shared_ptr<ready_step>> make(const step_signature& signature);
 
   // Requires, for this and the next: placing_ is held.
   placement place(const step_signature& signature);

@@ -24,12 +24,12 @@ PINION_DECL std::shared_ptr<prepared_step> direct_session::prepare(const step_si
   if (const auto step = kept) return await(*step, hold);
   const auto mine = kept = std::make_shared<kept_step>();
   hold.unlock();
-  kept_step made = make(signature);
+  auto made = make(signature);
   hold.lock();
-  *mine = std::move(made);
-  if (mine->failed) steps_.erase(signature);
+  mine->made = std::move(made);
+  if (!mine->made->ok()) steps_.erase(signature);
   made_.notify_all();
-  return result_of(*mine);
+  return mine->made->value();
 }
 
 PINION_DECL void direct_session::run(prepared_step& prepared, std::span<any_tensor> feeds,
@@ -49,7 +49,7 @@ PINION_DECL void direct_session::run(prepared_step& prepared, std::span<any_tens
     if (!step.graph) expect_graph();
     step.compiled.run(state);
   }
-  if (const auto failure = state.failure()) throw *failure;
+  outcome<>(state.failure()).value();
   if (trace) *trace = tracer->take();
 }
 
@@ -199,23 +199,16 @@ PINION_DECL cost_model direct_session::with_measurements() const {
 
 PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::await(const kept_step& step,
                                                                               std::unique_lock<std::mutex>& hold) {
-  made_.wait(hold, [&] { return step.ready || step.failed || closed_; });
+  made_.wait(hold, [&] { return step.made || closed_; });
   expect_open();
-  return result_of(step);
+  return step.made->value();
 }
 
-PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::result_of(const kept_step& step) {
-  if (step.failed) throw error(*step.failed);
-  return step.ready;
-}
-
-PINION_DECL direct_session::kept_step direct_session::make(const step_signature& signature) {
-  try {
+PINION_DECL outcome<std::shared_ptr<direct_session::ready_step>> direct_session::make(const step_signature& signature) {
+  return outcome_of([&] {
     const at_work here(*this);
-    return {compile(signature), {}};
-  } catch (...) {
-    return {nullptr, current_error()};
-  }
+    return compile(signature);
+  });
 }
 
 PINION_DECL placement direct_session::place(const step_signature& signature) {

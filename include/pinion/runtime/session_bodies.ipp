@@ -34,8 +34,7 @@ class body_step final : public nested_step {
     }
     const auto finish = [r, done = std::move(done)] {
       if (r->cancellation) r->cancellation->unsubscribe(r->subscription);
-      const auto failure = r->state.failure();
-      done(std::move(r->fetches), failure ? &*failure : nullptr);
+      done(outcome<>(r->state.failure()).then([&] { return std::move(r->fetches); }));
     };
     if (!compiled_.runs_in_order()) return compiled_.start(r->state, finish);
     compiled_.run(r->state);

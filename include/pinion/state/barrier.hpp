@@ -27,8 +27,14 @@ struct barrier_counters {
   lag_counts staleness;  // of commits, in steps
 };
 
+// The answer to a commit: the step to go on with, and whether the gradients count.
+struct commit_answer {
+  std::int64_t step;
+  bool accepted;
+};
+
 // The commits of one replica that wait for the round's update.
-struct waiting_commits : waiters<std::int64_t, bool> {
+struct waiting_commits : waiters<commit_answer> {
   bool accepted = false;
 };
 
@@ -36,8 +42,13 @@ struct waiting_commits : waiters<std::int64_t, bool> {
 class barrier final : public meeting<waiting_commits, barrier_counters> {
  public:
   using tickets = std::vector<std::int64_t>;
-  using committed = std::function<void(std::int64_t step, bool accepted, const error*)>;
-  using taken = std::function<void(std::int64_t step, tickets, const error*)>;
+  // A full round: the step to apply, and the tickets that count, in order of the replicas.
+  struct full_round {
+    std::int64_t step;
+    barrier::tickets tickets;
+  };
+  using committed = completion<commit_answer>;
+  using taken = completion<full_round>;
 
   barrier(std::string name, std::int64_t aggregate, std::int64_t total)
       : meeting("barrier", std::move(name), total), aggregate_(aggregate) {}
@@ -57,20 +68,20 @@ class barrier final : public meeting<waiting_commits, barrier_counters> {
     const std::int64_t replica = members_.enter(wanted, who_waits());
     return {step_, replica, ended_};
   }
-  // Reports that a replica's gradients of a step have arrived at the accumulators under this ticket. `done` gets the
-  // step to go on with and whether the gradients count, or out_of_range where training has ended.
+  // Reports that a replica's gradients of a step have arrived at the accumulators under this ticket. `done` gets
+  // out_of_range where training has ended.
   void commit(std::int64_t replica, std::int64_t ticket, std::int64_t step, cancellation* stop, committed done) {
     change([&](calls& later) {
       members_.hear(replica);
       if (ended_) {
-        later.push_back([done, e = training_ended()] { done(0, false, &e); });
+        later.push_back([done, e = training_ended()] { done(e); });
         return;
       }
       counters_.staleness.add(step_ - step);
       const bool accepted = step == step_ && !sealed_;
       ++(accepted ? counters_.accepted : counters_.dropped);
       if (step != step_) {
-        later.push_back([done, now = step_] { done(now, false, nullptr); });
+        later.push_back([done, now = step_] { done(commit_answer{now, false}); });
         return;
       }
       if (accepted) join_round(replica, ticket);
@@ -78,12 +89,11 @@ class barrier final : public meeting<waiting_commits, barrier_counters> {
       if (accepted) go_on(later);
     });
   }
-  // Waits for a full round. `done` gets the step to apply and the tickets that count, in order of the replicas, or
-  // cancelled where updates were stopped.
+  // Waits for a full round. `done` gets cancelled where updates were stopped.
   void take(cancellation* stop, taken done) {
     change([&](calls& later) {
       if (stopped_) {
-        later.push_back([done = std::move(done), e = updates_stopped()] { done(0, {}, &e); });
+        later.push_back([done = std::move(done), e = updates_stopped()] { done(e); });
         return;
       }
       takers_.add(shared_from_this(), mutex_, stop, std::move(done), title_, later);
@@ -99,7 +109,8 @@ class barrier final : public meeting<waiting_commits, barrier_counters> {
       sealed_ = false;
       if (begins) stopped_ = ended_ = false;
       round_.clear();
-      for (auto& [replica, commits] : std::exchange(waiting_, {})) commits->release_all(later, step, commits->accepted);
+      for (auto& [replica, commits] : std::exchange(waiting_, {}))
+        commits->release_all(later, {step, commits->accepted});
     });
   }
   // Stops updates: every take, waiting or future, ends with cancelled. With `ended` every waiting or future commit ends
@@ -159,7 +170,7 @@ class barrier final : public meeting<waiting_commits, barrier_counters> {
     const auto waiting = who_waits();
     const std::int64_t replica = *std::min_element(waiting.begin(), waiting.end(),
                                                    [&](std::int64_t a, std::int64_t b) { return given(a) < given(b); });
-    waiting_.at(replica)->release_all(later, step_, true);
+    waiting_.at(replica)->release_all(later, {step_, true});
   }
   void seal_if_full(calls& later) {
     if (sealed_ || takers_.empty() || !full()) return;
@@ -167,7 +178,7 @@ class barrier final : public meeting<waiting_commits, barrier_counters> {
     std::sort(round_.begin(), round_.end());
     tickets all;
     for (const auto& [replica, ticket] : round_) all.push_back(ticket);
-    takers_.release_first(later, step_, all);
+    takers_.release_first(later, {step_, std::move(all)});
   }
 
   const std::int64_t aggregate_;
@@ -177,7 +188,7 @@ class barrier final : public meeting<waiting_commits, barrier_counters> {
   bool ended_ = false;    // training has ended: replicas do not wait
   time::time_point opened_{};
   std::vector<std::pair<std::int64_t, std::int64_t>> round_;  // replica, ticket
-  waiters<std::int64_t, tickets> takers_;
+  waiters<full_round> takers_;
 };
 
 }}}  // namespace pinion::v0::state

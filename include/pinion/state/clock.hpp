@@ -29,7 +29,7 @@ struct waiting_ticks : waiters<std::int64_t> {
 // The clock of each replica, which counts its steps: a meeting at which the fast replicas wait for the slowest.
 class clock final : public meeting<waiting_ticks, clock_counters> {
  public:
-  using ticked = std::function<void(std::int64_t ahead, const error*)>;
+  using ticked = completion<std::int64_t>;  // takes the number of steps that the replica is ahead
 
   clock(std::string name, std::int64_t total)
       : meeting("clock", std::move(name), total), clocks_(static_cast<std::size_t>(total)) {}
@@ -44,8 +44,7 @@ class clock final : public meeting<waiting_ticks, clock_counters> {
     at(replica) = std::max(at(replica), slowest);
     return replica;
   }
-  // Counts a step of a replica, and waits until the replica is at most `bound` steps ahead of the slowest one. `done`
-  // gets the number of steps that it is then ahead.
+  // Counts a step of a replica, and waits until the replica is at most `bound` steps ahead of the slowest one.
   void tick(std::int64_t replica, std::int64_t bound, cancellation* stop, ticked done) {
     change([&](calls& later) {
       const bool back = !members_.is_live(replica);
@@ -58,7 +57,7 @@ class clock final : public meeting<waiting_ticks, clock_counters> {
       const std::int64_t ahead = at(replica) - slowest();
       if (ahead <= bound) {
         counters_.ahead.add(ahead);
-        later.push_back([done, ahead] { done(ahead, nullptr); });
+        later.push_back([done, ahead] { done(ahead); });
         return;
       }
       ++counters_.waits;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <pinion/base/cancellation.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/state/find.hpp>
@@ -34,8 +35,8 @@ inline std::int64_t min_after_dequeue_of(const node& n) {
 // thread: its `done` is called when it ends.
 class queue final : public resource, public std::enable_shared_from_this<queue> {
  public:
-  using put_done = std::function<void(const error*)>;
-  using taken = std::function<void(std::vector<queue_element>, const error*)>;
+  using put_done = completion<>;
+  using taken = completion<std::vector<queue_element>>;
 
   // A queue as its node describes it. Requires: the pool outlives it.
   queue(std::string name, const node& n, thread_pool* pool)
@@ -58,30 +59,32 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
   // Puts elements one by one, as room appears. `done` gets cancelled where the queue is closed, or the step is
   // cancelled.
   void put(std::vector<queue_element> elements, cancellation* stop, put_done done) {
-    if (elements.empty()) return done(nullptr);
+    if (elements.empty()) return done({});
     auto a = std::make_shared<attempt>(attempt::what::put, stop);
     a->elements = std::move(elements);
-    a->done = [done = std::move(done)](attempt& self) { done(self.failure()); };
+    a->done = [done = std::move(done)](attempt& self) { done(self.how); };
     enter(puts_, a);
   }
   // Takes n elements; with `up_to`, a closed queue yields those that are left. `done` gets out_of_range where the queue
   // is closed and holds too few.
   void take(std::size_t n, bool up_to, cancellation* stop, taken done) {
-    if (n == 0) return done({}, nullptr);
+    if (n == 0) return done(std::vector<queue_element>());
     auto a = std::make_shared<attempt>(attempt::what::take, stop);
     a->wanted = n;
     a->up_to = up_to;
-    a->done = [done = std::move(done)](attempt& self) { done(std::move(self.elements), self.failure()); };
+    a->done = [done = std::move(done)](attempt& self) {
+      done(std::move(self.how).then([&] { return std::move(self.elements); }));
+    };
     enter(takes_, a);
   }
   // Closes the queue after the puts that wait; with `cancel_pending` at once, and those puts fail.
   void close(bool cancel_pending, cancellation* stop, put_done done) {
     if (cancel_pending) {
       close_now();
-      return done(nullptr);
+      return done({});
     }
     auto a = std::make_shared<attempt>(attempt::what::close, stop);
-    a->done = [done = std::move(done)](attempt& self) { done(self.failure()); };
+    a->done = [done = std::move(done)](attempt& self) { done(self.how); };
     enter(puts_, a);
   }
   std::size_t size() const {
@@ -99,13 +102,11 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     enum class what { put, take, close };
     attempt(what w, cancellation* s) : is(w), stop(s) {}
 
-    const error* failure() const { return failed ? &*failed : nullptr; }
-
     const what is;
     cancellation* const stop;
     std::uint64_t subscription = 0;
     bool ended = false;
-    std::optional<error> failed;
+    outcome<> how;
     std::function<void(attempt&)> done;
     std::vector<queue_element> elements;  // to put, from `next` on; or taken so far
     std::size_t next = 0, wanted = 0;
@@ -152,7 +153,7 @@ class queue final : public resource, public std::enable_shared_from_this<queue> 
     ended.push_back(a);
   }
   void fail(const std::shared_ptr<attempt>& a, errc code, const std::string& sentence, attempts& ended) {
-    a->failed = error(code, sentence);
+    a->how = error(code, sentence);
     end(a, ended);
   }
   std::string named() const { return kind_ + " '" + name_ + "'"; }

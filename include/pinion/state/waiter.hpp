@@ -10,17 +10,17 @@
 #include <vector>
 
 #include <pinion/base/cancellation.hpp>
-#include <pinion/base/error.hpp>
+#include <pinion/base/outcome.hpp>
 
 namespace pinion { inline namespace v0 { namespace state {
 
 // A list of calls that wait for a result, guarded by its owner's lock. Each is told once, without that lock: the
 // functions that end waiting calls collect them in `later`, and the owner makes these calls after it has released the
 // lock.
-template <class... Result>
+template <class Result>
 class waiters {
  public:
-  using done = std::function<void(Result..., const error*)>;
+  using done = completion<Result>;
   using calls = std::vector<std::function<void()>>;
 
   bool empty() const { return list_.empty(); }
@@ -47,23 +47,13 @@ class waiters {
     if (w->subscription == 0) give_up(w, at, later);
   }
   // Ends all calls with a result. Requires: the lock is held.
-  void release_all(calls& later, Result... result) {
-    for (const auto& w : std::exchange(list_, {})) {
-      end(*w);
-      later.push_back([w, result...] { w->tell(result..., nullptr); });
-    }
-  }
-  void fail_all(calls& later, const error& why) {
-    for (const auto& w : std::exchange(list_, {})) {
-      end(*w);
-      later.push_back([w, why] { w->tell(Result{}..., &why); });
-    }
-  }
-  void release_first(calls& later, Result... result) {
+  void release_all(calls& later, const Result& result) { end_all(later, result); }
+  void fail_all(calls& later, const error& why) { end_all(later, why); }
+  // Ends the call that has waited longest with a result. Requires: there is one, and the lock is held.
+  void release_first(calls& later, Result result) {
     const auto w = list_.front();
     list_.pop_front();
-    end(*w);
-    later.push_back([w, result...] { w->tell(result..., nullptr); });
+    end(w, std::move(result), later);
   }
 
  private:
@@ -74,17 +64,17 @@ class waiters {
     bool ended = false;
   };
 
-  static void end(waiter& w) {
-    w.ended = true;
-    if (w.subscription != 0) w.stop->unsubscribe(w.subscription);
+  static void end(const std::shared_ptr<waiter>& w, outcome<Result> how, calls& later) {
+    w->ended = true;
+    if (w->subscription != 0) w->stop->unsubscribe(w->subscription);
+    later.push_back([w, how = std::move(how)]() mutable { w->tell(std::move(how)); });
+  }
+  void end_all(calls& later, const outcome<Result>& how) {
+    for (const auto& w : std::exchange(list_, {})) end(w, how, later);
   }
   void give_up(const std::shared_ptr<waiter>& w, const std::string& at, calls& later) {
     list_.remove(w);
-    end(*w);
-    later.push_back([w, at] {
-      const error e(errc::cancelled, "a wait at " + at + " was cancelled");
-      w->tell(Result{}..., &e);
-    });
+    end(w, error(errc::cancelled, "a wait at " + at + " was cancelled"), later);
   }
 
   std::list<std::shared_ptr<waiter>> list_;

@@ -65,14 +65,13 @@ class local_port final : public session_port {
 
  private:
   // Shared with the run, which may still go on when its caller has given up.
-  struct outcome {
+  struct pending_run {
     countdown ended;
-    run_result result;
-    std::optional<error> failed;
+    std::optional<outcome<run_result>> result;
   };
   // Waits for the end of a run, but no longer than a grace period after its deadline or after the session was closed,
   // since a kernel may not end.
-  void await(outcome& out, patience until) const;
+  void await(pending_run& run, patience until) const;
   static error stuck(errc code, const std::string& what);
   static constexpr std::chrono::seconds grace{2};
 

@@ -30,17 +30,15 @@ PINION_DECL prepared_reply local_port::prepare(const runtime::step_signature& s,
 
 PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
   if (!session_->is_fresh(step)) session_->refresh(step, until);
-  const auto out = std::make_shared<outcome>();
+  const auto pending = std::make_shared<pending_run>();
   session_->run(step, std::move(feeds), trace, until, worker::begin_in::this_thread,
-                [out](run_result got, const error* why) {
-                  out->result = std::move(got);
-                  if (why) out->failed = *why;
-                  out->ended.count_down();
+                [pending](outcome<run_result> ran) {
+                  pending->result = std::move(ran);
+                  pending->ended.count_down();
                 });
-  await(*out, until);
+  await(*pending, until);
   warn(session_->take_notices());
-  if (out->failed) throw *out->failed;
-  return std::move(out->result);
+  return std::move(*pending->result).value();
 }
 
 PINION_DECL void local_port::close() {
@@ -49,10 +47,10 @@ PINION_DECL void local_port::close() {
     if (const auto session = m->close(session_->handle(), closed)) session->let_go();
 }
 
-PINION_DECL void local_port::await(outcome& out, patience until) const {
-  if (out.ended.done()) return;
+PINION_DECL void local_port::await(pending_run& run, patience until) const {
+  if (run.ended.done()) return;
   std::optional<time_point> closed;
-  while (!net_.wait(out.ended, net_.now() + std::chrono::milliseconds(100))) {
+  while (!net_.wait(run.ended, net_.now() + std::chrono::milliseconds(100))) {
     const auto now = net_.now();
     if (until && now > *until + grace) throw stuck(errc::deadline_exceeded, "the session's operation_timeout");
     if (!closed && !session_->is_open()) closed = now;

@@ -92,14 +92,9 @@ PINION_DECL void master_session::refresh(std::uint64_t number, patience until) {
 PINION_DECL void master_session::run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, patience until,
                                      worker::begin_in where, run_ended done) {
   const users::one using_server(in_use_);
-  std::shared_ptr<session_run> r;
-  try {
-    r = enter(number, feeds, done);
-  } catch (...) {
-    const error e = current_error();
-    return done({}, &e);
-  }
-  r->begin(handle_, std::move(feeds), trace, until, where);
+  const auto entered = outcome_of([&] { return enter(number, feeds, done); });
+  if (!entered) return done(entered.failure());
+  entered.value()->begin(handle_, std::move(feeds), trace, until, where);
 }
 
 PINION_DECL std::vector<std::string> master_session::take_notices() {
@@ -191,9 +186,7 @@ PINION_DECL std::optional<placement> master_session::place(const runtime::step_s
 
 PINION_DECL void master_session::ship(step_part& part, patience until) {
   if (part.task == s_.name) {
-    wait_for<nothing>(s_.net, tasks_.waits(until), [&](auto done) {
-      s_.here.register_step({}, part.message, [done](const error* failed) { done({}, failed); });
-    });
+    wait_for<void>(s_.net, tasks_.waits(until), [&](auto done) { s_.here.register_step({}, part.message, done); });
     return;
   }
   const auto generation = tasks_.meet_again(part.task);

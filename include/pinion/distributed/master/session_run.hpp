@@ -39,8 +39,8 @@ class session_run : public std::enable_shared_from_this<session_run> {
   // Cancels the run on every task, also on those that have ended their parts: they may hold values that nobody will
   // pull.
   void cancel(const error& why);
-  void ended_here(run_result result, const error* failed);
-  void ended_at(const std::string& task, step_trace trace, const error* failed);
+  void ended_here(outcome<run_result> part);
+  void ended_at(const std::string& task, outcome<part_ended> part);
   // Adds the trace of a part. Clocks of tasks differ, but the part ran within this run. Requires: the lock is held.
   void add(step_trace part);
   void finish_if_over();
@@ -64,7 +64,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
   std::set<std::string> left_;  // other tasks that have not yet ended their parts
   bool here_left_ = true, finished_ = false;
   run_result result_;
-  std::optional<error> failure_;
+  shared_error failure_;
 };
 
 }}}  // namespace pinion::v0::distributed

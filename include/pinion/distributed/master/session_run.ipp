@@ -29,17 +29,15 @@ PINION_DECL void session_run::begin(std::uint64_t session, std::vector<any_tenso
   for (const auto& part : step_->parts)
     if (part.task != s_.name)
       rpc::call<part_ended>(*s_.peers.way_to(part.task), rpc::lane::data, request,
-                            std::function<void(part_ended, const error*)>(
-                                [self = shared_from_this(), task = part.task](part_ended end, const error* failed) {
-                                  if (!end.notices.empty()) self->tell_(std::move(end.notices));
-                                  self->ended_at(task, std::move(end.trace), failed);
-                                }));
-  if (!step_->part_of(s_.name)) return ended_here({}, nullptr);
+                            [self = shared_from_this(), task = part.task](outcome<part_ended> ended) {
+                              self->ended_at(task, std::move(ended));
+                            });
+  if (!step_->part_of(s_.name)) return ended_here(run_result());
   s_.here.run(request, {}, std::move(feeds), step_->signature.fetches.size(), where,
-              [self = shared_from_this(), session](run_result result, const error* failed) {
+              [self = shared_from_this(), session](outcome<run_result> part) {
                 if (auto notices = self->s_.here.take_notices(session); !notices.empty())
                   self->tell_(std::move(notices));
-                self->ended_here(std::move(result), failed);
+                self->ended_here(std::move(part));
               });
 }
 
@@ -47,7 +45,7 @@ PINION_DECL void session_run::fail(const error& why) {
   {
     std::lock_guard hold(mutex_);
     if (failure_ || finished_) return;
-    failure_ = why;
+    failure_ = std::make_shared<const error>(why);
   }
   cancel(why);
   finish_if_over();
@@ -60,22 +58,25 @@ PINION_DECL void session_run::cancel(const error& why) {
       s_.peers.way_to(part.task)->notify(rpc::lane::control, cancel_run::method, rpc::encode(cancel_run{number_, why}));
 }
 
-PINION_DECL void session_run::ended_here(run_result result, const error* failed) {
-  if (failed) fail(*failed);
+PINION_DECL void session_run::ended_here(outcome<run_result> part) {
+  if (!part) fail(*part.failure());
   {
     std::lock_guard hold(mutex_);
-    result_.fetches = std::move(result.fetches);
-    add(std::move(result.trace));
+    if (part) {
+      result_.fetches = std::move(part.value().fetches);
+      add(std::move(part.value().trace));
+    }
     here_left_ = false;
   }
   finish_if_over();
 }
 
-PINION_DECL void session_run::ended_at(const std::string& task, step_trace trace, const error* failed) {
-  if (failed) fail(*failed);
+PINION_DECL void session_run::ended_at(const std::string& task, outcome<part_ended> part) {
+  if (!part) fail(*part.failure());
+  if (part && !part.value().notices.empty()) tell_(std::move(part.value().notices));
   {
     std::lock_guard hold(mutex_);
-    add(std::move(trace));
+    if (part) add(std::move(part.value().trace));
     left_.erase(task);
   }
   finish_if_over();
@@ -96,7 +97,7 @@ PINION_DECL void session_run::finish_if_over() {
   });
   leave_();
   const auto done = std::move(done_);
-  done(std::move(result_), failure_ ? &*failure_ : nullptr);
+  done(outcome<>(failure_).then([this] { return std::move(result_); }));
 }
 
 PINION_DECL rpc::awaitable<void> session_run::watch(std::shared_ptr<session_run> self, time_point until) {

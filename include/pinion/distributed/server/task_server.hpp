@@ -110,7 +110,8 @@ class task_server {
   bool is_of(const rpc::guest_ref& who, std::uint64_t session) const;
   static party party_of(const rpc::guest_ref& who) { return {who->channel, who->name, who->incarnation}; }
 
-  static void settle(const answer_ref& answer, const error* failed);
+  // Replies with an empty message, or with the failure.
+  static void settle(const answer_ref& answer, const outcome<>& how);
   // Runs the body, and replies with the failure that it throws.
   template <class Body>
   static void or_fail(const answer_ref& answer, const Body& body) {

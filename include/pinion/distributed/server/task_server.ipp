@@ -184,18 +184,16 @@ PINION_DECL task_server::opened task_server::shut_down(const delivery& d) {
 
 PINION_DECL task_server::opened task_server::keep_step(const delivery& d) {
   return in_turn<register_step>(d, [this, answer = d.answer, from = d.guest](register_step&& r) {
-    worker_.register_step(party_of(from), std::move(r), [answer](const error* failed) { settle(answer, failed); });
+    worker_.register_step(party_of(from), std::move(r), [answer](const outcome<>& how) { settle(answer, how); });
   });
 }
 
 PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
   return rpc::receive<run_step>(d.envelope, [this, answer = d.answer, from = d.guest](run_step&& r) {
     worker_.run(r, party_of(from), {}, 0, worker::begin_in::pool,
-                [this, answer, session = r.session](run_result result, const error* failed) {
-                  if (failed)
-                    answer->fail(*failed);
-                  else
-                    answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(result.trace)}));
+                [this, answer, session = r.session](outcome<run_result> ran) {
+                  if (!ran) return answer->fail(*ran.failure());
+                  answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(ran.value().trace)}));
                 });
   });
 }
@@ -334,11 +332,11 @@ PINION_DECL bool task_server::is_of(const rpc::guest_ref& who, std::uint64_t ses
   return at != sessions_of_.end() && at->second.count(session) > 0;
 }
 
-PINION_DECL void task_server::settle(const answer_ref& answer, const error* failed) {
-  if (failed)
-    answer->fail(*failed);
-  else
+PINION_DECL void task_server::settle(const answer_ref& answer, const outcome<>& how) {
+  if (how)
     answer->reply(rpc::message());
+  else
+    answer->fail(*how.failure());
 }
 
 PINION_DECL std::shared_ptr<void> task_server::hold_unread(const delivery& d) {
@@ -369,12 +367,11 @@ PINION_DECL void task_server::begin_run(run_prepared&& r, const rpc::guest_ref& 
 PINION_DECL void task_server::run_fresh(const std::shared_ptr<master_session>& session, run_prepared&& r,
                                         const answer_ref& answer) {
   session->run(r.step, std::move(r.feeds), r.trace, until(r.patience_ms), worker::begin_in::pool,
-               [answer, session](run_result result, const error* failed) {
-                 if (failed)
-                   answer->fail(*failed);
-                 else
-                   answer->reply(rpc::encode(
-                       run_reply{std::move(result.fetches), session->take_notices(), std::move(result.trace)}));
+               [answer, session](outcome<run_result> ran) {
+                 if (!ran) return answer->fail(*ran.failure());
+                 run_result& result = ran.value();
+                 answer->reply(rpc::encode(
+                     run_reply{std::move(result.fetches), session->take_notices(), std::move(result.trace)}));
                });
 }
 

@@ -24,23 +24,21 @@ struct wait_options {
   std::function<void()> check = [] {};  // called every 100 ms; throws to end the wait
 };
 
-// Calls `begin` with a callback, and blocks until the callback gets (result, null) or ({}, error). Returns the result
-// or throws the error. After one second it writes how.what to standard error. Not for the network's thread. The
-// callback may come after the wait has ended.
+// Calls `begin` with a completion handler, and blocks until the handler is called. Returns the value of the outcome or
+// throws its error. After one second it writes how.what to standard error. Not for the network's thread. The handler
+// may be called after the wait has ended.
 template <class Result, class Begin>
 Result wait_for(rpc::network& net, const wait_options& how, const Begin& begin) {
   struct box {
     countdown ready;
     std::mutex mutex;
-    Result value;
-    std::optional<error> failed;
+    std::optional<outcome<Result>> result;
   };
   const auto shared = std::make_shared<box>();
-  begin([shared](Result value, const error* failed) {
+  begin([shared](outcome<Result> result) {
     {
       std::lock_guard hold(shared->mutex);
-      shared->value = std::move(value);
-      if (failed) shared->failed = *failed;
+      shared->result = std::move(result);
     }
     shared->ready.count_down();
   });
@@ -54,8 +52,7 @@ Result wait_for(rpc::network& net, const wait_options& how, const Begin& begin) 
       std::fprintf(stderr, "pinion: %s\n", how.what.c_str());
   }
   std::lock_guard hold(shared->mutex);
-  if (shared->failed) throw *shared->failed;
-  return std::move(shared->value);
+  return std::move(*shared->result).value();
 }
 
 // Connects a channel, or waits until it is up.
@@ -70,12 +67,7 @@ Reply ask_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, 
                    wait_options how = {}, rpc::lane by = rpc::lane::data) {
   how.what = "waiting for an answer of " + way->title();
   using answer = rpc::reply_to_read<Reply>;  // decoded in this thread, not in the network's
-  return wait_for<answer>(net, how,
-                          [&](auto done) {
-                            rpc::call_at_leisure<Reply>(*way, by, request,
-                                                        std::function<void(answer, const error*)>(done));
-                          })
-      .take();
+  return wait_for<answer>(net, how, [&](auto done) { rpc::call_at_leisure<Reply>(*way, by, request, done); }).take();
 }
 
 }}}  // namespace pinion::v0::distributed

@@ -10,8 +10,7 @@ PINION_DECL void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::
   how.what = "waiting for " + way->title();
   const auto limit = how.until;
   if (how.until) *how.until += std::chrono::milliseconds(500);  // the channel's own error says more
-  wait_for<rpc::nothing>(net, how,
-                         [&](auto done) { way->connect(limit, [done](const error* failed) { done({}, failed); }); });
+  wait_for<void>(net, how, [&](auto done) { way->connect(limit, done); });
 }
 
 PINION_DECL void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& way, rpc::duration soon,

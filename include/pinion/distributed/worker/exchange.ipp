@@ -99,10 +99,10 @@ PINION_DECL void exchange::carry(std::uint64_t run, const std::string& key, std:
 }
 
 PINION_DECL void exchange::fetch(std::uint64_t run, const std::string& key, std::string_view from_task, fetched done) {
-  rpc::call<pulled_value>(
-      *way_to(from_task), rpc::lane::data, pull_value{run, key},
-      std::function<void(pulled_value, const error*)>(
-          [done = std::move(done)](pulled_value v, const error* failed) { done(std::move(v.value), failed); }));
+  rpc::call<pulled_value>(*way_to(from_task), rpc::lane::data, pull_value{run, key},
+                          [done = std::move(done)](outcome<pulled_value> answer) {
+                            done(std::move(answer).then([](pulled_value v) { return std::move(v.value); }));
+                          });
 }
 
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope& e, const rpc::guest_ref& from) {

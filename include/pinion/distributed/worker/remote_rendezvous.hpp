@@ -11,7 +11,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -24,7 +23,7 @@ namespace pinion { inline namespace v0 { namespace distributed {
 // The functions of its task that a rendezvous uses: sending a value, fetching an announced one, and running a callback.
 class value_carrier {
  public:
-  using fetched = std::function<void(any_tensor, const error*)>;
+  using fetched = completion<any_tensor>;
   virtual ~value_carrier() = default;
   virtual void carry(std::uint64_t run, const std::string& key, std::string_view to_task, any_tensor value) = 0;
   virtual void fetch(std::uint64_t run, const std::string& key, std::string_view from_task, fetched done) = 0;
@@ -70,7 +69,7 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
   const std::string task_;
   value_carrier& carrier_;
   mutable std::mutex mutex_;
-  std::optional<error> failure_;
+  shared_error failure_;
   std::unordered_map<std::string, handed_over> local_;
   std::unordered_map<std::string, arrival> arrived_;
   std::unordered_map<std::string, std::string> announced_;

@@ -16,42 +16,43 @@ PINION_DECL void remote_rendezvous::send(const std::string& key, handed_over val
     waiting = take_receiver(key);
     if (!waiting) local_.emplace(key, std::move(value));
   }
-  if (waiting) waiting(std::move(value), nullptr);
+  if (waiting) waiting(std::move(value));
 }
 
 PINION_DECL void remote_rendezvous::receive(const std::string& key, receiver done) {
-  std::optional<error> failure;
-  handed_over value;
+  outcome<handed_over> found = handed_over();
   std::string announced_by;
   {
     std::lock_guard hold(mutex_);
-    failure = failure_;
-    if (!failure && !take_value(key, value)) {
+    if (failure_) {
+      found = failure_;
+    } else if (!take_value(key, found.value())) {
       if (receivers_.try_emplace(key, std::move(done)).second) {
         auto offer = announced_.extract(key);
         if (!offer) return;
         announced_by = std::move(offer.mapped());
       } else {
-        failure = received_twice(key);  // the receiver was not taken, and is called below
+        found = received_twice(key);  // the receiver was not taken, and is called below
       }
     }
   }
   if (!announced_by.empty()) return fetch(key, announced_by);
-  done(std::move(value), failure ? &*failure : nullptr);
+  done(std::move(found));
 }
 
 PINION_DECL void remote_rendezvous::abort(const error& why) {
+  const outcome<handed_over> aborted = why;
   std::unordered_map<std::string, receiver> waiting;
   {
     std::lock_guard hold(mutex_);
     if (failure_) return;
-    failure_ = why;
+    failure_ = aborted.failure();
     waiting.swap(receivers_);
     local_.clear();
     arrived_.clear();
     announced_.clear();
   }
-  for (auto& [key, done] : waiting) done({}, &why);
+  for (auto& [key, done] : waiting) done(aborted);
 }
 
 PINION_DECL void remote_rendezvous::arrive(const std::string& key, arrival a) {
@@ -63,7 +64,7 @@ PINION_DECL void remote_rendezvous::arrive(const std::string& key, arrival a) {
     if (!waiting) arrived_.emplace(key, std::move(a));
   }
   if (waiting)
-    carrier_.compute([waiting = std::move(waiting), value = std::move(a.value)] { waiting({value}, nullptr); });
+    carrier_.compute([waiting = std::move(waiting), value = std::move(a.value)] { waiting(handed_over(value)); });
 }
 
 PINION_DECL void remote_rendezvous::announce(const std::string& key, const std::string& by) {
@@ -101,14 +102,14 @@ PINION_DECL bool remote_rendezvous::take_value(const std::string& key, handed_ov
 }
 
 PINION_DECL void remote_rendezvous::fetch(const std::string& key, const std::string& from) {
-  carrier_.fetch(run_, key, from, [self = shared_from_this(), key](any_tensor value, const error* failed) {
-    if (!failed) return self->arrive(key, {std::move(value), {}});
+  carrier_.fetch(run_, key, from, [self = shared_from_this(), key](outcome<any_tensor> fetched) {
+    if (fetched) return self->arrive(key, {std::move(fetched).value(), {}});
     receiver waiting;
     {
       std::lock_guard hold(self->mutex_);
       waiting = self->take_receiver(key);
     }
-    if (waiting) waiting({}, failed);
+    if (waiting) waiting(fetched.failure());
   });
 }
 

@@ -1,10 +1,9 @@
 // The result of a run.
 #pragma once
 
-#include <functional>
 #include <vector>
 
-#include <pinion/base/error.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/runtime/step/step_trace.hpp>
 #include <pinion/tensor/tensor.hpp>
 
@@ -16,7 +15,7 @@ struct run_result {
   step_trace trace = {};  // empty unless it was asked for
 };
 
-// Takes the result of a run, or its error. Called once, in any thread.
-using run_ended = std::function<void(run_result, const error*)>;
+// Takes the result of a run. Called once, in any thread.
+using run_ended = completion<run_result>;
 
 }}}  // namespace pinion::v0::distributed

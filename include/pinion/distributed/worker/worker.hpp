@@ -22,7 +22,7 @@ namespace pinion { inline namespace v0 { namespace distributed {
 // for moments only, never while a step is compiled or waited for.
 class worker {
  public:
-  using registered = std::function<void(const error*)>;
+  using registered = completion<>;
   enum class begin_in { this_thread, pool };
 
   // `slow` compiles steps. `alarms` fails runs and never computes: a failed run must account for each of its items,
@@ -31,7 +31,7 @@ class worker {
 
   std::vector<device_info> devices() const { return task_.device_infos(); }
 
-  // Connects with the peers of a step, then compiles it; `done` gets null or the error.
+  // Connects with the peers of a step, then compiles it.
   void register_step(const party& by, distributed::register_step r, registered done);
 
   // Runs a registered step, which returns `fetches` values.
@@ -82,6 +82,8 @@ class worker {
   // ---- registering
 
   void meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration patience, registered done);
+  // Tells whether a connection leads to the task that was meant, in this incarnation.
+  static outcome<> met(const rpc::channel& way, const outcome<>& connected, std::uint64_t incarnation);
 
   void build(const kept_steps::session_ref& session, const kept_steps::step_ref& step, const registered& done);
   void let_go(std::uint64_t session, kept_steps::session_ref kept);

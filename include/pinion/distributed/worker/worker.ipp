@@ -23,8 +23,7 @@ PINION_DECL void worker::register_step(const party& by, distributed::register_st
   try {
     session = steps_.claim(r.session, by);
   } catch (...) {
-    const error failed = current_error().in_task(name_);
-    return done(&failed);
+    return done(current_error().in_task(name_));
   }
   auto step = std::make_shared<kept_step>(kept_step{.session = r.session,
                                                     .number = r.step,
@@ -32,10 +31,10 @@ PINION_DECL void worker::register_step(const party& by, distributed::register_st
                                                     .part = std::move(r.part),
                                                     .soft = r.soft});
   const std::uint64_t line = by.is_own_master() ? step->session : by.channel;
-  meet_peers(step, std::chrono::seconds(2), [this, session, step, line, done = std::move(done)](const error* failed) {
-    if (!failed) return builders_.add(line, [this, session, step, done] { build(session, step, done); });
+  meet_peers(step, std::chrono::seconds(2), [this, session, step, line, done = std::move(done)](outcome<> met) {
+    if (met) return builders_.add(line, [this, session, step, done] { build(session, step, done); });
     steps_.give_up(step->session, session);
-    done(failed);
+    done(std::move(met));
   });
 }
 
@@ -104,40 +103,45 @@ PINION_DECL void worker::meet_peers(const std::shared_ptr<const kept_step>& step
   struct meeting {
     std::mutex mutex;
     std::size_t left = 0;
-    std::optional<error> failed;
+    outcome<> met;  // success so far, or the first failure
   };
   auto all = std::make_shared<meeting>();
   all->left = step->peers.size();
-  if (all->left == 0) return done(nullptr);
+  if (all->left == 0) return done({});
   const auto limit = net_.now() + patience;  // short, since the master has just met them all
   for (const auto& [task, incarnation] : step->peers) {
     const auto way = exchange_.way_to(task);
-    way->connect(limit, [all, way, incarnation = incarnation, done](const error* failed) {
+    way->connect(limit, [all, way, incarnation = incarnation, done](const outcome<>& connected) {
       {
         std::lock_guard hold(all->mutex);
-        if (failed && !all->failed) {
-          const bool late = failed->code() == errc::deadline_exceeded;
-          all->failed = error(late ? errc::unavailable : failed->code(), failed->sentence()).in_task(way->peer());
-        }
-        if (!failed && way->incarnation() != incarnation && !all->failed)
-          all->failed = error(errc::aborted, way->title() + " was restarted").in_task(way->peer());
+        if (all->met) all->met = met(*way, connected, incarnation);
         if (--all->left > 0) return;
       }
-      done(all->failed ? &*all->failed : nullptr);
+      done(all->met);
     });
   }
 }
 
+PINION_DECL outcome<> worker::met(const rpc::channel& way, const outcome<>& connected, std::uint64_t incarnation) {
+  if (!connected) {
+    const error& why = *connected.failure();
+    const bool late = why.code() == errc::deadline_exceeded;
+    return error(late ? errc::unavailable : why.code(), why.sentence()).in_task(way.peer());
+  }
+  if (way.incarnation() == incarnation) return {};
+  return error(errc::aborted, way.title() + " was restarted").in_task(way.peer());
+}
+
 PINION_DECL void worker::build(const kept_steps::session_ref& session, const kept_steps::step_ref& step,
                                const registered& done) {
-  std::optional<error> failed;
+  outcome<> built;
   try {
     steps_.build(session, step);
   } catch (...) {
-    failed = current_error().in_task(name_);
+    built = current_error().in_task(name_);
   }
   steps_.give_up(step->session, session);
-  done(failed ? &*failed : nullptr);
+  done(std::move(built));
 }
 
 PINION_DECL void worker::let_go(std::uint64_t session, kept_steps::session_ref kept) {
@@ -147,8 +151,7 @@ PINION_DECL void worker::let_go(std::uint64_t session, kept_steps::session_ref k
 }
 
 PINION_DECL void worker::refuse(const ordered_run& order, error why) {
-  why.in_task(name_);
-  order.done({}, &why);
+  order.done(why.in_task(name_));
 }
 
 PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
@@ -160,8 +163,8 @@ PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
     return refuse(order, current_error());
   }
   if (!peers_are_up(*a->registered))  // peers may have lost each other since the last run
-    meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const error* failed) {
-      if (failed) a->state.fail(*failed);
+    meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const outcome<>& met) {
+      if (!met) a->state.fail(*met.failure());
       task_.inter_op.schedule([this, a] { start(a); });
     });
   else if (order.where == begin_in::pool)
@@ -223,11 +226,11 @@ PINION_DECL void worker::start(const std::shared_ptr<active_run>& a) {
 
 PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
   exchange_.end(a->meet->run());
-  auto failed = a->state.failure();
-  if (failed) failed->in_task(name_);
   const auto done = std::move(a->done);
-  run_result result{std::move(a->fetches), a->tracer && !failed ? a->tracer->take() : step_trace{}};
-  done(std::move(result), failed ? &*failed : nullptr);
+  if (const auto failed = a->state.failure())
+    done(error(*failed).in_task(name_));
+  else
+    done(run_result{std::move(a->fetches), a->tracer ? a->tracer->take() : step_trace{}});
   std::lock_guard hold(mutex_);
   active_.erase(a->meet->run());
   idle_.notify_all();

@@ -62,7 +62,7 @@ class conditional_kernel final : public kernel {
   bool blocking() const override { return true; }
   void run(kernel_context&) override { throw error(errc::internal, "a node with a body was run instead of started"); }
 
-  void start(kernel_context& c, std::function<void(const error*)> done) override {
+  void start(kernel_context& c, ended done) override {
     const bool first = truth(c.input(0), "the predicate of If");
     ready_body& branch = first ? then_ : else_;
     // The outputs are the results, then those that the first branch kept, then those that the second kept.
@@ -78,13 +78,13 @@ class conditional_kernel final : public kernel {
       c.allocate(static_cast<int>(at), c.node->outputs[at].dtype, {0});
     std::vector<any_tensor> arguments(c.inputs.begin() + 1, c.inputs.end());
     for (any_tensor& in : c.inputs) in = {};
+    const auto keep = [&c, output_of](std::vector<any_tensor> results) {
+      for (std::size_t i = 0; i < output_of.size(); ++i)
+        c.outputs[static_cast<std::size_t>(output_of[i])] = std::move(results[i]);
+    };
     branch.for_results(wanted)->start(
         c, std::move(arguments),
-        [&c, output_of, done = std::move(done)](std::vector<any_tensor> results, const error* failed) {
-          for (std::size_t i = 0; !failed && i < output_of.size(); ++i)
-            c.outputs[static_cast<std::size_t>(output_of[i])] = std::move(results[i]);
-          done(failed);
-        });
+        [keep, done = std::move(done)](outcome<std::vector<any_tensor>> ran) { done(std::move(ran).then(keep)); });
   }
 
  private:
@@ -126,7 +126,7 @@ struct loop_parts {
 // one without recursion.
 class loop_run : public std::enable_shared_from_this<loop_run> {
  public:
-  loop_run(const std::shared_ptr<loop_parts>& parts, kernel_context& c, std::function<void(const error*)> done)
+  loop_run(const std::shared_ptr<loop_parts>& parts, kernel_context& c, kernel::ended done)
       : p_(parts), c_(c), done_(std::move(done)) {
     const auto all = std::make_move_iterator(c.inputs.begin());
     variables_.assign(all, all + static_cast<std::ptrdiff_t>(p_->variables));
@@ -145,23 +145,22 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
 
   // Runs turns until a body waits, or none is left.
   void advance() {
-    try {
-      for (;;) {
-        if (c_.watch && c_.watch->failed()) throw error(errc::cancelled, "the loop's step was given up");
-        expect_in_time();
-        if (!next_step()) return finish();
-        if (!ended_at_once()) return;
-        take();
-      }
-    } catch (...) {
-      const error e = current_error();
-      end(&e);
-    }
+    if (const auto waits = outcome_of([this] { return run_turns(); }); !waits || !waits.value()) end(waits.failure());
   }
 
  private:
   enum what { condition, turn };
 
+  // Returns true where a body waits, and false where the loop has finished.
+  bool run_turns() {
+    for (;;) {
+      if (c_.watch && c_.watch->failed()) throw error(errc::cancelled, "the loop's step was given up");
+      expect_in_time();
+      if (!next_step()) return finish(), false;
+      if (!ended_at_once()) return true;
+      take();
+    }
+  }
   std::int64_t slices() const {
     std::int64_t n = -1;
     for (const any_tensor& t : scanned_) {
@@ -192,20 +191,14 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
   bool ended_at_once() {
     left_.store(false, std::memory_order_relaxed);
     auto& step = next_ == condition ? *cond_ : *turn_;
-    step.start(c_, arguments(), [self = shared_from_this()](std::vector<any_tensor> results, const error* failed) {
-      if (failed) self->failure_ = *failed;
-      self->results_ = std::move(results);
+    step.start(c_, arguments(), [self = shared_from_this()](outcome<std::vector<any_tensor>> ran) {
+      self->ended_ = std::move(ran);
       if (self->left_.exchange(true, std::memory_order_acq_rel)) self->go_on();
     });
     return left_.exchange(true, std::memory_order_acq_rel);
   }
   void go_on() {
-    try {
-      take();
-    } catch (...) {
-      const error e = current_error();
-      return end(&e);
-    }
+    if (const auto taken = outcome_of([this] { take(); }); !taken) return end(taken.failure());
     advance();
   }
   std::vector<any_tensor> arguments() {
@@ -220,29 +213,28 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
   }
   // Takes the results of the body that has ended.
   void take() {
-    if (failure_) throw error(*failure_);
+    std::vector<any_tensor>& results = ended_.value();
     if (next_ == condition) {
-      stops_ = !truth(results_[0], "the condition of While");
+      stops_ = !truth(results[0], "the condition of While");
       next_ = turn;
       return;
     }
     for (std::size_t i = 0; i < p_->variables; ++i) {
       const shape& said = argument_type(p_->turn.of(), i).shape;
-      if (!fits(results_[i].shape(), said))
+      if (!fits(results[i].shape(), said))
         throw error(errc::invalid_argument, "loop variable " + std::to_string(i) + " has the shape invariant " +
                                                 to_string(said) + ", but turn " + std::to_string(done_turns_) +
-                                                " yields " + to_string(results_[i].shape()));
-      variables_[i] = std::move(results_[i]);
+                                                " yields " + to_string(results[i].shape()));
+      variables_[i] = std::move(results[i]);
     }
     for (std::size_t i = 0; i < collected_.size(); ++i)
-      collected_[i].second.push_back(std::move(results_[p_->variables + i]));
+      collected_[i].second.push_back(std::move(results[p_->variables + i]));
     ++done_turns_;
     if (p_->cond) next_ = condition;
   }
   void finish() {
     for (std::size_t i = 0; i < p_->variables; ++i) c_.outputs[i] = std::move(variables_[i]);
     for (auto& [result, slices] : collected_) c_.outputs[result] = stacked(result, slices);
-    end(nullptr);
   }
   any_tensor stacked(std::size_t result, const std::vector<any_tensor>& slices) {
     shape extent{static_cast<std::int64_t>(slices.size())};
@@ -263,19 +255,19 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     }
     return all;
   }
-  void end(const error* failed) {
+  void end(outcome<> how) {
     const auto done = std::move(done_);
-    done(failed);
+    done(std::move(how));
   }
 
   const std::shared_ptr<loop_parts> p_;
   kernel_context& c_;
-  std::function<void(const error*)> done_;
-  std::vector<any_tensor> variables_, scanned_, invariants_, results_;
+  kernel::ended done_;
+  std::vector<any_tensor> variables_, scanned_, invariants_;
   std::vector<unsigned char> wanted_;
   std::vector<std::pair<std::size_t, std::vector<any_tensor>>> collected_;
   std::shared_ptr<nested_step> cond_, turn_;
-  std::optional<error> failure_;
+  outcome<std::vector<any_tensor>> ended_ = std::vector<any_tensor>();  // of the body that ran last
   what next_ = condition;
   bool stops_ = false;
   std::int64_t turns_ = 0, done_turns_ = 0;
@@ -287,7 +279,7 @@ class loop_kernel final : public kernel {
   explicit loop_kernel(const kernel_setup& setup) : parts_(std::make_shared<loop_parts>(setup)) {}
   bool blocking() const override { return true; }
   void run(kernel_context&) override { throw error(errc::internal, "a node with a body was run instead of started"); }
-  void start(kernel_context& c, std::function<void(const error*)> done) override {
+  void start(kernel_context& c, ended done) override {
     std::make_shared<loop_run>(parts_, c, std::move(done))->advance();
   }
 

@@ -100,15 +100,10 @@ inline any_tensor batch_of(kernel_context& c, const state::queue_components& com
 inline std::unique_ptr<kernel> make_batch_kernel(const kernel_setup& setup, bool up_to) {
   const auto n = static_cast<std::size_t>(setup.attrs().get<std::int64_t>("n"));
   return make_waiting_kernel([q = queue_of(setup), n, up_to](kernel_context& c, kernel::ended done) {
-    q->take(n, up_to, c.cancellation, [q, &c, done](std::vector<state::queue_element> all, const error* failed) {
-      if (failed) return done(failed);
-      try {
+    q->take(n, up_to, c.cancellation, [q, &c, done](outcome<std::vector<state::queue_element>> taken) {
+      done(std::move(taken).then([&](const std::vector<state::queue_element>& all) {
         for (std::size_t i = 0; i < c.outputs.size(); ++i) c.outputs[i] = batch_of(c, q->components(), all, i);
-      } catch (...) {  // another call's thread: nothing may escape
-        const error e = current_error();
-        return done(&e);
-      }
-      done(nullptr);
+      }));
     });
   });
 }
@@ -127,9 +122,10 @@ inline std::unique_ptr<kernel> make_kernel(queue_enqueue_many, const kernel_setu
 }
 inline std::unique_ptr<kernel> make_kernel(queue_dequeue, const kernel_setup& setup) {
   return make_waiting_kernel([q = detail::queue_of(setup)](kernel_context& c, kernel::ended done) {
-    q->take(1, false, c.cancellation, [&c, done](std::vector<state::queue_element> one, const error* failed) {
-      for (std::size_t i = 0; !failed && i < c.outputs.size(); ++i) c.outputs[i] = std::move(one[0][i]);
-      done(failed);
+    q->take(1, false, c.cancellation, [&c, done](outcome<std::vector<state::queue_element>> taken) {
+      done(std::move(taken).then([&](std::vector<state::queue_element> one) {
+        for (std::size_t i = 0; i < c.outputs.size(); ++i) c.outputs[i] = std::move(one[0][i]);
+      }));
     });
   });
 }

@@ -223,22 +223,22 @@ inline std::unique_ptr<kernel> make_kernel(barrier_commit, const kernel_setup& s
   return make_waiting_kernel(
       [b = detail::find_meeting(replica_barrier{}, setup, setup.referenced(0))](kernel_context& c, kernel::ended done) {
         b->commit(detail::number_at(c, 1), detail::number_at(c, 2), detail::number_at(c, 3), c.cancellation,
-                  [&c, done](std::int64_t step, bool accepted, const error* failed) {
-                    if (failed) return done(failed);
-                    detail::yield_number(c, 0, step);
-                    *c.allocate(1, dtype::boolean, {}).data<bool>() = accepted;
-                    done(nullptr);
+                  [&c, done](outcome<state::commit_answer> committed) {
+                    done(std::move(committed).then([&](const state::commit_answer& now) {
+                      detail::yield_number(c, 0, now.step);
+                      *c.allocate(1, dtype::boolean, {}).data<bool>() = now.accepted;
+                    }));
                   });
       });
 }
 inline std::unique_ptr<kernel> make_kernel(barrier_take, const kernel_setup& setup) {
   return make_waiting_kernel(
       [b = detail::find_meeting(replica_barrier{}, setup, setup.referenced(0))](kernel_context& c, kernel::ended done) {
-        b->take(c.cancellation, [&c, done](std::int64_t step, const state::barrier::tickets& all, const error* failed) {
-          if (failed) return done(failed);
-          detail::yield_number(c, 0, step);
-          detail::yield_numbers(c, 1, all);
-          done(nullptr);
+        b->take(c.cancellation, [&c, done](outcome<state::barrier::full_round> taken) {
+          done(std::move(taken).then([&](const state::barrier::full_round& round) {
+            detail::yield_number(c, 0, round.step);
+            detail::yield_numbers(c, 1, round.tickets);
+          }));
         });
       });
 }
@@ -272,9 +272,8 @@ inline std::unique_ptr<kernel> make_kernel(clock_enter, const kernel_setup& setu
 inline std::unique_ptr<kernel> make_kernel(clock_tick, const kernel_setup& setup) {
   return make_waiting_kernel([s = detail::find_meeting(replica_clock{}, setup, setup.referenced(0)),
                               bound = setup.attrs().get<std::int64_t>("bound")](kernel_context& c, kernel::ended done) {
-    s->tick(detail::number_at(c, 1), bound, c.cancellation, [&c, done](std::int64_t ahead, const error* failed) {
-      if (!failed) detail::yield_number(c, 0, ahead);
-      done(failed);
+    s->tick(detail::number_at(c, 1), bound, c.cancellation, [&c, done](outcome<std::int64_t> ticked) {
+      done(std::move(ticked).then([&](std::int64_t ahead) { detail::yield_number(c, 0, ahead); }));
     });
   });
 }

@@ -27,15 +27,15 @@ class send_kernel final : public kernel {
     if (way_ == peer) out.ready = c.device->stream()->record();
     c.rendezvous->send(key_, std::move(out));
   }
-  void start(kernel_context& c, std::function<void(const error*)> done) override {
-    const auto sent = [this, meet = c.rendezvous, done = std::move(done)](any_tensor value, const error* failed) {
-      if (!failed) meet->send(key_, {std::move(value)});
-      done(failed);
+  void start(kernel_context& c, ended done) override {
+    auto send = [this, meet = c.rendezvous, done = std::move(done)](outcome<any_tensor> copied) {
+      done(std::move(copied).then([&](any_tensor value) { meet->send(key_, {std::move(value)}); }));
     };
     if (c.inputs.empty())
-      c.device->stream()->when_reached([sent](const error* failed) { sent({}, failed); });
+      c.device->stream()->when_reached(
+          [send = std::move(send)](outcome<> reached) { send(std::move(reached).then([] { return any_tensor(); })); });
     else
-      c.device->to_host(c.inputs[0], sent);
+      c.device->to_host(c.inputs[0], std::move(send));
   }
 
  private:
@@ -52,24 +52,20 @@ class receive_kernel final : public kernel {
   bool blocking() const override { return true; }
 
   void run(kernel_context&) override { throw error(errc::internal, "a receive was run instead of started"); }
-  void start(kernel_context& c, std::function<void(const error*)> done) override {
-    c.rendezvous->receive(key_, [this, &c, done = std::move(done)](handed_over in, const error* failed) {
-      if (failed) return done(failed);
-      try {
-        check(in.value);
-        if (in.ready)
-          c.outputs[0] = c.device->from_peer(in.value, std::move(in.ready));
-        else if (in.value)
-          c.outputs[0] = c.device->from_host(in.value);
-      } catch (...) {  // the sender's thread: nothing may escape
-        const error e = current_error();
-        return done(&e);
-      }
-      done(nullptr);
+  void start(kernel_context& c, ended done) override {
+    c.rendezvous->receive(key_, [this, &c, done = std::move(done)](outcome<handed_over> received) {
+      done(std::move(received).then([&](handed_over in) { take(c, std::move(in)); }));
     });
   }
 
  private:
+  void take(kernel_context& c, handed_over in) const {
+    check(in.value);
+    if (in.ready)
+      c.outputs[0] = c.device->from_peer(in.value, std::move(in.ready));
+    else if (in.value)
+      c.outputs[0] = c.device->from_host(in.value);
+  }
   // Checks the type of the value, since another task may send anything.
   void check(const any_tensor& value) const {
     if (!expected_ && value.empty()) return;

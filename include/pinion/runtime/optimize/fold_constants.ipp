@@ -34,8 +34,9 @@ struct lone_node {
     const work_context sizes(g, it(), 1);
     return def.work ? def.work(sizes) : sizes.elements();
   }
-  // Computes the node's value by its CPU kernel. Returns an empty tensor if there is no such kernel, or if it fails:
-  // the node then fails when it runs.
+  // Computes the node's value by its CPU kernel. Returns an empty tensor if there is no such kernel, or if it throws an
+  // error: the node then fails when it runs, and the step's error names it. Other exceptions are faults of the library,
+  // and pass.
   any_tensor value() {
     std::vector<any_tensor> outputs(1);
     try {
@@ -50,7 +51,7 @@ struct lone_node {
       c.inputs = inputs;
       c.outputs = outputs;
       kernel->run(c);
-    } catch (...) {
+    } catch (const error&) {
       return {};
     }
     return outputs[0];

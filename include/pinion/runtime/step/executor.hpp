@@ -20,6 +20,7 @@
 
 #include <pinion/base/cancellation.hpp>
 #include <pinion/base/config.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/runtime/step/executable.hpp>
 #include <pinion/runtime/step/step_tracer.hpp>
@@ -47,12 +48,13 @@ class step_state final : public step_watch {
 
   bool failed() const override { return failed_.load(std::memory_order_acquire); }
   void fail(const error& why) override;
-  std::optional<error> failure() const;
+  // The first failure; null: there is none so far.
+  shared_error failure() const;
 
  private:
   mutable std::mutex mutex_;
   std::atomic<bool> failed_{false};
-  std::optional<error> failure_;
+  shared_error failure_;
 };
 
 // The mutable part of a run. The compiled step keeps it and uses it again.

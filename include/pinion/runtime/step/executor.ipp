@@ -19,14 +19,14 @@ PINION_DECL void step_state::fail(const error& why) {
   {
     std::lock_guard hold(mutex_);
     if (failure_) return;
-    failure_ = why;
+    failure_ = std::make_shared<const error>(why);
     failed_.store(true, std::memory_order_release);
   }
   rendezvous->abort(why);
   cancellation.cancel();
 }
 
-PINION_DECL std::optional<error> step_state::failure() const {
+PINION_DECL shared_error step_state::failure() const {
   std::lock_guard hold(mutex_);
   return failure_;
 }
@@ -192,20 +192,19 @@ PINION_DECL void executor::wait(int i) {
   held->context = context();
   aim(held->context, it, held->inputs);
   if (step_.tracer) held->time = begin_trace(it, held->inputs);
-  const auto ended = [self = shared_from_this(), i, held](const error* failed) {
+  const auto ended = [self = shared_from_this(), i, held](const outcome<>& how) {
     if (held->ended.exchange(true, std::memory_order_acq_rel)) return;
-    if (!failed && held->time) held->time->end(bytes_of(held->context.outputs));
-    if (failed)
-      self->blame(self->e_.items[static_cast<std::size_t>(i)], *failed);
-    else
+    if (how && held->time) held->time->end(bytes_of(held->context.outputs));
+    if (how)
       self->drop_unwanted(self->e_.items[static_cast<std::size_t>(i)]);
+    else
+      self->blame(self->e_.items[static_cast<std::size_t>(i)], *how.failure());
     self->resume(i);
   };
   try {
     it.kernel->start(held->context, ended);
   } catch (...) {
-    const error e = current_error();
-    ended(&e);
+    ended(current_error());
   }
 }
 
@@ -244,8 +243,8 @@ PINION_DECL void executor::complete(int i, ready_items* ready) {
 
 PINION_DECL void executor::finish() {
   if (auto* stream = e_.device->stream()) {
-    stream->when_reached([self = shared_from_this()](const error* failed) {
-      if (failed) self->step_.fail(error(*failed).on_device(self->e_.device->name()));
+    stream->when_reached([self = shared_from_this()](const outcome<>& reached) {
+      if (!reached) self->step_.fail(error(*reached.failure()).on_device(self->e_.device->name()));
       self->close();
     });
   } else {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -24,7 +23,7 @@ class local_rendezvous final : public rendezvous {
 
  private:
   std::mutex mutex_;
-  std::optional<error> failure_;
+  shared_error failure_;
   std::unordered_map<std::string, handed_over> values_;
   std::unordered_map<std::string, receiver> receivers_;
 };

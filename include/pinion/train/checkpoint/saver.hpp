@@ -31,6 +31,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/op/variable/slices.hpp>
 #include <pinion/runtime/session.hpp>
 #include <pinion/train/checkpoint/checkpoint_state.hpp>
@@ -97,9 +98,10 @@ class saver {
   // Waits until the files of the last save_in_background are written, and throws the error of the writing, if there was
   // one.
   void wait();
-  // Waits like wait(), but returns the error instead of throwing it. Each error is told once, by one of the two.
-  std::optional<error> outcome();
-  // Waits until the files are written, and keeps an error for wait() or outcome().
+  // Waits like wait(), but returns the outcome of the writing for a caller that goes on after an error. Each error is
+  // told once, by one of the two.
+  outcome<> written();
+  // Waits until the files are written, and keeps an error for wait() or written().
   void settle() const;
   // True while files of the last save_in_background are being written.
   bool is_writing() const { return is_writing_; }
@@ -158,7 +160,7 @@ class saver {
   double preserved_at_ = now();
   mutable std::thread writer_;
   std::atomic<bool> is_writing_ = false;
-  std::optional<error> failure_;  // an error of the writer's thread, which is joined before this is read
+  outcome<> written_;  // by the writer's thread, which is joined before this is read
 
   static double now();
 };

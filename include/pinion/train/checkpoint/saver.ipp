@@ -36,23 +36,19 @@ PINION_DECL std::string saver::save_in_background(session& from, const std::stri
   const std::string prefix = taken->prefix;
   is_writing_ = true;
   writer_ = std::thread([this, taken] {
-    try {
-      write(*taken);
-    } catch (...) {
-      failure_ = current_error();
-    }
+    written_ = outcome_of([&] { write(*taken); });
     is_writing_ = false;
   });
   return prefix;
 }
 
 PINION_DECL void saver::wait() {
-  if (const auto failed = outcome()) throw *failed;
+  written().value();
 }
 
-PINION_DECL std::optional<error> saver::outcome() {
+PINION_DECL outcome<> saver::written() {
   settle();
-  return std::exchange(failure_, std::nullopt);
+  return std::exchange(written_, {});
 }
 
 PINION_DECL void saver::settle() const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/train/checkpoint/saver.hpp>
 #include <pinion/train/hooks/disk_trouble.hpp>
 #include <pinion/train/hooks/global_step_watch.hpp>
@@ -97,8 +98,9 @@ class checkpoint_saver {
   bool tell_listeners(session& s, std::int64_t step) const;
   // Fetches the variables and starts the writing.
   void begin_save(session& s, std::int64_t step);
-  // Waits for the files of the save that is being written, and returns its error, if it is one that may pass.
-  std::optional<error> end_save();
+  // Waits for the files of the save that is being written. Returns an error that may pass, since training goes on, and
+  // throws another one.
+  outcome<> end_save();
   // Reports the save that was begun last, once its files are written or have failed.
   void look_at_save();
   // Saves the last step. Tries again until it succeeds or last_save_secs are over.

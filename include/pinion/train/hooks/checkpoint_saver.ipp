@@ -94,21 +94,21 @@ PINION_DECL void checkpoint_saver::begin_save(session& s, std::int64_t step) {
   under_way_ = started_save{step, o_.saver->save_in_background(s, path, step_.variable())};
 }
 
-PINION_DECL std::optional<error> checkpoint_saver::end_save() {
+PINION_DECL outcome<> checkpoint_saver::end_save() {
   const started_save of = *std::exchange(under_way_, std::nullopt);
-  const auto failed = o_.saver->outcome();
-  if (failed && !may_pass(*failed)) throw *failed;
-  if (failed) return failed;
+  const outcome<> written = o_.saver->written();
+  if (!written && may_pass(*written.failure())) return written;
+  written.value();
   saved_ = of.step;
   failures_ = 0;
   if (o_.log) o_.log("saved checkpoint " + of.prefix);
-  return std::nullopt;
+  return {};
 }
 
 PINION_DECL void checkpoint_saver::look_at_save() {
   if (!under_way_) return;
   const std::int64_t step = under_way_->step;
-  const auto failed = end_save();
+  const shared_error failed = end_save().failure();
   if (!failed) return;
   if (++failures_ == o_.max_failed_saves)
     throw error(failed->code(),
@@ -125,7 +125,7 @@ PINION_DECL void checkpoint_saver::insist(session& s, std::int64_t step) {
   const auto until = step_timer::clock::now() + std::chrono::duration<double>(o_.last_save_secs);
   for (auto pause = std::chrono::milliseconds(100);; pause = std::min(2 * pause, std::chrono::milliseconds(5000))) {
     begin_save(s, step);
-    const auto failed = end_save();
+    const shared_error failed = end_save().failure();
     if (!failed) break;
     if (step_timer::clock::now() + pause > until)
       throw error(failed->code(),

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/train/coordinator.hpp>
 #include <pinion/train/hooks/hook.hpp>
 #include <pinion/train/session/beginning.hpp>
@@ -184,8 +185,10 @@ class monitored_training_session {
   void recover(const error& why);
   void say_lost(const error& why) const;
   void create_with_patience(bool recovers);
-  std::optional<error> create_session(bool recovers);
-  std::optional<error> join_chief(bool recovers);
+  // Makes a session once. Fails, without throwing, where a worker's variables are not ready yet: that is expected, and
+  // the worker waits.
+  outcome<> create_session(bool recovers);
+  outcome<> join_chief(bool recovers);
 
   // ---- the chief and the others
 

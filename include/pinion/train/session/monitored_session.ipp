@@ -303,19 +303,20 @@ PINION_DECL void monitored_training_session::create_with_patience(bool recovers)
       o_.max_wait, [this](const std::string& line) { say(line); },
       [this](std::chrono::milliseconds length) { signals_.pause(length); });
   for (;;) {
-    std::optional<error> missing;
+    outcome<> created;
     try {
       if (tasks_) tasks_->run(o_.config, waiting.for_an_attempt());
-      missing = create_session(recovers);
-      if (!missing) return;
+      created = create_session(recovers);
+      if (created) return;
     } catch (const error& e) {
       if (signals_.asked()) throw signals_.stopped();
       if (!may_come_back(e)) throw;
       if (coordinator_) say_lost(e), recovers = true;  // a session had begun before it failed
-      missing = e;
+      created = e;
     }
     if (session_) session_->close({});
     end_session();
+    const shared_error missing = created.failure();
     const bool for_chief = missing->code() == errc::failed_precondition;
     if (waiting.is_over())
       throw error(errc::deadline_exceeded,
@@ -327,26 +328,25 @@ PINION_DECL void monitored_training_session::create_with_patience(bool recovers)
   }
 }
 
-// Makes a session once. Returns the reason why a worker's variables are not ready, if they are not.
-PINION_DECL std::optional<error> monitored_training_session::create_session(bool recovers) {
+PINION_DECL outcome<> monitored_training_session::create_session(bool recovers) {
   const auto use = graph_->as_default();
   session_.emplace(o_.config);
   {
     const signal_stop::busy now(signals_, *session_, signal_stop::busy::with::beginning);
     if (o_.is_chief)
       say(beginning_->run(*session_, recovers, step_));
-    else if (auto missing = join_chief(recovers))
-      return missing;
+    else if (auto joined = join_chief(recovers); !joined)
+      return joined;
     step_ = beginning_->step_in(*session_);
   }
   coordinator_.emplace(std::vector<errc>{});
   if (sign_ && o_.heartbeat.count() > 0) o_.is_chief ? launch_beats() : launch_watch();
   start_queue_runners(*session_, *coordinator_);
   for (const any_hook& h : hooks_) h.after_create_session(*session_, *coordinator_);
-  return std::nullopt;
+  return {};
 }
 
-PINION_DECL std::optional<error> monitored_training_session::join_chief(bool recovers) {
+PINION_DECL outcome<> monitored_training_session::join_chief(bool recovers) {
   try {
     session_->run(o_.scaffold.ready_for_local_init_op);
     session_->run(o_.scaffold.local_init_op);
@@ -360,7 +360,7 @@ PINION_DECL std::optional<error> monitored_training_session::join_chief(bool rec
   if (now) line += fmt::format(" at step {}", *now);
   if (now && recovers && step_ && *step_ > *now) line += fmt::format("; this program had seen step {}", *step_);
   say(line);
-  return std::nullopt;
+  return {};
 }
 
 // A sign that cannot be written or read is no error here: the next step meets the same trouble.
