@@ -11,7 +11,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/loop_body.hpp>
 #include <pinion/device/device.hpp>
-#include <pinion/graph/graph.hpp>
+#include <pinion/graph/graph_view.hpp>
 #include <pinion/opkit/services.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -21,7 +21,7 @@ class cancellation;
 // The argument from which a kernel is made, once per compiled step: its node, its device, and the services of the task.
 // A kernel decides here all that does not depend on shapes.
 struct kernel_setup {
-  const pinion::graph& graph;
+  graph_view graph;
   const pinion::node& node;
   devices::device& device;
   task_services& services;

@@ -17,7 +17,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 class compiled_step {
  public:
   // The device of each partition is an index into the task's devices. `bodies` compiles nodes with bodies.
-  compiled_step(std::vector<partition> parts, const graph& g, runtime::task& on, session_kernels& kernels,
+  compiled_step(std::vector<partition> parts, graph_view g, runtime::task& on, session_kernels& kernels,
                 const std::shared_ptr<body_compiler>& bodies);
 
   // Runs the step and returns when it has ended, at the latest at state.deadline if the running kernels can be

@@ -73,6 +73,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
 
   // ---- making steps
 
+  // The nodes that the session was sent so far, which come settled. Requires: building_ is held, and the session open.
+  graph_view replica() const;
   void check(const runtime::step_signature& s) const;
   // The step that runs, which prepare() cuts and plan() explains.
   runtime::optimized_step improved(const runtime::step_signature& signature, const placement& placed) const;
@@ -85,7 +87,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
     std::vector<std::string> wanted;
     {
       std::lock_guard one_at_a_time(building_);
-      wanted = tasks_.asked_for(*graph_, nodes_of(signature));
+      const std::vector<node_id> needed = nodes_of(signature);
+      wanted = tasks_.asked_for(replica(), needed);
     }
     for (;;) {
       tasks_.learn(wanted, until);

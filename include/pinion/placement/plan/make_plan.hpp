@@ -19,14 +19,14 @@ struct plan_options {
 };
 
 namespace detail {
-plan plan_with(const any_placer& place, const graph& g, std::vector<device_info> devices,
+plan plan_with(const any_placer& place, graph_view g, std::vector<device_info> devices,
                std::initializer_list<operation> fetches, const plan_options& options);
 }
 
 // The plan of what the fetches need, as a placer places it. Nodes are planned as they were made: sessions optimize.
 template <placer P>
-plan make_plan(const graph& g, std::vector<device_info> devices, const P& place,
-               std::initializer_list<operation> fetches, const plan_options& options = {}) {
+plan make_plan(graph_view g, std::vector<device_info> devices, const P& place, std::initializer_list<operation> fetches,
+               const plan_options& options = {}) {
   const auto ask = [&place](const placement_problem& p) -> placement { return place(p); };
   return detail::plan_with(ask, g, std::move(devices), fetches, options);
 }

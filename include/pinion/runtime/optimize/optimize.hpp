@@ -11,7 +11,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 inline constexpr std::int64_t largest_folded_constant = 1 << 20;  // bytes
 
 // Optimizes a copy of the step; the graph is unchanged. Every fetch yields the same value, up to rounding.
-optimized_step optimize(const graph& g, const placement& placed, const step_signature& signature);
+optimized_step optimize(graph_view g, const placement& placed, const step_signature& signature);
 
 // The plan of a step that runs as it was placed, or as optimize() left it.
 plan explain(const placement_problem& problem, const placement& placed, const optimized_step& step,

@@ -109,7 +109,7 @@ PINION_DECL std::vector<any_tensor> executor::take_inputs(const executable::item
 
 PINION_DECL kernel_context executor::context(const executable::item& it, std::vector<any_tensor>& inputs) {
   kernel_context c;
-  c.node = &(*e_.graph)[it.node];
+  c.node = &e_.graph[it.node];
   c.device = e_.device;
   c.watch = &step_;
   c.services = &services_;
@@ -153,7 +153,7 @@ PINION_DECL void executor::run_traced(const executable::item& it, kernel_context
 }
 
 PINION_DECL traced_item executor::begin_trace(const executable::item& it, std::span<const any_tensor> inputs) const {
-  const node& n = (*e_.graph)[it.node];
+  const node& n = e_.graph[it.node];
   trace_event e{.node = n.name, .op = n.op, .device = e_.device->name(), .key = it.key};
   if (it.kind == part_item::receive) e.kind = trace_event::receive;
   if (it.kind == part_item::send) {
@@ -171,7 +171,7 @@ PINION_DECL std::int64_t executor::bytes_of(std::span<const any_tensor> values) 
 }
 
 PINION_DECL void executor::blame(const executable::item& it, error e) {
-  const node& n = (*e_.graph)[it.node];
+  const node& n = e_.graph[it.node];
   step_.fail(e.at_node(n.name, n.op, to_string(n.where)).on_device(e_.device->name()));
 }
 
