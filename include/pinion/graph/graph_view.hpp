@@ -15,8 +15,8 @@ namespace pinion { inline namespace v0 {
 
 // A value, as small as a pointer and an id, which a function that reads a graph takes in place of the graph. It shows
 // the nodes that the graph had when the view was made, and refers to the graph, which must outlive it. Reading neither
-// settles nor locks. Any number of threads may read views of a graph that nobody is building; nodes that are made later
-// are not in it, but a consumer that is made later may absorb a node that is.
+// settles nor locks. Nodes that are made later are not in it, and a node that a later one absorbs is gone from it. Any
+// number of threads may read views of a graph that nobody is building.
 class graph_view {
  public:
   // Settles the graph, so that its nodes are final. Throws the first fault of a policy that was asked since the graph
