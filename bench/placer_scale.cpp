@@ -46,7 +46,7 @@ double seconds(F&& body) {
 }
 
 // Kahn's algorithm: how many consumers each node has, where they are, and a queue of those whose inputs are done.
-std::size_t walk(const pn::graph& g) {
+std::size_t walk(pn::graph_view g) {
   const auto n = static_cast<std::size_t>(g.size());
   std::vector<int> waiting(n, 0);
   std::vector<std::size_t> begin(n + 1, 0);

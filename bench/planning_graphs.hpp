@@ -39,7 +39,7 @@ class planning_graph {
     nodes_.push_back(graph_.size() - 1);
     return graph_.size() - 1;
   }
-  const pinion::graph& graph() const { return graph_; }
+  pinion::graph_view graph() const { return pinion::graph_view::of_settled(graph_); }
   const std::vector<pinion::node_id>& nodes() const { return nodes_; }
 
  private:

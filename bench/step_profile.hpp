@@ -20,7 +20,7 @@ namespace bench {
 
 class step_profile {
  public:
-  explicit step_profile(const pinion::graph& g) : graph_(g) {}
+  explicit step_profile(pinion::graph& g) : graph_(g) {}
 
   // Runs a step `times` over; what it needs of variables must have been given by an earlier one.
   void run(const pinion::runtime::step_signature& signature, const std::vector<pinion::any_tensor>& feeds, int times) {
@@ -63,7 +63,7 @@ class step_profile {
     return std::make_shared<timed_kernel>(pinion::make_kernel_for(s), s.node.op, &times_);
   }
 
-  const pinion::graph& graph_;
+  pinion::graph& graph_;
   pinion::devices::cpu_device cpu_{pinion::parse_device("/job:localhost/replica:0/task:0/device:CPU:0")};
   pinion::runtime::local_resource_manager resources_;
   pinion::thread_pool alone_{0};

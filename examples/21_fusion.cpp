@@ -7,7 +7,7 @@
 
 namespace pn = pinion;
 
-void list(const char* title, const pn::graph& g) {
+void list(const char* title, pn::graph_view g) {
   fmt::print("{}\n", title);
   for (pn::node_id id = 0; id < g.size(); ++id)
     if (g.contains(id)) fmt::print("  {:<28} {}\n", g[id].name, g[id].op);

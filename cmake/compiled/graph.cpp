@@ -8,6 +8,7 @@
 #include <pinion/graph/device_scope.ipp>
 #include <pinion/graph/graph.ipp>
 #include <pinion/graph/graph_ref.ipp>
+#include <pinion/graph/graph_view.ipp>
 #include <pinion/graph/node.ipp>
 #include <pinion/graph/scope_state.ipp>
 #include <pinion/graph/scopes.ipp>

@@ -211,7 +211,7 @@ TEST_CASE("attributes of every type come out as they went in") {
     CHECK(text(*other.find(name)) == text(value));
   }
   const auto& came = *other.get<shared_body>("k");
-  CHECK(text(came.graph) == text(inner.g));
+  CHECK(text(came.view()) == text(inner.g));
   CHECK(came.arguments == nested->arguments);
   CHECK(came.results == nested->results);
 }
@@ -227,8 +227,8 @@ TEST_CASE("attributes stand in order, each once, and of a known type") {
 // ---- graphs
 
 TEST_CASE("a replica of a training graph says what the original says") {
-  const wire::model m;
-  const wire::replica copy(m.g);
+  wire::model m;
+  wire::replica copy(m.g);
   CHECK(text(copy.g) == text(m.g));
   CHECK(copy.g.id_of("layer_1/W") == m.g.id_of("layer_1/W"));
   bool holes = false;
@@ -237,8 +237,8 @@ TEST_CASE("a replica of a training graph says what the original says") {
 }
 
 TEST_CASE("a replica of a replica is the same, to the byte") {
-  const wire::model m;
-  const wire::replica copy(m.g);
+  wire::model m;
+  wire::replica copy(m.g);
   CHECK(wire::bytes_of(distributed::delta_since(copy.g)) == wire::bytes_of(distributed::delta_since(m.g)));
 }
 
@@ -381,7 +381,7 @@ TEST_CASE("holes are not many more than what was fused accounts for") {
 }
 
 TEST_CASE("the ends of a body are values of its nodes") {
-  const wire::model inner;
+  wire::model inner;
   const auto with = [&](std::vector<output> arguments, std::vector<output> results, std::vector<node_id> targets) {
     auto b = std::make_shared<body>();
     distributed::apply(b->graph, distributed::delta_since(inner.g));
@@ -494,21 +494,22 @@ TEST_CASE("a subgraph holds what its parts compute, and stubs of what they are g
   for (const auto& part : wire::partitions(m)) {
     distributed::subgraph s = again(distributed::cut(m.g, {part}));
     const std::vector<bool> stub = s.stub;
-    const auto g = distributed::rebuild(s);
-    REQUIRE(static_cast<std::size_t>(g->size()) == stub.size());
-    for (node_id id = 0; id < g->size(); ++id) {
-      const node &mine = (*g)[id], &original = m.g[m.g.id_of(mine.name)];
+    const auto rebuilt = distributed::rebuild(s);
+    const graph_view g = graph_view::of_settled(*rebuilt);
+    REQUIRE(static_cast<std::size_t>(g.size()) == stub.size());
+    for (node_id id = 0; id < g.size(); ++id) {
+      const node &mine = g[id], &original = m.g[m.g.id_of(mine.name)];
       INFO(mine.name);
       CHECK(mine.op == original.op);
       CHECK(mine.outputs.size() == original.outputs.size());
       CHECK(to_string(mine.where) == to_string(original.where));
       CHECK(mine.inputs.size() == (stub[static_cast<std::size_t>(id)] ? 0 : original.inputs.size()));
       for (std::size_t i = 0; i < mine.inputs.size(); ++i)
-        CHECK((*g)[mine.inputs[i].node].name == m.g[original.inputs[i].node].name);
+        CHECK(g[mine.inputs[i].node].name == m.g[original.inputs[i].node].name);
     }
     for (std::size_t i = 0; i < part.items.size(); ++i)
-      CHECK((*g)[s.parts[0].items[i].node].name == m.g[part.items[i].node].name);
-    CHECK(static_cast<std::size_t>(g->size()) < part.items.size() + 1);
+      CHECK(g[s.parts[0].items[i].node].name == m.g[part.items[i].node].name);
+    CHECK(static_cast<std::size_t>(g.size()) < part.items.size() + 1);
   }
 }
 

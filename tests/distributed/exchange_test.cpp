@@ -287,10 +287,10 @@ TEST_CASE("R1, V2: steps are right in any weather, with any credit, and leave no
   server_config config;
   config.credit = seed % 4 == 0 ? 0 : seed % 4 * 300;
   sim_cluster cluster(weather{seed}, 2, 2, config);
-  const ping_pong near(ps_task(0), worker_task(0), 4, 100), far(ps_task(1), worker_task(1), 4, 100);
+  ping_pong near(ps_task(0), worker_task(0), 4, 100), far(ps_task(1), worker_task(1), 4, 100);
   session one(cluster.toward(worker_task(0))), two(([&] {
     auto o = cluster.toward(worker_task(0));
-    o.graph = const_cast<graph*>(&near.g);
+    o.graph = &near.g;
     return o;
   })());
   one.run(far.init);

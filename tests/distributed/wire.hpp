@@ -93,7 +93,7 @@ inline std::string text(const node& n) {
   for (const auto& [name, value] : n.attrs) s += " " + name + "=" + text(value);
   return s + " at " + to_string(n.where) + "\n";
 }
-inline std::string text(const graph& g) {
+inline std::string text(graph_view g) {
   std::string s;
   for (node_id id = 0; id < g.size(); ++id)
     s += std::to_string(id) + " " + (g.contains(id) ? text(g[id]) : std::string("hole\n"));
@@ -141,14 +141,14 @@ struct model : own_graph {
 // A replica that got the whole of a graph over the wire.
 struct replica {
   graph g;
-  explicit replica(const graph& original) {
+  explicit replica(graph_view original) {
     distributed::graph_delta delta = again(distributed::delta_since(original));
     distributed::apply(g, std::move(delta));
   }
 };
 
 // A step over two tasks: the layers' variables on the one, the rest on the other.
-inline std::vector<runtime::partition> partitions(const model& m) {
+inline std::vector<runtime::partition> partitions(model& m) {
   std::vector<device_info> devices;
   for (const char* name : {"/job:worker/replica:0/task:0/device:CPU:0", "/job:ps/replica:0/task:0/device:CPU:0"})
     devices.push_back({parse_device(name), name, 0, ""});

@@ -17,11 +17,11 @@ struct bench : own_graph {
   node_id first = g.size();
 
   // "name(Op) name(Op)", of the nodes made since the placeholders.
-  std::string nodes() const {
+  std::string nodes() {
+    const graph_view all(g);
     std::string text;
-    g.settle();
-    for (node_id id = first; id < g.size(); ++id)
-      if (g.contains(id)) text += (text.empty() ? "" : " ") + g[id].name + "(" + g[id].op + ")";
+    for (node_id id = first; id < all.size(); ++id)
+      if (all.contains(id)) text += (text.empty() ? "" : " ") + all[id].name + "(" + all[id].op + ")";
     return text;
   }
 };

@@ -58,6 +58,7 @@ struct stage {
     if (!c.local.empty()) problem.local = parse_device(full(c.local)).with_type("");
     if (!c.first.empty()) problem.first = parse_device(full(c.first));
     for (const auto& row : c.graph) add(row, ops.row(row.op));
+    problem.graph = g;  // with these nodes
   }
 
   void add(const spec_table::node_row& row, const spec_table::op_row& op) {
@@ -77,7 +78,7 @@ struct stage {
     problem.nodes.push_back(id);
     if (!row.assigned.empty()) problem.kept[id] = row.assigned[0] == '/' ? row.assigned : full(row.assigned);
   }
-  node_id known(const std::string& name) const {
+  node_id known(const std::string& name) {
     const node_id id = g.id_of(name);
     if (id == no_node) throw std::runtime_error("no node '" + name + "' before its use");
     return id;

@@ -110,7 +110,7 @@ TEST_CASE("the nodes of a gradient say that they go with their forward op, in ev
 
 // ---- what a person should know
 
-std::vector<std::string> notes_of(const world& w, const operation& fetched) {
+std::vector<std::string> notes_of(world& w, const operation& fetched) {
   auto p = w.plan({fetched});
   note_doubts(p, w.g);
   return p.notes();

@@ -27,8 +27,8 @@ struct placed_world : world {
     return static_cast<std::size_t>(std::find(all.begin(), all.end(), of.id()) - all.begin());
   }
   placement_reason reason(const operation& of) const { return placed.reason(index(of)); }
-  std::string leader(const operation& of) const { return g[reason(of).leader].name; }
-  std::string culprit(const operation& of) const { return g[reason(of).culprit].name; }
+  std::string leader(const operation& of) { return g[reason(of).leader].name; }
+  std::string culprit(const operation& of) { return g[reason(of).culprit].name; }
 };
 
 TEST_CASE("a placement keeps its groups, and who leads each") {

@@ -24,7 +24,7 @@ struct world : own_graph {
       devices.push_back({spec, to_string(spec), 0, ""});
     }
   }
-  pinion::plan plan(std::initializer_list<pinion::operation> fetches) const {
+  pinion::plan plan(std::initializer_list<pinion::operation> fetches) {
     std::vector<pinion::node_id> targets;
     for (const auto& f : fetches) targets.push_back(f.id());
     const pinion::placement_problem problem{g, ancestors(g, {}, targets), devices, kept, home, soft};

@@ -43,7 +43,10 @@ struct fresh_graph : own_graph {
          .devices = {{.spec = pn::parse_device(cpu), .name = cpu}, {.spec = pn::parse_device(gpu), .name = gpu}}});
     return {g, placed_, s};
   }
-  static std::string text(rt::draft& d) { return "\n" + pn::to_text(*d.finished().graph); }
+  static std::string text(rt::draft& d) {
+    const rt::optimized_step step = d.finished();
+    return "\n" + pn::to_text(pn::graph_view::of_settled(*step.graph));
+  }
 
  private:
   static constexpr const char *cpu = "/job:localhost/replica:0/task:0/device:CPU:0",

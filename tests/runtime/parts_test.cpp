@@ -21,7 +21,7 @@ using runtime::part_item;
 
 // ---- pruning
 
-std::string pruned(const graph& g, const runtime::step_signature& s) {
+std::string pruned(graph_view g, const runtime::step_signature& s) {
   std::string names;
   for (node_id id : runtime::prune(g, s)) names += g[id].name + " ";
   return names;
@@ -53,7 +53,7 @@ TEST_CASE("a feed cuts off what made it, unless something else needs that") {
 
 // ---- cutting by device
 
-std::string text(const graph& g, const std::vector<runtime::partition>& parts) {
+std::string text(graph_view g, const std::vector<runtime::partition>& parts) {
   static const char* kinds[] = {"compute", "feed", "fetch", "send", "receive"};
   std::string all;
   for (const auto& part : parts) {
@@ -70,7 +70,7 @@ std::string text(const graph& g, const std::vector<runtime::partition>& parts) {
   return all;
 }
 
-std::vector<runtime::partition> cut(const graph& g, const runtime::step_signature& s) {
+std::vector<runtime::partition> cut(graph_view g, const runtime::step_signature& s) {
   std::vector<device_info> devices;
   for (const char* name :
        {"/job:localhost/replica:0/task:0/device:CPU:0", "/job:localhost/replica:0/task:0/device:CPU:1"})

@@ -9,6 +9,7 @@
 #include <pinion/autodiff/gradients.hpp>
 #include <pinion/graph/beside.hpp>
 #include <pinion/graph/body.hpp>
+#include <pinion/graph/graph_view.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/control/bodies.hpp>
@@ -31,16 +32,15 @@ class reverse_walk {
         weights_(std::move(r.gradients_of_ys)),
         xs_(std::move(r.xs)),
         where_(where),
-        size_(g_.size()),
+        forward_(g_),
         stops_(r.stops.begin(), r.stops.end()) {}
 
   std::vector<std::optional<gradient_value>> run() {
-    g_.settle();
     mark();
     const name_scope scope("gradients");
     for (std::size_t i = 0; i < ys_.size(); ++i)
       give(ys_[i], {i < weights_.size() ? weights_[i] : ones_like(ys_[i]), {}, {}});
-    for (node_id id = size_; id-- > 0;)
+    for (node_id id = forward_.size(); id-- > 0;)
       if (between(id)) visit(id);
     std::vector<std::optional<gradient_value>> result;
     for (const output& x : xs_) result.push_back(total(x));
@@ -51,32 +51,33 @@ class reverse_walk {
   // A node is between if some x leads to it and it leads to some y. No path leads through an input whose elements are
   // not read.
   void mark() {
-    from_x_.assign(static_cast<std::size_t>(size_), false);
-    to_y_.assign(static_cast<std::size_t>(size_), false);
+    from_x_.assign(static_cast<std::size_t>(forward_.size()), false);
+    to_y_.assign(static_cast<std::size_t>(forward_.size()), false);
     for (const auto* ends : {&xs_, &ys_})
       for (const output& end : *ends)
-        if (!g_.contains(end.node)) throw error(errc::internal, "an end of a gradient is no node of its graph");
+        if (!forward_.contains(end.node)) throw error(errc::internal, "an end of a gradient is no node of its graph");
     for (const output& x : xs_) from_x_[at(x.node)] = true;
     for (const output& y : ys_) to_y_[at(y.node)] = true;
-    for (node_id id = 0; id < size_; ++id) {
-      if (!g_.contains(id)) continue;
-      const std::vector<output>& inputs = g_.peek(id).inputs;
-      const auto read = static_cast<std::size_t>(definition_of(g_.peek(id).op).reads);
+    for (node_id id = 0; id < forward_.size(); ++id) {
+      if (!forward_.contains(id)) continue;
+      const std::vector<output>& inputs = forward_[id].inputs;
+      const auto read = static_cast<std::size_t>(definition_of(forward_[id].op).reads);
       for (std::size_t i = 0; i < std::min(read, inputs.size()); ++i)
         if (from_x_[at(inputs[i].node)]) from_x_[at(id)] = true;
       if (variable_read_in_a_body(id)) from_x_[at(id)] = true;
     }
-    for (node_id id = size_; id-- > 0;) {
-      if (!g_.contains(id) || !to_y_[at(id)]) continue;
-      for (const output& in : g_.peek(id).inputs) to_y_[at(in.node)] = true;
+    for (node_id id = forward_.size(); id-- > 0;) {
+      if (!forward_.contains(id) || !to_y_[at(id)]) continue;
+      for (const output& in : forward_[id].inputs) to_y_[at(in.node)] = true;
     }
   }
   // The variable among the xs that a body of a node reads by its name.
   const node* variable_read_in_a_body(node_id id) const {
     const node* found = nullptr;
-    op::any_body(g_.peek(id), [&](const body& b) {
+    op::any_body(forward_[id], [&](const body& b) {
       for (const output& x : xs_)
-        if (g_.type_of(x).reference && op::reads_state(b, state::key_of(g_.peek(x.node)))) found = &g_.peek(x.node);
+        if (forward_.type_of(x).reference && op::reads_state(b, state::key_of(forward_[x.node])))
+          found = &forward_[x.node];
       return found != nullptr;
     });
     return found;
@@ -85,7 +86,7 @@ class reverse_walk {
   bool between(node_id id) const { return from_x_[at(id)] && to_y_[at(id)]; }
 
   output ones_like(output y) {
-    const beside forward = place_of(g_.peek(y.node));
+    const beside forward = place_of(forward_[y.node]);
     return {build(g_, {.op = op::ones_like::name, .base_name = "ones_like", .inputs = {y}, .where = where_}), 0};
   }
 
@@ -93,7 +94,7 @@ class reverse_walk {
   static beside place_of(const node& n) { return {n, "forward op " + n.name}; }
 
   void visit(node_id id) {
-    const node n = g_.peek(id);
+    const node n = forward_[id];
     std::vector<std::optional<gradient_value>> adjoints;
     bool any = false;
     for (int o = 0; o < static_cast<int>(n.outputs.size()); ++o) {
@@ -124,7 +125,7 @@ class reverse_walk {
   }
   bool is_x(node_id id) const {
     for (const output& x : xs_)
-      if (x.node == id && g_.type_of(x).reference) return true;
+      if (x.node == id && forward_.type_of(x).reference) return true;
     return false;
   }
 
@@ -136,7 +137,7 @@ class reverse_walk {
     if (found == parts_.end()) return std::nullopt;
     auto& parts = found->second;
     if (parts.size() == 1) return parts[0];
-    const beside forward = place_of(g_.peek(o.node));
+    const beside forward = place_of(forward_[o.node]);
     if (all_sparse(parts)) {
       parts = {joined(parts)};
       return parts[0];
@@ -184,7 +185,7 @@ class reverse_walk {
   graph& g_;
   const std::vector<output> ys_, weights_, xs_;
   source_location where_;
-  node_id size_;
+  const graph_view forward_;  // the graph without the nodes of its gradients
   const std::set<node_id> stops_;
   std::vector<bool> from_x_, to_y_;
   std::map<std::pair<node_id, int>, std::vector<gradient_value>> parts_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
+#include <pinion/graph/graph_view.hpp>
 #include <pinion/graph/scope_state.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -15,7 +16,7 @@ namespace pinion { inline namespace v0 {
 class [[nodiscard]] beside {
  public:
   PINION_GUARD beside(const node& n, const std::string& who);
-  PINION_GUARD beside(const graph& g, node_id id);
+  PINION_GUARD beside(graph_view g, node_id id);
   beside(const beside&) = delete;
   ~beside() { scope_state::current().device = std::move(saved_); }
 

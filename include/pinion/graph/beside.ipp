@@ -12,6 +12,6 @@ PINION_DECL beside::beside(const node& n, const std::string& who) : saved_(std::
           : std::make_shared<const device_scope>(device_scope{.own = n.requested, .where = n.where, .asked_by = who});
 }
 
-PINION_DECL beside::beside(const graph& g, node_id id) : beside(g[id], "node " + g[id].name) {}
+PINION_DECL beside::beside(graph_view g, node_id id) : beside(g[id], "node " + g[id].name) {}
 
 }}  // namespace pinion::v0

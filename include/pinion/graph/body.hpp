@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/graph/graph.hpp>
+#include <pinion/graph/graph_view.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -16,6 +16,9 @@ struct body {
   std::vector<output> arguments;
   std::vector<output> results;
   std::vector<node_id> targets;  // nodes that run besides those the results need
+
+  // The nodes of the body. Requires: they are settled.
+  graph_view view() const { return graph_view::of_settled(graph); }
 };
 
 using shared_body = std::shared_ptr<const body>;

@@ -7,13 +7,13 @@ namespace pinion { inline namespace v0 {
 
 PINION_DECL std::shared_ptr<body> copy_of(const body& from) {
   auto copy = std::make_shared<body>();
-  from.graph.settle();
-  for (node_id id = 0; id < from.graph.size(); ++id) {
-    if (!from.graph.contains(id)) {
+  const graph_view g = from.view();
+  for (node_id id = 0; id < g.size(); ++id) {
+    if (!g.contains(id)) {
       copy->graph.adopt(std::nullopt);
       continue;
     }
-    node n = from.graph.peek(id);
+    node n = g[id];
     n.scope = nullptr;
     n.control_inputs.clear();
     copy->graph.adopt(std::move(n));

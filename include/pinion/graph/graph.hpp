@@ -2,14 +2,15 @@
 //
 // Invariants
 //   1. An edge leads from an earlier node to a later one.
-//   2. A settled node never changes again. An unsettled one is an elementwise node whose name and device nobody has
-//      asked for yet. Its consumer may absorb it; its id is then unused.
+//   2. A settled node has its name and its device, and keeps them; pin() alone adds to its request later. Only
+//      elementwise nodes are unsettled, until somebody asks for a name or a device.
 //   3. Unsettled nodes settle in the order in which they were made.
+//   4. An elementwise node that nothing reads may be absorbed by its first consumer; its id is then unused.
+//   5. A const graph does not change. graph_view shows the nodes of a graph, settled, to code that reads.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,7 +56,7 @@ class graph {
   graph(const graph&) = delete;
   ~graph();
   graph& operator=(const graph&) = delete;
-  const std::shared_ptr<life>& lives() const { return life_; }
+  const std::shared_ptr<life>& lives() { return life_; }
 
   // Makes this the default graph of the thread, with no scopes open, until the returned guard is destroyed.
   // Guards of one thread nest. The guard stack begins empty inside, so device guards outside do not reach in.
@@ -65,12 +66,12 @@ class graph {
   // It is one more than the greatest id, so ids of absorbed nodes count.
   node_id size() const;
   bool contains(node_id id) const;
-  // A node. Settles the graph first. Requires: the id is below size().
-  const node& operator[](node_id id) const;
+  // A node, read through a view of the graph, which settles it. Requires: the id is below size().
+  const node& operator[](node_id id);
   // A node by its name, or its id; nullopt and no_node where there is none. Settles the graph first.
   // The view is valid until a node is added. Names are full, with their scopes: "layer_1/kernel".
-  std::optional<node_view> find(std::string_view name) const;
-  node_id id_of(std::string_view name) const;
+  std::optional<node_view> find(std::string_view name);
+  node_id id_of(std::string_view name);
   // The type of an output, settled or not.
   const output_type& type_of(output o) const;
 
@@ -92,16 +93,16 @@ class graph {
   // The policies of the guards opened on this graph, in order.
   const std::vector<std::shared_ptr<const guard_use>>& policies() const;
   void add_policy(std::shared_ptr<const guard_use> p);
-  // The plain guards opened on this graph: one entry for each source line.
-  const std::map<std::pair<std::string_view, unsigned>, std::shared_ptr<guard_use>>& guards() const;
+  // The plain guards opened on this graph: one for each source line, in the order of files and lines.
+  std::vector<std::shared_ptr<const guard_use>> guards() const;
   std::shared_ptr<guard_use> guard_at(source_location where);
 
   // Variables whose wanted name was taken: the name given, and the name wanted, in order.
   const std::vector<std::pair<std::string, std::string>>& renamed() const;
   void note_renamed(std::string name, std::string wanted);
 
-  // After this call, adding a node throws failed_precondition until finalize(false). It finds programs that build nodes
-  // in their training loop, which makes each step slower than the one before.
+  // Settles the graph; then, adding a node throws failed_precondition until finalize(false). It finds programs that
+  // build nodes in their training loop, which makes each step slower than the one before.
   void finalize(bool finalized = true);
   // Tells whether nodes may no longer be added.
   bool finalized() const;
@@ -115,8 +116,10 @@ class graph {
 
   // Removes an elementwise node that has no consumer; the node that absorbs it takes over its inputs.
   void absorb(node_id id);
-  // A node as it stands, settled or not, for code that builds.
+  // A node as it stands, settled or not, for code that builds. By name it is found once it is settled; no_node where no
+  // settled node has that name.
   const node& peek(node_id id) const;
+  node_id peek(std::string_view name) const;
 
   // Applies a spec to the request of a node as its innermost guard.
   void pin(node_id id, const device_spec& spec, const std::string& where);
@@ -125,9 +128,12 @@ class graph {
   // number stays the same.
   std::uint64_t changes() const;
 
-  // Gives every node made so far its name and its device. Functions that read nodes call it, and so do scopes that
-  // close. Thread-safe among readers.
-  void settle() const;
+  // Gives every node made so far its name and its device, as scopes do before they open or close, since these depend on
+  // the scopes of a node. Throws the first fault of a policy that was asked for a device since the last call. Several
+  // threads may call it at once where nobody builds.
+  void settle();
+  // Tells whether every node is settled, and no fault waits to be thrown.
+  bool settled() const;
 
   // Settles without throwing: an exception of a policy is kept, and the next settle() throws it.
   void settle_before_closing() noexcept;
@@ -139,6 +145,7 @@ class graph {
  private:
   struct records;  // in graph.ipp, so that its containers are compiled there only
   std::shared_ptr<void>& attachment(const void* key);
+  const records& kept() const { return *records_; }
 
   const std::shared_ptr<life> life_;
   const std::unique_ptr<records> records_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <pinion/graph/graph.hpp>
+#include <pinion/graph/graph_view.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -41,6 +42,7 @@ struct graph::records {
 
   node_id size() const { return static_cast<node_id>(nodes.size()); }
   node& at(node_id id) { return nodes[static_cast<std::size_t>(id)]; }
+  const node& at(node_id id) const { return nodes[static_cast<std::size_t>(id)]; }
   std::string unique_name(const std::string& base);
   void count_consumers(const node& n, int more);
   void release_name(const node& n);
@@ -80,32 +82,32 @@ PINION_DECL graph::~graph() {
 }
 
 PINION_DECL node_id graph::size() const {
-  return records_->size();
+  return kept().size();
 }
 
 PINION_DECL bool graph::contains(node_id id) const {
-  return id >= 0 && id < size() && !records_->at(id).absorbed;
+  return id >= 0 && id < size() && !kept().at(id).absorbed;
 }
 
 PINION_DECL const node& graph::peek(node_id id) const {
-  return records_->at(id);
+  return kept().at(id);
 }
 
-PINION_DECL const node& graph::operator[](node_id id) const {
-  settle();
-  return records_->at(id);
+PINION_DECL node_id graph::peek(std::string_view name) const {
+  const auto at = kept().names.find(std::string(name));
+  return at == kept().names.end() ? no_node : at->second;
 }
 
-PINION_DECL std::optional<node_view> graph::find(std::string_view name) const {
-  const node_id id = id_of(name);
-  if (id == no_node) return std::nullopt;
-  return node_view(peek(id), peek(id).requested);
+PINION_DECL const node& graph::operator[](node_id id) {
+  return graph_view(*this)[id];
 }
 
-PINION_DECL node_id graph::id_of(std::string_view name) const {
-  settle();
-  const auto at = records_->names.find(std::string(name));
-  return at == records_->names.end() ? no_node : at->second;
+PINION_DECL std::optional<node_view> graph::find(std::string_view name) {
+  return graph_view(*this).find(name);
+}
+
+PINION_DECL node_id graph::id_of(std::string_view name) {
+  return graph_view(*this).id_of(name);
 }
 
 PINION_DECL const output_type& graph::type_of(output o) const {
@@ -114,8 +116,8 @@ PINION_DECL const output_type& graph::type_of(output o) const {
 
 PINION_DECL const std::vector<node_id>& graph::collection(const std::string& name) const {
   static const std::vector<node_id> nothing;
-  const auto at = records_->collections.find(name);
-  return at == records_->collections.end() ? nothing : at->second;
+  const auto at = kept().collections.find(name);
+  return at == kept().collections.end() ? nothing : at->second;
 }
 
 PINION_DECL void graph::add_to_collection(const std::string& name, node_id id) {
@@ -127,15 +129,17 @@ PINION_DECL std::shared_ptr<void>& graph::attachment(const void* key) {
 }
 
 PINION_DECL const std::vector<std::shared_ptr<const guard_use>>& graph::policies() const {
-  return records_->policies;
+  return kept().policies;
 }
 
 PINION_DECL void graph::add_policy(std::shared_ptr<const guard_use> p) {
   records_->policies.push_back(std::move(p));
 }
 
-PINION_DECL const std::map<std::pair<std::string_view, unsigned>, std::shared_ptr<guard_use>>& graph::guards() const {
-  return records_->guards;
+PINION_DECL std::vector<std::shared_ptr<const guard_use>> graph::guards() const {
+  std::vector<std::shared_ptr<const guard_use>> all;
+  for (const auto& [line, use] : kept().guards) all.push_back(use);
+  return all;
 }
 
 PINION_DECL std::shared_ptr<guard_use> graph::guard_at(source_location where) {
@@ -146,7 +150,7 @@ PINION_DECL std::shared_ptr<guard_use> graph::guard_at(source_location where) {
 }
 
 PINION_DECL const std::vector<std::pair<std::string, std::string>>& graph::renamed() const {
-  return records_->renamed;
+  return kept().renamed;
 }
 
 PINION_DECL void graph::note_renamed(std::string name, std::string wanted) {
@@ -154,11 +158,12 @@ PINION_DECL void graph::note_renamed(std::string name, std::string wanted) {
 }
 
 PINION_DECL void graph::finalize(bool finalized) {
+  if (finalized) settle();
   records_->finalized = finalized;
 }
 
 PINION_DECL bool graph::finalized() const {
-  return records_->finalized;
+  return kept().finalized;
 }
 
 PINION_DECL node_id graph::add(node n, bool may_be_absorbed) {
@@ -212,11 +217,15 @@ PINION_DECL void graph::pin(node_id id, const device_spec& spec, const std::stri
 }
 
 PINION_DECL std::uint64_t graph::changes() const {
-  return records_->changes;
+  return kept().changes;
 }
 
-PINION_DECL void graph::settle() const {
-  if (records_->waiting.load(std::memory_order_acquire)) records_->settle_all();
+PINION_DECL void graph::settle() {
+  if (!settled()) records_->settle_all();
+}
+
+PINION_DECL bool graph::settled() const {
+  return !kept().waiting.load(std::memory_order_acquire);
 }
 
 PINION_DECL void graph::settle_before_closing() noexcept {

@@ -58,16 +58,15 @@ struct node {
   std::vector<std::string> colocation;  // names of the nodes it must stand with
   source_location where;
 
-  // The graph keeps the rest. An unsettled node, whose name and device nobody has asked for, may be absorbed by its
-  // consumer.
-  std::string base_name;
-  std::shared_ptr<const device_scope> scope;
-  int consumers = 0;
-  bool settled = false;
-  bool absorbed = false;
-  bool named = false;    // its user named it, so no consumer absorbs it
-  bool pinned = false;   // a spec was laid over its request: see graph::pin
-  bool on_host = false;  // it computes on a CPU: only the task and CPU of a request count
+  // The rest serves the code that builds; code that reads a graph_view has no use for it.
+  std::string base_name;                      // the name, until it is made unique
+  std::shared_ptr<const device_scope> scope;  // the guards around it, which are asked when it is settled
+  int consumers = 0;                          // inputs and control inputs of other nodes that lead here
+  bool settled = false;                       // it has its name and its device
+  bool absorbed = false;                      // its consumer does its work, and its id is unused
+  bool named = false;                         // its user named it, so no consumer absorbs it
+  bool pinned = false;                        // a spec was laid over its request: see graph::pin
+  bool on_host = false;                       // it computes on a CPU: only the task and CPU of a request count
 };
 
 // The name of an output: "name" for output 0, "name:1" for output 1.

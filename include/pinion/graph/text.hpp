@@ -4,7 +4,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
-#include <pinion/graph/graph.hpp>
+#include <pinion/graph/graph_view.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -19,10 +19,10 @@ std::string text_of(const output_type& type);
 }  // namespace detail
 
 // A node in one line: "y = MatMul(x, W) transpose_b -> float [?, 3]", with "after a, b" where it has control inputs.
-std::string to_text(const graph& g, node_id id);
+std::string to_text(graph_view g, node_id id);
 
 // All nodes in order, one per line.
-std::string to_text(const graph& g);
+std::string to_text(graph_view g);
 
 }}  // namespace pinion::v0
 

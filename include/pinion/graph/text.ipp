@@ -25,7 +25,7 @@ PINION_DECL std::string text_of(const output_type& type) {
 
 namespace pinion { inline namespace v0 {
 
-PINION_DECL std::string to_text(const graph& g, node_id id) {
+PINION_DECL std::string to_text(graph_view g, node_id id) {
   const node& n = g[id];
   std::string line = n.name + " = " + n.op + "(";
   for (std::size_t i = 0; i < n.inputs.size(); ++i)
@@ -38,8 +38,7 @@ PINION_DECL std::string to_text(const graph& g, node_id id) {
   return line;
 }
 
-PINION_DECL std::string to_text(const graph& g) {
-  g.settle();
+PINION_DECL std::string to_text(graph_view g) {
   std::string all;
   for (node_id id = 0; id < g.size(); ++id)
     if (g.contains(id)) all += to_text(g, id) + "\n";

@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 {
 
-PINION_DECL std::vector<node_id> ancestors(const graph& g, const std::vector<output>& fetches,
+PINION_DECL std::vector<node_id> ancestors(graph_view g, const std::vector<output>& fetches,
                                            const std::vector<node_id>& targets, const std::vector<output>& feeds) {
   std::vector<bool> needed(static_cast<std::size_t>(g.size()), false);
   std::vector<node_id> stack;

@@ -26,7 +26,7 @@ inline void stand_with(node& n, const node& anchor) {
 
 // Puts a node beside the states among its inputs: references, and resources that are no queue. Open guards then have no
 // effect. Returns true for a node that only reads such a state; colocate_with has no effect on it either.
-inline bool stand_with_states(node& n, const graph& g, const definition& def) {
+inline bool stand_with_states(node& n, graph& g, const definition& def) {
   bool reads = false;
   for (const output& in : n.inputs) {
     const output_type& t = g.type_of(in);
@@ -40,7 +40,7 @@ inline bool stand_with_states(node& n, const graph& g, const definition& def) {
 
 // Applies open colocate_with scopes: the guards inside them resolve first, then each anchor replaces the request, and
 // the outermost anchor comes last.
-inline void stand_with_anchors(node& n, const graph& g, const std::vector<node_id>& anchors) {
+inline void stand_with_anchors(node& n, graph& g, const std::vector<node_id>& anchors) {
   if (anchors.empty()) return;
   resolve_request(n);
   n.scope = nullptr;

@@ -11,7 +11,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/loop_body.hpp>
 #include <pinion/device/device.hpp>
-#include <pinion/graph/graph.hpp>
+#include <pinion/graph/graph_view.hpp>
 #include <pinion/opkit/services.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -23,7 +23,7 @@ class cancellation;
 //
 // All references are valid as long as the kernel, and may be kept by it.
 struct kernel_setup {
-  const pinion::graph& graph;
+  graph_view graph;
   const pinion::node& node;
   devices::device& device;
   task_services& services;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include <pinion/base/config.hpp>
-#include <pinion/graph/graph.hpp>
+#include <pinion/graph/graph_view.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -17,7 +17,7 @@ namespace pinion { inline namespace v0 {
 //   }
 class work_context {
  public:
-  work_context(const graph& g, const node& n, std::int64_t unknown_extent)
+  work_context(graph_view g, const node& n, std::int64_t unknown_extent)
       : graph_(g), node_(n), unknown_(unknown_extent) {}
 
   const attributes& attrs() const { return node_.attrs; }
@@ -35,7 +35,7 @@ class work_context {
   double elements() const;
 
  private:
-  const graph& graph_;
+  const graph_view graph_;
   const node& node_;
   std::int64_t unknown_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string>
 #include <string_view>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/graph/graph.hpp>
+#include <pinion/graph/graph_view.hpp>
 #include <pinion/placement/device_info.hpp>
 #include <pinion/placement/reason.hpp>
 
@@ -60,8 +60,7 @@ std::vector<std::size_t> keep(const placement& placed, std::unordered_map<node_i
 
 // The log of some nodes in TensorFlow's format: a line for each, "mul: (Mul): /job:localhost/replica:0/task:0/device:
 // CPU:0", then one for each of their wishes that was given up.
-std::vector<std::string> placement_lines(const graph& g, const placement& placed,
-                                         const std::vector<std::size_t>& fresh);
+std::vector<std::string> placement_lines(graph_view g, const placement& placed, const std::vector<std::size_t>& fresh);
 
 }}  // namespace pinion::v0
 

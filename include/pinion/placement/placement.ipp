@@ -88,7 +88,7 @@ PINION_DECL std::vector<std::size_t> keep(const placement& placed, std::unordere
   return fresh;
 }
 
-PINION_DECL std::vector<std::string> placement_lines(const graph& g, const placement& placed,
+PINION_DECL std::vector<std::string> placement_lines(graph_view g, const placement& placed,
                                                      const std::vector<std::size_t>& fresh) {
   std::vector<std::string> lines;
   std::unordered_set<node_id> told;

@@ -12,7 +12,7 @@ namespace pinion { inline namespace v0 {
 
 // Refers to a graph and to the knowledge of its ops, and is valid while both are; made for one placement.
 struct placement_problem {
-  const pinion::graph& graph;
+  graph_view graph;
   std::vector<node_id> nodes;  // ascending, closed under inputs but for fed ones
   std::vector<device_info> devices;
   std::unordered_map<node_id, std::string> kept = {};  // the devices of nodes that an earlier run placed

@@ -20,7 +20,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 class compiled_step {
  public:
   // The device of each partition is an index into the task's devices. `bodies` compiles nodes with bodies.
-  compiled_step(std::vector<partition> parts, const graph& g, runtime::task& on, session_kernels& kernels,
+  compiled_step(std::vector<partition> parts, graph_view g, runtime::task& on, session_kernels& kernels,
                 const std::shared_ptr<body_compiler>& bodies);
   compiled_step(const compiled_step&) = delete;
   ~compiled_step() { delete spare_.load(); }

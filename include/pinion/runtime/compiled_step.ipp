@@ -9,7 +9,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-PINION_DECL compiled_step::compiled_step(std::vector<partition> parts, const graph& g, runtime::task& on,
+PINION_DECL compiled_step::compiled_step(std::vector<partition> parts, graph_view g, runtime::task& on,
                                          session_kernels& kernels, const std::shared_ptr<body_compiler>& bodies)
     : task_(on) {
   for (auto& part : parts) {

@@ -68,7 +68,7 @@ class direct_session final : public session_backend {
   void start_libraries_of_new_nodes();
 
   void expect_open() const;
-  const graph& expect_graph() const;
+  graph& expect_graph() const;
   // Marks a thread that uses the session's members without the lock; close() waits for it.
   class at_work {
    public:
@@ -108,7 +108,7 @@ class direct_session final : public session_backend {
   optimized_step improved(const step_signature& signature, const placement& placed) const;
   std::shared_ptr<ready_step> compile(const step_signature& signature);
 
-  std::shared_ptr<ready_step> ready(const pinion::graph& g, const placement& placed, const step_signature& signature);
+  std::shared_ptr<ready_step> ready(graph_view g, const placement& placed, const step_signature& signature);
 
   const session_options options_;
   const graph_ref graph_;

@@ -138,8 +138,8 @@ PINION_DECL void direct_session::expect_open() const {
   if (closed_) throw error(errc::failed_precondition, "the session is closed").called_at(to_string(closed_at_));
 }
 
-PINION_DECL const graph& direct_session::expect_graph() const {
-  if (const graph* const g = graph_.get()) return *g;
+PINION_DECL graph& direct_session::expect_graph() const {
+  if (graph* const g = graph_.get()) return *g;
   throw error(errc::failed_precondition,
               "the graph of the session is gone: it was destroyed, or reset_default_graph() replaced it; a session "
               "refers to its graph, which must outlive it");
@@ -183,7 +183,7 @@ PINION_DECL std::string direct_session::what_runs() const {
 }
 
 PINION_DECL std::string direct_session::names_of(const ready_step& step) const {
-  const graph* const g = graph_.get();
+  graph* const g = graph_.get();
   if (!g) return "a graph that is gone";
   std::string all;
   for (const output& o : step.fetches) all += (all.empty() ? "'" : ", '") + output_name((*g)[o.node], o.index) + "'";
@@ -229,7 +229,7 @@ PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::compile(
   const placement placed = place_to_run(signature);
   one_places.unlock();
   const optimized_step better = improved(signature, placed);
-  auto step = ready(better.graph ? *better.graph : expect_graph(), better.placement, better.signature);
+  auto step = ready(better.in_place_of(expect_graph()), better.placement, better.signature);
   step->graph = better.graph;
   step->fetches = signature.fetches;
   step->targets = signature.targets;
@@ -241,8 +241,7 @@ PINION_DECL optimized_step direct_session::improved(const step_signature& signat
   return optimize(expect_graph(), placed, signature);
 }
 
-PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::ready(const pinion::graph& g,
-                                                                              const placement& placed,
+PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::ready(graph_view g, const placement& placed,
                                                                               const step_signature& signature) {
   return std::make_shared<ready_step>(cut_by_device(g, placed, signature, 0), g, task_, *kernels_, bodies_);
 }

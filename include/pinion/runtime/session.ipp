@@ -148,11 +148,11 @@ PINION_DECL std::vector<any_tensor> session::run_step(const runtime::step_signat
 }
 
 PINION_DECL const runtime::step_signature& session::checked(const runtime::step_signature& s) const {
-  graph_->settle();
+  const graph_view g(*graph_);
   for (std::size_t i = 0; i < s.feeds.size(); ++i)
     for (std::size_t k = 0; k < i; ++k)
       if (s.feeds[i] == s.feeds[k]) {
-        const pinion::node& n = (*graph_)[s.feeds[i].node];
+        const pinion::node& n = g[s.feeds[i].node];
         throw error(errc::invalid_argument, "'" + n.name + "' was fed twice").at_node(n.name, n.op, to_string(n.where));
       }
   if (s.fetches.empty() && s.targets.empty())

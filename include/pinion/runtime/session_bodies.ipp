@@ -66,21 +66,22 @@ PINION_DECL std::shared_ptr<nested_step> session_bodies::compile(const body& b, 
   const placement placed = place(b, signature, caller, on);
   int home = 0;
   while (placed.devices()[static_cast<std::size_t>(home)].name != on.name()) ++home;
-  return std::make_shared<detail::body_step>(results.size(), cut_by_device(b.graph, placed, signature, home), b.graph,
+  return std::make_shared<detail::body_step>(results.size(), cut_by_device(b.view(), placed, signature, home), b.view(),
                                              task_, *kernels_, shared_from_this());
 }
 
 PINION_DECL placement session_bodies::place(const body& b, const step_signature& s, const node& caller,
                                             const devices::device& on) const {
-  placement_problem problem{.graph = b.graph,
-                            .nodes = ancestors(b.graph, s.fetches, s.targets, s.feeds),
+  const graph_view g = b.view();
+  placement_problem problem{.graph = g,
+                            .nodes = ancestors(g, s.fetches, s.targets, s.feeds),
                             .devices = task_.device_infos(),
                             .home = on.spec().with_type("").with_index(-1),
                             .soft = soft_,
                             .first = on.spec()};
   for (const node_id id : problem.nodes)  // a variable keeps its first device
-    if (b.graph[id].op == op::variable::name)
-      if (const std::string at = state::find_variable(task_.services, b.graph[id])->device(); !at.empty())
+    if (g[id].op == op::variable::name)
+      if (const std::string at = state::find_variable(task_.services, g[id])->device(); !at.empty())
         problem.kept.emplace(id, at);
   try {
     return simple_placer{}(problem);

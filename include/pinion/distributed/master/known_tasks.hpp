@@ -28,7 +28,7 @@ class known_tasks {
   std::uint64_t incarnation_of(const std::string& task) const;
 
   // Returns the tasks that the device requests of the nodes name; this task for nodes without a task in their request.
-  std::vector<std::string> asked_for(const graph& g, const std::vector<node_id>& nodes) const;
+  std::vector<std::string> asked_for(graph_view g, const std::vector<node_id>& nodes) const;
 
   // Waits until the devices of the tasks are known.
   void learn(const std::vector<std::string>& tasks, patience until);

@@ -37,7 +37,7 @@ PINION_DECL std::uint64_t known_tasks::incarnation_of(const std::string& task) c
   return known_.at(task).incarnation;
 }
 
-PINION_DECL std::vector<std::string> known_tasks::asked_for(const graph& g, const std::vector<node_id>& nodes) const {
+PINION_DECL std::vector<std::string> known_tasks::asked_for(graph_view g, const std::vector<node_id>& nodes) const {
   std::set<std::string> asked{s_.name};
   for (const node_id id : nodes) {
     const device_spec place = task_part(g[id].requested);

@@ -74,6 +74,8 @@ class master_session : public std::enable_shared_from_this<master_session> {
 
   // ---- making steps
 
+  // The nodes that the session was sent so far, which come settled. Requires: building_ is held, and the session open.
+  graph_view replica() const;
   // The step that runs, which prepare() cuts and plan() explains.
   runtime::optimized_step improved(const runtime::step_signature& signature, const placement& placed) const;
   session_step cut(const runtime::optimized_step& what);
@@ -86,7 +88,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
     {
       std::lock_guard one_at_a_time(building_);
       expect_fits(signature);
-      wanted = tasks_.asked_for(*graph_, runtime::prune(*graph_, signature));
+      wanted = tasks_.asked_for(replica(), runtime::prune(replica(), signature));
     }
     for (;;) {
       tasks_.learn(wanted, until);

@@ -43,7 +43,7 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
   prepared_reply reply;
   const auto step = placed(signature, until, [&](const placement& where) {
     const auto fresh = placed_.run(signature);
-    if (lines) reply.placed = placement_lines(*graph_, where, fresh);
+    if (lines) reply.placed = placement_lines(replica(), where, fresh);
     return std::make_shared<session_step>(cut(improved(signature, where)));
   });
   reply.step = step->number;
@@ -56,7 +56,7 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
 PINION_DECL pinion::plan master_session::plan(const runtime::step_signature& signature, patience until) {
   const users::one using_server(in_use_);
   return placed(signature, until,
-                [&](const placement& where) { return explain(*graph_, where, improved(signature, where), soft_); });
+                [&](const placement& where) { return explain(replica(), where, improved(signature, where), soft_); });
 }
 
 PINION_DECL std::vector<device_info> master_session::devices(patience until) {
@@ -152,31 +152,36 @@ PINION_DECL void master_session::expect_sound() const {
   if (spoiled_) throw *spoiled_;
 }
 
+PINION_DECL graph_view master_session::replica() const {
+  return graph_view::of_settled(*graph_);
+}
+
 PINION_DECL void master_session::expect_fits(const runtime::step_signature& s) const {
   expect_sound();
+  const graph_view g = replica();
   for (const auto* ends : {&s.feeds, &s.fetches})
     for (const auto& o : *ends)
-      if (!graph_->contains(o.node) || o.index < 0 || o.index >= static_cast<int>((*graph_)[o.node].outputs.size()))
+      if (!g.contains(o.node) || o.index < 0 || o.index >= static_cast<int>(g[o.node].outputs.size()))
         throw error(errc::invalid_argument, "a step feeds or fetches an output that is not in its graph");
   for (const node_id t : s.targets)
-    if (!graph_->contains(t)) throw error(errc::invalid_argument, "a step runs a node that is not in its graph");
+    if (!g.contains(t)) throw error(errc::invalid_argument, "a step runs a node that is not in its graph");
 }
 
 PINION_DECL runtime::optimized_step master_session::improved(const runtime::step_signature& signature,
                                                              const placement& placed) const {
   if (!optimize_) return {nullptr, placed, signature};
-  return runtime::optimize(*graph_, placed, signature);
+  return runtime::optimize(replica(), placed, signature);
 }
 
 PINION_DECL session_step master_session::cut(const runtime::optimized_step& what) {
   return cut_by_task(
-      what.graph ? *what.graph : *graph_, what.placement, what.signature, s_.name, handle_, next_step_++,
+      what.in_place_of(replica()), what.placement, what.signature, s_.name, handle_, next_step_++,
       [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_);
 }
 
 PINION_DECL std::optional<placement> master_session::place(const runtime::step_signature& signature) {
   try {
-    return placed_.place(*graph_, signature, tasks_.devices());
+    return placed_.place(replica(), signature, tasks_.devices());
   } catch (const error& e) {
     const bool more = tasks_.met().size() < tasks_.all().size();
     if (e.code() != errc::invalid_argument || !more) throw;

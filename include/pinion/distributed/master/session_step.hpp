@@ -31,7 +31,7 @@ struct session_step {
 
 // Cuts a placed step by task. Its feeds and fetches live on the first CPU of task `home`. `incarnation_of` returns the
 // incarnation in which each task is expected.
-session_step cut_by_task(const graph& g, const placement& placed, const runtime::step_signature& signature,
+session_step cut_by_task(graph_view g, const placement& placed, const runtime::step_signature& signature,
                          const std::string& home, std::uint64_t session, std::uint64_t number,
                          const std::function<std::uint64_t(const std::string&)>& incarnation_of, bool soft);
 

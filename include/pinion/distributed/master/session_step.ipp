@@ -24,7 +24,7 @@ inline int index_in_task(const std::vector<device_info>& devices, int device) {
 
 }  // namespace detail
 
-PINION_DECL session_step cut_by_task(const graph& g, const placement& placed, const runtime::step_signature& signature,
+PINION_DECL session_step cut_by_task(graph_view g, const placement& placed, const runtime::step_signature& signature,
                                      const std::string& home, std::uint64_t session, std::uint64_t number,
                                      const std::function<std::uint64_t(const std::string&)>& incarnation_of,
                                      bool soft) {

@@ -20,7 +20,7 @@ inline void check_name(const graph& g, const node& n) {
   constexpr std::size_t longest = 4096;
   expect(!n.name.empty(), "a node without a name");
   expect(n.name.size() <= longest, "a name of " + std::to_string(n.name.size()) + " characters");
-  expect(g.id_of(n.name) == no_node, "a second node of that name");
+  expect(g.peek(n.name) == no_node, "a second node of that name");
 }
 
 inline void check_edges(const graph& g, const node& n) {

@@ -33,7 +33,7 @@ struct shipped {
 };
 
 // Returns the nodes of a graph that a replica holding `before` lacks.
-graph_delta delta_since(const graph& g, const shipped& before = {});
+graph_delta delta_since(graph_view g, const shipped& before = {});
 
 inline constexpr node_id most_nodes = 10'000'000;
 

@@ -23,8 +23,7 @@ PINION_DECL void shipped::add(const graph_delta& delta) {
   for (const node_id id : delta.gone) there[static_cast<std::size_t>(id)] = false;
 }
 
-PINION_DECL graph_delta delta_since(const graph& g, const shipped& before) {
-  g.settle();
+PINION_DECL graph_delta delta_since(graph_view g, const shipped& before) {
   graph_delta delta{before.size(), {}, {}};
   for (node_id id = 0; id < before.size(); ++id)
     if (before.there[static_cast<std::size_t>(id)] && !g.contains(id)) delta.gone.push_back(id);
@@ -151,7 +150,7 @@ PINION_DECL void apply(graph& replica, graph_delta&& delta, node_id limit) {
 namespace pinion { inline namespace v0 {
 
 PINION_DECL void save(rpc::writer& a, const shared_body& b) {
-  a(distributed::delta_since(b->graph), b->arguments, b->results, b->targets);
+  a(distributed::delta_since(b->view()), b->arguments, b->results, b->targets);
 }
 
 PINION_DECL void load(rpc::reader& a, shared_body& b) {
@@ -160,9 +159,9 @@ PINION_DECL void load(rpc::reader& a, shared_body& b) {
   auto fresh = std::make_shared<body>();
   a(whole, fresh->arguments, fresh->results, fresh->targets);
   distributed::apply(fresh->graph, std::move(whole));
-  const graph& g = fresh->graph;
+  const graph_view g(fresh->graph);
   const auto is_there = [&g](const output& o) {
-    return g.contains(o.node) && o.index >= 0 && o.index < static_cast<int>(g.peek(o.node).outputs.size()) &&
+    return g.contains(o.node) && o.index >= 0 && o.index < static_cast<int>(g[o.node].outputs.size()) &&
            !g.type_of(o).reference && !g.type_of(o).resource;
   };
   const auto is_node = [&g](node_id id) { return g.contains(id); };

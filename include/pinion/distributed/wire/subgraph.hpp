@@ -32,7 +32,7 @@ struct subgraph {
 
 // Cuts out the nodes that the partitions mention, and stubs for the inputs that come from elsewhere. Control inputs
 // from outside are dropped, since items list the items that run before them.
-subgraph cut(const graph& g, std::vector<runtime::partition> parts);
+subgraph cut(graph_view g, std::vector<runtime::partition> parts);
 
 // Builds the graph of a subgraph from the wire, and takes its nodes. Throws, and names the node, unless every node may
 // join the graph and every item agrees with its node.
@@ -46,17 +46,17 @@ ends ends_of(const std::vector<runtime::partition>& parts);
 
 // Throws invalid_argument, and names the node, if partitions from a peer have feeds or fetches: only the master's own
 // task has those.
-void expect_no_ends(const graph& g, const std::vector<runtime::partition>& parts);
+void expect_no_ends(graph_view g, const std::vector<runtime::partition>& parts);
 
 // Throws invalid_argument, and names the node, unless every receive is for this task and from this task or a peer, and
 // every send is from this task to one of them: a value that nobody sends would be waited for without end. `is_peer`
 // tells whether a task takes part in the step.
-void expect_transfers(const graph& g, const std::vector<runtime::partition>& parts, std::string_view task,
+void expect_transfers(graph_view g, const std::vector<runtime::partition>& parts, std::string_view task,
                       const std::function<bool(std::string_view)>& is_peer);
 
 // Returns, by the number of each feed, the output that it replaces, for feeds that a computed node here reads. Throws
 // invalid_argument if one feed replaces two outputs.
-std::map<int, output> fed_outputs(const graph& g, const runtime::partition& part);
+std::map<int, output> fed_outputs(graph_view g, const runtime::partition& part);
 
 }}}  // namespace pinion::v0::distributed
 

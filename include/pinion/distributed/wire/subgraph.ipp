@@ -28,7 +28,7 @@ class cutting {
     node_id id = no_node;  // id in the subgraph
   };
 
-  cutting(const graph& g, const std::vector<runtime::partition>& parts) : g_(g) {
+  cutting(graph_view g, const std::vector<runtime::partition>& parts) : g_(g) {
     for (const auto& part : parts)
       for (const auto& it : part.items) mention(it);
     node_id next = 0;
@@ -60,7 +60,7 @@ class cutting {
     return n;
   }
 
-  const graph& g_;
+  const graph_view g_;
   std::map<node_id, place> places_;
 };
 
@@ -72,7 +72,7 @@ struct used_keys {
 // Checks the items of a partition against its graph. The keys refer to it.
 class part_check {
  public:
-  part_check(const graph& g, std::vector<bool>& idle, used_keys& keys, const runtime::partition& part)
+  part_check(graph_view g, std::vector<bool>& idle, used_keys& keys, const runtime::partition& part)
       : g_(g), idle_(idle), keys_(keys), part_(part) {}
 
   void run() {
@@ -80,7 +80,7 @@ class part_check {
     for (std::size_t i = 0; i < part_.items.size(); ++i) {
       const runtime::part_item& it = part_.items[i];
       expect(g_.contains(it.node), "an item of node " + std::to_string(it.node) + ", which is not there");
-      naming(g_.peek(it.node), [&] { check(it, i); });
+      naming(g_[it.node], [&] { check(it, i); });
     }
     fed_outputs(g_, part_);
   }
@@ -115,7 +115,7 @@ class part_check {
 
   // The item takes the inputs of its node, and no node is computed twice.
   void check_computation(const item& it) {
-    const node& n = g_.peek(it.node);
+    const node& n = g_[it.node];
     expect(idle_[static_cast<std::size_t>(it.node)], "it is computed elsewhere, or twice");
     idle_[static_cast<std::size_t>(it.node)] = false;
     check_sizes(it, n.inputs.size(), n.inputs.size(), n.outputs.size());
@@ -143,7 +143,7 @@ class part_check {
     check_passing(it, least, most, outputs);
   }
   void check_receive(const item& it) {
-    const int outputs = static_cast<int>(g_.peek(it.node).outputs.size());
+    const int outputs = static_cast<int>(g_[it.node].outputs.size());
     expect(it.index >= -1 && it.index < outputs,
            "it is received as output " + std::to_string(it.index) + " of " + std::to_string(outputs));
     check_transfer(it, 0, 0, 1);
@@ -160,7 +160,7 @@ class part_check {
     expect(it.outputs == static_cast<int>(outputs), "an item with " + std::to_string(it.outputs) + " outputs");
   }
 
-  const graph& g_;
+  const graph_view g_;
   std::vector<bool>& idle_;  // computed nodes that no item computes yet
   used_keys& keys_;
   const runtime::partition& part_;
@@ -170,7 +170,7 @@ class part_check {
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-PINION_DECL subgraph cut(const graph& g, std::vector<runtime::partition> parts) {
+PINION_DECL subgraph cut(graph_view g, std::vector<runtime::partition> parts) {
   const detail::cutting places(g, parts);
   subgraph result;
   places.put_nodes(result);
@@ -180,14 +180,14 @@ PINION_DECL subgraph cut(const graph& g, std::vector<runtime::partition> parts) 
   return result;
 }
 
-PINION_DECL std::map<int, output> fed_outputs(const graph& g, const runtime::partition& part) {
+PINION_DECL std::map<int, output> fed_outputs(graph_view g, const runtime::partition& part) {
   std::map<int, output> result;
   for (const auto& it : part.items) {
     if (it.kind != runtime::part_item::compute) continue;
     for (std::size_t k = 0; k < it.inputs.size(); ++k) {
       const auto& producer = part.items[static_cast<std::size_t>(it.inputs[k].first)];
       if (producer.kind != runtime::part_item::feed) continue;
-      const output wanted = g.peek(it.node).inputs[k];
+      const output wanted = g[it.node].inputs[k];
       detail::expect(result.try_emplace(producer.index, wanted).first->second == wanted,
                      "feed " + std::to_string(producer.index) + " is taken for two outputs");
     }
@@ -222,11 +222,11 @@ PINION_DECL ends ends_of(const std::vector<runtime::partition>& parts) {
   return most;
 }
 
-PINION_DECL void expect_no_ends(const graph& g, const std::vector<runtime::partition>& parts) {
+PINION_DECL void expect_no_ends(graph_view g, const std::vector<runtime::partition>& parts) {
   for (const auto& part : parts)
     for (const auto& it : part.items) {
       if (it.kind != runtime::part_item::feed && it.kind != runtime::part_item::fetch) continue;
-      const node& n = g.peek(it.node);
+      const node& n = g[it.node];
       throw error(errc::invalid_argument,
                   "a part from another task has a feed or a fetch; only the master's own task feeds and fetches")
           .at_node(n.name, n.op, to_string(n.where));
@@ -251,7 +251,7 @@ inline void expect_transfer(const runtime::part_item& it, std::string_view task,
 
 }  // namespace detail
 
-PINION_DECL void expect_transfers(const graph& g, const std::vector<runtime::partition>& parts, std::string_view task,
+PINION_DECL void expect_transfers(graph_view g, const std::vector<runtime::partition>& parts, std::string_view task,
                                   const std::function<bool(std::string_view)>& is_peer) {
   using item = runtime::part_item;
   std::unordered_set<std::string_view> sent;
@@ -261,7 +261,7 @@ PINION_DECL void expect_transfers(const graph& g, const std::vector<runtime::par
   for (const auto& part : parts)
     for (const auto& it : part.items) {
       if (it.kind != item::send && it.kind != item::receive) continue;
-      detail::naming(g.peek(it.node), [&] {
+      detail::naming(g[it.node], [&] {
         detail::expect_transfer(it, task, is_peer);
         detail::expect(
             it.kind == item::send || task_of_device(runtime::source_of(it.key)) != task || sent.count(it.key) > 0,

@@ -29,9 +29,11 @@ struct kept_step {
   incarnations peers;
   subgraph part;
   bool soft = false;
-  std::shared_ptr<const pinion::graph> graph = {};
+  std::shared_ptr<const pinion::graph> graph = {};  // of rebuild(), so its nodes are settled
   ends needs = {};
   std::map<std::pair<std::string, std::string>, node_id> variables = {};  // by container and name
+
+  graph_view view() const { return graph_view::of_settled(*graph); }
 
   // Guarded by the table.
   std::shared_ptr<runtime::compiled_step> compiled = {};

@@ -66,7 +66,7 @@ PINION_DECL std::shared_ptr<runtime::compiled_step> kept_steps::compile(const ke
       life = life_;
     }
     auto made =
-        std::make_shared<runtime::compiled_step>(step.part.parts, *step.graph, task_, *kernels,
+        std::make_shared<runtime::compiled_step>(step.part.parts, step.view(), task_, *kernels,
                                                  std::make_shared<runtime::session_bodies>(task_, kernels, step.soft));
     std::lock_guard hold(mutex_);
     if (life != life_) continue;  // a reset has cleared the variables it found
@@ -141,14 +141,15 @@ PINION_DECL void kept_steps::expect_sound(const kept_step& step, const party& by
     if (part.device < 0 || static_cast<std::size_t>(part.device) >= task_.devices.size())
       throw error(errc::invalid_argument, name_ + " has no device number " + std::to_string(part.device));
   if (by.is_own_master()) return;
-  expect_no_ends(*step.graph, step.part.parts);
-  expect_transfers(*step.graph, step.part.parts, name_,
+  expect_no_ends(step.view(), step.part.parts);
+  expect_transfers(step.view(), step.part.parts, name_,
                    [&](std::string_view task) { return step.peers.find(task) != step.peers.end(); });
 }
 
 PINION_DECL void kept_steps::list_variables(kept_step& step) {
-  for (node_id id = 0; id < step.graph->size(); ++id) {
-    const node& n = (*step.graph)[id];
+  const graph_view g = step.view();
+  for (node_id id = 0; id < g.size(); ++id) {
+    const node& n = g[id];
     const bool computed = n.op == op::variable::name && n.attrs.begin() != n.attrs.end();
     if (computed) step.variables.emplace(state::key_of(n), id);
   }
@@ -159,7 +160,7 @@ PINION_DECL void kept_steps::warn_of_clashes(const kept_step& step) {
   for (const auto& [session, other] : of_others(step.session))
     for (const auto& [key, id] : step.variables)
       if (const auto at = other->variables.find(key); at != other->variables.end())
-        warn_of_clash((*step.graph)[id], (*other->graph)[at->second], *session);
+        warn_of_clash(step.view()[id], other->view()[at->second], *session);
 }
 
 PINION_DECL std::vector<std::pair<kept_steps::session_ref, kept_steps::step_ref>> kept_steps::of_others(

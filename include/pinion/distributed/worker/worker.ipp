@@ -248,7 +248,7 @@ PINION_DECL std::string worker::nodes_of(const kept_step& step) {
   for (const auto& part : step.part.parts)
     for (auto it = part.items.rbegin(); it != part.items.rend() && left > 0; ++it)
       if (it->kind == runtime::part_item::compute && left-- > 0)
-        names += (names.empty() ? "'" : ", '") + step.graph->peek(it->node).name + "'";
+        names += (names.empty() ? "'" : ", '") + step.view()[it->node].name + "'";
   return names.empty() ? "of no nodes" : "it computes " + names;
 }
 

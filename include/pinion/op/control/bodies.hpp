@@ -12,8 +12,6 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-bool is_repeatable(const graph& g, const node& n);
-
 // Tells whether a predicate holds of some body of a node. Most nodes have none.
 template <class Predicate>
 bool any_body(const node& n, Predicate&& holds) {
@@ -24,7 +22,7 @@ bool any_body(const node& n, Predicate&& holds) {
 
 // The ids of the nodes that a body runs, ascending.
 inline std::vector<node_id> nodes_of(const body& b) {
-  return ancestors(b.graph, b.results, b.targets, b.arguments);
+  return ancestors(b.view(), b.results, b.targets, b.arguments);
 }
 
 // Tells whether every node of a body is repeatable.
@@ -40,7 +38,7 @@ bool is_repeatable(const node& n, TypeOf&& type_of) {
     if (type_of(in).reference || type_of(in).resource) return false;
   return !any_body(n, [](const body& b) { return !is_repeatable(b); });
 }
-bool is_repeatable(const graph& g, const node& n);
+bool is_repeatable(graph_view g, const node& n);
 
 // The outputs in a body that a second run would not yield again. A gradient keeps them from the first run.
 std::vector<output> unrepeatable_outputs(const body& b);

@@ -11,20 +11,22 @@
 namespace pinion { inline namespace v0 { namespace op {
 
 PINION_DECL bool is_repeatable(const body& b) {
+  const graph_view g = b.view();
   for (const node_id id : nodes_of(b))
-    if (!is_repeatable(b.graph, b.graph.peek(id))) return false;
+    if (!is_repeatable(g, g[id])) return false;
   return true;
 }
 
-PINION_DECL bool is_repeatable(const graph& g, const node& n) {
+PINION_DECL bool is_repeatable(graph_view g, const node& n) {
   return is_repeatable(n, [&g](const output& in) -> const output_type& { return g.type_of(in); });
 }
 
 PINION_DECL std::vector<output> unrepeatable_outputs(const body& b) {
+  const graph_view g = b.view();
   std::vector<output> all;
   for (const node_id id : nodes_of(b)) {
-    const node& n = b.graph.peek(id);
-    if (is_repeatable(b.graph, n)) continue;
+    const node& n = g[id];
+    if (is_repeatable(g, n)) continue;
     for (int o = 0; o < static_cast<int>(n.outputs.size()); ++o) {
       const output out{id, o};
       const bool given = std::find(b.arguments.begin(), b.arguments.end(), out) != b.arguments.end();
@@ -36,11 +38,11 @@ PINION_DECL std::vector<output> unrepeatable_outputs(const body& b) {
 }
 
 PINION_DECL bool reads_state(const body& b, const std::pair<std::string, std::string>& key) {
+  const graph_view g = b.view();
   for (const node_id id : nodes_of(b)) {
-    const node& n = b.graph.peek(id);
+    const node& n = g[id];
     for (const output& in : n.inputs)
-      if (n.op == identity::name && b.graph.type_of(in).reference && state::key_of(b.graph.peek(in.node)) == key)
-        return true;
+      if (n.op == identity::name && g.type_of(in).reference && state::key_of(g[in.node]) == key) return true;
     if (any_body(n, [&](const body& inner) { return reads_state(inner, key); })) return true;
   }
   return false;

@@ -21,7 +21,7 @@ plan explain(const placement_problem& problem, const placement& placed, const re
 // Adds notes on what the author of a graph may not have meant: policies that changed nothing, "policy by_op at
 // model.cpp:12 was asked about 7 nodes and changed none"; guards that placed nothing; variables of the plan that were
 // given another name, since theirs was taken.
-void note_doubts(plan& p, const graph& g);
+void note_doubts(plan& p, graph_view g);
 
 }}  // namespace pinion::v0
 

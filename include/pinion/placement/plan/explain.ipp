@@ -211,7 +211,7 @@ inline std::string so_many_nodes(int n) {
   return std::to_string(n) + (n == 1 ? " node" : " nodes");
 }
 
-inline void note_idle_policies(plan& p, const graph& g) {
+inline void note_idle_policies(plan& p, graph_view g) {
   for (const auto& use : g.policies()) {
     if (use->matched > 0) continue;
     const std::string name = use->name.empty() ? "" : " " + std::string(use->name);
@@ -221,8 +221,8 @@ inline void note_idle_policies(plan& p, const graph& g) {
 }
 
 // An open guard under which nothing was made yet may place something later, and is not noted.
-inline void note_idle_guards(plan& p, const graph& g) {
-  for (const auto& [line, use] : g.guards()) {
+inline void note_idle_guards(plan& p, graph_view g) {
+  for (const auto& use : g.guards()) {
     if (use->matched > 0 || (use->asked == 0 && !use->closed)) continue;
     p.add_note("guard at " + to_string(use->where) + " placed nothing: " +
                (use->asked == 0
@@ -231,7 +231,7 @@ inline void note_idle_guards(plan& p, const graph& g) {
   }
 }
 
-inline void note_taken_names(plan& p, const graph& g) {
+inline void note_taken_names(plan& p, graph_view g) {
   constexpr int most = 3;
   int told = 0, untold = 0;
   for (const auto& [name, wanted] : g.renamed()) {
@@ -250,8 +250,7 @@ inline void note_taken_names(plan& p, const graph& g) {
 
 }  // namespace detail
 
-PINION_DECL void note_doubts(plan& p, const graph& g) {
-  g.settle();
+PINION_DECL void note_doubts(plan& p, graph_view g) {
   detail::note_idle_policies(p, g);
   detail::note_idle_guards(p, g);
   detail::note_taken_names(p, g);

@@ -25,7 +25,7 @@ struct plan_options {
 };
 
 namespace detail {
-plan plan_with(const any_placer& place, const graph& g, std::vector<device_info> devices,
+plan plan_with(const any_placer& place, graph_view g, std::vector<device_info> devices,
                std::initializer_list<operation> fetches, const plan_options& options);
 }
 
@@ -37,8 +37,8 @@ plan plan_with(const any_placer& place, const graph& g, std::vector<device_info>
 //
 // Requires: the fetches are of g. Throws the errors of the placer where a node cannot be placed.
 template <placer P>
-plan make_plan(const graph& g, std::vector<device_info> devices, const P& place,
-               std::initializer_list<operation> fetches, const plan_options& options = {}) {
+plan make_plan(graph_view g, std::vector<device_info> devices, const P& place, std::initializer_list<operation> fetches,
+               const plan_options& options = {}) {
   const auto ask = [&place](const placement_problem& p) -> placement { return place(p); };
   return detail::plan_with(ask, g, std::move(devices), fetches, options);
 }

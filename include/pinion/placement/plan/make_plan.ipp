@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 { namespace detail {
 
-PINION_DECL plan plan_with(const any_placer& place, const graph& g, std::vector<device_info> devices,
+PINION_DECL plan plan_with(const any_placer& place, graph_view g, std::vector<device_info> devices,
                            std::initializer_list<operation> fetches, const plan_options& options) {
   std::vector<node_id> targets;
   for (const operation& f : fetches) targets.push_back(f.id());

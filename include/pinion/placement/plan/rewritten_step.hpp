@@ -26,7 +26,7 @@ struct node_fate {
 // A view: the placed nodes of a graph of its own, and the fates of the problem's nodes, in their order. Those that run
 // or were computed are the placed ones, in the same order.
 struct rewritten_step {
-  const pinion::graph& graph;
+  graph_view graph;
   const placement& placed;
   std::span<const node_fate> fates;
 };

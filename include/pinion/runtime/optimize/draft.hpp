@@ -24,6 +24,9 @@ struct optimized_step {
   pinion::placement placement;
   step_signature signature;
   std::vector<node_fate> fates = {};  // of the nodes that were placed, in their order
+
+  // The nodes that run: those of its own graph, if it has one, in place of those that were placed.
+  graph_view in_place_of(graph_view placed) const { return graph ? graph_view::of_settled(*graph) : placed; }
 };
 
 // A step while passes rewrite it. Used by one thread.
@@ -39,7 +42,7 @@ class draft {
     node_id folded_into = no_node;  // the item that does its work, once nothing else reads it
   };
 
-  draft(const graph& g, const placement& placed, const step_signature& s);
+  draft(graph_view g, const placement& placed, const step_signature& s);
 
   node_id size() const { return static_cast<node_id>(items_.size()); }
   const item& operator[](node_id i) const { return items_[static_cast<std::size_t>(i)]; }

@@ -10,7 +10,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-PINION_DECL draft::draft(const graph& g, const placement& placed, const step_signature& s) : placed_(placed) {
+PINION_DECL draft::draft(graph_view g, const placement& placed, const step_signature& s) : placed_(placed) {
   std::vector<std::pair<node_id, int>> all;
   for (std::size_t i = 0; i < placed.nodes().size(); ++i) all.emplace_back(placed.nodes()[i], placed.device_index(i));
   for (const output& o : s.feeds) all.emplace_back(o.node, -1);

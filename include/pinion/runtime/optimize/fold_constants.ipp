@@ -26,10 +26,10 @@ struct lone_node {
     n.control_inputs.clear();
     g.adopt(std::move(n));
   }
-  const node& it() const { return g[g.size() - 1]; }
+  const node& it() const { return g.peek(g.size() - 1); }
 
   // The number of operations that the node takes.
-  double work() const {
+  double work() {
     const definition& def = definition_of(it().op);
     const work_context sizes(g, it(), 1);
     return def.work ? def.work(sizes) : sizes.elements();

@@ -11,10 +11,10 @@ namespace pinion { inline namespace v0 { namespace runtime {
 inline constexpr std::int64_t largest_folded_constant = 1 << 20;  // bytes
 
 // Optimizes a copy of the step; the graph is unchanged. Every fetch yields the same value, up to rounding.
-optimized_step optimize(const graph& g, const placement& placed, const step_signature& signature);
+optimized_step optimize(graph_view g, const placement& placed, const step_signature& signature);
 
 // The plan of a step that runs as it was placed, or as optimize() left it; `soft` says whether requests were loosened.
-plan explain(const graph& g, const placement& placed, const optimized_step& step, bool soft,
+plan explain(graph_view g, const placement& placed, const optimized_step& step, bool soft,
              const cost_model& costs = {});
 
 }}}  // namespace pinion::v0::runtime

@@ -9,7 +9,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-PINION_DECL optimized_step optimize(const graph& g, const placement& placed, const step_signature& signature) {
+PINION_DECL optimized_step optimize(graph_view g, const placement& placed, const step_signature& signature) {
   draft d(g, placed, signature);
   fold_constants(d, largest_folded_constant);
   fold_transposes(d);
@@ -20,11 +20,11 @@ PINION_DECL optimized_step optimize(const graph& g, const placement& placed, con
   return d.finished();
 }
 
-PINION_DECL plan explain(const graph& g, const placement& placed, const optimized_step& step, bool soft,
+PINION_DECL plan explain(graph_view g, const placement& placed, const optimized_step& step, bool soft,
                          const cost_model& costs) {
   const placement_problem problem{.graph = g, .nodes = placed.nodes(), .devices = placed.devices(), .soft = soft};
   if (!step.graph) return pinion::explain(problem, placed, costs);
-  return pinion::explain(problem, placed, {*step.graph, step.placement, step.fates}, costs);
+  return pinion::explain(problem, placed, {graph_view::of_settled(*step.graph), step.placement, step.fates}, costs);
 }
 
 }}}  // namespace pinion::v0::runtime

@@ -38,13 +38,13 @@ struct executable {
   };
 
   devices::device* device = nullptr;
-  const pinion::graph* graph = nullptr;
+  graph_view graph;
   std::vector<item> items;
   int slots = 0;
   std::vector<int> readers;  // per slot: number of inputs that read it
   bool waits = false;        // does any item receive or block?
 
-  executable(partition part, const pinion::graph& g, devices::device& on, task_services& services,
+  executable(partition part, graph_view g, devices::device& on, task_services& services,
              const std::shared_ptr<body_compiler>& bodies, const kernel_source& kernels);
 
  private:

@@ -9,9 +9,9 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-PINION_DECL executable::executable(partition part, const pinion::graph& g, devices::device& on, task_services& services,
+PINION_DECL executable::executable(partition part, graph_view g, devices::device& on, task_services& services,
                                    const std::shared_ptr<body_compiler>& bodies, const kernel_source& kernels)
-    : device(&on), graph(&g) {
+    : device(&on), graph(g) {
   std::vector<int> last_reader;
   for (std::size_t i = 0; i < part.items.size(); ++i) add(part.items[i], services, bodies, kernels);
   readers.assign(static_cast<std::size_t>(slots), 0);
@@ -37,7 +37,7 @@ PINION_DECL void executable::add(part_item& from, task_services& services, const
                                  const kernel_source& kernels) {
   item it;
   it.kind = from.kind;
-  it.node = &(*graph)[from.node];
+  it.node = &graph[from.node];
   it.index = from.index;
   it.key = from.key;
   it.first_output = slots;
@@ -57,7 +57,7 @@ PINION_DECL void executable::add(part_item& from, task_services& services, const
   if (from.kind == part_item::compute) {
     const node& n = *it.node;
     try {
-      it.kernel = kernels({*graph, n, *device, services, bodies});
+      it.kernel = kernels({graph, n, *device, services, bodies});
     } catch (...) {
       throw current_error().at_node(n.name, n.op, to_string(n.where)).on_device(device->name());
     }
@@ -67,7 +67,7 @@ PINION_DECL void executable::add(part_item& from, task_services& services, const
                                                                                          : op::send_kernel::staged);
   } else if (from.kind == part_item::receive) {
     std::optional<output_type> expected;
-    if (from.index >= 0) expected = graph->type_of({from.node, from.index});
+    if (from.index >= 0) expected = graph.type_of({from.node, from.index});
     it.kernel = std::make_shared<op::receive_kernel>(std::move(from.key), std::move(expected));
   }
   if (it.kernel) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/graph/graph.hpp>
+#include <pinion/graph/graph_view.hpp>
 #include <pinion/placement/placement.hpp>
 #include <pinion/runtime/step/signature.hpp>
 
@@ -33,7 +33,7 @@ struct partition {
 // Cuts a step into partitions. Its fetches live on device `home`, and so do its feeds unless the signature names
 // another device. A value goes at most once to each other device; a control edge that crosses becomes a value without
 // bytes. Time and memory grow with nodes, edges and crossing values.
-std::vector<partition> cut_by_device(const graph& g, const placement& placed, const step_signature& s, int home);
+std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s, int home);
 
 }}}  // namespace pinion::v0::runtime
 

@@ -16,7 +16,7 @@ namespace detail {
 
 class partitioner {
  public:
-  partitioner(const graph& g, const placement& p, const step_signature& s, int home)
+  partitioner(graph_view g, const placement& p, const step_signature& s, int home)
       : g_(g), placed_(p), s_(s), home_(home), parts_(p.devices().size()), where_(static_cast<std::size_t>(g.size())) {}
 
   std::vector<partition> run() {
@@ -125,7 +125,7 @@ class partitioner {
     return x.type() != "CPU" && x.type() == y.type() && in_one_task(x, y);
   }
 
-  const graph& g_;
+  const graph_view g_;
   const placement& placed_;
   const step_signature& s_;
   int home_;
@@ -137,7 +137,7 @@ class partitioner {
 
 }  // namespace detail
 
-PINION_DECL std::vector<partition> cut_by_device(const graph& g, const placement& placed, const step_signature& s,
+PINION_DECL std::vector<partition> cut_by_device(graph_view g, const placement& placed, const step_signature& s,
                                                  int home) {
   return detail::partitioner(g, placed, s, home).run();
 }

@@ -23,7 +23,7 @@ class placed_steps {
 
   // Returns the placement of a step. Plans know no feeds, so a step with feeds that was planned without them is placed
   // as planned. Throws what the placer throws.
-  placement place(const graph& g, const step_signature& signature, std::vector<device_info> devices);
+  placement place(graph_view g, const step_signature& signature, std::vector<device_info> devices);
   // Tells that a step runs as it was placed. Returns the indices of its nodes that no earlier step ran, ascending.
   // Requires: the step was placed.
   std::vector<std::size_t> run(const step_signature& signature);
@@ -35,9 +35,9 @@ class placed_steps {
     bool runs = false;
   };
 
-  placement make(const graph& g, const step_signature& signature, std::vector<device_info> devices) const;
+  placement make(graph_view g, const step_signature& signature, std::vector<device_info> devices) const;
   // Returns null for a step that is to be placed anew.
-  const placement* find(const graph& g, const step_signature& signature, const std::vector<device_info>& devices) const;
+  const placement* find(graph_view g, const step_signature& signature, const std::vector<device_info>& devices) const;
   bool agrees_with_runs(const placement& placed) const;
 
   const any_placer placer_;

@@ -11,7 +11,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 PINION_DECL placed_steps::placed_steps(any_placer placer, device_spec home, bool soft)
     : placer_(std::move(placer)), home_(home), soft_(soft) {}
 
-PINION_DECL placement placed_steps::place(const graph& g, const step_signature& signature,
+PINION_DECL placement placed_steps::place(graph_view g, const step_signature& signature,
                                           std::vector<device_info> devices) {
   if (const placement* const known = find(g, signature, devices)) return *known;
   placement made = make(g, signature, std::move(devices));
@@ -25,7 +25,7 @@ PINION_DECL std::vector<std::size_t> placed_steps::run(const step_signature& sig
   return keep(step.placed, kept_);
 }
 
-PINION_DECL placement placed_steps::make(const graph& g, const step_signature& signature,
+PINION_DECL placement placed_steps::make(graph_view g, const step_signature& signature,
                                          std::vector<device_info> devices) const {
   std::vector<node_id> nodes = prune(g, signature);
   const step_signature unfed{{}, signature.fetches, signature.targets};
@@ -38,7 +38,7 @@ PINION_DECL placement placed_steps::make(const graph& g, const step_signature& s
                                    .soft = soft_});
 }
 
-PINION_DECL const placement* placed_steps::find(const graph& g, const step_signature& signature,
+PINION_DECL const placement* placed_steps::find(graph_view g, const step_signature& signature,
                                                 const std::vector<device_info>& devices) const {
   const auto at = steps_.find(signature);
   if (at == steps_.end()) return nullptr;

@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-inline std::vector<node_id> prune(const graph& g, const step_signature& s) {
+inline std::vector<node_id> prune(graph_view g, const step_signature& s) {
   return ancestors(g, s.fetches, s.targets, s.feeds);
 }
 

@@ -42,7 +42,7 @@ inline scalar_value shared_rate::of(dtype type) {
 }
 
 // Throws invalid_argument unless the node is a floating-point variable of the graph.
-inline void check_variable(const graph& g, node_id variable) {
+inline void check_variable(graph_view g, node_id variable) {
   if (!g.contains(variable) || g[variable].op != op::variable::name)
     throw error(errc::invalid_argument,
                 "apply_gradients: a gradient is given for what is no variable of the default graph");
@@ -69,7 +69,7 @@ PINION_DECL std::vector<gradient_of_variable> gradients_of(graph& g, output loss
   return result;
 }
 
-inline std::vector<gradient_of_variable> checked_gradients(const graph& g,
+inline std::vector<gradient_of_variable> checked_gradients(graph_view g,
                                                            const std::vector<gradient_of_variable>& gradients) {
   std::vector<gradient_of_variable> given;
   for (const gradient_of_variable& one : gradients) {

@@ -63,7 +63,7 @@ inline beginning::found beginning::look(session& s) const {
 
 inline std::optional<std::int64_t> beginning::step_of(const std::string& checkpoint) const {
   const checkpoint_reader reader(checkpoint);
-  const graph& g = *o_.config.graph;
+  const graph_view g(*o_.config.graph);
   const std::string& name = g[g.collection("global_step")[0]].name;
   if (!reader.find(name)) return std::nullopt;
   const any_tensor step = reader.read(name);

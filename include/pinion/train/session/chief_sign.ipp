@@ -43,7 +43,6 @@ PINION_DECL std::optional<chief_sign> chief_sign::of_default_graph(source_locati
   const node_id sign = make(op::variable::name, "chief/sign", {}, state);
   const node_id put = make(op::assign::name, "chief/put", {{sign, 0}, {note, 0}}, {});
   const node_id look = make(op::identity::name, "chief/look", {{sign, 0}}, {});
-  g.settle();
   for (const node_id id : {note, put, look, here}) g.add_to_collection("chief_sign", id);
   return chief_sign(g);
 }

@@ -129,7 +129,6 @@ PINION_DECL monitored_training_session::monitored_training_session(monitored_ses
     o_.scaffold.finalize();
     if (!o_.master.empty()) sign_ = chief_sign::of_default_graph(where);
   }
-  graph_->settle();
   was_finalized_ = !graph_->finalized();
   graph_->finalize();
   try {
@@ -144,8 +143,9 @@ PINION_DECL monitored_training_session::monitored_training_session(monitored_ses
 PINION_DECL void monitored_training_session::begin() {
   beginning_.emplace(o_, sign_);
   if (!o_.master.empty()) tasks_.emplace(*graph_);
-  for (node_id id = 0; id < graph_->size(); ++id)
-    needs_chief_ = needs_chief_ || (graph_->contains(id) && (*graph_)[id].op == op::barrier_commit::name);
+  const graph_view g(*graph_);
+  for (node_id id = 0; id < g.size(); ++id)
+    needs_chief_ = needs_chief_ || (g.contains(id) && g[id].op == op::barrier_commit::name);
   create_with_patience(false);
 }
 

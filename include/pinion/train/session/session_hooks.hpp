@@ -17,7 +17,7 @@ void fill_in(monitored_session_options& o);
 // The chief's own hooks come first: the caller's, the counter, summaries; then the hooks of all tasks. The saver of
 // checkpoints comes last (in TensorFlow it comes before them): a step that another hook refuses is not saved, and what
 // the end() of others leaves is saved.
-std::vector<any_hook> hooks_of(const monitored_session_options& o, const graph& g);
+std::vector<any_hook> hooks_of(const monitored_session_options& o, graph& g);
 
 }}}  // namespace pinion::v0::train
 

@@ -28,7 +28,7 @@ PINION_DECL void fill_in(monitored_session_options& o) {
 
 namespace detail {
 
-inline void add_chief_hooks(std::vector<any_hook>& hooks, const monitored_session_options& o, const graph& g) {
+inline void add_chief_hooks(std::vector<any_hook>& hooks, const monitored_session_options& o, graph& g) {
   hooks.insert(hooks.end(), o.chief_only_hooks.begin(), o.chief_only_hooks.end());
   const bool writes = !o.summary_dir.empty(), counts = o.log_step_count_steps.value_or(100) > 0;
   const bool summaries = writes && (o.save_summaries_secs || o.save_summaries_steps);
@@ -50,7 +50,7 @@ inline void add_chief_hooks(std::vector<any_hook>& hooks, const monitored_sessio
 
 }  // namespace detail
 
-PINION_DECL std::vector<any_hook> hooks_of(const monitored_session_options& o, const graph& g) {
+PINION_DECL std::vector<any_hook> hooks_of(const monitored_session_options& o, graph& g) {
   std::vector<any_hook> hooks;
   if (o.is_chief) detail::add_chief_hooks(hooks, o, g);
   hooks.insert(hooks.end(), o.hooks.begin(), o.hooks.end());

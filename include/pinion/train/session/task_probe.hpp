@@ -8,7 +8,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
-#include <pinion/graph/graph.hpp>
+#include <pinion/graph/graph_view.hpp>
 #include <pinion/graph/operation.hpp>
 #include <pinion/runtime/options.hpp>
 
@@ -19,7 +19,7 @@ namespace pinion { inline namespace v0 { namespace train {
 class task_probe {
  public:
   // Makes a node on each task, or set of tasks, that a node of the graph asks for.
-  explicit task_probe(const graph& of);
+  explicit task_probe(graph_view of);
 
   // Throws unavailable, aborted or deadline_exceeded, with the name of a task that does not answer within that time.
   // Other errors are left for the session to meet.

@@ -14,7 +14,7 @@ PINION_DECL bool may_come_back(const error& e) {
   return e.code() == errc::aborted || e.code() == errc::unavailable || e.code() == errc::deadline_exceeded;
 }
 
-PINION_DECL task_probe::task_probe(const graph& of) {
+PINION_DECL task_probe::task_probe(graph_view of) {
   std::set<std::string> tasks;
   for (node_id id = 0; id < of.size(); ++id)
     if (of.contains(id)) {

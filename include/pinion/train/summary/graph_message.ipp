@@ -11,7 +11,7 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-PINION_DECL std::string graph_message(const graph& g) {
+PINION_DECL std::string graph_message(graph_view g) {
   return graph_message(g, [](const node& n) { return to_string(n.requested); });
 }
 
@@ -155,8 +155,7 @@ inline std::map<std::string, std::string> attributes_of(const node& n) {
   return all;
 }
 
-inline void add_node(protozero::pbf_builder<graph_field>& to, const graph& g, const node& n,
-                     const std::string& device) {
+inline void add_node(protozero::pbf_builder<graph_field>& to, graph_view g, const node& n, const std::string& device) {
   protozero::pbf_builder<node_field> out(to, graph_field::node);
   out.add_string(node_field::name, n.name);
   out.add_string(node_field::op, n.op);
@@ -172,10 +171,9 @@ inline void add_node(protozero::pbf_builder<graph_field>& to, const graph& g, co
 
 }  // namespace detail
 
-PINION_DECL std::string graph_message(const graph& g, const std::function<std::string(const node&)>& device) {
+PINION_DECL std::string graph_message(graph_view g, const std::function<std::string(const node&)>& device) {
   std::string bytes;
   protozero::pbf_builder<detail::graph_field> all(bytes);
-  g.settle();
   for (node_id id = 0; id < g.size(); ++id)
     if (g.contains(id)) detail::add_node(all, g, g[id], device(g[id]));
   return bytes;
@@ -187,7 +185,7 @@ PINION_DECL std::string graph_message(const graph& g, const std::function<std::s
 #include <pinion/op/summary/message.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
-PINION_DECL std::string graph_message(const graph&, const std::function<std::string(const node&)>&) {
+PINION_DECL std::string graph_message(graph_view, const std::function<std::string(const node&)>&) {
   return op::check_messages_can_be_made(), "";
 }
 }}}  // namespace pinion::v0::train
@@ -198,13 +196,13 @@ namespace pinion { inline namespace v0 { namespace train {
 namespace detail {
 
 // The device that a node asks for. A colocated node asks for the device of its anchor.
-inline const device_spec& request_of(const graph& g, const node& n) {
+inline const device_spec& request_of(graph_view g, const node& n) {
   for (const std::string& anchor : n.colocation)
     if (const node_id id = g.id_of(anchor); id != no_node && !g[id].requested.empty()) return g[id].requested;
   return n.requested;
 }
 
-inline bool names_a_job(const graph& g) {
+inline bool names_a_job(graph_view g) {
   for (node_id id = 0; id < g.size(); ++id)
     if (g.contains(id) && !g[id].requested.job().empty()) return true;
   return false;
@@ -254,7 +252,7 @@ class planned_devices {
 
 }  // namespace detail
 
-PINION_DECL std::string graph_message(const graph& g, const std::vector<device_info>& devices) {
+PINION_DECL std::string graph_message(graph_view g, const std::vector<device_info>& devices) {
   return graph_message(g, [&](const node& n) {
     const device_spec& request = detail::request_of(g, n);
     const auto meets = [&](const device_info& d) { return is_specification(request, d.spec); };
@@ -263,13 +261,12 @@ PINION_DECL std::string graph_message(const graph& g, const std::vector<device_i
   });
 }
 
-PINION_DECL std::string graph_message_of_requests(const graph& g) {
-  g.settle();
+PINION_DECL std::string graph_message_of_requests(graph_view g) {
   const bool local = !detail::names_a_job(g);
   return graph_message(g, [&](const node& n) { return to_string(detail::completed(detail::request_of(g, n), local)); });
 }
 
-PINION_DECL std::string graph_message(const graph& g, const plan& p) {
+PINION_DECL std::string graph_message(graph_view g, const plan& p) {
   const detail::planned_devices devices(p);
   return graph_message(g, [&devices](const node& n) { return devices.of(n); });
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include <pinion/base/config.hpp>
-#include <pinion/graph/graph.hpp>
+#include <pinion/graph/graph_view.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
@@ -19,7 +19,7 @@ std::string graph_text(std::string_view graph_message);
 // throws unimplemented.
 //
 //   tr::write_graph(pn::default_graph(), "logs");       // logs/graph.pbtxt
-void write_graph(const graph& g, const std::filesystem::path& dir, std::string_view name = "graph.pbtxt");
+void write_graph(graph_view g, const std::filesystem::path& dir, std::string_view name = "graph.pbtxt");
 
 }}}  // namespace pinion::v0::train
 

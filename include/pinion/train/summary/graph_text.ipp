@@ -8,7 +8,7 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-PINION_DECL void write_graph(const graph& g, const std::filesystem::path& dir, std::string_view name) {
+PINION_DECL void write_graph(graph_view g, const std::filesystem::path& dir, std::string_view name) {
   const std::string text = graph_text(graph_message(g));
   files::make_folder(dir);
   files::write_file(dir / name, text);

@@ -46,9 +46,9 @@ class summary_writer {
   // Adds the graph; a run shows the graph that was added last. TensorBoard colours each node by its device: the one
   // that was asked for, or the one that a plan puts it on. Devices have their full names, so that each is listed once.
   // A request that several devices meet gets the name of the first of `devices`, a session's list_devices().
-  void add_graph(const graph& g) { file_.add(event_kind::graph, graph_message_of_requests(g)); }
-  void add_graph(const graph& g, const std::vector<device_info>& devices);
-  void add_graph(const graph& g, const plan& p) { file_.add(event_kind::graph, graph_message(g, p)); }
+  void add_graph(graph_view g) { file_.add(event_kind::graph, graph_message_of_requests(g)); }
+  void add_graph(graph_view g, const std::vector<device_info>& devices);
+  void add_graph(graph_view g, const plan& p) { file_.add(event_kind::graph, graph_message(g, p)); }
 
   // Adds a mark in the life of a session.
   void add_session_log(session_mark mark, std::int64_t step, std::string_view checkpoint_path = {});

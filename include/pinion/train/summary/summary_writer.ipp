@@ -7,7 +7,7 @@
 
 namespace pinion { inline namespace v0 { namespace train {
 
-PINION_DECL void summary_writer::add_graph(const graph& g, const std::vector<device_info>& devices) {
+PINION_DECL void summary_writer::add_graph(graph_view g, const std::vector<device_info>& devices) {
   file_.add(event_kind::graph, graph_message(g, devices));
 }
 
