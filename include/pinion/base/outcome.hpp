@@ -31,7 +31,7 @@ shared_error share(const error& why);
 }  // namespace detail
 
 template <class T = void>
-class outcome;
+class [[nodiscard]] outcome;
 
 // Calls f() and returns its result as an outcome: its value, or what it throws, as current_error() tells it.
 template <class F>
@@ -75,7 +75,7 @@ class outcome {
 
 // The outcome of an operation without a value: success, which is outcome<>{}, or an error.
 template <>
-class outcome<void> {
+class [[nodiscard]] outcome<void> {
  public:
   outcome() = default;
   outcome(const error& why) : failure_(detail::share(why)) {}

@@ -63,7 +63,7 @@ PINION_DECL void checkpoint_saver::after_run(run_context& c, std::span<const any
 
 PINION_DECL void checkpoint_saver::end(session& s) {
   const std::int64_t now = step_.read(s);
-  if (under_way_) end_save();
+  if (under_way_) (void)end_save();  // a save that has failed is made again below
   if (saved_ != now) insist(s, now);
   for (const checkpoint_listener& l : o_.listeners)
     if (l.end) l.end(s, now);
