@@ -17,6 +17,21 @@ class body_step final : public nested_step {
   template <class... A>
   explicit body_step(std::size_t results, A&&... a) : compiled_(std::forward<A>(a)...), results_(results) {}
 
+  bool runs_in_place() const override { return compiled_.runs_in_order(); }
+
+  void run(kernel_context& caller, std::span<any_tensor> arguments, std::span<any_tensor> results) override {
+    local_rendezvous meet;
+    step_state state(meet, caller.step);
+    state.within = caller.watch;
+    state.feeds = arguments;
+    state.fetches = results;
+    state.tracer = caller.tracer;
+    if (caller.watch) state.deadline = caller.watch->time_limit();
+    compiled_.run(state);
+    outcome<>(state.failure()).value();
+    if (state.failed()) throw given_up();
+  }
+
   void start(kernel_context& caller, std::vector<any_tensor> arguments, ended done) override {
     auto r = std::make_shared<one_run>(caller.step);
     r->feeds = std::move(arguments);
@@ -36,9 +51,7 @@ class body_step final : public nested_step {
       if (r->cancellation) r->cancellation->unsubscribe(r->subscription);
       done(outcome<>(r->state.failure()).then([&] { return std::move(r->fetches); }));
     };
-    if (!compiled_.runs_in_order()) return compiled_.start(r->state, finish);
-    compiled_.run(r->state);
-    finish();
+    compiled_.start(r->state, finish);
   }
 
  private:

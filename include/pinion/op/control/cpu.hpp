@@ -12,6 +12,7 @@
 #include <pinion/graph/body.hpp>
 #include <pinion/op/control/bodies.hpp>
 #include <pinion/op/control/op.hpp>
+#include <pinion/op/control/slice_stack.hpp>
 #include <pinion/op/slice/cpu.hpp>
 #include <pinion/opkit/kernel.hpp>
 
@@ -82,9 +83,15 @@ class conditional_kernel final : public kernel {
       for (std::size_t i = 0; i < output_of.size(); ++i)
         c.outputs[static_cast<std::size_t>(output_of[i])] = std::move(results[i]);
     };
-    branch.for_results(wanted)->start(
-        c, std::move(arguments),
-        [keep, done = std::move(done)](outcome<std::vector<any_tensor>> ran) { done(std::move(ran).then(keep)); });
+    const auto step = branch.for_results(wanted);
+    if (!step->runs_in_place())
+      return step->start(c, std::move(arguments), [keep, done = std::move(done)](outcome<std::vector<any_tensor>> ran) {
+        done(std::move(ran).then(keep));
+      });
+    std::vector<any_tensor> results(output_of.size());
+    step->run(c, arguments, results);
+    keep(std::move(results));
+    done({});
   }
 
  private:
@@ -137,10 +144,13 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     for (std::size_t i = 0; i < p_->turn.of().results.size(); ++i)
       wanted_.push_back(i < p_->variables || c.wants(static_cast<int>(i)));
     for (std::size_t i = p_->variables; i < wanted_.size(); ++i)
-      if (wanted_[i]) collected_.emplace_back(i, std::vector<any_tensor>());
+      if (wanted_[i]) kept_.push_back(i);
     turn_ = p_->turn.for_results(wanted_);
     if (p_->cond) cond_ = p_->cond->for_results({1});
     if (!scanned_.empty()) turns_ = slices();
+    for (const std::size_t i : kept_)
+      stacks_.emplace_back(result_type(p_->turn.of(), i).dtype, p_->cond ? -1 : turns_, p_->reverse,
+                           c.device->memory());
   }
 
   // Runs turns until a body waits, or none is left.
@@ -187,11 +197,18 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     if (next_ == turn) return true;
     return p_->most < 0 || done_turns_ < p_->most;
   }
-  // Starts the next body. Returns true if it has ended already; otherwise it calls advance() when it ends.
+  // Runs or starts the next body. Returns true if it has ended already; otherwise it calls advance() when it ends.
   bool ended_at_once() {
-    left_.store(false, std::memory_order_relaxed);
     auto& step = next_ == condition ? *cond_ : *turn_;
-    step.start(c_, arguments(), [self = shared_from_this()](outcome<std::vector<any_tensor>> ran) {
+    fill_arguments();
+    if (step.runs_in_place()) {
+      std::vector<any_tensor>& results = ended_.value();
+      results.resize(next_ == condition ? 1 : p_->variables + kept_.size());
+      step.run(c_, arguments_, results);
+      return true;
+    }
+    left_.store(false, std::memory_order_relaxed);
+    step.start(c_, std::move(arguments_), [self = shared_from_this()](outcome<std::vector<any_tensor>> ran) {
       self->ended_ = std::move(ran);
       if (self->left_.exchange(true, std::memory_order_acq_rel)) self->go_on();
     });
@@ -201,15 +218,15 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     if (const auto taken = outcome_of([this] { take(); }); !taken) return end(taken.failure());
     advance();
   }
-  std::vector<any_tensor> arguments() {
-    std::vector<any_tensor> all;
+  void fill_arguments() {
+    std::vector<any_tensor>& all = arguments_;
+    all.clear();
     const bool last_use = next_ == turn;  // its last use: the body may write into the variables' memory
     for (any_tensor& v : variables_) all.push_back(last_use ? std::move(v) : v);
     if (next_ == turn)
       for (const any_tensor& s : scanned_)
         all.push_back(slice_of(c_, s, p_->reverse ? turns_ - 1 - done_turns_ : done_turns_));
     all.insert(all.end(), invariants_.begin(), invariants_.end());
-    return all;
   }
   // Takes the results of the body that has ended.
   void take() {
@@ -227,33 +244,14 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
                                                 " yields " + to_string(results[i].shape()));
       variables_[i] = std::move(results[i]);
     }
-    for (std::size_t i = 0; i < collected_.size(); ++i)
-      collected_[i].second.push_back(std::move(results[p_->variables + i]));
+    for (std::size_t i = 0; i < stacks_.size(); ++i) stacks_[i].push(std::exchange(results[p_->variables + i], {}));
     ++done_turns_;
     if (p_->cond) next_ = condition;
   }
   void finish() {
     for (std::size_t i = 0; i < p_->variables; ++i) c_.outputs[i] = std::move(variables_[i]);
-    for (auto& [result, slices] : collected_) c_.outputs[result] = stacked(result, slices);
-  }
-  any_tensor stacked(std::size_t result, const std::vector<any_tensor>& slices) {
-    shape extent{static_cast<std::int64_t>(slices.size())};
-    const output_type& type = result_type(p_->turn.of(), result);
-    const shape& each = slices.empty() ? type.shape : slices[0].shape();
-    for (const std::int64_t n : each.dims()) extent.push_back(std::max<std::int64_t>(0, n));
-    any_tensor all(type.dtype, extent, c_.device->memory());
-    for (std::size_t k = 0; k < slices.size(); ++k) {
-      if (!(slices[k].shape() == each))
-        throw error(errc::invalid_argument, "a value of a loop is kept for its gradient, and has shape " +
-                                                to_string(each) + " in one turn and " + to_string(slices[k].shape()) +
-                                                " in another; a loop is differentiated only where shapes stay");
-      const std::size_t at = p_->reverse ? slices.size() - 1 - k : k;
-      visit_element(type.dtype, [&]<class Element>() {
-        std::copy_n(static_cast<const Element*>(slices[k].raw()), slices[k].count(),
-                    static_cast<Element*>(all.raw()) + static_cast<std::int64_t>(at) * slices[k].count());
-      });
-    }
-    return all;
+    for (std::size_t i = 0; i < kept_.size(); ++i)
+      c_.outputs[kept_[i]] = stacks_[i].whole(result_type(p_->turn.of(), kept_[i]).shape);
   }
   void end(outcome<> how) {
     const auto done = std::move(done_);
@@ -264,8 +262,10 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
   kernel_context& c_;
   kernel::ended done_;
   std::vector<any_tensor> variables_, scanned_, invariants_;
+  std::vector<any_tensor> arguments_;  // of the body that runs next
   std::vector<unsigned char> wanted_;
-  std::vector<std::pair<std::size_t, std::vector<any_tensor>>> collected_;
+  std::vector<std::size_t> kept_;    // the results that are kept of every turn
+  std::vector<slice_stack> stacks_;  // of these
   std::shared_ptr<nested_step> cond_, turn_;
   outcome<std::vector<any_tensor>> ended_ = std::vector<any_tensor>();  // of the body that ran last
   what next_ = condition;

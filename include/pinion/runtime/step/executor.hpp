@@ -46,7 +46,10 @@ class step_state final : public step_watch {
   std::optional<std::chrono::steady_clock::time_point> time_limit() const override { return deadline; }
   static error too_late();
 
-  bool failed() const override { return failed_.load(std::memory_order_acquire); }
+  // The step around this one, which fails this one too; null for a step that a session runs.
+  const step_watch* within = nullptr;
+
+  bool failed() const override { return failed_.load(std::memory_order_acquire) || (within && within->failed()); }
   void fail(const error& why) override;
   // The first failure; null: there is none so far.
   shared_error failure() const;
