@@ -4,65 +4,12 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <functional>
-#include <new>
 #include <random>
-
-#include <malloc.h>
 
 #include <pinion/op/catalogue.hpp>
 
-namespace {
-
-// What operator new has given out, now and at most, in this program.
-std::atomic<std::size_t> in_use{0}, most_in_use{0};
-
-void* counted(void* p) noexcept {
-  if (!p) return p;
-  const std::size_t now = in_use += ::malloc_usable_size(p);
-  if (now > most_in_use) most_in_use = now;
-  return p;
-}
-void returned(void* p) noexcept {
-  in_use -= ::malloc_usable_size(p);
-  std::free(p);
-}
-void* aligned(std::size_t n, std::align_val_t align) noexcept {
-  void* p = nullptr;
-  return counted(::posix_memalign(&p, static_cast<std::size_t>(align), n) == 0 ? p : nullptr);
-}
-void* or_throw(void* p) {
-  return p ? p : throw std::bad_alloc();
-}
-
-}  // namespace
-
-void* operator new(std::size_t n) {
-  return or_throw(counted(std::malloc(n ? n : 1)));
-}
-void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
-  return counted(std::malloc(n ? n : 1));
-}
-void* operator new(std::size_t n, std::align_val_t align) {
-  return or_throw(aligned(n, align));
-}
-void* operator new(std::size_t n, std::align_val_t align, const std::nothrow_t&) noexcept {
-  return aligned(n, align);
-}
-void operator delete(void* p) noexcept {
-  returned(p);
-}
-void operator delete(void* p, std::size_t) noexcept {
-  returned(p);
-}
-void operator delete(void* p, std::align_val_t) noexcept {
-  returned(p);
-}
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
-  returned(p);
-}
+#include "support/counted_new.hpp"
 
 namespace {
 
@@ -122,8 +69,8 @@ struct ending {
   std::size_t memory = 0;
 };
 ending read(const message& m, std::string_view control, std::uint64_t payload) {
-  const std::size_t before = in_use;
-  most_in_use = before;
+  const std::size_t before = counted_new::bytes;
+  counted_new::most_bytes = before;
   bool well = true;
   try {
     rpc::reader r(control, payload);
@@ -131,7 +78,7 @@ ending read(const message& m, std::string_view control, std::uint64_t payload) {
   } catch (const error&) {
     well = false;
   }
-  return {well, most_in_use - before};
+  return {well, counted_new::most_bytes - before};
 }
 
 TEST_CASE("no prefix of a message is a message, nor takes more memory than ten times what is there") {

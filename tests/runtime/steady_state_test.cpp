@@ -1,0 +1,63 @@
+// What a step costs once it has run: no allocation.
+#include <pinion/session.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <tuple>
+
+#include "support/counted_new.hpp"
+#include "support/own_graph.hpp"
+
+namespace {
+
+using namespace pinion;
+
+// The calls of operator new while a function runs once, after it ran a few times.
+template <class F>
+std::size_t allocations_of(F&& call) {
+  for (int i = 0; i < 3; ++i) call();
+  const std::size_t before = counted_new::calls;
+  call();
+  return counted_new::calls - before;
+}
+
+const session_options one_thread{.inter_op_threads = 1, .intra_op_threads = 1};
+
+TEST_CASE("a call of a prepared step allocates nothing") {
+  own_graph own;
+  auto x = placeholder<float>({}, "x");
+  session sess(one_thread);
+  const auto step = sess.make_callable(feeds(x), fetches(x * 2.0f + 1.0f));
+  const tensor<float> three = 3.0f;
+  CHECK(allocations_of([&] { step(three); }) == 0);
+}
+
+TEST_CASE("the forward pass of a layer allocates nothing") {
+  own_graph own;
+  auto x = placeholder<float>({8, 16}, "x");
+  auto w = variable(tensor<float>({16, 4}), {.name = "w"});
+  auto b = variable(tensor<float>({4}), {.name = "b"});
+  session sess(one_thread);
+  sess.run(global_variables_initializer());
+  const auto step = sess.make_callable(feeds(x), fetches(tanh(matmul(x, w) + b)));
+  const tensor<float> batch({8, 16});
+  CHECK(allocations_of([&] { step(batch); }) == 0);
+}
+
+TEST_CASE("a turn of a loop allocates nothing") {
+  own_graph own;
+  auto n = placeholder<float>({}, "n");
+  auto x = placeholder<float>({64}, "x");
+  const auto [i, y] = while_loop([&](auto i, auto) { return i < n; },
+                                 [](auto i, auto y) {
+                                   return std::tuple{i + 1.0f, tanh(y * 0.5f)};
+                                 },
+                                 0.0f, x);
+  session sess(one_thread);
+  const auto loop = sess.make_callable(feeds(x, n), fetches(y));
+  const tensor<float> start({64});
+  const auto of_turns = [&](float turns) { return allocations_of([&] { loop(start, turns); }); };
+  CHECK(of_turns(1000) == of_turns(10));
+}
+
+}  // namespace
