@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <pinion/graph/graph.hpp>
-#include <pinion/graph/graph_view.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -96,18 +95,6 @@ PINION_DECL const node& graph::peek(node_id id) const {
 PINION_DECL node_id graph::peek(std::string_view name) const {
   const auto at = kept().names.find(std::string(name));
   return at == kept().names.end() ? no_node : at->second;
-}
-
-PINION_DECL const node& graph::operator[](node_id id) {
-  return graph_view(*this)[id];
-}
-
-PINION_DECL std::optional<node_view> graph::find(std::string_view name) {
-  return graph_view(*this).find(name);
-}
-
-PINION_DECL node_id graph::id_of(std::string_view name) {
-  return graph_view(*this).id_of(name);
 }
 
 PINION_DECL const output_type& graph::type_of(output o) const {

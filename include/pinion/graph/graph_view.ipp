@@ -27,4 +27,16 @@ PINION_DECL node_id graph_view::id_of(std::string_view name) const {
   return id < size_ ? id : no_node;
 }
 
+PINION_DECL const node& graph::operator[](node_id id) {
+  return graph_view(*this)[id];
+}
+
+PINION_DECL std::optional<node_view> graph::find(std::string_view name) {
+  return graph_view(*this).find(name);
+}
+
+PINION_DECL node_id graph::id_of(std::string_view name) {
+  return graph_view(*this).id_of(name);
+}
+
 }}  // namespace pinion::v0
