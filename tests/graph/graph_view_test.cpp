@@ -110,7 +110,7 @@ TEST_CASE("a finished graph is read though it is const, and one with an unsettle
   const graph& read = f.g;
   CHECK(graph_view::of_settled(read).size() == 1);
   const auto sum = f.x + f.x;
-  CHECK(outcome([&] { graph_view::of_settled(read); }) ==
+  CHECK(failure([&] { graph_view::of_settled(read); }) ==
         "internal: a graph is read as a finished one, and has nodes that are not settled");
   f.g.settle();
   CHECK(graph_view::of_settled(read)[sum.id()].name == "add");
@@ -152,5 +152,5 @@ TEST_CASE("a graph with a fault is not finalized") {
   CHECK(caught([&] { f.g.finalize(); }).node() == "add");
   CHECK_FALSE(f.g.finalized());
   f.g.finalize();
-  CHECK(outcome([] { no_op("late"); }).find("failed_precondition: the graph is finalized") == 0);
+  CHECK(failure([] { no_op("late"); }).find("failed_precondition: the graph is finalized") == 0);
 }

@@ -29,6 +29,23 @@ struct batch_norm_options {
   std::string_view name = "batch_normalization";
 };
 
+namespace detail {
+
+// Throws invalid_argument for a shape other than [n, .., channels] of a known number of channels.
+void expect_channels(const shape& extent, const any_expr& of);
+// All axes but the last one of a tensor of a rank.
+axis_list all_but_channels(int rank);
+
+// Mean and variance of each channel.
+template <class T>
+std::tuple<expr<T>, expr<T>> moments_of(const expr<T>& x, source_location where) {
+  const axis_list others = all_but_channels(x.shape().rank());
+  const expr<T> mean = reduce_mean(x, {.axes = others}, where);
+  return {mean, reduce_mean(square(x - mean), {.axes = others}, where)};
+}
+
+}  // namespace detail
+
 // Normalises each channel, which is the last axis: x minus its mean, divided by sqrt(variance + epsilon), then
 // multiplied by the variable NAME/gamma, plus the variable NAME/beta (Ioffe and Szegedy 2015). Training uses the mean
 // and the population variance of the batch, as tf.nn.moments computes them; prediction uses the moving averages
@@ -50,31 +67,20 @@ expr<dsl::value_of<A>> batch_norm(A&& operand, const batch_norm_options& o = {},
   using T = dsl::value_of<A>;
   dsl::check_floating<A>();
   const shape extent = operand.shape();
-  const int rank = extent.rank();
-  if (rank < 2 || extent[rank - 1] < 1)
-    throw error(errc::invalid_argument, "batch_norm of '" + operand.name() + "' of shape " + to_string(extent) +
-                                            ": it takes [n, .., channels] of a known number of channels");
+  detail::expect_channels(extent, operand);
   const called_from line(where);
   const name_scope scope{o.name};
   const expr<T> x = std::forward<A>(operand);
-  const shape channels{extent[rank - 1]};
-  axis_list all_others;
-  all_others.all = false;
-  for (int i = 0; i < rank - 1; ++i) all_others.axes.push_back(i);
+  const shape channels{extent[extent.rank() - 1]};
   const auto weights = [&](const char* name, T first, bool trainable) {
     return variable(fill<T>(channels, first, {}, where), {.name = name, .trainable = trainable}, where);
   };
   const auto moving_mean = weights("moving_mean", 0, false), moving_variance = weights("moving_variance", 1, false);
   const expr<T> old_mean = moving_mean.read(where), old_variance = moving_variance.read(where);
-  using moments = std::tuple<expr<T>, expr<T>>;
-  const moments used = o.training.choose(
-      [&]() -> moments {
-        const expr<T> mean = reduce_mean(x, {.axes = all_others}, where);
-        return {mean, reduce_mean(square(x - mean), {.axes = all_others}, where)};
-      },
-      [&]() -> moments {
-        return {old_mean, old_variance};
-      });
+  const auto used = o.training.choose([&] { return detail::moments_of<T>(x, where); },
+                                      [&] {
+                                        return std::tuple{old_mean, old_variance};
+                                      });
   const auto& [mean, variance] = used;
   if (!o.training.is_fixed() || o.training.fixed()) {  // prediction leaves the averages as they are
     const T rest = static_cast<T>(1 - o.momentum);

@@ -7,6 +7,19 @@
 
 namespace pinion { inline namespace v0 { namespace nn {
 
+PINION_DECL void detail::expect_channels(const shape& extent, const any_expr& of) {
+  if (extent.rank() >= 2 && extent[extent.rank() - 1] >= 1) return;
+  throw error(errc::invalid_argument, "batch_norm of '" + of.name() + "' of shape " + to_string(extent) +
+                                          ": it takes [n, .., channels] of a known number of channels");
+}
+
+PINION_DECL axis_list detail::all_but_channels(int rank) {
+  axis_list others;
+  others.all = false;
+  for (int i = 0; i < rank - 1; ++i) others.axes.push_back(i);
+  return others;
+}
+
 PINION_DECL operation update_ops(std::string_view name, source_location where) {
   graph& g = default_graph();
   node_request request{.op = op::no_op::name, .base_name = std::string(name), .where = where};

@@ -48,8 +48,9 @@ struct executable {
              const std::shared_ptr<body_compiler>& bodies, const kernel_source& kernels);
 
  private:
-  void add(part_item& from, task_services& services, const std::shared_ptr<body_compiler>& bodies,
-           const kernel_source& kernels);
+  void add(const part_item& from);
+  std::shared_ptr<pinion::kernel> kernel_of(part_item& from, const kernel_setup& setup, const kernel_source& kernels);
+  void count_readers();
 };
 
 }}}  // namespace pinion::v0::runtime

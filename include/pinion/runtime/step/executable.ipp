@@ -12,29 +12,16 @@ namespace pinion { inline namespace v0 { namespace runtime {
 PINION_DECL executable::executable(partition part, graph_view g, devices::device& on, task_services& services,
                                    const std::shared_ptr<body_compiler>& bodies, const kernel_source& kernels)
     : device(&on), graph(g) {
-  std::vector<int> last_reader;
-  for (std::size_t i = 0; i < part.items.size(); ++i) add(part.items[i], services, bodies, kernels);
-  readers.assign(static_cast<std::size_t>(slots), 0);
-  last_reader.assign(static_cast<std::size_t>(slots), -1);
-  for (std::size_t i = 0; i < items.size(); ++i)
-    for (const auto& in : items[i].inputs) {
-      ++readers[static_cast<std::size_t>(in.slot)];
-      last_reader[static_cast<std::size_t>(in.slot)] = static_cast<int>(i);
-    }
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    for (std::size_t k = 0; k < items[i].inputs.size(); ++k) {
-      auto& in = items[i].inputs[k];
-      bool again = false;  // the slot is read again by a later input of this item
-      for (std::size_t m = k + 1; m < items[i].inputs.size(); ++m) again |= items[i].inputs[m].slot == in.slot;
-      in.last_in_order = !again && last_reader[static_cast<std::size_t>(in.slot)] == static_cast<int>(i);
-    }
-    for (int o = 0; o < items[i].outputs; ++o)
-      items[i].wanted.push_back(readers[static_cast<std::size_t>(items[i].first_output + o)] > 0);
+  for (part_item& from : part.items) {
+    add(from);
+    items.back().kernel = kernel_of(from, {graph, *items.back().node, on, services, bodies}, kernels);
+    items.back().blocking = items.back().kernel && items.back().kernel->blocking();
+    waits |= items.back().blocking;
   }
+  count_readers();
 }
 
-PINION_DECL void executable::add(part_item& from, task_services& services, const std::shared_ptr<body_compiler>& bodies,
-                                 const kernel_source& kernels) {
+PINION_DECL void executable::add(const part_item& from) {
   item it;
   it.kind = from.kind;
   it.node = &graph[from.node];
@@ -44,37 +31,54 @@ PINION_DECL void executable::add(part_item& from, task_services& services, const
   it.outputs = from.outputs;
   slots += from.outputs;
   const int self = static_cast<int>(items.size());
-  for (auto [producer, output] : from.inputs) {
-    auto& p = items[static_cast<std::size_t>(producer)];
-    it.inputs.push_back({p.first_output + output, false});
-    p.successors.push_back(self);
-    ++it.predecessors;
-  }
-  for (int before : from.after) {
+  const auto follow = [&](int before) {
     items[static_cast<std::size_t>(before)].successors.push_back(self);
     ++it.predecessors;
+  };
+  for (auto [producer, output] : from.inputs) {
+    it.inputs.push_back({items[static_cast<std::size_t>(producer)].first_output + output, false});
+    follow(producer);
   }
-  if (from.kind == part_item::compute) {
-    const node& n = *it.node;
-    try {
-      it.kernel = kernels({graph, n, *device, services, bodies});
-    } catch (...) {
-      throw current_error().at_node(n.name, n.op, to_string(n.where)).on_device(device->name());
-    }
-  } else if (from.kind == part_item::send) {
-    it.kernel = std::make_shared<op::send_kernel>(std::move(from.key), !device->stream() ? op::send_kernel::host
-                                                                       : from.peer       ? op::send_kernel::peer
-                                                                                         : op::send_kernel::staged);
-  } else if (from.kind == part_item::receive) {
-    std::optional<output_type> expected;
-    if (from.index >= 0) expected = graph.type_of({from.node, from.index});
-    it.kernel = std::make_shared<op::receive_kernel>(std::move(from.key), std::move(expected));
-  }
-  if (it.kernel) {
-    it.blocking = it.kernel->blocking();
-  }
-  waits |= it.blocking;
+  for (int before : from.after) follow(before);
   items.push_back(std::move(it));
+}
+
+PINION_DECL std::shared_ptr<kernel> executable::kernel_of(part_item& from, const kernel_setup& setup,
+                                                          const kernel_source& kernels) {
+  switch (from.kind) {
+    case part_item::compute: try { return kernels(setup);
+      } catch (...) {
+        const pinion::node& n = setup.node;
+        throw current_error().at_node(n.name, n.op, to_string(n.where)).on_device(device->name());
+      }
+    case part_item::send: {
+      const auto way = !device->stream() ? op::send_kernel::host
+                       : from.peer       ? op::send_kernel::peer
+                                         : op::send_kernel::staged;
+      return std::make_shared<op::send_kernel>(std::move(from.key), way);
+    }
+    case part_item::receive: {
+      std::optional<output_type> expected;
+      if (from.index >= 0) expected = graph.type_of({from.node, from.index});
+      return std::make_shared<op::receive_kernel>(std::move(from.key), std::move(expected));
+    }
+    default: return nullptr;
+  }
+}
+
+PINION_DECL void executable::count_readers() {
+  readers.assign(static_cast<std::size_t>(slots), 0);
+  std::vector<input_slot*> last(static_cast<std::size_t>(slots), nullptr);
+  for (item& it : items)
+    for (input_slot& in : it.inputs) {
+      ++readers[static_cast<std::size_t>(in.slot)];
+      last[static_cast<std::size_t>(in.slot)] = &in;
+    }
+  for (input_slot* in : last)
+    if (in) in->last_in_order = true;
+  for (item& it : items)
+    for (int o = 0; o < it.outputs; ++o)
+      it.wanted.push_back(readers[static_cast<std::size_t>(it.first_output + o)] > 0);
 }
 
 }}}  // namespace pinion::v0::runtime

@@ -28,8 +28,9 @@ PINION_DECL std::vector<std::size_t> placed_steps::run(const step_signature& sig
 PINION_DECL placement placed_steps::make(graph_view g, const step_signature& signature,
                                          std::vector<device_info> devices) const {
   std::vector<node_id> nodes = prune(g, signature);
-  const step_signature unfed{{}, signature.fetches, signature.targets};
-  if (const placement* const planned = find(g, unfed, devices)) return planned->part(nodes);
+  if (!signature.feeds.empty())
+    if (const placement* const planned = find(g, {{}, signature.fetches, signature.targets}, devices))
+      return planned->part(nodes);
   return placer_(placement_problem{.graph = g,
                                    .nodes = std::move(nodes),
                                    .devices = std::move(devices),
