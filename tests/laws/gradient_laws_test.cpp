@@ -65,7 +65,7 @@ struct probe {
     if (found) y = weighted(*found, seed);
     return found.has_value();
   }
-  std::vector<double> run(output o, const std::vector<any_tensor>& fed) {
+  std::vector<double> run(output o, std::vector<any_tensor> fed) {
     if (!session) session = runtime::make_direct_session({.inter_op_threads = 1, .intra_op_threads = 1}, g);
     const auto step = session->prepare({inputs, {o}, {}});
     std::vector<any_tensor> results(1);

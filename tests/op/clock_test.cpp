@@ -25,9 +25,10 @@ struct clocks {
 
   std::shared_ptr<answer> tick(std::int64_t replica, std::int64_t bound, cancellation* stop = nullptr) {
     auto a = std::make_shared<answer>();
-    at->tick(replica, bound, stop, [a](std::int64_t ahead, const error* why) {
-      *a = {true, ahead, {}};
-      if (why) a->failed = why->code();
+    at->tick(replica, bound, stop, [a](const outcome<std::int64_t>& how) {
+      a->came = true;
+      if (!how) return void(a->failed = how.failure()->code());
+      a->ahead = how.value();
     });
     return a;
   }
@@ -85,7 +86,7 @@ TEST_CASE("replicas that tick in threads of their own stay within the bound, and
   const auto work = [&](std::int64_t replica) {
     for (std::int64_t step = 0; step < steps; ++step) {
       const auto ticked = std::make_shared<std::promise<std::int64_t>>();
-      c.at->tick(replica, bound, nullptr, [ticked](std::int64_t ahead, const error*) { ticked->set_value(ahead); });
+      c.at->tick(replica, bound, nullptr, [ticked](outcome<std::int64_t> ahead) { ticked->set_value(ahead.value()); });
       beyond += ticked->get_future().get() > bound;
     }
     c.at->leave(replica);

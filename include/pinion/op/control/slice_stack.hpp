@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include <pinion/base/dtype.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/op/slice/cpu.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
