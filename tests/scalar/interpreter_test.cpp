@@ -184,11 +184,12 @@ TEST_CASE("cheap instructions run in pairs, and a comparison with each choice by
   const auto rest = p.emit(opcode::subtract, a, p.emit(opcode::add, scaled, scaled));
   const auto positive = p.emit(opcode::less, a, b);
   const auto first = p.emit(opcode::select, positive, rest, a), second = p.emit(opcode::select, positive, a, rest);
-  p.results = {{first, dtype::float32}, {second, dtype::float32}};
+  const auto gap = p.emit(opcode::subtract, first, second), square = p.emit(opcode::multiply, gap, gap);
+  p.results = {{first, dtype::float32}, {square, dtype::float32}};
   std::vector<tile_op::form> forms;
   for (const auto& s : plan_tiles(p, true).steps) forms.push_back(s.op.is);
-  CHECK(forms == std::vector{tile_op::left, tile_op::right, tile_op::choice, tile_op::choice});
-  CHECK(plan_tiles(p, false).steps.size() == 7);
+  CHECK(forms == std::vector{tile_op::left, tile_op::right, tile_op::choice, tile_op::choice, tile_op::square});
+  CHECK(plan_tiles(p, false).steps.size() == 9);
 }
 
 TEST_CASE("a long chain of instructions takes one row") {

@@ -56,9 +56,9 @@ class interpreted::preparation {
   }
 
  private:
-  // All that a tile touches fits into a first-level cache, unless the program is large.
+  // All that a tile touches fits into half of a first-level cache, unless the program is large.
   std::int64_t tile_length() const {
-    constexpr std::int64_t cache = 32 << 10, step = 64, least = 128, most = 4096;
+    constexpr std::int64_t cache = 24 << 10, step = 64, least = 128, most = 4096;
     const auto columns = made_.rows_ + static_cast<std::int64_t>(p_.inputs + p_.results.size());
     return std::clamp(cache / (columns * made_.element_) / step * step, least, most);
   }

@@ -24,6 +24,7 @@ struct tile_op {
     single,  // op(a, b, c)
     left,    // op(inner(a, b), c), of sums, differences and products
     right,   // op(c, inner(a, b)), of a difference or a quotient
+    square,  // inner(a, b) times itself
     choice,  // select(inner(a, b), c, d)
   };
   form is = single;

@@ -19,7 +19,7 @@ template <opcode Op>
 struct single_step {
   static constexpr int operands = facts(Op).operands;
   template <class V>
-  static PINION_VECTOR V of(V a, V b = V(), V c = V(), V = V()) {
+  static PINION_VECTOR V of(V a, V b = V(), V c = V()) {
     using T = typename V::value_type;
     const V yes = T(1), no = T(0);
     if constexpr (Op == opcode::select)
@@ -40,7 +40,7 @@ template <opcode Op, opcode Inner>
 struct left_step {
   static constexpr int operands = 3;
   template <class V>
-  static PINION_VECTOR V of(V a, V b, V c, V) {
+  static PINION_VECTOR V of(V a, V b, V c) {
     return compute<Op>(compute<Inner>(a, b), c);
   }
 };
@@ -48,7 +48,7 @@ template <opcode Inner>
 struct divisor_step {
   static constexpr int operands = 3;
   template <class V>
-  static PINION_VECTOR V of(V a, V b, V c, V) {
+  static PINION_VECTOR V of(V a, V b, V c) {
     return c / compute<Inner>(a, b);
   }
 };
@@ -56,8 +56,17 @@ template <opcode Inner>
 struct subtracted_step {
   static constexpr int operands = 3;
   template <class V>
-  static PINION_VECTOR V of(V a, V b, V c, V) {
+  static PINION_VECTOR V of(V a, V b, V c) {
     return c - compute<Inner>(a, b);
+  }
+};
+template <opcode Inner>
+struct square_step {
+  static constexpr int operands = 2;
+  template <class V>
+  static PINION_VECTOR V of(V a, V b) {
+    const V x = compute<Inner>(a, b);
+    return x * x;
   }
 };
 template <opcode Inner>
@@ -89,20 +98,18 @@ template <class Step, class T>
 struct tile_body {
   template <class Isa>
   static PINION_VECTOR void run(const tile* t) {
-    using V = simd<T, Isa>;
-    T *out = static_cast<T*>(t->out), *const end = out + t->n;
-    moving_operand<V> a(*t, 0);
-    if constexpr (Step::operands == 1) {
-      for (; out != end; out += V::lanes) Step::of(a.next()).store(out);
-    } else {
-      moving_operand<V> b(*t, 1);
-      if constexpr (Step::operands == 2) {
-        for (; out != end; out += V::lanes) Step::of(a.next(), b.next()).store(out);
-      } else {
-        moving_operand<V> c(*t, 2), d(*t, Step::operands - 1);
-        for (; out != end; out += V::lanes) Step::of(a.next(), b.next(), c.next(), d.next()).store(out);
-      }
-    }
+    run_over<simd<T, Isa>>(*t, std::make_index_sequence<Step::operands>{});
+  }
+
+ private:
+  template <class V, std::size_t... I>
+  static PINION_VECTOR void run_over(const tile& t, std::index_sequence<I...>) {
+    T* const out = static_cast<T*>(t.out);
+    run_loop<V>(out, out + t.n, moving_operand<V>(t, I)...);
+  }
+  template <class V, class... Operand>
+  static PINION_VECTOR void run_loop(T* out, T* end, Operand... operand) {
+    for (; out != end; out += V::lanes) Step::of(operand.next()...).store(out);
   }
 };
 
@@ -198,6 +205,7 @@ tile_function pair_function(const tile_op& step, int isa) {
   if (step.is == tile_op::choice)
     return (*tile_tables<choice_step, T, opcode::less, opcode::not_equal>[index_of(step.inner, opcode::less)])[isa];
   const auto inner = index_of(step.inner, first);
+  if (step.is == tile_op::square) return (*tile_tables<square_step, T, first, last>[inner])[isa];
   if (step.op == opcode::divide) return (*tile_tables<divisor_step, T, first, last>[inner])[isa];
   if (step.is == tile_op::right) return (*tile_tables<subtracted_step, T, first, last>[inner])[isa];
   if (step.op == opcode::add) return (*tile_tables<with_outer<opcode::add>::left, T, first, last>[inner])[isa];

@@ -35,7 +35,9 @@ class tile_planner {
       }
     for (const result& r : p_.results) ++readers_[r.value];
   }
-  bool joins_arithmetic(value_id id) const { return pairs_ && readers_[id] == 1 && is_arithmetic(p_.code[id].op); }
+  bool joins_arithmetic(value_id id, int readers = 1) const {
+    return pairs_ && readers_[id] == readers && is_arithmetic(p_.code[id].op);
+  }
   // A comparison that only choices read is made by each of them anew, which costs less than a mask in memory.
   bool joins_choices(value_id id) const {
     return pairs_ && readers_[id] == choices_[id] && is_comparison(p_.code[id].op);
@@ -53,6 +55,8 @@ class tile_planner {
   planned_step step_of(value_id id) {
     const instruction& in = p_.code[id];
     if (in.op == opcode::select && joins_choices(in.a)) return pair(tile_op::choice, id, in.a, {in.b, in.c});
+    if (in.op == opcode::multiply && in.a == in.b && joins_arithmetic(in.a, 2))
+      return pair(tile_op::square, id, in.a, {});
     if (is_arithmetic(in.op) && joins_arithmetic(in.a)) return pair(tile_op::left, id, in.a, {in.b});
     const bool commutes = in.op == opcode::add || in.op == opcode::multiply;
     if ((is_arithmetic(in.op) || in.op == opcode::divide) && joins_arithmetic(in.b))
