@@ -73,6 +73,7 @@ using smooth = number<functor::maximum, number<functor::hyperbolic_tangent, x>, 
 using less = dsl::mapped<functor::less, float, bool, x, x>;
 using choice = number<functor::selection, less, number<functor::exponential, x>, dsl::literal_argument>;
 using product = dsl::gradient_of<number<functor::multiply, x, x>>;
+using clamped = number<functor::minimum, number<functor::maximum, x, dsl::literal_argument>, x>;
 using cut = dsl::mapped<functor::identity, float, std::int32_t, number<functor::absolute, x>>;
 
 template <class P>
@@ -131,6 +132,7 @@ bool back_ends_agree(sink how = sink::store) {
 TEST_CASE("over many tiles the interpreter has the bits of the compiled kernel") {
   CHECK(back_ends_agree<smooth>());
   CHECK(back_ends_agree<choice>());
+  CHECK(back_ends_agree<clamped>());
   CHECK(back_ends_agree<cut>());
   CHECK(back_ends_agree<product>());
   CHECK(back_ends_agree<product>(sink::add));

@@ -22,7 +22,7 @@ using tile_function = void (*)(const tile*);
 struct tile_op {
   enum form : std::uint8_t {
     single,  // op(a, b, c)
-    left,    // op(inner(a, b), c), of sums, differences and products
+    left,    // op(inner(a, b), c), of sums, differences and products, or of a minimum and a maximum
     right,   // op(c, inner(a, b)), of a difference or a quotient
     square,  // inner(a, b) times itself
     choice,  // select(inner(a, b), c, d)

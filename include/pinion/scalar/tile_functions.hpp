@@ -204,6 +204,8 @@ tile_function pair_function(const tile_op& step, int isa) {
   constexpr opcode first = opcode::add, last = opcode::multiply;
   if (step.is == tile_op::choice)
     return (*tile_tables<choice_step, T, opcode::less, opcode::not_equal>[index_of(step.inner, opcode::less)])[isa];
+  if (step.op == opcode::minimum) return (*tile_table<tile_body<left_step<opcode::minimum, opcode::maximum>, T>>)[isa];
+  if (step.op == opcode::maximum) return (*tile_table<tile_body<left_step<opcode::maximum, opcode::minimum>, T>>)[isa];
   const auto inner = index_of(step.inner, first);
   if (step.is == tile_op::square) return (*tile_tables<square_step, T, first, last>[inner])[isa];
   if (step.op == opcode::divide) return (*tile_tables<divisor_step, T, first, last>[inner])[isa];

@@ -25,6 +25,9 @@ class tile_planner {
 
  private:
   static bool is_arithmetic(opcode op) { return opcode::add <= op && op <= opcode::multiply; }
+  static bool is_clamp(opcode op, opcode inner) {
+    return (op == opcode::minimum && inner == opcode::maximum) || (op == opcode::maximum && inner == opcode::minimum);
+  }
   static bool is_comparison(opcode op) { return opcode::less <= op && op <= opcode::not_equal; }
 
   void count_readers() {
@@ -57,6 +60,8 @@ class tile_planner {
     if (in.op == opcode::select && joins_choices(in.a)) return pair(tile_op::choice, id, in.a, {in.b, in.c});
     if (in.op == opcode::multiply && in.a == in.b && joins_arithmetic(in.a, 2))
       return pair(tile_op::square, id, in.a, {});
+    if (pairs_ && readers_[in.a] == 1 && is_clamp(in.op, p_.code[in.a].op))
+      return pair(tile_op::left, id, in.a, {in.b});
     if (is_arithmetic(in.op) && joins_arithmetic(in.a)) return pair(tile_op::left, id, in.a, {in.b});
     const bool commutes = in.op == opcode::add || in.op == opcode::multiply;
     if ((is_arithmetic(in.op) || in.op == opcode::divide) && joins_arithmetic(in.b))
