@@ -1,4 +1,6 @@
-// The part of pinion::compiled that holds the kernels of its update rules.
+// The part of pinion::compiled that holds the kernels of its update rules, and those of formulas in gradients.
+#include <pinion/op/elementwise/held_formula.hpp>
+#include <pinion/op/elementwise/program.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 
@@ -8,8 +10,17 @@ namespace {
 
 template <class Visit>
 constexpr void for_each_program(Visit visit) {
-  if constexpr (scalar::compiles_kernels)
+  if constexpr (scalar::compiles_kernels) {
     for_each_type(rules::all{}, [&]<class Rule>() { op::for_each_program_of<Rule>(visit); });
+    const auto visit_formula = [&]<class P>() {
+      visit.template operator()<P>();
+      visit.template operator()<dsl::gradient_of<P>>();
+    };
+    for_each_type(op::formula::all{}, [&]<class Formula>() {
+      visit_formula.template operator()<op::compiled_formula<Formula, float>>();
+      visit_formula.template operator()<op::compiled_formula<Formula, double>>();
+    });
+  }
 }
 
 constexpr std::size_t count = [] {

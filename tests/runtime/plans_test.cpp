@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <set>
 
 namespace {
@@ -104,6 +105,20 @@ TEST_CASE("the nodes that a plan says run are those that a trace of the step sho
   for (const auto& e : trace.events)
     if (e.kind == trace_event::compute) ran.insert(e.node);
   CHECK(planned == ran);
+}
+
+TEST_CASE("a program that this binary has no kernel of is told to be interpreted") {
+  fresh f;
+  auto x = placeholder<float>({4}, "x");
+  auto y = tanh(x, "y");
+  const auto [slope] = gradients(y, x);
+  const auto [bend] = gradients(slope, x);  // the program of a second derivative is made at run time
+  session sess;
+  const auto p = sess.plan(bend);
+  CHECK(!p.find("y")->interpreted);
+  CHECK(std::any_of(p.nodes().begin(), p.nodes().end(), [](const placed_node& n) { return n.interpreted; }));
+  CHECK_THAT(to_string(p), Contains("; interpreted"));
+  CHECK_THAT(p.to_json(), Contains("\"runs\": true, \"interpreted\": true"));
 }
 
 }  // namespace

@@ -4,16 +4,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <pinion/scalar/compiled.hpp>
 #include <pinion/scalar/interpreter.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// Immutable once made; the launches of a kernel share it, in any thread. A compiled kernel works on whole vectors, so
-// the elements left over at the end of a strip are computed in a padded copy, by the same instructions: an element's
+// Immutable once made; the launches of a kernel share it, in any thread. Both back ends work on whole vectors, so the
+// elements left over at the end of a strip are computed in a padded copy, by the same instructions: an element's
 // result does not depend on its position.
 class program_runner {
  public:
@@ -22,11 +23,13 @@ class program_runner {
   explicit program_runner(const scalar::program& p, back_end which = any, int isa = scalar::isa::best())
       : program_(scalar::executable(p)), element_(size_of(program_.arithmetic)) {
     const auto* compiled = which == any ? scalar::find_compiled(program_) : nullptr;
-    if (compiled) entry_ = (*compiled->entries)[isa];
+    if (compiled)
+      entry_ = (*compiled->entries)[isa];
+    else
+      interpreted_.emplace(program_, isa);
     lanes_ = scalar::isa::bytes(isa) / std::max<std::int64_t>(4, static_cast<std::int64_t>(element_));
     visit_plain(program_.arithmetic, [&]<class T>() {
       using A = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
-      if (!compiled) interpret_ = [run = scalar::interpreted<A>(program_, isa)](const scalar::strip& s) { run(s); };
       literals_.resize(program_.literals.size() * sizeof(A) + 1);
       for (std::size_t i = 0; i < program_.literals.size(); ++i) {
         const A value = program_.literals[i].template as<A>();
@@ -41,11 +44,10 @@ class program_runner {
 
   void operator()(scalar::strip& s) const {
     s.literals = literals_.data();
-    if (!entry_) return interpret_(s);
     const std::int64_t all = s.n, whole = all - all % lanes_;
     if (whole > 0) {
       s.n = whole;
-      entry_(&s);
+      run_whole(s);
     }
     if (whole < all) run_rest(s, whole, static_cast<std::size_t>(all - whole));
     s.n = all;
@@ -53,6 +55,8 @@ class program_runner {
 
  private:
   static constexpr std::size_t room = scalar::widest * 8;
+
+  void run_whole(const scalar::strip& s) const { entry_ ? entry_(&s) : (*interpreted_)(s); }
 
   std::size_t input_size(std::size_t k) const { return input_is_mask(k) ? 1 : element_; }
   bool input_is_mask(std::size_t k) const {
@@ -78,7 +82,7 @@ class program_runner {
       rest.out[k] = out[k];
       rest.how[k] = s.how[k] == scalar::sink::drop ? scalar::sink::drop : scalar::sink::store;
     }
-    entry_(&rest);
+    run_whole(rest);
     for (std::size_t k = 0; k < program_.results.size(); ++k) put_rest(s, k, at, n, out[k]);
   }
 
@@ -100,7 +104,7 @@ class program_runner {
   std::size_t element_;
   std::int64_t lanes_ = 1;
   void (*entry_)(const scalar::strip*) = nullptr;
-  std::function<void(const scalar::strip&)> interpret_;
+  std::optional<scalar::interpreted> interpreted_;
   std::vector<std::byte> literals_;
 };
 

@@ -4,13 +4,13 @@
 #include <string>
 
 #include <pinion/op/elementwise/formula.hpp>
+#include <pinion/op/elementwise/held_formula.hpp>
 #include <pinion/op/layout/op.hpp>
 #include <pinion/op/nn/op.hpp>
 #include <pinion/op/reduce/op.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
 #include <pinion/opkit/work_context.hpp>
-#include <pinion/scalar/functors.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
@@ -62,15 +62,12 @@ PINION_DECL void softmax::gradient(gradient_context& g) {
   const output y = g.output(0), dy = g.output_gradient(0);
   const output weighted = elementwise<multiply>(
       g, [](auto a, auto b) { return a * b; }, dy, y);
-  g.set(0, elementwise<multiply>(
-               g, [](auto d, auto sum, auto p) { return (d - sum) * p; }, dy, detail::row_sum(g, weighted), y));
+  g.set(0, elementwise<multiply, formula::softmax_gradient>(g, dy, detail::row_sum(g, weighted), y));
 }
 
 PINION_DECL void log_softmax::gradient(gradient_context& g) {
   const output y = g.output(0), dy = g.output_gradient(0);
-  g.set(0, elementwise<subtract>(
-               g, [](auto d, auto sum, auto l) { return d - scalar::functor::exponential::apply(l) * sum; }, dy,
-               detail::row_sum(g, dy), y));
+  g.set(0, elementwise<subtract, formula::log_softmax_gradient>(g, dy, detail::row_sum(g, dy), y));
 }
 
 PINION_DECL void scale_rows::infer(shape_context& c) {
@@ -105,8 +102,7 @@ PINION_DECL output gradient_by_logits(gradient_context& g) {
   const output p = g.make(softmax::name, {g.input(1)}), dy = g.output_gradient(1);
   const output weighted = elementwise<multiply>(
       g, [](auto a, auto b) { return a * b; }, dy, p);
-  const output second = elementwise<multiply>(
-      g, [](auto d, auto sum, auto q) { return (d - sum) * q; }, dy, row_sum(g, weighted), p);
+  const output second = elementwise<multiply, formula::softmax_gradient>(g, dy, row_sum(g, weighted), p);
   return sum_of(g, first, second);
 }
 

@@ -4,13 +4,13 @@
 #include <string>
 
 #include <pinion/op/elementwise/formula.hpp>
+#include <pinion/op/elementwise/held_formula.hpp>
 #include <pinion/op/reduce/op.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/gradient_context.hpp>
 #include <pinion/opkit/shape_context.hpp>
 #include <pinion/opkit/work_context.hpp>
-#include <pinion/scalar/functors.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
@@ -72,16 +72,9 @@ PINION_DECL void share_gradient(gradient_context& g) {
   kept.set("keep_dims", true);
   const output x = g.input(0);
   const auto spread = [&](output y) { return g.make(expand_like::name, {y, x}, axes_of(g.attrs())); };
-  const output hits = elementwise<op::select>(
-      g,
-      [](auto value, auto best) {
-        return scalar::functor::selection::apply(value == best, number(1, value), number(0, value));
-      },
-      x, spread(g.output(0)));
+  const output hits = elementwise<op::select, formula::is_extreme>(g, x, spread(g.output(0)));
   const output ties = g.make(reduce_sum::name, {hits}, kept);
-  g.set(0, elementwise<multiply>(
-               g, [](auto hit, auto count, auto dy) { return hit / count * dy; }, hits, ties,
-               spread(g.output_gradient(0))));
+  g.set(0, elementwise<multiply, formula::share_of_extreme>(g, hits, ties, spread(g.output_gradient(0))));
 }
 
 }}}}  // namespace pinion::v0::op::detail

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include <pinion/base/arithmetic.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/placement/cost/simulate.hpp>
 #include <pinion/placement/plan/explain.hpp>
 #include <pinion/placement/unmet_request.hpp>
+#include <pinion/scalar/compiled.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -29,6 +31,14 @@ class record_walk {
  private:
   typename std::vector<std::pair<node_id, Record>>::const_iterator next_, end_;
 };
+
+// True if a node computes a scalar program on a CPU, and this binary has no kernel of it. A worker's binary may hold
+// others.
+inline bool is_interpreted(const node& n, const device_info& on) {
+  const auto* found = n.attrs.find("program");
+  const auto* program = found ? found->get_if<op::shared_program>() : nullptr;
+  return program && on.spec.type() == "CPU" && !scalar::find_compiled(scalar::executable(**program));
+}
 
 // Words the reasons that a placement recorded.
 class reason_words {
@@ -146,6 +156,7 @@ class plan_writer {
   void tell_sizes(position j, placed_node& told) const {
     const node& n = runs_.graph[runs_.nodes[j]];
     told.op = n.op;
+    told.interpreted = is_interpreted(n, placed_.device(j));
     told.starts = step_.start[j];
     told.ends = step_.finish[j];
     for (const auto& in : n.inputs)
