@@ -125,7 +125,8 @@ std::function<void()> launch_of(const ps::program& p, const std::vector<pn::any_
     map_launch launch(runner, layout);
     for (const auto& t : inputs) launch.operand(t);
     for (const auto& t : results) launch.operand(t);
-    launch.run();
+    pn::task_services alone;
+    launch.run(alone);
   };
 }
 

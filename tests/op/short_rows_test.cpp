@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include <pinion/base/thread_pool.hpp>
 #include <pinion/op/elementwise/launch.hpp>
 #include <pinion/scalar/derive.hpp>
 #include <pinion/scalar/functors.hpp>
@@ -56,12 +57,14 @@ void check_product(const shape& space, const shape& xs, const shape& bs) {
   }
   const auto p =
       scalar::derive(scalar::record<scalar::program, scalar::functor::multiply>(dtype::float32, dtype::float32));
+  thread_pool pool(3);
   for (const auto which : {op::program_runner::any, op::program_runner::interpreter_only}) {
+    task_services services{.intra_op = which == op::program_runner::any ? &pool : nullptr};
     map_launch launch(std::make_shared<op::program_runner>(p, which),
                       std::make_shared<const map_layout>(std::vector<shape>{xs, bs, space}, space,
                                                          std::vector<shape>{xs, bs}, scalar::executable(p)));
     for (const auto& t : {x, b, dy, dx, db}) launch.operand(t);
-    launch.run();
+    launch.run(services);
     INFO(to_string(space) << ": " << to_string(xs) << " and " << to_string(bs));
     CHECK(all_equal(dx, want_dx));
     CHECK(all_equal(db, want_db));
@@ -82,6 +85,12 @@ TEST_CASE("gradients over short rows are what they are element by element, howev
     }
 }
 
+TEST_CASE("large gradients are split over threads, and so are their sums") {
+  const shape space{600, 500};
+  for (const shape& b : {space, shape{500}, shape{600, 1}, shape{1}}) check_product(space, space, b);
+  check_product({300000}, {300000}, {1});
+}
+
 TEST_CASE("conditions, too, are repeated over short rows") {
   const auto p = scalar::record<scalar::program, scalar::functor::selection>(dtype::float32, dtype::float32);
   for (const shape& cs : {shape{7}, shape{100, 1}, shape{100, 7}}) {
@@ -93,7 +102,8 @@ TEST_CASE("conditions, too, are repeated over short rows") {
         std::make_shared<op::program_runner>(p),
         std::make_shared<const map_layout>(std::vector<shape>{cs, space, {7}}, space, std::vector<shape>{space}, p));
     for (const auto& t : {condition, a, b, y}) launch.operand(t);
-    launch.run();
+    task_services services;
+    launch.run(services);
     std::vector<float> want;
     for (std::int64_t i = 0; i < space.count(); ++i)
       want.push_back(condition.data<bool>()[position(space, cs, i)] ? a.data<float>()[i] : b.data<float>()[i % 7]);

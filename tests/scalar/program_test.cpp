@@ -26,7 +26,7 @@ using elu_type = dsl::mapped<functor::elu, float, float, sum_type>;
 using cube_type = dsl::mapped<functor::multiply, float, float,
                               dsl::mapped<functor::squared, float, float, dsl::number_argument>, dsl::literal_argument>;
 
-static_assert(elu_type::extent.operations == 7);
+static_assert(elu_type::extent.operations == 8);
 static_assert(elu_type::extent.leaves == 2);
 
 template <class P>

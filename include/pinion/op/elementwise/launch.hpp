@@ -105,32 +105,77 @@ class map_launch {
   void operand(const any_tensor& t) { data_[operands_++] = t.byte_data(); }
   void unwanted_result() { data_[operands_++] = nullptr; }
 
-  // Runs it in this thread, so that sums are taken in one order.
-  void run() const {
-    for (std::size_t k = 0; k < layout_->how.size(); ++k) clear_sum(k);
-    if (layout_->space.count() > 0) rows(0, items());
-  }
-  // Runs it split over the intra-op pool, in chunks that depend on the layout alone. Requires: no sums.
-  void run_in_chunks(task_services& services) const {
-    constexpr std::int64_t elements_a_chunk = 1 << 17;  // tens of microseconds: less is not worth a wake-up
+  // Runs it split over the intra-op pool, in chunks that depend on the layout alone, as the order of sums does.
+  void run(task_services& services) const {
+    clear_sums();
     if (layout_->space.count() == 0) return;
-    const std::int64_t grain = std::max<std::int64_t>(1, elements_a_chunk / (one_row() ? 1 : layout_->walk.inner()));
-    kernel_context::in_chunks(services, (items() + grain - 1) / grain,
-                              [&](std::int64_t i) { rows(i * grain, std::min(items(), (i + 1) * grain)); });
+    const bool sums = elements_of_sums() > 0;
+    std::int64_t grain = std::max<std::int64_t>(1, elements_a_chunk / (one_row() ? 1 : layout_->walk.inner()));
+    if (sums) grain = std::max(grain, (items() + most_partial_sums - 1) / most_partial_sums);
+    const std::int64_t chunks = (items() + grain - 1) / grain;
+    const auto chunk = [&](const map_launch& of, std::int64_t i) {
+      of.rows(i * grain, std::min(items(), (i + 1) * grain));
+    };
+    if (!sums)
+      kernel_context::in_chunks(services, chunks, [&](std::int64_t i) { chunk(*this, i); });
+    else if (chunks == 1 || elements_of_sums() * most_partial_sums > layout_->space.count() / 4)
+      rows(0, items());
+    else
+      run_partial_sums(services, chunks, chunk);
   }
 
  private:
+  static constexpr std::int64_t elements_a_chunk = 1 << 17;  // tens of microseconds: less is not worth a wake-up
+  static constexpr std::int64_t most_partial_sums = 16;      // they take a quarter of the memory of the space at most
+
   // True for a single strip, which is split along itself, so that items are elements; otherwise items are strips.
   bool one_row() const { return layout_->walk.outer() == 1; }
   std::int64_t items() const { return one_row() ? layout_->walk.inner() : layout_->walk.outer(); }
 
-  void clear_sum(std::size_t k) const {
-    const std::size_t i = layout_->inputs.size() + k;
-    if (!data_[i] || layout_->how[k] == scalar::sink::store) return;
+  bool is_sum(std::size_t result) const {
+    return data_[layout_->inputs.size() + result] && layout_->how[result] != scalar::sink::store;
+  }
+  std::int64_t elements_of(std::size_t operand) const {
     std::int64_t elements = 1;
     for (std::size_t d = 0; d < layout_->walk.extents.size(); ++d)
-      if (layout_->walk.strides[i][d] != 0) elements *= layout_->walk.extents[d];
-    std::memset(data_[i], 0, static_cast<std::size_t>(elements) * layout_->element_sizes[i]);
+      if (layout_->walk.strides[operand][d] != 0) elements *= layout_->walk.extents[d];
+    return elements;
+  }
+  std::int64_t elements_of_sums() const {
+    std::int64_t all = 0;
+    for (std::size_t k = 0; k < layout_->how.size(); ++k)
+      if (is_sum(k)) all += elements_of(layout_->inputs.size() + k);
+    return all;
+  }
+  void clear_sums() const {
+    for (std::size_t k = 0; k < layout_->how.size(); ++k) {
+      const std::size_t i = layout_->inputs.size() + k;
+      if (is_sum(k)) std::memset(data_[i], 0, static_cast<std::size_t>(elements_of(i)) * layout_->element_sizes[i]);
+    }
+  }
+
+  // Runs each chunk with sums of its own, which are added in order at the end.
+  template <class Chunk>
+  void run_partial_sums(task_services& services, std::int64_t chunks, const Chunk& chunk) const {
+    std::vector<map_launch> parts(static_cast<std::size_t>(chunks), *this);
+    const auto memory = std::make_unique<std::byte[]>(static_cast<std::size_t>(elements_of_sums() * chunks) * 8);
+    std::byte* at = memory.get();
+    for (map_launch& part : parts)
+      for (std::size_t k = 0; k < layout_->how.size(); ++k)
+        if (const std::size_t i = layout_->inputs.size() + k; is_sum(k)) {
+          part.data_[i] = at;
+          at += elements_of(i) * 8;
+        }
+    kernel_context::in_chunks(services, chunks, [&](std::int64_t i) { chunk(parts[static_cast<std::size_t>(i)], i); });
+    for (const map_launch& part : parts)
+      for (std::size_t k = 0; k < layout_->how.size(); ++k)
+        if (is_sum(k)) add_sum_of(part, k);
+  }
+  void add_sum_of(const map_launch& part, std::size_t result) const {
+    const std::size_t i = layout_->inputs.size() + result;
+    visit_plain(program_->program().results[result].type, [&]<class T>() {
+      detail::add_to(reinterpret_cast<T*>(data_[i]), reinterpret_cast<const T*>(part.data_[i]), elements_of(i));
+    });
   }
 
   void rows(std::int64_t first, std::int64_t last) const {
