@@ -282,7 +282,8 @@ class map_launch {
 
   std::shared_ptr<const program_runner> program_;
   std::shared_ptr<const map_layout> layout_;
-  std::array<std::byte*, scalar::max_inputs + scalar::max_results> data_;
+  std::array<std::byte*, broadcast_walk::most_operands> data_;
+  static_assert(scalar::max_inputs + scalar::max_results <= broadcast_walk::most_operands);
   std::size_t operands_ = 0;
 };
 
