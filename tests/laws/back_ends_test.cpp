@@ -119,7 +119,7 @@ void check_all() {
       const bool mask = scalar::facts(p.code[p.results[0].value].op).yields_mask;
       if (mask) p.results[0].type = dtype::boolean;
       check<T>(Op::name, p);
-      if (!mask) check<T>(std::string(Op::name) + "'", scalar::derive(p));
+      if (!mask) check<T>(std::string(Op::name) + "'", scalar::derive_for_node(p));
     }
   });
 }

@@ -1,6 +1,8 @@
 // The derivative of a program is a program.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include <pinion/scalar/derive.hpp>
 #include <pinion/scalar/functors.hpp>
 #include <pinion/scalar/record.hpp>
@@ -33,8 +35,31 @@ TEST_CASE("the derivative of elu(x + b) asks for one exponential and no more") {
   const program p = compose<program, 1>(of<functor::elu>(), {part{part::absorbed, {}, &sum}});
   CHECK(to_string(executable(derive(p))) ==
         "%0 = input 0\n%1 = input 1\n%2 = add %0 %1\n%3 = constant 0\n%4 = lt %3 %2\n%5 = expm1 %2\n"
-        "%6 = select %4 %2 %5\n%7 = constant 1\n%8 = add %6 %7\n%9 = constant 1\n%10 = select %4 %9 %8\n"
-        "%11 = input 2\n%12 = mul %11 %10\nreturn %12:float %12:float");
+        "%6 = select %4 %2 %5\n%7 = constant 0\n%8 = lt %7 %6\n%9 = constant 1\n%10 = add %6 %9\n"
+        "%11 = constant 1\n%12 = select %8 %11 %10\n%13 = input 2\n%14 = mul %13 %12\n"
+        "return %14:float %14:float");
+}
+
+TEST_CASE("the gradient of a node of elu(x + b) takes its output, and computes no exponential") {
+  const program sum = of<functor::add>();
+  const program p = compose<program, 1>(of<functor::elu>(), {part{part::absorbed, {}, &sum}});
+  CHECK(to_string(executable(derive_for_node(p))) ==
+        "%0 = input 0\n%1 = input 1\n%2 = input 2\n%3 = constant 0\n%4 = lt %3 %2\n%5 = constant 1\n"
+        "%6 = add %2 %5\n%7 = constant 1\n%8 = select %4 %7 %6\n%9 = input 3\n%10 = mul %9 %8\n"
+        "return %10:float %10:float");
+}
+
+TEMPLATE_TEST_CASE("the gradients of these functions compute no real function where the output is there", "",
+                   functor::elu, functor::sigmoid, functor::hyperbolic_tangent, functor::exponential,
+                   functor::square_root, functor::reciprocal_square_root) {
+  const program d = derive_for_node(of<TestType>());
+  CHECK(d.inputs == 3);
+  CHECK(std::none_of(d.code.begin(), d.code.end(), [](const auto& in) { return is_real_function(in.op); }));
+}
+
+TEMPLATE_TEST_CASE("a gradient that the output saves nothing does not take it", "", functor::logarithm, functor::sine,
+                   functor::softplus, functor::multiply, functor::relu) {
+  CHECK(to_string(derive_for_node(of<TestType>())) == to_string(derive(of<TestType>())));
 }
 
 TEST_CASE("primitives are differentiated by their rules") {

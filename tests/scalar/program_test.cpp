@@ -26,7 +26,7 @@ using elu_type = dsl::mapped<functor::elu, float, float, sum_type>;
 using cube_type = dsl::mapped<functor::multiply, float, float,
                               dsl::mapped<functor::squared, float, float, dsl::number_argument>, dsl::literal_argument>;
 
-static_assert(elu_type::extent.operations == 7);
+static_assert(elu_type::extent.operations == 8);
 static_assert(elu_type::extent.leaves == 2);
 
 template <class P>
@@ -94,7 +94,7 @@ TEST_CASE("the compiler and the run-time record the same program") {
   CHECK(fingerprint(elu_type::recorded) == fingerprint(elu_of_sum()));
   CHECK(fingerprint(elu_type::executable) == fingerprint(executable(elu_of_sum())));
   CHECK(to_string(convert_program<program>(elu_type::executable)) == to_string(executable(elu_of_sum())));
-  CHECK(fingerprint(dsl::gradient_of<elu_type>::executable) == fingerprint(executable(derive(elu_of_sum()))));
+  CHECK(fingerprint(dsl::gradient_of<elu_type>::executable) == fingerprint(executable(derive_for_node(elu_of_sum()))));
   CHECK(to_string(convert_program<program>(cube_type::recorded)) ==
         "%0 = input 0\n%1 = mul %0 %0\n%2 = literal 0\n%3 = mul %1 %2\nreturn %3:float");
 }

@@ -116,14 +116,16 @@ struct compiled_body {
     simd<T, Isa> total[results];
   };
 
+  // Nothing else leads to the strip (__restrict), or its fields would be read again after each store.
   template <class Isa>
-  static PINION_VECTOR void run(const strip* s) {
+  static PINION_VECTOR void run(const strip* __restrict s) {
     registers<Isa> r;
     for (auto& total : r.total) total = T(0);
-    for (std::int64_t i = 0; i < s->n; i += simd<T, Isa>::lanes) {
-      compute_all(r, *s, i, std::make_index_sequence<length>{});
-      write_all(r, *s, i, std::make_index_sequence<results>{});
-    }
+    load_literals(r, *s, std::make_index_sequence<length>{});
+    if (is_short && is_plain(*s))
+      run_vectors<is_short>(r, *s);
+    else
+      run_vectors<false>(r, *s);
     for (std::size_t k = 0; k < results; ++k)
       if (s->how[k] == sink::sum) {
         T* const out = static_cast<T*>(s->out[k]);
@@ -132,29 +134,58 @@ struct compiled_body {
   }
 
  private:
-  template <class Isa, std::size_t... I>
-  static PINION_VECTOR void compute_all(registers<Isa>& r, const strip& s, std::int64_t i, std::index_sequence<I...>) {
-    (compute_one<I>(r, s, i), ...);
-  }
-  template <class Isa, std::size_t... K>
-  static PINION_VECTOR void write_all(registers<Isa>& r, const strip& s, std::int64_t i, std::index_sequence<K...>) {
-    (write_one<K>(r, s, i), ...);
-  }
-  template <class E>
-  static PINION_VECTOR const E* element(const strip& s, int k, std::int64_t i) {
-    return static_cast<const E*>(s.in[k]) + (i & s.advance[k]);
+  // A program of few instructions has a loop of its own for strips of which all inputs advance and all results are
+  // stored: to find out for each vector how its operands are walked would take longer than to compute it.
+  static constexpr bool is_short = [] {
+    for (const auto& in : P::executable.code)
+      if (is_real_function(in.op)) return false;
+    return operation_count(P::executable) <= 2;
+  }();
+  static PINION_VECTOR bool is_plain(const strip& s) {
+    bool plain = true;
+    for (std::size_t k = 0; k < P::executable.inputs; ++k) plain &= s.advance[k] != 0;
+    for (std::size_t k = 0; k < results; ++k) plain &= s.how[k] == sink::store;
+    return plain;
   }
 
-  template <std::size_t I, class Isa>
+  template <class Isa, std::size_t... I>
+  static PINION_VECTOR void load_literals(registers<Isa>& r, const strip& s, std::index_sequence<I...>) {
+    const T* const literals = static_cast<const T*>(s.literals);
+    ((P::executable.code[I].op == opcode::literal
+          ? void(r.number[I] = simd<T, Isa>::splat(literals[P::executable.code[I].a]))
+          : void()),
+     ...);
+  }
+  template <bool Plain, class Isa>
+  static PINION_VECTOR void run_vectors(registers<Isa>& r, const strip& s) {
+    for (std::int64_t i = 0; i < s.n; i += simd<T, Isa>::lanes) {
+      compute_all<Plain>(r, s, i, std::make_index_sequence<length>{});
+      write_all<Plain>(r, s, i, std::make_index_sequence<results>{});
+    }
+  }
+  template <bool Plain, class Isa, std::size_t... I>
+  static PINION_VECTOR void compute_all(registers<Isa>& r, const strip& s, std::int64_t i, std::index_sequence<I...>) {
+    (compute_one<Plain, I>(r, s, i), ...);
+  }
+  template <bool Plain, class Isa, std::size_t... K>
+  static PINION_VECTOR void write_all(registers<Isa>& r, const strip& s, std::int64_t i, std::index_sequence<K...>) {
+    (write_one<Plain, K>(r, s, i), ...);
+  }
+  template <bool Plain, class E>
+  static PINION_VECTOR const E* element(const strip& s, int k, std::int64_t i) {
+    return static_cast<const E*>(s.in[k]) + (Plain ? i : i & s.advance[k]);
+  }
+
+  template <bool Plain, std::size_t I, class Isa>
   static PINION_VECTOR void compute_one(registers<Isa>& r, const strip& s, std::int64_t i) {
     using V = simd<T, Isa>;
     constexpr instruction in = P::executable.code[I];
-    if constexpr (in.op == opcode::input)
-      r.number[I] = V::load(element<T>(s, in.a, i));
+    if constexpr (in.op == opcode::literal)
+      return;  // it is there
+    else if constexpr (in.op == opcode::input)
+      r.number[I] = V::load(element<Plain, T>(s, in.a, i));
     else if constexpr (in.op == opcode::input_mask)
-      r.mask[I] = V::mask_type::load(element<bool>(s, in.a, i));
-    else if constexpr (in.op == opcode::literal)
-      r.number[I] = static_cast<const T*>(s.literals)[in.a];
+      r.mask[I] = V::mask_type::load(element<Plain, bool>(s, in.a, i));
     else if constexpr (in.op == opcode::constant)
       r.number[I] = P::executable.constants[in.a].template as<T>();
     else if constexpr (in.op == opcode::logical_and)
@@ -171,22 +202,22 @@ struct compiled_body {
       r.number[I] = compute<in.op>(r.number[in.a], r.number[in.b]);
   }
 
-  template <std::size_t K, class Isa>
+  template <bool Plain, std::size_t K, class Isa>
   static PINION_VECTOR void write_one(registers<Isa>& r, const strip& s, std::int64_t i) {
     using V = simd<T, Isa>;
     using R = typename P::template result<K>;
     constexpr value_id id = P::executable.results[K].value;
-    if (s.how[K] == sink::drop) return;
+    if (!Plain && s.how[K] == sink::drop) return;
     if constexpr (facts(P::executable.code[id].op).yields_mask) {
       r.mask[id].store(static_cast<bool*>(s.out[K]) + i);
     } else if constexpr (!std::is_same_v<R, T>) {
       convert<R>(r.number[id]).store(static_cast<R*>(s.out[K]) + i);
     } else {
       T* out = static_cast<T*>(s.out[K]) + i;
-      if (s.how[K] == sink::sum)
-        r.total[K] = r.total[K] + r.number[id];
-      else if (s.how[K] == sink::store)
+      if (Plain || s.how[K] == sink::store)
         r.number[id].store(out);
+      else if (s.how[K] == sink::sum)
+        r.total[K] = r.total[K] + r.number[id];
       else
         (V::load(out) + r.number[id]).store(out);
     }

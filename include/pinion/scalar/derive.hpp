@@ -122,20 +122,17 @@ struct reverse_pass {
   }
 };
 
-}  // namespace detail
-
-// The derivative of p by all its inputs. Its inputs are those of p, then one adjoint for each result of p. Its results
-// are the adjoints of the inputs of p, in order; the constant 0 for a bool, and for an input that the results do not
-// depend on. Requires: the arithmetic type is floating-point, and no result is a cast.
+// The derivative of p by its first inputs, with all values of p before it. Its inputs are those of p, then one adjoint
+// for each result of p.
 template <class Program>
-constexpr Program derive(const Program& p) {
+constexpr Program derivative(const Program& p, value_id by) {
   Program d;
   d.arithmetic = p.arithmetic;
   for (const auto& n : p.literals) d.literals.push_back(n);
   for (const auto& n : p.constants) d.constants.push_back(n);
   for (const auto& i : p.code) d.code.push_back(i);
   d.inputs = p.inputs;
-  detail::reverse_pass<Program> pass(d);
+  reverse_pass<Program> pass(d);
   const std::size_t forward = p.code.size();
   for (std::size_t r = 0; r < p.results.size(); ++r) {
     const value_id dy = d.emit_input(false);
@@ -146,11 +143,65 @@ constexpr Program derive(const Program& p) {
   for (std::size_t i = 0; i < forward; ++i)
     if (d.code[i].op == opcode::input) of_input[d.code[i].a] = pass.adjoint[i];
   value_id zero = 0;
-  for (value_id k = 0; k < p.inputs; ++k) {
+  for (value_id k = 0; k < by; ++k) {
     if (of_input[k] == 0 && zero == 0) zero = d.emit_constant(0);
     d.results.push_back({of_input[k] == 0 ? zero : of_input[k], p.arithmetic});
   }
-  return without_dead_values(d);
+  return d;
+}
+
+// A copy of p with one more input, which nothing uses yet, behind the value y.
+template <class Program>
+constexpr Program with_input_behind(const Program& p, value_id y) {
+  Program q = p;
+  q.inputs = static_cast<value_id>(p.inputs + 1);
+  q.code = {};
+  for (std::size_t i = 0; i < p.code.size(); ++i) {
+    instruction in = p.code[i];
+    for (int k = 0; k < facts(in.op).operands; ++k)
+      if (in.operand(k) > y) ++in.operand(k);
+    q.code.push_back(in);
+    if (i == y) q.code.push_back({opcode::input, p.inputs});
+  }
+  for (std::size_t r = 0; r < q.results.size(); ++r)
+    if (q.results[r].value > y) ++q.results[r].value;
+  return q;
+}
+
+template <class Program>
+constexpr int count_real_functions(const Program& p) {
+  int n = 0;
+  for (const auto& in : p.code) n += is_real_function(in.op);
+  return n;
+}
+
+}  // namespace detail
+
+// The derivative of p by all its inputs. Its inputs are those of p, then one adjoint for each result of p. Its results
+// are the adjoints of the inputs of p, in order; the constant 0 for a bool, and for an input that the results do not
+// depend on. Requires: the arithmetic type is floating-point, and no result is a cast.
+template <class Program>
+constexpr Program derive(const Program& p) {
+  return without_dead_values(detail::derivative(p, p.inputs));
+}
+
+// The program of the gradient of a node that computes p: derive(p); or, where it saves a real function such as the
+// exponential of an elu, a program that takes the node's output as one more input before the adjoint instead of
+// computing it again. Requires: that of derive; p has one result.
+template <class Program>
+constexpr Program derive_for_node(const Program& p) {
+  if (!p.fits() || detail::count_real_functions(p) == 0) return derive(p);
+  value_id y = p.results[0].value;
+  while (p.code[y].op == opcode::partial) y = p.code[y].a;
+  const value_id kept = static_cast<value_id>(y + 1);
+  Program d = detail::derivative(detail::with_input_behind(p, y), p.inputs);
+  if (!d.fits()) return d;
+  const int before = detail::count_real_functions(without_dead_values(d));
+  for (std::size_t i = std::size_t{kept} + 1; i < d.code.size(); ++i)
+    for (int k = 0; k < facts(d.code[i].op).operands; ++k)
+      if (d.code[i].operand(k) == y) d.code[i].operand(k) = kept;
+  d = without_dead_values(d);
+  return detail::count_real_functions(d) < before ? d : derive(p);
 }
 
 }}}  // namespace pinion::v0::scalar

@@ -129,14 +129,16 @@ struct same_mask {
   }
 };
 
-// The exponential linear unit, x > 0 ? x : e^x - 1. Its derivative, 1 or y + 1, needs no second exponential.
+// The exponential linear unit, x > 0 ? x : e^x - 1. Its derivative, 1 or y + 1, follows from y alone, which has the
+// sign of x.
 struct elu {
   static constexpr int arity = 1;
   template <class V>
   static constexpr auto apply(V x) {
     const auto positive = x > 0.0;
     const auto y = select(positive, x, expm1(x));
-    return with_derivative(y, x, select(positive, 1.0, y + 1.0));
+    const auto rises = y > 0.0;
+    return with_derivative(y, x, select(rises, 1.0, y + 1.0));
   }
 };
 

@@ -27,12 +27,15 @@ inline constexpr bool use_native_min = false;
 #else
 inline constexpr bool use_native_min = true;
 #endif
+// A number that the compiler does not know, in all lanes: g++ 12 would set lane by lane.
+inline constexpr bool use_native_splat = use_native_min;
 
 // The instructions that an instruction set has. For those that it lacks, simd.hpp and maths.hpp have another way.
 struct nothing_native {
   static constexpr bool has_square_root = false;
   static constexpr bool has_min = false;
   static constexpr bool has_scale = false;
+  static constexpr bool has_splat = false;
 };
 
 template <class Isa>
@@ -67,6 +70,10 @@ struct native<isa::avx2> : nothing_native {
   PINION_AVX2 static void square_root(floats& y, const floats& x) { asm("vsqrtps %1, %0" : "=x"(y) : "x"(x)); }
   PINION_AVX2 static void square_root(doubles& y, const doubles& x) { asm("vsqrtpd %1, %0" : "=x"(y) : "x"(x)); }
 
+  static constexpr bool has_splat = use_native_splat;
+  PINION_AVX2 static void splat(floats& y, float x) { asm("vbroadcastss %1, %0" : "=x"(y) : "x"(x)); }
+  PINION_AVX2 static void splat(doubles& y, double x) { asm("vbroadcastsd %1, %0" : "=x"(y) : "x"(x)); }
+
   static constexpr bool has_min = use_native_min;
   PINION_AVX2 static void min(floats& y, const floats& a, const floats& b) {
     asm("vminps %1, %2, %0" : "=x"(y) : "x"(a), "x"(b));
@@ -90,6 +97,10 @@ struct native<isa::avx512> : nothing_native {
   static constexpr bool has_square_root = true;
   PINION_AVX512 static void square_root(floats& y, const floats& x) { asm("vsqrtps %1, %0" : "=v"(y) : "v"(x)); }
   PINION_AVX512 static void square_root(doubles& y, const doubles& x) { asm("vsqrtpd %1, %0" : "=v"(y) : "v"(x)); }
+
+  static constexpr bool has_splat = use_native_splat;
+  PINION_AVX512 static void splat(floats& y, float x) { asm("vbroadcastss %1, %0" : "=v"(y) : "v"(x)); }
+  PINION_AVX512 static void splat(doubles& y, double x) { asm("vbroadcastsd %1, %0" : "=v"(y) : "v"(x)); }
 
   static constexpr bool has_min = use_native_min;
   PINION_AVX512 static void min(floats& y, const floats& a, const floats& b) {

@@ -152,6 +152,16 @@ struct simd {
   PINION_VECTOR simd(T x) : stored_(x - vector{}) {}  // x - 0 is x, also for -0
   PINION_VECTOR vector raw() const { return (vector)stored_; }
 
+  // The constructor of one number, for a number that is known at run time alone.
+  static PINION_VECTOR simd splat(T x) {
+    if constexpr (detail::native<Isa>::has_splat && std::is_floating_point_v<T> && Lanes == natural_lanes<T, Isa>) {
+      vector all;
+      detail::native<Isa>::splat(all, x);
+      return simd(all);
+    } else {
+      return x;
+    }
+  }
   static PINION_VECTOR simd load(const T* p) {
     simd x;
     __builtin_memcpy(&x.stored_, p, sizeof(vector));

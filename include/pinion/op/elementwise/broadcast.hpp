@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -45,22 +46,24 @@ struct broadcast_walk {
     return n;
   }
   bool advances(std::size_t operand) const { return strides[operand].back() != 0; }
-  // A position in the walk: the element of each operand at which the present strip starts. It visits strips in order.
+  static constexpr std::size_t most_operands = 72;
+  // A position in the walk: the element of each operand at which the present strip starts. It visits strips in order,
+  // and takes no memory from the heap. Requires: there are at most `most_operands`.
   class strip_cursor {
    public:
-    strip_cursor(const broadcast_walk& walk, std::int64_t row)
-        : walk_(walk), index_(walk.extents.size() - 1), offset_(walk.strides.size()) {
-      for (std::size_t d = index_.size(); d-- > 0; row /= walk.extents[d]) {
+    strip_cursor(const broadcast_walk& walk, std::int64_t row) : walk_(walk) {
+      std::fill_n(offset_.begin(), walk.strides.size(), 0);
+      for (std::size_t d = walk.extents.size() - 1; d-- > 0; row /= walk.extents[d]) {
         index_[d] = row % walk.extents[d];
-        for (std::size_t k = 0; k < offset_.size(); ++k) offset_[k] += index_[d] * walk.strides[k][d];
+        for (std::size_t k = 0; k < walk.strides.size(); ++k) offset_[k] += index_[d] * walk.strides[k][d];
       }
     }
     std::int64_t offset(std::size_t operand) const { return offset_[operand]; }
     void next() {
-      for (std::size_t d = index_.size(); d-- > 0;) {
+      for (std::size_t d = walk_.extents.size() - 1; d-- > 0;) {
         const bool wraps = ++index_[d] == walk_.extents[d];
         const std::int64_t steps = wraps ? 1 - walk_.extents[d] : 1;
-        for (std::size_t k = 0; k < offset_.size(); ++k) offset_[k] += steps * walk_.strides[k][d];
+        for (std::size_t k = 0; k < walk_.strides.size(); ++k) offset_[k] += steps * walk_.strides[k][d];
         if (!wraps) return;
         index_[d] = 0;
       }
@@ -68,7 +71,8 @@ struct broadcast_walk {
 
    private:
     const broadcast_walk& walk_;
-    std::vector<std::int64_t> index_, offset_;
+    std::array<std::int64_t, shape::max_rank> index_;
+    std::array<std::int64_t, most_operands> offset_;  // the first of these are set
   };
   strip_cursor cursor(std::int64_t row) const { return {*this, row}; }
 

@@ -2,7 +2,9 @@
 // otherwise.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <pinion/op/elementwise/launch.hpp>
@@ -25,7 +27,7 @@ class map_kernel final : public kernel {
     for (const auto& in : c.inputs) launch.operand(in);
     const dtype result = program_->program().results[0].type;
     launch.operand(c.reuse_or_allocate(0, reusable(c, result, layout->space), result, layout->space));
-    c.launch([launch, services = &services_] { launch.run_in_chunks(*services); });
+    c.launch([launch, services = &services_] { launch.run(*services); });
   }
 
  private:
@@ -41,11 +43,12 @@ class map_kernel final : public kernel {
   task_services& services_;
 };
 
-// The kernel of MapGrad: it computes all gradients in one pass, sums over broadcast axes included.
+// The kernel of MapGrad: it computes all gradients in one pass, sums over broadcast axes included. A gradient that is
+// not a sum takes the memory of an input that nobody else holds.
 class map_gradient_kernel final : public kernel {
  public:
   explicit map_gradient_kernel(const kernel_setup& setup)
-      : program_(std::make_shared<program_runner>(program_of(setup.attrs()))) {}
+      : program_(std::make_shared<program_runner>(program_of(setup.attrs()))), services_(setup.services) {}
 
   void run(kernel_context& c) override {
     const auto& p = program_->program();
@@ -55,19 +58,40 @@ class map_gradient_kernel final : public kernel {
     });
     map_launch launch(program_, layout);
     for (const auto& in : c.inputs) launch.operand(in);
-    for (std::size_t k = 0; k < results; ++k) {
-      const int i = static_cast<int>(k);
-      if (c.wants(i))
-        launch.operand(c.allocate(i, p.arithmetic, c.inputs[k].shape()));
+    release_repeated(c.inputs);
+    for (std::size_t k = 0; k < results; ++k)
+      if (c.wants(static_cast<int>(k)))
+        launch.operand(make_result(c, *layout, k));
       else
         launch.unwanted_result();
-    }
-    c.launch([launch] { launch.run(); });
+    c.launch([launch, services = &services_] { launch.run(*services); });
   }
 
  private:
+  // Holds a tensor that is several inputs once, so that it counts as free where nobody else holds it. Another view of
+  // its memory remains, since it is read in another order than results are written.
+  static void release_repeated(std::span<any_tensor> inputs) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      for (std::size_t j = i + 1; j < inputs.size(); ++j)
+        if (inputs[i].raw() == inputs[j].raw() && inputs[i].shape() == inputs[j].shape()) {
+          inputs[i] = {};
+          break;
+        }
+  }
+  any_tensor& make_result(kernel_context& c, const map_layout& layout, std::size_t k) const {
+    const dtype type = program_->program().arithmetic;
+    const shape& extent = layout.inputs[k];
+    const auto is_free = [&](const any_tensor& t) {
+      return t.unique() && t.dtype() == type && t.shape() == extent && layout.how[k] == scalar::sink::store;
+    };
+    const auto found = std::find_if(c.inputs.begin(), c.inputs.end(), is_free);
+    if (found == c.inputs.end()) return c.allocate(static_cast<int>(k), type, extent);
+    return c.outputs[k] = *found;
+  }
+
   std::shared_ptr<const program_runner> program_;
   layout_cache layouts_;
+  task_services& services_;
 };
 
 inline std::unique_ptr<kernel> make_kernel(select_text, const kernel_setup&) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <pinion/op/elementwise/broadcast.hpp>
+#include <pinion/op/elementwise/row_batches.hpp>
 #include <pinion/op/elementwise/runner.hpp>
 #include <pinion/opkit/kernel.hpp>
 
@@ -24,19 +25,19 @@ struct map_layout {
   broadcast_walk walk;
   std::vector<std::size_t> element_sizes;  // of all operands
   std::vector<scalar::sink> how;           // for each result
+  row_batches batches;
 
   // Makes the layout. A result of the shape of the space is stored; a smaller one is summed over the axes it lacks.
   map_layout(std::vector<shape> in, const shape& whole, const std::vector<shape>& results, const scalar::program& p)
-      : inputs(std::move(in)), space(whole), walk(whole, joined(inputs, results)) {
-    element_sizes.assign(inputs.size(), size_of(p.arithmetic));
-    for (const auto& i : p.code)
-      if (i.op == scalar::opcode::input_mask) element_sizes[i.a] = 1;
-    for (std::size_t k = 0; k < results.size(); ++k) {
-      element_sizes.push_back(size_of(p.results[k].type));
+      : inputs(std::move(in)),
+        space(whole),
+        walk(whole, joined(inputs, results)),
+        element_sizes(sizes_of(p)),
+        batches(walk, inputs.size(), element_sizes) {
+    for (std::size_t k = 0; k < results.size(); ++k)
       how.push_back(results[k].count() == whole.count() ? scalar::sink::store
                     : walk.advances(inputs.size() + k)  ? scalar::sink::add
                                                         : scalar::sink::sum);
-    }
   }
 
   bool is_of(std::span<const any_tensor> tensors) const {
@@ -57,6 +58,13 @@ struct map_layout {
   }
 
  private:
+  static std::vector<std::size_t> sizes_of(const scalar::program& p) {
+    std::vector<std::size_t> sizes(p.inputs, size_of(p.arithmetic));
+    for (const auto& i : p.code)
+      if (i.op == scalar::opcode::input_mask) sizes[i.a] = 1;
+    for (const auto& r : p.results) sizes.push_back(size_of(r.type));
+    return sizes;
+  }
   static std::vector<shape> joined(std::vector<shape> a, const std::vector<shape>& b) {
     a.insert(a.end(), b.begin(), b.end());
     return a;
@@ -97,57 +105,175 @@ class map_launch {
   void operand(const any_tensor& t) { data_[operands_++] = t.byte_data(); }
   void unwanted_result() { data_[operands_++] = nullptr; }
 
-  // Runs it in this thread, so that sums are taken in one order.
-  void run() const {
-    for (std::size_t k = 0; k < layout_->how.size(); ++k) clear_sum(k);
-    if (layout_->space.count() > 0) rows(0, items());
-  }
-  // Runs it split over the intra-op pool, in chunks that depend on the layout alone. Requires: no sums.
-  void run_in_chunks(task_services& services) const {
-    constexpr std::int64_t elements_a_chunk = 1 << 17;  // tens of microseconds: less is not worth a wake-up
+  // Runs it split over the intra-op pool, in chunks that depend on the layout alone, as the order of sums does.
+  void run(task_services& services) const {
+    clear_sums();
     if (layout_->space.count() == 0) return;
-    const std::int64_t grain = std::max<std::int64_t>(1, elements_a_chunk / (one_row() ? 1 : layout_->walk.inner()));
-    kernel_context::in_chunks(services, (items() + grain - 1) / grain,
-                              [&](std::int64_t i) { rows(i * grain, std::min(items(), (i + 1) * grain)); });
+    const bool sums = elements_of_sums() > 0;
+    std::int64_t grain = std::max<std::int64_t>(1, elements_a_chunk / (one_row() ? 1 : layout_->walk.inner()));
+    if (sums) grain = std::max(grain, (items() + most_partial_sums - 1) / most_partial_sums);
+    const std::int64_t chunks = (items() + grain - 1) / grain;
+    const auto chunk = [&](const map_launch& of, std::int64_t i) {
+      of.rows(i * grain, std::min(items(), (i + 1) * grain));
+    };
+    if (!sums)
+      kernel_context::in_chunks(services, chunks, [&](std::int64_t i) { chunk(*this, i); });
+    else if (chunks == 1 || elements_of_sums() * most_partial_sums > layout_->space.count() / 4)
+      rows(0, items());
+    else
+      run_partial_sums(services, chunks, chunk);
   }
 
  private:
+  static constexpr std::int64_t elements_a_chunk = 1 << 17;  // tens of microseconds: less is not worth a wake-up
+  static constexpr std::int64_t most_partial_sums = 16;      // they take a quarter of the memory of the space at most
+
   // True for a single strip, which is split along itself, so that items are elements; otherwise items are strips.
   bool one_row() const { return layout_->walk.outer() == 1; }
   std::int64_t items() const { return one_row() ? layout_->walk.inner() : layout_->walk.outer(); }
 
-  void clear_sum(std::size_t k) const {
-    const std::size_t i = layout_->inputs.size() + k;
-    if (!data_[i] || layout_->how[k] == scalar::sink::store) return;
+  bool is_sum(std::size_t result) const {
+    return data_[layout_->inputs.size() + result] && layout_->how[result] != scalar::sink::store;
+  }
+  std::int64_t elements_of(std::size_t operand) const {
     std::int64_t elements = 1;
     for (std::size_t d = 0; d < layout_->walk.extents.size(); ++d)
-      if (layout_->walk.strides[i][d] != 0) elements *= layout_->walk.extents[d];
-    std::memset(data_[i], 0, static_cast<std::size_t>(elements) * layout_->element_sizes[i]);
+      if (layout_->walk.strides[operand][d] != 0) elements *= layout_->walk.extents[d];
+    return elements;
+  }
+  std::int64_t elements_of_sums() const {
+    std::int64_t all = 0;
+    for (std::size_t k = 0; k < layout_->how.size(); ++k)
+      if (is_sum(k)) all += elements_of(layout_->inputs.size() + k);
+    return all;
+  }
+  void clear_sums() const {
+    for (std::size_t k = 0; k < layout_->how.size(); ++k) {
+      const std::size_t i = layout_->inputs.size() + k;
+      if (is_sum(k)) std::memset(data_[i], 0, static_cast<std::size_t>(elements_of(i)) * layout_->element_sizes[i]);
+    }
+  }
+
+  // Runs each chunk with sums of its own, which are added in order at the end.
+  template <class Chunk>
+  void run_partial_sums(task_services& services, std::int64_t chunks, const Chunk& chunk) const {
+    std::vector<map_launch> parts(static_cast<std::size_t>(chunks), *this);
+    const auto memory = std::make_unique<std::byte[]>(static_cast<std::size_t>(elements_of_sums() * chunks) * 8);
+    std::byte* at = memory.get();
+    for (map_launch& part : parts)
+      for (std::size_t k = 0; k < layout_->how.size(); ++k)
+        if (const std::size_t i = layout_->inputs.size() + k; is_sum(k)) {
+          part.data_[i] = at;
+          at += elements_of(i) * 8;
+        }
+    kernel_context::in_chunks(services, chunks, [&](std::int64_t i) { chunk(parts[static_cast<std::size_t>(i)], i); });
+    for (const map_launch& part : parts)
+      for (std::size_t k = 0; k < layout_->how.size(); ++k)
+        if (is_sum(k)) add_sum_of(part, k);
+  }
+  void add_sum_of(const map_launch& part, std::size_t result) const {
+    const std::size_t i = layout_->inputs.size() + result;
+    visit_plain(program_->program().results[result].type, [&]<class T>() {
+      detail::add_to(reinterpret_cast<T*>(data_[i]), reinterpret_cast<const T*>(part.data_[i]), elements_of(i));
+    });
   }
 
   void rows(std::int64_t first, std::int64_t last) const {
+    if (layout_->batches.rows > 1) return run_batches(first, last);
     const auto& walk = layout_->walk;
-    const std::size_t inputs = layout_->inputs.size();
-    alignas(64) std::byte splats[scalar::max_inputs][scalar::widest * 8];
-    scalar::strip s;
+    alignas(64) splats room;
+    scalar::strip s = make_strip();
     s.n = one_row() ? last - first : walk.inner();
-    for (std::size_t k = 0; k < layout_->how.size(); ++k)
-      s.how[k] = data_[inputs + k] ? layout_->how[k] : scalar::sink::drop;
-    for (std::size_t k = 0; k < inputs; ++k) s.advance[k] = walk.advances(k) ? ~std::int64_t{0} : 0;
     const std::int64_t begin = one_row() ? first : 0;
     auto at = walk.cursor(one_row() ? 0 : first);
     for (std::int64_t row = one_row() ? 0 : first; row < (one_row() ? 1 : last); ++row, at.next()) {
-      for (std::size_t k = 0; k < operands_; ++k) {
-        const std::int64_t element = at.offset(k) + (walk.advances(k) ? begin : 0);
-        std::byte* p = data_[k] ? data_[k] + element * static_cast<std::int64_t>(layout_->element_sizes[k]) : nullptr;
-        if (k >= inputs)
-          s.out[k - inputs] = p;
-        else
-          s.in[k] = s.advance[k] ? p : splat(splats[k], p, layout_->element_sizes[k]);
-      }
+      for (std::size_t k = 0; k < operands_; ++k)
+        put(s, k, place(k, at.offset(k) + (walk.advances(k) ? begin : 0)), room);
       (*program_)(s);
     }
   }
+
+  // A strip without operands.
+  scalar::strip make_strip() const {
+    const std::size_t inputs = layout_->inputs.size();
+    scalar::strip s;
+    for (std::size_t k = 0; k < inputs; ++k) s.advance[k] = layout_->walk.advances(k) ? ~std::int64_t{0} : 0;
+    for (std::size_t k = 0; k < layout_->how.size(); ++k)
+      s.how[k] = data_[inputs + k] ? layout_->how[k] : scalar::sink::drop;
+    return s;
+  }
+  // The address of an element of an operand; null for a result that is not wanted.
+  std::byte* place(std::size_t k, std::int64_t element) const {
+    return data_[k] ? data_[k] + element * static_cast<std::int64_t>(layout_->element_sizes[k]) : nullptr;
+  }
+  using splats = std::byte[scalar::max_inputs][scalar::widest * 8];
+  void put(scalar::strip& s, std::size_t k, std::byte* p, splats& room) const {
+    const std::size_t inputs = layout_->inputs.size();
+    if (k >= inputs)
+      s.out[k - inputs] = p;
+    else
+      s.in[k] = s.advance[k] ? p : splat(room[k], p, layout_->element_sizes[k]);
+  }
+
+  // Runs short rows, many in one strip. The copies of repeated rows are made once for all batches of an extent, and
+  // results that sum rows up are added to their place at its end.
+  void run_batches(std::int64_t first, std::int64_t last) const {
+    const auto& batches = layout_->batches;
+    alignas(64) std::byte copies[row_batches::room];
+    alignas(64) splats room;
+    std::int64_t most = 0;  // the rows of the first batch of an extent
+    for (std::int64_t row = first, rows; row < last; row += rows) {
+      const std::int64_t in_extent = row % batches.extent, left = std::min(batches.extent - in_extent, last - row);
+      rows = std::min(batches.rows, left);
+      const bool begins = row == first || in_extent == 0, ends = rows == left;
+      if (begins) most = rows;
+      const auto at = layout_->walk.cursor(row);
+      scalar::strip s = make_strip();
+      s.n = rows * layout_->walk.inner();
+      for (std::size_t k = 0; k < operands_; ++k) {
+        std::byte* const p = place(k, at.offset(k));
+        if (p && batches.has_copy(k))
+          put_copy(s, k, p, copies + batches.copy_at[k], rows, begins);
+        else
+          put(s, k, p, room);
+      }
+      (*program_)(s);
+      for (std::size_t k = layout_->inputs.size(); k < operands_; ++k)
+        if (data_[k] && batches.has_copy(k))
+          take_sums(k, place(k, at.offset(k)), copies + batches.copy_at[k], rows, ends ? most : 0);
+    }
+  }
+  // Puts the copy of an operand into a strip. `fresh`: no batch of this extent has written it yet.
+  void put_copy(scalar::strip& s, std::size_t k, const std::byte* p, std::byte* copy, std::int64_t rows,
+                bool fresh) const {
+    const std::int64_t n = layout_->walk.inner();
+    const std::size_t size = layout_->element_sizes[k], inputs = layout_->inputs.size();
+    const bool repeats = layout_->batches.walks[k] == row_batches::walk::again;
+    if (k >= inputs) {
+      s.out[k - inputs] = copy;
+      s.how[k - inputs] = repeats && !fresh ? scalar::sink::add : scalar::sink::store;
+      return;
+    }
+    s.in[k] = copy;
+    s.advance[k] = ~std::int64_t{0};
+    if (!repeats)
+      detail::spread_elements(copy, p, size, layout_->walk.strides[k].end()[-2], n, rows);
+    else if (fresh)
+      detail::repeat_row(copy, p, static_cast<std::size_t>(n) * size, static_cast<std::size_t>(rows));
+  }
+  // Adds to a result what its copy has: the sum of each row, or the sum of `summed` rows, if any.
+  void take_sums(std::size_t k, std::byte* result, std::byte* copy, std::int64_t rows, std::int64_t summed) const {
+    const std::int64_t n = layout_->walk.inner();
+    const bool repeats = layout_->batches.walks[k] == row_batches::walk::again;
+    visit_plain(program_->program().results[k - layout_->inputs.size()].type, [&]<class T>() {
+      T *const to = reinterpret_cast<T*>(result), *const from = reinterpret_cast<T*>(copy);
+      if (!repeats)
+        detail::add_sums(to, layout_->walk.strides[k].end()[-2], from, n, rows);
+      else if (summed > 0)
+        detail::add_rows(to, from, n, summed);
+    });
+  }
+
   // An input that stays along the strip, repeated `widest` times as the kernel expects it.
   static const void* splat(std::byte* room, const std::byte* value, std::size_t element) {
     for (int i = 0; i < scalar::widest; ++i) std::memcpy(room + static_cast<std::size_t>(i) * element, value, element);
@@ -156,7 +282,8 @@ class map_launch {
 
   std::shared_ptr<const program_runner> program_;
   std::shared_ptr<const map_layout> layout_;
-  std::array<std::byte*, scalar::max_inputs + scalar::max_results> data_;
+  std::array<std::byte*, broadcast_walk::most_operands> data_;
+  static_assert(scalar::max_inputs + scalar::max_results <= broadcast_walk::most_operands);
   std::size_t operands_ = 0;
 };
 

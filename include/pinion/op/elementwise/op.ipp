@@ -1,8 +1,10 @@
 // Bodies of <pinion/op/elementwise/op.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/program_size.hpp>
@@ -88,12 +90,48 @@ inline bool is_zero(const scalar::program& p, std::size_t result) {
   return in.op == scalar::opcode::constant && p.constants[in.a].real == 0;
 }
 
+// True if no instruction reads an input of the program, a number.
+inline bool ignores(const scalar::program& p, int input) {
+  std::vector<bool> is_it(p.code.size());
+  for (std::size_t i = 0; i < p.code.size(); ++i) {
+    const auto& in = p.code[i];
+    is_it[i] = in.op == scalar::opcode::input && in.a == input;
+    for (int k = 0; k < scalar::facts(in.op).operands; ++k)
+      if (is_it[in.operand(k)]) return false;
+  }
+  return std::none_of(p.results.begin(), p.results.end(), [&](const auto& r) { return is_it[r.value]; });
+}
+
+// True if a number among the node's inputs has the shape of its output in every run: the others are broadcast to it.
+inline bool has_shape_of_output(gradient_context& g, int input) {
+  const auto& node = g.node();
+  const shape& own = g.type_of(g.input(input)).shape;
+  if (!own.has_rank() || !(own == node.outputs[0].shape)) return false;
+  for (const output& other : node.inputs) {
+    const shape& s = g.type_of(other).shape;
+    if (!s.has_rank() || s.rank() > own.rank()) return false;
+    for (int axis = 1; axis <= s.rank(); ++axis) {
+      const std::int64_t extent = own[own.rank() - axis];
+      if ((extent == unknown || extent == 1) && s[s.rank() - axis] != 1 && !(other == g.input(input))) return false;
+    }
+  }
+  return true;
+}
+
 // Makes one MapGrad node for all inputs, since the derivative of a program is a program. The DSL has put its kernel
 // into this binary. Returns false where the program is too large for one node.
-inline bool differentiate_at_once(gradient_context& g, const scalar::program& p, output adjoint) {
-  auto derived = std::make_shared<scalar::program>(scalar::derive(p));
+//
+// An input whose elements do not matter tells only the shape of its gradient. The node takes the adjoint for it where
+// that has the same shape, so that the memory of the input is free sooner.
+inline bool differentiate_at_once(gradient_context& g, const scalar::program& p, output adjoint, bool by_output) {
+  auto derived = std::make_shared<scalar::program>(by_output ? scalar::derive_for_node(p) : scalar::derive(p));
   if (!scalar::within(*derived)) return false;
   std::vector<output> inputs = g.node().inputs;
+  const auto is_number = [&](int k) { return g.type_of(g.input(k)).dtype == p.arithmetic; };
+  for (int k = 0; k < p.inputs && g.type_of(adjoint).shape == g.node().outputs[0].shape; ++k)
+    if (is_number(k) && ignores(*derived, k) && has_shape_of_output(g, k))
+      inputs[static_cast<std::size_t>(k)] = adjoint;
+  if (derived->inputs == p.inputs + 2) inputs.push_back(g.output(0));
   inputs.push_back(adjoint);
   const output all = g.make(map_gradient::name, std::move(inputs), {{"program", shared_program(derived)}});
   for (int k = 0; k < p.inputs; ++k)
@@ -135,7 +173,8 @@ PINION_DECL void differentiate_program(gradient_context& g, const scalar::progra
                                        const std::vector<std::optional<output>>& adjoints) {
   if (!is_floating(p.arithmetic)) return;
   const bool first_order = g.node().op != map_gradient::name;
-  if (!first_order || !differentiate_at_once(g, p, *adjoints[0])) differentiate_in_parts(g, p, adjoints);
+  const bool by_output = g.type_of(g.output(0)).dtype == p.arithmetic;  // not where the node casts it
+  if (!first_order || !differentiate_at_once(g, p, *adjoints[0], by_output)) differentiate_in_parts(g, p, adjoints);
 }
 
 PINION_DECL output cast_back(gradient_context& g, dtype from, dtype to) {

@@ -113,7 +113,7 @@ struct gradient_of {
   template <std::size_t>
   using result = arithmetic;
   static constexpr static_gradient executable =
-      scalar::executable(scalar::derive(scalar::convert_program<static_gradient>(P::recorded)));
+      scalar::executable(scalar::derive_for_node(scalar::convert_program<static_gradient>(P::recorded)));
   // True where a kernel can be compiled: clang unfolds at most 256 instructions at once.
   static constexpr bool is_compiled = executable.fits() && executable.code.size() <= 256;
 };

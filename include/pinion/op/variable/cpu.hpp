@@ -98,7 +98,7 @@ class update_kernel final : public kernel {
     }
     std::vector<any_tensor> rooms;
     for (std::size_t i = 0; i < states_; ++i) launch.operand(rooms.emplace_back(writing.room(i, c.device->memory())));
-    c.launch_or([launch, services = &services_] { launch.run_in_chunks(*services); }, detail::keep_old(writing, rooms));
+    c.launch_or([launch, services = &services_] { launch.run(*services); }, detail::keep_old(writing, rooms));
     for (std::size_t i = 0; i < states_; ++i) writing.publish(i, rooms[i]);
     if (yields_value_ && c.wants(0)) c.outputs[0] = rooms[0];
   }
