@@ -106,11 +106,10 @@ class mlp {
 
   // One step over a batch [rows, in]; returns its mean loss.
   float step(const float* x, const std::int32_t* labels) {
-    const float* in = x;
-    for (auto& l : layers_) {
-      multiply({in, l.w.data<float>(), l.y.data<float>(), rows_, l.out, l.in, false, false});
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      auto& l = layers_[i];
+      forward(i, x);
       if (&l != &layers_.back()) run<bias_elu>("bias, ELU", l.y.data<float>(), l.b.data<float>(), rows_, l.out);
-      in = l.y.data<float>();
     }
     auto& top = layers_.back();
     float mean = 0;
@@ -118,10 +117,10 @@ class mlp {
                                     top.db.data<float>(), &mean, rows_, top.out);
     for (std::size_t i = layers_.size(); i-- > 0;) {
       auto& l = layers_[i];
-      float* dz = &l == &top ? l.y.data<float>() : l.dy.data<float>();
-      if (&l != &top) run<bias_elu_back>("bias, ELU backward", l.y.data<float>(), dz, l.db.data<float>(), rows_, l.out);
-      multiply({i > 0 ? layers_[i - 1].y.data<float>() : x, dz, l.dw.data<float>(), l.in, l.out, rows_, true, false});
-      if (i > 0) multiply({dz, l.w.data<float>(), layers_[i - 1].dy.data<float>(), rows_, l.in, l.out, false, true});
+      if (&l != &top)
+        run<bias_elu_back>("bias, ELU backward", l.y.data<float>(), l.dy.data<float>(), l.db.data<float>(), rows_,
+                           l.out);
+      backward(i, x);
     }
     for (auto& l : layers_) {
       run<momentum_update>("momentum", l.w.data<float>(), l.aw.data<float>(), l.dw.data<float>(), l.w.count(), rate_,
@@ -130,6 +129,18 @@ class mlp {
                            momentum_);
     }
     return mean;
+  }
+
+  // The products of a step and nothing else.
+  void products(const float* x) {
+    for (std::size_t i = 0; i < layers_.size(); ++i) forward(i, x);
+    for (std::size_t i = layers_.size(); i-- > 0;) backward(i, x);
+  }
+  // The floating-point operations of these products.
+  double operations() const {
+    double sum = 0;
+    for (const auto& l : layers_) sum += static_cast<double>(2 * rows_ * l.in * l.out) * (&l == &layers_[0] ? 2 : 3);
+    return sum;
   }
 
   bench::call_times* times = nullptr;  // where the time of every loop is written down, if anywhere
@@ -155,6 +166,18 @@ class mlp {
   template <class Loop, class... A>
   void run(const char* what, A... a) {
     timed(what, [&] { ps::dispatch<Loop>(a...); });
+  }
+  const float* input(std::size_t i, const float* x) const { return i > 0 ? layers_[i - 1].y.data<float>() : x; }
+  void forward(std::size_t i, const float* x) {
+    auto& l = layers_[i];
+    multiply({input(i, x), l.w.data<float>(), l.y.data<float>(), rows_, l.out, l.in, false, false});
+  }
+  // The gradients of the weights and of the input; that of the logits is where they were.
+  void backward(std::size_t i, const float* x) {
+    auto& l = layers_[i];
+    const float* dz = i + 1 == layers_.size() ? l.y.data<float>() : l.dy.data<float>();
+    multiply({input(i, x), dz, l.dw.data<float>(), l.in, l.out, rows_, true, false});
+    if (i > 0) multiply({dz, l.w.data<float>(), layers_[i - 1].dy.data<float>(), rows_, l.in, l.out, false, true});
   }
   void multiply(const pinion::op::product<float>& p) {
     timed("gemm", [&] { pinion::op::gemm(p); });
