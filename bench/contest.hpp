@@ -53,14 +53,14 @@ inline std::string in_words(double seconds) {
 
 inline void print_row(const std::string& work, const std::string& who, const std::string& beside,
                       const std::string& ours, const std::string& theirs, double ratio, reach r) {
-  fmt::print("row | {} | {} | {} | {} | {} | {:.3f} | {} {}\n", work, who, beside, ours, theirs, ratio,
+  fmt::print("row | {} | {} | {} | {} | {} | {:.3f} | {} {:.3g}\n", work, who, beside, ours, theirs, ratio,
              r.of_rates ? ">=" : "<=", r.limit);
   std::fflush(stdout);
 }
 
-// Says in the report why there is no figure.
-inline void print_missing(const std::string& work, const std::string& why) {
-  fmt::print("missing | {} | {}\n", work, why);
+// Says in the report what is not compared, and why.
+inline void print_missing(const std::string& what, const std::string& why) {
+  fmt::print("missing | {} | {}\n", what, why);
   std::fflush(stdout);
 }
 

@@ -157,7 +157,7 @@ class mlp {
   }
 
   template <class Body>
-  void timed(const char* what, Body&& body) {
+  void timed(const std::string& what, Body&& body) {
     if (times)
       times->call(what, body);
     else
@@ -180,7 +180,10 @@ class mlp {
     if (i > 0) multiply({dz, l.w.data<float>(), layers_[i - 1].dy.data<float>(), rows_, l.in, l.out, false, true});
   }
   void multiply(const pinion::op::product<float>& p) {
-    timed("gemm", [&] { pinion::op::gemm(p); });
+    timed(times ? fmt::format("product {} x {} x {}{}{}", p.m, p.n, p.k, p.transpose_a ? ", left transposed" : "",
+                              p.transpose_b ? ", right transposed" : "")
+                : "",
+          [&] { pinion::op::gemm(p); });
   }
 
   std::int64_t rows_;

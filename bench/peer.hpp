@@ -21,12 +21,11 @@ class peer {
   // Null where the library is not there; then the reason is printed for the report.
   static std::shared_ptr<peer> start(const std::string& library, const std::vector<std::string>& work) {
     const char* const command = std::getenv(("PEER_" + library).c_str());
-    const std::string what = library + ":" + join(work);
-    if (!command || !*command) return print_missing(what, "PEER_" + library + " is not set"), nullptr;
+    if (!command || !*command) return print_missing(library, "PEER_" + library + " is not set"), nullptr;
     try {
       return std::shared_ptr<peer>(new peer("exec " + std::string(command) + join(work)));
     } catch (const std::runtime_error& e) {
-      return print_missing(what, std::string(command) + ": " + e.what()), nullptr;
+      return print_missing(library, std::string(command) + ": " + e.what()), nullptr;
     }
   }
 
