@@ -46,9 +46,9 @@ struct loops {
   loops() {
     const auto use = g.as_default();
     auto start = pn::placeholder<float>({width}, "x"), count = pn::placeholder<float>({}, "n");
-    auto [i, last] = pn::while_loop([&](auto i, auto) { return i < count; },
-                                    [](auto i, auto y) {
-                                      return std::tuple{i + 1.0f, pn::tanh(y * 0.5f)};
+    auto [i, last] = pn::while_loop([&](auto turn, auto) { return turn < count; },
+                                    [](auto turn, auto value) {
+                                      return std::tuple{turn + 1.0f, pn::tanh(value * 0.5f)};
                                     },
                                     0.0f, start);
     auto [back] = pn::gradients(pn::reduce_sum(last), start);
