@@ -11,11 +11,18 @@ namespace bench {
 
 using clock = std::chrono::steady_clock;
 
-// Time of this thread on a processor: what other programs take of the machine is not in it.
-inline double thread_seconds() {
+// Time of this thread, or of all threads of the process, on a processor: what other programs take of the machine is not
+// in it.
+inline double seconds_of(clockid_t which) {
   timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  clock_gettime(which, &t);
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+inline double thread_seconds() {
+  return seconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+inline double process_seconds() {
+  return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 // Time on the wall, for work of several threads or processes.

@@ -45,14 +45,14 @@ def median(runs):
 def table(rows):
     lines = ["| work | contender | beside | | | ratio | reach | |", "|---|---|---|---|---|---|---|---|"]
     for r in rows:
-        mark = "reached" if r.share >= 1 else f"{r.share:.2f} of it"
-        lines.append(f"| {r.work} | {r.who} | {r.beside} | {r.ours} | {r.theirs} | {r.ratio:.2f} | {r.reach} | {mark} |")
+        mark = "reached" if r.share >= 1 else f"{r.share:.2g} of it"
+        lines.append(f"| {r.work} | {r.who} | {r.beside} | {r.ours} | {r.theirs} | {r.ratio:.3g} | {r.reach} | {mark} |")
     return lines
 
 
 def plot(rows):
     """Bars on a logarithmic scale, from 1 % of what should be reached to ten times that."""
-    left, width, height, step = 470, 420, 18, 140
+    left, width, height, step = 600, 420, 18, 140
     text = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 70}" height="{height * len(rows) + 40}"'
         ' font-family="sans-serif" font-size="11">',
@@ -69,7 +69,7 @@ def plot(rows):
         name = html.escape(f"{r.work}: {r.who} / {r.beside}")
         text.append(f'<text x="{left - 6}" y="{y + 11}" text-anchor="end">{name}</text>')
         text.append(f'<rect x="{left}" y="{y}" width="{decades * step:.0f}" height="{height - 4}" fill="{colour}"/>')
-        text.append(f'<text x="{left + decades * step + 4:.0f}" y="{y + 11}">{r.ratio:.2f}</text>')
+        text.append(f'<text x="{left + decades * step + 4:.0f}" y="{y + 11}">{r.ratio:.3g}</text>')
     return "\n".join(text + ["</svg>", ""])
 
 

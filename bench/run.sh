@@ -13,7 +13,7 @@ report=${1:-build/release/report}
 [ $# -gt 0 ] && shift
 programs=("$@")
 [ $# -gt 0 ] || programs=(mnist_step scalar_adds task_graphs loop_turns memory_bound products step_memory
-  sessions_beside map_rates interpreter)
+  sessions_beside map_rates interpreter elementwise)
 quick=${QUICK:-0} runs=${RUNS:-3}
 [ "$quick" = 1 ] && runs=${RUNS:-1}
 export BENCH_QUICK=$quick
@@ -57,7 +57,10 @@ taskflow=$(sed -n 's/^#define TF_VERSION \([0-9]*\)$/\1/p' "$(cached TASKFLOW_DI
 for run in $(seq "$runs"); do
   for p in "${found[@]}"; do
     arguments=()
-    [ "$p $quick" = "map_rates 1" ] && arguments=(1048576)
+    case "$p $quick" in
+      "map_rates 1") arguments=(1048576) ;;                    # no larger operands
+      "elementwise 1") arguments=(--benchmark_min_time=0.005) ;;
+    esac
     echo "$run: $p" >&2
     "build/release/bench/bench_$p" "${arguments[@]}" >"$report/$p.$run.txt" 2>"$report/$p.errors" || echo "failed | $p" >>"$report/$p.$run.txt"
   done
