@@ -20,7 +20,7 @@ class trainer {
   explicit trainer(int threads) {
     const auto use = graph_.as_default();
     model_ = mnist::build(5, 160, 42);
-    train_ = tr::momentum{{.learning_rate = .01f, .momentum = .95f}}.minimize(model_.loss);
+    train_ = tr::momentum{{.learning_rate = .001f, .momentum = .95f}}.minimize(model_.loss);
     const auto init = pn::global_variables_initializer();
     session_ = std::make_unique<pn::session>(
         pn::session_options{.graph = &graph_, .inter_op_threads = threads, .intra_op_threads = threads});

@@ -30,7 +30,7 @@ def mnist_step(rows, path):
         layers, momenta = state
         loss, slopes = jax.value_and_grad(loss_of)(layers, images, labels)
         momenta = jax.tree.map(lambda m, g: 0.95 * m + g, momenta, slopes)
-        return (jax.tree.map(lambda w, m: w - 0.01 * m, layers, momenta), momenta), loss
+        return (jax.tree.map(lambda w, m: w - 0.001 * m, layers, momenta), momenta), loss
 
     step = jax.jit(step, donate_argnums=0)
     turns = itertools.cycle(batches)

@@ -21,7 +21,7 @@ for i, (w, b) in enumerate(layers):
     if i + 1 < len(layers):
         h = tf.nn.elu(h)
 loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=h))
-train = tf.train.MomentumOptimizer(0.01, 0.95).minimize(loss)
+train = tf.train.MomentumOptimizer(0.001, 0.95).minimize(loss)
 session = tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads))
 session.run(tf.global_variables_initializer())
 step = session.make_callable([loss, train], feed_list=[X, y])

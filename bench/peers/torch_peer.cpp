@@ -58,7 +58,7 @@ int main(int, char** argv) {
   training t(std::atoll(argv[3]), argv[4]);
   std::vector<torch::Tensor> all = t.weights;
   all.insert(all.end(), t.biases.begin(), t.biases.end());
-  torch::optim::SGD optimizer(all, torch::optim::SGDOptions(.01).momentum(.95));
+  torch::optim::SGD optimizer(all, torch::optim::SGDOptions(.001).momentum(.95));
   std::printf("ready libtorch %s\n", TORCH_VERSION);
   std::fflush(stdout);
   long count = 0;
