@@ -12,15 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "clocks.hpp"
+
 namespace bench {
-
-using clock = std::chrono::steady_clock;
-
-inline double median(std::vector<double> v) {
-  if (v.empty()) return 0;
-  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-  return v[v.size() / 2];
-}
 
 class call_times {
  public:

@@ -7,13 +7,7 @@
 // timed for S seconds alone, then from when the other begins to ship until its step has run. The reach is a 99th
 // percentile of at most three times that of alone. Wall time; so run it on an idle machine with at least four cores:
 // with two, the network's thread, the client and the compiler take turns.
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +16,8 @@
 
 #include <fmt/format.h>
 #include <pinion/distributed.hpp>
+
+#include "other_process.hpp"
 
 namespace {
 
@@ -35,59 +31,6 @@ int option(int argc, char** argv, const std::string& name, int otherwise) {
 }
 
 // ---- processes
-
-// This program in another role; it reads and prints lines.
-class other_process {
- public:
-  explicit other_process(std::vector<std::string> arguments) {
-    int in[2], out[2];
-    if (::pipe(in) != 0 || ::pipe(out) != 0) throw std::runtime_error("no pipe");
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    for (const int fd : {in[1], out[0]}) posix_spawn_file_actions_addclose(&actions, fd);
-    arguments.insert(arguments.begin(), "good_neighbour");
-    std::vector<char*> words;
-    for (auto& a : arguments) words.push_back(a.data());
-    words.push_back(nullptr);
-    if (::posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, words.data(), environ) != 0)
-      throw std::runtime_error("cannot start the other process");
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(in[0]);
-    ::close(out[1]);
-    to_ = ::fdopen(in[1], "w");
-    from_ = ::fdopen(out[0], "r");
-  }
-  other_process(const other_process&) = delete;
-  ~other_process() {
-    ::kill(pid_, SIGTERM);
-    std::fclose(to_);
-    std::fclose(from_);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  std::string line() {
-    std::array<char, 200> text{};
-    if (!std::fgets(text.data(), static_cast<int>(text.size()), from_)) throw std::runtime_error("it is gone");
-    std::string s = text.data();
-    return s.substr(0, s.find('\n'));
-  }
-  void say(const char* what) {
-    std::fprintf(to_, "%s\n", what);
-    std::fflush(to_);
-  }
-  bool has_said_something() const {
-    fd_set set;
-    FD_ZERO(&set);
-    FD_SET(::fileno(from_), &set);
-    timeval now{};
-    return ::select(::fileno(from_) + 1, &set, nullptr, nullptr, &now) > 0;
-  }
-
- private:
-  pid_t pid_ = 0;
-  FILE *to_ = nullptr, *from_ = nullptr;
-};
 
 void tell(const std::string& what) {
   fmt::print("{}\n", what);
@@ -152,9 +95,9 @@ int main(int argc, char** argv) try {
   if (argc > 1 && std::string(argv[1]) == "--serve") return serve(jobs);
   if (argc > 2 && std::string(argv[1]) == "--ship") return ship(argv[2], nodes, jobs);
   const std::string jobs_word = fmt::format("--jobs={}", jobs);
-  other_process task({"--serve", jobs_word});
+  bench::other_process task({"/proc/self/exe", "--serve", jobs_word});
   const std::string target = task.line();
-  other_process shipper({"--ship", target, fmt::format("--nodes={}", nodes), jobs_word});
+  bench::other_process shipper({"/proc/self/exe", "--ship", target, fmt::format("--nodes={}", nodes), jobs_word});
 
   pn::session sess{{.target = target, .operation_timeout = std::chrono::seconds(30)}};
   const pn::device on{jobs == 1 ? "/job:worker/task:0" : "/job:ps/task:0"};

@@ -2,8 +2,9 @@
 //
 //   x ── (GEMM ── bias, ELU) ... ── GEMM ── bias, softmax cross entropy ── and back, with one momentum update a tensor
 //
-// Same GEMM, same vectors and same maths as pinion's kernels, one thread; no graph, no allocation in a step, the
-// activations in place, bias gradients folded into the pass that makes the gradient.
+// Same vectors and same maths as pinion's kernels, one thread; no graph, no allocation in a step, the activations in
+// place, bias gradients folded into the pass that makes the gradient. Each product is the faster of pinion's library
+// and one written by hand (hand_gemm.hpp), by a trial when the model is made.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,24 @@
 #include <pinion/tensor/tensor.hpp>
 
 #include "call_times.hpp"
+#include "hand_gemm.hpp"
 
 namespace ideal {
 
-namespace ps = pinion::scalar;
+using product_function = void (*)(const pinion::op::product<float>&);
+
+// The faster way to a product, by turns of both.
+inline product_function faster_way_to(const pinion::op::product<float>& p) {
+  const product_function ways[] = {&multiply, &pinion::op::gemm<float>};
+  std::vector<double> seconds[2];
+  for (int turn = 0; turn < 30; ++turn)
+    for (int way = 0; way < 2; ++way) {
+      const double start = bench::thread_seconds();
+      ways[way](p);
+      seconds[way].push_back(bench::thread_seconds() - start);
+    }
+  return ways[bench::median(seconds[0]) < bench::median(seconds[1]) ? 0 : 1];
+}
 
 // Rows of n elements, n a multiple of every vector: y = elu(y + b).
 struct bias_elu {
@@ -99,18 +114,35 @@ class mlp {
       : rows_(rows), rate_(rate), momentum_(momentum) {
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const std::int64_t in = weights[i].shape()[0], out = weights[i].shape()[1];
-      layers_.push_back({in, out, copy(weights[i]), copy(biases[i]), room({in, out}), room({out}), room({in, out}),
-                         room({out}), room({rows, out}), room({rows, out})});
+      layers_.push_back({in,
+                         out,
+                         copy(weights[i]),
+                         copy(biases[i]),
+                         room({in, out}),
+                         room({out}),
+                         room({in, out}),
+                         room({out}),
+                         room({rows, out}),
+                         room({rows, out}),
+                         {},
+                         {},
+                         {}});
+    }
+    const auto x = room({rows, layers_[0].in});
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      auto& l = layers_[i];
+      l.forward = faster_way_to(output_of(i, x.data<float>()));
+      l.weights = faster_way_to(weight_gradient_of(i, x.data<float>()));
+      if (i > 0) l.input = faster_way_to(input_gradient_of(i));
     }
   }
 
   // One step over a batch [rows, in]; returns its mean loss.
   float step(const float* x, const std::int32_t* labels) {
-    const float* in = x;
-    for (auto& l : layers_) {
-      multiply({in, l.w.data<float>(), l.y.data<float>(), rows_, l.out, l.in, false, false});
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      auto& l = layers_[i];
+      forward(i, x);
       if (&l != &layers_.back()) run<bias_elu>("bias, ELU", l.y.data<float>(), l.b.data<float>(), rows_, l.out);
-      in = l.y.data<float>();
     }
     auto& top = layers_.back();
     float mean = 0;
@@ -118,10 +150,10 @@ class mlp {
                                     top.db.data<float>(), &mean, rows_, top.out);
     for (std::size_t i = layers_.size(); i-- > 0;) {
       auto& l = layers_[i];
-      float* dz = &l == &top ? l.y.data<float>() : l.dy.data<float>();
-      if (&l != &top) run<bias_elu_back>("bias, ELU backward", l.y.data<float>(), dz, l.db.data<float>(), rows_, l.out);
-      multiply({i > 0 ? layers_[i - 1].y.data<float>() : x, dz, l.dw.data<float>(), l.in, l.out, rows_, true, false});
-      if (i > 0) multiply({dz, l.w.data<float>(), layers_[i - 1].dy.data<float>(), rows_, l.in, l.out, false, true});
+      if (&l != &top)
+        run<bias_elu_back>("bias, ELU backward", l.y.data<float>(), l.dy.data<float>(), l.db.data<float>(), rows_,
+                           l.out);
+      backward(i, x);
     }
     for (auto& l : layers_) {
       run<momentum_update>("momentum", l.w.data<float>(), l.aw.data<float>(), l.dw.data<float>(), l.w.count(), rate_,
@@ -132,12 +164,25 @@ class mlp {
     return mean;
   }
 
+  // The products of a step and nothing else.
+  void products(const float* x) {
+    for (std::size_t i = 0; i < layers_.size(); ++i) forward(i, x);
+    for (std::size_t i = layers_.size(); i-- > 0;) backward(i, x);
+  }
+  // The floating-point operations of these products.
+  double operations() const {
+    double sum = 0;
+    for (const auto& l : layers_) sum += static_cast<double>(2 * rows_ * l.in * l.out) * (&l == &layers_[0] ? 2 : 3);
+    return sum;
+  }
+
   bench::call_times* times = nullptr;  // where the time of every loop is written down, if anywhere
 
  private:
   struct layer {
     std::int64_t in, out;
     pinion::any_tensor w, b, dw, db, aw, ab, y, dy;
+    product_function forward, weights, input;
   };
 
   static pinion::any_tensor room(const pinion::shape& extent) { return pinion::tensor<float>(extent).untyped(); }
@@ -146,7 +191,7 @@ class mlp {
   }
 
   template <class Body>
-  void timed(const char* what, Body&& body) {
+  void timed(const std::string& what, Body&& body) {
     if (times)
       times->call(what, body);
     else
@@ -156,8 +201,34 @@ class mlp {
   void run(const char* what, A... a) {
     timed(what, [&] { ps::dispatch<Loop>(a...); });
   }
-  void multiply(const pinion::op::product<float>& p) {
-    timed("gemm", [&] { pinion::op::gemm(p); });
+  const float* input(std::size_t i, const float* x) const { return i > 0 ? layers_[i - 1].y.data<float>() : x; }
+  // The gradient of the logits is where they were.
+  const float* gradient(std::size_t i) const {
+    return i + 1 == layers_.size() ? layers_[i].y.data<float>() : layers_[i].dy.data<float>();
+  }
+  pinion::op::product<float> output_of(std::size_t i, const float* x) {
+    auto& l = layers_[i];
+    return {input(i, x), l.w.data<float>(), l.y.data<float>(), rows_, l.out, l.in, false, false};
+  }
+  pinion::op::product<float> weight_gradient_of(std::size_t i, const float* x) {
+    auto& l = layers_[i];
+    return {input(i, x), gradient(i), l.dw.data<float>(), l.in, l.out, rows_, true, false};
+  }
+  pinion::op::product<float> input_gradient_of(std::size_t i) {
+    auto& l = layers_[i];
+    auto& below = layers_[i - 1].dy;
+    return {gradient(i), l.w.data<float>(), below.data<float>(), rows_, l.in, l.out, false, true};
+  }
+  void forward(std::size_t i, const float* x) { multiply(layers_[i].forward, output_of(i, x)); }
+  void backward(std::size_t i, const float* x) {
+    multiply(layers_[i].weights, weight_gradient_of(i, x));
+    if (i > 0) multiply(layers_[i].input, input_gradient_of(i));
+  }
+  void multiply(product_function way, const pinion::op::product<float>& p) {
+    timed(times ? fmt::format("{}{} x {} x {}{}{}", way == &ideal::multiply ? "by hand " : "library ", p.m, p.n, p.k,
+                              p.transpose_a ? ", left transposed" : "", p.transpose_b ? ", right transposed" : "")
+                : "",
+          [&] { way(p); });
   }
 
   std::int64_t rows_;

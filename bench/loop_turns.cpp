@@ -1,63 +1,98 @@
-// What a turn of while_loop costs, beside the two other ways to do a thing often: one call of a prepared step for each
-// turn, and the same nodes written out one behind the other.
-//
-//   loop_turns [turns]
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
+// What a turn of while_loop costs, and with its gradient: beside a loop written by hand, JAX, a call of a prepared step
+// for each turn, and the same nodes written out one behind the other.
 #include <string>
 #include <tuple>
+#include <vector>
 
+#include <pinion/scalar/maths.hpp>
 #include <pinion/session.hpp>
 
-namespace pn = pinion;
+#include "peer.hpp"
 
 namespace {
 
-// Seconds of the fastest of some calls.
-template <class F>
-double fastest(F&& call) {
-  double best = 1e9;
-  for (int k = 0; k < 7; ++k) {
-    const auto start = std::chrono::steady_clock::now();
-    call();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+namespace pn = pinion;
+namespace ps = pinion::scalar;
+
+constexpr int width = 64, turns = 1000;
+
+// y = tanh(y / 2), again and again; every y is kept.
+struct turns_by_hand {
+  template <class Isa>
+  static PINION_INLINE void run(float* y, int count) {
+    using V = ps::simd<float, Isa>;
+    for (int t = 0; t < count; ++t, y += width)
+      for (int i = 0; i < width; i += V::lanes) tanh(V::load(y + i) * 0.5f).store(y + width + i);
   }
-  return best;
-}
+};
+// The slope of the last y, from the y that were kept.
+struct slopes_by_hand {
+  template <class Isa>
+  static PINION_INLINE void run(const float* y, float* slope, int count) {
+    using V = ps::simd<float, Isa>;
+    for (int i = 0; i < width; ++i) slope[i] = 1;
+    for (int t = count; t > 0; --t)
+      for (int i = 0; i < width; i += V::lanes) {
+        const V out = V::load(y + t * width + i);
+        (V::load(slope + i) * (V(1.0f) - out * out) * V(0.5f)).store(slope + i);
+      }
+  }
+};
+
+struct loops {
+  pn::graph g;
+  pn::expr<float> x, n, y, slope, one, chain;
+
+  loops() {
+    const auto use = g.as_default();
+    auto start = pn::placeholder<float>({width}, "x"), count = pn::placeholder<float>({}, "n");
+    auto [i, last] = pn::while_loop([&](auto turn, auto) { return turn < count; },
+                                    [](auto turn, auto value) {
+                                      return std::tuple{turn + 1.0f, pn::tanh(value * 0.5f)};
+                                    },
+                                    0.0f, start);
+    auto [back] = pn::gradients(pn::reduce_sum(last), start);
+    pn::expr<float> row = start;
+    for (int k = 0; k < turns; ++k) row = pn::tanh(row * 0.5f);
+    x = start, n = count, y = last, slope = back, one = pn::tanh(start * 0.5f), chain = row;
+  }
+};
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const int turns = argc > 1 ? std::atoi(argv[1]) : 10000;
-  pn::graph g;
-  auto use = g.as_default();
-  auto x = pn::placeholder<float>({64}, "x"), n = pn::placeholder<float>({}, "n");
-  auto one = pn::tanh(x * 0.5f);
-  auto [i, y] = pn::while_loop([&](auto i, auto) { return i < n; },
-                               [](auto i, auto y) {
-                                 return std::tuple{i + 1.0f, pn::tanh(y * 0.5f)};
-                               },
-                               0.0f, x);
-  auto [slope] = pn::gradients(pn::reduce_sum(y), x);
-  pn::expr<float> chain = x;
-  for (int k = 0; k < 1000; ++k) chain = pn::tanh(chain * 0.5f);
+int main() {
+  loops l;
+  pn::session sess{{.graph = &l.g, .inter_op_threads = 1, .intra_op_threads = 1, .optimize = false}};
+  const pn::tensor<float> in{{width}};
+  auto step = sess.make_callable(pn::feeds(l.x), pn::fetches(l.one));
+  auto loop = sess.make_callable(pn::feeds(l.x, l.n), pn::fetches(l.y));
+  auto back = sess.make_callable(pn::feeds(l.x, l.n), pn::fetches(l.slope));
+  auto flat = sess.make_callable(pn::feeds(l.x), pn::fetches(l.chain));
+  std::vector<float> kept((turns + 1) * width), slope(width);
 
-  pn::session sess{{.inter_op_threads = 1, .intra_op_threads = 1, .optimize = false}};
-  pn::tensor<float> in{{64}};
-  auto step = sess.make_callable(pn::feeds(x), pn::fetches(one));
-  auto loop = sess.make_callable(pn::feeds(x, n), pn::fetches(y));
-  auto back = sess.make_callable(pn::feeds(x, n), pn::fetches(slope));
-  auto flat = sess.make_callable(pn::feeds(x), pn::fetches(chain));
-  const auto print = [](const char* what, double seconds, double of) {
-    std::printf("%-44s %8.0f ns a turn\n", what, seconds / of * 1e9);
+  bench::contest c;
+  const int forward = c.add("while_loop", bench::thread_seconds, [&] { loop(in, float(turns)); });
+  const int both = c.add("while_loop", bench::thread_seconds, [&] { back(in, float(turns)); });
+  const int calls = c.add("calls of a prepared step", bench::thread_seconds, [&] {
+    for (int t = 0; t < turns; ++t) step(in);
+  });
+  const int row = c.add("nodes in a row", bench::thread_seconds, [&] { flat(in); });
+  const int hand = c.add("by hand", bench::thread_seconds, [&] { ps::dispatch<turns_by_hand>(kept.data(), turns); });
+  const int hand_back = c.add("by hand", bench::thread_seconds, [&] {
+    ps::dispatch<turns_by_hand>(kept.data(), turns);
+    ps::dispatch<slopes_by_hand>(static_cast<const float*>(kept.data()), slope.data(), turns);
+  });
+  const auto size = std::to_string(turns);
+  const int jax = add(c, bench::peer::start("JAX", {"loop", "1", size}));
+  const int jax_back = add(c, bench::peer::start("JAX", {"loop_gradient", "1", size}));
+  c.run();
+  const auto compare = [&](const char* work, int ours, int theirs) {
+    if (theirs >= 0) c.row(work, ours, theirs, bench::at_most(2), turns);
   };
-  print("a call of a prepared step", fastest([&] {
-          for (int k = 0; k < turns; ++k) step(in);
-        }),
-        turns);
-  print("a turn of while_loop", fastest([&] { loop(in, float(turns)); }), turns);
-  print("a turn of while_loop and of its gradient", fastest([&] { back(in, float(turns)); }), turns);
-  print("a node of 1000 in a row", fastest([&] { flat(in); }), 1000);
+  compare("a turn, tanh of 64 floats", forward, jax);
+  compare("a turn, tanh of 64 floats", forward, hand);
+  compare("a turn, tanh of 64 floats", row, hand);
+  compare("a turn, tanh of 64 floats", calls, hand);
+  compare("a turn and its gradient", both, jax_back);
+  compare("a turn and its gradient", both, hand_back);
 }
