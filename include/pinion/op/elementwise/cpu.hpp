@@ -19,15 +19,15 @@ class map_kernel final : public kernel {
       : program_(std::make_shared<program_runner>(program_of(setup.attrs()))), services_(setup.services) {}
 
   void run(kernel_context& c) override {
-    const auto layout = layouts_.find(c.inputs, [&] {
+    map_launch launch(program_, layouts_.find(c.inputs, [&] {
       const shape space = map_layout::space_of(c.inputs);
       return map_layout(shapes_of(c.inputs), space, {space}, program_->program());
-    });
-    map_launch launch(program_, layout);
+    }));
+    const shape& space = launch.layout().space;
     for (const auto& in : c.inputs) launch.operand(in);
     const dtype result = program_->program().results[0].type;
-    launch.operand(c.reuse_or_allocate(0, reusable(c, result, layout->space), result, layout->space));
-    c.launch([launch, services = &services_] { launch.run(*services); });
+    launch.operand(c.reuse_or_allocate(0, reusable(c, result, space), result, space));
+    c.launch([launch = std::move(launch), services = &services_] { launch.run(*services); });
   }
 
  private:
@@ -53,18 +53,17 @@ class map_gradient_kernel final : public kernel {
   void run(kernel_context& c) override {
     const auto& p = program_->program();
     const std::size_t results = p.results.size();
-    const auto layout = layouts_.find(c.inputs, [&] {
+    map_launch launch(program_, layouts_.find(c.inputs, [&] {
       return map_layout(shapes_of(c.inputs), map_layout::space_of(c.inputs), shapes_of(c.inputs.first(results)), p);
-    });
-    map_launch launch(program_, layout);
+    }));
     for (const auto& in : c.inputs) launch.operand(in);
     release_repeated(c.inputs);
     for (std::size_t k = 0; k < results; ++k)
       if (c.wants(static_cast<int>(k)))
-        launch.operand(make_result(c, *layout, k));
+        launch.operand(make_result(c, launch.layout(), k));
       else
         launch.unwanted_result();
-    c.launch([launch, services = &services_] { launch.run(*services); });
+    c.launch([launch = std::move(launch), services = &services_] { launch.run(*services); });
   }
 
  private:

@@ -23,10 +23,4 @@ output elementwise(gradient_context& g, Formula formula, Output... inputs) {
   return g.make(Op::name, {inputs...}, {{"program", std::shared_ptr<const scalar::program>(program)}});
 }
 
-// A number in a formula, where no operator converts it: number(1, beside x).
-template <class Value>
-Value number(double n, Value beside) {
-  return {beside.p, beside.p->emit_constant(n)};
-}
-
 }}}  // namespace pinion::v0::op

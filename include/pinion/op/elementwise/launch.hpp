@@ -102,6 +102,8 @@ class map_launch {
   map_launch(std::shared_ptr<const program_runner> program, std::shared_ptr<const map_layout> layout)
       : program_(std::move(program)), layout_(std::move(layout)) {}
 
+  const map_layout& layout() const { return *layout_; }
+
   void operand(const any_tensor& t) { data_[operands_++] = t.byte_data(); }
   void unwanted_result() { data_[operands_++] = nullptr; }
 
