@@ -38,6 +38,11 @@ void use_delta(rpc::reader& r) {
   graph replica;
   distributed::apply(replica, std::move(delta));
 }
+void use_error(rpc::reader& r) {
+  error read(errc::unknown, "");
+  r(read);
+  r.finish();
+}
 void use_subgraph(rpc::reader& r) {
   distributed::subgraph s;
   r(s);
@@ -57,7 +62,7 @@ void for_each_message(Each&& each) {
   each(plain("attributes with strings", m.g[m.g.id_of("words")].attrs));
   each(plain("tensors", std::vector<any_tensor>{tensor<float>({50}).untyped(), tensor<std::string>({9}).untyped()}));
   each(plain("program", op::program_of(fused.attrs)));
-  each(plain("error", std::optional(e)));
+  each(message{"error", wire::sent(e), use_error});
   each(plain("signature", runtime::step_signature{{{1, 0}}, {{2, 1}}, {4}}));
   each(plain("trace", step_trace{{{trace_event::send, "a/b", "Op", "/cpu:0", "a/b:0;/cpu:0;/gpu:0", 9, 8, 7}, {}}, 3}));
   each(plain("devices", std::vector<device_info>{{parse_device("/job:a/task:0/cpu:0"), "c", 5, "a CPU"}}));

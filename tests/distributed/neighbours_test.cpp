@@ -162,8 +162,7 @@ TEST_CASE("a session with a kernel that does not return is closed in its time") 
   session_options options{.target = local.target("worker", 0)};
   distributed::remote_session sess(options, f.g, rpc::tcp_network_of_this_process(), 200ms);
   const auto step = sess.prepare({{x.endpoint()}, {y.endpoint()}, {}});
-  const any_tensor fed = tensor<float>(1.f).untyped();
-  any_tensor result;
+  any_tensor fed = tensor<float>(1.f).untyped(), result;
   beside runner([&] { sess.run(*step, {&fed, 1}, {&result, 1}, nullptr); });
   CHECK(barrier->has_come());
   const stopwatch since;
