@@ -46,7 +46,8 @@ def table(rows):
     lines = ["| work | contender | beside | | | ratio | reach | |", "|---|---|---|---|---|---|---|---|"]
     for r in rows:
         mark = "reached" if r.share >= 1 else f"{r.share:.2g} of it"
-        lines.append(f"| {r.work} | {r.who} | {r.beside} | {r.ours} | {r.theirs} | {r.ratio:.3g} | {r.reach} | {mark} |")
+        cells = [r.work, r.who, r.beside, r.ours, r.theirs, f"{r.ratio:.3g}", r.reach, mark]
+        lines.append("| " + " | ".join(cells) + " |")
     return lines
 
 

@@ -3,8 +3,8 @@
 #
 #   [QUICK=1] [RUNS=3] [PEERS=0] [TASKFLOW_DIR=...] bench/run.sh [folder of the report] [programs]
 #
-# It builds the programs in build/release, and runs each RUNS times, in turns; a figure of the report is the median. QUICK=1
-# is a smoke run: it takes two minutes, and its figures say little. Other libraries join where they are: JAX and
+# It builds the programs in build/release, and runs each RUNS times, in turns; a figure of the report is the median.
+# QUICK=1 is a smoke run: it takes two minutes, and its figures say little. Other libraries join where they are: JAX and
 # TensorFlow come by pip into build/peers, unless PEERS=0; libtorch (libtorch-dev) and the headers of Taskflow, in the
 # folder TASKFLOW_DIR, have to be there. The report says which were. Run it on a machine that does nothing else.
 set -eu
@@ -41,7 +41,8 @@ mkdir -p "$report"
 rm -f "$report"/*.txt "$report"/*.svg
 version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null || echo "not a package"; }
 cached() { sed -n "s/^$1:[A-Z]*=//p" build/release/CMakeCache.txt; }
-taskflow=$(sed -n 's/^#define TF_VERSION \([0-9]*\)$/\1/p' "$(cached TASKFLOW_DIR)/taskflow/taskflow.hpp" 2>/dev/null || true)
+taskflow_header=$(cached TASKFLOW_DIR)/taskflow/taskflow.hpp
+taskflow=$(sed -n 's/^#define TF_VERSION \([0-9]*\)$/\1/p' "$taskflow_header" 2>/dev/null || true)
 {
   echo "machine | $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -1), $(nproc) cores"
   echo "caches | $(lscpu | sed -n 's/^\(L[0-9][a-z]*\) cache: */\1 /p' | paste -sd, | sed 's/,/, /g')"
@@ -62,9 +63,10 @@ for run in $(seq "$runs"); do
       "elementwise 1") arguments=(--benchmark_min_time=0.005) ;;
     esac
     echo "$run: $p" >&2
-    "build/release/bench/bench_$p" "${arguments[@]}" >"$report/$p.$run.txt" 2>"$report/$p.errors" || echo "failed | $p" >>"$report/$p.$run.txt"
+    "build/release/bench/bench_$p" "${arguments[@]}" >"$report/$p.$run.txt" 2>"$report/errors" ||
+      { echo "it failed:" && tail -3 "$report/errors"; } >>"$report/$p.$run.txt"
   done
 done
-rm -f "$report"/*.errors
+rm -f "$report/errors"
 python3 bench/report.py "$report" "${found[@]}"
 echo "$report/report.md"

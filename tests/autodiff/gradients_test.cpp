@@ -1,6 +1,7 @@
 // Gradients of graphs: sums over paths and over ys, sparse gradients, what has none, gradients of gradients.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 #include <pinion/graph.hpp>
@@ -75,6 +76,22 @@ TEST_CASE_METHOD(own_session, "a gradient by a variable goes through every read 
   auto [dv] = gradients(y, v);
   sess.run(v.initializer());
   CHECK(double(sess.run(dv)) == 7);
+}
+
+TEST_CASE("the gradient of an activation reads its output, so that the operand need not be kept") {
+  graph g;
+  const auto use = g.as_default();
+  const auto x = placeholder<float>({unknown, 3}), b = placeholder<float>({3});
+  const expr<float> y = elu(x + b);
+  const auto [dx, db] = gradients(reduce_sum(square(y)), x, b);
+  const auto reads = [&](const expr<float>& e) {
+    return std::any_of(dx.node().inputs.begin(), dx.node().inputs.end(),
+                       [&](const output& in) { return in.node == e.id(); });
+  };
+  CHECK(reads(y));
+  CHECK_FALSE(reads(x));
+  CHECK(reads(b));  // its shape is that of db
+  CHECK(db.node().op == "MapGrad");
 }
 
 TEST_CASE("gradient nodes stand where their forward nodes do, under a scope of their own") {

@@ -122,8 +122,8 @@ struct compiled_body {
     registers<Isa> r;
     for (auto& total : r.total) total = T(0);
     load_literals(r, *s, std::make_index_sequence<length>{});
-    if (is_short && is_plain(*s))
-      run_vectors<is_short>(r, *s);
+    if (is_short<Isa> && is_plain(*s))
+      run_vectors<is_short<Isa>>(r, *s);
     else
       run_vectors<false>(r, *s);
     for (std::size_t k = 0; k < results; ++k)
@@ -134,12 +134,17 @@ struct compiled_body {
   }
 
  private:
-  // A program of few instructions has a loop of its own for strips of which all inputs advance and all results are
-  // stored: to find out for each vector how its operands are walked would take longer than to compute it.
+  // A program with one operation a result, all numbers, has a loop of its own for strips of which all inputs advance
+  // and all results are stored: to find out for each vector how its operands are walked would take longer than to
+  // compute it. Old machines do without, since each loop takes time to compile.
+  template <class Isa>
   static constexpr bool is_short = [] {
     for (const auto& in : P::executable.code)
       if (is_real_function(in.op)) return false;
-    return operation_count(P::executable) <= 2;
+    for (const auto& r : P::executable.results)
+      if (r.type != P::executable.arithmetic) return false;
+    return operation_count(P::executable) <= static_cast<int>(results) &&
+           (isa::count == 1 || !std::is_same_v<Isa, isa::baseline>);
   }();
   static PINION_VECTOR bool is_plain(const strip& s) {
     bool plain = true;
