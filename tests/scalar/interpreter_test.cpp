@@ -2,10 +2,7 @@
 // steps.
 #include <catch2/catch.hpp>
 
-#include <atomic>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <vector>
 
 #include <pinion/op/elementwise/program.hpp>
@@ -13,51 +10,7 @@
 #include <pinion/scalar/functors.hpp>
 #include <pinion/scalar/tile_plan.hpp>
 
-namespace {
-
-std::atomic<int> allocations{0};  // by operator new, in this program
-
-void* counted(void* p) noexcept {
-  ++allocations;
-  return p;
-}
-void* aligned(std::size_t n, std::align_val_t align) noexcept {
-  void* p = nullptr;
-  return counted(::posix_memalign(&p, static_cast<std::size_t>(align), n ? n : 1) == 0 ? p : nullptr);
-}
-void* or_throw(void* p) {
-  return p ? p : throw std::bad_alloc();
-}
-__attribute__((noinline)) void returned(void* p) noexcept {
-  std::free(p);
-}
-
-}  // namespace
-
-void* operator new(std::size_t n) {
-  return or_throw(counted(std::malloc(n ? n : 1)));
-}
-void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
-  return counted(std::malloc(n ? n : 1));
-}
-void* operator new(std::size_t n, std::align_val_t align) {
-  return or_throw(aligned(n, align));
-}
-void* operator new(std::size_t n, std::align_val_t align, const std::nothrow_t&) noexcept {
-  return aligned(n, align);
-}
-void operator delete(void* p) noexcept {
-  returned(p);
-}
-void operator delete(void* p, std::size_t) noexcept {
-  returned(p);
-}
-void operator delete(void* p, std::align_val_t) noexcept {
-  returned(p);
-}
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
-  returned(p);
-}
+#include "support/counted_new.hpp"
 
 namespace {
 
@@ -173,9 +126,9 @@ TEST_CASE("after the first run of a thread the interpreter allocates nothing") {
   const program_runner smoothly(p, program_runner::interpreter_only), product_of(q, program_runner::interpreter_only);
   held_strip a(p, many), b(q, many, sink::sum);
   smoothly(a.s), product_of(b.s);
-  const int before = allocations;
+  const std::size_t before = counted_new::calls;
   smoothly(a.s), product_of(b.s);
-  CHECK(allocations == before);
+  CHECK(counted_new::calls == before);
 }
 
 TEST_CASE("cheap instructions run in pairs, and a comparison with each choice by it") {

@@ -26,6 +26,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
         house::names{
             "base/said_wait.hpp: said_waits",                       // how often a long wait is told of
             "base/stop_signal.ipp: stop_signals",                   // who is told of SIGTERM
+            "device/pool_allocator.ipp: shared",                    // the memory of all CPU devices
             "distributed/master/local_masters.ipp: local_masters",  // the masters that sessions call directly
             "distributed/server/task_server.ipp: detail::servers_left_to_themselves",
             "distributed/wire/values.ipp: host",                      // the memory of received tensors
@@ -33,6 +34,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "files/output_file.ipp: detail::temporary_names",         // numbers in names of files
             "rpc/tcp_network.ipp: detail::shared_network",            // the network's thread, while it is used
             "runtime/backend.ipp: detail::entered_scheme",            // the way to sessions of other tasks
+            "runtime/running_steps.ipp: thread_count",                // numbers of threads that ran a step
             "train/summary/event_file_writer.ipp: event_file_names",  // numbers in names of files
         });
 }
@@ -41,6 +43,8 @@ TEST_CASE("other variables live as long as a thread or the process for these rea
   const std::regex variable{
       R"(^\s*(?:\[\[gnu::used\]\] |__attribute__\S+ )?(?:static |inline |thread_local )+(?!const\b|constexpr\b|inline\b|namespace\b)[\w:<>,&* ]*[ &*](\w+)(?: =|\{|;))"};
   const house::names of_threads{
+      "device/pool_allocator.ipp: is",     // its blocks are gone
+      "device/pool_allocator.ipp: mine",   // its blocks
       "dsl/trace.ipp: innermost",          // the body that is being traced
       "graph/scope_state.ipp: mine",       // its default graph
       "graph/scope_state.ipp: state",      // its open scopes
