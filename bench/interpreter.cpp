@@ -27,7 +27,7 @@ class measured_launch {
   measured_launch(const pn::scalar::program& p, program_runner::back_end which, const std::vector<pn::shape>& inputs,
                   const std::vector<pn::shape>& results)
       : runner_(std::make_shared<program_runner>(p, which)),
-        launch_(runner_, std::make_shared<pn::op::map_layout>(inputs, inputs[0], results, runner_->program())) {
+        launch_(*runner_, std::make_shared<pn::op::map_layout>(inputs, inputs[0], results, runner_->program())) {
     for (const auto* shapes : {&inputs, &results})
       for (const pn::shape& s : *shapes) {
         pn::tensor<float> t(s);

@@ -122,7 +122,7 @@ std::function<void()> launch_of(const ps::program& p, const std::vector<pn::any_
   const auto layout = std::make_shared<const map_layout>(shapes_of(inputs), map_layout::space_of(inputs),
                                                          shapes_of(results), runner->program());
   return [=] {
-    map_launch launch(runner, layout);
+    map_launch launch(*runner, layout);
     for (const auto& t : inputs) launch.operand(t);
     for (const auto& t : results) launch.operand(t);
     pn::task_services alone;

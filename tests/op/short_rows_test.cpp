@@ -60,9 +60,9 @@ void check_product(const shape& space, const shape& xs, const shape& bs) {
   thread_pool pool(3);
   for (const auto which : {op::program_runner::any, op::program_runner::interpreter_only}) {
     task_services services{.intra_op = which == op::program_runner::any ? &pool : nullptr};
-    map_launch launch(std::make_shared<op::program_runner>(p, which),
-                      std::make_shared<const map_layout>(std::vector<shape>{xs, bs, space}, space,
-                                                         std::vector<shape>{xs, bs}, scalar::executable(p)));
+    const op::program_runner runner(p, which);
+    map_launch launch(runner, std::make_shared<const map_layout>(std::vector<shape>{xs, bs, space}, space,
+                                                                 std::vector<shape>{xs, bs}, scalar::executable(p)));
     for (const auto& t : {x, b, dy, dx, db}) launch.operand(t);
     launch.run(services);
     INFO(to_string(space) << ": " << to_string(xs) << " and " << to_string(bs));
@@ -98,9 +98,9 @@ TEST_CASE("conditions, too, are repeated over short rows") {
     for (std::int64_t i = 0; i < condition.count(); ++i) condition.data<bool>()[i] = i % 3 == 0;
     const shape space{100, 7};
     const auto a = numbers(space, 1), b = numbers({7}, 2), y = filled(space, -99);
-    map_launch launch(
-        std::make_shared<op::program_runner>(p),
-        std::make_shared<const map_layout>(std::vector<shape>{cs, space, {7}}, space, std::vector<shape>{space}, p));
+    const op::program_runner runner(p);
+    map_launch launch(runner, std::make_shared<const map_layout>(std::vector<shape>{cs, space, {7}}, space,
+                                                                 std::vector<shape>{space}, p));
     for (const auto& t : {condition, a, b, y}) launch.operand(t);
     task_services services;
     launch.run(services);

@@ -50,6 +50,8 @@ TEST_CASE("other variables live as long as a thread or the process for these rea
       "graph/scope_state.ipp: state",      // its open scopes
       "runtime/step/executor.ipp: depth",  // how deep kernels have called each other
       "runtime/step/executor.ipp: late",
+      "scalar/interpreter.ipp: memory",  // its values, while a program is interpreted
+      "scalar/interpreter.ipp: room",
   };
   const house::names of_signal_handlers{
       "base/stop_signal.hpp: asked_",

@@ -15,17 +15,16 @@ namespace pinion { inline namespace v0 { namespace op {
 // The kernel of every elementwise op. The result takes the memory of an input that nobody else holds.
 class map_kernel final : public kernel {
  public:
-  explicit map_kernel(const kernel_setup& setup)
-      : program_(std::make_shared<program_runner>(program_of(setup.attrs()))), services_(setup.services) {}
+  explicit map_kernel(const kernel_setup& setup) : program_(program_of(setup.attrs())), services_(setup.services) {}
 
   void run(kernel_context& c) override {
     map_launch launch(program_, layouts_.find(c.inputs, [&] {
       const shape space = map_layout::space_of(c.inputs);
-      return map_layout(shapes_of(c.inputs), space, {space}, program_->program());
+      return map_layout(shapes_of(c.inputs), space, {space}, program_.program());
     }));
     const shape& space = launch.layout().space;
     for (const auto& in : c.inputs) launch.operand(in);
-    const dtype result = program_->program().results[0].type;
+    const dtype result = program_.program().results[0].type;
     launch.operand(c.reuse_or_allocate(0, reusable(c, result, space), result, space));
     c.launch([launch = std::move(launch), services = &services_] { launch.run(*services); });
   }
@@ -38,7 +37,7 @@ class map_kernel final : public kernel {
     return 0;
   }
 
-  std::shared_ptr<const program_runner> program_;
+  const program_runner program_;
   layout_cache layouts_;
   task_services& services_;
 };
@@ -48,10 +47,10 @@ class map_kernel final : public kernel {
 class map_gradient_kernel final : public kernel {
  public:
   explicit map_gradient_kernel(const kernel_setup& setup)
-      : program_(std::make_shared<program_runner>(program_of(setup.attrs()))), services_(setup.services) {}
+      : program_(program_of(setup.attrs())), services_(setup.services) {}
 
   void run(kernel_context& c) override {
-    const auto& p = program_->program();
+    const auto& p = program_.program();
     const std::size_t results = p.results.size();
     map_launch launch(program_, layouts_.find(c.inputs, [&] {
       return map_layout(shapes_of(c.inputs), map_layout::space_of(c.inputs), shapes_of(c.inputs.first(results)), p);
@@ -78,7 +77,7 @@ class map_gradient_kernel final : public kernel {
         }
   }
   any_tensor& make_result(kernel_context& c, const map_layout& layout, std::size_t k) const {
-    const dtype type = program_->program().arithmetic;
+    const dtype type = program_.program().arithmetic;
     const shape& extent = layout.inputs[k];
     const auto is_free = [&](const any_tensor& t) {
       return t.unique() && t.dtype() == type && t.shape() == extent && layout.how[k] == scalar::sink::store;
@@ -88,7 +87,7 @@ class map_gradient_kernel final : public kernel {
     return c.outputs[k] = *found;
   }
 
-  std::shared_ptr<const program_runner> program_;
+  const program_runner program_;
   layout_cache layouts_;
   task_services& services_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -71,23 +72,37 @@ struct map_layout {
   }
 };
 
-// The layout of a kernel's last run, made anew when shapes change. Thread-safe.
+// The layouts of a kernel's runs. Thread-safe. It keeps the first layouts that are made, for as long as the kernel
+// lives, so that a run which finds the one of the last run takes no lock and counts no reference.
 class layout_cache {
  public:
   template <class Make>
   std::shared_ptr<const map_layout> find(std::span<const any_tensor> inputs, Make make) {
-    {
-      std::lock_guard hold(mutex_);
-      if (last_ && last_->is_of(inputs)) return last_;
-    }
-    auto fresh = std::make_shared<const map_layout>(make());
-    std::lock_guard hold(mutex_);
-    return last_ = std::move(fresh);
+    const map_layout* const last = last_.load(std::memory_order_acquire);
+    if (last && last->is_of(inputs)) return unowned(last);
+    return find_or_keep(inputs, make);
   }
 
  private:
+  static constexpr std::size_t most = 64;  // shapes that change without end are laid out anew for each run
+
+  static std::shared_ptr<const map_layout> unowned(const map_layout* kept) { return {std::shared_ptr<void>(), kept}; }
+  template <class Make>
+  std::shared_ptr<const map_layout> find_or_keep(std::span<const any_tensor> inputs, Make make) {
+    std::lock_guard hold(mutex_);
+    auto at = std::find_if(kept_.begin(), kept_.end(), [&](const auto& layout) { return layout->is_of(inputs); });
+    if (at == kept_.end()) {
+      auto fresh = std::make_unique<const map_layout>(make());
+      if (kept_.size() == most) return fresh;
+      at = kept_.insert(kept_.end(), std::move(fresh));
+    }
+    last_.store(at->get(), std::memory_order_release);
+    return unowned(at->get());
+  }
+
+  std::atomic<const map_layout*> last_{nullptr};
   std::mutex mutex_;
-  std::shared_ptr<const map_layout> last_;
+  std::vector<std::unique_ptr<const map_layout>> kept_;
 };
 
 inline std::vector<shape> shapes_of(std::span<const any_tensor> tensors) {
@@ -96,11 +111,12 @@ inline std::vector<shape> shapes_of(std::span<const any_tensor> tensors) {
   return shapes;
 }
 
-// A run: a program, a layout, and the memory of the operands. A value; it refers to tensors of its step.
+// A run: a program, a layout, and the memory of the operands. A value; it refers to the program, which is its kernel's,
+// and to tensors of its step.
 class map_launch {
  public:
-  map_launch(std::shared_ptr<const program_runner> program, std::shared_ptr<const map_layout> layout)
-      : program_(std::move(program)), layout_(std::move(layout)) {}
+  map_launch(const program_runner& program, std::shared_ptr<const map_layout> layout)
+      : program_(&program), layout_(std::move(layout)) {}
 
   const map_layout& layout() const { return *layout_; }
 
@@ -282,7 +298,7 @@ class map_launch {
     return room;
   }
 
-  std::shared_ptr<const program_runner> program_;
+  const program_runner* program_;
   std::shared_ptr<const map_layout> layout_;
   std::array<std::byte*, broadcast_walk::most_operands> data_;
   static_assert(scalar::max_inputs + scalar::max_results <= broadcast_walk::most_operands);

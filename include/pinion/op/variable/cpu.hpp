@@ -77,10 +77,7 @@ inline void expect_scalar(const any_tensor& value, const state::variable& update
 class update_kernel final : public kernel {
  public:
   update_kernel(const kernel_setup& setup, const scalar::program& p, int states, bool yields_value)
-      : program_(std::make_shared<program_runner>(p)),
-        states_(static_cast<std::size_t>(states)),
-        yields_value_(yields_value),
-        services_(setup.services) {
+      : program_(p), states_(static_cast<std::size_t>(states)), yields_value_(yields_value), services_(setup.services) {
     for (int i = 0; i < states; ++i) variables_.push_back(state::find_variable(setup.services, setup.referenced(i)));
   }
 
@@ -89,16 +86,16 @@ class update_kernel final : public kernel {
     std::vector<any_tensor> inputs;
     for (std::size_t i = 0; i < states_; ++i) inputs.push_back(writing.old_value(i));
     for (std::size_t i = states_; i < c.inputs.size(); ++i) inputs.push_back(c.inputs[i]);
-    const auto layout = layouts_.find(inputs, [&] { return layout_of(inputs); });
     for (std::size_t i = states_ + 1; i < inputs.size(); ++i) expect_scalar(inputs[i], *variables_[0]);
-    map_launch launch(program_, layout);
+    map_launch launch(program_, layouts_.find(inputs, [&] { return layout_of(inputs); }));
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       launch.operand(inputs[i]);
       if (i < states_) inputs[i] = {};  // drops this reference, so that an unread state counts as free
     }
     std::vector<any_tensor> rooms;
     for (std::size_t i = 0; i < states_; ++i) launch.operand(rooms.emplace_back(writing.room(i, c.device->memory())));
-    c.launch_or([launch, services = &services_] { launch.run(*services); }, detail::keep_old(writing, rooms));
+    c.launch_or([launch = std::move(launch), services = &services_] { launch.run(*services); },
+                detail::keep_old(writing, rooms));
     for (std::size_t i = 0; i < states_; ++i) writing.publish(i, rooms[i]);
     if (yields_value_ && c.wants(0)) c.outputs[0] = rooms[0];
   }
@@ -117,10 +114,10 @@ class update_kernel final : public kernel {
         throw error(errc::invalid_argument, "a value of shape " + to_string(t.shape()) + " updates variable '" +
                                                 variables_[0]->name() + "' of shape " + to_string(space));
     }
-    return map_layout(shapes_of(inputs), space, std::vector<shape>(states_, space), program_->program());
+    return map_layout(shapes_of(inputs), space, std::vector<shape>(states_, space), program_.program());
   }
 
-  std::shared_ptr<const program_runner> program_;
+  const program_runner program_;
   layout_cache layouts_;
   std::size_t states_;
   bool yields_value_;
