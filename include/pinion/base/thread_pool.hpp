@@ -52,7 +52,7 @@ class thread_pool {
 
   // A place where a caller shows its loop to the threads of the pool. A thread counts itself as inside before it looks
   // at the loop, and the caller waits until nobody is inside before the loop goes.
-  struct alignas(64) counter {
+  struct alignas(64) slot {
     std::atomic<loop*> open{nullptr};
     alignas(64) std::atomic<int> inside{0};
 
@@ -73,7 +73,7 @@ class thread_pool {
   // Sleeps until there is work. Returns false where the pool ends.
   bool sleep();
 
-  std::array<counter, 4> counters_;  // a caller that finds none free runs its loop alone
+  std::array<slot, 4> slots_;  // a caller that finds none free runs its loop alone
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> queue_;

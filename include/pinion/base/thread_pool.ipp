@@ -44,10 +44,10 @@ PINION_DECL void thread_pool::for_each_chunk(std::int64_t chunks, loop_body body
 
 PINION_DECL void thread_pool::share(std::int64_t chunks, loop_body body) {
   loop mine(chunks, body);
-  const auto shown = std::find_if(counters_.begin(), counters_.end(), [&](counter& c) { return c.show(mine); });
-  if (shown != counters_.end()) wake_for_loop();
+  const auto shown = std::find_if(slots_.begin(), slots_.end(), [&](slot& s) { return s.show(mine); });
+  if (shown != slots_.end()) wake_for_loop();
   mine.help();
-  if (shown != counters_.end()) shown->close();
+  if (shown != slots_.end()) shown->close();
   if (mine.failure) std::rethrow_exception(mine.failure);
 }
 
@@ -64,12 +64,12 @@ PINION_DECL bool thread_pool::loop::help() {
   }
 }
 
-PINION_DECL bool thread_pool::counter::show(loop& mine) {
+PINION_DECL bool thread_pool::slot::show(loop& mine) {
   loop* none = nullptr;
   return !open.load(std::memory_order_relaxed) && open.compare_exchange_strong(none, &mine);
 }
 
-PINION_DECL void thread_pool::counter::close() {
+PINION_DECL void thread_pool::slot::close() {
   open.store(nullptr);
   constexpr int looks = 1000;  // some 100 us, most of them given to other threads
   for (int i = 0; i < looks && inside.load() != 0; ++i)
@@ -77,7 +77,7 @@ PINION_DECL void thread_pool::counter::close() {
   for (int now; (now = inside.load()) != 0;) inside.wait(now);
 }
 
-PINION_DECL bool thread_pool::counter::help() {
+PINION_DECL bool thread_pool::slot::help() {
   if (!open.load(std::memory_order_relaxed)) return false;
   inside.fetch_add(1);
   loop* const shown = open.load();
@@ -88,7 +88,7 @@ PINION_DECL bool thread_pool::counter::help() {
 
 PINION_DECL bool thread_pool::help_callers() {
   bool helped = false;
-  for (counter& c : counters_) helped |= c.help();
+  for (slot& s : slots_) helped |= s.help();
   return helped;
 }
 
@@ -105,11 +105,11 @@ PINION_DECL bool thread_pool::run_queued() {
 }
 
 PINION_DECL bool thread_pool::shows_a_loop() const {
-  return std::any_of(counters_.begin(), counters_.end(), [](const counter& c) { return c.open.load() != nullptr; });
+  return std::any_of(slots_.begin(), slots_.end(), [](const slot& s) { return s.open.load() != nullptr; });
 }
 
 PINION_DECL void thread_pool::wake_for_loop() {
-  if (asleep_ == 0) return;  // a thread that falls asleep later looks at the counters first
+  if (asleep_ == 0) return;  // a thread that falls asleep later looks at the slots first
   { std::lock_guard hold(mutex_); }
   wake_.notify_all();
 }
