@@ -67,8 +67,9 @@ class thread_pool {
   bool shows_a_loop() const;
   void wake_for_loop();
 
-  // Looks for work for a short time before sleeping, since a sleeping thread takes as long to wake up as a small kernel
-  // runs: tens of microseconds. Returns false where it found none.
+  // Looks for work for a time before sleeping, and lets other threads run meanwhile: a sleeping thread takes tens of
+  // microseconds to wake up, as long as a piece of a small step takes, and the pieces of a step come some hundred
+  // microseconds apart. Returns false where it found none.
   bool find_work();
   // Sleeps until there is work. Returns false where the pool ends.
   bool sleep();

@@ -115,7 +115,7 @@ PINION_DECL void thread_pool::wake_for_loop() {
 }
 
 PINION_DECL bool thread_pool::find_work() {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(30);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(300);
   do {
     if (help_callers() || run_queued()) return true;
     std::this_thread::yield();

@@ -143,7 +143,7 @@ class map_launch {
   }
 
  private:
-  static constexpr std::int64_t elements_a_chunk = 1 << 17;  // tens of microseconds: less is not worth a wake-up
+  static constexpr std::int64_t elements_a_chunk = 1 << 15;  // some microseconds: less is not worth handing over
   static constexpr std::int64_t most_partial_sums = 16;      // they take a quarter of the memory of the space at most
 
   // True for a single strip, which is split along itself, so that items are elements; otherwise items are strips.
