@@ -31,34 +31,30 @@ namespace ps = pinion::scalar;
 
 // ---- by hand: rows of n elements, one vector behind the other; the last one is cut
 
-struct add_rows {
-  template <class Isa>
-  static PINION_INLINE void run(const float* x, const float* b, std::int64_t step, float* y, std::int64_t rows,
-                                std::int64_t n) {
-    using V = ps::simd<float, Isa>;
-    for (std::int64_t r = 0; r < rows; ++r, x += n, b += step, y += n) {
-      std::int64_t i = 0;
-      for (; i + V::lanes <= n; i += V::lanes) (V::load(x + i) + V::load(b + i)).store(y + i);
-      if (const int rest = static_cast<int>(n - i); rest > 0)
-        (V::load(x + i, rest) + V::load(b + i, rest)).store(y + i, rest);
-    }
+struct itself {
+  template <class V>
+  static PINION_INLINE V of(V x) {
+    return x;
   }
 };
-
-template <class V>
-PINION_INLINE V elu(V x) {
-  return select(x > 0, x, expm1(x));
-}
-struct elu_rows {
+struct elu {
+  template <class V>
+  static PINION_INLINE V of(V x) {
+    return select(x > 0, x, expm1(x));
+  }
+};
+// y = F(x + b)
+template <class F>
+struct bias_rows {
   template <class Isa>
   static PINION_INLINE void run(const float* x, const float* b, std::int64_t step, float* y, std::int64_t rows,
                                 std::int64_t n) {
     using V = ps::simd<float, Isa>;
     for (std::int64_t r = 0; r < rows; ++r, x += n, b += step, y += n) {
       std::int64_t i = 0;
-      for (; i + V::lanes <= n; i += V::lanes) elu(V::load(x + i) + V::load(b + i)).store(y + i);
+      for (; i + V::lanes <= n; i += V::lanes) F::of(V::load(x + i) + V::load(b + i)).store(y + i);
       if (const int rest = static_cast<int>(n - i); rest > 0)
-        elu(V::load(x + i, rest) + V::load(b + i, rest)).store(y + i, rest);
+        F::of(V::load(x + i, rest) + V::load(b + i, rest)).store(y + i, rest);
     }
   }
 };
@@ -200,10 +196,10 @@ void maps(const std::string& where, const pn::shape& extent, const pn::shape& b_
   const float *px = x.data<float>(), *pb = b.data<float>(), *py = y.data<float>(), *pdy = dy.data<float>();
   float *pdx = dx.data<float>(), *pdb = db.data<float>();
   compare("x + b " + where, x.count(), 8 + b_bytes, launch_of(program(left + right), {x, b}, {dx}),
-          [=] { ps::dispatch<add_rows>(px, pb, step, pdx, rows, n); });
+          [=] { ps::dispatch<bias_rows<itself>>(px, pb, step, pdx, rows, n); });
   const auto activated = pn::elu(left + right);
   compare("elu(x + b) " + where, x.count(), 8 + b_bytes, launch_of(program(activated), {x, b}, {dx}),
-          [=] { ps::dispatch<elu_rows>(px, pb, step, pdx, rows, n); });
+          [=] { ps::dispatch<bias_rows<elu>>(px, pb, step, pdx, rows, n); });
   if (step) {
     const auto back = gradient(left * right, left, right, {x, b, y, dy});
     compare("gradient of x * b " + where, x.count(), 20, launch_of(back.program, back.inputs, {dx, db}),
