@@ -31,7 +31,8 @@ class compiled_step {
   void run(step_state& state);
 
   // Does run() do everything in the calling thread, without waiting for others?
-  bool runs_in_order() const { return in_order_; }
+  // A kernel's cost is a guess of its last run, so the answer may differ from run to run.
+  bool runs_in_order() const { return parts_.empty() || (!waits_ && !worth_sharing(*parts_[0])); }
 
   // Starts the step in this thread. `done` is called once, in any thread, when every partition has ended; until then
   // the caller keeps the state and this object alive.
@@ -48,7 +49,7 @@ class compiled_step {
 
   runtime::task& task_;
   std::vector<std::unique_ptr<executable>> parts_;
-  bool in_order_ = true;  // no part waits for another or for a stream, and none is worth sharing
+  bool waits_ = false;  // waits for another partition or a stream, so it cannot run in one go
   std::atomic<step_memory*> spare_{nullptr};
   std::mutex mutex_;
   std::vector<std::unique_ptr<step_memory>> idle_;

@@ -17,9 +17,7 @@ PINION_DECL compiled_step::compiled_step(std::vector<partition> parts, graph_vie
     parts_.push_back(std::make_unique<executable>(std::move(part), g, device, on.services, bodies,
                                                   [&](const kernel_setup& s) { return kernels.find_or_make(s); }));
   }
-  if (parts_.empty()) return;
-  const executable& first = *parts_[0];
-  in_order_ = parts_.size() == 1 && !first.waits && !first.device->stream() && !worth_sharing(first);
+  waits_ = parts_.size() != 1 || parts_[0]->waits || parts_[0]->device->stream();
 }
 
 PINION_DECL void compiled_step::run(step_state& state) {
