@@ -78,9 +78,9 @@ class thread_pool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> queue_;
-  std::atomic<int> queued_{0};  // the length of the queue, to be read without the lock
-  std::atomic<int> asleep_{0};  // changes under the lock
-  bool stopping_ = false;
+  std::atomic<int> queued_{0};         // the length of the queue, to be read without the lock
+  std::atomic<int> asleep_{0};         // changes under the lock
+  std::atomic<bool> stopping_{false};  // changes under the lock
   std::vector<std::thread> threads_;
 };
 

@@ -119,7 +119,7 @@ PINION_DECL bool thread_pool::find_work() {
   do {
     if (help_callers() || run_queued()) return true;
     std::this_thread::yield();
-  } while (std::chrono::steady_clock::now() < until);
+  } while (!stopping_ && std::chrono::steady_clock::now() < until);
   return false;
 }
 
