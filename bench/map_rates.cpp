@@ -115,7 +115,7 @@ std::function<void()> launch_of(const ps::program& p, const std::vector<pn::any_
   using namespace pn::op;
   const auto runner = std::make_shared<program_runner>(p);
   if (!runner->compiled()) fmt::print("(interpreted) ");
-  const auto layout = std::make_shared<const map_layout>(shapes_of(inputs), map_layout::space_of(inputs),
+  const auto layout = std::make_shared<const map_layout>(shapes_of(inputs), map_layout::space_of(shapes_of(inputs)),
                                                          shapes_of(results), runner->program());
   return [=] {
     map_launch launch(*runner, layout);

@@ -18,6 +18,7 @@
 #include <pinion/op/summary/op.ipp>
 #include <pinion/op/sync/op.ipp>
 #include <pinion/op/variable/op.ipp>
+#include <pinion/opkit/binding.ipp>
 #include <pinion/opkit/build.ipp>
 #include <pinion/opkit/definition.ipp>
 #include <pinion/opkit/gradient_context.ipp>

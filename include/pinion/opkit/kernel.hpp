@@ -16,6 +16,7 @@
 
 namespace pinion { inline namespace v0 {
 
+class binding;
 class cancellation;
 
 // The argument from which a kernel is made, once per compiled step: its node, its device, and the services of the task.
@@ -137,18 +138,33 @@ class kernel {
   virtual bool blocking() const { return false; }
   // The default runs the kernel and calls `done` at once.
   virtual void start(kernel_context& context, ended done);
+
+  // Tells whether bind() may succeed. Such a kernel computes its outputs from its inputs alone.
+  virtual bool may_bind() const { return false; }
+  // Binds the kernel to the cells of small values, see opkit/binding.hpp. Returns false, or throws, where it cannot be
+  // bound to values of these types; a step then runs it with tensors. Requires: may_bind().
+  virtual bool bind(binding&) { return false; }
 };
 
 // Makes a kernel of a function of its context. It returns a pointer to the base because there are hundreds of these
 // types, and compiling a unique_ptr of each would take longer than compiling the kernel.
 //
-// The body is called as non-const, once for each run, possibly by several threads at the same time.
+// The body is called as non-const, once for each run, possibly by several threads at the same time. If it has a
+// function bind(binding&), that is the kernel's.
 template <class F>
 std::unique_ptr<kernel> make_function_kernel(F body, bool expensive = false) {
+  static constexpr bool binds = requires(binding & b) {
+    body.bind(b);
+  };
   struct function_kernel final : kernel {
     function_kernel(F f, bool heavy) : body(std::move(f)), heavy_(heavy) {}
     void run(kernel_context& context) override { body(context); }
     bool expensive() const override { return heavy_; }
+    bool may_bind() const override { return binds; }
+    bool bind(binding& b) override {
+      if constexpr (binds) return body.bind(b);
+      return false;
+    }
     F body;
     bool heavy_;
   };

@@ -64,6 +64,8 @@ class rendezvous {
 struct body;
 struct node;
 struct output;
+struct cell;
+class bound_body;
 class kernel_context;
 class step_tracer;  // defined in the runtime; kernels pass it on to nested steps
 
@@ -81,6 +83,9 @@ class nested_step {
   // Runs the body in this thread. The arguments are moved out. `results` has one element for each. Throws the first
   // failure. Requires: runs_in_place().
   virtual void run(kernel_context& caller, std::span<any_tensor> arguments, std::span<any_tensor> results) = 0;
+  // Binds the body to lasting cells of its arguments. Returns null where it cannot be bound: see opkit/binding.hpp.
+  // The bound body refers to this one.
+  virtual std::unique_ptr<bound_body> bind(std::span<const cell> arguments);
 };
 
 // Compiles bodies for the devices of the task. Thread-safe.

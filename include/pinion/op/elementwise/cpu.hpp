@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <pinion/op/elementwise/bound.hpp>
 #include <pinion/op/elementwise/launch.hpp>
 #include <pinion/op/elementwise/op.hpp>
 
@@ -18,10 +19,7 @@ class map_kernel final : public kernel {
   explicit map_kernel(const kernel_setup& setup) : program_(program_of(setup.attrs())), services_(setup.services) {}
 
   void run(kernel_context& c) override {
-    map_launch launch(program_, layouts_.find(c.inputs, [&] {
-      const shape space = map_layout::space_of(c.inputs);
-      return map_layout(shapes_of(c.inputs), space, {space}, program_.program());
-    }));
+    map_launch launch(program_, layouts_.find(c.inputs, [&] { return layout_of(shapes_of(c.inputs)); }));
     const shape& space = launch.layout().space;
     for (const auto& in : c.inputs) launch.operand(in);
     const dtype result = program_.program().results[0].type;
@@ -29,7 +27,19 @@ class map_kernel final : public kernel {
     c.launch([launch = std::move(launch), services = &services_] { launch.run(*services); });
   }
 
+  bool may_bind() const override { return true; }
+  bool bind(binding& b) override {
+    auto layout = std::make_shared<const map_layout>(layout_of(shapes_of(b.inputs())));
+    if (!b.make(0, program_.program().results[0].type, layout->space)) return false;
+    bind_program(b, program_, std::move(layout), {&b.output(0), 1}, services_);
+    return true;
+  }
+
  private:
+  map_layout layout_of(std::vector<shape> inputs) const {
+    const shape space = map_layout::space_of(inputs);
+    return {std::move(inputs), space, {space}, program_.program()};
+  }
   static int reusable(const kernel_context& c, dtype result, const shape& space) {
     for (std::size_t i = 0; i < c.inputs.size(); ++i)
       if (c.inputs[i].dtype() == result && c.inputs[i].shape() == space && c.inputs[i].unique())
@@ -50,11 +60,8 @@ class map_gradient_kernel final : public kernel {
       : program_(program_of(setup.attrs())), services_(setup.services) {}
 
   void run(kernel_context& c) override {
-    const auto& p = program_.program();
-    const std::size_t results = p.results.size();
-    map_launch launch(program_, layouts_.find(c.inputs, [&] {
-      return map_layout(shapes_of(c.inputs), map_layout::space_of(c.inputs), shapes_of(c.inputs.first(results)), p);
-    }));
+    const std::size_t results = program_.program().results.size();
+    map_launch launch(program_, layouts_.find(c.inputs, [&] { return layout_of(shapes_of(c.inputs)); }));
     for (const auto& in : c.inputs) launch.operand(in);
     release_repeated(c.inputs);
     for (std::size_t k = 0; k < results; ++k)
@@ -65,7 +72,26 @@ class map_gradient_kernel final : public kernel {
     c.launch([launch = std::move(launch), services = &services_] { launch.run(*services); });
   }
 
+  bool may_bind() const override { return true; }
+  bool bind(binding& b) override {
+    auto layout = std::make_shared<const map_layout>(layout_of(shapes_of(b.inputs())));
+    if (!cell::fits(program_.program().arithmetic, layout->space)) return false;
+    const std::size_t results = layout->how.size();
+    for (std::size_t k = 0; k < results; ++k)
+      if (b.wants(static_cast<int>(k)) &&
+          !b.make(static_cast<int>(k), program_.program().arithmetic, layout->inputs[k]))
+        return false;
+    bind_program(b, program_, std::move(layout), {&b.output(0), results}, services_);
+    return true;
+  }
+
  private:
+  map_layout layout_of(std::vector<shape> inputs) const {
+    const shape space = map_layout::space_of(inputs);
+    const auto& p = program_.program();
+    const std::vector<shape> results(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(p.results.size()));
+    return {std::move(inputs), space, results, p};
+  }
   // Holds a tensor that is several inputs once, so that it counts as free where nobody else holds it. Another view of
   // its memory remains, since it is read in another order than results are written.
   static void release_repeated(std::span<any_tensor> inputs) {
@@ -94,7 +120,7 @@ class map_gradient_kernel final : public kernel {
 
 inline std::unique_ptr<kernel> make_kernel(select_text, const kernel_setup&) {
   return make_function_kernel([](kernel_context& c) {
-    const shape space = map_layout::space_of(c.inputs);
+    const shape space = map_layout::space_of(shapes_of(c.inputs));
     const bool* const condition = c.input(0).data<bool>();
     const std::string *const a = c.input(1).data<std::string>(), *const b = c.input(2).data<std::string>();
     std::string* const y = c.allocate(0, dtype::string, space).data<std::string>();

@@ -46,13 +46,12 @@ struct map_layout {
                       [](const any_tensor& t, const shape& s) { return t.shape() == s; });
   }
   // The space of some inputs. Throws invalid_argument where they do not broadcast.
-  static shape space_of(std::span<const any_tensor> tensors) {
+  static shape space_of(std::span<const shape> inputs) {
     shape all{};
-    for (const auto& t : tensors) {
+    for (const shape& s : inputs) {
       shape wider;
-      if (!broadcast(all, t.shape(), wider))
-        throw error(errc::invalid_argument,
-                    "shapes " + to_string(all) + " and " + to_string(t.shape()) + " do not broadcast");
+      if (!broadcast(all, s, wider))
+        throw error(errc::invalid_argument, "shapes " + to_string(all) + " and " + to_string(s) + " do not broadcast");
       all = wider;
     }
     return all;
@@ -120,8 +119,9 @@ class map_launch {
 
   const map_layout& layout() const { return *layout_; }
 
-  void operand(const any_tensor& t) { data_[operands_++] = t.byte_data(); }
-  void unwanted_result() { data_[operands_++] = nullptr; }
+  void operand(const any_tensor& t) { operand(t.byte_data()); }
+  void operand(std::byte* first) { data_[operands_++] = first; }
+  void unwanted_result() { operand(nullptr); }
 
   // Runs it split over the intra-op pool, in chunks that depend on the layout alone, as the order of sums does.
   void run(task_services& services) const {

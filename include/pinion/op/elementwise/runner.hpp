@@ -44,13 +44,21 @@ class program_runner {
 
   void operator()(scalar::strip& s) const {
     s.literals = literals_.data();
-    const std::int64_t all = s.n, whole = all - all % lanes_;
+    const std::int64_t all = s.n, whole = all & -lanes_;
     if (whole > 0) {
       s.n = whole;
       run_whole(s);
     }
     if (whole < all) run_rest(s, whole, static_cast<std::size_t>(all - whole));
     s.n = all;
+  }
+  // The elements of whole vectors that hold n elements; at most n rounded up to a multiple of `scalar::widest`.
+  std::int64_t padded(std::int64_t n) const { return (n + lanes_ - 1) & -lanes_; }
+  // Runs over whole vectors. Requires: s.n is padded, and the memory of each operand that advances has that many
+  // elements.
+  void run_padded(scalar::strip& s) const {
+    s.literals = literals_.data();
+    run_whole(s);
   }
 
  private:
@@ -102,7 +110,7 @@ class program_runner {
 
   scalar::program program_;
   std::size_t element_;
-  std::int64_t lanes_ = 1;
+  std::int64_t lanes_ = 1;  // a power of two
   void (*entry_)(const scalar::strip*) = nullptr;
   std::optional<scalar::interpreted> interpreted_;
   std::vector<std::byte> literals_;

@@ -4,47 +4,66 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <pinion/op/layout/op.hpp>
+#include <pinion/opkit/binding.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
+namespace detail {
+
+// Gives the elements of the first input another shape: extent_of(its shape, the shape of a second input or null).
+template <class F>
+struct reshaping {
+  F extent_of;
+
+  void operator()(kernel_context& c) const {
+    const any_tensor& x = c.input(0);
+    c.outputs[0] = x.reshaped(extent_of(x.shape(), c.inputs.size() > 1 ? &c.input(1).shape() : nullptr));
+  }
+  bool bind(binding& b) const {
+    const cell& x = b.input(0);
+    b.alias(0, x, extent_of(x.shape, b.inputs().size() > 1 ? &b.input(1).shape : nullptr));
+    return true;
+  }
+};
+template <class F>
+std::unique_ptr<kernel> make_reshaping(F extent_of) {
+  return make_function_kernel(reshaping<F>{std::move(extent_of)});
+}
+
+}  // namespace detail
+
 inline std::unique_ptr<kernel> make_kernel(reshape, const kernel_setup& setup) {
-  return make_function_kernel([target = setup.attrs().get<shape>("shape")](kernel_context& c) {
-    c.outputs[0] = c.input(0).reshaped(detail::reshaped(target, c.input(0).shape()));
+  return detail::make_reshaping([target = setup.attrs().get<shape>("shape")](const shape& x, const shape*) {
+    return detail::reshaped(target, x);
   });
 }
 
 inline std::unique_ptr<kernel> make_kernel(reshape_like, const kernel_setup&) {
-  return make_function_kernel([](kernel_context& c) {
-    c.outputs[0] = c.input(0).reshaped(detail::reshaped(c.input(1).shape(), c.input(0).shape()));
-  });
+  return detail::make_reshaping([](const shape& x, const shape* like) { return detail::reshaped(*like, x); });
 }
 
 inline std::unique_ptr<kernel> make_kernel(merge_axes, const kernel_setup& setup) {
-  return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
-    const any_tensor& x = c.input(0);
-    c.outputs[0] =
-        x.reshaped(merge_axes::merged(attrs, x.shape(), c.inputs.size() > 1 ? &c.input(1).shape() : nullptr));
-  });
+  return detail::make_reshaping(
+      [attrs = setup.attrs()](const shape& x, const shape* like) { return merge_axes::merged(attrs, x, like); });
 }
 
 inline std::unique_ptr<kernel> make_kernel(expand_dims, const kernel_setup& setup) {
-  return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
-    c.outputs[0] = c.input(0).reshaped(expand_dims::expanded(attrs, c.input(0).shape()));
-  });
+  return detail::make_reshaping(
+      [attrs = setup.attrs()](const shape& x, const shape*) { return expand_dims::expanded(attrs, x); });
 }
 
 inline std::unique_ptr<kernel> make_kernel(squeeze, const kernel_setup& setup) {
-  return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
-    const shape y = squeeze::squeezed(attrs, c.input(0).shape());
-    if (y.count() != c.input(0).count())
-      throw error(errc::invalid_argument, "a tensor of shape " + to_string(c.input(0).shape()) +
-                                              " has another extent than 1 along an axis to be squeezed");
-    c.outputs[0] = c.input(0).reshaped(y);
+  return detail::make_reshaping([attrs = setup.attrs()](const shape& x, const shape*) {
+    const shape y = squeeze::squeezed(attrs, x);
+    if (y.count() == x.count()) return y;
+    throw error(errc::invalid_argument,
+                "a tensor of shape " + to_string(x) + " has another extent than 1 along an axis to be squeezed");
   });
 }
 

@@ -1,6 +1,7 @@
 // Kernels of sources: constants, zeros, and ops that pass values on.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -8,17 +9,55 @@
 
 #include <pinion/base/arithmetic.hpp>
 #include <pinion/op/source/op.hpp>
+#include <pinion/opkit/binding.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/state/variable.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
+namespace detail {
+
+struct gives_constant {
+  any_tensor value;
+  void operator()(kernel_context& c) const { c.outputs[0] = value; }
+  bool bind(binding& b) const { return b.constant(0, value); }
+};
+struct passes_on {
+  void operator()(kernel_context& c) const { c.outputs[0] = c.inputs[0]; }
+  bool bind(binding& b) const {
+    b.alias(0, b.input(0), b.input(0).shape);
+    return true;
+  }
+};
+struct does_nothing {
+  void operator()(kernel_context&) const {}
+  bool bind(binding&) const { return true; }
+};
+// Fills a tensor like its input with one value.
+struct fills {
+  int value;
+
+  void operator()(kernel_context& c) const {
+    const auto& in = c.input(0);
+    auto& out = c.allocate(0, in.dtype(), in.shape());
+    visit_plain(in.dtype(), [&]<class T>() {
+      c.launch([data = out.data<T>(), n = out.count(), value = value] { std::fill_n(data, n, static_cast<T>(value)); });
+    });
+  }
+  bool bind(binding& b) const {
+    any_tensor all(b.input(0).dtype, b.input(0).shape);
+    visit_plain(all.dtype(), [&]<class T>() { std::fill_n(all.data<T>(), all.count(), static_cast<T>(value)); });
+    return b.constant(0, all);
+  }
+};
+
+}  // namespace detail
+
 // The constant's value is copied into the device's memory once, when the kernel is made.
 inline std::unique_ptr<kernel> make_kernel(constant, const kernel_setup& setup) {
   const auto& value = setup.attrs().get<any_tensor>("value");
   const bool foreign = setup.device.stream() != nullptr;
-  return make_function_kernel(
-      [value = foreign ? setup.device.from_host(value) : value](kernel_context& c) { c.outputs[0] = value; });
+  return make_function_kernel(detail::gives_constant{foreign ? setup.device.from_host(value) : value});
 }
 
 inline std::unique_ptr<kernel> make_kernel(placeholder, const kernel_setup& setup) {
@@ -34,30 +73,18 @@ inline std::unique_ptr<kernel> make_kernel(identity, const kernel_setup& setup) 
     return make_function_kernel([state = state::find_variable(setup.services, setup.referenced(0))](kernel_context& c) {
       c.outputs[0] = state->read();
     });
-  return make_function_kernel([](kernel_context& c) { c.outputs[0] = c.inputs[0]; });
+  return make_function_kernel(detail::passes_on{});
 }
 
 inline std::unique_ptr<kernel> make_kernel(no_op, const kernel_setup&) {
-  return make_function_kernel([](kernel_context&) {});
+  return make_function_kernel(detail::does_nothing{});
 }
-
-namespace detail {
-inline std::unique_ptr<kernel> make_filler(int value) {
-  return make_function_kernel([value](kernel_context& c) {
-    const auto& in = c.input(0);
-    auto& out = c.allocate(0, in.dtype(), in.shape());
-    visit_plain(in.dtype(), [&]<class T>() {
-      c.launch([data = out.data<T>(), n = out.count(), value] { std::fill_n(data, n, static_cast<T>(value)); });
-    });
-  });
-}
-}  // namespace detail
 
 inline std::unique_ptr<kernel> make_kernel(zeros_like, const kernel_setup&) {
-  return detail::make_filler(0);
+  return make_function_kernel(detail::fills{0});
 }
 inline std::unique_ptr<kernel> make_kernel(ones_like, const kernel_setup&) {
-  return detail::make_filler(1);
+  return make_function_kernel(detail::fills{1});
 }
 
 inline std::unique_ptr<kernel> make_kernel(range, const kernel_setup& setup) {
