@@ -15,6 +15,9 @@
 #include <pinion/runtime/running_steps.ipp>
 #include <pinion/runtime/session.ipp>
 #include <pinion/runtime/session_bodies.ipp>
+#include <pinion/runtime/step/binder.ipp>
+#include <pinion/runtime/step/bound_sequence.ipp>
+#include <pinion/runtime/step/bound_step.ipp>
 #include <pinion/runtime/step/executable.ipp>
 #include <pinion/runtime/step/executor.ipp>
 #include <pinion/runtime/step/partition.ipp>

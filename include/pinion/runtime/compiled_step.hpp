@@ -34,6 +34,9 @@ class compiled_step {
   // A kernel's cost is a guess of its last run, so the answer may differ from run to run.
   bool runs_in_order() const { return parts_.empty() || (!waits_ && !worth_sharing(*parts_[0])); }
 
+  // Binds the step to lasting cells of its feeds. Returns null where not all of it can be bound.
+  std::unique_ptr<bound_body> bind(std::span<const cell> feeds) const;
+
   // Starts the step in this thread. `done` is called once, in any thread, when every partition has ended; until then
   // the caller keeps the state and this object alive.
   void start(step_state& state, std::function<void()> done);

@@ -6,6 +6,7 @@
 
 #include <pinion/base/countdown.hpp>
 #include <pinion/runtime/compiled_step.hpp>
+#include <pinion/runtime/step/bound_step.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -32,6 +33,11 @@ PINION_DECL void compiled_step::run(step_state& state) {
   if (ended.wait(state.deadline)) return;
   state.fail(step_state::too_late());
   ended.wait();
+}
+
+PINION_DECL std::unique_ptr<bound_body> compiled_step::bind(std::span<const cell> feeds) const {
+  if (parts_.size() != 1 || waits_) return nullptr;
+  return bound_step::make(*parts_[0], feeds);
 }
 
 PINION_DECL void compiled_step::start(step_state& state, std::function<void()> done) {

@@ -32,6 +32,8 @@ class body_step final : public nested_step {
     if (state.failed()) throw given_up();
   }
 
+  std::unique_ptr<bound_body> bind(std::span<const cell> arguments) override { return compiled_.bind(arguments); }
+
   void start(kernel_context& caller, std::vector<any_tensor> arguments, ended done) override {
     auto r = std::make_shared<one_run>(caller.step);
     r->feeds = std::move(arguments);

@@ -21,14 +21,15 @@ class slice_stack {
       : type_(type), turns_(turns), reversed_(reversed), memory_(&memory) {}
 
   // Copies a slice to its place. Throws invalid_argument for another shape than that of the first slice.
-  void push(const any_tensor& slice) {
-    if (count_ == 0) each_ = slice.shape();
-    if (!(slice.shape() == each_))
+  void push(const any_tensor& slice) { push(slice.shape(), slice.raw()); }
+  void push(const shape& extent, const void* elements) {
+    if (count_ == 0) each_ = extent;
+    if (!(extent == each_))
       throw error(errc::invalid_argument, "a value of a loop is kept for its gradient, and has shape " +
-                                              to_string(each_) + " in one turn and " + to_string(slice.shape()) +
+                                              to_string(each_) + " in one turn and " + to_string(extent) +
                                               " in another; a loop is differentiated only where shapes stay");
     if (count_ == room_) grow();
-    copy(slice, 1, block_, reversed_ ? turns_ - 1 - count_ : count_);
+    copy(elements, 1, block_, reversed_ ? turns_ - 1 - count_ : count_);
     ++count_;
   }
   // The stack as one tensor. `declared` is the shape of a slice where there was none; its unknown extents become 0.
@@ -48,13 +49,13 @@ class slice_stack {
   void grow() {
     room_ = turns_ >= 0 ? turns_ : std::max<std::int64_t>(8, 2 * room_);
     any_tensor larger(type_, stacked(room_, each_), *memory_);
-    if (count_ > 0) copy(block_, count_, larger, 0);
+    if (count_ > 0) copy(block_.raw(), count_, larger, 0);
     block_ = std::move(larger);
   }
-  void copy(const any_tensor& from, std::int64_t slices, any_tensor& to, std::int64_t at) const {
+  void copy(const void* from, std::int64_t slices, any_tensor& to, std::int64_t at) const {
     const std::int64_t n = each_.count();
     visit_element(type_, [&]<class Element>() {
-      std::copy_n(static_cast<const Element*>(from.raw()), slices * n, static_cast<Element*>(to.raw()) + at * n);
+      std::copy_n(static_cast<const Element*>(from), slices * n, static_cast<Element*>(to.raw()) + at * n);
     });
   }
 

@@ -32,6 +32,7 @@ struct executable {
     int predecessors = 0;
     int index = 0;  // number of the feed or fetch
     bool blocking = false;
+    bool may_bind = false;
     bool expensive() const { return kernel && kernel->expensive(); }
     const pinion::node* node = nullptr;  // computed here, or its output is fed, fetched, sent or received
     std::string key = {};                // key of a send or a receive
@@ -41,8 +42,9 @@ struct executable {
   graph_view graph;
   std::vector<item> items;
   int slots = 0;
-  std::vector<int> readers;  // per slot: number of inputs that read it
-  bool waits = false;        // does any item receive or block?
+  std::vector<int> readers;      // per slot: number of inputs that read it
+  std::vector<int> last_reader;  // per slot: the last item that reads it, in order; -1: there is none
+  bool waits = false;            // does any item receive or block?
 
   executable(partition part, graph_view g, devices::device& on, task_services& services,
              const std::shared_ptr<body_compiler>& bodies, const kernel_source& kernels);

@@ -14,9 +14,11 @@ PINION_DECL executable::executable(partition part, graph_view g, devices::device
     : device(&on), graph(g) {
   for (part_item& from : part.items) {
     add(from);
-    items.back().kernel = kernel_of(from, {graph, *items.back().node, on, services, bodies}, kernels);
-    items.back().blocking = items.back().kernel && items.back().kernel->blocking();
-    waits |= items.back().blocking;
+    item& it = items.back();
+    it.kernel = kernel_of(from, {graph, *it.node, on, services, bodies}, kernels);
+    it.blocking = it.kernel && it.kernel->blocking();
+    it.may_bind = it.kernel && it.kernel->may_bind();
+    waits |= it.blocking;
   }
   count_readers();
 }
@@ -68,10 +70,12 @@ PINION_DECL std::shared_ptr<kernel> executable::kernel_of(part_item& from, const
 
 PINION_DECL void executable::count_readers() {
   readers.assign(static_cast<std::size_t>(slots), 0);
+  last_reader.assign(static_cast<std::size_t>(slots), -1);
   std::vector<input_slot*> last(static_cast<std::size_t>(slots), nullptr);
-  for (item& it : items)
-    for (input_slot& in : it.inputs) {
+  for (std::size_t i = 0; i < items.size(); ++i)
+    for (input_slot& in : items[i].inputs) {
       ++readers[static_cast<std::size_t>(in.slot)];
+      last_reader[static_cast<std::size_t>(in.slot)] = static_cast<int>(i);
       last[static_cast<std::size_t>(in.slot)] = &in;
     }
   for (input_slot* in : last)

@@ -22,6 +22,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/thread_pool.hpp>
+#include <pinion/runtime/step/bound_sequence.hpp>
 #include <pinion/runtime/step/executable.hpp>
 #include <pinion/runtime/step/step_tracer.hpp>
 
@@ -65,6 +66,7 @@ struct run_memory {
   std::vector<any_tensor> slots;
   std::vector<any_tensor> inputs;  // of the item that runs, where items run in order
   std::vector<std::atomic<int>> pending, readers;
+  std::vector<std::vector<std::unique_ptr<bound_sequence>>> bound;  // by first item, where items run in order
   explicit run_memory(const executable& e)
       : slots(static_cast<std::size_t>(e.slots)), pending(e.items.size()), readers(static_cast<std::size_t>(e.slots)) {}
 };
@@ -78,7 +80,8 @@ class executor : public std::enable_shared_from_this<executor> {
   executor(const executable& e, run_memory& memory, task_services& services, step_state& step, thread_pool* inter_op)
       : e_(e), m_(memory), services_(services), step_(step), pool_(inter_op) {}
 
-  // Runs all items in order, in this thread. Requires: no item waits.
+  // Runs all items in order, in this thread. Requires: no item waits. Items of small values that follow each other run
+  // bound, unless the step is traced.
   void run_in_order();
 
   // Runs items by their dependencies, and returns when no work is left for this thread. `done` may be called in any
@@ -87,6 +90,12 @@ class executor : public std::enable_shared_from_this<executor> {
 
  private:
   using ready_items = std::priority_queue<int, std::vector<int>, std::greater<int>>;
+
+  // Runs the items from `first` on that can be bound. Returns the item behind them.
+  int run_bound(int first);
+  static constexpr std::size_t most_bound = 4;  // sequences with one first item, each for other types
+  bound_sequence* bound_from(int first);
+  void run_alone(const executable::item& it, kernel_context& c);
 
   void process(ready_items ready);
 

@@ -27,26 +27,58 @@ PINION_DECL void step_state::fail(const error& why) {
 }
 
 PINION_DECL shared_error step_state::failure() const {
+  if (!failed_.load(std::memory_order_acquire)) return nullptr;
   std::lock_guard hold(mutex_);
   return failure_;
 }
 
 PINION_DECL void executor::run_in_order() {
   kernel_context c = context();
-  for (const auto& it : e_.items) {
+  const int all = static_cast<int>(e_.items.size());
+  for (int i = 0; i < all;) {
     step_.check_deadline();
     if (step_.failed()) break;
-    for (const auto& in : it.inputs) {
-      auto& slot = m_.slots[static_cast<std::size_t>(in.slot)];
-      if (in.last_in_order)
-        m_.inputs.push_back(std::move(slot));
-      else
-        m_.inputs.push_back(slot);
+    const auto& it = e_.items[static_cast<std::size_t>(i)];
+    if (const int end = it.may_bind && !step_.tracer ? run_bound(i) : i; end > i) {
+      i = end;
+      continue;
     }
-    run_item(it, c, m_.inputs);
-    m_.inputs.clear();
+    run_alone(it, c);
+    ++i;
   }
   clear();
+}
+
+PINION_DECL void executor::run_alone(const executable::item& it, kernel_context& c) {
+  for (const auto& in : it.inputs) {
+    auto& slot = m_.slots[static_cast<std::size_t>(in.slot)];
+    if (in.last_in_order)
+      m_.inputs.push_back(std::move(slot));
+    else
+      m_.inputs.push_back(slot);
+  }
+  run_item(it, c, m_.inputs);
+  m_.inputs.clear();
+}
+
+PINION_DECL int executor::run_bound(int first) {
+  bound_sequence* const sequence = bound_from(first);
+  if (!sequence || sequence->end() == first) return first;
+  try {
+    sequence->run(m_.slots, &step_);
+  } catch (...) {
+    step_.fail(current_error());
+  }
+  return sequence->end();
+}
+
+PINION_DECL bound_sequence* executor::bound_from(int first) {
+  if (m_.bound.empty()) m_.bound.resize(e_.items.size());
+  auto& known = m_.bound[static_cast<std::size_t>(first)];
+  for (const auto& one : known)
+    if (one->is_of(m_.slots)) return one.get();
+  if (known.size() == most_bound) return nullptr;
+  return known.emplace_back(std::make_unique<bound_sequence>(e_, first, m_.slots)).get();
 }
 
 PINION_DECL void executor::start(finished done) {
