@@ -1,7 +1,9 @@
 // Kernels of control flow: they run bodies as steps inside their own step, and hold no thread while a body waits.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,6 +13,7 @@
 
 #include <pinion/graph/body.hpp>
 #include <pinion/op/control/bodies.hpp>
+#include <pinion/op/control/bound_loop.hpp>
 #include <pinion/op/control/op.hpp>
 #include <pinion/op/control/slice_stack.hpp>
 #include <pinion/op/slice/cpu.hpp>
@@ -111,13 +114,44 @@ inline any_tensor slice_of(kernel_context& c, const any_tensor& all, std::int64_
   return one;
 }
 
-// The unchanging part of a loop, shared by its runs. It changes only when it compiles its bodies.
+// The bound loops that no run uses. Thread-safe.
+class spare_loops {
+ public:
+  // Takes the one for these values, or else a new one of make(). Returns null where the bodies cannot be bound.
+  template <class Make>
+  std::unique_ptr<bound_loop> take(const bound_loop::values& v, Make make) {
+    {
+      std::lock_guard hold(mutex_);
+      if (refused_ == most) return nullptr;
+      for (std::unique_ptr<bound_loop>& one : idle_)
+        if (one && one->is_of(v)) return std::move(one);
+    }
+    auto fresh = make();
+    std::lock_guard hold(mutex_);
+    refused_ += !fresh;
+    return fresh;
+  }
+  // Takes one back, in place of an older one if there are many.
+  void put(std::unique_ptr<bound_loop> one) {
+    std::lock_guard hold(mutex_);
+    std::swap(one, idle_[next_++ % most]);
+  }
+
+ private:
+  static constexpr std::size_t most = 4;
+  std::mutex mutex_;
+  std::array<std::unique_ptr<bound_loop>, most> idle_;
+  std::size_t next_ = 0, refused_ = 0;
+};
+
+// The unchanging part of a loop, shared by its runs. It changes only when it compiles or binds its bodies.
 struct loop_parts {
   std::unique_ptr<ready_body> cond;  // null: a turn for each slice
   ready_body turn;
   std::size_t variables, scanned;
   std::int64_t most;  // most turns; -1: no limit
   bool reverse;
+  spare_loops bound;  // refers to the steps of the bodies
 
   explicit loop_parts(const kernel_setup& setup)
       : turn(setup.attrs().get<shared_body>("body"), setup),
@@ -151,21 +185,52 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     for (const std::size_t i : kept_)
       stacks_.emplace_back(result_type(p_->turn.of(), i).dtype, p_->cond ? -1 : turns_, p_->reverse,
                            c.device->memory());
+    if (may_be_bound())
+      bound_ = p_->bound.take(values(), [this] { return bound_loop::make(cond_.get(), *turn_, values()); });
   }
 
   // Runs turns until a body waits, or none is left.
   void advance() {
-    if (const auto waits = outcome_of([this] { return run_turns(); }); !waits || !waits.value()) end(waits.failure());
+    const auto waits = outcome_of([this] { return bound_ ? run_bound() : run_turns(); });
+    if (!waits || !waits.value()) end(waits.failure());
   }
 
  private:
   enum what { condition, turn };
 
+  bool may_be_bound() const {
+    return !c_.tracer && !c_.device->stream() && turn_->runs_in_place() && (!cond_ || cond_->runs_in_place());
+  }
+  bound_loop::values values() const { return {variables_, scanned_, invariants_}; }
+
+  // Runs all turns, and returns false.
+  bool run_bound() {
+    bound_->begin(values());
+    for (; has_bound_turn(); ++done_turns_) {
+      if (done_turns_ % turns_between_looks == 0) expect_wanted();
+      bound_->scan(scanned_, slice_of_turn());
+      bound_->turn(c_.watch);
+      for (std::size_t i = 0; i < stacks_.size(); ++i) stacks_[i].push(bound_->kept()[i].shape, bound_->kept()[i].at);
+      bound_->go_on();
+    }
+    expect_wanted();
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+      const cell& last = bound_->variables()[i];
+      variables_[i] = any_tensor(last.dtype, last.shape, c_.device->memory());
+      std::memcpy(variables_[i].raw(), last.at, last.bytes());
+    }
+    p_->bound.put(std::move(bound_));
+    return finish(), false;
+  }
+  bool has_bound_turn() {
+    if (!p_->cond) return done_turns_ < turns_;
+    return (p_->most < 0 || done_turns_ < p_->most) && bound_->goes_on(c_.watch);
+  }
+
   // Returns true where a body waits, and false where the loop has finished.
   bool run_turns() {
     for (;;) {
-      if (c_.watch && c_.watch->failed()) throw error(errc::cancelled, "the loop's step was given up");
-      expect_in_time();
+      expect_wanted();
       if (!next_step()) return finish(), false;
       if (!ended_at_once()) return true;
       take();
@@ -181,12 +246,14 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     }
     return n;
   }
-  void expect_in_time() const {
+  void expect_wanted() const {
+    if (c_.watch && c_.watch->failed()) throw error(errc::cancelled, "the loop's step was given up");
     const auto limit = c_.watch ? c_.watch->time_limit() : std::nullopt;
     if (limit && std::chrono::steady_clock::now() > *limit)
       throw error(errc::deadline_exceeded, "the step did not end within the session's operation_timeout: after " +
                                                std::to_string(done_turns_) + " turns the loop still goes on");
   }
+  std::int64_t slice_of_turn() const { return p_->reverse ? turns_ - 1 - done_turns_ : done_turns_; }
   // Chooses the next body; false after the last turn.
   bool next_step() {
     if (!p_->cond) {
@@ -224,8 +291,7 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
     const bool last_use = next_ == turn;  // its last use: the body may write into the variables' memory
     for (any_tensor& v : variables_) all.push_back(last_use ? std::move(v) : v);
     if (next_ == turn)
-      for (const any_tensor& s : scanned_)
-        all.push_back(slice_of(c_, s, p_->reverse ? turns_ - 1 - done_turns_ : done_turns_));
+      for (const any_tensor& s : scanned_) all.push_back(slice_of(c_, s, slice_of_turn()));
     all.insert(all.end(), invariants_.begin(), invariants_.end());
   }
   // Takes the results of the body that has ended.
@@ -268,6 +334,8 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
   std::vector<slice_stack> stacks_;  // of these
   std::shared_ptr<nested_step> cond_, turn_;
   outcome<std::vector<any_tensor>> ended_ = std::vector<any_tensor>();  // of the body that ran last
+  static constexpr std::int64_t turns_between_looks = 64;  // at the watch and the clock, which take as long as a turn
+  std::unique_ptr<bound_loop> bound_;                      // null: the bodies run as nested steps
   what next_ = condition;
   bool stops_ = false;
   std::int64_t turns_ = 0, done_turns_ = 0;
