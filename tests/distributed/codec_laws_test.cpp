@@ -64,7 +64,10 @@ void for_each_message(Each&& each) {
   each(plain("program", op::program_of(fused.attrs)));
   each(message{"error", wire::sent(e), use_error});
   each(plain("signature", runtime::step_signature{{{1, 0}}, {{2, 1}}, {4}}));
-  each(plain("trace", step_trace{{{trace_event::send, "a/b", "Op", "/cpu:0", "a/b:0;/cpu:0;/gpu:0", 9, 8, 7}, {}}, 3}));
+  each(plain(
+      "trace",
+      step_trace{{{trace_event::send, "a/b", "Op", "/cpu:0", "a/b:0;/cpu:0;/gpu:0", 9, 8, 7, 6, 5, "add, mul"}, {}},
+                 3}));
   each(plain("devices", std::vector<device_info>{{parse_device("/job:a/task:0/cpu:0"), "c", 5, "a CPU"}}));
 }
 

@@ -74,6 +74,29 @@ TEST_CASE("a traced step tells of each node where and when it ran, and of both e
   CHECK(t.left_out == 0);
 }
 
+TEST_CASE("an event tells which thread computed it, and how much it read and wrote") {
+  two_devices f{"/cpu:0", "/cpu:0"};
+  session sess;
+  step_trace t;
+  sess.run(t, {{f.x, f.value}}, f.z);
+  const auto& y = event_of(t, "MatMul", trace_event::compute);
+  CHECK(y.thread == step_tracer::this_thread());
+  CHECK(y.read == 2 * 64 * 64 * 4);
+  CHECK(y.bytes == 64 * 64 * 4);
+}
+
+TEST_CASE("an event of a fused node names the operations that became it, and others name none") {
+  own_graph g;
+  auto x = placeholder<float>({4}, "x");
+  auto y = exp(x + x) * x;
+  auto z = tanh(y);
+  session sess{{.optimize = false}};
+  step_trace t;
+  sess.run(t, {{x, tensor<float>({4})}}, z);
+  CHECK(event_of(t, "mul", trace_event::compute).fused == "add, exp, mul");
+  CHECK(event_of(t, "Tanh", trace_event::compute).fused == "");
+}
+
 TEST_CASE("a step that is not traced, or fails, leaves the trace as it is") {
   two_devices f;
   session sess{{.cpu_devices = 2}};
@@ -142,17 +165,28 @@ TEST_CASE("a trace is JSON by the rules of those who show it, with a row for eac
   REQUIRE(ops.size() == 2);
   CHECK(ops[0]["name"] == "MatMul");
   CHECK(ops[0]["args"]["name"] == "MatMul");
+  CHECK(ops[0]["args"]["read"] == 2 * 64 * 64 * 4);
+  CHECK(ops[0]["args"]["bytes"] == 64 * 64 * 4);
+  CHECK(ops[0]["args"]["thread"] == event_of(t, "MatMul", trace_event::compute).thread);
   const auto copies = pinion_tests::slices_of(json, "copy");
   REQUIRE(copies.size() == 4);  // y over and z back, both ends
-  CHECK(
-      copies[0]["args"] ==
-      nlohmann::json({{"name", "MatMul"}, {"value", "MatMul:0"}, {"from", cpu}, {"to", gpu}, {"bytes", 64 * 64 * 4}}));
+  CHECK(copies[0]["args"] == nlohmann::json({{"name", "MatMul"},
+                                             {"value", "MatMul:0"},
+                                             {"from", cpu},
+                                             {"to", gpu},
+                                             {"bytes", 64 * 64 * 4},
+                                             {"thread", event_of(t, "MatMul", trace_event::send).thread}}));
   CHECK(pinion_tests::count_phase(json, "s") == 2);
   CHECK(pinion_tests::count_phase(json, "f") == 2);
   std::set<std::string> rows;
   for (const auto& e : json["traceEvents"])
     if (e["name"] == "thread_name") rows.insert(e["args"]["name"].get<std::string>());
   CHECK(rows == std::set<std::string>{"CPU:0", "CPU:0 transfers", "GPU:0", "GPU:0 transfers"});
+}
+
+TEST_CASE("a fused node shows its operations") {
+  const step_trace t{.events = {{.node = "n", .op = "Mul", .device = cpu, .fused = "add, mul"}}};
+  CHECK(pinion_tests::slices_of(nlohmann::json::parse(t.to_json()), "op")[0]["args"]["fused"] == "add, mul");
 }
 
 TEST_CASE("nodes that ran beside each other stand in rows of their own") {

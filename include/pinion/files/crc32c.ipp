@@ -25,6 +25,7 @@ PINION_DECL std::uint32_t crc32c_by_table(std::uint32_t state, const unsigned ch
   return state;
 }
 
+#if defined(__x86_64__)
 PINION_DECL std::uint32_t crc32c_by_instruction(std::uint32_t state, const unsigned char* p, std::size_t bytes) {
   std::uint64_t wide = state;
   for (; bytes >= 8; bytes -= 8, p += 8) wide = __builtin_ia32_crc32di(wide, eight_bytes(p));
@@ -32,6 +33,7 @@ PINION_DECL std::uint32_t crc32c_by_instruction(std::uint32_t state, const unsig
   for (; bytes > 0; --bytes, ++p) state = __builtin_ia32_crc32qi(state, *p);
   return state;
 }
+#endif
 
 PINION_DECL std::uint32_t crc32c_update(std::uint32_t state, const unsigned char* p, std::size_t bytes) {
 #if defined(__x86_64__)

@@ -7,6 +7,7 @@
 
 namespace pinion { inline namespace v0 { namespace scalar { namespace isa {
 
+#if defined(__x86_64__)
 PINION_DECL bool avx2::supported() {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -17,6 +18,7 @@ PINION_DECL bool avx512::supported() {
   return avx2::supported() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 }
+#endif
 
 PINION_DECL std::string_view name(int index) {
   std::string_view found;

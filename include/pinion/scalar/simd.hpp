@@ -466,6 +466,7 @@ PINION_VECTOR simd<T, Isa> sqrt(simd<T, Isa> x) {
   if constexpr (detail::native<Isa>::has_square_root) {
     detail::native<Isa>::square_root(root, x.raw());
   } else {
+    root = x.raw();
     for (int i = 0; i < x.lanes; ++i) root[i] = sizeof(T) == 4 ? __builtin_sqrtf(x[i]) : __builtin_sqrt(x[i]);
   }
   return simd<T, Isa>(root);

@@ -45,7 +45,7 @@ inline void check_times(rpc::writer&, const trace_event&) {}
 template <class A>
 void serialize(A& a, trace_event& e) {
   rpc::choice(a, e.kind, trace_event::receive, "kind of event");
-  a(e.node, e.op, e.device, e.key, e.start, e.duration, e.bytes);
+  a(e.node, e.op, e.device, e.key, e.start, e.duration, e.bytes, e.read, e.thread, e.fused);
   detail::check_times(a, e);
 }
 template <class A>

@@ -16,6 +16,10 @@ using shared_program = std::shared_ptr<const scalar::program>;
 
 const scalar::program& program_of(const attributes& attrs);
 
+// The operations that a node computes for each element in one pass, as "add, exp, mul"; "" for a node without a program
+// and for one of a single operation.
+std::string fused_operations(const node& n);
+
 namespace detail {
 
 // Counts each instruction of the program once for each element.

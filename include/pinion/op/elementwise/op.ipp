@@ -20,6 +20,18 @@ PINION_DECL const scalar::program& program_of(const attributes& attrs) {
   return *attrs.get<shared_program>("program");
 }
 
+PINION_DECL std::string fused_operations(const node& n) {
+  const auto* const found = n.attrs.find("program");
+  const auto* const program = found ? found->get_if<shared_program>() : nullptr;
+  if (!program) return "";
+  const scalar::program runs = scalar::executable(**program);
+  if (scalar::operation_count(runs) < 2) return "";
+  std::string all;
+  for (const auto& i : runs.code)
+    if (const auto& f = scalar::facts(i.op); f.operands > 0) all.append(all.empty() ? "" : ", ").append(f.name);
+  return all;
+}
+
 }}}  // namespace pinion::v0::op
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {

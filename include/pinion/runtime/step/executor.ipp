@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/runtime/step/executor.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -191,10 +192,14 @@ PINION_DECL void executor::run_traced(const executable::item& it, kernel_context
 PINION_DECL traced_item executor::begin_trace(const executable::item& it, std::span<const any_tensor> inputs) const {
   const node& n = *it.node;
   trace_event e{.node = n.name, .op = n.op, .device = e_.device->name(), .key = it.key};
-  if (it.kind == part_item::receive) e.kind = trace_event::receive;
-  if (it.kind == part_item::send) {
-    e.kind = trace_event::send;
-    e.bytes = bytes_of(inputs);
+  e.thread = step_tracer::this_thread();
+  switch (it.kind) {
+    case part_item::receive: e.kind = trace_event::receive; break;
+    case part_item::send:
+      e.kind = trace_event::send;
+      e.bytes = bytes_of(inputs);
+      break;
+    default: e.read = bytes_of(inputs); e.fused = op::fused_operations(n);
   }
   return {*step_.tracer, *e_.device, std::move(e)};
 }

@@ -25,7 +25,12 @@ struct trace_event {
   std::string key = {};
   std::int64_t start = 0;     // nanoseconds since 1970, by the clock of the task
   std::int64_t duration = 0;  // nanoseconds
-  std::int64_t bytes = 0;     // size of the outputs or of the value; for strings without their text
+  std::int64_t bytes = 0;     // written: size of the outputs or of the value; for strings without their text
+  std::int64_t read = 0;      // size of the inputs, counted likewise; 0 for a transfer
+  // The thread that computed it, by the number that the system gives threads; on a device with a stream, the one that
+  // gave it to the stream.
+  std::int64_t thread = 0;
+  std::string fused = {};  // the scalar operations that became this one node: "add, exp, mul"; "" for other nodes
   friend bool operator==(const trace_event&, const trace_event&) = default;
 };
 

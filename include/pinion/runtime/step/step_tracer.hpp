@@ -21,6 +21,8 @@ class step_tracer {
   step_trace take();
   // Converts to nanoseconds since 1970. The result never runs backwards, even if the system clock is set meanwhile.
   std::int64_t time_of(clock::time_point t) const { return began_on_the_wall_ + nanoseconds(t - began_); }
+  // The system's number of the calling thread.
+  static std::int64_t this_thread();
   std::int64_t now() const { return time_of(clock::now()); }
 
  private:

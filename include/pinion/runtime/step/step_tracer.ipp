@@ -1,6 +1,8 @@
 // Bodies of <pinion/runtime/step/step_tracer.hpp>.
 #pragma once
 
+#include <unistd.h>
+
 #include <utility>
 
 #include <pinion/runtime/step/step_tracer.hpp>
@@ -18,6 +20,10 @@ PINION_DECL void step_tracer::add(trace_event e) {
 PINION_DECL step_trace step_tracer::take() {
   std::lock_guard hold(mutex_);
   return std::exchange(trace_, {});
+}
+
+PINION_DECL std::int64_t step_tracer::this_thread() {
+  return ::gettid();
 }
 
 }}  // namespace pinion::v0

@@ -144,12 +144,17 @@ class timeline {
     const std::string head =
         fmt::format(R"("ph": "X", {}, "ts": {}, "dur": {})", where(s), at(s.start), at(s.duration));
     if (!is_transfer(e))
-      return fmt::format(R"({{{}, "cat": "op", "name": {}, "args": {{"name": {}, "op": {}, "bytes": {}}}}})", head,
-                         json_quoted(e.op), json_quoted(e.node), json_quoted(e.op), e.bytes);
+      return fmt::format(
+          R"({{{}, "cat": "op", "name": {}, "args": {{"name": {}, "op": {}, {}"read": {}, "bytes": {}, "thread": {}}}}})",
+          head, json_quoted(e.op), json_quoted(e.node), json_quoted(e.op), fused_in(e), e.read, e.bytes, e.thread);
     return fmt::format(
-        R"({{{}, "cat": "{}", "name": {}, "args": {{"name": {}, "value": {}, "from": {}, "to": {}, "bytes": {}}}}})",
+        R"({{{}, "cat": "{}", "name": {}, "args": {{"name": {}, "value": {}, "from": {}, "to": {}, "bytes": {}, "thread": {}}}}})",
         head, category_of(e), json_quoted(e.kind == trace_event::send ? "send" : "receive"), json_quoted(e.node),
-        json_quoted(value_of(e.key)), json_quoted(source_of(e.key)), json_quoted(destination_of(e.key)), e.bytes);
+        json_quoted(value_of(e.key)), json_quoted(source_of(e.key)), json_quoted(destination_of(e.key)), e.bytes,
+        e.thread);
+  }
+  static std::string fused_in(const trace_event& e) {
+    return e.fused.empty() ? "" : fmt::format(R"("fused": {}, )", json_quoted(e.fused));
   }
   static std::string_view category_of(const trace_event& e) {
     if (value_of(e.key).ends_with(":done")) return "sync";
