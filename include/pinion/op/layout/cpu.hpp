@@ -9,6 +9,7 @@
 
 #include <pinion/op/layout/loops.hpp>
 #include <pinion/op/layout/op.hpp>
+#include <pinion/opkit/copy_run.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
 
@@ -127,7 +128,7 @@ class strip_walk {
     const std::int64_t first = at * rows_, rows = at + 1 < strips_ ? rows_ : extent() - first;
     if (t_.along.from == 1) {
       for (std::int64_t i = first; i < first + rows; ++i)
-        std::copy_n(x_ + from + i * t_.across.from, t_.along.extent, y_ + to + i * t_.across.to);
+        copy_run(x_ + from + i * t_.across.from, t_.along.extent, y_ + to + i * t_.across.to);
       return;
     }
     const Word* const x = x_ + from + first * t_.along.from;

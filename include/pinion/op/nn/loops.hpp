@@ -65,14 +65,16 @@ PINION_VECTOR V greatest_by_lane(const typename V::value_type* x, std::int64_t n
   return a;
 }
 
-// Stores e = exp(x - shift), if at all, and returns the sums of e by lane. The row behind comes into the cache.
+// Stores e = exp(x - shift), if at all, and returns the sums of e by lane. The row that is `ahead` elements behind x
+// comes into the cache.
 template <bool Stores, class V>
-PINION_VECTOR V exp_by_lane(const typename V::value_type* x, typename V::value_type* e, V shift, std::int64_t n) {
+PINION_VECTOR V exp_by_lane(const typename V::value_type* x, typename V::value_type* e, V shift, std::int64_t n,
+                            std::int64_t ahead) {
   V sum = typename V::value_type(0);
   std::int64_t i = 0;
   for (; i + V::lanes <= n; i += V::lanes) {
     const V y = exp_of_negative(V::load(x + i) - shift);
-    __builtin_prefetch(x + n + i);
+    __builtin_prefetch(x + ahead + i);
     if (Stores) y.store(e + i);
     sum = sum + y;
   }
@@ -158,7 +160,7 @@ struct row_block {
     for (std::int64_t r = 0; r < rows; ++r) part[r] = greatest_by_lane<V>(x + r * n, n);
     fold<fold_greater>(part, greatest);
     for (std::int64_t r = 0; r < rows; ++r)
-      part[r] = exp_by_lane<Stores>(x + r * n, e + (Stores ? r * n : 0), shift_of(r), n);
+      part[r] = exp_by_lane<Stores>(x + r * n, e + (Stores ? r * n : 0), shift_of(r), n, rows * n);
     fold<fold_sum>(part, sum);
   }
 };

@@ -266,6 +266,46 @@ struct fold_units {
   }
 };
 
+// The index of the first of the greatest of n neighbours, or of the first NaN; y[r] for row r of `rows`.
+template <class T>
+struct argmax_rows {
+  template <class Isa>
+  static PINION_VECTOR void run(const T* x, std::int64_t* y, std::int64_t n, std::int64_t rows) {
+    using V = scalar::simd<T, Isa>;
+    for (std::int64_t r = 0, room = rows * n; r < rows; ++r, x += n, room -= n) {
+      const T greatest = fold_lanes<fold_max>(fold_by_lane<fold_max, V>(x, n, room));
+      std::int64_t i = 0;
+      while (!any(matches<V>(greatest, load_some<V>(x + i, n - i, room - i)))) i += V::lanes;
+      while (!(x[i] == greatest || x[i] != x[i])) ++i;
+      y[r] = i;
+    }
+  }
+
+ private:
+  template <class V>
+  static PINION_VECTOR auto matches(T greatest, V x) {
+    return x == V(greatest) || x != x;
+  }
+};
+
+// The same along an axis of n rows that are `stride` apart, for each of `columns` columns, at most a strip.
+template <class T>
+struct argmax_columns {
+  static void run(const T* x, std::int64_t* y, std::int64_t n, std::int64_t stride, std::int64_t columns) {
+    T greatest[fold_pass::strip];
+    std::copy_n(x, columns, greatest);
+    std::fill_n(y, columns, std::int64_t{0});
+    for (std::int64_t r = 1; r < n; ++r) {
+      x += stride;
+      for (std::int64_t j = 0; j < columns; ++j) {
+        const bool better = x[j] > greatest[j] || (x[j] != x[j] && greatest[j] == greatest[j]);
+        greatest[j] = better ? x[j] : greatest[j];
+        y[j] = better ? r : y[j];
+      }
+    }
+  }
+};
+
 // y += x, for n elements.
 template <class T>
 struct add_row {
