@@ -95,7 +95,11 @@ void measure(std::int64_t rows, std::int64_t columns) {
 }  // namespace
 
 int main() {
+  measure(64, 10);
   measure(512, 10);
+  measure(128, 128);
+  measure(512, 512);
   measure(1024, 1024);
+  measure(4096, 256);
   if (!bench::quick()) measure(8192, 2048);
 }

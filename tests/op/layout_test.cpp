@@ -1,6 +1,8 @@
 // Reshape and transpose.
 #include <catch2/catch.hpp>
 
+#include <pinion/op/layout/loops.hpp>
+
 #include "support/kernel_bench.hpp"
 
 namespace {
@@ -76,7 +78,13 @@ TEST_CASE("transposition moves every element to its place") {
                                {{}, {}},
                                {{1, 7, 1}, {2, 0, 1}},
                                {{2, 0, 3}, {2, 1, 0}},
-                               {{2, 3, 2, 3, 2}, {4, 2, 0, 1, 3}}};
+                               {{2, 3, 2, 3, 2}, {4, 2, 0, 1, 3}},
+                               {{131, 70}, {1, 0}},
+                               {{200, 11}, {1, 0}},
+                               {{9, 300}, {1, 0}},
+                               {{3, 65, 34}, {0, 2, 1}},
+                               {{40, 3, 50}, {2, 1, 0}},
+                               {{6, 5, 40}, {1, 0, 2}}};
   for (const auto& [extent, perm] : table) {
     INFO(to_string(extent));
     CHECK(numbers(transposed(random<float>(extent), perm)) == plainly_transposed(random<float>(extent), perm));
@@ -88,6 +96,41 @@ TEST_CASE("transposition moves every element to its place") {
   CHECK(run("Transpose", {x})[0] == transposed(x, {1, 0}));
   CHECK(run("Transpose", {x})[0] == run("Transpose", {x}, {}, kernel_bench::on_stream)[0]);
   CHECK(run("Transpose", {x})[0] == run("Transpose", {x}, {}, {.threads = 2})[0]);
+}
+
+TEMPLATE_TEST_CASE("strips are transposed alike in every instruction set", "", std::uint8_t, float, double) {
+  const auto check = [](const auto& strips, std::int64_t rows, std::int64_t columns) {
+    const any_tensor x = random<TestType>({rows, columns}), expected = transposed(x, {1, 0});
+    scalar::isa::for_each([&]<class Isa>(int isa) {
+      if (!Isa::supported()) return;
+      const any_tensor y(x.dtype(), {columns, rows});
+      INFO(Isa::name << " [" << rows << ", " << columns << "]");
+      strips[isa](x.data<TestType>(), columns, y.data<TestType>(), rows, rows, columns);
+      CHECK(y == expected);
+    });
+  };
+  using word = TestType;
+  const auto& strips = scalar::entries<loops::transposed_strip<word>, const word*, std::int64_t, word*, std::int64_t,
+                                       std::int64_t, std::int64_t>;
+  for (const auto& [rows, columns] : {std::pair{1, 1}, {3, 200}, {5, 9}, {16, 17}, {40, 70}, {64, 64}, {150, 131}})
+    check(strips, rows, columns);
+  const auto& streamed = scalar::entries<loops::streamed_strip<word>, const word*, std::int64_t, word*, std::int64_t,
+                                         std::int64_t, std::int64_t>;
+  const std::int64_t line = loops::line_of<word>;
+  for (const std::int64_t lines : {2, 3}) check(streamed, lines * line, 5 * line + 3);
+}
+
+TEST_CASE("a result that is written past the cache is the same") {
+  const shape extent{2048, 2050};
+  any_tensor x(dtype::int32, extent);
+  for (std::int64_t i = 0; i < x.count(); ++i) x.data<std::int32_t>()[i] = static_cast<std::int32_t>(i);
+  for (const int threads : {0, 2}) {
+    const any_tensor y = run("Transpose", {x}, {}, {.threads = threads})[0];
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < 2050; ++i)
+      for (std::int64_t j = 0; j < 2048; ++j) wrong += y.data<std::int32_t>()[i * 2048 + j] != j * 2050 + i;
+    CHECK(wrong == 0);
+  }
 }
 
 TEST_CASE("what is no order of the axes is refused") {

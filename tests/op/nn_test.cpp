@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <pinion/op/nn/loops.hpp>
+
 #include "support/kernel_bench.hpp"
 
 namespace {
@@ -182,6 +184,37 @@ TEST_CASE("threads and streams change no bit of a loss") {
   same("Softmax", {x});
   same("LogSoftmax", {x});
   same("ScaleRows", {x, random<float>({5000})});
+}
+
+TEMPLATE_TEST_CASE("a row has the same bits wherever it is, in every instruction set", "", float, double) {
+  using T = TestType;
+  constexpr std::int64_t rows = 37;
+  const auto check = [](const auto& loops, std::int64_t n) {
+    const any_tensor x = random<T>({rows, n});
+    scalar::isa::for_each([&]<class Isa>(int isa) {
+      if (!Isa::supported()) return;
+      INFO(Isa::name << ", rows of " << n);
+      const any_tensor all(x.dtype(), x.shape()), each(x.dtype(), x.shape());
+      loops[isa](x.data<T>(), all.data<T>(), n, rows);
+      for (std::int64_t r = 0; r < rows; ++r) loops[isa](x.data<T>() + r * n, each.data<T>() + r * n, n, 1);
+      CHECK(kernel_bench::same_bits(all, each));
+    });
+  };
+  for (const std::int64_t n : {1, 2, 3, 7, 10, 15, 16, 17, 31, 100, 256, 300}) {
+    check(scalar::entries<loops::softmax_rows<T>, const T*, T*, std::int64_t, std::int64_t>, n);
+    check(scalar::entries<loops::log_softmax_rows<T>, const T*, T*, std::int64_t, std::int64_t>, n);
+  }
+}
+
+TEST_CASE("rows are scaled in place where nobody else reads them") {
+  for (const std::int64_t n : {3, 16, 40}) {
+    const any_tensor x = random<float>({5, n}), scale = of<float>({5}, {1, 2, 3, 4, 5});
+    const auto expected = run("ScaleRows", {x, scale})[0];
+    const auto& scaled = scalar::entries<loops::scaled_rows<float>, const float*, const float*, float*, std::int64_t,
+                                         std::int64_t>[scalar::isa::best()];
+    scaled(x.data<float>(), scale.data<float>(), x.data<float>(), n, 5);
+    CHECK(x == expected);
+  }
 }
 
 TEST_CASE("rows are scaled each by its factor") {

@@ -109,18 +109,22 @@ PINION_VECTOR exp_argument<simd<T, Isa>> reduce_exp(simd<T, Isa> x, T magic) {
   return {sum, n, fma(n, -c::ln2_low, fma(n, -c::ln2_high, x))};
 }
 
-// e^r - 1 for |r| <= ln 2 / 2. The polynomials have the errors 2^-26 and 2^-55.
+// (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2. With these polynomials, e^r has the errors 2^-26 and 2^-55.
 template <class Isa>
-PINION_VECTOR simd<float, Isa> expm1_near_zero(simd<float, Isa> r) {
-  const auto p = polynomial(r, 0.49999997f, 0.166665435f, 0.0416672006f, 0.00836658012f, 0.00138825132f);
-  return fma(r * r, p, r);
+PINION_VECTOR simd<float, Isa> exp_beyond_line(simd<float, Isa> r) {
+  return polynomial(r, 0.49999997f, 0.166665435f, 0.0416672006f, 0.00836658012f, 0.00138825132f);
 }
 template <class Isa>
-PINION_VECTOR simd<double, Isa> expm1_near_zero(simd<double, Isa> r) {
-  const auto p = polynomial(r, 0.5, 0.16666666666666588, 0.041666666666576098, 0.0083333333333899633,
-                            0.0013888888931797079, 0.00019841269718317539, 2.4801504976809769e-05,
-                            2.7557407897437824e-06, 2.7626162125558834e-07, 2.5053763550737627e-08);
-  return fma(r * r, p, r);
+PINION_VECTOR simd<double, Isa> exp_beyond_line(simd<double, Isa> r) {
+  return polynomial(r, 0.5, 0.16666666666666588, 0.041666666666576098, 0.0083333333333899633, 0.0013888888931797079,
+                    0.00019841269718317539, 2.4801504976809769e-05, 2.7557407897437824e-06, 2.7626162125558834e-07,
+                    2.5053763550737627e-08);
+}
+
+// e^r - 1 for |r| <= ln 2 / 2.
+template <class V>
+PINION_VECTOR V expm1_near_zero(V r) {
+  return fma(r * r, exp_beyond_line(r), r);
 }
 
 }  // namespace detail
@@ -131,6 +135,13 @@ PINION_VECTOR simd<T, Isa> exp(simd<T, Isa> x) {
   using c = detail::real<T>;
   const auto [sum, n, r] = detail::reduce_exp(min(max(x, c::exp_lowest), c::exp_highest), detail::round_magic<T>);
   return detail::scale(detail::expm1_near_zero(r) + T(1), n);
+}
+
+// e^x for x <= 0, in fewer steps. 1.2 / 1.7 ulp.
+template <std::floating_point T, class Isa>
+PINION_VECTOR simd<T, Isa> exp_of_negative(simd<T, Isa> x) {
+  const auto [sum, n, r] = detail::reduce_exp(max(x, detail::real<T>::exp_lowest), detail::round_magic<T>);
+  return detail::scale(fma(fma(detail::exp_beyond_line(r), r, T(1)), r, T(1)), n);
 }
 
 // e^x - 1, accurate near 0 too. 1.8 / 3 ulp.

@@ -1,4 +1,5 @@
-// The few instructions that the compilers' vector extensions do not emit: square root, minimum and scaling by 2^n.
+// The few instructions that the compilers' vector extensions do not emit: square root, minimum, scaling by 2^n and
+// stores past the cache.
 //
 // Inline assembly needs its instruction set enabled in the function around it, so each instruction has a function of
 // its own, which is inlined into the kernel after its caller. Vectors are passed by reference, which no calling
@@ -36,6 +37,7 @@ struct nothing_native {
   static constexpr bool has_min = false;
   static constexpr bool has_scale = false;
   static constexpr bool has_splat = false;
+  static constexpr bool has_stream = false;
 };
 
 template <class Isa>
@@ -59,6 +61,10 @@ struct native<isa::baseline> : nothing_native {
   static void min(doubles& y, const doubles& a, const doubles& b) { asm("minpd %1, %0" : "=x"(y) : "x"(a), "0"(b)); }
   static void max(floats& y, const floats& a, const floats& b) { asm("maxps %1, %0" : "=x"(y) : "x"(a), "0"(b)); }
   static void max(doubles& y, const doubles& a, const doubles& b) { asm("maxpd %1, %0" : "=x"(y) : "x"(a), "0"(b)); }
+
+  static constexpr bool has_stream = true;  // to an aligned address; a fence makes it visible to other threads
+  static void stream(float* p, const floats& x) { asm("movntps %1, %0" : "=m"(*(floats*)p) : "x"(x)); }
+  static void fence() { asm volatile("sfence" ::: "memory"); }
 };
 
 template <>
@@ -87,6 +93,10 @@ struct native<isa::avx2> : nothing_native {
   PINION_AVX2 static void max(doubles& y, const doubles& a, const doubles& b) {
     asm("vmaxpd %1, %2, %0" : "=x"(y) : "x"(a), "x"(b));
   }
+
+  static constexpr bool has_stream = true;  // to an aligned address; a fence makes it visible to other threads
+  PINION_AVX2 static void stream(float* p, const floats& x) { asm("vmovntps %1, %0" : "=m"(*(floats*)p) : "x"(x)); }
+  static void fence() { asm volatile("sfence" ::: "memory"); }
 };
 
 template <>
@@ -123,6 +133,10 @@ struct native<isa::avx512> : nothing_native {
   PINION_AVX512 static void scale(doubles& y, const doubles& x, const doubles& n) {
     asm("vscalefpd %2, %1, %0" : "=v"(y) : "v"(x), "v"(n));
   }
+
+  static constexpr bool has_stream = true;  // to an aligned address; a fence makes it visible to other threads
+  PINION_AVX512 static void stream(float* p, const floats& x) { asm("vmovntps %1, %0" : "=m"(*(floats*)p) : "v"(x)); }
+  static void fence() { asm volatile("sfence" ::: "memory"); }
 };
 
 #undef PINION_AVX2

@@ -213,13 +213,15 @@ struct simd {
       return nan_or(b, select(b < a, b, a));
     }
   }
-  friend PINION_VECTOR simd max(simd a, simd b) {
+  friend PINION_VECTOR simd max(simd a, simd b) { return nan_or(b, greater(a, b)); }
+  // The greater operand, in one instruction; a where either is NaN.
+  friend PINION_VECTOR simd greater(simd a, simd b) {
     if constexpr (native_min) {
       vector greatest;
       detail::native<Isa>::max(greatest, a.raw(), b.raw());
-      return nan_or(b, simd(greatest));
+      return simd(greatest);
     } else {
-      return nan_or(b, select(a < b, b, a));
+      return select(a < b, b, a);
     }
   }
   friend PINION_VECTOR simd fma(simd a, simd b, simd c) { return simd((vector)(a.w() * b.w() + c.w())); }

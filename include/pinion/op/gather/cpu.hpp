@@ -12,6 +12,7 @@
 #include <pinion/op/gather/op.hpp>
 #include <pinion/op/reduce/cpu.hpp>
 #include <pinion/op/slice/cpu.hpp>
+#include <pinion/opkit/copy_run.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
 
@@ -41,6 +42,27 @@ std::int64_t checked_index(const Index* indices, std::int64_t i, std::int64_t ro
   return index;
 }
 
+// Throws invalid_argument for an index outside [0, rows).
+template <class Index>
+void check_indices(const Index* indices, std::int64_t n, std::int64_t rows) {
+  bool wrong = false;
+  for (std::int64_t i = 0; i < n; ++i) wrong |= indices[i] < 0 || indices[i] >= rows;
+  for (std::int64_t i = 0; wrong && i < n; ++i) checked_index(indices, i, rows);
+}
+
+// Copies rows [first, last) of n that indices choose. Rows that follow soon are asked for, since a processor does not
+// guess where they are.
+template <class Index, class Element>
+void gather_rows(const Element* from, const Index* index, Element* to, std::int64_t inner, std::int64_t first,
+                 std::int64_t last) {
+  constexpr std::int64_t ahead = 8;
+  to += first * inner;
+  for (std::int64_t i = first; i < last; ++i, to += inner) {
+    __builtin_prefetch(from + static_cast<std::int64_t>(index[std::min(i + ahead, last - 1)]) * inner);
+    copy_run(from + static_cast<std::int64_t>(index[i]) * inner, inner, to);
+  }
+}
+
 template <class Index>
 void run_gather(kernel_context& c, std::int64_t attribute) {
   const any_tensor params = c.input(0), indices = c.input(1);
@@ -53,10 +75,14 @@ void run_gather(kernel_context& c, std::int64_t attribute) {
       const auto* from = static_cast<const Element*>(params.raw());
       auto* to = static_cast<Element*>(y.raw());
       const std::int64_t n = indices.count();
-      for (std::int64_t i = 0; i < n; ++i) checked_index(index, i, along.rows);
+      check_indices(index, n, along.rows);
       in_ranges(*services, along.outer * n, along.inner, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i)
-          std::copy_n(from + (i / n * along.rows + index[i % n]) * along.inner, along.inner, to + i * along.inner);
+        for (std::int64_t end; first < last; first = end) {
+          const std::int64_t outer = first / n, begin = outer * n;
+          end = std::min(last, begin + n);
+          gather_rows(from + outer * along.rows * along.inner, index, to + begin * along.inner, along.inner,
+                      first - begin, end - begin);
+        }
       });
     });
   });
@@ -85,7 +111,7 @@ void run_scatter_dense(kernel_context& c, std::int64_t attribute, add_row_functi
   c.launch([indices, rows, y, along, bytes, add_row, services = c.services] {
     const Index* index = indices.data<Index>();
     const std::int64_t n = indices.count();
-    for (std::int64_t i = 0; i < n; ++i) checked_index(index, i, along.rows);
+    check_indices(index, n, along.rows);
     const std::int64_t parts = std::max<std::int64_t>(1, std::min<std::int64_t>(16, along.rows * along.inner >> 16));
     in_ranges(*services, along.outer * parts, 1 << 15, [&](std::int64_t unit, std::int64_t) {
       const std::int64_t outer = unit / parts, part = unit % parts;

@@ -1,4 +1,4 @@
-// Kernels of reshape, which shares memory, and of transpose, which copies in tiles.
+// Kernels of reshape, which shares memory, and of transpose, which copies in strips.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/op/layout/loops.hpp>
 #include <pinion/op/layout/op.hpp>
 #include <pinion/opkit/binding.hpp>
+#include <pinion/opkit/copy_run.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
 
@@ -76,7 +78,7 @@ struct transposition {
   };
   std::vector<axis> axes;
   axis along{1, 1, 1};   // the last axis of y
-  axis across{1, 0, 0};  // the axis along which x is contiguous, if another
+  axis across{1, 0, 0};  // the axis along which x is contiguous; where that is the last one of y, the axis before it
 
   transposition(const shape& x, const integers& perm) {
     std::vector<std::int64_t> stride(perm.size() + 1, 1);
@@ -95,8 +97,10 @@ struct transposition {
     if (axes.empty()) return;
     along = axes.back();
     axes.pop_back();
-    const auto contiguous = std::find_if(axes.begin(), axes.end(), [](const axis& a) { return a.from == 1; });
-    if (contiguous == axes.end()) return;
+    if (axes.empty()) return;
+    const auto contiguous = along.from == 1
+                                ? axes.end() - 1
+                                : std::find_if(axes.begin(), axes.end(), [](const axis& a) { return a.from == 1; });
     across = *contiguous;
     axes.erase(contiguous);
   }
@@ -105,23 +109,70 @@ struct transposition {
     for (const axis& a : axes) n *= a.extent;
     return n;
   }
+  // The offsets of a plane in x and y.
+  std::pair<std::int64_t, std::int64_t> plane(std::int64_t i) const {
+    std::int64_t from = 0, to = 0;
+    for (auto a = axes.rbegin(); a != axes.rend(); i /= a->extent, ++a) {
+      from += i % a->extent * a->from;
+      to += i % a->extent * a->to;
+    }
+    return {from, to};
+  }
 };
 
-// Transposes one plane in tiles, so that the lines of both sides stay in the cache.
+// Works on the planes of a transposition, each in strips that threads share.
 template <class Word>
-void transpose_plane(const Word* x, Word* y, const transposition::axis& across, const transposition::axis& along) {
-  constexpr std::int64_t tile = 16;
-  if (along.from == 1 && across.extent == 1) {
-    std::copy_n(x, along.extent, y);
-    return;
+class strip_walk {
+ public:
+  strip_walk(const Word* x, Word* y, transposition t) : t_(std::move(t)), x_(x), y_(y) {
+    rows_ = t_.along.from == 1 ? std::max<std::int64_t>(1, (1 << 15) / t_.along.extent)
+                               : loops::transposed_strip<Word>::rows;
+    strips_ = std::max<std::int64_t>(1, extent() / rows_);
   }
-  for (std::int64_t i0 = 0; i0 < across.extent; i0 += tile)
-    for (std::int64_t j0 = 0; j0 < along.extent; j0 += tile) {
-      const std::int64_t i1 = std::min(i0 + tile, across.extent), j1 = std::min(j0 + tile, along.extent);
-      for (std::int64_t i = i0; i < i1; ++i)
-        for (std::int64_t j = j0; j < j1; ++j) y[i * across.to + j] = x[i * across.from + j * along.from];
+  void run(task_services& services) const {
+    in_ranges(services, t_.planes() * strips_, t_.along.extent * t_.across.extent / strips_,
+              [this](std::int64_t first, std::int64_t last) {
+                for (; first < last; ++first) strip(first / strips_, first % strips_);
+              });
+  }
+
+ private:
+  // The axis that is cut: rows of x, which are along y, or lines that are copied as they are.
+  std::int64_t extent() const { return (t_.along.from == 1 ? t_.across : t_.along).extent; }
+
+  // The last strip of a plane has what does not fill another one.
+  void strip(std::int64_t plane, std::int64_t at) const {
+    const auto [from, to] = t_.plane(plane);
+    const std::int64_t first = at * rows_, rows = at + 1 < strips_ ? rows_ : extent() - first;
+    if (t_.along.from == 1) {
+      for (std::int64_t i = first; i < first + rows; ++i)
+        copy_run(x_ + from + i * t_.across.from, t_.along.extent, y_ + to + i * t_.across.to);
+      return;
     }
-}
+    const Word* const x = x_ + from + first * t_.along.from;
+    Word* const y = y_ + to + first;
+    const auto& loop = streams(to, rows) ? strips<loops::streamed_strip<Word>> : strips<loops::transposed_strip<Word>>;
+    loop[scalar::isa::best()](x, t_.along.from, y, t_.across.to, rows, t_.across.extent);
+  }
+
+  template <class Body>
+  static constexpr const auto& strips =
+      scalar::entries<Body, const Word*, std::int64_t, Word*, std::int64_t, std::int64_t, std::int64_t>;
+
+  // Caches hold fewer bytes than a result that is streamed.
+  bool streams(std::int64_t to, std::int64_t rows) const {
+    constexpr std::int64_t line = loops::line_of<Word>, many = 1 << 24;
+    const auto whole = [](std::int64_t n) { return n % line == 0; };
+    return t_.planes() * t_.along.extent * t_.across.extent >= many / static_cast<std::int64_t>(sizeof(Word)) &&
+           whole(to) && whole(t_.across.to) && whole(rows) && rows >= 2 * line && t_.across.extent >= 2 * line &&
+           reinterpret_cast<std::uintptr_t>(y_) % 64 == 0;
+  }
+
+  transposition t_;
+  const Word* x_;
+  Word* y_;
+  std::int64_t rows_, strips_;
+};
 
 template <class Word>
 void run_transpose(kernel_context& c, const attributes& attrs) {
@@ -131,18 +182,8 @@ void run_transpose(kernel_context& c, const attributes& attrs) {
   for (const std::int64_t p : perm) extent.push_back(in.shape()[static_cast<int>(p)]);
   Word* const y = static_cast<Word*>(c.allocate(0, in.dtype(), extent).raw());
   if (in.count() == 0) return;
-  c.launch([x = static_cast<const Word*>(in.raw()), y, t = transposition(in.shape(), perm), services = c.services] {
-    in_ranges(*services, t.planes(), t.along.extent * t.across.extent, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t plane = first; plane < last; ++plane) {
-        std::int64_t from = 0, to = 0, rest = plane;
-        for (auto a = t.axes.rbegin(); a != t.axes.rend(); rest /= a->extent, ++a) {
-          from += rest % a->extent * a->from;
-          to += rest % a->extent * a->to;
-        }
-        transpose_plane(x + from, y + to, t.across, t.along);
-      }
-    });
-  });
+  c.launch([walk = strip_walk<Word>(static_cast<const Word*>(in.raw()), y, transposition(in.shape(), perm)),
+            services = c.services] { walk.run(*services); });
 }
 
 }  // namespace detail

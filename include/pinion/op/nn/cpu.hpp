@@ -51,7 +51,7 @@ template <class T>
 void run_scale_rows(kernel_context& c) {
   expect_same_rows(c, false);
   const any_tensor &in = c.input(0), &scale = c.input(1);
-  T* const y = c.allocate(0, in.dtype(), in.shape()).template data<T>();
+  T* const y = c.reuse_or_allocate(0, 0, in.dtype(), in.shape()).template data<T>();
   if (in.count() == 0) return;
   c.launch([x = in.data<T>(), scale = scale.data<T>(), y, m = matrix_view(in.shape(), 1), services = c.services] {
     in_ranges(*services, m.rows, m.columns, [&](std::int64_t first, std::int64_t last) {

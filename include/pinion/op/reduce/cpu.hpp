@@ -350,20 +350,6 @@ void run_prod_grad(kernel_context& c, const attributes& attrs) {
 
 // ---- argmax
 
-// The index of the greatest of n elements that are `stride` apart.
-template <class T>
-std::int64_t index_of_greatest(const T* x, std::int64_t n, std::int64_t stride) {
-  std::int64_t best = 0;
-  T greatest = x[0];
-  for (std::int64_t i = 1; i < n && greatest == greatest; ++i) {
-    const T value = x[i * stride];
-    if (!(value > greatest) && value == value) continue;
-    best = i;
-    greatest = value;
-  }
-  return best;
-}
-
 template <class T>
 void run_argmax(kernel_context& c, std::int64_t attribute) {
   const any_tensor& in = c.input(0);
@@ -376,10 +362,20 @@ void run_argmax(kernel_context& c, std::int64_t attribute) {
   for (int i = axis + 1; i < x.rank(); ++i) inner *= x[i];
   c.launch(
       [x = in.data<T>(), y = out.data<std::int64_t>(), count = out.count(), n = x[axis], inner, services = c.services] {
-        in_ranges(*services, count, n, [&](std::int64_t first, std::int64_t last) {
-          for (std::int64_t i = first; i < last; ++i)
-            y[i] = index_of_greatest(x + i / inner * n * inner + i % inner, n, inner);
-        });
+        if (inner == 1)
+          return in_ranges(*services, count, n, [&](std::int64_t first, std::int64_t last) {
+            scalar::dispatch<loops::argmax_rows<T>>(x + first * n, y + first, n, last - first);
+          });
+        constexpr std::int64_t strip = loops::fold_pass::strip;
+        const std::int64_t strips = (inner + strip - 1) / strip;
+        in_ranges(*services, count / inner * strips, n * std::min(inner, strip),
+                  [&](std::int64_t first, std::int64_t last) {
+                    for (std::int64_t i = first; i < last; ++i) {
+                      const std::int64_t outer = i / strips, column = i % strips * strip;
+                      loops::argmax_columns<T>::run(x + outer * n * inner + column, y + outer * inner + column, n,
+                                                    inner, std::min(strip, inner - column));
+                    }
+                  });
       });
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include <pinion/scalar/isa.hpp>
 #include <pinion/scalar/simd.hpp>
@@ -50,14 +51,17 @@ PINION_VECTOR scalar::simd<T, Isa, N> choose(scalar::mask<T, Isa, N> first, scal
   return select(first, a, b);
 }
 
-// The greater value; NaN wins. (Two selects are faster than one select by two masks combined.)
+// The greater value; NaN wins.
 struct fold_max {
   template <class T>
   static constexpr T identity = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
                                                             : std::numeric_limits<T>::lowest();
   template <class V>
   static PINION_VECTOR V combine(V a, V b) {
-    return choose(b != b, b, choose(b > a, b, a));
+    if constexpr (std::is_arithmetic_v<V>)
+      return b != b || b > a ? b : a;
+    else
+      return max(a, b);
   }
 };
 
@@ -67,7 +71,10 @@ struct fold_min {
                                                             : std::numeric_limits<T>::max();
   template <class V>
   static PINION_VECTOR V combine(V a, V b) {
-    return choose(b != b, b, choose(b < a, b, a));
+    if constexpr (std::is_arithmetic_v<V>)
+      return b != b || b < a ? b : a;
+    else
+      return min(a, b);
   }
 };
 
@@ -133,9 +140,36 @@ PINION_VECTOR T fold_lanes(scalar::simd<T, Isa, N> x) {
   }
 }
 
-// Folds n neighbours into one value, in four vectors at a time.
+// The lane, of two vectors of N lanes joined, from which lane i comes of a vector of halves: each part has the lower
+// (or upper) half of the part of the first vector, then that of the second.
+template <int Part, bool Upper, int N>
+constexpr int half_lane(int i) {
+  return i / Part * Part + i % (Part / 2) + (Upper ? Part / 2 : 0) + (i % Part < Part / 2 ? 0 : N);
+}
+template <class Fold, int Part, class T, class Isa, int N, int... Lane>
+PINION_VECTOR scalar::simd<T, Isa, N> fold_halves(scalar::simd<T, Isa, N> a, scalar::simd<T, Isa, N> b,
+                                                  std::integer_sequence<int, Lane...>) {
+  using V = scalar::simd<T, Isa, N>;
+  return Fold::combine(V(__builtin_shufflevector(a.raw(), b.raw(), half_lane<Part, false, N>(Lane)...)),
+                       V(__builtin_shufflevector(a.raw(), b.raw(), half_lane<Part, true, N>(Lane)...)));
+}
+
+// Folds each of `lanes` vectors into one lane: the lower halves with the upper halves, two vectors at a time, until one
+// vector is left. Each lane has the bits of fold_lanes.
+template <class Fold, class V, int Rows = V::lanes>
+PINION_VECTOR V fold_rows(V* rows) {
+  if constexpr (Rows == 1) {
+    return rows[0];
+  } else {
+    for (int i = 0; i < Rows / 2; ++i)
+      rows[i] = fold_halves<Fold, Rows>(rows[i], rows[i + Rows / 2], std::make_integer_sequence<int, V::lanes>{});
+    return fold_rows<Fold, V, Rows / 2>(rows);
+  }
+}
+
+// Folds n neighbours into one vector, in four vectors at a time.
 template <class Fold, class V>
-PINION_VECTOR auto fold_run(const typename V::value_type* p, std::int64_t n, std::int64_t room) {
+PINION_VECTOR V fold_by_lane(const typename V::value_type* p, std::int64_t n, std::int64_t room) {
   const V nothing = Fold::template identity<typename V::value_type>;
   V a = nothing;
   std::int64_t i = 0;
@@ -153,7 +187,7 @@ PINION_VECTOR auto fold_run(const typename V::value_type* p, std::int64_t n, std
   if (i < n) {
     a = Fold::combine(a, select(first_lanes<V>(n - i), load_some<V>(p + i, n - i, room - i), nothing));
   }
-  return fold_lanes<Fold>(a);
+  return a;
 }
 
 // Folds columns of `rows` rows into one row; `cols` is at most a strip.
@@ -177,11 +211,31 @@ PINION_VECTOR void fold_columns(const typename V::value_type* x, typename V::val
     d.store(y + j + 3 * V::lanes);
   }
   for (; j < cols; j += V::lanes) {
-    V a = nothing;
     const std::int64_t n = std::min<std::int64_t>(V::lanes, cols - j);
-    for (std::int64_t r = 0, at = j; r < rows; ++r, at += stride)
-      a = Fold::combine(a, load_some<V>(x + at, n, room - at));
+    V fold[4] = {nothing, nothing, nothing, nothing};
+    std::int64_t r = 0, at = j;
+    for (; r + 4 <= rows; r += 4, at += 4 * stride) {
+      fold[0] = Fold::combine(fold[0], load_some<V>(x + at, n, room - at));
+      fold[1] = Fold::combine(fold[1], load_some<V>(x + at + stride, n, room - at - stride));
+      fold[2] = Fold::combine(fold[2], load_some<V>(x + at + 2 * stride, n, room - at - 2 * stride));
+      fold[3] = Fold::combine(fold[3], load_some<V>(x + at + 3 * stride, n, room - at - 3 * stride));
+    }
+    V a = Fold::combine(Fold::combine(fold[0], fold[1]), Fold::combine(fold[2], fold[3]));
+    for (; r < rows; ++r, at += stride) a = Fold::combine(a, load_some<V>(x + at, n, room - at));
     a.store(y + j, static_cast<int>(n));
+  }
+}
+
+// Folds `count` rows of n neighbours, a row into one value, as many rows at a time as a vector has lanes.
+template <class Fold, class V>
+PINION_VECTOR void fold_short_rows(const typename V::value_type* x, typename V::value_type* y, std::int64_t n,
+                                   std::int64_t count, std::int64_t room) {
+  V rows[V::lanes];
+  for (V& row : rows) row = Fold::template identity<typename V::value_type>;
+  for (std::int64_t r = 0; r < count; r += V::lanes) {
+    const std::int64_t some = std::min<std::int64_t>(V::lanes, count - r);
+    for (std::int64_t i = 0; i < some; ++i, x += n, room -= n) rows[i] = fold_by_lane<Fold, V>(x, n, room);
+    fold_rows<Fold>(static_cast<V*>(rows)).store(y + r, static_cast<int>(some));
   }
 }
 
@@ -195,16 +249,58 @@ struct fold_units {
     T* y = static_cast<T*>(to);
     const std::int64_t blocks = p.blocks(), strips = p.strips(), block = p.block();
     const std::int64_t count = p.outer * p.n * p.inner;
+    if (p.inner == 1 && p.n <= 16 * V::lanes)
+      return fold_short_rows<Fold, V>(x + first * p.n, y + first, p.n, last - first, count - first * p.n);
     for (std::int64_t u = first; u < last; ++u) {
       const std::int64_t target = u / strips, column = u % strips * fold_pass::strip;
       const std::int64_t row = target / blocks * p.n + target % blocks * block;
       const std::int64_t rows = std::min(block, p.n - target % blocks * block);
       if (p.inner == 1) {
-        y[target] = fold_run<Fold, V>(x + row, rows, count - row);
+        y[target] = fold_lanes<Fold>(fold_by_lane<Fold, V>(x + row, rows, count - row));
       } else {
         const std::int64_t at = row * p.inner + column;
         fold_columns<Fold, V>(x + at, y + target * p.inner + column, rows, p.inner,
                               std::min(fold_pass::strip, p.inner - column), count - at);
+      }
+    }
+  }
+};
+
+// The index of the first of the greatest of n neighbours, or of the first NaN; y[r] for row r of `rows`.
+template <class T>
+struct argmax_rows {
+  template <class Isa>
+  static PINION_VECTOR void run(const T* x, std::int64_t* y, std::int64_t n, std::int64_t rows) {
+    using V = scalar::simd<T, Isa>;
+    for (std::int64_t r = 0, room = rows * n; r < rows; ++r, x += n, room -= n) {
+      const T greatest = fold_lanes<fold_max>(fold_by_lane<fold_max, V>(x, n, room));
+      std::int64_t i = 0;
+      while (!any(matches<V>(greatest, load_some<V>(x + i, n - i, room - i)))) i += V::lanes;
+      while (!(x[i] == greatest || x[i] != x[i])) ++i;
+      y[r] = i;
+    }
+  }
+
+ private:
+  template <class V>
+  static PINION_VECTOR auto matches(T greatest, V x) {
+    return x == V(greatest) || x != x;
+  }
+};
+
+// The same along an axis of n rows that are `stride` apart, for each of `columns` columns, at most a strip.
+template <class T>
+struct argmax_columns {
+  static void run(const T* x, std::int64_t* y, std::int64_t n, std::int64_t stride, std::int64_t columns) {
+    T greatest[fold_pass::strip];
+    std::copy_n(x, columns, greatest);
+    std::fill_n(y, columns, std::int64_t{0});
+    for (std::int64_t r = 1; r < n; ++r) {
+      x += stride;
+      for (std::int64_t j = 0; j < columns; ++j) {
+        const bool better = x[j] > greatest[j] || (x[j] != x[j] && greatest[j] == greatest[j]);
+        greatest[j] = better ? x[j] : greatest[j];
+        y[j] = better ? r : y[j];
       }
     }
   }

@@ -10,6 +10,7 @@
 
 #include <pinion/op/slice/op.hpp>
 #include <pinion/opkit/axes.hpp>
+#include <pinion/opkit/copy_run.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
 
@@ -34,27 +35,44 @@ struct box_copy {
   void run(const Element* x, Element* y, task_services& services) const {
     if (box.count() == 0) return;
     int inner = box.rank();
-    std::int64_t run = 1;
+    std::int64_t line = 1;
     while (inner > 0) {
       --inner;
-      run *= box[inner];
+      line *= box[inner];
       if (box[inner] != from[inner] || box[inner] != to[inner]) break;
     }
-    in_ranges(services, box.count() / run, run, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t line = first; line < last; ++line)
-        std::copy_n(x + start(from, at_from, line, inner), run, y + start(to, at_to, line, inner));
+    if (inner == 0) {
+      x += start(from, at_from, 0, 0), y += start(to, at_to, 0, 0);
+      return in_ranges(services, line, 1,
+                       [&](std::int64_t first, std::int64_t last) { copy_run(x + first, last - first, y + first); });
+    }
+    const std::int64_t rows = box[inner - 1], step_from = stride(from, inner), step_to = stride(to, inner);
+    in_ranges(services, box.count() / line, line, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t end; first < last; first = end) {  // lines that are as far apart as the rows of an axis
+        end = std::min(last, first - first % rows + rows);
+        const Element* source = x + start(from, at_from, first, inner);
+        Element* target = y + start(to, at_to, first, inner);
+        for (std::int64_t i = first; i < end; ++i, source += step_from, target += step_to)
+          copy_run(source, line, target);
+      }
     });
   }
 
  private:
+  // The elements of a tensor from one index of an axis to the next, where the axes from `inner` on are behind it.
+  static std::int64_t stride(const shape& whole, int inner) {
+    std::int64_t n = 1;
+    for (int axis = inner; axis < whole.rank(); ++axis) n *= whole[axis];
+    return n;
+  }
   // The offset of the element at which a line of the box starts.
   std::int64_t start(const shape& whole, const offsets& at, std::int64_t line, int inner) const {
-    std::int64_t element = 0, stride = 1;
+    std::int64_t element = 0, step = 1;
     for (int axis = box.rank() - 1; axis >= 0; --axis) {
       const std::int64_t index = axis >= inner ? 0 : line % box[axis];
       if (axis < inner) line /= box[axis];
-      element += (index + at[static_cast<std::size_t>(axis)]) * stride;
-      stride *= whole[axis];
+      element += (index + at[static_cast<std::size_t>(axis)]) * step;
+      step *= whole[axis];
     }
     return element;
   }
