@@ -18,18 +18,23 @@ class map_kernel final : public kernel {
   explicit map_kernel(const kernel_setup& setup) : program_(program_of(setup.attrs())), services_(setup.services) {}
 
   void run(kernel_context& c) override {
-    map_launch launch(program_, layouts_.find(c.inputs, [&] {
-      const shape space = map_layout::space_of(c.inputs);
-      return map_layout(shapes_of(c.inputs), space, {space}, program_.program());
-    }));
+    c.launch([launch = launch_of(c), services = &services_] { launch.run(*services); });
+  }
+
+ private:
+  map_launch launch_of(kernel_context& c) {
+    map_launch launch(program_, layouts_.find([&](const map_layout& l) { return l.is_of(c.inputs); },
+                                              [&] { return layout_of(c.inputs); }));
     const shape& space = launch.layout().space;
     for (const auto& in : c.inputs) launch.operand(in);
     const dtype result = program_.program().results[0].type;
     launch.operand(c.reuse_or_allocate(0, reusable(c, result, space), result, space));
-    c.launch([launch = std::move(launch), services = &services_] { launch.run(*services); });
+    return launch;
   }
-
- private:
+  map_layout layout_of(std::span<const any_tensor> inputs) const {
+    const shape space = map_layout::space_of(inputs);
+    return map_layout(shapes_of(inputs), space, {space}, program_.program());
+  }
   static int reusable(const kernel_context& c, dtype result, const shape& space) {
     for (std::size_t i = 0; i < c.inputs.size(); ++i)
       if (c.inputs[i].dtype() == result && c.inputs[i].shape() == space && c.inputs[i].unique())
@@ -50,11 +55,16 @@ class map_gradient_kernel final : public kernel {
       : program_(program_of(setup.attrs())), services_(setup.services) {}
 
   void run(kernel_context& c) override {
-    const auto& p = program_.program();
-    const std::size_t results = p.results.size();
-    map_launch launch(program_, layouts_.find(c.inputs, [&] {
-      return map_layout(shapes_of(c.inputs), map_layout::space_of(c.inputs), shapes_of(c.inputs.first(results)), p);
-    }));
+    c.launch([launch = launch_of(c), services = &services_] { launch.run(*services); });
+  }
+
+ private:
+  map_launch launch_of(kernel_context& c) {
+    const std::size_t results = program_.program().results.size();
+    map_launch launch(program_,
+                      layouts_.find([&](const map_layout& l) { return l.is_of(c.inputs); },
+                                    [&] { return layout_of(c.inputs, results); }),
+                      c.device->memory());
     for (const auto& in : c.inputs) launch.operand(in);
     release_repeated(c.inputs);
     for (std::size_t k = 0; k < results; ++k)
@@ -62,10 +72,12 @@ class map_gradient_kernel final : public kernel {
         launch.operand(make_result(c, launch.layout(), k));
       else
         launch.unwanted_result();
-    c.launch([launch = std::move(launch), services = &services_] { launch.run(*services); });
+    return launch;
   }
-
- private:
+  map_layout layout_of(std::span<const any_tensor> inputs, std::size_t results) const {
+    return map_layout(shapes_of(inputs), map_layout::space_of(inputs), shapes_of(inputs.first(results)),
+                      program_.program());
+  }
   // Holds a tensor that is several inputs once, so that it counts as free where nobody else holds it. Another view of
   // its memory remains, since it is read in another order than results are written.
   static void release_repeated(std::span<any_tensor> inputs) {
