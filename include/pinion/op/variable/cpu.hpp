@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <span>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <pinion/op/elementwise/launch.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/variable/op.hpp>
+#include <pinion/op/variable/product_launch.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 #include <pinion/op/variable/sparse_launch.hpp>
@@ -85,6 +87,16 @@ inline void expect_scalar(const any_tensor& value, const state::variable& update
                                             updated.name() + "'; it is a scalar");
 }
 
+// Throws invalid_argument where a slot has another shape than the variable.
+inline void expect_slots(const state::writing& writing, const state::updated_variables& updated) {
+  const shape& space = writing.old_value(0).shape();
+  for (std::size_t i = 1; i < updated.size(); ++i)
+    if (const shape& slot = writing.old_value(i).shape(); !(slot == space))
+      throw error(errc::invalid_argument, "slot '" + updated[i].name() + "' of shape " + to_string(slot) +
+                                              " does not go with variable '" + updated[0].name() + "' of shape " +
+                                              to_string(space));
+}
+
 // One atomic update by a scalar program: references first, then values, as op::update describes it.
 class update_kernel final : public kernel {
  public:
@@ -118,14 +130,8 @@ class update_kernel final : public kernel {
   // Lays an update out. Throws invalid_argument where slots or values do not go with the variable.
   map_layout layout_of(const state::writing& writing, std::span<const any_tensor> values) const {
     const shape space = writing.old_value(0).shape();
-    std::vector<shape> inputs;
-    for (std::size_t i = 0; i < variables_.size(); ++i) {
-      inputs.push_back(writing.old_value(i).shape());
-      if (!(inputs[i] == space))
-        throw error(errc::invalid_argument, "slot '" + variables_[i].name() + "' of shape " + to_string(inputs[i]) +
-                                                " does not go with variable '" + variables_[0].name() + "' of shape " +
-                                                to_string(space));
-    }
+    expect_slots(writing, variables_);
+    std::vector<shape> inputs(variables_.size(), space);
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (i > 0) expect_scalar(values[i], variables_[0]);
       shape wider;
@@ -178,10 +184,7 @@ class sparse_update_kernel final : public kernel {
   void check(const state::writing& writing, std::span<const any_tensor> values) const {
     const shape& space = writing.old_value(0).shape();
     expect_rows(space, values[0].shape(), values[1].shape());
-    for (std::size_t i = 1; i < variables_.size(); ++i)
-      if (const shape& slot = writing.old_value(i).shape(); !(slot == space))
-        throw error(errc::invalid_argument, "slot '" + variables_[i].name() + "' of shape " + to_string(slot) +
-                                                " does not go with variable '" + variables_[0].name() + "'");
+    expect_slots(writing, variables_);
     for (const any_tensor& number : values.subspan(2)) expect_scalar(number, variables_[0]);
   }
   void expect_rows(const shape& variable, const shape& indices, const shape& rows) const {
@@ -195,6 +198,58 @@ class sparse_update_kernel final : public kernel {
 
   const program_runner program_;
   const state::updated_variables variables_;
+};
+
+// An update by a product, as op::apply_product describes it.
+class product_update_kernel final : public kernel {
+ public:
+  explicit product_update_kernel(const kernel_setup& setup)
+      : program_(program_of(setup.attrs())),
+        variables_(updated_by(setup, setup.attrs().get<std::int64_t>("states"))),
+        ta_(setup.attrs().get_or("transpose_a", false)),
+        tb_(setup.attrs().get_or("transpose_b", false)),
+        services_(setup.services) {}
+  bool expensive() const override { return expensive_.load(std::memory_order_relaxed); }
+
+  void run(kernel_context& c) override {
+    state::writing writing(variables_);
+    c.launch_or([launch = launch_of(c, writing), services = &services_] { launch.run(*services); },
+                [&] { return keep_old(writing, variables_.size()); });
+    writing.publish();
+  }
+
+ private:
+  product_launch launch_of(kernel_context& c, state::writing& writing) {
+    const auto values = c.inputs.subspan(variables_.size());
+    const auto of = expect_product(writing, values[0].shape(), values[1].shape());
+    const double products = static_cast<double>(of.m) * static_cast<double>(of.n) * static_cast<double>(of.k);
+    expensive_.store(products > 1 << 23, std::memory_order_relaxed);
+    product_launch launch(program_, of, values[0], values[1], c.device->memory());
+    for (std::size_t i = 0; i < variables_.size(); ++i)
+      launch.state(writing.old_value(i), writing.make_room(i, c.device->memory()));
+    for (const any_tensor& number : values.subspan(2)) {
+      expect_scalar(number, variables_[0]);
+      launch.number(number);
+    }
+    return launch;
+  }
+  // Throws invalid_argument where the factors or the slots do not go with the variable.
+  product_launch::extents expect_product(const state::writing& writing, const shape& a, const shape& b) const {
+    const shape& space = writing.old_value(0).shape();
+    if (a.rank() != 2 || b.rank() != 2 || a[ta_ ? 0 : 1] != b[tb_ ? 1 : 0] ||
+        !(space == shape{a[ta_ ? 1 : 0], b[tb_ ? 0 : 1]}))
+      throw error(errc::invalid_argument, "a product of shapes " + to_string(a) + " and " + to_string(b) +
+                                              " does not update variable '" + variables_[0].name() + "' of shape " +
+                                              to_string(space));
+    expect_slots(writing, variables_);
+    return {space[0], space[1], a[ta_ ? 0 : 1], ta_, tb_};
+  }
+
+  const program_runner program_;
+  const state::updated_variables variables_;
+  const bool ta_, tb_;
+  std::atomic<bool> expensive_{true};
+  task_services& services_;
 };
 
 inline std::unique_ptr<kernel> make_assignment(const kernel_setup& setup, scalar::opcode op) {
@@ -220,6 +275,10 @@ template <class Self>
 std::unique_ptr<kernel> make_kernel(const update<Self>&, const kernel_setup& setup) {
   return std::make_unique<detail::update_kernel>(setup, program_of(setup.attrs()),
                                                  setup.attrs().get<std::int64_t>("states"), false);
+}
+
+inline std::unique_ptr<kernel> make_kernel(apply_product, const kernel_setup& setup) {
+  return std::make_unique<detail::product_update_kernel>(setup);
 }
 
 template <class Self>
