@@ -1,8 +1,10 @@
-// The part of pinion::compiled that holds the kernels of its update rules, and those of formulas in gradients.
+// The part of pinion::compiled that holds the kernels of its update rules, of learning rates, and of formulas in
+// gradients.
 #include <pinion/op/elementwise/held_formula.hpp>
 #include <pinion/op/elementwise/program.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
+#include <pinion/train/optimizers/rates.hpp>
 
 using namespace pinion;
 
@@ -12,6 +14,10 @@ template <class Visit>
 constexpr void for_each_program(Visit visit) {
   if constexpr (scalar::compiles_kernels) {
     for_each_type(rules::all{}, [&]<class Rule>() { op::for_each_program_of<Rule>(visit); });
+    for_each_type(train::rates::all{}, [&]<class Rate>() {
+      visit.template operator()<train::rates::compiled_rate<Rate, false>>();
+      visit.template operator()<train::rates::compiled_rate<Rate, true>>();
+    });
     const auto visit_formula = [&]<class P>() {
       visit.template operator()<P>();
       visit.template operator()<dsl::gradient_of<P>>();

@@ -1,4 +1,4 @@
-// The programs of training run compiled, as plans tell; but for the formulas of rates, which are one number a step.
+// The programs of training run compiled, as plans tell.
 #include <catch2/catch.hpp>
 
 #include <pinion/session.hpp>
@@ -9,11 +9,11 @@ using namespace pinion_tests;
 
 namespace {
 
-// The nodes of a plan that are interpreted, without those that compute a single number.
+// The nodes of a plan that are interpreted.
 std::string interpreted_in(const plan& p) {
   std::string names;
   for (const placed_node& n : p.nodes())
-    if (n.interpreted && n.bytes_out != 8) names += n.name + " (" + n.op + ") ";
+    if (n.interpreted) names += n.name + " (" + n.op + ") ";
   return names;
 }
 
@@ -72,6 +72,23 @@ void check_optimizers() {
     }
 }
 
+// Rates that change with the step, from a number or from another rate.
+std::vector<expr<double>> schedules(const tr::scalar_value& rate, const expr<std::int64_t>& step) {
+  std::vector<expr<double>> all{tr::cosine_decay(rate, step), tr::linear_warmup(rate, step)};
+  for (const bool staircase : {false, true}) {
+    const tr::decay_options o{.staircase = staircase};
+    for (const auto decay : {tr::exponential_decay, tr::natural_exp_decay, tr::inverse_time_decay})
+      all.push_back(decay(rate, step, o, {}));
+    all.push_back(tr::polynomial_decay(rate, step, {.cycle = staircase}));
+  }
+  for (const std::int64_t boundaries : {0, 1, 4, 5, 20, 21, 60}) {
+    std::vector<std::int64_t> steps;
+    for (std::int64_t i = 0; i < boundaries; ++i) steps.push_back(i);
+    all.push_back(tr::piecewise_constant(step, steps, std::vector<double>(steps.size() + 1)));
+  }
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("layers, activations and losses are trained by compiled programs") {
@@ -82,4 +99,43 @@ TEST_CASE("layers, activations and losses are trained by compiled programs") {
 TEST_CASE("every optimizer works by compiled programs, also with a schedule") {
   check_optimizers<float>();
   check_optimizers<double>();
+}
+
+TEST_CASE("every schedule is computed by a compiled program") {
+  own_graph own;
+  const expr<std::int64_t> step = tr::get_or_create_global_step();
+  const auto outer = placeholder<double>({}, "outer");
+  for (const auto& rate : {tr::scalar_value(.1), tr::scalar_value(outer)})
+    for (const auto& schedule : schedules(rate, step)) {
+      INFO(schedule.name());
+      CHECK(interpreted_in(session().plan(schedule)) == "");
+    }
+}
+
+TEST_CASE("clipped gradients come from compiled programs") {
+  using gradients = std::vector<tr::gradient_of_variable>;
+  const std::vector<std::function<gradients(const gradients&)>> clips{
+      [](const gradients& g) { return tr::clip_by_value(g, -1, 1); },
+      [](const gradients& g) { return tr::clip_by_norm(g, 5); },
+      [](const gradients& g) { return tr::clip_by_global_norm(g, 5).gradients; }};
+  for (const auto& clip : clips) {
+    network<float> n;
+    const tr::momentum o{{.learning_rate = .1, .momentum = .9}};
+    const auto loss = reduce_mean(square(nn::dense(n.labels, 2, {.name = "dense"})));
+    CHECK(interpreted_in(session().plan(o.apply_gradients(clip(o.compute_gradients(loss))))) == "");
+  }
+}
+
+TEST_CASE("metrics are counted by compiled programs") {
+  own_graph own;
+  const auto x = placeholder<float>({unknown}, "x"), weights = placeholder<float>({unknown}, "weights");
+  const auto label = placeholder<std::int64_t>({unknown}, "label"),
+             found = placeholder<std::int64_t>({unknown}, "found");
+  const auto positive = placeholder<bool>({unknown}, "positive");
+  for (const tr::metric& m :
+       {tr::mean(x), tr::mean(label), tr::mean(x, {.weights = weights}), tr::accuracy(label, found),
+        tr::accuracy(label, found, {.weights = weights}), tr::auc(positive, x)}) {
+    INFO(m.value.name());
+    CHECK(interpreted_in(session().plan(m.value, m.update)) == "");
+  }
 }

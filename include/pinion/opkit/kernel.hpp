@@ -99,14 +99,15 @@ class kernel_context {
   // node.
   template <class Body>
   void launch(Body&& body) {
-    launch_or(std::forward<Body>(body), nullptr);
+    launch_or(std::forward<Body>(body), [] { return nullptr; });
   }
-  // Launches a body, with `otherwise` to be called instead where the step has failed before the stream gets there. For
-  // kernels that publish memory before the body has filled it.
-  template <class Body, class Otherwise>
-  void launch_or(Body&& body, Otherwise&& otherwise) {
+  // Launches a body, and has the function that make_otherwise() returns called instead where the step has failed before
+  // the stream gets there. For kernels that publish memory before the body has filled it. A device without a stream
+  // calls neither.
+  template <class Body, class MakeOtherwise>
+  void launch_or(Body&& body, MakeOtherwise&& make_otherwise) {
     if (auto* s = device->stream())
-      enqueue(*s, std::forward<Body>(body), std::forward<Otherwise>(otherwise));
+      enqueue(*s, std::forward<Body>(body), make_otherwise());
     else
       body();
   }

@@ -48,6 +48,8 @@ struct held_kernels {
   static std::span<const compiled_kernel> of_single_ops_in_double();
   static std::span<const compiled_kernel> of_fusions_in_float();
   static std::span<const compiled_kernel> of_fusions_in_double();
+  static std::span<const compiled_kernel> of_second_gradients_in_float();
+  static std::span<const compiled_kernel> of_second_gradients_in_double();
 };
 
 // Finds the kernel of an executable program; null if there is none. Programs are compared as a whole; the fingerprint
@@ -136,14 +138,15 @@ struct compiled_body {
  private:
   // A program with one operation a result, all numbers, has a loop of its own for strips of which all inputs advance
   // and all results are stored: to find out for each vector how its operands are walked would take longer than to
-  // compute it. Old machines do without, since each loop takes time to compile.
+  // compute it. A program of which each strip is like that asks for the loop with `is_flat`. Old machines do without,
+  // since each loop takes time to compile.
   template <class Isa>
   static constexpr bool is_short = [] {
     for (const auto& in : P::executable.code)
       if (is_real_function(in.op)) return false;
     for (const auto& r : P::executable.results)
       if (r.type != P::executable.arithmetic) return false;
-    return operation_count(P::executable) <= static_cast<int>(results) &&
+    return (operation_count(P::executable) <= static_cast<int>(results) || requires { requires P::is_flat; }) &&
            (isa::count == 1 || !std::is_same_v<Isa, isa::baseline>);
   }();
   static PINION_VECTOR bool is_plain(const strip& s) {

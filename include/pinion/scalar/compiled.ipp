@@ -17,9 +17,11 @@ inline bool is_before(const compiled_kernel* k, std::uint64_t fingerprint) {
 inline const std::vector<const compiled_kernel*>& held_by_fingerprint() {
   static const auto all = [] {
     std::vector<const compiled_kernel*> found;
-    for (const auto& table : {held_kernels::of_rules(), held_kernels::of_single_ops(),
-                              held_kernels::of_single_ops_in_float(), held_kernels::of_single_ops_in_double(),
-                              held_kernels::of_fusions_in_float(), held_kernels::of_fusions_in_double()})
+    for (const auto& table :
+         {held_kernels::of_rules(), held_kernels::of_single_ops(), held_kernels::of_single_ops_in_float(),
+          held_kernels::of_single_ops_in_double(), held_kernels::of_fusions_in_float(),
+          held_kernels::of_fusions_in_double(), held_kernels::of_second_gradients_in_float(),
+          held_kernels::of_second_gradients_in_double()})
       for (const compiled_kernel& k : table) found.push_back(&k);
     std::sort(found.begin(), found.end(), [](const auto* a, const auto* b) { return is_before(a, b->fingerprint); });
     return found;

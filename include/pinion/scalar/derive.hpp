@@ -5,6 +5,7 @@
 // there. relu is not a maximum but a choice (x <= 0 ? 0 : x), and has 0 at 0.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include <pinion/scalar/program.hpp>
@@ -183,6 +184,17 @@ constexpr int count_real_functions(const Program& p) {
 template <class Program>
 constexpr Program derive(const Program& p) {
   return without_dead_values(detail::derivative(p, p.inputs));
+}
+
+// The derivative of p by all its inputs where some of its results alone have an adjoint: result r if bit r of `given`
+// is set. Requires: that of derive; p has at most 32 results.
+template <class Program>
+constexpr Program derive(const Program& p, std::uint32_t given) {
+  Program some = p;
+  some.results = {};
+  for (std::size_t r = 0; r < p.results.size(); ++r)
+    if ((given >> r & 1) != 0) some.results.push_back(p.results[r]);
+  return derive(some);
 }
 
 // The program of the gradient of a node that computes p: derive(p); or, where it saves a real function such as the

@@ -58,29 +58,9 @@ class variable final : public resource {
     if (value_ && value_.raw() == value.raw()) value_ = before;
   }
 
-  // A lock on the variables of one update. All updates take the locks in the same order.
-  class writing {
-   public:
-    explicit writing(std::vector<std::shared_ptr<variable>> states) : states_(std::move(states)) {
-      auto order = states_;
-      std::sort(order.begin(), order.end());
-      for (auto& s : order) locks_.emplace_back(s->mutex_);
-      for (auto& s : states_) s->expect_value();
-    }
-    const any_tensor& old_value(std::size_t i) const { return states_[i]->value_; }
-    // Memory for the new value: the buffer of the old one if nobody reads that, otherwise new memory.
-    any_tensor room(std::size_t i, allocator& memory) const {
-      const any_tensor& old = states_[i]->value_;
-      return old.unique() ? old : any_tensor(old.dtype(), old.shape(), memory);
-    }
-    void publish(std::size_t i, any_tensor value) { states_[i]->value_ = std::move(value); }
-
-   private:
-    std::vector<std::shared_ptr<variable>> states_;
-    std::vector<std::unique_lock<std::mutex>> locks_;
-  };
-
  private:
+  friend class writing;
+
   void expect_value() const {
     if (!value_)
       throw error(errc::failed_precondition, "variable '" + name_ +

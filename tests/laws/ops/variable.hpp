@@ -111,6 +111,55 @@ row sparse_update_row(std::string_view op, double low = -2) {
           {{op, misfit, rule_attributes<Rule, op::rate_is::input>(dtype::float32), "indices are int32 or int64"}}};
 }
 
+// By the product of two matrices.
+inline attributes product_attributes(dtype d, bool transpose_a, bool transpose_b, bool has_rate) {
+  attributes a = has_rate ? rule_attributes<rules::momentum, op::rate_is::input>(d) : update_attributes(d, 2);
+  a.set("transpose_a", transpose_a);
+  a.set("transpose_b", transpose_b);
+  return a;
+}
+inline std::vector<sample> product_update_samples(std::string_view, std::int64_t m, std::int64_t n) {
+  const auto of = [=](std::string note, std::int64_t k, bool ta, bool tb, bool has_rate) {
+    sample s{std::move(note),
+             {{{m, n}, role::state},
+              {{m, n}, role::state},
+              {ta ? shape{k, m} : shape{m, k}},
+              {tb ? shape{n, k} : shape{k, n}}},
+             [=](dtype d) { return product_attributes(d, ta, tb, has_rate); }};
+    if (has_rate) s.inputs.push_back({{}, role::number, 0, 1});
+    return s;
+  };
+  return {of("left one transposed", 3, true, false, false),
+          of("right one transposed, rate of the graph", 3, false, true, true),
+          of("both transposed", 2, true, true, false), of("of nothing", 0, false, false, false)};
+}
+inline std::optional<expectation> product_update_reference(const call& c, const tensors& x) {
+  const std::size_t states = 2;
+  const bool ta = c.attrs.get<bool>("transpose_a"), tb = c.attrs.get<bool>("transpose_b");
+  const auto n = static_cast<std::size_t>(c.inputs[0].shape()[1]);
+  const auto k = static_cast<std::size_t>(c.inputs[states].shape()[ta ? 0 : 1]);
+  const auto m = static_cast<std::size_t>(c.inputs[0].shape()[0]);
+  const auto& p = op::program_of(c.attrs);
+  expectation all{std::vector<std::vector<ranged>>(states)};
+  for (std::size_t e = 0; e < m * n; ++e) {
+    double gradient = 0, size = 0;
+    for (std::size_t i = 0; i < k; ++i) {
+      const double term =
+          x[states][ta ? i * m + e / n : e / n * k + i] * x[states + 1][tb ? e % n * k + i : i * n + e % n];
+      gradient += term, size += std::abs(term);
+    }
+    std::vector<double> in{x[0][e], x[1][e], gradient};
+    for (std::size_t i = states + 2; i < x.size(); ++i) in.push_back(x[i][0]);
+    const evaluator one(p, in);
+    for (std::size_t s = 0; s < states; ++s) {
+      ranged r = one.result(s);
+      r.slack += 8 * spacing(p.arithmetic, size);
+      all.outputs[s].push_back(r);
+    }
+  }
+  return all;
+}
+
 inline std::vector<row> variable_rows() {
   using enum role;
   return {
@@ -166,6 +215,29 @@ inline std::vector<row> variable_rows() {
       sparse_update_row<rules::rmsprop>("SparseApplyRMSProp", .1),
       sparse_update_row<rules::centered_rmsprop>("SparseApplyCenteredRMSProp", .1),
       sparse_update_row<rules::adam>("SparseApplyAdam", .1),
+      {{"ApplyProduct"},
+       product_update_samples,
+       product_update_reference,
+       {{"ApplyProduct",
+         {f({2, 3}), f({2, 3}), f({2, 4}), f({5, 3})},
+         product_attributes(dtype::float32, false, false, false),
+         "inner dimensions"},
+        {"ApplyProduct",
+         {f({2, 3}), f({2, 3}), f({3, 4}), f({4, 3})},
+         product_attributes(dtype::float32, false, false, false),
+         "does not update a variable"},
+        {"ApplyProduct",
+         {f({2, 3}), f({2, 3}), f({2, 4}), d({4, 3})},
+         product_attributes(dtype::float32, false, false, false),
+         "is double, but the variable is float"},
+        {"ApplyProduct",
+         {f({2, 3}), f({2, 3}), f({2, 4}), f({4, 3}), f({2})},
+         product_attributes(dtype::float32, false, false, true),
+         "a rate is a scalar"},
+        {"ApplyProduct",
+         {f({2, 3}), f({2, 3}), f({2, 4})},
+         product_attributes(dtype::float32, false, false, false),
+         "two factors"}}},
       {{"SparseApplyGradientDescent", "SparseApplyMomentum"},
        [](std::string_view op, std::int64_t m, std::int64_t n) {
          return op == "SparseApplyMomentum" ? sparse_update_samples<rules::momentum>(m, n)

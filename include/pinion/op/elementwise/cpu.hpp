@@ -19,12 +19,7 @@ class map_kernel final : public kernel {
   explicit map_kernel(const kernel_setup& setup) : program_(program_of(setup.attrs())), services_(setup.services) {}
 
   void run(kernel_context& c) override {
-    map_launch launch(program_, layouts_.find(c.inputs, [&] { return layout_of(shapes_of(c.inputs)); }));
-    const shape& space = launch.layout().space;
-    for (const auto& in : c.inputs) launch.operand(in);
-    const dtype result = program_.program().results[0].type;
-    launch.operand(c.reuse_or_allocate(0, reusable(c, result, space), result, space));
-    c.launch([launch = std::move(launch), services = &services_] { launch.run(*services); });
+    c.launch([launch = launch_of(c), services = &services_] { launch.run(*services); });
   }
 
   bool may_bind() const override { return true; }
@@ -36,6 +31,15 @@ class map_kernel final : public kernel {
   }
 
  private:
+  map_launch launch_of(kernel_context& c) {
+    map_launch launch(program_, layouts_.find([&](const map_layout& l) { return l.is_of(c.inputs); },
+                                              [&] { return layout_of(shapes_of(c.inputs)); }));
+    const shape& space = launch.layout().space;
+    for (const auto& in : c.inputs) launch.operand(in);
+    const dtype result = program_.program().results[0].type;
+    launch.operand(c.reuse_or_allocate(0, reusable(c, result, space), result, space));
+    return launch;
+  }
   map_layout layout_of(std::vector<shape> inputs) const {
     const shape space = map_layout::space_of(inputs);
     return {std::move(inputs), space, {space}, program_.program()};
@@ -60,8 +64,28 @@ class map_gradient_kernel final : public kernel {
       : program_(program_of(setup.attrs())), services_(setup.services) {}
 
   void run(kernel_context& c) override {
+    c.launch([launch = launch_of(c), services = &services_] { launch.run(*services); });
+  }
+
+  bool may_bind() const override { return true; }
+  bool bind(binding& b) override {
+    auto layout = std::make_shared<const map_layout>(layout_of(shapes_of(b.inputs())));
+    const dtype type = program_.program().arithmetic;
+    if (!cell::fits(type, layout->space)) return false;
+    const std::size_t results = layout->how.size();
+    for (std::size_t k = 0; k < results; ++k)
+      if (b.wants(static_cast<int>(k)) && !b.make(static_cast<int>(k), type, layout->inputs[k])) return false;
+    bind_program(b, program_, std::move(layout), {&b.output(0), results}, services_);
+    return true;
+  }
+
+ private:
+  map_launch launch_of(kernel_context& c) {
     const std::size_t results = program_.program().results.size();
-    map_launch launch(program_, layouts_.find(c.inputs, [&] { return layout_of(shapes_of(c.inputs)); }));
+    map_launch launch(program_,
+                      layouts_.find([&](const map_layout& l) { return l.is_of(c.inputs); },
+                                    [&] { return layout_of(shapes_of(c.inputs)); }),
+                      c.device->memory());
     for (const auto& in : c.inputs) launch.operand(in);
     release_repeated(c.inputs);
     for (std::size_t k = 0; k < results; ++k)
@@ -69,23 +93,8 @@ class map_gradient_kernel final : public kernel {
         launch.operand(make_result(c, launch.layout(), k));
       else
         launch.unwanted_result();
-    c.launch([launch = std::move(launch), services = &services_] { launch.run(*services); });
+    return launch;
   }
-
-  bool may_bind() const override { return true; }
-  bool bind(binding& b) override {
-    auto layout = std::make_shared<const map_layout>(layout_of(shapes_of(b.inputs())));
-    if (!cell::fits(program_.program().arithmetic, layout->space)) return false;
-    const std::size_t results = layout->how.size();
-    for (std::size_t k = 0; k < results; ++k)
-      if (b.wants(static_cast<int>(k)) &&
-          !b.make(static_cast<int>(k), program_.program().arithmetic, layout->inputs[k]))
-        return false;
-    bind_program(b, program_, std::move(layout), {&b.output(0), results}, services_);
-    return true;
-  }
-
- private:
   map_layout layout_of(std::vector<shape> inputs) const {
     const shape space = map_layout::space_of(inputs);
     const auto& p = program_.program();

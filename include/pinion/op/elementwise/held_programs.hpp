@@ -102,6 +102,7 @@ struct fusions {
   using both_biases = add<add<x, x>, x>;
   using affine = add<mul<x, x>, x>;
   using normal = mul<sub<x, x>, rsqrt<add<x, n>>>;
+  using activations_of_bias = program_list<relu<bias>, elu<bias>, tanh<bias>, sigmoid<bias>, softplus<bias>>;
   using type = program_list<
       // activations of a sum
       relu<bias>, elu<bias>, tanh<bias>, sigmoid<bias>, softplus<bias>, relu<add<x, n>>, elu<add<x, n>>,

@@ -3,119 +3,25 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
-#include <vector>
 
-#include <pinion/op/elementwise/broadcast.hpp>
-#include <pinion/op/elementwise/row_batches.hpp>
+#include <pinion/op/elementwise/layout.hpp>
 #include <pinion/op/elementwise/runner.hpp>
 #include <pinion/opkit/kernel.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
-// The part of a run that depends on the operands' shapes alone, kept while these stay the same. Inputs come first, then
-// results. Immutable.
-struct map_layout {
-  std::vector<shape> inputs;
-  shape space;  // the shape to which all inputs broadcast
-  broadcast_walk walk;
-  std::vector<std::size_t> element_sizes;  // of all operands
-  std::vector<scalar::sink> how;           // for each result
-  row_batches batches;
-
-  // Makes the layout. A result of the shape of the space is stored; a smaller one is summed over the axes it lacks.
-  map_layout(std::vector<shape> in, const shape& whole, const std::vector<shape>& results, const scalar::program& p)
-      : inputs(std::move(in)),
-        space(whole),
-        walk(whole, joined(inputs, results)),
-        element_sizes(sizes_of(p)),
-        batches(walk, inputs.size(), element_sizes) {
-    for (std::size_t k = 0; k < results.size(); ++k)
-      how.push_back(results[k].count() == whole.count() ? scalar::sink::store
-                    : walk.advances(inputs.size() + k)  ? scalar::sink::add
-                                                        : scalar::sink::sum);
-  }
-
-  bool is_of(std::span<const any_tensor> tensors) const {
-    return std::equal(tensors.begin(), tensors.end(), inputs.begin(), inputs.end(),
-                      [](const any_tensor& t, const shape& s) { return t.shape() == s; });
-  }
-  // The space of some inputs. Throws invalid_argument where they do not broadcast.
-  static shape space_of(std::span<const shape> inputs) {
-    shape all{};
-    for (const shape& s : inputs) {
-      shape wider;
-      if (!broadcast(all, s, wider))
-        throw error(errc::invalid_argument, "shapes " + to_string(all) + " and " + to_string(s) + " do not broadcast");
-      all = wider;
-    }
-    return all;
-  }
-
- private:
-  static std::vector<std::size_t> sizes_of(const scalar::program& p) {
-    std::vector<std::size_t> sizes(p.inputs, size_of(p.arithmetic));
-    for (const auto& i : p.code)
-      if (i.op == scalar::opcode::input_mask) sizes[i.a] = 1;
-    for (const auto& r : p.results) sizes.push_back(size_of(r.type));
-    return sizes;
-  }
-  static std::vector<shape> joined(std::vector<shape> a, const std::vector<shape>& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-  }
-};
-
-// The layouts of a kernel's runs. Thread-safe. It keeps the first layouts that are made, for as long as the kernel
-// lives, so that a run which finds the one of the last run takes no lock and counts no reference.
-class layout_cache {
- public:
-  template <class Make>
-  std::shared_ptr<const map_layout> find(std::span<const any_tensor> inputs, Make make) {
-    const map_layout* const last = last_.load(std::memory_order_acquire);
-    if (last && last->is_of(inputs)) return unowned(last);
-    return find_or_keep(inputs, make);
-  }
-
- private:
-  static constexpr std::size_t most = 64;  // shapes that change without end are laid out anew for each run
-
-  static std::shared_ptr<const map_layout> unowned(const map_layout* kept) { return {std::shared_ptr<void>(), kept}; }
-  template <class Make>
-  std::shared_ptr<const map_layout> find_or_keep(std::span<const any_tensor> inputs, Make make) {
-    std::lock_guard hold(mutex_);
-    auto at = std::find_if(kept_.begin(), kept_.end(), [&](const auto& layout) { return layout->is_of(inputs); });
-    if (at == kept_.end()) {
-      auto fresh = std::make_unique<const map_layout>(make());
-      if (kept_.size() == most) return fresh;
-      at = kept_.insert(kept_.end(), std::move(fresh));
-    }
-    last_.store(at->get(), std::memory_order_release);
-    return unowned(at->get());
-  }
-
-  std::atomic<const map_layout*> last_{nullptr};
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<const map_layout>> kept_;
-};
-
-inline std::vector<shape> shapes_of(std::span<const any_tensor> tensors) {
-  std::vector<shape> shapes;
-  for (const auto& t : tensors) shapes.push_back(t.shape());
-  return shapes;
-}
-
 // A run: a program, a layout, and the memory of the operands. A value; it refers to the program, which is its kernel's,
 // and to tensors of its step.
 class map_launch {
  public:
-  map_launch(const program_runner& program, std::shared_ptr<const map_layout> layout)
-      : program_(&program), layout_(std::move(layout)) {}
+  // Partial sums take memory of the allocator, which must outlive the run.
+  map_launch(const program_runner& program, std::shared_ptr<const map_layout> layout,
+             allocator& memory = *heap_allocator::instance())
+      : program_(&program), layout_(std::move(layout)), memory_(&memory) {}
 
   const map_layout& layout() const { return *layout_; }
 
@@ -123,99 +29,97 @@ class map_launch {
   void operand(std::byte* first) { data_[operands_++] = first; }
   void unwanted_result() { operand(nullptr); }
 
-  // Runs it split over the intra-op pool, in chunks that depend on the layout alone, as the order of sums does.
+  // Runs it split over the intra-op pool.
   void run(task_services& services) const {
-    clear_sums();
-    if (layout_->space.count() == 0) return;
-    const bool sums = elements_of_sums() > 0;
-    std::int64_t grain = std::max<std::int64_t>(1, elements_a_chunk / (one_row() ? 1 : layout_->walk.inner()));
-    if (sums) grain = std::max(grain, (items() + most_partial_sums - 1) / most_partial_sums);
-    const std::int64_t chunks = (items() + grain - 1) / grain;
-    const auto chunk = [&](const map_launch& of, std::int64_t i) {
-      of.rows(i * grain, std::min(items(), (i + 1) * grain));
-    };
-    if (!sums)
-      kernel_context::in_chunks(services, chunks, [&](std::int64_t i) { chunk(*this, i); });
-    else if (chunks == 1 || elements_of_sums() * most_partial_sums > layout_->space.count() / 4)
-      rows(0, items());
-    else
-      run_partial_sums(services, chunks, chunk);
+    if (layout_->is_strip) return run_strip(0, layout_->items);
+    const std::int64_t of_sums = clear_sums();
+    if (layout_->elements == 0) return;
+    if (of_sums > 0) {
+      if (layout_->has_partial_sums(of_sums)) return run_partial_sums(services, of_sums);
+      return rows(0, layout_->items);
+    }
+    const auto& cut = layout_->stored_chunks;
+    kernel_context::in_chunks(services, cut.count, [&](std::int64_t i) { run_chunk(cut, i); });
   }
 
  private:
-  static constexpr std::int64_t elements_a_chunk = 1 << 15;  // some microseconds: less is not worth handing over
-  static constexpr std::int64_t most_partial_sums = 16;      // they take a quarter of the memory of the space at most
-
-  // True for a single strip, which is split along itself, so that items are elements; otherwise items are strips.
-  bool one_row() const { return layout_->walk.outer() == 1; }
-  std::int64_t items() const { return one_row() ? layout_->walk.inner() : layout_->walk.outer(); }
-
   bool is_sum(std::size_t result) const {
     return data_[layout_->inputs.size() + result] && layout_->how[result] != scalar::sink::store;
   }
-  std::int64_t elements_of(std::size_t operand) const {
-    std::int64_t elements = 1;
-    for (std::size_t d = 0; d < layout_->walk.extents.size(); ++d)
-      if (layout_->walk.strides[operand][d] != 0) elements *= layout_->walk.extents[d];
-    return elements;
-  }
-  std::int64_t elements_of_sums() const {
+  // Sets the sums to 0, and returns the number of their elements.
+  std::int64_t clear_sums() const {
     std::int64_t all = 0;
-    for (std::size_t k = 0; k < layout_->how.size(); ++k)
-      if (is_sum(k)) all += elements_of(layout_->inputs.size() + k);
+    for (std::size_t k = 0; k < layout_->how.size(); ++k) {
+      if (!is_sum(k)) continue;
+      const std::size_t i = layout_->inputs.size() + k;
+      std::memset(data_[i], 0, static_cast<std::size_t>(layout_->summed[k]) * layout_->element_sizes[i]);
+      all += layout_->summed[k];
+    }
     return all;
   }
-  void clear_sums() const {
-    for (std::size_t k = 0; k < layout_->how.size(); ++k) {
-      const std::size_t i = layout_->inputs.size() + k;
-      if (is_sum(k)) std::memset(data_[i], 0, static_cast<std::size_t>(elements_of(i)) * layout_->element_sizes[i]);
-    }
-  }
 
+  void run_chunk(const map_layout::chunks& cut, std::int64_t i) const {
+    rows(i * cut.grain, std::min(layout_->items, (i + 1) * cut.grain));
+  }
   // Runs each chunk with sums of its own, which are added in order at the end.
-  template <class Chunk>
-  void run_partial_sums(task_services& services, std::int64_t chunks, const Chunk& chunk) const {
-    std::vector<map_launch> parts(static_cast<std::size_t>(chunks), *this);
-    const auto memory = std::make_unique<std::byte[]>(static_cast<std::size_t>(elements_of_sums() * chunks) * 8);
-    std::byte* at = memory.get();
-    for (map_launch& part : parts)
-      for (std::size_t k = 0; k < layout_->how.size(); ++k)
-        if (const std::size_t i = layout_->inputs.size() + k; is_sum(k)) {
-          part.data_[i] = at;
-          at += elements_of(i) * 8;
-        }
-    kernel_context::in_chunks(services, chunks, [&](std::int64_t i) { chunk(parts[static_cast<std::size_t>(i)], i); });
-    for (const map_launch& part : parts)
+  void run_partial_sums(task_services& services, std::int64_t of_sums) const {
+    const auto& cut = layout_->summed_chunks;
+    const any_tensor sums(dtype::float64, {cut.count, of_sums}, *memory_);
+    const auto with_sums_of = [&](std::int64_t chunk) {
+      map_launch part = *this;
+      double* at = sums.data<double>() + chunk * of_sums;
+      for (std::size_t k = 0; k < layout_->how.size(); ++k) {
+        if (!is_sum(k)) continue;
+        part.data_[layout_->inputs.size() + k] = reinterpret_cast<std::byte*>(at);
+        at += layout_->summed[k];
+      }
+      return part;
+    };
+    kernel_context::in_chunks(services, cut.count, [&](std::int64_t i) {
+      const map_launch part = with_sums_of(i);
+      part.clear_sums();
+      part.run_chunk(cut, i);
+    });
+    for (std::int64_t i = 0; i < cut.count; ++i) {
+      const map_launch part = with_sums_of(i);
       for (std::size_t k = 0; k < layout_->how.size(); ++k)
         if (is_sum(k)) add_sum_of(part, k);
+    }
   }
   void add_sum_of(const map_launch& part, std::size_t result) const {
     const std::size_t i = layout_->inputs.size() + result;
     visit_plain(program_->program().results[result].type, [&]<class T>() {
-      detail::add_to(reinterpret_cast<T*>(data_[i]), reinterpret_cast<const T*>(part.data_[i]), elements_of(i));
+      detail::add_to(reinterpret_cast<T*>(data_[i]), reinterpret_cast<const T*>(part.data_[i]),
+                     layout_->summed[result]);
     });
   }
 
   void rows(std::int64_t first, std::int64_t last) const {
     if (layout_->batches.rows > 1) return run_batches(first, last);
+    if (layout_->one_row) return run_strip(first, last);
     const auto& walk = layout_->walk;
     alignas(64) splats room;
-    scalar::strip s = make_strip();
-    s.n = one_row() ? last - first : walk.inner();
-    const std::int64_t begin = one_row() ? first : 0;
-    auto at = walk.cursor(one_row() ? 0 : first);
-    for (std::int64_t row = one_row() ? 0 : first; row < (one_row() ? 1 : last); ++row, at.next()) {
-      for (std::size_t k = 0; k < operands_; ++k)
-        put(s, k, place(k, at.offset(k) + (walk.advances(k) ? begin : 0)), room);
+    scalar::strip s = make_strip(walk.inner());
+    auto at = walk.cursor(first);
+    for (std::int64_t row = first; row < last; ++row, at.next()) {
+      for (std::size_t k = 0; k < operands_; ++k) put(s, k, place(k, at.offset(k)), room);
       (*program_)(s);
     }
   }
+  // Runs a part of a single strip.
+  void run_strip(std::int64_t first, std::int64_t last) const {
+    alignas(64) splats room;
+    scalar::strip s = make_strip(last - first);
+    for (std::size_t k = 0; k < operands_; ++k) put(s, k, place(k, layout_->walk.advances(k) ? first : 0), room);
+    (*program_)(s);
+  }
 
   // A strip without operands.
-  scalar::strip make_strip() const {
+  scalar::strip make_strip(std::int64_t n) const {
     const std::size_t inputs = layout_->inputs.size();
     scalar::strip s;
-    for (std::size_t k = 0; k < inputs; ++k) s.advance[k] = layout_->walk.advances(k) ? ~std::int64_t{0} : 0;
+    s.n = n;
+    for (std::size_t k = 0; k < inputs; ++k) s.advance[k] = layout_->advance[k];
     for (std::size_t k = 0; k < layout_->how.size(); ++k)
       s.how[k] = data_[inputs + k] ? layout_->how[k] : scalar::sink::drop;
     return s;
@@ -246,8 +150,7 @@ class map_launch {
       const bool begins = row == first || in_extent == 0, ends = rows == left;
       if (begins) most = rows;
       const auto at = layout_->walk.cursor(row);
-      scalar::strip s = make_strip();
-      s.n = rows * layout_->walk.inner();
+      scalar::strip s = make_strip(rows * layout_->walk.inner());
       for (std::size_t k = 0; k < operands_; ++k) {
         std::byte* const p = place(k, at.offset(k));
         if (p && batches.has_copy(k))
@@ -294,12 +197,13 @@ class map_launch {
 
   // An input that stays along the strip, repeated `widest` times as the kernel expects it.
   static const void* splat(std::byte* room, const std::byte* value, std::size_t element) {
-    for (int i = 0; i < scalar::widest; ++i) std::memcpy(room + static_cast<std::size_t>(i) * element, value, element);
+    detail::spread_elements(room, value, element, 0, scalar::widest, 1);
     return room;
   }
 
   const program_runner* program_;
   std::shared_ptr<const map_layout> layout_;
+  allocator* memory_;
   std::array<std::byte*, broadcast_walk::most_operands> data_;
   static_assert(scalar::max_inputs + scalar::max_results <= broadcast_walk::most_operands);
   std::size_t operands_ = 0;

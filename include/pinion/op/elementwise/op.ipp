@@ -152,6 +152,29 @@ inline bool differentiate_at_once(gradient_context& g, const scalar::program& p,
   return true;
 }
 
+// Makes one MapGrad node for all inputs of a short MapGrad node: the library holds the kernel of such a program where
+// the first one is the gradient of a single op. Returns false for a longer program, which grows less where it is
+// differentiated by those inputs alone that matter.
+inline bool differentiate_again(gradient_context& g, const scalar::program& p,
+                                const std::vector<std::optional<output>>& adjoints) {
+  constexpr std::size_t most_instructions = 18;
+  constexpr int most_inputs = 4;
+  if (p.code.size() > most_instructions || p.inputs > most_inputs) return false;
+  std::vector<output> inputs = g.node().inputs;
+  std::uint32_t given = 0;
+  for (std::size_t r = 0; r < adjoints.size(); ++r)
+    if (adjoints[r]) {
+      given |= std::uint32_t{1} << r;
+      inputs.push_back(*adjoints[r]);
+    }
+  const auto derived = std::make_shared<const scalar::program>(scalar::derive(p, given));
+  const output all = g.make(map_gradient::name, std::move(inputs), {{"program", shared_program(derived)}});
+  for (int k = 0; k < p.inputs; ++k)
+    if (is_floating(g.type_of(g.input(k)).dtype) && !is_zero(*derived, static_cast<std::size_t>(k)))
+      g.set(k, {all.node, k});
+  return true;
+}
+
 // Differentiates by those inputs alone whose gradients are wanted, in as many nodes as it takes. A node that leaves out
 // inputs still has the full shape: each term has a factor of that shape, the adjoint of a result or the input whose
 // gradient it is.
@@ -186,7 +209,9 @@ PINION_DECL void differentiate_program(gradient_context& g, const scalar::progra
   if (!is_floating(p.arithmetic)) return;
   const bool first_order = g.node().op != map_gradient::name;
   const bool by_output = g.type_of(g.output(0)).dtype == p.arithmetic;  // not where the node casts it
-  if (!first_order || !differentiate_at_once(g, p, *adjoints[0], by_output)) differentiate_in_parts(g, p, adjoints);
+  const bool done =
+      first_order ? differentiate_at_once(g, p, *adjoints[0], by_output) : differentiate_again(g, p, adjoints);
+  if (!done) differentiate_in_parts(g, p, adjoints);
 }
 
 PINION_DECL output cast_back(gradient_context& g, dtype from, dtype to) {

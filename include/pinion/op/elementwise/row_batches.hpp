@@ -35,7 +35,7 @@ struct row_batches {
   // Makes the plan. Inputs come first, then results; `sizes` are those of their elements.
   row_batches(const broadcast_walk& w, std::size_t inputs, const std::vector<std::size_t>& sizes) {
     const std::int64_t n = w.inner();
-    if (w.extents.size() < 2 || n > longest_row) return;
+    if (w.extents.size() < 2 || n == 0 || n > longest_row) return;
     std::size_t copied = 0;  // the bytes of an element in all copies
     bool sums_rows = false;
     for (std::size_t k = 0; k < sizes.size(); ++k) {

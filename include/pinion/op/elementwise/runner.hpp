@@ -28,6 +28,9 @@ class program_runner {
     else
       interpreted_.emplace(program_, isa);
     lanes_ = scalar::isa::bytes(isa) / std::max<std::int64_t>(4, static_cast<std::int64_t>(element_));
+    input_sizes_.assign(program_.inputs, element_);
+    for (const auto& i : program_.code)
+      if (i.op == scalar::opcode::input_mask) input_sizes_[i.a] = 1;
     visit_plain(program_.arithmetic, [&]<class T>() {
       using A = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
       literals_.resize(program_.literals.size() * sizeof(A) + 1);
@@ -44,7 +47,7 @@ class program_runner {
 
   void operator()(scalar::strip& s) const {
     s.literals = literals_.data();
-    const std::int64_t all = s.n, whole = all & -lanes_;
+    const std::int64_t all = s.n, whole = all & -lanes_;  // lanes are a power of 2
     if (whole > 0) {
       s.n = whole;
       run_whole(s);
@@ -52,6 +55,7 @@ class program_runner {
     if (whole < all) run_rest(s, whole, static_cast<std::size_t>(all - whole));
     s.n = all;
   }
+
   // The elements of whole vectors that hold n elements; at most n rounded up to a multiple of `scalar::widest`.
   std::int64_t padded(std::int64_t n) const { return (n + lanes_ - 1) & -lanes_; }
   // Runs over whole vectors. Requires: s.n is padded, and the memory of each operand that advances has that many
@@ -66,12 +70,6 @@ class program_runner {
 
   void run_whole(const scalar::strip& s) const { entry_ ? entry_(&s) : (*interpreted_)(s); }
 
-  std::size_t input_size(std::size_t k) const { return input_is_mask(k) ? 1 : element_; }
-  bool input_is_mask(std::size_t k) const {
-    return std::any_of(program_.code.begin(), program_.code.end(),
-                       [k](const auto& i) { return i.op == scalar::opcode::input_mask && i.a == k; });
-  }
-
   void run_rest(const scalar::strip& s, std::int64_t at, std::size_t n) const {
     alignas(64) std::byte in[scalar::max_inputs][room], out[scalar::max_results][room];
     scalar::strip rest;
@@ -81,7 +79,7 @@ class program_runner {
       rest.in[k] = s.in[k];
       rest.advance[k] = s.advance[k];
       if (!s.advance[k]) continue;
-      const std::size_t size = input_size(k);
+      const std::size_t size = input_sizes_[k];
       std::memset(in[k], 0, room);
       std::memcpy(in[k], static_cast<const std::byte*>(s.in[k]) + static_cast<std::size_t>(at) * size, n * size);
       rest.in[k] = in[k];
@@ -110,7 +108,8 @@ class program_runner {
 
   scalar::program program_;
   std::size_t element_;
-  std::int64_t lanes_ = 1;  // a power of two
+  std::vector<std::size_t> input_sizes_;
+  std::int64_t lanes_ = 1;
   void (*entry_)(const scalar::strip*) = nullptr;
   std::optional<scalar::interpreted> interpreted_;
   std::vector<std::byte> literals_;

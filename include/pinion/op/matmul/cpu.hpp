@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <memory>
 
 #include <pinion/base/head_start.hpp>
@@ -49,20 +48,12 @@ class matmul_kernel final : public kernel {
   static void in_blocks(const product<T>& p, task_services& services) {
     const bool by_rows = p.m > p.n;
     const std::int64_t all = by_rows ? p.m : p.n;
-    const std::int64_t block = (all / pieces(p.m, p.n, p.k) + 15) / 16 * 16;
+    const std::int64_t block = (all / product_pieces(p.m, p.n, p.k) + 15) / 16 * 16;
     if (block >= all) return gemm(p);
     kernel_context::in_chunks(services, (all + block - 1) / block, [&](std::int64_t i) {
       const std::int64_t first = i * block, count = std::min(block, all - first);
       gemm(by_rows ? p.rows(first, count) : p.columns(first, count));
     });
-  }
-  // A piece is worth tens of microseconds, and is wide enough for the library to run at its speed.
-  static std::int64_t pieces(std::int64_t m, std::int64_t n, std::int64_t k) {
-    const std::int64_t operations = 2 * m * n * k;
-    if (operations < 1 << 22) return 1;
-    const auto by_work = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(operations >> 24)));
-    const std::int64_t by_width = std::max(m, n) / 64;
-    return std::max<std::int64_t>(1, std::min({std::max<std::int64_t>(2, by_work), by_width, std::int64_t{64}}));
   }
 
   bool ta_, tb_;

@@ -1,6 +1,8 @@
 // C = op(A) op(B): by oneDNN for float, by a CBLAS for double, and by a plain loop for the rest.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -90,6 +92,16 @@ void plain_gemm(const product<T>& p) {
 }
 
 }  // namespace detail
+
+// The number of pieces that a product is cut into for threads: one is worth tens of microseconds, and is wide enough
+// for the library to run at its speed.
+inline std::int64_t product_pieces(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const std::int64_t operations = 2 * m * n * k;
+  if (operations < 1 << 22) return 1;
+  const auto by_work = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(operations >> 24)));
+  const std::int64_t by_width = std::max(m, n) / 64;
+  return std::max<std::int64_t>(1, std::min({std::max<std::int64_t>(2, by_work), by_width, std::int64_t{64}}));
+}
 
 // Computes a product. An empty inner dimension yields zeros. The same operands yield the same bits in any thread.
 template <class T>

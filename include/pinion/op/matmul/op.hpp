@@ -13,6 +13,8 @@ struct matmul {
   static constexpr kernel_set kernels{.cpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64},
                                       .gpu = dtypes::floating};
   static void infer(shape_context& c);
+  // The shape of the product of inputs `first` and `first + 1` of a node with those attributes, which this checks.
+  static shape shape_of_product(const shape_context& c, int first);
   // Counts a multiplication and an addition for each of m x k x n.
   static double work(const work_context& c);
   // C = op(A) op(B): dA = dC op(B)^T and dB = op(A)^T dC, transposed once more where the operand was.

@@ -8,21 +8,25 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
-PINION_DECL void matmul::infer(shape_context& c) {
-  if (c.dtype(0) != c.dtype(1))
-    c.fail("matmul of " + std::string(to_string(c.dtype(0))) + " and " + std::string(to_string(c.dtype(1))) +
-           "; pn::cast converts one of them");
-  c.expect_rank(0, 2, "the left operand of matmul");
-  c.expect_rank(1, 2, "the right operand of matmul");
+PINION_DECL shape matmul::shape_of_product(const shape_context& c, int first) {
+  c.expect_rank(first, 2, "the left operand of matmul");
+  c.expect_rank(first + 1, 2, "the right operand of matmul");
   const bool ta = c.attrs().get_or("transpose_a", false), tb = c.attrs().get_or("transpose_b", false);
-  const shape a = c.shape(0).has_rank() ? c.shape(0) : shape::unknown_of_rank(2);
-  const shape b = c.shape(1).has_rank() ? c.shape(1) : shape::unknown_of_rank(2);
+  const auto matrix = [&](int i) { return c.shape(i).has_rank() ? c.shape(i) : shape::unknown_of_rank(2); };
+  const shape a = matrix(first), b = matrix(first + 1);
   const auto inner_a = a[ta ? 0 : 1], inner_b = b[tb ? 1 : 0];
   if (inner_a >= 0 && inner_b >= 0 && inner_a != inner_b)
     c.fail("matmul of shapes " + to_string(a) + (ta ? " (transposed)" : "") + " and " + to_string(b) +
            (tb ? " (transposed)" : "") + ": the inner dimensions " + std::to_string(inner_a) + " and " +
            std::to_string(inner_b) + " differ");
-  c.output(c.dtype(0), {a[ta ? 1 : 0], b[tb ? 0 : 1]});
+  return {a[ta ? 1 : 0], b[tb ? 0 : 1]};
+}
+
+PINION_DECL void matmul::infer(shape_context& c) {
+  if (c.dtype(0) != c.dtype(1))
+    c.fail("matmul of " + std::string(to_string(c.dtype(0))) + " and " + std::string(to_string(c.dtype(1))) +
+           "; pn::cast converts one of them");
+  c.output(c.dtype(0), shape_of_product(c, 0));
 }
 
 PINION_DECL double matmul::work(const work_context& c) {

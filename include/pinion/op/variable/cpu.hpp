@@ -2,17 +2,20 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <pinion/op/elementwise/launch.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/variable/op.hpp>
+#include <pinion/op/variable/product_launch.hpp>
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
-#include <pinion/state/variable.hpp>
+#include <pinion/op/variable/sparse_launch.hpp>
+#include <pinion/state/writing.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
@@ -47,9 +50,11 @@ inline std::unique_ptr<kernel> make_kernel(assign, const kernel_setup& setup) {
         [given, value] {
           if (given.raw() != value.raw()) detail::copy_elements(given, value);
         },
-        [state, value, before] {  // readers since then hold the same memory
-          if (before && before.shape() == value.shape()) detail::copy_elements(before, value);
-          state->withdraw(value, before);
+        [&] {
+          return [state, value, before] {  // readers since then hold the same memory
+            if (before && before.shape() == value.shape()) detail::copy_elements(before, value);
+            state->withdraw(value, before);
+          };
         });
     if (c.wants(0)) c.outputs[0] = value;
   });
@@ -57,14 +62,23 @@ inline std::unique_ptr<kernel> make_kernel(assign, const kernel_setup& setup) {
 
 namespace detail {
 
-// The function that undoes an update that is not done: it copies the old values into rooms that are not their own.
-inline auto keep_old(const state::variable::writing& writing, const std::vector<any_tensor>& rooms) {
+// A function that copies the old values of an update into rooms that are not their own: it undoes an update that is not
+// done.
+inline auto keep_old(const state::writing& writing, std::size_t states) {
   std::vector<std::pair<any_tensor, any_tensor>> copies;
-  for (std::size_t i = 0; i < rooms.size(); ++i)
-    if (rooms[i].raw() != writing.old_value(i).raw()) copies.emplace_back(writing.old_value(i), rooms[i]);
+  for (std::size_t i = 0; i < states; ++i)
+    if (!writing.in_place(i)) copies.emplace_back(writing.old_value(i), writing.room(i));
   return [copies = std::move(copies)] {
     for (const auto& [old, room] : copies) copy_elements(old, room);
   };
+}
+
+// The variables at the reference inputs of an update.
+inline state::updated_variables updated_by(const kernel_setup& setup, std::int64_t states) {
+  static_assert(scalar::max_results <= state::updated_variables::most);
+  std::vector<std::shared_ptr<state::variable>> found;
+  for (int i = 0; i < states; ++i) found.push_back(state::find_variable(setup.services, setup.referenced(i)));
+  return state::updated_variables(std::move(found));
 }
 
 inline void expect_scalar(const any_tensor& value, const state::variable& updated) {
@@ -73,167 +87,169 @@ inline void expect_scalar(const any_tensor& value, const state::variable& update
                                             updated.name() + "'; it is a scalar");
 }
 
+// Throws invalid_argument where a slot has another shape than the variable.
+inline void expect_slots(const state::writing& writing, const state::updated_variables& updated) {
+  const shape& space = writing.old_value(0).shape();
+  for (std::size_t i = 1; i < updated.size(); ++i)
+    if (const shape& slot = writing.old_value(i).shape(); !(slot == space))
+      throw error(errc::invalid_argument, "slot '" + updated[i].name() + "' of shape " + to_string(slot) +
+                                              " does not go with variable '" + updated[0].name() + "' of shape " +
+                                              to_string(space));
+}
+
 // One atomic update by a scalar program: references first, then values, as op::update describes it.
 class update_kernel final : public kernel {
  public:
-  update_kernel(const kernel_setup& setup, const scalar::program& p, int states, bool yields_value)
-      : program_(p), states_(static_cast<std::size_t>(states)), yields_value_(yields_value), services_(setup.services) {
-    for (int i = 0; i < states; ++i) variables_.push_back(state::find_variable(setup.services, setup.referenced(i)));
-  }
+  update_kernel(const kernel_setup& setup, const scalar::program& p, std::int64_t states, bool yields_value)
+      : program_(p), variables_(updated_by(setup, states)), yields_value_(yields_value), services_(setup.services) {}
 
   void run(kernel_context& c) override {
-    state::variable::writing writing(variables_);
-    std::vector<any_tensor> inputs;
-    for (std::size_t i = 0; i < states_; ++i) inputs.push_back(writing.old_value(i));
-    for (std::size_t i = states_; i < c.inputs.size(); ++i) inputs.push_back(c.inputs[i]);
-    for (std::size_t i = states_ + 1; i < inputs.size(); ++i) expect_scalar(inputs[i], *variables_[0]);
-    map_launch launch(program_, layouts_.find(inputs, [&] { return layout_of(inputs); }));
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      launch.operand(inputs[i]);
-      if (i < states_) inputs[i] = {};  // drops this reference, so that an unread state counts as free
-    }
-    std::vector<any_tensor> rooms;
-    for (std::size_t i = 0; i < states_; ++i) launch.operand(rooms.emplace_back(writing.room(i, c.device->memory())));
-    c.launch_or([launch = std::move(launch), services = &services_] { launch.run(*services); },
-                detail::keep_old(writing, rooms));
-    for (std::size_t i = 0; i < states_; ++i) writing.publish(i, rooms[i]);
-    if (yields_value_ && c.wants(0)) c.outputs[0] = rooms[0];
+    state::writing writing(variables_);
+    c.launch_or([launch = launch_of(c, writing), services = &services_] { launch.run(*services); },
+                [&] { return keep_old(writing, variables_.size()); });
+    writing.publish();
+    if (yields_value_ && c.wants(0)) c.outputs[0] = writing.old_value(0);
   }
 
  private:
-  map_layout layout_of(std::span<const any_tensor> inputs) const {
-    const shape& space = inputs[0].shape();
-    for (std::size_t i = 1; i < states_; ++i)
-      if (!(inputs[i].shape() == space))
-        throw error(errc::invalid_argument, "slot '" + variables_[i]->name() + "' of shape " +
-                                                to_string(inputs[i].shape()) + " does not go with variable '" +
-                                                variables_[0]->name() + "' of shape " + to_string(space));
-    for (const auto& t : inputs) {
+  map_launch launch_of(kernel_context& c, state::writing& writing) {
+    const std::size_t states = variables_.size();
+    const auto values = c.inputs.subspan(states);
+    map_launch launch(program_, layouts_.find([&](const map_layout& l) { return is_of(l, writing, values); },
+                                              [&] { return layout_of(writing, values); }));
+    for (std::size_t i = 0; i < states; ++i) launch.operand(writing.old_value(i));
+    for (const any_tensor& v : values) launch.operand(v);
+    for (std::size_t i = 0; i < states; ++i) launch.operand(writing.make_room(i, c.device->memory()));
+    return launch;
+  }
+  bool is_of(const map_layout& layout, const state::writing& writing, std::span<const any_tensor> values) const {
+    for (std::size_t i = 0; i < variables_.size(); ++i)
+      if (!(writing.old_value(i).shape() == layout.inputs[i])) return false;
+    return map_layout::are_of(values, std::span(layout.inputs).subspan(variables_.size()));
+  }
+  // Lays an update out. Throws invalid_argument where slots or values do not go with the variable.
+  map_layout layout_of(const state::writing& writing, std::span<const any_tensor> values) const {
+    const shape space = writing.old_value(0).shape();
+    expect_slots(writing, variables_);
+    std::vector<shape> inputs(variables_.size(), space);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (i > 0) expect_scalar(values[i], variables_[0]);
       shape wider;
-      if (!broadcast(space, t.shape(), wider) || !(wider == space))
-        throw error(errc::invalid_argument, "a value of shape " + to_string(t.shape()) + " updates variable '" +
-                                                variables_[0]->name() + "' of shape " + to_string(space));
+      if (!broadcast(space, inputs.emplace_back(values[i].shape()), wider) || !(wider == space))
+        throw error(errc::invalid_argument, "a value of shape " + to_string(values[i].shape()) + " updates variable '" +
+                                                variables_[0].name() + "' of shape " + to_string(space));
     }
-    return map_layout(shapes_of(inputs), space, std::vector<shape>(states_, space), program_.program());
+    return map_layout(std::move(inputs), space, std::vector<shape>(variables_.size(), space), program_.program());
   }
 
   const program_runner program_;
   layout_cache layouts_;
-  std::size_t states_;
+  const state::updated_variables variables_;
   bool yields_value_;
   task_services& services_;
-  std::vector<std::shared_ptr<state::variable>> variables_;
 };
-
-// A number repeated `widest` times, as a strip takes an input that does not advance.
-template <class T>
-std::array<T, scalar::widest> splat_of(const any_tensor& scalar) {
-  std::array<T, scalar::widest> all;
-  all.fill(*scalar.data<T>());
-  return all;
-}
-
-// The rows that some indices name, each once, with the positions of its gradients.
-template <class Index>
-std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>> named_rows(const any_tensor& indices,
-                                                                           std::int64_t rows) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> order;  // row, position
-  for (std::int64_t i = 0; i < indices.count(); ++i) {
-    const auto row = static_cast<std::int64_t>(indices.data<Index>()[i]);
-    if (row < 0 || row >= rows)
-      throw error(errc::invalid_argument, "index " + std::to_string(row) + " at position " + std::to_string(i) +
-                                              " is not in [0, " + std::to_string(rows) + ")");
-    order.emplace_back(row, i);
-  }
-  std::sort(order.begin(), order.end());
-  std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>> named;
-  for (const auto& [row, position] : order) {
-    if (named.empty() || named.back().first != row) named.push_back({row, {}});
-    named.back().second.push_back(position);
-  }
-  return named;
-}
 
 // An update of the rows of a sparse gradient, as op::sparse_update describes it. In place where nobody reads the
 // variable, otherwise in a copy, since other rows keep their values.
 class sparse_update_kernel final : public kernel {
  public:
   explicit sparse_update_kernel(const kernel_setup& setup)
-      : program_(std::make_shared<program_runner>(program_of(setup.attrs()))) {
-    for (int i = 0; i < static_cast<int>(setup.attrs().get<std::int64_t>("states")); ++i)
-      variables_.push_back(state::find_variable(setup.services, setup.referenced(i)));
-  }
+      : program_(program_of(setup.attrs())), variables_(updated_by(setup, setup.attrs().get<std::int64_t>("states"))) {}
 
   void run(kernel_context& c) override {
-    const std::size_t states = variables_.size();
-    const any_tensor indices = c.inputs[states], rows = c.inputs[states + 1];
-    const std::vector<any_tensor> scalars(c.inputs.begin() + static_cast<std::ptrdiff_t>(states) + 2, c.inputs.end());
-    for (const any_tensor& s : scalars) expect_scalar(s, *variables_[0]);
-    state::variable::writing writing(variables_);
-    std::vector<any_tensor> rooms;
-    for (std::size_t i = 0; i < states; ++i) {
-      const any_tensor& old = writing.old_value(i);
-      expect_rows(old.shape(), indices.shape(), rows.shape());
-      if (!(old.shape() == writing.old_value(0).shape())) refuse_slot(i, old.shape());
-      rooms.push_back(writing.room(i, c.device->memory()));
+    state::writing writing(variables_);
+    const auto values = c.inputs.subspan(variables_.size());
+    check(writing, values);
+    bool in_place = true;
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+      writing.make_room(i, c.device->memory());
+      in_place &= writing.in_place(i);
     }
-    const auto copy = keep_old(writing, rooms);
-    c.launch_or(copy, copy);  // other rows keep their values
-    visit_plain(rows.dtype(), [&]<class T>() {
-      if constexpr (std::is_floating_point_v<T>)
-        c.launch([program = program_, rooms, indices, rows, scalars] {
-          update<T>(*program, rooms, indices, rows, scalars);
-        });
-    });
-    for (std::size_t i = 0; i < states; ++i) writing.publish(i, rooms[i]);
+    if (!in_place) {
+      const auto copy = keep_old(writing, variables_.size());
+      c.launch_or(copy, [&] { return copy; });
+    }
+    c.launch([launch = launch_of(c, writing, values)] { launch.run(); });
+    writing.publish();
   }
 
  private:
+  sparse_launch launch_of(kernel_context& c, const state::writing& writing, std::span<const any_tensor> values) const {
+    sparse_launch launch(program_, writing.old_value(0).shape(), values[0], values[1], c);
+    for (std::size_t i = 0; i < variables_.size(); ++i) launch.state(writing.room(i));
+    for (const any_tensor& number : values.subspan(2)) launch.number(number);
+    return launch;
+  }
+  // Throws invalid_argument where slots, indices, rows or numbers do not go with the variable.
+  void check(const state::writing& writing, std::span<const any_tensor> values) const {
+    const shape& space = writing.old_value(0).shape();
+    expect_rows(space, values[0].shape(), values[1].shape());
+    expect_slots(writing, variables_);
+    for (const any_tensor& number : values.subspan(2)) expect_scalar(number, variables_[0]);
+  }
   void expect_rows(const shape& variable, const shape& indices, const shape& rows) const {
     shape wanted = variable;
     if (wanted.rank() > 0 && indices.rank() == 1) wanted.set(0, indices[0]);
     if (variable.rank() == 0 || indices.rank() != 1 || !(rows == wanted))
       throw error(errc::invalid_argument, "rows of shape " + to_string(rows) + " at indices of shape " +
-                                              to_string(indices) + " do not update variable '" + variables_[0]->name() +
+                                              to_string(indices) + " do not update variable '" + variables_[0].name() +
                                               "' of shape " + to_string(variable));
   }
-  [[noreturn]] void refuse_slot(std::size_t i, const shape& extent) const {
-    throw error(errc::invalid_argument, "slot '" + variables_[i]->name() + "' of shape " + to_string(extent) +
-                                            " does not go with variable '" + variables_[0]->name() + "'");
-  }
-  template <class T>
-  static void update(const program_runner& program, const std::vector<any_tensor>& states, const any_tensor& indices,
-                     const any_tensor& rows, const std::vector<any_tensor>& scalars) {
-    const std::int64_t m = states[0].shape()[0], size = m == 0 ? 0 : states[0].count() / m;
-    const auto named =
-        indices.dtype() == dtype::int64 ? named_rows<std::int64_t>(indices, m) : named_rows<std::int32_t>(indices, m);
-    std::vector<T> gradient(static_cast<std::size_t>(size));
-    std::vector<std::array<T, scalar::widest>> splats;
-    for (const any_tensor& s : scalars) splats.push_back(splat_of<T>(s));
-    for (const auto& [row, positions] : named) {
-      std::fill(gradient.begin(), gradient.end(), T(0));
-      for (const std::int64_t p : positions)
-        for (std::int64_t i = 0; i < size; ++i) gradient[static_cast<std::size_t>(i)] += rows.data<T>()[p * size + i];
-      scalar::strip s;
-      s.n = size;
-      for (std::size_t k = 0; k <= states.size(); ++k) {
-        s.advance[k] = ~std::int64_t{0};
-        s.in[k] = k < states.size() ? states[k].data<T>() + row * size : gradient.data();
-      }
-      for (std::size_t k = 0; k < splats.size(); ++k) {
-        s.advance[states.size() + 1 + k] = 0;
-        s.in[states.size() + 1 + k] = splats[k].data();
-      }
-      for (std::size_t k = 0; k < states.size(); ++k) {
-        s.out[k] = states[k].data<T>() + row * size;
-        s.how[k] = scalar::sink::store;
-      }
-      if (size > 0) program(s);
-    }
+
+  const program_runner program_;
+  const state::updated_variables variables_;
+};
+
+// An update by a product, as op::apply_product describes it.
+class product_update_kernel final : public kernel {
+ public:
+  explicit product_update_kernel(const kernel_setup& setup)
+      : program_(program_of(setup.attrs())),
+        variables_(updated_by(setup, setup.attrs().get<std::int64_t>("states"))),
+        ta_(setup.attrs().get_or("transpose_a", false)),
+        tb_(setup.attrs().get_or("transpose_b", false)),
+        services_(setup.services) {}
+  bool expensive() const override { return expensive_.load(std::memory_order_relaxed); }
+
+  void run(kernel_context& c) override {
+    state::writing writing(variables_);
+    c.launch_or([launch = launch_of(c, writing), services = &services_] { launch.run(*services); },
+                [&] { return keep_old(writing, variables_.size()); });
+    writing.publish();
   }
 
-  std::shared_ptr<const program_runner> program_;
-  std::vector<std::shared_ptr<state::variable>> variables_;
+ private:
+  product_launch launch_of(kernel_context& c, state::writing& writing) {
+    const auto values = c.inputs.subspan(variables_.size());
+    const auto of = expect_product(writing, values[0].shape(), values[1].shape());
+    const double products = static_cast<double>(of.m) * static_cast<double>(of.n) * static_cast<double>(of.k);
+    expensive_.store(products > 1 << 23, std::memory_order_relaxed);
+    product_launch launch(program_, of, values[0], values[1], c.device->memory());
+    for (std::size_t i = 0; i < variables_.size(); ++i)
+      launch.state(writing.old_value(i), writing.make_room(i, c.device->memory()));
+    for (const any_tensor& number : values.subspan(2)) {
+      expect_scalar(number, variables_[0]);
+      launch.number(number);
+    }
+    return launch;
+  }
+  // Throws invalid_argument where the factors or the slots do not go with the variable.
+  product_launch::extents expect_product(const state::writing& writing, const shape& a, const shape& b) const {
+    const shape& space = writing.old_value(0).shape();
+    if (a.rank() != 2 || b.rank() != 2 || a[ta_ ? 0 : 1] != b[tb_ ? 1 : 0] ||
+        !(space == shape{a[ta_ ? 1 : 0], b[tb_ ? 0 : 1]}))
+      throw error(errc::invalid_argument, "a product of shapes " + to_string(a) + " and " + to_string(b) +
+                                              " does not update variable '" + variables_[0].name() + "' of shape " +
+                                              to_string(space));
+    expect_slots(writing, variables_);
+    return {space[0], space[1], a[ta_ ? 0 : 1], ta_, tb_};
+  }
+
+  const program_runner program_;
+  const state::updated_variables variables_;
+  const bool ta_, tb_;
+  std::atomic<bool> expensive_{true};
+  task_services& services_;
 };
 
 inline std::unique_ptr<kernel> make_assignment(const kernel_setup& setup, scalar::opcode op) {
@@ -258,7 +274,11 @@ inline std::unique_ptr<kernel> make_kernel(assign_multiply, const kernel_setup& 
 template <class Self>
 std::unique_ptr<kernel> make_kernel(const update<Self>&, const kernel_setup& setup) {
   return std::make_unique<detail::update_kernel>(setup, program_of(setup.attrs()),
-                                                 static_cast<int>(setup.attrs().get<std::int64_t>("states")), false);
+                                                 setup.attrs().get<std::int64_t>("states"), false);
+}
+
+inline std::unique_ptr<kernel> make_kernel(apply_product, const kernel_setup& setup) {
+  return std::make_unique<detail::product_update_kernel>(setup);
 }
 
 template <class Self>

@@ -65,9 +65,11 @@ struct assign_multiply : counting_assignment<assign_multiply> {
 
 namespace detail {
 const scalar::program& update_program(const attributes& attrs);
-// Checks the inputs of an update, and returns the number of its states. The inputs are states, then the gradient in
-// `values` inputs (1 if dense, 2 if sparse), then scalars.
-int expect_update(const shape_context& c, int values);
+// The form in which an update takes its gradient: as one input, as indices and rows, or as two factors.
+enum class gradient_is { dense, sparse, product };
+// Checks the inputs of an update, and returns the number of its states. The inputs are states, then the gradient, then
+// scalars.
+int expect_update(const shape_context& c, gradient_is form);
 }  // namespace detail
 
 // One step of an optimizer: a scalar program over the elements of a variable and its slots, written in place, as one
@@ -81,7 +83,7 @@ struct update {
   static constexpr bool stateful = true;
   static constexpr std::string_view no_gradient = "an optimizer's update changes state";
   static dtype key(const node& n) { return detail::update_program(n.attrs).arithmetic; }
-  static void infer(shape_context& c) { detail::expect_update(c, 1); }
+  static void infer(shape_context& c) { detail::expect_update(c, detail::gradient_is::dense); }
 };
 
 // One step of an optimizer for some rows of a variable and its slots. Inputs: states, then indices [n] and rows [n,
@@ -96,7 +98,7 @@ struct sparse_update {
   static constexpr std::string_view no_gradient = "an optimizer's update changes state";
   static dtype key(const node& n) { return detail::update_program(n.attrs).arithmetic; }
   static void infer(shape_context& c) {
-    const int first = detail::expect_update(c, 2);
+    const int first = detail::expect_update(c, detail::gradient_is::sparse);
     c.expect_rank(first, 1, "the indices of " + c.op());
     const shape &variable = c.shape(0), &rows = c.shape(first + 1);
     if (variable.has_rank() && variable.rank() == 0) c.fail("a scalar variable has no rows");
@@ -106,6 +108,21 @@ struct sparse_update {
       c.fail("rows of shape " + to_string(rows) + " at indices of shape " + to_string(c.shape(first)) +
              " are not rows of a variable of shape " + to_string(variable));
   }
+};
+
+// One step of an optimizer whose gradient is the product of two matrices and read by nothing else. Inputs: states, then
+// both factors, then scalars. Each block of rows is updated while its gradient is in cache, and the whole gradient is
+// never in memory. Attributes are those of an update and of a product. runtime::fold_gradients makes these nodes.
+struct apply_product {
+  static constexpr std::string_view name = "ApplyProduct";
+  static constexpr input_count inputs = at_least(3);
+  static constexpr int states = states_of_attribute;
+  static constexpr kernel_set kernels{.cpu = dtype_set{dtype::float32, dtype::float64}, .gpu = {}};
+  static constexpr bool stateful = true;
+  static constexpr std::string_view no_gradient = "an optimizer's update changes state";
+  static dtype key(const node& n) { return detail::update_program(n.attrs).arithmetic; }
+  static void infer(shape_context& c);
+  static double work(const work_context& c);
 };
 
 // The optimizers' ops; for sparse gradients "SparseApplyMomentum", and so on. Their rules make the nodes' programs.

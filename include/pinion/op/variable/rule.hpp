@@ -58,6 +58,7 @@ struct compiled_rule {
   using arithmetic = T;
   template <std::size_t>
   using result = T;
+  static constexpr bool is_flat = Rate == rate_is::literal;  // an input of one number stays along a strip
   static constexpr auto recorded = record_rule<Rule, scalar::fixed_program<64>>(dtype_of<T>, Rate);
   static_assert(recorded.fits(), "an update rule has at most 64 instructions, and 48 numbers");
   static constexpr auto executable = scalar::executable(recorded);

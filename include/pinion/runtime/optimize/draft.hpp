@@ -3,7 +3,7 @@
 // Invariants
 //   1. An edge leads from an earlier node to a later one; a node keeps its position, its name and its device.
 //   2. Fetched, fed and target nodes stay and keep their values, though perhaps as another op.
-//   3. A pass changes no value except by rounding, and no node that has state.
+//   3. A pass changes no value and no state except by rounding.
 #pragma once
 
 #include <memory>
@@ -51,6 +51,8 @@ class draft {
   // Does the node run, and may it be rewritten?
   bool runs(node_id i) const { return (*this)[i].device >= 0 && !(*this)[i].gone; }
   bool is_fed(node_id i) const;
+  // Is the device of the node, which runs, a CPU?
+  bool is_on_cpu(node_id i) const;
   // Would the node yield equal values again, without side effects?
   bool is_repeatable(node_id i) const;
 

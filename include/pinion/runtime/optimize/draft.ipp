@@ -46,6 +46,10 @@ PINION_DECL bool draft::is_fed(node_id i) const {
   return std::any_of(signature_.feeds.begin(), signature_.feeds.end(), [i](const output& o) { return o.node == i; });
 }
 
+PINION_DECL bool draft::is_on_cpu(node_id i) const {
+  return placed_.devices()[static_cast<std::size_t>((*this)[i].device)].spec.type() == "CPU";
+}
+
 PINION_DECL bool draft::is_repeatable(node_id i) const {
   const node& n = node_at(i);
   return n.op != op::placeholder::name && !is_fed(i) &&

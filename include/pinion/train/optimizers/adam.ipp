@@ -6,8 +6,8 @@
 #include <pinion/autodiff/gradients.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/op/variable/variable.hpp>
-#include <pinion/train/formula.hpp>
 #include <pinion/train/optimizers/adam.hpp>
+#include <pinion/train/optimizers/rate_node.hpp>
 #include <pinion/train/optimizers/slot_table.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
@@ -23,10 +23,7 @@ PINION_DECL scalar_value adam::rate(graph& g, const std::vector<gradient_of_vari
   const node_id first = std::min_element(gradients.begin(), gradients.end(), by_name)->variable;
   const auto one = power(g, first, "beta1_power", o_.beta1), two = power(g, first, "beta2_power", o_.beta2);
   const colocate_with near(operation(g, one.id()));
-  return scalar_value(formula_node<3>(g, "Adam/rate", {o_.learning_rate, one, two}, [](const auto& x) {
-    const auto correction = sqrt(1.0 - x[2]) / (1.0 - x[1]);
-    return x[0] * correction;
-  }));
+  return scalar_value(detail::rate_node<rates::adam>(g, "Adam/rate", {o_.learning_rate, one, two}));
 }
 
 PINION_DECL operation adam::apply_one(graph& g, node_id variable, const gradient_value& gradient,

@@ -3,8 +3,9 @@
 //   auto rate = tr::exponential_decay(.1, step, {.decay_steps = 1000, .decay_rate = .9});
 //   auto train = tr::momentum{{.learning_rate = rate}}.minimize(loss, {.global_step = step});
 //
-// A schedule is one node that computes a scalar in double from the step, which is int64 and counts from 0. It is placed
-// where it is made, so a guard around it decides where the rate is computed. The initial rate is a number or a scalar
+// A schedule is one node that computes a scalar in double from the step, which is int64 and counts from 0; a
+// piecewise_constant of more than 20 boundaries is several. It is placed where it is made, so a guard around it decides
+// where the rate is computed. The initial rate is a number or a scalar
 // expression, so a schedule may be the rate of another one. Formulas: TensorFlow 1.15, tf.train and
 // python/keras/optimizer_v2/learning_rate_schedule.py. All of them throw invalid_argument if a number of steps is not
 // positive, and if the rate belongs to another graph than the step.
@@ -19,22 +20,10 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/train/formula.hpp>
+#include <pinion/dsl/expr.hpp>
+#include <pinion/train/scalar_value.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
-
-namespace detail {
-// Throws invalid_argument, in the name of a schedule, unless a number of steps is positive.
-void expect_steps(const char* schedule, double steps);
-// The number of periods of a decay that have passed: step / steps, rounded down if `staircase` is true.
-formula_value passed(const formula_value& step, double steps, bool staircase);
-// Builds the node of a schedule: formula(operands) in double, of which the step is one operand.
-template <std::size_t N, class Formula>
-expr<double> schedule(const char* name, const expr<std::int64_t>& step, const std::array<scalar_value, N>& operands,
-                      Formula formula, source_location where) {
-  return dsl::as_typed<expr<double>>(formula_node(dsl::graph_of(step), name, operands, formula, where));
-}
-}  // namespace detail
 
 // The options of the three exponential and hyperbolic decays.
 struct decay_options {

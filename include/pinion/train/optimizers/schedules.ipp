@@ -1,21 +1,54 @@
 // Bodies of <pinion/train/optimizers/schedules.hpp>.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <string>
+#include <utility>
 
+#include <pinion/train/optimizers/rate_node.hpp>
 #include <pinion/train/optimizers/schedules.hpp>
 
 namespace pinion { inline namespace v0 { namespace train { namespace detail {
 
-PINION_DECL void expect_steps(const char* schedule, double steps) {
+// Throws invalid_argument, in the name of a schedule, unless a number of steps is positive.
+inline void expect_steps(const char* schedule, double steps) {
   if (!(steps > 0))
     throw error(errc::invalid_argument,
                 std::string(schedule) + " over " + std::to_string(steps) + " steps; it must be more than 0");
 }
 
-PINION_DECL formula_value passed(const formula_value& step, double steps, bool staircase) {
-  const auto p = step / steps;
-  return staircase ? floor(p) : p;
+// Builds the node of a schedule.
+template <class Formula>
+expr<double> schedule(const char* name, const expr<std::int64_t>& step, const std::vector<scalar_value>& operands,
+                      source_location where) {
+  return dsl::as_typed<expr<double>>(rate_node<Formula>(dsl::graph_of(step), name, operands, where));
+}
+// Builds the node of a decay by periods, gradual or in stairs.
+template <template <bool> class Formula>
+expr<double> decay(const char* name, const expr<std::int64_t>& step, const scalar_value& rate, double strength,
+                   const decay_options& o, source_location where) {
+  const std::vector<scalar_value> operands{rate, step, strength, o.decay_steps};
+  return o.staircase ? schedule<Formula<true>>(name, step, operands, where)
+                     : schedule<Formula<false>>(name, step, operands, where);
+}
+
+// An interval of steps: its last one, and its value.
+struct interval {
+  double end, value;
+};
+// Builds a node that yields the value of the interval with the step, and `last` behind all of them. Where there are
+// fewer intervals than the formula has, the last one comes several times.
+template <std::size_t N>
+expr<double> choose(const expr<std::int64_t>& step, std::span<const interval> intervals, const scalar_value& last,
+                    source_location where) {
+  std::vector<scalar_value> operands{last, step};
+  for (std::size_t i = 0; i < N; ++i) {
+    const interval& one = intervals[std::min(i, intervals.size() - 1)];
+    operands.emplace_back(one.end);
+    operands.emplace_back(one.value);
+  }
+  return schedule<rates::piecewise_constant<N>>("PiecewiseConstant", step, operands, where);
 }
 
 }}}}  // namespace pinion::v0::train::detail
@@ -25,76 +58,41 @@ namespace pinion { inline namespace v0 { namespace train {
 PINION_DECL expr<double> exponential_decay(const scalar_value& rate, const expr<std::int64_t>& step,
                                            const decay_options& o, source_location where) {
   detail::expect_steps("exponential_decay", o.decay_steps);
-  return detail::schedule<2>(
-      "ExponentialDecay", step, {rate, step},
-      [o](const auto& x) {
-        const auto factor = pow(o.decay_rate, detail::passed(x[1], o.decay_steps, o.staircase));
-        return x[0] * factor;
-      },
-      where);
+  return detail::decay<rates::exponential_decay>("ExponentialDecay", step, rate, o.decay_rate, o, where);
 }
 
 PINION_DECL expr<double> natural_exp_decay(const scalar_value& rate, const expr<std::int64_t>& step,
                                            const decay_options& o, source_location where) {
   detail::expect_steps("natural_exp_decay", o.decay_steps);
-  return detail::schedule<2>(
-      "NaturalExpDecay", step, {rate, step},
-      [o](const auto& x) {
-        const auto factor = exp(-o.decay_rate * detail::passed(x[1], o.decay_steps, o.staircase));
-        return x[0] * factor;
-      },
-      where);
+  return detail::decay<rates::natural_exp_decay>("NaturalExpDecay", step, rate, -o.decay_rate, o, where);
 }
 
 PINION_DECL expr<double> inverse_time_decay(const scalar_value& rate, const expr<std::int64_t>& step,
                                             const decay_options& o, source_location where) {
   detail::expect_steps("inverse_time_decay", o.decay_steps);
-  return detail::schedule<2>(
-      "InverseTimeDecay", step, {rate, step},
-      [o](const auto& x) {
-        const auto divisor = 1.0 + o.decay_rate * detail::passed(x[1], o.decay_steps, o.staircase);
-        return x[0] / divisor;
-      },
-      where);
+  return detail::decay<rates::inverse_time_decay>("InverseTimeDecay", step, rate, o.decay_rate, o, where);
 }
 
 PINION_DECL expr<double> polynomial_decay(const scalar_value& rate, const expr<std::int64_t>& step,
                                           const polynomial_decay_options& o, source_location where) {
   detail::expect_steps("polynomial_decay", o.decay_steps);
-  return detail::schedule<2>(
-      "PolynomialDecay", step, {rate, step},
-      [o](const auto& x) {
-        const auto p = x[1] / o.decay_steps;
-        const auto left = 1.0 - (o.cycle ? p / max(ceil(p), 1.0) : min(p, 1.0));
-        const auto span = x[0] - o.end_learning_rate;
-        return span * pow(left, o.power) + o.end_learning_rate;
-      },
-      where);
+  const std::vector<scalar_value> operands{rate, step, o.decay_steps, o.end_learning_rate, o.power};
+  return o.cycle ? detail::schedule<rates::polynomial_decay<true>>("PolynomialDecay", step, operands, where)
+                 : detail::schedule<rates::polynomial_decay<false>>("PolynomialDecay", step, operands, where);
 }
 
 PINION_DECL expr<double> cosine_decay(const scalar_value& rate, const expr<std::int64_t>& step,
                                       const cosine_decay_options& o, source_location where) {
   detail::expect_steps("cosine_decay", o.decay_steps);
-  return detail::schedule<2>(
-      "CosineDecay", step, {rate, step},
-      [o](const auto& x) {
-        const auto wave = cos(M_PI * min(x[1] / o.decay_steps, 1.0));
-        const auto factor = (1 - o.alpha) * .5 * (1.0 + wave) + o.alpha;
-        return x[0] * factor;
-      },
-      where);
+  return detail::schedule<rates::cosine_decay>("CosineDecay", step,
+                                               {rate, step, o.decay_steps, (1 - o.alpha) * .5, o.alpha}, where);
 }
 
 PINION_DECL expr<double> linear_warmup(const scalar_value& rate, const expr<std::int64_t>& step,
                                        const linear_warmup_options& o, source_location where) {
   detail::expect_steps("linear_warmup", o.warmup_steps);
-  return detail::schedule<2>(
-      "LinearWarmup", step, {rate, step},
-      [o](const auto& x) {
-        const auto factor = o.start + (1 - o.start) * min(x[1] / o.warmup_steps, 1.0);
-        return x[0] * factor;
-      },
-      where);
+  return detail::schedule<rates::linear_warmup>("LinearWarmup", step,
+                                                {rate, step, o.warmup_steps, o.start, 1 - o.start}, where);
 }
 
 PINION_DECL expr<double> piecewise_constant(const expr<std::int64_t>& step, const std::vector<std::int64_t>& boundaries,
@@ -110,15 +108,17 @@ PINION_DECL expr<double> piecewise_constant(const expr<std::int64_t>& step, cons
       throw error(errc::invalid_argument, "the boundaries of piecewise_constant must rise, but " +
                                               std::to_string(boundaries[i]) + " follows " +
                                               std::to_string(boundaries[i - 1]));
-  return detail::schedule<2>(
-      "PiecewiseConstant", step, {values.back(), step},
-      [&](const auto& x) {
-        auto value = x[0];
-        for (std::size_t i = boundaries.size(); i-- > 0;)
-          value = select(x[1] <= static_cast<double>(boundaries[i]), values[i], value);
-        return value;
-      },
-      where);
+  std::vector<detail::interval> intervals;
+  for (std::size_t i = 0; i < boundaries.size(); ++i)
+    intervals.push_back({static_cast<double>(boundaries[i]), values[i]});
+  if (intervals.empty()) intervals.push_back({0, values.back()});
+  scalar_value last = values.back();
+  std::span<const detail::interval> left = intervals;
+  constexpr std::size_t few = 4, many = 20;  // of one node
+  for (; left.size() > many; left = left.first(left.size() - many))
+    last = scalar_value(detail::choose<many>(step, left.last(many), last, where));
+  return left.size() > few ? detail::choose<many>(step, left, last, where)
+                           : detail::choose<few>(step, left, last, where);
 }
 
 }}}  // namespace pinion::v0::train
