@@ -9,16 +9,19 @@
 
 #include <pinion/op/elementwise/launch.hpp>
 #include <pinion/op/elementwise/op.hpp>
+#include <pinion/op/elementwise/parts.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
 // The kernel of every elementwise op. The result takes the memory of an input that nobody else holds.
 class map_kernel final : public kernel {
  public:
-  explicit map_kernel(const kernel_setup& setup) : program_(program_of(setup.attrs())), services_(setup.services) {}
+  explicit map_kernel(const kernel_setup& setup)
+      : program_(program_of(setup.attrs())), parts_(map_parts::of(setup.attrs())), services_(setup.services) {}
 
   void run(kernel_context& c) override {
     map_launch launch(program_, layouts_.find(c.inputs, [&] {
+      parts_.check(c.inputs);
       const shape space = map_layout::space_of(c.inputs);
       return map_layout(shapes_of(c.inputs), space, {space}, program_.program());
     }));
@@ -38,6 +41,7 @@ class map_kernel final : public kernel {
   }
 
   const program_runner program_;
+  const map_parts parts_;
   layout_cache layouts_;
   task_services& services_;
 };
