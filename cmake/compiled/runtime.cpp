@@ -8,6 +8,7 @@
 #include <pinion/runtime/optimize/draft.ipp>
 #include <pinion/runtime/optimize/fold_constants.ipp>
 #include <pinion/runtime/optimize/fold_transposes.ipp>
+#include <pinion/runtime/optimize/fuse_reductions.ipp>
 #include <pinion/runtime/optimize/join_programs.ipp>
 #include <pinion/runtime/optimize/optimize.ipp>
 #include <pinion/runtime/optimize/share_common.ipp>

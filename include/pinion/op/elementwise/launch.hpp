@@ -123,6 +123,22 @@ class map_launch {
   void operand(const any_tensor& t) { data_[operands_++] = t.byte_data(); }
   void unwanted_result() { data_[operands_++] = nullptr; }
 
+  // Computes the elements [first, last) of the space, in row-major order, and writes them from `to` on. Requires: there
+  // is one result, which was not given memory.
+  void run_elements(std::int64_t first, std::int64_t last, std::byte* to) {
+    const std::size_t result = layout_->inputs.size();
+    data_[result] = to - first * static_cast<std::int64_t>(layout_->element_sizes[result]);
+    if (first == last) return;
+    if (one_row()) return rows(first, last);
+    const std::int64_t n = layout_->walk.inner();
+    if (const std::int64_t begin = first % n, end = std::min(n, begin + last - first); begin > 0 || end < n) {
+      run_strips(first / n, first / n + 1, begin, end - begin);
+      first += end - begin;
+    }
+    rows(first / n, last / n);
+    if (first < last && last % n > 0) run_strips(last / n, last / n + 1, 0, last % n);
+  }
+
   // Runs it split over the intra-op pool, in chunks that depend on the layout alone, as the order of sums does.
   void run(task_services& services) const {
     clear_sums();
@@ -198,13 +214,17 @@ class map_launch {
 
   void rows(std::int64_t first, std::int64_t last) const {
     if (layout_->batches.rows > 1) return run_batches(first, last);
+    if (one_row()) return run_strips(0, 1, first, last - first);
+    run_strips(first, last, 0, layout_->walk.inner());
+  }
+  // Runs n elements of each of some rows, from element `begin` on.
+  void run_strips(std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t n) const {
     const auto& walk = layout_->walk;
     alignas(64) splats room;
     scalar::strip s = make_strip();
-    s.n = one_row() ? last - first : walk.inner();
-    const std::int64_t begin = one_row() ? first : 0;
-    auto at = walk.cursor(one_row() ? 0 : first);
-    for (std::int64_t row = one_row() ? 0 : first; row < (one_row() ? 1 : last); ++row, at.next()) {
+    s.n = n;
+    auto at = walk.cursor(first);
+    for (std::int64_t row = first; row < last; ++row, at.next()) {
       for (std::size_t k = 0; k < operands_; ++k)
         put(s, k, place(k, at.offset(k) + (walk.advances(k) ? begin : 0)), room);
       (*program_)(s);
