@@ -9,8 +9,11 @@
 #include <pinion/runtime/optimize/fold_constants.ipp>
 #include <pinion/runtime/optimize/fold_gradients.ipp>
 #include <pinion/runtime/optimize/fold_transposes.ipp>
+#include <pinion/runtime/optimize/fuse_reductions.ipp>
+#include <pinion/runtime/optimize/join_programs.ipp>
 #include <pinion/runtime/optimize/optimize.ipp>
 #include <pinion/runtime/optimize/share_common.ipp>
+#include <pinion/runtime/optimize/symbolic_shapes.ipp>
 #include <pinion/runtime/options.ipp>
 #include <pinion/runtime/resource_manager.ipp>
 #include <pinion/runtime/running_steps.ipp>

@@ -262,6 +262,49 @@ TEST_CASE("what is fetched, read twice, broadcast or cast stays a node") {
   CHECK(f.after(compose, n) == f.before(n));
 }
 
+TEST_CASE("maps of an unknown batch join where the extents are the same in every run") {
+  fresh_graph f;
+  auto x = pn::placeholder<float>({pn::unknown, 4}, "x"), y = pn::placeholder<float>({pn::unknown, 4}, "y");
+  auto w = pn::placeholder<float>({4, 3}, "w"), b = pn::placeholder<float>({3}, "b");
+  auto product = pn::matmul(x, w);
+  auto z = product + b;
+  auto h = pn::elu(z);
+  CHECK(f.after(compose, h) == R"(
+x = Placeholder() -> float [?, 4]
+w = Placeholder() -> float [4, 3]
+b = Placeholder() -> float [3]
+MatMul = MatMul(x, w) -> float [?, 3]
+Elu = Elu(MatMul, b) {add, lt, expm1, select} -> float [?, 3]
+)");
+  auto sum = x + y;
+  auto scaled = sum * y;  // the batch is that of x and y in both
+  CHECK(f.after(compose, scaled).find("(x, y, y)") != std::string::npos);
+  auto twice = pn::exp(y);
+  auto apart = twice - x;  // y may have one row, and x many
+  CHECK(f.after(compose, apart) == f.before(apart));
+  auto any = pn::placeholder<float>(pn::shape::any(), "any");
+  auto e = pn::exp(any);
+  auto n = e * 2.0f;
+  CHECK(f.after(compose, n).find("(any)") != std::string::npos);
+}
+
+TEST_CASE("the gradients of statements join as those of one expression do") {
+  fresh_graph f;
+  auto x = pn::placeholder<float>({pn::unknown, 4}, "x");
+  auto w = pn::variable(pn::tensor<float>({4, 3}), {.name = "w"});
+  auto b = pn::variable(pn::tensor<float>({3}), {.name = "b"});
+  auto product = pn::matmul(x, w);
+  auto z = product + b;
+  auto h = pn::elu(z);
+  auto loss = pn::reduce_sum(pn::matmul(h, w, {.transpose_b = true}));
+  const auto [dw, db] = pn::gradients(loss, w, b);
+  const auto both = f.after(compose, loss, dw, db);
+  INFO(both);
+  std::size_t gradients = 0;
+  for (auto at = both.find("= MapGrad("); at != both.npos; at = both.find("= MapGrad(", at + 1)) ++gradients;
+  CHECK(gradients == 1);
+}
+
 TEST_CASE("dead nodes are dropped, and a whole step yields what it did") {
   fresh_graph f;
   auto x = pn::placeholder<float>({3, 3}, "x");

@@ -31,7 +31,7 @@ namespace op {
 using catalogue = type_list<
     constant, placeholder, identity, zeros_like, ones_like, no_op, range, shape_of, variable, assign, assign_add,
     assign_sub, assign_multiply, reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any,
-    expand_like, prod_grad, argmax, softmax, log_softmax, scale_rows, softmax_cross_entropy,
+    expand_like, map_reduction, prod_grad, argmax, softmax, log_softmax, scale_rows, softmax_cross_entropy,
     sparse_softmax_cross_entropy, in_top_k, random_uniform, random_normal, truncated_normal, gather, partition_indices,
     scatter_dense, one_hot, reshape, reshape_like, merge_axes, expand_dims, squeeze, transpose, concat, split_like,
     split, slice, slice_like, pad_like, pad, tile, tile_grad, conv2d, conv2d_backprop_input, conv2d_backprop_filter,

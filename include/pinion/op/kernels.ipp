@@ -16,6 +16,7 @@
 #include <pinion/op/queue/cpu.hpp>
 #include <pinion/op/random/cpu.hpp>
 #include <pinion/op/reduce/cpu.hpp>
+#include <pinion/op/reduce/map_reduction.hpp>
 #include <pinion/op/slice/cpu.hpp>
 #include <pinion/op/source/cpu.hpp>
 #include <pinion/op/summary/cpu.hpp>

@@ -1,6 +1,7 @@
 // Reductions and their gradients.
 #pragma once
 
+#include "laws/ops/map.hpp"
 #include "laws/row.hpp"
 
 namespace laws {
@@ -47,6 +48,41 @@ inline std::vector<ranged> fold_reference(const std::string& op, const call& c, 
       all.push_back({n[i] == 0 ? 0 : std::trunc(y[i] / n[i]), 0});
   }
   return all;
+}
+
+// MapReduce by an op, of what another one computes.
+inline sample map_reduction_sample(std::string fold, std::string_view op, std::vector<input> inputs,
+                                   attributes attrs = {}) {
+  return {fold + " of " + std::string(op), std::move(inputs), [=](dtype d) {
+            attributes all = attrs;
+            all.set("fold", fold);
+            all.set("program", program_ptr(std::make_shared<scalar::program>(*map_program(op, d))));
+            return all;
+          }};
+}
+
+// The elements as the program computes them, and their fold, which may be as far off as they are together.
+inline std::vector<ranged> map_reduction_reference(const call& c, const tensors& x) {
+  const auto& p = op::program_of(c.attrs);
+  const auto elements = program_reference(p, c, x, false)[0];
+  shape space{};
+  for (const any_tensor& t : c.inputs) {
+    shape wider;
+    broadcast(space, t.shape(), wider);
+    space = wider;
+  }
+  const std::string& fold = c.attrs.get<std::string>("fold");
+  std::vector<double> values;
+  for (const ranged& e : elements) values.push_back(e.value);
+  auto y = fold_reference(fold, {fold, {any_tensor(p.arithmetic, space)}, {false}, c.attrs}, values);
+  for (std::int64_t e = 0; e < space.count(); ++e)
+    y[reduced_index(space, c.attrs, e)].slack += elements[static_cast<std::size_t>(e)].slack;
+  return y;
+}
+
+inline attributes map_reduction(std::string fold, attributes map) {
+  map.set("fold", std::move(fold));
+  return map;
 }
 
 // Element k of ProdGrad: dy times the sum, over all ways to choose another element for each weight, no two the same, of
@@ -137,10 +173,16 @@ inline std::vector<row> reduce_rows() {
                     return a;
                   }},
                  {"columns, kept", {{{1, n}}, matrix}, plain(axes({0}, true))},
+                 {"columns, of two shapes", {{{n}}, {{m, 1}}, {{n}}}, plain(axes({0}))},
                  {"to nothing", {{{0}}, {{0, n}}}, plain(axes({1}))}};
        },
        [](const call& c, const tensors& x) -> std::optional<expectation> {
-         const shape& s = c.inputs[1].shape();
+         shape s = c.inputs[1].shape();
+         for (std::size_t i = 2; i < c.inputs.size(); ++i) {
+           shape wider;
+           broadcast(s, c.inputs[i].shape(), wider);
+           s = wider;
+         }
          const dtype type = c.inputs[0].dtype();
          const double n = c.attrs.get_or("mean", false)
                               ? static_cast<double>(s.count() / std::max<std::int64_t>(1, reduced_count(s, c.attrs)))
@@ -152,7 +194,26 @@ inline std::vector<row> reduce_rows() {
          }
          return expectation{{y}};
        },
-       {{"ExpandLike", {f({3}), f({2, 3})}, axes({1}), "does not fit"}}},
+       {{"ExpandLike", {f({3}), f({2, 3})}, axes({1}), "does not fit"},
+        {"ExpandLike", {f({3}), f({2, 3}), f({2})}, axes({1}), "do not broadcast"}}},
+      {{"MapReduce"},
+       [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
+         const input matrix{{m, n}}, row{{n}}, column{{m, 1}};
+         return {map_reduction_sample("Sum", "Mul", {matrix, matrix}),
+                 map_reduction_sample("Mean", "Sub", {matrix, row}, axes({1})),
+                 map_reduction_sample("Sum", "Mul", {column, row}, axes({0}, true)),
+                 map_reduction_sample("Max", "Neg", {matrix}, axes({0})),
+                 map_reduction_sample("Min", "Add", {{{2, m, 1}}, {{n}}}, axes({0, 2})),
+                 map_reduction_sample("Sum", "Square", {matrix}, axes({})),
+                 map_reduction_sample("Mean", "Square", {{{0, n}}}, axes({0})),
+                 map_reduction_sample("Sum", "Square", {{{0, n}}}, axes({1}))};
+       },
+       [](const call& c, const tensors& x) -> std::optional<expectation> {
+         return expectation{{map_reduction_reference(c, x)}};
+       },
+       {{"MapReduce", {f({2, 3}), f({2})}, map_reduction("Sum", mapped("Mul")), "do not broadcast"},
+        {"MapReduce", {f({2}), f({2})}, map_reduction("Sum", mapped("Less")), "folds one number"},
+        {"MapReduce", {f({2})}, map_reduction("Sum", mapped("Mul")), "MapReduce takes 2 inputs"}}},
       {{"ProdGrad"},
        [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
          const input matrix{{m, n}}, few{{m}, number, 0.5, 1.5};

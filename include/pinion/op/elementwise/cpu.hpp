@@ -10,13 +10,15 @@
 #include <pinion/op/elementwise/bound.hpp>
 #include <pinion/op/elementwise/launch.hpp>
 #include <pinion/op/elementwise/op.hpp>
+#include <pinion/op/elementwise/parts.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
 // The kernel of every elementwise op. The result takes the memory of an input that nobody else holds.
 class map_kernel final : public kernel {
  public:
-  explicit map_kernel(const kernel_setup& setup) : program_(program_of(setup.attrs())), services_(setup.services) {}
+  explicit map_kernel(const kernel_setup& setup)
+      : program_(program_of(setup.attrs())), parts_(map_parts::of(setup.attrs())), services_(setup.services) {}
 
   void run(kernel_context& c) override {
     c.launch([launch = launch_of(c), services = &services_] { launch.run(*services); });
@@ -41,6 +43,7 @@ class map_kernel final : public kernel {
     return launch;
   }
   map_layout layout_of(std::vector<shape> inputs) const {
+    parts_.check(inputs);
     const shape space = map_layout::space_of(inputs);
     return {std::move(inputs), space, {space}, program_.program()};
   }
@@ -52,6 +55,7 @@ class map_kernel final : public kernel {
   }
 
   const program_runner program_;
+  const map_parts parts_;
   layout_cache layouts_;
   task_services& services_;
 };

@@ -29,6 +29,22 @@ class map_launch {
   void operand(std::byte* first) { data_[operands_++] = first; }
   void unwanted_result() { operand(nullptr); }
 
+  // Computes the elements [first, last) of the space, in row-major order, and writes them from `to` on. Requires: there
+  // is one result, which was not given memory.
+  void run_elements(std::int64_t first, std::int64_t last, std::byte* to) {
+    const std::size_t result = layout_->inputs.size();
+    data_[result] = to - first * static_cast<std::int64_t>(layout_->element_sizes[result]);
+    if (first == last) return;
+    if (layout_->one_row) return run_strip(first, last);
+    const std::int64_t n = layout_->walk.inner();
+    if (const std::int64_t begin = first % n, end = std::min(n, begin + last - first); begin > 0 || end < n) {
+      run_strips(first / n, first / n + 1, begin, end - begin);
+      first += end - begin;
+    }
+    rows(first / n, last / n);
+    if (first < last && last % n > 0) run_strips(last / n, last / n + 1, 0, last % n);
+  }
+
   // Runs it split over the intra-op pool.
   void run(task_services& services) const {
     if (layout_->is_strip) return run_strip(0, layout_->items);
@@ -97,12 +113,17 @@ class map_launch {
   void rows(std::int64_t first, std::int64_t last) const {
     if (layout_->batches.rows > 1) return run_batches(first, last);
     if (layout_->one_row) return run_strip(first, last);
+    run_strips(first, last, 0, layout_->walk.inner());
+  }
+  // Runs n elements of each of some rows, from element `begin` on.
+  void run_strips(std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t n) const {
     const auto& walk = layout_->walk;
     alignas(64) splats room;
-    scalar::strip s = make_strip(walk.inner());
+    scalar::strip s = make_strip(n);
     auto at = walk.cursor(first);
     for (std::int64_t row = first; row < last; ++row, at.next()) {
-      for (std::size_t k = 0; k < operands_; ++k) put(s, k, place(k, at.offset(k)), room);
+      for (std::size_t k = 0; k < operands_; ++k)
+        put(s, k, place(k, at.offset(k) + (walk.advances(k) ? begin : 0)), room);
       (*program_)(s);
     }
   }

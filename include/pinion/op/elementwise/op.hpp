@@ -25,7 +25,8 @@ namespace detail {
 // Counts each instruction of the program once for each element.
 double program_work(const work_context& c);
 
-shape broadcast_of_inputs(const shape_context& c, int inputs);
+// The shape that the inputs [first, last) broadcast to. Fails where they do not.
+shape broadcast_of_inputs(const shape_context& c, int first, int last);
 
 // Checks the dtype of each input: the arithmetic dtype, or bool where the program takes a mask.
 void check_program_inputs(const shape_context& c, const scalar::program& p);

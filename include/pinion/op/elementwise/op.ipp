@@ -40,9 +40,9 @@ PINION_DECL double program_work(const work_context& c) {
   return c.elements() * static_cast<double>(program_of(c.attrs()).code.size());
 }
 
-PINION_DECL shape broadcast_of_inputs(const shape_context& c, int inputs) {
+PINION_DECL shape broadcast_of_inputs(const shape_context& c, int first, int last) {
   shape all{};
-  for (int i = 0; i < inputs; ++i) {
+  for (int i = first; i < last; ++i) {
     shape wider;
     if (!broadcast(all, c.shape(i), wider))
       c.fail("shapes " + to_string(all) + " and " + to_string(c.shape(i)) +
@@ -74,7 +74,7 @@ namespace pinion { inline namespace v0 { namespace op {
 PINION_DECL void map_gradient::infer(shape_context& c) {
   const auto& p = program_of(c.attrs());
   detail::check_program_inputs(c, p);
-  detail::broadcast_of_inputs(c, c.inputs());
+  detail::broadcast_of_inputs(c, 0, c.inputs());
   for (std::size_t k = 0; k < p.results.size(); ++k) c.output(p.arithmetic, c.shape(static_cast<int>(k)));
 }
 
@@ -85,7 +85,7 @@ PINION_DECL double map_gradient::work(const work_context& c) {
 PINION_DECL void any_map::infer(shape_context& c) {
   const auto& p = program_of(c.attrs());
   detail::check_program_inputs(c, p);
-  c.output(p.results[0].type, detail::broadcast_of_inputs(c, c.inputs()));
+  c.output(p.results[0].type, detail::broadcast_of_inputs(c, 0, c.inputs()));
 }
 
 PINION_DECL double any_map::work(const work_context& c) {
@@ -246,7 +246,7 @@ PINION_DECL void select_text::infer(shape_context& c) {
     if (const dtype wanted = i == 0 ? dtype::boolean : dtype::string; c.dtype(i) != wanted)
       c.fail("input " + std::to_string(i) + " of SelectText is " + std::string(to_string(c.dtype(i))) + ", but " +
              std::string(to_string(wanted)) + " is wanted");
-  c.output(dtype::string, detail::broadcast_of_inputs(c, 3));
+  c.output(dtype::string, detail::broadcast_of_inputs(c, 0, 3));
 }
 
 }}}  // namespace pinion::v0::op

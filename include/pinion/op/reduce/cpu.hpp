@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <pinion/op/elementwise/broadcast.hpp>
+#include <pinion/op/elementwise/launch.hpp>
 #include <pinion/op/reduce/loops.hpp>
 #include <pinion/op/reduce/op.hpp>
 #include <pinion/opkit/axes.hpp>
@@ -71,29 +71,52 @@ struct fold_functions {
   void (*divide)(void* y, std::int64_t results, std::int64_t n);
 };
 
-inline void reduce(kernel_context& c, const attributes& attrs, const fold_functions& f) {
-  const any_tensor& in = c.input(0);
-  const axis_set axes = reduced_axes(attrs, in.shape().rank());
-  const shape extent = without_axes(in.shape(), axes, attrs.get_or("keep_dims", false));
-  const auto chain = extent.count() == 0 ? std::vector<loops::fold_pass>{} : fold_chain(in.shape(), axes);
-  if (chain.empty()) {  // nothing to fold: the elements are copied
-    c.outputs[0] = in.count() == extent.count() ? in.reshaped(extent) : any_tensor(c.allocate(0, in.dtype(), extent));
-    return;
+// A reduction of a tensor of some shape: the shape of the result, and the passes, which are none where nothing is
+// folded.
+struct reduction_plan {
+  shape extent;
+  std::vector<loops::fold_pass> chain;
+
+  reduction_plan(const attributes& attrs, const shape& x) {
+    const axis_set axes = reduced_axes(attrs, x.rank());
+    extent = without_axes(x, axes, attrs.get_or("keep_dims", false));
+    if (extent.count() != 0) chain = fold_chain(x, axes);
   }
-  void* const y = c.allocate(0, in.dtype(), extent).raw();
+};
+
+// Folds `elements` elements. The first pass is first_pass(to, pass, first, last), of its units; the others fold what it
+// left. Requires: there is a pass.
+template <class FirstPass>
+void run_passes(kernel_context& c, const reduction_plan& plan, dtype type, std::int64_t elements,
+                const fold_functions& f, FirstPass first_pass) {
+  void* const y = c.allocate(0, type, plan.extent).raw();
   std::vector<any_tensor> between;
-  for (std::size_t i = 0; i + 1 < chain.size(); ++i) between.push_back(c.scratch(in.dtype(), {chain[i].results()}));
-  const std::int64_t results = extent.count(), n = in.count() / results;
-  c.launch([x = in.raw(), y, chain, between, f, results, n, services = c.services] {
-    const void* from = x;
+  for (std::size_t i = 0; i + 1 < plan.chain.size(); ++i) between.push_back(c.scratch(type, {plan.chain[i].results()}));
+  const std::int64_t results = plan.extent.count(), n = elements / results;
+  c.launch([first_pass = std::move(first_pass), y, chain = plan.chain, between, f, results, n, services = c.services] {
+    const void* from = nullptr;
     for (std::size_t i = 0; i < chain.size(); ++i) {
       void* to = i + 1 < chain.size() ? between[i].raw() : y;
-      in_ranges(*services, chain[i].units(), chain[i].unit_size(),
-                [&](std::int64_t first, std::int64_t last) { f.fold(from, to, chain[i], first, last); });
+      in_ranges(*services, chain[i].units(), chain[i].unit_size(), [&](std::int64_t first, std::int64_t last) {
+        i == 0 ? first_pass(to, chain[i], first, last) : f.fold(from, to, chain[i], first, last);
+      });
       from = to;
     }
     if (f.divide) f.divide(y, results, n);
   });
+}
+
+inline void reduce(kernel_context& c, const attributes& attrs, const fold_functions& f) {
+  const any_tensor& in = c.input(0);
+  const reduction_plan plan(attrs, in.shape());
+  if (plan.chain.empty()) {  // the elements are copied
+    c.outputs[0] = in.count() == plan.extent.count() ? in.reshaped(plan.extent)
+                                                     : any_tensor(c.allocate(0, in.dtype(), plan.extent));
+    return;
+  }
+  run_passes(c, plan, in.dtype(), in.count(), f,
+             [x = in.raw(), fold = f.fold](void* to, const loops::fold_pass& pass, std::int64_t first,
+                                           std::int64_t last) { fold(x, to, pass, first, last); });
 }
 
 template <class T>
@@ -144,8 +167,8 @@ decltype(auto) visit_floating(dtype type, F&& f) {
 }
 
 template <class Fold>
-std::unique_ptr<kernel> make_reduction(const kernel_setup& setup, bool mean = false) {
-  const auto functions = visit_number(setup.input(0).dtype, [&]<class T>() {
+fold_functions functions_of(dtype type, bool mean = false) {
+  return visit_number(type, [&]<class T>() {
     const auto& fold =
         scalar::entries<loops::fold_units<Fold, T>, const void*, void*, loops::fold_pass, std::int64_t, std::int64_t>;
     fold_functions f{fold[scalar::isa::best()], nullptr};
@@ -153,7 +176,12 @@ std::unique_ptr<kernel> make_reduction(const kernel_setup& setup, bool mean = fa
       if (mean) f.divide = &divide_by_count<T>;
     return f;
   });
-  return make_function_kernel([attrs = setup.attrs(), functions](kernel_context& c) { reduce(c, attrs, functions); });
+}
+
+template <class Fold>
+std::unique_ptr<kernel> make_reduction(const kernel_setup& setup, bool mean = false) {
+  return make_function_kernel([attrs = setup.attrs(), functions = functions_of<Fold>(setup.input(0).dtype, mean)](
+                                  kernel_context& c) { reduce(c, attrs, functions); });
 }
 
 }  // namespace detail
@@ -204,12 +232,13 @@ inline shape kept_by_gradient(const shape& dy, const shape& x, axis_set axes) {
 
 template <class T>
 void expand(kernel_context& c, const attributes& attrs) {
-  const any_tensor &dy = c.input(0), &like = c.input(1);
-  const shape extent = like.shape();
-  const shape kept = kept_by_gradient(dy.shape(), extent, reduced_axes(attrs, extent.rank()));
+  const any_tensor& dy = c.input(0);
+  const shape like = map_layout::space_of(shapes_of(c.inputs.subspan(1)));
+  const shape kept = kept_by_gradient(dy.shape(), like, reduced_axes(attrs, like.rank()));
+  const shape extent = attrs.get_or("narrow", false) ? kept : like;
   T* const dx = c.allocate(0, dy.dtype(), extent).template data<T>();
   if (extent.count() == 0) return;
-  const std::int64_t n = attrs.get_or("mean", false) ? extent.count() / kept.count() : 1;
+  const std::int64_t n = attrs.get_or("mean", false) ? like.count() / kept.count() : 1;
   c.launch([walk = broadcast_walk(extent, {kept}), dy = dy.data<T>(), dx, n, services = c.services] {
     const std::int64_t inner = walk.inner();
     in_ranges(*services, walk.outer(), inner, [&](std::int64_t first, std::int64_t last) {

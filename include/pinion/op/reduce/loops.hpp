@@ -105,12 +105,14 @@ struct fold_pass {
   std::int64_t outer, n, inner;
 
   static constexpr std::int64_t strip = 512;
-  std::int64_t block() const { return inner == 1 ? 4096 : 128; }
-  std::int64_t blocks() const { return std::max<std::int64_t>(1, (n + block() - 1) / block()); }
-  std::int64_t strips() const { return (inner + strip - 1) / strip; }
-  std::int64_t units() const { return outer * blocks() * strips(); }
-  std::int64_t unit_size() const { return std::max<std::int64_t>(1, std::min(n, block())) * std::min(inner, strip); }
-  std::int64_t results() const { return outer * blocks() * inner; }
+  constexpr std::int64_t block() const { return inner == 1 ? 4096 : 128; }
+  constexpr std::int64_t blocks() const { return std::max<std::int64_t>(1, (n + block() - 1) / block()); }
+  constexpr std::int64_t strips() const { return (inner + strip - 1) / strip; }
+  constexpr std::int64_t units() const { return outer * blocks() * strips(); }
+  constexpr std::int64_t unit_size() const {
+    return std::max<std::int64_t>(1, std::min(n, block())) * std::min(inner, strip);
+  }
+  constexpr std::int64_t results() const { return outer * blocks() * inner; }
 };
 
 // The mask of the first n lanes, for n up to the number of lanes.

@@ -28,8 +28,8 @@ void expect_number(const shape_context& c, dtype_set types);
 
 shape reduced_shape(const attributes& attrs, const shape& x);
 
-// Checks that the shape of input 0 is that of the reduction of input 1.
-void expect_reduced(const shape_context& c);
+// Checks that the shape of input 0 is that of a reduction of x.
+void expect_reduced(const shape_context& c, const shape& x);
 
 attributes axes_of(const attributes& attrs);
 
@@ -89,13 +89,26 @@ struct reduce_any : reduce_all {
 };
 
 // (dy, x) -> dy repeated along the reduced axes until it has the shape of x; with "mean", divided by their count. The
-// attributes are those of the reduction that made dy's shape out of x's.
+// attributes are those of the reduction that made dy's shape out of x's. With (dy, x, y, ...) the shape is the one that
+// x, y, ... broadcast to; with "narrow", reduced axes have extent 1 in the result, which a reader then broadcasts.
 struct expand_like : reduction {
   static constexpr std::string_view name = "ExpandLike";
-  static constexpr input_count inputs = 2;
+  static constexpr input_count inputs = at_least(2);
   static constexpr int reads = 1;
   static void infer(shape_context& c);
   static void gradient(gradient_context& g);
+};
+
+// A reduction of the elements that attribute "program" computes of the inputs, which are folded as they are computed.
+// "fold" is the op of the reduction, whose attributes these are, too. Every bit is that of the elements reduced in
+// memory. Optimization makes these nodes.
+struct map_reduction {
+  static constexpr std::string_view name = "MapReduce";
+  static constexpr input_count inputs = by_program;
+  static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = {}};
+  static constexpr std::string_view no_gradient = "steps are differentiated before they are optimized";
+  static void infer(shape_context& c);
+  static double work(const work_context& c);
 };
 
 // (dy, x) -> the gradient of a product y: dx[k] = dy * the product of all other elements, without division by x[k],

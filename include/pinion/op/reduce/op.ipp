@@ -46,11 +46,11 @@ PINION_DECL shape reduced_shape(const attributes& attrs, const shape& x) {
   return attrs.has("axes") || keep_dims ? shape::any() : shape{};
 }
 
-PINION_DECL void expect_reduced(const shape_context& c) {
-  const shape reduced = reduced_shape(c.attrs(), c.shape(1));
+PINION_DECL void expect_reduced(const shape_context& c, const shape& x) {
+  const shape reduced = reduced_shape(c.attrs(), x);
   if (!fits(c.shape(0), reduced))
-    c.fail("a gradient of shape " + to_string(c.shape(0)) + " does not fit a reduction of " + to_string(c.shape(1)) +
-           " to " + to_string(reduced));
+    c.fail("a gradient of shape " + to_string(c.shape(0)) + " does not fit a reduction of " + to_string(x) + " to " +
+           to_string(reduced));
 }
 
 PINION_DECL attributes axes_of(const attributes& attrs) {
@@ -118,8 +118,10 @@ PINION_DECL void reduce_all::infer(shape_context& c) {
 
 PINION_DECL void expand_like::infer(shape_context& c) {
   detail::expect_number(c, dtypes::numbers);
-  detail::expect_reduced(c);
-  c.output(c.dtype(0), c.shape(1));
+  const shape x = detail::broadcast_of_inputs(c, 1, c.inputs());
+  detail::expect_reduced(c, x);
+  const bool narrow = c.attrs().get_or("narrow", false) && x.has_rank();
+  c.output(c.dtype(0), narrow ? detail::without_axes(x, detail::reduced_axes(c.attrs(), x.rank()), true) : x);
 }
 
 PINION_DECL void expand_like::gradient(gradient_context& g) {
@@ -128,11 +130,25 @@ PINION_DECL void expand_like::gradient(gradient_context& g) {
   g.set(0, g.make(mean ? reduce_mean::name : reduce_sum::name, {g.output_gradient(0)}, detail::axes_of(g.attrs())));
 }
 
+PINION_DECL void map_reduction::infer(shape_context& c) {
+  const auto& p = program_of(c.attrs());
+  detail::check_program_inputs(c, p);
+  if (p.results.size() != 1 || p.results[0].type != p.arithmetic) c.fail("MapReduce folds one number of each element");
+  c.output(p.arithmetic, detail::reduced_shape(c.attrs(), detail::broadcast_of_inputs(c, 0, c.inputs())));
+}
+
+PINION_DECL double map_reduction::work(const work_context& c) {
+  shape space{}, wider;
+  for (int i = 0; i < c.inputs(); ++i)
+    if (broadcast(space, c.input(i).shape, wider)) space = wider;
+  return c.count(space) * static_cast<double>(program_of(c.attrs()).code.size() + 1);
+}
+
 PINION_DECL void prod_grad::infer(shape_context& c) {
   if (c.inputs() - 2 > most_weights)
     c.fail("a derivative of order " + std::to_string(c.inputs() - 1) + " of a product; " +
            std::to_string(most_weights + 1) + " is the highest");
-  detail::expect_reduced(c);
+  detail::expect_reduced(c, c.shape(1));
   for (int i = 0; i < c.inputs(); ++i)
     if (c.dtype(i) != c.dtype(1) || (i > 1 && !fits(c.shape(i), c.shape(1))))
       c.fail("weights of " + std::string(to_string(c.dtype(i))) + " " + to_string(c.shape(i)) + " for elements of " +

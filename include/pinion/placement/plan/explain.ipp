@@ -135,7 +135,7 @@ class plan_writer {
     placed_node told{.id = p_.nodes[i], .name = n.name, .op = n.op, .location = to_string(n.where)};
     words_.tell(i, told);
     told.optimized = in_words(fate);
-    told.runs = fate.what == node_fate::runs || fate.what == node_fate::computed;
+    told.runs = fate.what == node_fate::runs || fate.what == node_fate::apart || fate.what == node_fate::computed;
     if (told.runs) {
       tell_sizes(static_cast<position>(row_of_.size()), told);
       row_of_.push_back(static_cast<std::uint32_t>(i));
@@ -146,9 +146,24 @@ class plan_writer {
     switch (fate.what) {
       case node_fate::computed: return "computed once, before the step";
       case node_fate::folded: return "folded into " + p_.graph[fate.by].name;
+      case node_fate::apart: return "not folded into " + p_.graph[fate.by].name + ", since " + in_words(fate.why);
       case node_fate::shared: return "runs as " + p_.graph[fate.by].name;
       case node_fate::unused: return "left out, since nothing that runs reads it";
       case node_fate::runs: break;
+    }
+    return "";
+  }
+  static std::string in_words(node_fate::obstacle why) {
+    switch (why) {
+      case node_fate::fetched: return "it is fetched";
+      case node_fate::several_readers: return "others read it, too";
+      case node_fate::ordered: return "one of them waits for other nodes";
+      case node_fate::other_device: return "that runs on another device";
+      case node_fate::cast: return "that computes in another dtype";
+      case node_fate::other_shape: return "their shapes may differ";
+      case node_fate::too_large: return "both are too large for one node";
+      case node_fate::no_kernel: return "this binary has no kernel of both together";
+      case node_fate::none: break;
     }
     return "";
   }

@@ -41,7 +41,7 @@ struct placed_node {
   std::int64_t bytes_in = 0, bytes_out = 0;  // of values whose shapes are known
   std::int64_t state = 0;                    // bytes of a variable whose shape is known
   double starts = 0, ends = 0;
-  std::string optimized = {};  // what became of it: "folded into add"; "" where it runs as it was made
+  std::string optimized = {};  // "folded into add", or why not; "" where it runs as it was made
   bool runs = true;            // false: another node runs in its place, or none
   bool interpreted = false;    // a CPU computes its scalar program, of which this binary has no kernel
 };

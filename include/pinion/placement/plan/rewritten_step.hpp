@@ -14,13 +14,26 @@ namespace pinion { inline namespace v0 {
 struct node_fate {
   enum kind : std::uint8_t {
     runs,      // as it was made
+    apart,     // as it was made, although `by`, which reads it, could compute it too but for an obstacle
     computed,  // a constant runs in its place
     folded,    // into `by`, which computes it too
     shared,    // `by` computes the same and runs for both
     unused,    // nothing that runs reads it
   };
+  enum obstacle : std::uint8_t {
+    none,
+    fetched,
+    several_readers,
+    ordered,       // one of them waits for other nodes
+    other_device,  // than that of `by`
+    cast,          // `by` computes in another dtype
+    other_shape,   // or perhaps another shape, so that `by` would compute elements more than once
+    too_large,     // for one node
+    no_kernel,     // of both together, while this binary has one of a part
+  };
   kind what = runs;
-  node_id by = no_node;  // a node of the problem that runs
+  node_id by = no_node;  // a node of the problem that runs; of `apart`, any
+  obstacle why = none;
 };
 
 // A view: the placed nodes of a graph of its own, and the fates of the problem's nodes, in their order. Those that run

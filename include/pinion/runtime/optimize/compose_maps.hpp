@@ -1,5 +1,5 @@
 // Joins elementwise nodes: a node that is read by one other elementwise node only becomes part of it. The DSL does this
-// within an expression; this pass does it across expressions.
+// within an expression; this pass does it across expressions, and for the gradients of such nodes.
 #pragma once
 
 #include <pinion/base/config.hpp>
@@ -7,9 +7,10 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// Joins nodes and returns how many were joined. Leaves two nodes apart if one has a compiled kernel and their joined
-// program has none. Computes nothing more often than before, since the shapes of joined nodes are known to be equal.
-// Requires: uses are counted.
+// Joins nodes and returns how many were joined. Two nodes are joined if the values of the first have the shape of the
+// second's space in every run, so that nothing is computed more often than before. It leaves two nodes apart if one has
+// a compiled kernel and their joined program has none, and notes in the draft why it left a node apart that it looked
+// at. An error in the shapes of a node that was joined names that node. Requires: uses are counted.
 int compose_maps(draft& d);
 
 }}}  // namespace pinion::v0::runtime

@@ -40,6 +40,8 @@ class draft {
     bool computed = false;          // a constant that a pass computed
     node_id replaced_by = no_node;  // the item that computes the same
     node_id folded_into = no_node;  // the item that does its work, once nothing else reads it
+    node_id apart_from = no_node;   // the item that could do its work but for this obstacle
+    node_fate::obstacle obstacle = node_fate::none;
   };
 
   draft(graph_view g, const placement& placed, const step_signature& s);
@@ -51,6 +53,8 @@ class draft {
   // Does the node run, and may it be rewritten?
   bool runs(node_id i) const { return (*this)[i].device >= 0 && !(*this)[i].gone; }
   bool is_fed(node_id i) const;
+  // Is it fetched, or a target of the step?
+  bool is_end(node_id i) const;
   // Is the device of the node, which runs, a CPU?
   bool is_on_cpu(node_id i) const;
   // Would the node yield equal values again, without side effects?
@@ -68,6 +72,8 @@ class draft {
   void replace(node_id i, node_id by);
   // Marks node `i` as computed by the later node `into` as well. The node stays as long as others read it.
   void fold(node_id i, node_id into) { items_[static_cast<std::size_t>(i)].folded_into = into; }
+  // Notes for the plan why node `i` is not folded into its reader. The first reader that is told of is kept.
+  void keep_apart(node_id i, node_id reader, node_fate::obstacle why);
   // Makes a constant of node `i`, whose value is known. Its inputs are folded into it.
   void compute(node_id i, const any_tensor& value);
   void redirect(node_id user);

@@ -46,6 +46,12 @@ PINION_DECL bool draft::is_fed(node_id i) const {
   return std::any_of(signature_.feeds.begin(), signature_.feeds.end(), [i](const output& o) { return o.node == i; });
 }
 
+PINION_DECL bool draft::is_end(node_id i) const {
+  return std::any_of(signature_.fetches.begin(), signature_.fetches.end(),
+                     [i](const output& o) { return o.node == i; }) ||
+         std::find(signature_.targets.begin(), signature_.targets.end(), i) != signature_.targets.end();
+}
+
 PINION_DECL bool draft::is_on_cpu(node_id i) const {
   return placed_.devices()[static_cast<std::size_t>((*this)[i].device)].spec.type() == "CPU";
 }
@@ -71,6 +77,13 @@ PINION_DECL void draft::replace(node_id i, node_id by) {
   items_[static_cast<std::size_t>(i)].gone = true;
   items_[static_cast<std::size_t>(i)].replaced_by = by;
   items_[static_cast<std::size_t>(by)].folded_into = no_node;  // it is read itself now, by the users of `i`
+}
+
+PINION_DECL void draft::keep_apart(node_id i, node_id reader, node_fate::obstacle why) {
+  item& it = items_[static_cast<std::size_t>(i)];
+  if (it.apart_from != no_node) return;
+  it.apart_from = reader;
+  it.obstacle = why;
 }
 
 PINION_DECL void draft::compute(node_id i, const any_tensor& value) {
@@ -139,6 +152,7 @@ PINION_DECL optimized_step draft::finished() {
 // Follows a node that is gone to the one that runs in its place.
 PINION_DECL node_fate draft::fate_of(node_id i) const {
   const item& it = (*this)[i];
+  if (!it.gone && it.apart_from != no_node) return {node_fate::apart, (*this)[it.apart_from].original, it.obstacle};
   if (!it.gone) return {it.computed ? node_fate::computed : node_fate::runs};
   node_id by = i;
   while (by != no_node && (*this)[by].gone)

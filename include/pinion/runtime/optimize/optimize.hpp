@@ -1,5 +1,5 @@
 // Optimizes a placed step before it is cut: folds constants, shares common nodes, folds transpositions and maps into
-// their consumers, and drops nodes that are then unused.
+// their consumers, reductions among them, and drops nodes that are then unused.
 #pragma once
 
 #include <pinion/base/config.hpp>

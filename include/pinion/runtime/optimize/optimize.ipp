@@ -5,6 +5,7 @@
 #include <pinion/runtime/optimize/fold_constants.hpp>
 #include <pinion/runtime/optimize/fold_gradients.hpp>
 #include <pinion/runtime/optimize/fold_transposes.hpp>
+#include <pinion/runtime/optimize/fuse_reductions.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
 #include <pinion/runtime/optimize/share_common.hpp>
 
@@ -20,6 +21,8 @@ PINION_DECL optimized_step optimize(graph_view g, const placement& placed, const
   if (compose_maps(d) > 0) d.drop_dead();
   d.count_uses();
   if (fold_gradients(d) > 0) d.drop_dead();
+  d.count_uses();
+  if (fuse_reductions(d) > 0) d.drop_dead();
   return d.finished();
 }
 

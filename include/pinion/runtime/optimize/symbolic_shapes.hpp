@@ -1,0 +1,56 @@
+// The shapes of the values of a step before it runs, with symbols for the extents that nobody knows yet.
+//
+//   x [A, 784], W [784, 160]      x W + b  [A, 160]
+//   p [A, 10], q [B, 10]          p + q    [AB, 10], where AB is the extent that A and B broadcast to
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/runtime/optimize/draft.hpp>
+
+namespace pinion { inline namespace v0 { namespace runtime {
+
+// The shapes of all outputs of a draft, as it was when they were found. Equal extents are equal in every run in which
+// no node fails; different ones may be equal, too. A value. Used by one thread.
+class symbolic_shapes {
+ public:
+  // An extent: a number, or a symbol, which is below 0.
+  using extents = std::vector<std::int64_t>;
+
+  explicit symbolic_shapes(const draft& d);
+
+  // The shape of an output; null where its rank is unknown.
+  const extents* of(output o) const;
+  // The shape that some outputs broadcast to; nothing where a rank is unknown.
+  std::optional<extents> space_of(std::span<const output> inputs);
+  // True if the outputs broadcast in every run. Requires: the node that reads them all could be made.
+  bool surely_broadcast(std::span<const output> inputs) const;
+
+ private:
+  using all_extents = std::vector<std::optional<extents>>;  // of the outputs of a node
+
+  std::optional<extents> said_by_op(const node& n, std::size_t k);
+  std::optional<extents> of_product(const node& n) const;
+  std::optional<extents> of_reduction(const node& n) const;
+  std::optional<extents> of_transposition(const node& n) const;
+  std::optional<extents> as_declared(const shape& s, const std::optional<extents>& said);
+  std::int64_t fresh_symbol() { return symbol_of({next_++}); }
+  std::int64_t symbol_of(std::vector<int> parts);
+  std::int64_t joined(std::int64_t a, std::int64_t b);
+
+  std::vector<all_extents> known_;
+  std::vector<std::vector<int>> parts_;  // of each symbol: those it was made of by broadcasting, in order
+  std::map<std::vector<int>, std::int64_t> symbols_;
+  int next_ = 0;
+};
+
+}}}  // namespace pinion::v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/optimize/symbolic_shapes.ipp>
+#endif
