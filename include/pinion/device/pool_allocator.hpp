@@ -16,8 +16,8 @@
 
 namespace pinion { inline namespace v0 { namespace devices {
 
-// Allocates host memory and keeps returned blocks by size class, so that steps that repeat ask the system for none. The
-// classes are the powers of two and the middles between them. Returned blocks lie on shelves, one for each class, which
+// Allocates host memory and keeps returned blocks by size class, so that steps that repeat ask the system for none.
+// There are 16 classes between a power of two and the next. Returned blocks lie on shelves, one for each class, which
 // has a lock. Of the CPUs' pool, each thread keeps some returned blocks for its own next steps, and leaves them on the
 // shelves when it ends. Thread-safe. Throws resource_exhausted if the system has no memory.
 class pool_allocator final : public allocator {
@@ -45,7 +45,7 @@ class pool_allocator final : public allocator {
   // Puts a block on its shelf.
   void shelve(buffer* idle) noexcept;
 
-  std::array<shelf, 128> shelves_;
+  std::array<shelf, 896> shelves_;
 };
 
 }}}  // namespace pinion::v0::devices
