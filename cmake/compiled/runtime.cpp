@@ -15,10 +15,14 @@
 #include <pinion/runtime/running_steps.ipp>
 #include <pinion/runtime/session.ipp>
 #include <pinion/runtime/session_bodies.ipp>
+#include <pinion/runtime/step/arena.ipp>
 #include <pinion/runtime/step/executable.ipp>
 #include <pinion/runtime/step/executor.ipp>
+#include <pinion/runtime/step/life_recorder.ipp>
+#include <pinion/runtime/step/memory_plan.ipp>
 #include <pinion/runtime/step/partition.ipp>
 #include <pinion/runtime/step/placed_steps.ipp>
+#include <pinion/runtime/step/planned_memory.ipp>
 #include <pinion/runtime/step/rendezvous.ipp>
 #include <pinion/runtime/step/signature.ipp>
 #include <pinion/runtime/step/step_trace.ipp>

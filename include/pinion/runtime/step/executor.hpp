@@ -23,6 +23,7 @@
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/runtime/step/executable.hpp>
+#include <pinion/runtime/step/planned_memory.hpp>
 #include <pinion/runtime/step/step_tracer.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -65,8 +66,12 @@ struct run_memory {
   std::vector<any_tensor> slots;
   std::vector<any_tensor> inputs;  // of the item that runs, where items run in order
   std::vector<std::atomic<int>> pending, readers;
+  planned_memory values;  // where items run in order
   explicit run_memory(const executable& e)
-      : slots(static_cast<std::size_t>(e.slots)), pending(e.items.size()), readers(static_cast<std::size_t>(e.slots)) {}
+      : slots(static_cast<std::size_t>(e.slots)),
+        pending(e.items.size()),
+        readers(static_cast<std::size_t>(e.slots)),
+        values(*e.arenas) {}
 };
 
 // One run of one executable. Shared by its owner and by the callbacks of its pending items. Refers to the executable,

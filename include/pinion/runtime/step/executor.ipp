@@ -33,6 +33,7 @@ PINION_DECL shared_error step_state::failure() const {
 
 PINION_DECL void executor::run_in_order() {
   kernel_context c = context();
+  if (!e_.device->stream()) c.memory = &m_.values.begin(step_.feeds, e_.device->memory());
   for (const auto& it : e_.items) {
     step_.check_deadline();
     if (step_.failed()) break;
@@ -47,6 +48,7 @@ PINION_DECL void executor::run_in_order() {
     m_.inputs.clear();
   }
   clear();
+  if (c.memory) m_.values.end(step_.failed());
 }
 
 PINION_DECL void executor::start(finished done) {
