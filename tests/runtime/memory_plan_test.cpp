@@ -69,12 +69,30 @@ TEST_CASE("a block without bytes takes no place") {
   CHECK(plan.live == 200);
 }
 
+std::set<int> set_of(const runtime::block_lists& lists, std::size_t i) {
+  const int* const all = lists.all.data();
+  return std::set<int>(all + lists.first[i], all + lists.first[i + 1]);
+}
+
+TEST_CASE("neighbours are the blocks that have a byte in common") {
+  const std::vector<block_life> all{{100, 0, 1}, {300, 1, 2}, {0, 2, 3}, {128, 2, 3}, {64, 2, 3}};
+  memory_plan plan;
+  plan.offsets = {0, 64, 64, 384, 320};
+  const auto neighbours = neighbours_of(all, plan);
+  CHECK(set_of(neighbours, 0) == std::set<int>{1});
+  CHECK(set_of(neighbours, 1) == std::set<int>{0, 4});
+  CHECK(set_of(neighbours, 2).empty());
+  CHECK(set_of(neighbours, 3).empty());
+  CHECK(set_of(neighbours, 4) == std::set<int>{1});
+}
+
 // Replays the blocks; when one begins, its formers say what was at its place last.
 TEST_CASE("where the formers of a block have ended, all earlier blocks at its place have") {
   pinion_tests::dice dice(3);
   for (const int blocks : {10, 300, 2000}) {
     const auto all = random_blocks(dice, blocks, 2000, 30);
     const memory_plan plan = plan_memory(all);
+    const auto formers = formers_of(all, plan);
     const int rooms = static_cast<int>(plan.bytes / memory_plan::alignment);
     std::vector<int> last(static_cast<std::size_t>(rooms), -1);
     int wrong = 0;
@@ -84,8 +102,7 @@ TEST_CASE("where the formers of a block have ended, all earlier blocks at its pl
       std::set<int> expected(last.begin() + static_cast<std::ptrdiff_t>(from),
                              last.begin() + static_cast<std::ptrdiff_t>(to));
       expected.erase(-1);
-      const auto* const formers = plan.formers.data();
-      wrong += expected != std::set<int>(formers + plan.first_former[i], formers + plan.first_former[i + 1]);
+      wrong += expected != set_of(formers, i);
       std::fill(last.begin() + static_cast<std::ptrdiff_t>(from), last.begin() + static_cast<std::ptrdiff_t>(to),
                 static_cast<int>(i));
     }

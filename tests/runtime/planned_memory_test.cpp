@@ -5,9 +5,11 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/dice.hpp"
@@ -21,19 +23,20 @@ using runtime::planned_memory;
 // Runs that take and drop blocks.
 struct runs {
   arena_use use;
-  std::optional<planned_memory> memory = std::optional<planned_memory>(std::in_place, use);
+  std::vector<int> fed{0};
+  std::optional<planned_memory> memory = std::optional<planned_memory>(std::in_place, use, fed);
   allocator* now = nullptr;
 
-  void begin(std::int64_t fed = 1) {
-    const std::vector<any_tensor> feeds{tensor<float>({fed}).untyped()};
+  void begin(std::int64_t elements = 1) {
+    const std::vector<any_tensor> feeds{tensor<float>({elements}).untyped()};
     now = &memory->begin(feeds, devices::pool_allocator::of_cpus());
   }
   buffer_ref take(std::size_t bytes) { return buffer_ref(now->allocate(bytes)); }
   void end(bool failed = false) { memory->end(failed); }
 
   // Takes three blocks, of which two are in use at once. Returns where they were.
-  std::vector<void*> three(std::size_t bytes, std::int64_t fed = 1) {
-    begin(fed);
+  std::vector<void*> three(std::size_t bytes, std::int64_t elements = 1) {
+    begin(elements);
     std::vector<void*> places;
     buffer_ref a = take(bytes), b = take(bytes);
     places = {a->data(), b->data()};
@@ -139,6 +142,58 @@ struct marked {
     return true;
   }
 };
+
+TEST_CASE("items take their blocks in any order, and what does not fit beside others is the device's") {
+  runs r;
+  const std::vector<any_tensor> feeds{tensor<float>({1}).untyped()};
+  const auto run = [&](std::initializer_list<int> items) {
+    std::vector<std::pair<int, const void*>> places;
+    r.memory->begin_in_any_order(feeds, devices::pool_allocator::of_cpus());
+    for (const int i : items) {
+      runtime::item_memory own(*r.memory, i);
+      const buffer_ref first(own.allocate(200)), second(own.allocate(100));
+      places.emplace_back(i, first->data());
+      places.emplace_back(i, second->data());
+    }
+    r.end();
+    std::sort(places.begin(), places.end(), [](auto& a, auto& b) { return a.first < b.first; });
+    return places;
+  };
+  run({0, 1, 2});
+  const auto places = run({0, 1, 2});
+  CHECK(r.use.held == 256 + 128);
+  CHECK(run({2, 0, 1}) == places);
+  CHECK(places[0].second == places[2].second);
+}
+
+TEST_CASE("threads that claim blocks with common memory never hold it at the same time") {
+  runs r;
+  const std::vector<any_tensor> feeds{tensor<float>({1}).untyped()};
+  std::atomic<int> wrong{0};
+  const auto work = [&](int item) {
+    runtime::item_memory own(*r.memory, item);
+    for (int i = 0; i < 3; ++i) {
+      const buffer_ref b(own.allocate(256));
+      std::memset(b->data(), item, 256);
+      const auto* const data = static_cast<const unsigned char*>(b->data());
+      wrong += std::count(data, data + 256, item) != 256;
+    }
+  };
+  for (int run = 0; run < 100; ++run) {
+    r.memory->begin_in_any_order(feeds, devices::pool_allocator::of_cpus());
+    if (run == 0) {
+      for (int item = 0; item < 8; ++item) work(item);  // one after the other: all have the same place
+    } else {
+      std::thread other([&] {
+        for (int item = 0; item < 8; item += 2) work(item);
+      });
+      for (int item = 1; item < 8; item += 2) work(item);
+      other.join();
+    }
+    r.end();
+  }
+  CHECK(wrong == 0);
+}
 
 TEST_CASE("no block in use is overwritten, however much runs differ from each other") {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {

@@ -41,16 +41,16 @@ PINION_DECL arena_memory arena_memory::of(std::size_t bytes) {
   return {std::shared_ptr<std::byte>(data, free), bytes};
 }
 
-PINION_DECL arena::arena(const std::vector<noted_block>& noted, const memory_plan& plan, arena_memory memory,
-                         allocator& pool)
-    : blocks_(noted.size()), formers_(plan.formers), memory_(std::move(memory)), pool_(pool) {
+PINION_DECL arena::arena(const std::vector<noted_block>& noted, const memory_plan& plan, block_lists watched,
+                         arena_memory memory, allocator& pool)
+    : blocks_(noted.size()), watched_(std::move(watched)), memory_(std::move(memory)), pool_(pool) {
   // The blocks refer to the arena without a share in it, which would cost two atomic operations for each allocation.
   const std::shared_ptr<allocator> home(std::shared_ptr<allocator>(), this);
   for (std::size_t i = 0; i < noted.size(); ++i) {
     block& b = blocks_[i];
     b.leaves = noted[i].leaves;
-    b.first_former = formers_.data() + plan.first_former[i];
-    b.last_former = formers_.data() + plan.first_former[i + 1];
+    b.first_watched = watched_.all.data() + watched_.first[i];
+    b.last_watched = watched_.all.data() + watched_.first[i + 1];
     if (b.leaves) continue;
     b.stand_for(memory_.data.get() + plan.offsets[i], noted[i].life.bytes);
     b.hand_out(home);
@@ -58,12 +58,12 @@ PINION_DECL arena::arena(const std::vector<noted_block>& noted, const memory_pla
 }
 
 PINION_DECL void arena::begin() {
-  if (misfits_ > 0)
+  if (misfits())
     for (block& b : blocks_)
       if (std::exchange(b.spoiled, false)) b.busy.store(false, std::memory_order_relaxed);
   next_ = 0;
-  misfits_ = 0;
-  given_ = 0;
+  misfits_.store(false, std::memory_order_relaxed);
+  given_.store(0, std::memory_order_relaxed);
   returned_.store(0, std::memory_order_relaxed);
 }
 
@@ -71,26 +71,45 @@ PINION_DECL buffer* arena::allocate(std::size_t bytes) {
   if (next_ == blocks_.size()) return misfit(bytes);
   block& b = blocks_[next_++];
   if (b.leaves) return pool_.allocate(bytes);
-  const bool fits = may_give(b, bytes);
+  const bool fits = bytes <= b.capacity() && others_are_back(b);
   b.busy.store(true, std::memory_order_relaxed);
   if (!fits) {
     b.spoiled = true;
     return misfit(bytes);
   }
+  given_.store(given_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return give(b, bytes);
+}
+
+PINION_DECL buffer* arena::claim(std::size_t i, std::size_t bytes) {
+  block& b = blocks_[i];
+  if (b.leaves) return pool_.allocate(bytes);
+  if (bytes > b.capacity()) return misfit(bytes);
+  // Each of two threads that claim blocks with common memory first marks its own and then looks at the other's, in one
+  // order of all threads. So one of them at least sees the other's mark.
+  b.busy.store(true, std::memory_order_seq_cst);
+  if (!others_are_back(b)) {
+    b.busy.store(false, std::memory_order_release);
+    return misfit(bytes);
+  }
+  given_.fetch_add(1, std::memory_order_relaxed);
+  return give(b, bytes);
+}
+
+PINION_DECL bool arena::others_are_back(const block& b) const {
+  return std::none_of(b.first_watched, b.last_watched, [this](int other) {
+    return blocks_[static_cast<std::size_t>(other)].busy.load(std::memory_order_seq_cst);
+  });
+}
+
+PINION_DECL buffer* arena::give(block& b, std::size_t bytes) {
   detail::permit(b.data(), bytes);
-  ++given_;
   b.hand_out_again();
   return &b;
 }
 
-PINION_DECL bool arena::may_give(const block& b, std::size_t bytes) const {
-  return bytes <= b.capacity() && std::none_of(b.first_former, b.last_former, [this](int former) {
-           return blocks_[static_cast<std::size_t>(former)].busy.load(std::memory_order_acquire);
-         });
-}
-
 PINION_DECL buffer* arena::misfit(std::size_t bytes) {
-  ++misfits_;
+  misfits_.store(true, std::memory_order_relaxed);
   return pool_.allocate(bytes);
 }
 
@@ -103,7 +122,8 @@ PINION_DECL void arena::recycle(buffer* idle) noexcept {
 
 PINION_DECL void arena::let_go() {
   self_ = shared_from_this();
-  if (returned_.fetch_sub(given_, std::memory_order_acq_rel) == given_) const auto last = std::move(self_);
+  const std::int64_t given = given_.load(std::memory_order_relaxed);
+  if (returned_.fetch_sub(given, std::memory_order_acq_rel) == given) const auto last = std::move(self_);
 }
 
 }}}  // namespace pinion::v0::runtime

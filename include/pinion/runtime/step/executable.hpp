@@ -44,6 +44,7 @@ struct executable {
   int slots = 0;
   std::vector<int> readers;  // per slot: number of inputs that read it
   bool waits = false;        // does any item receive or block?
+  std::vector<int> fed;      // the feeds of its items
   const std::unique_ptr<arena_use> arenas = std::make_unique<arena_use>();
 
   executable(partition part, graph_view g, devices::device& on, task_services& services,

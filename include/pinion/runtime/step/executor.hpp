@@ -66,12 +66,12 @@ struct run_memory {
   std::vector<any_tensor> slots;
   std::vector<any_tensor> inputs;  // of the item that runs, where items run in order
   std::vector<std::atomic<int>> pending, readers;
-  planned_memory values;  // where items run in order
+  planned_memory values;  // of a device without a stream
   explicit run_memory(const executable& e)
       : slots(static_cast<std::size_t>(e.slots)),
         pending(e.items.size()),
         readers(static_cast<std::size_t>(e.slots)),
-        values(*e.arenas) {}
+        values(*e.arenas, e.fed) {}
 };
 
 // One run of one executable. Shared by its owner and by the callbacks of its pending items. Refers to the executable,

@@ -60,6 +60,7 @@ PINION_DECL void executor::start(finished done) {
     m_.pending[i].store(e_.items[i].predecessors, std::memory_order_relaxed);
     if (e_.items[i].predecessors == 0) ready.push(static_cast<int>(i));
   }
+  if (!e_.device->stream()) m_.values.begin_in_any_order(step_.feeds, e_.device->memory());
   if (e_.items.empty()) return finish();
   const auto self = shared_from_this();
   process(std::move(ready));
@@ -93,6 +94,8 @@ PINION_DECL void executor::begin(int i, ready_items* ready) {
   if (!step_.failed()) {
     std::vector<any_tensor> inputs = take_inputs(it);
     kernel_context c = context();
+    item_memory own(m_.values, i);
+    if (!e_.device->stream()) c.memory = &own;
     run_item(it, c, inputs);
   }
   complete(i, ready);
@@ -201,6 +204,7 @@ PINION_DECL void executor::wait(int i) {
       self->drop_unwanted(self->e_.items[static_cast<std::size_t>(i)]);
     else
       self->blame(self->e_.items[static_cast<std::size_t>(i)], *how.failure());
+    held->inputs.clear();
     self->resume(i);
   };
   try {
@@ -256,6 +260,7 @@ PINION_DECL void executor::finish() {
 
 PINION_DECL void executor::close() {
   clear();
+  if (!e_.device->stream()) m_.values.end(step_.failed());
   auto done = std::move(done_);
   if (done) done();
 }

@@ -16,13 +16,15 @@ namespace pinion { inline namespace v0 { namespace runtime {
 struct noted_block {
   block_life life;
   bool leaves = false;
+  int item = 0;  // that took it; where items run in order, all are counted as one
 };
 
 // Gives each block exact memory of the system, and numbers the events of one run. A block that leaves stays valid and
 // keeps the recorder alive. Thread-safe. Throws resource_exhausted if the system has no memory.
 class life_recorder final : public allocator {
  public:
-  buffer* allocate(std::size_t bytes) override;
+  buffer* allocate(std::size_t bytes) override { return note(bytes, 0); }
+  buffer* note(std::size_t bytes, int item);
   void recycle(buffer* idle) noexcept override;
   // Ends the recording and returns the blocks in the order in which they were taken.
   std::vector<noted_block> finish();

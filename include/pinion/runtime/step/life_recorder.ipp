@@ -19,12 +19,12 @@ struct numbered_buffer final : buffer {
 
 }  // namespace detail
 
-PINION_DECL buffer* life_recorder::allocate(std::size_t bytes) {
+PINION_DECL buffer* life_recorder::note(std::size_t bytes, int item) {
   void* const data = ::operator new (bytes ? bytes : 1, std::align_val_t{memory_plan::alignment}, std::nothrow);
   if (!data) throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
   std::lock_guard hold(mutex_);
   auto* const b = new detail::numbered_buffer(data, bytes, seen_.size());
-  seen_.push_back({{bytes, now_, 0}, true});
+  seen_.push_back({{bytes, now_, 0}, true, item});
   ++now_;
   b->hand_out(shared_from_this());
   return b;

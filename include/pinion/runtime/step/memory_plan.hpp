@@ -29,13 +29,20 @@ struct memory_plan {
   std::vector<std::size_t> offsets;
   std::size_t bytes = 0;  // of the whole memory
   std::size_t live = 0;   // the most bytes in use at one moment; no plan needs fewer
-  // The blocks whose memory block i takes over: formers[first_former[i]] to formers[first_former[i + 1] - 1] had a byte
-  // of it last, before i begins. If these are no longer in use, no earlier block at that place is.
-  std::vector<int> first_former, formers;
 };
 
-// Requires: the blocks are in the order in which they begin.
 memory_plan plan_memory(std::span<const block_life> blocks);
+
+// For each block other blocks, by their numbers: those of block i are all[first[i]] to all[first[i + 1] - 1].
+struct block_lists {
+  std::vector<int> first, all;
+};
+
+// The blocks that had a byte of a block's memory last, before it begins. If these are no longer in use, no earlier
+// block at that place is. Requires: the blocks are in the order in which they begin.
+block_lists formers_of(std::span<const block_life> blocks, const memory_plan& plan);
+// The blocks that have a byte in common with a block.
+block_lists neighbours_of(std::span<const block_life> blocks, const memory_plan& plan);
 
 }}}  // namespace pinion::v0::runtime
 

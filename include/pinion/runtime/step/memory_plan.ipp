@@ -14,6 +14,10 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 namespace detail {
 
+inline std::size_t room_of(const block_life& b) {
+  return (b.bytes + memory_plan::alignment - 1) / memory_plan::alignment * memory_plan::alignment;
+}
+
 // Chooses the offsets of one plan.
 class memory_planner {
  public:
@@ -22,6 +26,7 @@ class memory_planner {
   memory_plan plan() {
     std::vector<int> order(blocks_.size());
     std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [this](int a, int b) { return life(a).begin < life(b).begin; });
     const std::size_t limit = least_by_size();
     const auto rest = std::stable_partition(order.begin(), order.end(), [&](int i) { return room(i) > limit; });
     const std::span<int> large(order.begin(), rest);
@@ -30,7 +35,6 @@ class memory_planner {
     place_first(large, [this](int i) { return room(i) * static_cast<std::size_t>(life(i).end - life(i).begin); });
     if (by_size.bytes <= p_.bytes) p_ = std::move(by_size);
     place_beside({rest, order.end()});
-    find_formers();
     p_.live = most_live();
     return std::move(p_);
   }
@@ -40,9 +44,7 @@ class memory_planner {
 
   const block_life& life(int i) const { return blocks_[static_cast<std::size_t>(i)]; }
   std::size_t& offset(int i) { return p_.offsets[static_cast<std::size_t>(i)]; }
-  std::size_t room(int i) const {
-    return (life(i).bytes + memory_plan::alignment - 1) / memory_plan::alignment * memory_plan::alignment;
-  }
+  std::size_t room(int i) const { return room_of(life(i)); }
   bool meet(int a, int b) const { return life(a).begin < life(b).end && life(b).begin < life(a).end; }
 
   // Larger blocks than this are placed one by one.
@@ -97,31 +99,6 @@ class memory_planner {
     }
   }
 
-  // Walks through the blocks in their order and keeps, for every stretch of memory, the last block that had it.
-  void find_formers() {
-    struct stretch {
-      std::size_t end;
-      int block;
-    };
-    std::map<std::size_t, stretch> last;  // by offset
-    for (int i = 0; i < static_cast<int>(blocks_.size()); ++i) {
-      p_.first_former.push_back(static_cast<int>(p_.formers.size()));
-      const std::size_t from = offset(i), to = from + room(i);
-      if (from == to) continue;
-      auto at = last.lower_bound(from);
-      if (at != last.begin() && std::prev(at)->second.end > from) --at;
-      while (at != last.end() && at->first < to) {
-        const auto [begin, before] = *at;
-        p_.formers.push_back(before.block);
-        at = last.erase(at);
-        if (begin < from) last.emplace(begin, stretch{from, before.block});
-        if (before.end > to) at = last.emplace(to, before).first;
-      }
-      last.emplace(from, stretch{to, i});
-    }
-    p_.first_former.push_back(static_cast<int>(p_.formers.size()));
-  }
-
   std::size_t most_live() const {
     std::map<int, std::ptrdiff_t> change;  // by moment
     for (const block_life& b : blocks_) {
@@ -142,6 +119,48 @@ class memory_planner {
 
 PINION_DECL memory_plan plan_memory(std::span<const block_life> blocks) {
   return detail::memory_planner(blocks).plan();
+}
+
+// Walks through the blocks in their order and keeps, for every stretch of memory, the last block that had it.
+PINION_DECL block_lists formers_of(std::span<const block_life> blocks, const memory_plan& plan) {
+  struct stretch {
+    std::size_t end;
+    int block;
+  };
+  std::map<std::size_t, stretch> last;  // by offset
+  block_lists formers;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    formers.first.push_back(static_cast<int>(formers.all.size()));
+    const std::size_t from = plan.offsets[i], to = from + detail::room_of(blocks[i]);
+    if (from == to) continue;
+    auto at = last.lower_bound(from);
+    if (at != last.begin() && std::prev(at)->second.end > from) --at;
+    while (at != last.end() && at->first < to) {
+      const auto [begin, before] = *at;
+      formers.all.push_back(before.block);
+      at = last.erase(at);
+      if (begin < from) last.emplace(begin, stretch{from, before.block});
+      if (before.end > to) at = last.emplace(to, before).first;
+    }
+    last.emplace(from, stretch{to, static_cast<int>(i)});
+  }
+  formers.first.push_back(static_cast<int>(formers.all.size()));
+  return formers;
+}
+
+PINION_DECL block_lists neighbours_of(std::span<const block_life> blocks, const memory_plan& plan) {
+  const auto behind = [&](std::size_t i) { return plan.offsets[i] + blocks[i].bytes; };
+  const auto meet = [&](std::size_t i, std::size_t j) {
+    return std::max(plan.offsets[i], plan.offsets[j]) < std::min(behind(i), behind(j));
+  };
+  block_lists neighbours;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    neighbours.first.push_back(static_cast<int>(neighbours.all.size()));
+    for (std::size_t j = 0; j < blocks.size(); ++j)
+      if (j != i && meet(i, j)) neighbours.all.push_back(static_cast<int>(j));
+  }
+  neighbours.first.push_back(static_cast<int>(neighbours.all.size()));
+  return neighbours;
 }
 
 }}}  // namespace pinion::v0::runtime
