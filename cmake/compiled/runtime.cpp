@@ -4,6 +4,7 @@
 #include <pinion/runtime/cost_recorder.ipp>
 #include <pinion/runtime/direct_session.ipp>
 #include <pinion/runtime/fetches.ipp>
+#include <pinion/runtime/memory_use.ipp>
 #include <pinion/runtime/optimize/compose_maps.ipp>
 #include <pinion/runtime/optimize/draft.ipp>
 #include <pinion/runtime/optimize/fold_constants.ipp>

@@ -1,5 +1,6 @@
 // The memory of the values of a step: runs of sizes that were met before take an arena, and values that leave do not.
 #include <pinion/session.hpp>
+#include <pinion/train.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -37,6 +38,8 @@ expr<float> doubled_and_one(const expr<float>& x) {
   const expr<float> back = transpose(turned + sum, {1, 0});
   return back + 1.0f;
 }
+
+const session_options two_threads{.inter_op_threads = 2, .intra_op_threads = 1};
 
 TEST_CASE("a fetched tensor that the user keeps is not overwritten by the next runs") {
   own_graph own;
@@ -151,6 +154,60 @@ TEST_CASE("values that a queue took are not overwritten") {
   for (int i = 0; i < 5; ++i) sess.run({{x, filled({8, 8}, static_cast<float>(i))}}, put);
   for (int i = 0; i < 5; ++i) kept.push_back(sess.run(got));
   for (int i = 0; i < 5; ++i) CHECK(all_are(kept[static_cast<std::size_t>(i)], static_cast<float>(2 * i + 1)));
+}
+
+TEST_CASE("parts of a step that run beside each other have memory of their own") {
+  own_graph own;
+  const auto x = placeholder<float>({64, 64}, "x");
+  std::vector<expr<float>> sums;
+  for (int i = 0; i < 6; ++i) {
+    expr<float> y = x + static_cast<float>(i);
+    for (int k = 0; k < 5; ++k) y = transpose(matmul(y, zeros<float>({64, 64})) + y, {1, 0});
+    sums.push_back(y);
+  }
+  session sess(two_threads);
+  const auto step = sess.make_callable(feeds(x), fetches(sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]));
+  for (int run = 0; run < 40; ++run) {
+    const auto value = static_cast<float>(run);
+    const auto [a, b, c, d, e, f] = step(filled({64, 64}, value));
+    CHECK((all_are(a, value) && all_are(b, value + 1) && all_are(c, value + 2)));
+    CHECK((all_are(d, value + 3) && all_are(e, value + 4) && all_are(f, value + 5)));
+  }
+}
+
+TEST_CASE("a session tells what it holds, and an arena is a twentieth larger than what is in use at most") {
+  own_graph own;
+  const auto x = placeholder<float>({50, 784}, "x");
+  const auto labels = placeholder<std::int32_t>({50}, "labels");
+  expr<float> h = x;
+  std::int64_t parameters = 0;
+  for (const std::int64_t units : {160, 160, 160, 160, 160, 10}) {
+    parameters += (h.shape()[1] + 1) * units;
+    const auto w = variable(truncated_normal<float>({h.shape()[1], units}, {.stddev = .1, .seed = 1}));
+    const auto b = variable(tensor<float>({units}));
+    h = elu(matmul(h, w) + b);
+  }
+  const expr<float> loss = reduce_mean(sparse_softmax_cross_entropy_with_logits(labels, h));
+  const operation train = train::momentum{{.learning_rate = .01f, .momentum = .95f}}.minimize(loss);
+  session sess(one_thread);
+  CHECK(sess.memory().held() == 0);
+  sess.run(global_variables_initializer());
+  const std::string before = to_string(sess.plan(loss, train));
+  const auto step = sess.make_callable(feeds(x, labels), fetches(loss), targets(train));
+  for (int i = 0; i < 3; ++i) step(tensor<float>({50, 784}), tensor<std::int32_t>({50}));
+
+  const memory_use m = sess.memory();
+  CHECK(m.variables == 2 * 4 * parameters);
+  CHECK(m.live > 4 * parameters);  // the gradients
+  CHECK(m.arenas >= m.live);
+  CHECK(static_cast<double>(m.arenas) < 1.05 * static_cast<double>(m.live));
+  CHECK(static_cast<double>(m.held()) < 1.05 * static_cast<double>(m.peak()));
+  const std::string after = to_string(sess.plan(loss, train));
+  CHECK(before.find("an arena of") == std::string::npos);
+  CHECK(after.find("an arena of " + std::to_string(m.arenas) + " bytes, of which " + std::to_string(m.live)) !=
+        std::string::npos);
+  sess.close();
+  CHECK(caught([&] { sess.memory(); }).code() == errc::failed_precondition);
 }
 
 TEST_CASE("a fetched tensor outlives its session") {

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -29,6 +31,8 @@ class pool_allocator final : public allocator {
 
   buffer* allocate(std::size_t bytes) override;
   void recycle(buffer* idle) noexcept override;
+  // The bytes of its blocks, in use or idle.
+  std::int64_t held() const { return held_.load(std::memory_order_relaxed); }
 
  private:
   class own_blocks;
@@ -45,6 +49,7 @@ class pool_allocator final : public allocator {
   // Puts a block on its shelf.
   void shelve(buffer* idle) noexcept;
 
+  std::atomic<std::int64_t> held_{0};
   std::array<shelf, 896> shelves_;
 };
 

@@ -129,7 +129,10 @@ PINION_DECL buffer* pool_allocator::allocate(std::size_t bytes) {
       return b;
     }
   buffer* b = shelves_[index].take();
-  if (!b) b = detail::new_block(detail::bytes_of_class(index));
+  if (!b) {
+    b = detail::new_block(detail::bytes_of_class(index));
+    held_.fetch_add(static_cast<std::int64_t>(b->capacity()), std::memory_order_relaxed);
+  }
   b->hand_out(shared_from_this());
   return b;
 }
@@ -141,7 +144,9 @@ PINION_DECL void pool_allocator::recycle(buffer* idle) noexcept {
 
 PINION_DECL void pool_allocator::shelve(buffer* idle) noexcept {
   const auto self = idle->leave_home();  // keeps this pool until the end of the call
-  if (!shelves_[detail::size_class_of(idle->capacity())].keep(idle)) detail::delete_block(idle);
+  if (shelves_[detail::size_class_of(idle->capacity())].keep(idle)) return;
+  held_.fetch_sub(static_cast<std::int64_t>(idle->capacity()), std::memory_order_relaxed);
+  detail::delete_block(idle);
 }
 
 }}}  // namespace pinion::v0::devices
