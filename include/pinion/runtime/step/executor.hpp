@@ -24,6 +24,7 @@
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/runtime/step/bound_sequence.hpp>
 #include <pinion/runtime/step/executable.hpp>
+#include <pinion/runtime/step/planned_memory.hpp>
 #include <pinion/runtime/step/step_tracer.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -67,8 +68,12 @@ struct run_memory {
   std::vector<any_tensor> inputs;  // of the item that runs, where items run in order
   std::vector<std::atomic<int>> pending, readers;
   std::vector<std::vector<std::unique_ptr<bound_sequence>>> bound;  // by first item, where items run in order
+  planned_memory values;                                            // of a device without a stream
   explicit run_memory(const executable& e)
-      : slots(static_cast<std::size_t>(e.slots)), pending(e.items.size()), readers(static_cast<std::size_t>(e.slots)) {}
+      : slots(static_cast<std::size_t>(e.slots)),
+        pending(e.items.size()),
+        readers(static_cast<std::size_t>(e.slots)),
+        values(*e.arenas, e.fed) {}
 };
 
 // One run of one executable. Shared by its owner and by the callbacks of its pending items. Refers to the executable,

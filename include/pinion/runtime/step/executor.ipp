@@ -35,6 +35,7 @@ PINION_DECL shared_error step_state::failure() const {
 
 PINION_DECL void executor::run_in_order() {
   kernel_context c = context();
+  if (!e_.device->stream()) c.memory = &m_.values.begin(step_.feeds, e_.device->memory());
   const int all = static_cast<int>(e_.items.size());
   for (int i = 0; i < all;) {
     step_.check_deadline();
@@ -48,6 +49,7 @@ PINION_DECL void executor::run_in_order() {
     ++i;
   }
   clear();
+  if (c.memory) m_.values.end(step_.failed());
 }
 
 PINION_DECL void executor::run_alone(const executable::item& it, kernel_context& c) {
@@ -91,6 +93,7 @@ PINION_DECL void executor::start(finished done) {
     m_.pending[i].store(e_.items[i].predecessors, std::memory_order_relaxed);
     if (e_.items[i].predecessors == 0) ready.push(static_cast<int>(i));
   }
+  if (!e_.device->stream()) m_.values.begin_in_any_order(step_.feeds, e_.device->memory());
   if (e_.items.empty()) return finish();
   const auto self = shared_from_this();
   process(std::move(ready));
@@ -124,6 +127,8 @@ PINION_DECL void executor::begin(int i, ready_items* ready) {
   if (!step_.failed()) {
     std::vector<any_tensor> inputs = take_inputs(it);
     kernel_context c = context();
+    item_memory own(m_.values, i);
+    if (!e_.device->stream()) c.memory = &own;
     run_item(it, c, inputs);
   }
   complete(i, ready);
@@ -236,6 +241,7 @@ PINION_DECL void executor::wait(int i) {
       self->drop_unwanted(self->e_.items[static_cast<std::size_t>(i)]);
     else
       self->blame(self->e_.items[static_cast<std::size_t>(i)], *how.failure());
+    held->inputs.clear();
     self->resume(i);
   };
   try {
@@ -291,6 +297,7 @@ PINION_DECL void executor::finish() {
 
 PINION_DECL void executor::close() {
   clear();
+  if (!e_.device->stream()) m_.values.end(step_.failed());
   auto done = std::move(done_);
   if (done) done();
 }
