@@ -36,6 +36,9 @@ struct product_end {
   const void* with = nullptr;
   // Matrices of the form of C whose part `run` will want, too. The product asks for them early.
   const float* wants[2] = {};
+  // Memory that the product after this one reads first: it is asked for during all of this one.
+  const float* soon = nullptr;
+  std::int64_t soon_count = 0;
   bool consumes = false;  // nobody else reads C, which then need not be in memory
 };
 
@@ -152,7 +155,7 @@ struct product_tiles {
         for (std::int64_t r = 0; r < rows; ++r) to[r] = a[r];
   }
 
-  // Asks for a part of n floats that the next block will read.
+  // Asks for a part of n floats that will be read later.
   static PINION_VECTOR void ask_for(const float* a, std::int64_t n, std::int64_t part, std::int64_t parts) {
     for (std::int64_t at = n * part / parts; at < n * (part + 1) / parts; at += line) __builtin_prefetch(a + at, 0, 2);
   }
@@ -182,12 +185,14 @@ struct product_tiles {
       const std::int64_t i = first_row(p.m, t), until = first_row(p.m, t + 1);
       const float *rows = a + i * step, *next = j == 0 && until < p.m ? a + until * step : nullptr;
       std::int64_t lda = p.lda;
+      const std::int64_t part = j / width * tiles(p.m) + t, parts = panels * tiles(p.m);
       if (room.a) {
         float* const copy = room.a + t * most_rows * k;
         if (j == 0) pack_rows(rows, p.lda, until - i, k, copy);
-        ask_for(a + k * p.lda, std::min(k, p.k - from - k) * p.lda, j / width * tiles(p.m) + t, panels * tiles(p.m));
+        ask_for(a + k * p.lda, std::min(k, p.k - from - k) * p.lda, part, parts);
         rows = copy, next = nullptr, lda = most_rows;
       }
+      if (from == 0) ask_for(end.soon, end.soon_count, part, parts);
       if (end.wants[0] && from + k == p.k) ask_for_next(p, end, until, j, Vectors * lanes);
       float* const c = room.c ? room.c : p.c + i * p.ldc + j;
       const std::int64_t ldc = room.c ? width : p.ldc;

@@ -191,6 +191,7 @@ class mlp {
       const momentum_update update{at(l.w), at(l.aw), l.out, rate_, momentum_};
       product_end end = behind(update);
       end.wants[0] = update.w, end.wants[1] = update.a, end.consumes = true;
+      if (i == 1) end.soon = x, end.soon_count = std::min<std::int64_t>(rows_, 128) * layers_[0].in;
       multiply("and update", weight_gradient_of(i, x), end);
       const momentum_update of_bias{at(l.b), at(l.ab), l.out, rate_, momentum_};
       ps::dispatch<momentum_update>(&of_bias, product_part{0, 1, 0, l.out, at(l.db), l.out});
