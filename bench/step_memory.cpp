@@ -1,5 +1,5 @@
 // The memory of a training step of the MNIST network: what the session holds of the system after some steps, beside the
-// tensors that its plan says are alive at once, and beside what a plain step by hand would keep: weights, gradients,
+// tensors that its plan says are alive at once, and beside what the step of ideal_mlp.hpp keeps: weights, gradients,
 // momenta, activations and their gradients, and the batch. The plan counts a result that is made in place twice.
 //
 // The tensors of a session come from the aligned operator new, which this program counts.
