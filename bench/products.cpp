@@ -39,7 +39,7 @@ void by_library(const pn::op::product<float>& p, int threads) {
 #if PINION_HAS_GOMP
   omp_set_num_threads(threads);
 #endif
-  dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1, p.a, p.lda(), p.b, p.ldb(), 0, p.c,
+  dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1, p.a, p.lda, p.b, p.ldb, 0, p.c,
              p.n);
 }
 #endif

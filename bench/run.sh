@@ -1,40 +1,58 @@
 #!/usr/bin/env bash
 # Measures everything that has a goal, and makes one report of it: tables in report.md, and a plot for each program.
 #
-#   [QUICK=1] [RUNS=3] [PEERS=0] [TASKFLOW_DIR=...] bench/run.sh [folder of the report] [programs]
+#   [QUICK=1] [RUNS=3] [PEERS=0] [TASKFLOW_DIR=...] bench/run.sh [folder/of/the/report] [words]
 #
-# It builds the programs in build/release, and runs each RUNS times, in turns; a figure of the report is the median.
-# QUICK=1 is a smoke run: it takes two minutes, and its figures say little. Other libraries join where they are: JAX and
-# TensorFlow come by pip into build/peers, unless PEERS=0; libtorch (libtorch-dev) and the headers of Taskflow, in the
-# folder TASKFLOW_DIR, have to be there. The report says which were. Run it on a machine that does nothing else.
+# A word picks the programs that have it in their names, as in `bench/run.sh mnist loop`; without words all programs run.
+# They are built in build/release, and run RUNS times each, in turns; a figure of the report is the median. QUICK=1 is a
+# smoke run: it takes two minutes, and its figures say little. Other libraries join where they are: JAX, TensorFlow and
+# libtorch come by pip into build/peers, or the folder PEERS_DIR, unless PEERS=0; the headers of Taskflow have to be in
+# the folder TASKFLOW_DIR. The report says which were there. Run it on a machine that does nothing else.
 set -eu
 cd "$(dirname "$0")/.."
-report=${1:-build/release/report}
-[ $# -gt 0 ] && shift
-programs=("$@")
-[ $# -gt 0 ] || programs=(mnist_step scalar_adds task_graphs loop_turns memory_bound products step_memory
-  sessions_beside map_rates interpreter elementwise)
+all=(mnist_step scalar_adds task_graphs loop_turns memory_bound products step_memory sessions_beside map_rates
+  interpreter elementwise)
+report=build/release/report
+case "${1:-}" in */*) report=$1 && shift ;; esac
+found=()
+for p in "${all[@]}"; do
+  for word in "${@:-}"; do [[ $p == *"$word"* ]] && found+=("$p") && break; done
+done
+[ ${#found[@]} -gt 0 ] || { echo "$* is in the name of none of: ${all[*]}" >&2 && exit 1; }
 quick=${QUICK:-0} runs=${RUNS:-3}
 [ "$quick" = 1 ] && runs=${RUNS:-1}
 export BENCH_QUICK=$quick
 
-# Programs that this checkout has.
-found=()
-for p in "${programs[@]}"; do [ -f "bench/$p.cpp" ] && found+=("$p"); done
-cmake --preset release ${TASKFLOW_DIR:+-DTASKFLOW_DIR="$TASKFLOW_DIR"} >/dev/null
-cmake --build build/release --target "${found[@]/#/bench_}" >&2
-if cmake --build build/release --target help | grep -q bench_peer_torch; then
-  cmake --build build/release --target bench_peer_torch >&2
-  export PEER_TORCH="$PWD/build/release/bench/bench_peer_torch"
-fi
+# Peers: what pip has, and what it says of itself.
+peers=() torch=
+python=$(realpath -m "${PEERS_DIR:-build/peers}")/bin/python
+install() { "$python" -m pip show -q "$1" 2>/dev/null || "$python" -m pip install -q "$@" >&2; }
+# Of what the package needs only the libraries that its library for the CPU is linked with.
+install_torch() {
+  install torch --no-deps || return
+  local linked
+  linked=$("$python" -c 'from importlib.metadata import requires
+print(*("cuda-toolkit[cudart,cupti]" + r.split("]")[1].split(";")[0] for r in requires("torch") if "cuda-toolkit[" in r))')
+  [ -z "$linked" ] || "$python" -m pip install -q "$linked" >&2
+}
 if [ "${PEERS:-1}" != 0 ]; then
-  python=$PWD/build/peers/bin/python
-  [ -x "$python" ] || python3 -m venv build/peers >&2 || true
+  [ -x "$python" ] || python3 -m venv "${python%/bin/python}" >&2 || true
   for library in jax tensorflow; do
     package=${library/tensorflow/tensorflow-cpu}
-    "$python" -m pip show -q "$package" 2>/dev/null || "$python" -m pip install -q "$package" >&2 || continue
+    install "$package" || continue
     export "PEER_${library^^}=$python $PWD/bench/peers/${library}_peer.py"
+    peers+=("$("$python" -m pip show "$package" | sed -n 's/^Name: //p; s/^Version: //p' | paste -sd' ')")
   done
+  install_torch && torch=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/torch
+fi
+
+cmake --preset release -U 'TORCH_*' -DTORCH_DIR="$torch" \
+  ${TASKFLOW_DIR:+-DTASKFLOW_DIR="$TASKFLOW_DIR"} >/dev/null
+cmake --build build/release --target "${found[@]/#/bench_}" >&2
+if [ "${PEERS:-1}" != 0 ] && cmake --build build/release --target help | grep -q bench_peer_torch; then
+  cmake --build build/release --target bench_peer_torch >&2
+  export PEER_TORCH="$PWD/build/release/bench/bench_peer_torch"
+  peers+=("$("$PEER_TORCH" mnist 1 50 /dev/null </dev/null | sed -n 's/^ready //p')")
 fi
 
 mkdir -p "$report"
@@ -43,6 +61,7 @@ version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null || echo "not a packag
 cached() { sed -n "s/^$1:[A-Z]*=//p" build/release/CMakeCache.txt; }
 taskflow_header=$(cached TASKFLOW_DIR)/taskflow/taskflow.hpp
 taskflow=$(sed -n 's/^#define TF_VERSION \([0-9]*\)$/\1/p' "$taskflow_header" 2>/dev/null || true)
+there=$(IFS=, && echo "${peers[*]:-none}")
 {
   echo "machine | $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -1), $(nproc) cores"
   echo "caches | $(lscpu | sed -n 's/^\(L[0-9][a-z]*\) cache: */\1 /p' | paste -sd, | sed 's/,/, /g')"
@@ -51,6 +70,7 @@ taskflow=$(sed -n 's/^#define TF_VERSION \([0-9]*\)$/\1/p' "$taskflow_header" 2>
   echo "commit | $(git describe --always --dirty 2>/dev/null || echo unknown)"
   echo "compiler | $("$(cached CMAKE_CXX_COMPILER)" --version | head -1), $(cached CMAKE_CXX_FLAGS_RELEASE)"
   echo "libraries | oneDNN $(version libdnnl-dev), OpenBLAS $(version libopenblas-serial-dev)"
+  echo "peers | ${there//,/, }"
   echo "Taskflow | ${taskflow:-its headers were not there}"
   echo "runs | $runs$([ "$quick" = 1 ] && echo ", quick: the figures say little")"
 } >"$report/facts.txt"
