@@ -134,7 +134,7 @@ PINION_VECTOR void prefetch_lines(const Word* p, std::int64_t apart) {
 // apart, these compete for a few places in the cache.
 template <class Word>
 struct transposed_strip {
-  static constexpr std::int64_t rows = 2 * line_of<Word>;
+  static constexpr std::int64_t height = 2 * line_of<Word>;  // of all strips of a plane but the last
 
   template <class Isa>
   static PINION_VECTOR void run(const Word* x, std::int64_t from, Word* y, std::int64_t to, std::int64_t rows,

@@ -300,7 +300,7 @@ struct scaled_rows {
     using V = scalar::simd<T, Isa>;
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n)
       if (n < V::lanes)
-        (V::load(x, static_cast<int>(n)) * V::splat(scale[r])).store(y, static_cast<int>(n));
+        for (std::int64_t i = 0; i < n; ++i) y[i] = x[i] * scale[r];
       else
         multiply_row(x, V::splat(scale[r]), y, n);
   }

@@ -113,12 +113,15 @@ struct fold_pass {
   std::int64_t results() const { return outer * blocks() * inner; }
 };
 
+template <class T>
+inline constexpr T lane_numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
 // The mask of the first n lanes, for n up to the number of lanes.
 template <class V>
 PINION_VECTOR typename V::mask_type first_lanes(std::int64_t n) {
-  static constexpr bool here[32] = {true, true, true, true, true, true, true, true,  //
-                                    true, true, true, true, true, true, true, true};
-  return V::mask_type::load(here + 16 - n);
+  using T = typename V::value_type;
+  static_assert(V::lanes <= 16);
+  return V::load(lane_numbers<T>) < V::splat(static_cast<T>(n));
 }
 
 // Loads the first n lanes of a vector, of which `room` elements may be read. Lanes beyond n have any value.
