@@ -269,7 +269,7 @@ struct fold_units {
   }
 };
 
-// The index of the first of the greatest of n neighbours, or of the first NaN; y[r] for row r of `rows`.
+// The index of the first of the greatest of n neighbours, or of the first NaN, for each of `rows` rows.
 template <class T>
 struct argmax_rows {
   template <class Isa>
@@ -291,7 +291,8 @@ struct argmax_rows {
   }
 };
 
-// The same along an axis of n rows that are `stride` apart, for each of `columns` columns, at most a strip.
+// The index of the first of the greatest of n rows, or of the first NaN, for each of `columns` columns. Rows are
+// `stride` elements apart, and there are at most as many columns as in a strip.
 template <class T>
 struct argmax_columns {
   static void run(const T* x, std::int64_t* y, std::int64_t n, std::int64_t stride, std::int64_t columns) {
