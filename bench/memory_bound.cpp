@@ -77,7 +77,10 @@ void measure(std::int64_t rows, std::int64_t columns) {
   c.reads("sum of rows (axis 1)", x, pn::reduce_sum(x, {.axes = {1}}));
   c.reads("max of columns (axis 0)", x, pn::reduce_max(x, {.axes = {0}}));
   c.reads("max of rows (axis 1)", x, pn::reduce_max(x, {.axes = {1}}));
+  c.reads("argmax of rows (axis 1)", x, pn::argmax(x, 1));
+  c.reads("argmax of columns (axis 0)", x, pn::argmax(x, 0));
   c.moves("transpose", x, pn::transpose(x, {1, 0}));
+  c.moves("padding of rows by two", x, pn::pad(x, {{0, 0}, {1, 1}}));
   c.moves("softmax", x, pn::softmax(x));
 
   pn::tensor<std::int32_t> ids({rows});

@@ -81,6 +81,7 @@ struct maths_function {
   };
 
 PINION_TEST_FUNCTION(exp, exp(x), std::exp(x))
+PINION_TEST_FUNCTION(exp_of_negative, exp_of_negative(-abs(x)), std::exp(-std::abs(x)))
 PINION_TEST_FUNCTION(expm1, expm1(x), std::expm1(x))
 PINION_TEST_FUNCTION(log, log(x), std::log(x))
 PINION_TEST_FUNCTION(log1p, log1p(x), std::log1p(x))
@@ -110,6 +111,7 @@ std::vector<maths_function<T>> maths_functions() {
   const T exp_reach = single ? 105 : 750;
   return {
       promise<T, exp_function>("exp", 1.1, 1.6, exp_reach),
+      promise<T, exp_of_negative_function>("exp_of_negative", 1.3, 1.8, exp_reach),
       promise<T, expm1_function>("expm1", 1.8, 3, exp_reach),
       promise<T, log_function>("log", 1, 1, 100),
       promise<T, log1p_function>("log1p", 1.5, 1.5, 100),

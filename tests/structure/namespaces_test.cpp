@@ -84,6 +84,7 @@ const std::vector<guest> guests{
     {"nn/partitioned_variable", "dsl", "a partitioned variable is an operand"},
     {"op/reduce/loops.hpp", "loops", "the tags of op hide functions of vectors"},
     {"op/nn/loops.hpp", "loops", "the tags of op hide functions of vectors"},
+    {"op/layout/loops.hpp", "loops", "the loops of all families share a namespace"},
     {"op/variable/rules.hpp", "rules", "the tags of op hide functions of numbers"},
     {"device/accelerator", "sim", "users write pn::sim::gpu()"},
     {"device/gpu_options", "sim", "what a session sees of simulated accelerators"},

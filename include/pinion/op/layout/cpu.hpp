@@ -126,7 +126,7 @@ class strip_walk {
  public:
   strip_walk(const Word* x, Word* y, transposition t) : t_(std::move(t)), x_(x), y_(y) {
     rows_ = t_.along.from == 1 ? std::max<std::int64_t>(1, (1 << 15) / t_.along.extent)
-                               : loops::transposed_strip<Word>::rows;
+                               : loops::transposed_strip<Word>::height;
     strips_ = std::max<std::int64_t>(1, extent() / rows_);
   }
   void run(task_services& services) const {
@@ -151,13 +151,16 @@ class strip_walk {
     }
     const Word* const x = x_ + from + first * t_.along.from;
     Word* const y = y_ + to + first;
-    const auto& loop = streams(to, rows) ? strips<loops::streamed_strip<Word>> : strips<loops::transposed_strip<Word>>;
-    loop[scalar::isa::best()](x, t_.along.from, y, t_.across.to, rows, t_.across.extent);
+    const auto loop =
+        streams(to, rows) ? strips<loops::streamed_strip<Word>>() : strips<loops::transposed_strip<Word>>();
+    loop(x, t_.along.from, y, t_.across.to, rows, t_.across.extent);
   }
 
   template <class Body>
-  static constexpr const auto& strips =
-      scalar::entries<Body, const Word*, std::int64_t, Word*, std::int64_t, std::int64_t, std::int64_t>;
+  static auto strips() {
+    return scalar::entries<Body, const Word*, std::int64_t, Word*, std::int64_t, std::int64_t,
+                           std::int64_t>[scalar::isa::best()];
+  }
 
   // Caches hold fewer bytes than a result that is streamed.
   bool streams(std::int64_t to, std::int64_t rows) const {

@@ -64,8 +64,8 @@ PINION_VECTOR auto load_parts(const Word* p, std::int64_t apart, std::integer_se
 
 }  // namespace detail
 
-// A tile of x, whose columns become rows of y. Its sides are a vector of elements; of bytes it has 16 columns, since a
-// square would not fit into the registers.
+// A tile of x, whose columns become rows of y. Both sides are as long as a vector, but a tile of bytes has 16 columns:
+// a square of them would not fit into the registers.
 template <class Word, class Isa>
 struct transposed_tile {
   static constexpr int lanes = Isa::bytes / static_cast<int>(sizeof(Word));
@@ -101,7 +101,8 @@ struct transposed_tile {
   }
 };
 
-// Transposes x of [rows, columns], both at least a tile's, in tiles, of which the last ones may overlap those before.
+// Transposes x of [rows, columns] in tiles, of which the last ones may overlap those before. Requires: x is not smaller
+// than a tile in either direction.
 template <class Tile, class Word>
 PINION_VECTOR void transpose_in_tiles(const Word* x, std::int64_t from, Word* y, std::int64_t to, std::int64_t rows,
                                       std::int64_t columns) {
@@ -123,7 +124,7 @@ PINION_VECTOR void transpose_each(const Word* x, std::int64_t from, Word* y, std
 template <class Word>
 inline constexpr std::int64_t line_of = 64 / static_cast<std::int64_t>(sizeof(Word));
 
-// Asks for a square of lines, which need not exist.
+// Prefetches a square of lines. There need be no memory at its addresses.
 template <bool Write, class Word>
 PINION_VECTOR void prefetch_lines(const Word* p, std::int64_t apart) {
   for (std::int64_t i = 0; i < line_of<Word>; ++i) __builtin_prefetch(p + i * apart, Write);
@@ -134,7 +135,7 @@ PINION_VECTOR void prefetch_lines(const Word* p, std::int64_t apart) {
 // apart, these compete for a few places in the cache.
 template <class Word>
 struct transposed_strip {
-  static constexpr std::int64_t rows = 2 * line_of<Word>;
+  static constexpr std::int64_t height = 2 * line_of<Word>;  // of all strips of a plane but the last
 
   template <class Isa>
   static PINION_VECTOR void run(const Word* x, std::int64_t from, Word* y, std::int64_t to, std::int64_t rows,

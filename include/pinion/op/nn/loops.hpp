@@ -6,7 +6,8 @@
 //
 // A row of fewer elements than a vector is read as one vector, and a store may overwrite the beginning of the row
 // behind it. Rows are stored in order, so these elements are written again. Neither leaves the rows that one thread
-// works on, and results never take the place of operands. Longer rows end with a vector that overlaps the one before.
+// works on, and results do not take the place of operands, unless a function says so. Longer rows end with a vector
+// that overlaps the one before.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 
 namespace pinion { inline namespace v0 { namespace loops {
 
-// The greater number; what NaN there is need not win.
+// The greater number. A NaN may lose: the exponentials of its row are NaN in any case.
 struct fold_greater {
   template <class T>
   static constexpr T identity = -std::numeric_limits<T>::infinity();
@@ -40,7 +41,7 @@ PINION_VECTOR void store_some(V x, typename V::value_type* p, std::int64_t n, st
     x.store(p, static_cast<int>(n));
 }
 
-// ---- one row of n elements, at least a vector's
+// ---- one row of n elements, which fill at least one vector
 
 // The lanes from i on.
 template <class V>
@@ -48,7 +49,7 @@ PINION_VECTOR typename V::mask_type lanes_from(std::int64_t i) {
   return !first_lanes<V>(i);
 }
 
-// The greatest elements by lane.
+// Lane i has the greatest of the elements that are loaded into lane i.
 template <class V>
 PINION_VECTOR V greatest_by_lane(const typename V::value_type* x, std::int64_t n) {
   V a = V::load(x + n - V::lanes);
@@ -65,8 +66,8 @@ PINION_VECTOR V greatest_by_lane(const typename V::value_type* x, std::int64_t n
   return a;
 }
 
-// Stores e = exp(x - shift), if at all, and returns the sums of e by lane. The row that is `ahead` elements behind x
-// comes into the cache.
+// Computes e = exp(x - shift), stores it if `Stores` says so, and returns a sum of e for each lane. It prefetches the
+// row that begins `ahead` elements after x.
 template <bool Stores, class V>
 PINION_VECTOR V exp_by_lane(const typename V::value_type* x, typename V::value_type* e, V shift, std::int64_t n,
                             std::int64_t ahead) {
@@ -108,7 +109,7 @@ struct row_block {
   }
   PINION_VECTOR bool narrow() const { return n < V::lanes; }
 
-  // Takes the next rows, of `room` elements that there are. Wide rows have their exponentials in e, if at all.
+  // Reads the next rows; `room` elements are left. If `Stores` says so, the exponentials of wide rows are stored in e.
   template <bool Stores>
   PINION_VECTOR void take(const T* x, T* e, std::int64_t room) {
     rows = n * static_cast<std::int64_t>(sizeof(T)) > 1024 ? 1 : std::min(most, room / n);
@@ -121,7 +122,7 @@ struct row_block {
   PINION_VECTOR void logs_of_sums(T* y) const { log(V::load(sum)).store(y); }
   PINION_VECTOR void shares_of_sums(T* y) const { (V(T(1)) / V::load(sum)).store(y); }
 
-  // y = e / sum. Wide rows have e in y.
+  // Stores e / sum in y, which holds e where rows are wide.
   PINION_VECTOR void store_shares(T* y, std::int64_t room) const {
     T factor[most];
     shares_of_sums(factor);
@@ -266,7 +267,7 @@ struct cross_entropy_rows {
   static PINION_VECTOR V cost_of(V weight, V x, V shift, V log_sum) {
     return select(weight == V(T(0)), V(T(0)), weight * (log_sum - (x - shift)));
   }
-  // The costs by lane.
+  // Both functions return a sum of costs for each lane.
   template <class V>
   static PINION_VECTOR V narrow_row(const T* label, const T* x, V shift, V log_sum, V share, T* backprop,
                                     std::int64_t n, std::int64_t room) {
@@ -300,7 +301,7 @@ struct scaled_rows {
     using V = scalar::simd<T, Isa>;
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n)
       if (n < V::lanes)
-        (V::load(x, static_cast<int>(n)) * V::splat(scale[r])).store(y, static_cast<int>(n));
+        for (std::int64_t i = 0; i < n; ++i) y[i] = x[i] * scale[r];
       else
         multiply_row(x, V::splat(scale[r]), y, n);
   }

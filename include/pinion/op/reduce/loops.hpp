@@ -115,12 +115,15 @@ struct fold_pass {
   constexpr std::int64_t results() const { return outer * blocks() * inner; }
 };
 
+template <class T>
+inline constexpr T lane_numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
 // The mask of the first n lanes, for n up to the number of lanes.
 template <class V>
 PINION_VECTOR typename V::mask_type first_lanes(std::int64_t n) {
-  static constexpr bool here[32] = {true, true, true, true, true, true, true, true,  //
-                                    true, true, true, true, true, true, true, true};
-  return V::mask_type::load(here + 16 - n);
+  using T = typename V::value_type;
+  static_assert(V::lanes <= 16);
+  return V::load(lane_numbers<T>) < V::splat(static_cast<T>(n));
 }
 
 // Loads the first n lanes of a vector, of which `room` elements may be read. Lanes beyond n have any value.
@@ -268,7 +271,7 @@ struct fold_units {
   }
 };
 
-// The index of the first of the greatest of n neighbours, or of the first NaN; y[r] for row r of `rows`.
+// The index of the first of the greatest of n neighbours, or of the first NaN, for each of `rows` rows.
 template <class T>
 struct argmax_rows {
   template <class Isa>
@@ -290,7 +293,8 @@ struct argmax_rows {
   }
 };
 
-// The same along an axis of n rows that are `stride` apart, for each of `columns` columns, at most a strip.
+// The index of the first of the greatest of n rows, or of the first NaN, for each of `columns` columns. Rows are
+// `stride` elements apart, and there are at most as many columns as in a strip.
 template <class T>
 struct argmax_columns {
   static void run(const T* x, std::int64_t* y, std::int64_t n, std::int64_t stride, std::int64_t columns) {
