@@ -34,8 +34,7 @@ class map_kernel final : public kernel {
 
  private:
   map_launch launch_of(kernel_context& c) {
-    map_launch launch(program_, layouts_.find([&](const map_layout& l) { return l.is_of(c.inputs); },
-                                              [&] { return layout_of(shapes_of(c.inputs)); }));
+    map_launch launch(program_, layouts_.find(c.inputs, [&] { return layout_of(shapes_of(c.inputs)); }));
     const shape& space = launch.layout().space;
     for (const auto& in : c.inputs) launch.operand(in);
     const dtype result = program_.program().results[0].type;
@@ -86,9 +85,7 @@ class map_gradient_kernel final : public kernel {
  private:
   map_launch launch_of(kernel_context& c) {
     const std::size_t results = program_.program().results.size();
-    map_launch launch(program_,
-                      layouts_.find([&](const map_layout& l) { return l.is_of(c.inputs); },
-                                    [&] { return layout_of(shapes_of(c.inputs)); }),
+    map_launch launch(program_, layouts_.find(c.inputs, [&] { return layout_of(shapes_of(c.inputs)); }),
                       c.device->memory());
     for (const auto& in : c.inputs) launch.operand(in);
     release_repeated(c.inputs);

@@ -114,9 +114,14 @@ struct map_layout {
 // lives, so that a run which finds the one of the last run takes no lock and counts no reference.
 class layout_cache {
  public:
+  // The layout of some inputs; make() makes it.
+  template <class Make>
+  std::shared_ptr<const map_layout> find(std::span<const any_tensor> inputs, Make make) {
+    return find_where([&](const map_layout& layout) { return layout.is_of(inputs); }, make);
+  }
   // The layout for which is_wanted(layout) holds; make() makes it.
   template <class IsWanted, class Make>
-  std::shared_ptr<const map_layout> find(IsWanted is_wanted, Make make) {
+  std::shared_ptr<const map_layout> find_where(IsWanted is_wanted, Make make) {
     const map_layout* const last = last_.load(std::memory_order_acquire);
     if (last && is_wanted(*last)) return unowned(last);
     return find_or_keep(is_wanted, make);

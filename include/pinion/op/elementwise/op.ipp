@@ -157,9 +157,8 @@ inline bool differentiate_at_once(gradient_context& g, const scalar::program& p,
 // differentiated by those inputs alone that matter.
 inline bool differentiate_again(gradient_context& g, const scalar::program& p,
                                 const std::vector<std::optional<output>>& adjoints) {
-  constexpr std::size_t most_instructions = 18;
   constexpr int most_inputs = 4;
-  if (p.code.size() > most_instructions || p.inputs > most_inputs) return false;
+  if (p.code.size() > most_differentiated_again || p.inputs > most_inputs) return false;
   std::vector<output> inputs = g.node().inputs;
   std::uint32_t given = 0;
   for (std::size_t r = 0; r < adjoints.size(); ++r)

@@ -1,4 +1,4 @@
-// The greatest size of the scalar program of one node.
+// The sizes of the scalar programs of nodes.
 #pragma once
 
 #include <string>
@@ -7,6 +7,10 @@
 #include <pinion/scalar/program.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
+
+// The longest backward program that is differentiated by all its inputs at once. Of a longer one, such as that of a
+// power of two expressions, the inputs that do not matter would cost more than to interpret the rest.
+inline constexpr std::size_t most_differentiated_again = 16;
 
 // Fails for a program that kernels have no room for.
 inline void check_program_size(const shape_context& c, const scalar::program& p) {

@@ -6,6 +6,7 @@
 
 #include <pinion/op/elementwise/held_programs.hpp>
 #include <pinion/op/elementwise/program.hpp>
+#include <pinion/op/elementwise/program_size.hpp>
 #include <pinion/scalar/compiled.hpp>
 
 namespace pinion { inline namespace v0 { namespace dsl {
@@ -31,11 +32,20 @@ using twice_differentiated = typename detail::fusions<T>::activations_of_bias;
 
 namespace detail {
 
+// Tells whether a backward program of P is there, and short enough to be differentiated as a whole.
+template <class P>
+constexpr bool is_differentiated_again() {
+  if constexpr (has_gradient_kernel<P>())
+    return recorded_gradient<P>.code.size() <= op::detail::most_differentiated_again;
+  else
+    return false;
+}
+
 // Calls f.template operator()<Q>() for the second-order gradients of P: one for each choice of the results that are not
 // always 0.
 template <class P, class F, std::uint32_t Given = 1>
 constexpr void for_each_second_gradient(F&& f) {
-  if constexpr (has_gradient_kernel<P>()) {
+  if constexpr (is_differentiated_again<P>()) {
     constexpr const auto& p = recorded_gradient<P>;
     constexpr auto is_given_zero = [](std::uint32_t given) {
       for (std::size_t r = 0; r < p.results.size(); ++r) {

@@ -115,8 +115,8 @@ class update_kernel final : public kernel {
   map_launch launch_of(kernel_context& c, state::writing& writing) {
     const std::size_t states = variables_.size();
     const auto values = c.inputs.subspan(states);
-    map_launch launch(program_, layouts_.find([&](const map_layout& l) { return is_of(l, writing, values); },
-                                              [&] { return layout_of(writing, values); }));
+    map_launch launch(program_, layouts_.find_where([&](const map_layout& l) { return is_of(l, writing, values); },
+                                                    [&] { return layout_of(writing, values); }));
     for (std::size_t i = 0; i < states; ++i) launch.operand(writing.old_value(i));
     for (const any_tensor& v : values) launch.operand(v);
     for (std::size_t i = 0; i < states; ++i) launch.operand(writing.make_room(i, c.device->memory()));

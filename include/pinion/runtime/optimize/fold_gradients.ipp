@@ -1,6 +1,7 @@
 // Bodies of <pinion/runtime/optimize/fold_gradients.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include <pinion/op/matmul/op.hpp>
