@@ -96,6 +96,7 @@ struct fold_any {
 // columns).
 struct fold_pass {
   std::int64_t outer, n, inner;
+  bool resumes = false;  // columns are folded into the results that are there; requires: inner > 1
 
   static constexpr std::int64_t strip = 512;
   constexpr std::int64_t block() const { return inner == 1 ? 4096 : 128; }
@@ -158,14 +159,20 @@ PINION_VECTOR auto fold_run(const typename V::value_type* p, std::int64_t n, std
   return fold_lanes<Fold>(a);
 }
 
-// Folds columns of `rows` rows into one row; `cols` is at most a strip.
+// Folds columns of `rows` rows into one row, or into what that row has; `cols` is at most a strip.
 template <class Fold, class V>
 PINION_VECTOR void fold_columns(const typename V::value_type* x, typename V::value_type* y, std::int64_t rows,
-                                std::int64_t stride, std::int64_t cols, std::int64_t room) {
+                                std::int64_t stride, std::int64_t cols, std::int64_t room, bool resumes) {
   const V nothing = Fold::template identity<typename V::value_type>;
   std::int64_t j = 0;
   for (; j + 4 * V::lanes <= cols; j += 4 * V::lanes) {
     V a = nothing, b = nothing, c = nothing, d = nothing;
+    if (resumes) {
+      a = V::load(y + j);
+      b = V::load(y + j + V::lanes);
+      c = V::load(y + j + 2 * V::lanes);
+      d = V::load(y + j + 3 * V::lanes);
+    }
     const auto* p = x + j;
     for (std::int64_t r = 0; r < rows; ++r, p += stride) {
       a = Fold::combine(a, V::load(p));
@@ -179,8 +186,9 @@ PINION_VECTOR void fold_columns(const typename V::value_type* x, typename V::val
     d.store(y + j + 3 * V::lanes);
   }
   for (; j < cols; j += V::lanes) {
-    V a = nothing;
     const std::int64_t n = std::min<std::int64_t>(V::lanes, cols - j);
+    V a = nothing;
+    if (resumes) a = load_some<V>(y + j, n, n);
     for (std::int64_t r = 0, at = j; r < rows; ++r, at += stride)
       a = Fold::combine(a, load_some<V>(x + at, n, room - at));
     a.store(y + j, static_cast<int>(n));
@@ -206,7 +214,7 @@ struct fold_units {
       } else {
         const std::int64_t at = row * p.inner + column;
         fold_columns<Fold, V>(x + at, y + target * p.inner + column, rows, p.inner,
-                              std::min(fold_pass::strip, p.inner - column), count - at);
+                              std::min(fold_pass::strip, p.inner - column), count - at, p.resumes);
       }
     }
   }

@@ -156,7 +156,7 @@ class plan_writer {
   static std::string in_words(node_fate::obstacle why) {
     switch (why) {
       case node_fate::fetched: return "it is fetched";
-      case node_fate::several_readers: return "others read it, too";
+      case node_fate::several_readers: return "it is read more than once";
       case node_fate::ordered: return "one of them waits for other nodes";
       case node_fate::other_device: return "that runs on another device";
       case node_fate::cast: return "that computes in another dtype";
