@@ -126,44 +126,55 @@ class map_reduction_kernel final : public kernel {
         functions_(detail::functions_of(attrs_.get<std::string>("fold"), program_.program().arithmetic)) {}
 
   void run(kernel_context& c) override {
-    const dtype type = program_.program().arithmetic;
     map_launch launch(program_, layouts_.find(c.inputs, [&] {
       parts_.check(c.inputs);
       const shape space = map_layout::space_of(c.inputs);
       return map_layout(shapes_of(c.inputs), space, {space}, program_.program());
     }));
-    const shape& space = launch.layout().space;
+    const shape space = launch.layout().space;
     const detail::reduction_plan plan(attrs_, space);
     for (const auto& in : c.inputs) launch.operand(in);
     if (plan.chain.empty()) {  // the elements are the result
-      launch.operand(c.allocate(0, type, plan.extent));
-      c.launch([launch = std::move(launch), services = c.services] { launch.run(*services); });
+      compute(c, std::move(launch), c.allocate(0, type(), plan.extent));
       return;
     }
-    if (space.count() <= most_in_memory) {
-      const any_tensor elements = c.scratch(type, space);
-      launch.operand(elements);
-      const auto first_pass = [launch, elements, f = functions_](task_services& services, void* to,
-                                                                 const loops::fold_pass& pass) {
-        launch.run(services);
-        detail::fold_all(services, f, elements.raw(), to, pass);
-      };
-      return detail::run_passes(c, plan, type, space.count(), functions_, first_pass);
-    }
-    launch.unwanted_result();
-    const auto first_pass = [launch, f = functions_, type](task_services& services, void* to,
-                                                           const loops::fold_pass& pass) {
-      const detail::tile_units units{pass};
-      in_ranges(services, units.count(), units.size(), [&](std::int64_t first, std::int64_t last) {
-        detail::fold_tile(launch, f, size_of(type), units, to).run(first, last);
-      });
-    };
-    detail::run_passes(c, plan, type, space.count(), functions_, first_pass);
+    if (space.count() * static_cast<std::int64_t>(size_of(type())) <= most_in_memory)
+      run_in_memory(c, plan, std::move(launch), space);
+    else
+      run_in_tiles(c, plan, std::move(launch), space);
   }
 
  private:
-  // So many elements stay in the second cache, where a pass over all of them costs less than tiles do.
-  static constexpr std::int64_t most_in_memory = 1 << 16;
+  // So many bytes of elements stay in the second cache, where a pass over all of them costs less than tiles do.
+  static constexpr std::int64_t most_in_memory = 512 << 10;
+
+  dtype type() const { return program_.program().arithmetic; }
+
+  static void compute(kernel_context& c, map_launch launch, any_tensor elements) {
+    launch.operand(elements);
+    c.launch(
+        [launch = std::move(launch), elements = std::move(elements), services = c.services] { launch.run(*services); });
+  }
+  void run_in_memory(kernel_context& c, const detail::reduction_plan& plan, map_launch launch, const shape& space) {
+    const any_tensor elements = c.scratch(type(), space);
+    compute(c, std::move(launch), elements);
+    const auto first_pass = [elements, f = functions_](task_services& services, void* to,
+                                                       const loops::fold_pass& pass) {
+      detail::fold_all(services, f, elements.raw(), to, pass);
+    };
+    detail::run_passes(c, plan, type(), space.count(), functions_, first_pass);
+  }
+  void run_in_tiles(kernel_context& c, const detail::reduction_plan& plan, map_launch launch, const shape& space) {
+    launch.unwanted_result();
+    const auto first_pass = [launch = std::move(launch), f = functions_, size = size_of(type())](
+                                task_services& services, void* to, const loops::fold_pass& pass) {
+      const detail::tile_units units{pass};
+      in_ranges(services, units.count(), units.size(), [&](std::int64_t first, std::int64_t last) {
+        detail::fold_tile(launch, f, size, units, to).run(first, last);
+      });
+    };
+    detail::run_passes(c, plan, type(), space.count(), functions_, first_pass);
+  }
 
   const attributes attrs_;
   const program_runner program_;
