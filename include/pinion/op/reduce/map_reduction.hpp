@@ -13,6 +13,7 @@
 #include <string>
 
 #include <pinion/op/elementwise/launch.hpp>
+#include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/parts.hpp>
 #include <pinion/op/reduce/cpu.hpp>
 
@@ -138,16 +139,20 @@ class map_reduction_kernel final : public kernel {
       compute(c, std::move(launch), c.allocate(0, type(), plan.extent));
       return;
     }
-    if (space.count() * static_cast<std::int64_t>(size_of(type())) <= most_in_memory)
+    if (fits_second_cache(space))
       run_in_memory(c, plan, std::move(launch), space);
     else
       run_in_tiles(c, plan, std::move(launch), space);
   }
 
  private:
-  // So many bytes of elements stay in the second cache, where a pass over all of them costs less than tiles do.
-  static constexpr std::int64_t most_in_memory = 512 << 10;
-
+  // Tells whether there is more than one tile of elements, and all of them stay in the second cache, where one pass
+  // over them costs less than many tiles do.
+  bool fits_second_cache(const shape& space) const {
+    constexpr std::int64_t most_bytes = 512 << 10;
+    const std::int64_t n = space.count();
+    return n > detail::tile_units::room && n * static_cast<std::int64_t>(size_of(type())) <= most_bytes;
+  }
   dtype type() const { return program_.program().arithmetic; }
 
   static void compute(kernel_context& c, map_launch launch, any_tensor elements) {

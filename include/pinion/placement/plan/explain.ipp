@@ -162,7 +162,7 @@ class plan_writer {
       case node_fate::cast: return "that computes in another dtype";
       case node_fate::other_shape: return "their shapes may differ";
       case node_fate::too_large: return "both are too large for one node";
-      case node_fate::no_kernel: return "this binary has no kernel of both together";
+      case node_fate::not_compiled: return "this binary has no kernel of both together";
       case node_fate::none: break;
     }
     return "";
