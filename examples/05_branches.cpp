@@ -1,4 +1,5 @@
 // Two branches that do not need each other run beside each other, here on two devices; what needs both waits for both.
+// Each Sum computes the Tanh that it alone reads, so the plan tells no time of a Tanh.
 //
 //          ┌── MatMul ─── Tanh ─── Sum ────┐       /cpu:0
 //   x ─────┤                               ├── add

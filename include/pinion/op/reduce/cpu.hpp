@@ -84,8 +84,15 @@ struct reduction_plan {
   }
 };
 
-// Folds `elements` elements. The first pass is first_pass(to, pass, first, last), of its units; the others fold what it
-// left. Requires: there is a pass.
+// Runs one pass.
+inline void fold_all(task_services& services, const fold_functions& f, const void* from, void* to,
+                     const loops::fold_pass& pass) {
+  in_ranges(services, pass.units(), pass.unit_size(),
+            [&](std::int64_t first, std::int64_t last) { f.fold(from, to, pass, first, last); });
+}
+
+// Folds `elements` elements. The first pass is first_pass(services, to, pass); the others fold what it left. Requires:
+// there is a pass.
 template <class FirstPass>
 void run_passes(kernel_context& c, const reduction_plan& plan, dtype type, std::int64_t elements,
                 const fold_functions& f, FirstPass first_pass) {
@@ -94,14 +101,9 @@ void run_passes(kernel_context& c, const reduction_plan& plan, dtype type, std::
   for (std::size_t i = 0; i + 1 < plan.chain.size(); ++i) between.push_back(c.scratch(type, {plan.chain[i].results()}));
   const std::int64_t results = plan.extent.count(), n = elements / results;
   c.launch([first_pass = std::move(first_pass), y, chain = plan.chain, between, f, results, n, services = c.services] {
-    const void* from = nullptr;
-    for (std::size_t i = 0; i < chain.size(); ++i) {
-      void* to = i + 1 < chain.size() ? between[i].raw() : y;
-      in_ranges(*services, chain[i].units(), chain[i].unit_size(), [&](std::int64_t first, std::int64_t last) {
-        i == 0 ? first_pass(to, chain[i], first, last) : f.fold(from, to, chain[i], first, last);
-      });
-      from = to;
-    }
+    const auto target = [&](std::size_t i) { return i + 1 < chain.size() ? between[i].raw() : y; };
+    first_pass(*services, target(0), chain[0]);
+    for (std::size_t i = 1; i < chain.size(); ++i) fold_all(*services, f, target(i - 1), target(i), chain[i]);
     if (f.divide) f.divide(y, results, n);
   });
 }
@@ -115,8 +117,9 @@ inline void reduce(kernel_context& c, const attributes& attrs, const fold_functi
     return;
   }
   run_passes(c, plan, in.dtype(), in.count(), f,
-             [x = in.raw(), fold = f.fold](void* to, const loops::fold_pass& pass, std::int64_t first,
-                                           std::int64_t last) { fold(x, to, pass, first, last); });
+             [x = in.raw(), f](task_services& services, void* to, const loops::fold_pass& pass) {
+               fold_all(services, f, x, to, pass);
+             });
 }
 
 template <class T>

@@ -103,6 +103,7 @@ struct fold_any {
 // columns).
 struct fold_pass {
   std::int64_t outer, n, inner;
+  bool resumes = false;  // columns are folded into the results that are there; requires: inner > 1
 
   static constexpr std::int64_t strip = 512;
   constexpr std::int64_t block() const { return inner == 1 ? 4096 : 128; }
@@ -195,14 +196,20 @@ PINION_VECTOR V fold_by_lane(const typename V::value_type* p, std::int64_t n, st
   return a;
 }
 
-// Folds columns of `rows` rows into one row; `cols` is at most a strip.
+// Folds columns of `rows` rows into one row, or into what that row has; `cols` is at most a strip.
 template <class Fold, class V>
 PINION_VECTOR void fold_columns(const typename V::value_type* x, typename V::value_type* y, std::int64_t rows,
-                                std::int64_t stride, std::int64_t cols, std::int64_t room) {
+                                std::int64_t stride, std::int64_t cols, std::int64_t room, bool resumes) {
   const V nothing = Fold::template identity<typename V::value_type>;
   std::int64_t j = 0;
   for (; j + 4 * V::lanes <= cols; j += 4 * V::lanes) {
     V a = nothing, b = nothing, c = nothing, d = nothing;
+    if (resumes) {
+      a = V::load(y + j);
+      b = V::load(y + j + V::lanes);
+      c = V::load(y + j + 2 * V::lanes);
+      d = V::load(y + j + 3 * V::lanes);
+    }
     const auto* p = x + j;
     for (std::int64_t r = 0; r < rows; ++r, p += stride) {
       a = Fold::combine(a, V::load(p));
@@ -217,16 +224,10 @@ PINION_VECTOR void fold_columns(const typename V::value_type* x, typename V::val
   }
   for (; j < cols; j += V::lanes) {
     const std::int64_t n = std::min<std::int64_t>(V::lanes, cols - j);
-    V fold[4] = {nothing, nothing, nothing, nothing};
-    std::int64_t r = 0, at = j;
-    for (; r + 4 <= rows; r += 4, at += 4 * stride) {
-      fold[0] = Fold::combine(fold[0], load_some<V>(x + at, n, room - at));
-      fold[1] = Fold::combine(fold[1], load_some<V>(x + at + stride, n, room - at - stride));
-      fold[2] = Fold::combine(fold[2], load_some<V>(x + at + 2 * stride, n, room - at - 2 * stride));
-      fold[3] = Fold::combine(fold[3], load_some<V>(x + at + 3 * stride, n, room - at - 3 * stride));
-    }
-    V a = Fold::combine(Fold::combine(fold[0], fold[1]), Fold::combine(fold[2], fold[3]));
-    for (; r < rows; ++r, at += stride) a = Fold::combine(a, load_some<V>(x + at, n, room - at));
+    V a = nothing;
+    if (resumes) a = load_some<V>(y + j, n, n);
+    for (std::int64_t r = 0, at = j; r < rows; ++r, at += stride)
+      a = Fold::combine(a, load_some<V>(x + at, n, room - at));
     a.store(y + j, static_cast<int>(n));
   }
 }
@@ -265,7 +266,7 @@ struct fold_units {
       } else {
         const std::int64_t at = row * p.inner + column;
         fold_columns<Fold, V>(x + at, y + target * p.inner + column, rows, p.inner,
-                              std::min(fold_pass::strip, p.inner - column), count - at);
+                              std::min(fold_pass::strip, p.inner - column), count - at, p.resumes);
       }
     }
   }

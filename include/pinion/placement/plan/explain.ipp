@@ -156,13 +156,13 @@ class plan_writer {
   static std::string in_words(node_fate::obstacle why) {
     switch (why) {
       case node_fate::fetched: return "it is fetched";
-      case node_fate::several_readers: return "others read it, too";
+      case node_fate::several_readers: return "it is read more than once";
       case node_fate::ordered: return "one of them waits for other nodes";
       case node_fate::other_device: return "that runs on another device";
       case node_fate::cast: return "that computes in another dtype";
       case node_fate::other_shape: return "their shapes may differ";
       case node_fate::too_large: return "both are too large for one node";
-      case node_fate::no_kernel: return "this binary has no kernel of both together";
+      case node_fate::not_compiled: return "this binary has no kernel of both together";
       case node_fate::none: break;
     }
     return "";

@@ -29,7 +29,7 @@ struct node_fate {
     cast,          // `by` computes in another dtype
     other_shape,   // or perhaps another shape, so that `by` would compute elements more than once
     too_large,     // for one node
-    no_kernel,     // of both together, while this binary has one of a part
+    not_compiled,  // both together, while this binary has a kernel of a part
   };
   kind what = runs;
   node_id by = no_node;  // a node of the problem that runs; of `apart`, any

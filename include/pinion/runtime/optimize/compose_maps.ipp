@@ -123,7 +123,7 @@ class map_pair {
     program_ = std::make_shared<const scalar::program>(
         join_programs(outer(), inner(), static_cast<std::size_t>(read_.index), numbers_));
     const auto compiled = [](const scalar::program& p) { return scalar::find_compiled(scalar::executable(p)); };
-    return compiled(*program_) || !(compiled(inner()) || compiled(outer())) ? node_fate::none : node_fate::no_kernel;
+    return compiled(*program_) || !(compiled(inner()) || compiled(outer())) ? node_fate::none : node_fate::not_compiled;
   }
 
   // Lists the inputs of the joined node. A map has the inputs of the producer in place of the one that it read. A
