@@ -17,6 +17,9 @@
 #include <pinion/runtime/session_bodies.ipp>
 #include <pinion/runtime/step/executable.ipp>
 #include <pinion/runtime/step/executor.ipp>
+#include <pinion/runtime/step/lane_choice.ipp>
+#include <pinion/runtime/step/lane_plan.ipp>
+#include <pinion/runtime/step/lane_run.ipp>
 #include <pinion/runtime/step/partition.ipp>
 #include <pinion/runtime/step/placed_steps.ipp>
 #include <pinion/runtime/step/rendezvous.ipp>

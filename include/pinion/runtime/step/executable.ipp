@@ -27,8 +27,10 @@ PINION_DECL void executable::add(const part_item& from) {
   it.node = &graph[from.node];
   it.index = from.index;
   it.key = from.key;
+  it.first_input = inputs;
   it.first_output = slots;
   it.outputs = from.outputs;
+  inputs += static_cast<int>(from.inputs.size());
   slots += from.outputs;
   const int self = static_cast<int>(items.size());
   const auto follow = [&](int before) {
