@@ -4,6 +4,7 @@
 #include <pinion/runtime/cost_recorder.ipp>
 #include <pinion/runtime/direct_session.ipp>
 #include <pinion/runtime/fetches.ipp>
+#include <pinion/runtime/memory_use.ipp>
 #include <pinion/runtime/optimize/compose_maps.ipp>
 #include <pinion/runtime/optimize/draft.ipp>
 #include <pinion/runtime/optimize/fold_constants.ipp>
@@ -15,13 +16,17 @@
 #include <pinion/runtime/running_steps.ipp>
 #include <pinion/runtime/session.ipp>
 #include <pinion/runtime/session_bodies.ipp>
+#include <pinion/runtime/step/arena.ipp>
 #include <pinion/runtime/step/executable.ipp>
 #include <pinion/runtime/step/executor.ipp>
 #include <pinion/runtime/step/lane_choice.ipp>
 #include <pinion/runtime/step/lane_plan.ipp>
 #include <pinion/runtime/step/lane_run.ipp>
+#include <pinion/runtime/step/life_recorder.ipp>
+#include <pinion/runtime/step/memory_plan.ipp>
 #include <pinion/runtime/step/partition.ipp>
 #include <pinion/runtime/step/placed_steps.ipp>
+#include <pinion/runtime/step/planned_memory.ipp>
 #include <pinion/runtime/step/rendezvous.ipp>
 #include <pinion/runtime/step/signature.ipp>
 #include <pinion/runtime/step/step_trace.ipp>

@@ -26,15 +26,16 @@ TEST_CASE("a CPU tells its name, has no stream and no description") {
   CHECK(d.memory().is_host());
 }
 
-TEST_CASE("memory comes in powers of two and the halves between them") {
+TEST_CASE("memory comes in 16 sizes between a power of two and the next") {
   const auto pool = std::make_shared<devices::pool_allocator>();
   std::string classes;
-  for (std::size_t bytes : {0, 1, 64, 65, 96, 97, 128, 129, 192, 193, 256, 257, 1000000}) {
+  for (std::size_t bytes : {0, 1, 64, 65, 128, 129, 1024, 1025, 2048, 2049, 2176, 2177, 4096, 4097, 501760, 1000000}) {
     const buffer_ref b(pool->allocate(bytes));
     classes += std::to_string(bytes) + ":" + std::to_string(b->capacity()) + " ";
   }
   CHECK(classes ==
-        "0:64 1:64 64:64 65:96 96:96 97:128 128:128 129:192 192:192 193:256 256:256 257:384 1000000:1048576 ");
+        "0:64 1:64 64:64 65:128 128:128 129:192 1024:1024 1025:1088 2048:2048 2049:2176 2176:2176 2177:2304 4096:4096 "
+        "4097:4352 501760:507904 1000000:1015808 ");
 }
 
 TEST_CASE("every size has room and is aligned") {

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -16,8 +18,8 @@
 
 namespace pinion { inline namespace v0 { namespace devices {
 
-// Allocates host memory and keeps returned blocks by size class, so that steps that repeat ask the system for none. The
-// classes are the powers of two and the middles between them. Returned blocks lie on shelves, one for each class, which
+// Allocates host memory and keeps returned blocks by size class, so that steps that repeat ask the system for none.
+// There are 16 classes between a power of two and the next. Returned blocks lie on shelves, one for each class, which
 // has a lock. Of the CPUs' pool, each thread keeps some returned blocks for its own next steps, and leaves them on the
 // shelves when it ends. Thread-safe. Throws resource_exhausted if the system has no memory.
 class pool_allocator final : public allocator {
@@ -29,6 +31,8 @@ class pool_allocator final : public allocator {
 
   buffer* allocate(std::size_t bytes) override;
   void recycle(buffer* idle) noexcept override;
+  // The bytes of its blocks, in use or idle.
+  std::int64_t held() const { return held_.load(std::memory_order_relaxed); }
 
  private:
   class own_blocks;
@@ -45,7 +49,8 @@ class pool_allocator final : public allocator {
   // Puts a block on its shelf.
   void shelve(buffer* idle) noexcept;
 
-  std::array<shelf, 128> shelves_;
+  std::atomic<std::int64_t> held_{0};
+  std::array<shelf, 896> shelves_;
 };
 
 }}}  // namespace pinion::v0::devices

@@ -15,16 +15,18 @@ namespace pinion { inline namespace v0 { namespace devices {
 
 namespace detail {
 
-// The sizes of the classes are 64, 96, 128, 192, 256, ...
+// Sizes count units of 64 bytes. There is a class for each number up to 16, and 16 between each power of two and the
+// next: 17, ..., 32, 34, 36, ..., 64, 68, ... So a block is larger than what was asked for by a sixteenth at most.
 inline std::size_t size_class_of(std::size_t bytes) {
-  if (bytes <= 64) return 0;
-  const std::size_t top = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;  // bytes in (2^top, 2^(top+1)]
-  const bool lower_half = bytes <= (std::size_t{3} << (top - 1));
-  return 2 * (top - 6) + (lower_half ? 1 : 2);
+  const std::size_t units = bytes / 64 + (bytes % 64 != 0);
+  if (units <= 16) return units == 0 ? 0 : units - 1;
+  const auto top = static_cast<std::size_t>(std::bit_width(units - 1)) - 1;  // units in (2^top, 2^(top + 1)]
+  return 16 * (top - 3) + ((units - 1 - (std::size_t{1} << top)) >> (top - 4));
 }
 inline std::size_t bytes_of_class(std::size_t index) {
-  const std::size_t base = std::size_t{64} << (index / 2);
-  return index % 2 ? base + base / 2 : base;
+  if (index < 16) return 64 * (index + 1);
+  const std::size_t step = std::size_t{1} << (index / 16 - 1);
+  return 64 * step * (16 + index % 16 + 1);
 }
 
 inline buffer* new_block(std::size_t bytes) {
@@ -39,7 +41,7 @@ inline void delete_block(buffer* b) noexcept {
 
 }  // namespace detail
 
-// The blocks that one thread keeps of the CPUs' pool: a few of each class up to 1 MiB.
+// The blocks that one thread keeps of the CPUs' pool: a few of each class up to 1 MiB, and 16 MiB at most.
 class pool_allocator::own_blocks {
  public:
   // The blocks of this thread; null for another pool, and where the thread is at its end.
@@ -59,18 +61,22 @@ class pool_allocator::own_blocks {
   buffer* take(std::size_t index) {
     if (index >= racks_.size() || racks_[index].count == 0) return nullptr;
     rack& r = racks_[index];
+    bytes_ -= detail::bytes_of_class(index);
     return r.blocks[--r.count];
   }
   // Returns false where there is no room.
   bool keep(std::size_t index, buffer* b) {
     if (index >= racks_.size() || racks_[index].count == room_for(index)) return false;
+    const std::size_t bytes = detail::bytes_of_class(index);
+    if (bytes_ + bytes > most_bytes) return false;
+    bytes_ += bytes;
     rack& r = racks_[index];
     r.blocks[r.count++] = b;
     return true;
   }
 
  private:
-  static constexpr std::size_t most = 16;
+  static constexpr std::size_t most = 16, most_bytes = 16 << 20;
   struct rack {
     std::size_t count = 0;
     std::array<buffer*, most> blocks;
@@ -81,7 +87,8 @@ class pool_allocator::own_blocks {
     return is;
   }
 
-  std::array<rack, 29> racks_{};
+  std::array<rack, 176> racks_{};
+  std::size_t bytes_ = 0;
 };
 
 PINION_DECL pool_allocator& pool_allocator::of_cpus() {
@@ -122,7 +129,10 @@ PINION_DECL buffer* pool_allocator::allocate(std::size_t bytes) {
       return b;
     }
   buffer* b = shelves_[index].take();
-  if (!b) b = detail::new_block(detail::bytes_of_class(index));
+  if (!b) {
+    b = detail::new_block(detail::bytes_of_class(index));
+    held_.fetch_add(static_cast<std::int64_t>(b->capacity()), std::memory_order_relaxed);
+  }
   b->hand_out(shared_from_this());
   return b;
 }
@@ -134,7 +144,9 @@ PINION_DECL void pool_allocator::recycle(buffer* idle) noexcept {
 
 PINION_DECL void pool_allocator::shelve(buffer* idle) noexcept {
   const auto self = idle->leave_home();  // keeps this pool until the end of the call
-  if (!shelves_[detail::size_class_of(idle->capacity())].keep(idle)) detail::delete_block(idle);
+  if (shelves_[detail::size_class_of(idle->capacity())].keep(idle)) return;
+  held_.fetch_sub(static_cast<std::int64_t>(idle->capacity()), std::memory_order_relaxed);
+  detail::delete_block(idle);
 }
 
 }}}  // namespace pinion::v0::devices

@@ -80,6 +80,7 @@ class kernel_context {
   std::span<any_tensor> outputs;
   std::span<const unsigned char> wanted;  // one flag per output; empty: all are wanted
   step_tracer* tracer = nullptr;          // records the step; null: it is not recorded
+  allocator* memory = nullptr;            // of values that end with the run; null: the device's own
 
   const any_tensor& input(int i) const { return inputs[static_cast<std::size_t>(i)]; }
   // Tells whether output i is read. A kernel need not allocate one that is not.
@@ -88,7 +89,7 @@ class kernel_context {
   any_tensor& allocate(int i, dtype type, const shape& extent);
   // A tensor in the device's memory that is no output.
   // It is freed with its last copy, so a launched body captures it.
-  any_tensor scratch(dtype type, const shape& extent) { return {type, extent, device->memory()}; }
+  any_tensor scratch(dtype type, const shape& extent) { return {type, extent, memory ? *memory : device->memory()}; }
   // Makes output i of the memory of input `from`, if dtype and shape agree and nobody else holds it; else of new
   // memory.
   // Requires: the body reads an element of that input before it writes the same one, and no later.

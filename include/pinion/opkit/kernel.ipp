@@ -9,7 +9,7 @@
 namespace pinion { inline namespace v0 {
 
 PINION_DECL any_tensor& kernel_context::allocate(int i, dtype type, const shape& extent) {
-  return outputs[static_cast<std::size_t>(i)] = any_tensor(type, extent, device->memory());
+  return outputs[static_cast<std::size_t>(i)] = scratch(type, extent);
 }
 
 PINION_DECL any_tensor& kernel_context::reuse_or_allocate(int i, int from, dtype type, const shape& extent) {

@@ -1,6 +1,7 @@
 // Interfaces of the services that a task gives to its kernels. The runtime implements them locally, a server remotely.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -21,6 +22,8 @@ class thread_pool;
 class resource {
  public:
   virtual ~resource() = default;
+  // The size of the value that it holds, if it is a variable.
+  virtual std::int64_t bytes() const { return 0; }
 };
 
 // The resources of one task, by container and name. Thread-safe.

@@ -10,6 +10,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/placement/cost/measured_costs.hpp>
 #include <pinion/placement/plan/plan.hpp>
+#include <pinion/runtime/memory_use.hpp>
 #include <pinion/runtime/options.hpp>
 #include <pinion/runtime/step/signature.hpp>
 #include <pinion/runtime/step/step_trace.hpp>
@@ -37,6 +38,7 @@ class session_backend {
   virtual pinion::plan plan(const step_signature& signature) = 0;
   virtual std::vector<device_info> list_devices() = 0;
   virtual pinion::measured_costs measured_costs() = 0;
+  virtual memory_use memory() = 0;
   // Copies a host tensor to the memory of the first device that fits, and returns the device's name; the name is "" if
   // no copy is needed.
   virtual std::pair<any_tensor, std::string> to_device(const any_tensor& value, const device_spec& where) = 0;

@@ -39,6 +39,8 @@ class compiled_step {
   // the caller keeps the state and this object alive.
   void start(step_state& state, std::function<void()> done);
 
+  const std::vector<std::unique_ptr<executable>>& parts() const { return parts_; }
+
  private:
   using step_memory = std::vector<std::unique_ptr<run_memory>>;
 

@@ -37,6 +37,7 @@ class direct_session final : public session_backend {
   pinion::plan plan(const step_signature& signature) override;
 
   pinion::measured_costs measured_costs() override;
+  memory_use memory() override;
 
   std::pair<any_tensor, std::string> to_device(const any_tensor& value, const device_spec& where) override;
 
@@ -95,6 +96,10 @@ class direct_session final : public session_backend {
   std::string names_of(const ready_step& step) const;
 
   cost_model with_measurements() const;
+
+  // Tells what the arenas of a step take, once it has run. Requires: mutex_ is held.
+  void note_arenas(pinion::plan& made, const step_signature& signature) const;
+  std::vector<std::shared_ptr<ready_step>> ready_steps() const;
 
   // ---- steps, each made once
 

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include <pinion/base/said_wait.hpp>
+#include <pinion/device/pool_allocator.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/runtime/direct_session.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
@@ -58,8 +61,44 @@ PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
   std::unique_lock one_places(placing_);
   const placement placed = place(signature);
   one_places.unlock();
-  return explain(expect_graph(), placed, improved(signature, placed), options_.allow_soft_placement,
-                 with_measurements());
+  pinion::plan made =
+      explain(expect_graph(), placed, improved(signature, placed), options_.allow_soft_placement, with_measurements());
+  std::lock_guard hold(mutex_);
+  note_arenas(made, signature);
+  return made;
+}
+
+// A plan is asked for without feeds, so every step counts that yields the same.
+PINION_DECL void direct_session::note_arenas(pinion::plan& made, const step_signature& signature) const {
+  for (const auto& step : ready_steps())
+    if (step->fetches == signature.fetches && step->targets == signature.targets)
+      for (const auto& part : step->compiled.parts())
+        if (const std::size_t live = part->arenas->live; live > 0)
+          made.add_note(
+              fmt::format("{}: the values within a run take an arena of {} bytes, of which {} are in use at "
+                          "once, as the runs so far tell",
+                          part->device->name(), part->arenas->arena.load(), live));
+}
+
+PINION_DECL std::vector<std::shared_ptr<direct_session::ready_step>> direct_session::ready_steps() const {
+  std::vector<std::shared_ptr<ready_step>> all;
+  for (const auto& [signature, kept] : steps_)
+    if (kept->made && kept->made->ok()) all.push_back(kept->made->value());
+  return all;
+}
+
+PINION_DECL memory_use direct_session::memory() {
+  memory_use sum;
+  sum.variables = task_.resources.bytes();
+  sum.pool = devices::pool_allocator::of_cpus().held();
+  std::lock_guard hold(mutex_);
+  expect_open();
+  for (const auto& step : ready_steps())
+    for (const auto& part : step->compiled.parts()) {
+      sum.arenas += static_cast<std::int64_t>(part->arenas->held.load());
+      sum.live = std::max(sum.live, static_cast<std::int64_t>(part->arenas->live.load()));
+    }
+  return sum;
 }
 
 PINION_DECL pinion::measured_costs direct_session::measured_costs() {

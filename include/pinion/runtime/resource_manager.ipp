@@ -1,6 +1,8 @@
 // Bodies of <pinion/runtime/resource_manager.hpp>.
 #pragma once
 
+#include <vector>
+
 #include <pinion/runtime/resource_manager.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -21,6 +23,20 @@ PINION_DECL void local_resource_manager::clear(const std::string& container) {
 PINION_DECL void local_resource_manager::clear() {
   std::lock_guard hold(mutex_);
   resources_.clear();
+}
+
+PINION_DECL std::int64_t local_resource_manager::bytes() {
+  std::vector<std::shared_ptr<kept_resource>> all;
+  {
+    std::lock_guard hold(mutex_);
+    for (const auto& [name, one] : resources_) all.push_back(one);
+  }
+  std::int64_t sum = 0;
+  for (const auto& one : all) {
+    std::lock_guard hold(one->making);
+    if (one->made) sum += one->made->bytes();
+  }
+  return sum;
 }
 
 PINION_DECL std::shared_ptr<local_resource_manager::kept_resource> local_resource_manager::kept(

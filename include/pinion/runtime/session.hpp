@@ -309,6 +309,9 @@ class session {
   // unless the session was made with .record_costs, unimplemented for a session on a cluster.
   pinion::measured_costs measured_costs();
 
+  // Returns what the session holds of the memory now. Throws unimplemented for a session on a cluster.
+  memory_use memory();
+
   // Returns the devices that steps may use; on a cluster those of all tasks that pass options.device_filters.
   // On a cluster it asks the target, and waits for it as run() does.
   std::vector<device_info> list_devices();

@@ -117,6 +117,10 @@ PINION_DECL measured_costs session::measured_costs() {
   return backend().measured_costs();
 }
 
+PINION_DECL memory_use session::memory() {
+  return backend().memory();
+}
+
 PINION_DECL std::vector<device_info> session::list_devices() {
   return backend().list_devices();
 }

@@ -39,6 +39,10 @@ class variable final : public resource {
     expect_value();
     return value_;
   }
+  std::int64_t bytes() const override {
+    std::lock_guard hold(mutex_);
+    return value_ ? static_cast<std::int64_t>(value_.bytes()) : 0;
+  }
   bool initialised() const {
     std::lock_guard hold(mutex_);
     return bool(value_);

@@ -44,6 +44,8 @@ class buffer {
   void hand_out_again() { references_.store(1, std::memory_order_relaxed); }
   // Ends the buffer's hold on its allocator, which the caller then holds.
   std::shared_ptr<allocator> leave_home() { return std::move(home_); }
+  // Lets a buffer that is not given out stand for other memory.
+  void stand_for(void* data, std::size_t capacity) { data_ = data, capacity_ = capacity; }
   // Adds a reference.
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   // Drops a reference; with the last one, the buffer goes back to its allocator.

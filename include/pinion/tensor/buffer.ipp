@@ -15,7 +15,8 @@ PINION_DECL void buffer::hand_out(std::shared_ptr<allocator> home) {
 }
 
 PINION_DECL void buffer::release() noexcept {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) home_->recycle(this);
+  // The holder of the only reference needs no atomic write, which is the most of what letting go costs.
+  if (unique() || references_.fetch_sub(1, std::memory_order_acq_rel) == 1) home_->recycle(this);
 }
 
 PINION_DECL buffer_ref::buffer_ref(const buffer_ref& o) : b_(o.b_) {

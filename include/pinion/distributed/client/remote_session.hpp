@@ -134,6 +134,7 @@ class remote_session final : public runtime::session_backend {
            step_trace* trace) override;
 
   pinion::measured_costs measured_costs() override;
+  memory_use memory() override;
   std::pair<any_tensor, std::string> to_device(const any_tensor&, const device_spec& where) override;
   pinion::plan plan(const runtime::step_signature& signature) override;
   std::vector<device_info> list_devices() override;

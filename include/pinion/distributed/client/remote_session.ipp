@@ -183,6 +183,10 @@ PINION_DECL pinion::measured_costs remote_session::measured_costs() {
   throw error(errc::unimplemented, "costs are recorded by sessions of one process, and this one is on a cluster");
 }
 
+PINION_DECL memory_use remote_session::memory() {
+  throw error(errc::unimplemented, "a session of one process tells its memory, and this one is on a cluster");
+}
+
 PINION_DECL std::pair<any_tensor, std::string> remote_session::to_device(const any_tensor&, const device_spec& where) {
   throw error(errc::unimplemented, "a value can be copied ahead to a device of this process, and " + to_string(where) +
                                        " belongs to a session on a cluster");

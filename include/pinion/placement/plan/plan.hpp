@@ -52,7 +52,7 @@ struct device_total {
   int nodes = 0;               // that run
   std::int64_t variables = 0;  // bytes
   double seconds = 0;          // of work
-  std::int64_t peak = 0;       // bytes: variables, and values until their last use
+  std::int64_t peak = 0;       // bytes, of shapes that are known: variables, and values until their last use
 };
 
 // A value that crosses from a device to another, once a step. A value that several nodes of one device take is

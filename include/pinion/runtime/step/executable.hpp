@@ -10,6 +10,7 @@
 #include <pinion/device/device.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/runtime/step/partition.hpp>
+#include <pinion/runtime/step/planned_memory.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -44,6 +45,8 @@ struct executable {
   int slots = 0, inputs = 0;
   std::vector<int> readers;  // per slot: number of inputs that read it
   bool waits = false;        // does any item receive or block?
+  std::vector<int> fed;      // the feeds of its items
+  const std::unique_ptr<arena_use> arenas = std::make_unique<arena_use>();
 
   executable(partition part, graph_view g, devices::device& on, task_services& services,
              const std::shared_ptr<body_compiler>& bodies, const kernel_source& kernels);

@@ -26,6 +26,7 @@ PINION_DECL void executable::add(const part_item& from) {
   it.kind = from.kind;
   it.node = &graph[from.node];
   it.index = from.index;
+  if (it.kind == part_item::feed) fed.push_back(it.index);
   it.key = from.key;
   it.first_input = inputs;
   it.first_output = slots;

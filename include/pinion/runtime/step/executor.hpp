@@ -22,6 +22,7 @@
 #include <pinion/base/outcome.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/runtime/step/executable.hpp>
+#include <pinion/runtime/step/planned_memory.hpp>
 #include <pinion/runtime/step/ready_items.hpp>
 #include <pinion/runtime/step/step_tracer.hpp>
 
@@ -66,6 +67,7 @@ struct lane_memory;
 struct run_memory {
   std::vector<any_tensor> slots;
   std::vector<any_tensor> inputs;  // of the item that runs, where items run in order
+  planned_memory values;           // of a device without a stream
 
   // The rest is for items that do not run in order, and made by the first run that needs it.
   std::vector<any_tensor> arguments;  // the inputs of all items
@@ -78,7 +80,7 @@ struct run_memory {
   std::shared_ptr<lane_memory> lanes;  // null: in order
   std::vector<double> seconds;         // of the items of the last run that was measured
 
-  explicit run_memory(const executable& e) : slots(static_cast<std::size_t>(e.slots)) {}
+  explicit run_memory(const executable& e) : slots(static_cast<std::size_t>(e.slots)), values(*e.arenas, e.fed) {}
 };
 
 // One run of one executable. Shared by its owner and by the callbacks of its pending items. Refers to the executable,

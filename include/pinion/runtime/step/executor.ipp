@@ -33,6 +33,7 @@ PINION_DECL shared_error step_state::failure() const {
 
 PINION_DECL void executor::run_in_order() {
   kernel_context c = context();
+  if (!e_.device->stream()) c.memory = &m_.values.begin(step_.feeds, e_.device->memory());
   for (const auto& it : e_.items) {
     step_.check_deadline();
     if (step_.failed()) break;
@@ -47,6 +48,7 @@ PINION_DECL void executor::run_in_order() {
     m_.inputs.clear();
   }
   clear();
+  if (c.memory) m_.values.end(step_.failed());
 }
 
 PINION_DECL void executor::start(finished done) {
@@ -59,6 +61,7 @@ PINION_DECL void executor::start(finished done) {
     m_.pending[i].store(e_.items[i].predecessors, std::memory_order_relaxed);
     if (e_.items[i].predecessors == 0) ready.push(static_cast<int>(i));
   }
+  if (!e_.device->stream()) m_.values.begin_in_any_order(step_.feeds, e_.device->memory());
   if (e_.items.empty()) return finish();
   const auto self = shared_from_this();
   process(ready);
@@ -98,6 +101,8 @@ PINION_DECL void executor::begin(int i, kernel_context& c, ready_items& ready) {
   if (!step_.failed() && it.blocking) return wait(i);
   if (!step_.failed()) {
     const auto inputs = take_inputs(it);
+    item_memory own(m_.values, i);
+    if (!e_.device->stream()) c.memory = &own;
     run_item(it, c, inputs);
     drop(inputs);
   }
@@ -271,6 +276,7 @@ PINION_DECL void executor::finish() {
 
 PINION_DECL void executor::close() {
   clear();
+  if (!e_.device->stream()) m_.values.end(step_.failed());
   auto done = std::move(done_);
   if (done) done();
 }

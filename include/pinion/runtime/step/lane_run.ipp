@@ -18,10 +18,12 @@ PINION_DECL void lane_run::run() {
     if (!work(true)) pool_.help_until([this] { return l_.left.load() == 0 || l_.board.any(); });
   shown_.reset();
   clear();
+  m_.values.end(step_.failed());
 }
 
 PINION_DECL void lane_run::begin() {
   prepare_memory();
+  m_.values.begin_in_any_order(step_.feeds, e_.device->memory());
   l_.left.store(static_cast<int>(e_.items.size()), std::memory_order_relaxed);
   for (std::size_t i = 0; i < e_.items.size(); ++i) {
     m_.pending[i].store(plan_.predecessors[i], std::memory_order_relaxed);
@@ -46,6 +48,8 @@ PINION_DECL void lane_run::run_in(lane& mine, int i) {
   if (step_.failed()) return;
   const auto& it = e_.items[static_cast<std::size_t>(i)];
   const auto inputs = take_inputs(it);
+  item_memory own(m_.values, i);
+  mine.context.memory = &own;
   run_item(it, mine.context, inputs);
   drop(inputs);
 }
@@ -98,6 +102,7 @@ PINION_DECL void measured_run::run(std::span<double> seconds) {
   using clock = std::chrono::steady_clock;
   prepare_memory();
   kernel_context c = context();
+  c.memory = &m_.values.begin(step_.feeds, e_.device->memory());
   auto before = clock::now();
   for (std::size_t i = 0; i < e_.items.size(); ++i) {
     step_.check_deadline();
@@ -110,6 +115,7 @@ PINION_DECL void measured_run::run(std::span<double> seconds) {
     before = after;
   }
   clear();
+  m_.values.end(step_.failed());
 }
 
 }}}  // namespace pinion::v0::runtime

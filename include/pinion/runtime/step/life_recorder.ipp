@@ -1,0 +1,52 @@
+// Bodies of <pinion/runtime/step/life_recorder.hpp>.
+#pragma once
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include <pinion/base/error.hpp>
+#include <pinion/runtime/step/life_recorder.hpp>
+
+namespace pinion { inline namespace v0 { namespace runtime {
+
+namespace detail {
+
+struct numbered_buffer final : buffer {
+  numbered_buffer(void* data, std::size_t bytes, std::size_t n) : buffer(data, bytes), number(n) {}
+  const std::size_t number;
+};
+
+}  // namespace detail
+
+PINION_DECL buffer* life_recorder::note(std::size_t bytes, int item) {
+  void* const data = ::operator new (bytes ? bytes : 1, std::align_val_t{memory_plan::alignment}, std::nothrow);
+  if (!data) throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
+  std::lock_guard hold(mutex_);
+  auto* const b = new detail::numbered_buffer(data, bytes, seen_.size());
+  seen_.push_back({{bytes, now_, 0}, true, item});
+  ++now_;
+  b->hand_out(shared_from_this());
+  return b;
+}
+
+PINION_DECL void life_recorder::recycle(buffer* idle) noexcept {
+  const auto self = idle->leave_home();  // keeps this recorder until the end of the call
+  auto* const b = static_cast<detail::numbered_buffer*>(idle);
+  {
+    std::lock_guard hold(mutex_);
+    if (b->number < seen_.size()) {  // else the recording has ended
+      seen_[b->number].leaves = false;
+      seen_[b->number].life.end = now_++;
+    }
+  }
+  ::operator delete (b->data(), std::align_val_t{memory_plan::alignment});
+  delete b;
+}
+
+PINION_DECL std::vector<noted_block> life_recorder::finish() {
+  std::lock_guard hold(mutex_);
+  return std::exchange(seen_, {});
+}
+
+}}}  // namespace pinion::v0::runtime
