@@ -26,6 +26,9 @@
 #include <pinion/runtime/step/bound_step.ipp>
 #include <pinion/runtime/step/executable.ipp>
 #include <pinion/runtime/step/executor.ipp>
+#include <pinion/runtime/step/lane_choice.ipp>
+#include <pinion/runtime/step/lane_plan.ipp>
+#include <pinion/runtime/step/lane_run.ipp>
 #include <pinion/runtime/step/life_recorder.ipp>
 #include <pinion/runtime/step/memory_plan.ipp>
 #include <pinion/runtime/step/partition.ipp>

@@ -88,8 +88,62 @@ TEST_CASE("a loop does not wait for threads that are busy, and late helpers touc
 TEST_CASE("loops nest inside closures of the same pool") {
   thread_pool pool(2);
   std::atomic<int> ran{0};
-  pool.for_each_chunk(8, [&](std::int64_t) { pool.for_each_chunk(8, [&](std::int64_t) { ++ran; }); });
-  CHECK(ran == 64);
+  for (int round = 0; round < 100; ++round)
+    pool.for_each_chunk(8, [&](std::int64_t) { pool.for_each_chunk(8, [&](std::int64_t) { ++ran; }); });
+  CHECK(ran == 6400);
+}
+
+// Work of a number of units. Its caller does none.
+struct units final : pinion::joint_work {
+  std::atomic<int> left;
+  std::atomic<int> inside{0}, most_inside{0};
+  units(int n, int helpers) : joint_work(helpers), left(n) {}
+  bool calls_for_help() const override { return left > 0; }
+  bool help() override {
+    const int now = ++inside;
+    for (int most = most_inside; most < now && !most_inside.compare_exchange_weak(most, now);) {
+    }
+    const bool some = left > 0 && left-- > 0;
+    --inside;
+    return some;
+  }
+};
+
+TEST_CASE("threads do the work that a caller shows, no more of them than it takes") {
+  thread_pool pool(3);
+  for (const int helpers : {1, 2}) {
+    units work(1000, helpers);
+    {
+      const thread_pool::shown_work here(pool, work);
+      REQUIRE(here.shown());
+      pool.call_for_help();
+      while (work.left > 0) std::this_thread::yield();
+    }
+    CHECK(work.inside == 0);
+    CHECK(work.most_inside <= helpers);
+  }
+}
+
+TEST_CASE("a caller that waits helps with the loops of others") {
+  thread_pool pool(1);
+  std::atomic<bool> over{false}, helped{false};
+  const auto caller = std::this_thread::get_id();
+  pool.schedule([&] {
+    while (!helped)
+      pool.for_each_chunk(4, [&](std::int64_t) { helped = helped || std::this_thread::get_id() == caller; });
+    over = true;
+    pool.wake_callers();
+  });
+  pool.help_until([&] { return over.load(); });
+  CHECK(helped);
+}
+
+TEST_CASE("a pool that lends loops no helper runs them in the caller") {
+  thread_pool pool(3, 0);
+  std::atomic<int> elsewhere{0};
+  const auto caller = std::this_thread::get_id();
+  pool.for_each_chunk(100, [&](std::int64_t) { elsewhere += std::this_thread::get_id() != caller; });
+  CHECK(elsewhere == 0);
 }
 
 TEST_CASE("loops of several callers share one pool") {

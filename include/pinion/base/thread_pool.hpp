@@ -1,4 +1,4 @@
-// A pool of threads that run closures, and loops that are split over them.
+// A pool of threads that run closures, and help callers with loops and other work that can be shared.
 #pragma once
 
 #include <array>
@@ -17,12 +17,26 @@
 
 namespace pinion { inline namespace v0 {
 
+// Work of a caller that at most `most_helpers` threads of a pool may join. It is called by several threads at once.
+class joint_work {
+ public:
+  explicit joint_work(int most) : most_helpers(most) {}
+  const int most_helpers;
+  // Tells whether there is something to do for one more thread.
+  virtual bool calls_for_help() const = 0;
+  // Does what there is to do in this thread. Returns false if there was nothing.
+  virtual bool help() = 0;
+
+ protected:
+  ~joint_work() = default;
+};
+
 // A fixed number of threads with one queue. Thread-safe. It owns its threads; the destructor runs the closures that are
 // queued and joins the threads, so none of them may destroy the pool. A closure must not throw.
 class thread_pool {
  public:
-  // With 0 threads, schedule() runs each closure in the caller.
-  explicit thread_pool(int threads);
+  // With 0 threads, schedule() runs each closure in the caller. At most `loop_helpers` threads help with one loop.
+  explicit thread_pool(int threads, int loop_helpers = 1 << 20);
   thread_pool(const thread_pool&) = delete;
   ~thread_pool();
 
@@ -37,49 +51,83 @@ class thread_pool {
   void for_each_chunk(std::int64_t chunks, loop_body body);
 
  private:
-  // A loop that threads share. It lives on the stack of its caller.
-  struct loop {
+  // A place where a caller shows its work to the threads of the pool. A thread counts itself as inside before it looks
+  // at the work, and the caller waits until nobody is inside before the work goes.
+  struct alignas(64) slot {
+    std::atomic<joint_work*> open{nullptr};
+    alignas(64) std::atomic<int> inside{0};
+
+    bool show(joint_work& mine);
+    void close();
+    // Calls use(work) where there is work and room for a helper.
+    template <class Use>
+    bool enter(Use use);
+  };
+  using slots = std::array<slot, 4>;  // a caller that finds none free works alone
+
+ public:
+  // Shows work to the threads of the pool as long as it lives. Its end waits until no thread is at the work.
+  class shown_work {
+   public:
+    shown_work(thread_pool& pool, joint_work& mine) : shown_work(pool.works_, mine) {}
+    shown_work(const shown_work&) = delete;
+    ~shown_work() {
+      if (at_) at_->close();
+    }
+    bool shown() const { return at_ != nullptr; }
+
+   private:
+    friend class thread_pool;
+    shown_work(slots& among, joint_work& mine);
+    slot* at_ = nullptr;
+  };
+
+  // Wakes a thread, if one sleeps, since shown work has begun to call for help.
+  void call_for_help();
+  // Helps with loops until over(); the caller has nothing else to do meanwhile. It sleeps after a time without a loop;
+  // so wake_callers() is called when over() has become true.
+  void help_until(const std::function<bool()>& over);
+  void wake_callers();
+
+ private:
+  // A loop that threads share. It lives on the stack of its caller, which takes its chunks from the front, while others
+  // take them from the back: loops over the same memory then find much of it in the caches of the same threads.
+  struct loop final : joint_work {
     const std::int64_t chunks;
     const loop_body body;
-    std::atomic<std::int64_t> next{0};
+    std::atomic<std::int64_t> begun{0}, from_back{0};
     std::mutex mutex = {};
     std::exception_ptr failure = nullptr;
 
-    loop(std::int64_t n, loop_body b) : chunks(n), body(b) {}
-    // Runs chunks until none is left to begin. Returns false if there was none.
-    bool help();
-  };
+    loop(std::int64_t n, loop_body b, int most) : joint_work(most), chunks(n), body(b) {}
+    bool calls_for_help() const override { return begun.load() < chunks; }
+    // These run chunks until none is left to begin.
+    void run();
+    bool help() override;
 
-  // A place where a caller shows its loop to the threads of the pool. A thread counts itself as inside before it looks
-  // at the loop, and the caller waits until nobody is inside before the loop goes.
-  struct alignas(64) slot {
-    std::atomic<loop*> open{nullptr};
-    alignas(64) std::atomic<int> inside{0};
-
-    bool show(loop& mine);
-    void close();
-    bool help();
+   private:
+    bool begin() { return begun.fetch_add(1, std::memory_order_relaxed) < chunks; }
+    void run_chunk(std::int64_t i);
   };
 
   void share(std::int64_t chunks, loop_body body);
-  bool help_callers();
+  static bool help_with(slots& all);
+  static bool any_calls(slots& all);
   bool run_queued();
-  bool shows_a_loop() const;
   void wake_for_loop();
 
-  // Looks for work for a time before sleeping, and lets other threads run meanwhile: a sleeping thread takes tens of
-  // microseconds to wake up, as long as a piece of a small step takes, and the pieces of a step come some hundred
-  // microseconds apart. Returns false where it found none.
+  // Looks for work for a time before sleeping, and lets other threads run meanwhile. Returns false where it found none.
   bool find_work();
   // Sleeps until there is work. Returns false where the pool ends.
   bool sleep();
 
-  std::array<slot, 4> slots_;  // a caller that finds none free runs its loop alone
+  const int loop_helpers_;
+  slots loops_, works_;
   std::mutex mutex_;
-  std::condition_variable wake_;
+  std::condition_variable wake_, wake_callers_;  // the threads of the pool, and callers in help_until()
   std::deque<std::function<void()>> queue_;
   std::atomic<int> queued_{0};         // the length of the queue, to be read without the lock
-  std::atomic<int> asleep_{0};         // changes under the lock
+  std::atomic<int> asleep_{0};         // threads and callers; changes under the lock
   std::atomic<bool> stopping_{false};  // changes under the lock
   std::vector<std::thread> threads_;
 };

@@ -81,10 +81,10 @@ class nested_step {
   // thread, and may be called before start returns. The run ends with the caller's step; the caller's context
   // stays valid until `done`.
   virtual void start(kernel_context& caller, std::vector<any_tensor> arguments, ended done) = 0;
-  // Tells whether nothing in the body waits, and no part of it is worth another thread, so that run() will do.
+  // Tells whether nothing in the body waits, so that run() will do.
   virtual bool runs_in_place() const = 0;
-  // Runs the body in this thread. The arguments are moved out. `results` has one element for each. Throws the first
-  // failure. Requires: runs_in_place().
+  // Runs the body, and returns when it has ended. The arguments are moved out. `results` has one element for each.
+  // Throws the first failure. Requires: runs_in_place().
   virtual void run(kernel_context& caller, std::span<any_tensor> arguments, std::span<any_tensor> results) = 0;
   // Binds the body to lasting cells of its arguments. Returns null where it cannot be bound: see opkit/binding.hpp.
   // The bound body refers to this one.

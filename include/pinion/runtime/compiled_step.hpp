@@ -9,6 +9,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/runtime/step/executor.hpp>
+#include <pinion/runtime/step/lane_choice.hpp>
 #include <pinion/runtime/task.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -30,9 +31,9 @@ class compiled_step {
   // Errors are left in the state; the first one counts.
   void run(step_state& state);
 
-  // Does run() do everything in the calling thread, without waiting for others?
-  // A kernel's cost is a guess of its last run, so the answer may differ from run to run.
-  bool runs_in_order() const { return parts_.empty() || (!waits_ && !worth_sharing(*parts_[0])); }
+  // Can run() do everything in the calling thread, without waiting for others?
+  // Other threads may help it, see lane_choice.
+  bool runs_in_order() const { return !waits_; }
 
   // Binds the step to lasting cells of its feeds. Returns null where not all of it can be bound.
   std::unique_ptr<bound_body> bind(std::span<const cell> feeds) const;
@@ -46,7 +47,8 @@ class compiled_step {
  private:
   using step_memory = std::vector<std::unique_ptr<run_memory>>;
 
-  bool worth_sharing(const executable& e) const;
+  // Runs a step that does not wait.
+  void run_here(step_state& state);
 
   // The memory of a run. One memory is spare most of the time, so that runs that do not overlap take no lock.
   std::unique_ptr<step_memory> acquire();
@@ -54,7 +56,8 @@ class compiled_step {
 
   runtime::task& task_;
   std::vector<std::unique_ptr<executable>> parts_;
-  bool waits_ = false;  // waits for another partition or a stream, so it cannot run in one go
+  bool waits_ = false;                  // waits for another partition or a stream, so it cannot run in one go
+  std::unique_ptr<lane_choice> lanes_;  // null: always in order
   std::atomic<step_memory*> spare_{nullptr};
   std::mutex mutex_;
   std::vector<std::unique_ptr<step_memory>> idle_;

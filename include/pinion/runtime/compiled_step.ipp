@@ -18,16 +18,14 @@ PINION_DECL compiled_step::compiled_step(std::vector<partition> parts, graph_vie
     parts_.push_back(std::make_unique<executable>(std::move(part), g, device, on.services, bodies,
                                                   [&](const kernel_setup& s) { return kernels.find_or_make(s); }));
   }
+  if (parts_.empty()) return;
   waits_ = parts_.size() != 1 || parts_[0]->waits || parts_[0]->device->stream();
+  if (!waits_ && on.item_helpers > 0 && parts_[0]->items.size() > 1)
+    lanes_ = std::make_unique<lane_choice>(*parts_[0], on.pool, on.item_helpers);
 }
 
 PINION_DECL void compiled_step::run(step_state& state) {
-  if (parts_.empty()) return;
-  if (runs_in_order()) {
-    auto memory = acquire();
-    executor(*parts_[0], *(*memory)[0], task_.services, state, nullptr).run_in_order();
-    return release(std::move(memory));
-  }
+  if (!waits_) return run_here(state);
   countdown ended;
   start(state, [&ended] { ended.count_down(); });
   if (ended.wait(state.deadline)) return;
@@ -40,8 +38,19 @@ PINION_DECL std::unique_ptr<bound_body> compiled_step::bind(std::span<const cell
   return bound_step::make(*parts_[0], feeds);
 }
 
+PINION_DECL void compiled_step::run_here(step_state& state) {
+  if (parts_.empty()) return;
+  auto memory = acquire();
+  run_memory& m = *memory->front();
+  if (lanes_)
+    lanes_->run(m, task_.services, state);
+  else
+    executor(*parts_[0], m, task_.services, state, nullptr).run_in_order();
+  release(std::move(memory));
+}
+
 PINION_DECL void compiled_step::start(step_state& state, std::function<void()> done) {
-  if (parts_.empty()) return done();
+  if (!waits_) return run_here(state), done();
   struct under_way {
     std::unique_ptr<step_memory> memory;
     std::atomic<int> left;
@@ -52,18 +61,14 @@ PINION_DECL void compiled_step::start(step_state& state, std::function<void()> d
   all->left = static_cast<int>(parts_.size());
   all->done = std::move(done);
   for (std::size_t i = 0; i < parts_.size(); ++i)
-    std::make_shared<executor>(*parts_[i], *(*all->memory)[i], task_.services, state, &task_.inter_op)
+    std::make_shared<executor>(*parts_[i], *(*all->memory)[i], task_.services, state,
+                               task_.item_helpers > 0 ? &task_.pool : nullptr)
         ->start([this, all] {
           if (all->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
           release(std::move(all->memory));
           const auto tell = std::move(all->done);
           tell();
         });
-}
-
-PINION_DECL bool compiled_step::worth_sharing(const executable& e) const {
-  return task_.inter_op.threads() > 0 &&
-         std::count_if(e.items.begin(), e.items.end(), [](const auto& i) { return i.expensive(); }) > 1;
 }
 
 PINION_DECL std::unique_ptr<compiled_step::step_memory> compiled_step::acquire() {

@@ -21,7 +21,9 @@ struct task_options {
   device_spec name = parse_device("/job:localhost/replica:0/task:0");
   int cpu_devices = 1;
   std::vector<sim::accelerator> simulated = {};
-  int inter_op_helpers = 0, intra_op_helpers = 0;  // threads in addition to the callers
+  // Threads in addition to the callers: those that run items beside each other, and those that share a loop. The task
+  // has as many as the larger number says, and each does both.
+  int inter_op_helpers = 0, intra_op_helpers = 0;
 };
 
 // A task. Owned by a session or a server, and outlives the steps that run on it. Thread-safe.
@@ -34,8 +36,9 @@ class task {
 
   std::vector<std::unique_ptr<devices::device>> devices;
   local_resource_manager resources;  // declared after devices, whose memory variables use
-  thread_pool inter_op, intra_op;
-  task_services services{&resources, &intra_op};
+  const int item_helpers;            // threads of the pool that run items of one step beside its caller
+  thread_pool pool;                  // runs items and helps with their loops
+  task_services services{&resources, &pool};
 };
 
 // The kernels of a session. Kernels of stateful ops live as long as the session: a random op continues its sequence in

@@ -26,7 +26,7 @@ namespace pinion { inline namespace v0 { namespace distributed {
 // runs in the thread that waits.
 struct server_threads {
   int builders = 0, alarms = 0;
-  int inter_op = 0, intra_op = 0;  // threads of the task's pools
+  int inter_op = 0, intra_op = 0;  // threads of the task's pool that run items, and that help with loops
 };
 
 // One task: acceptor, master, worker and exchange, and the threads that they use. Owns all of them. The public

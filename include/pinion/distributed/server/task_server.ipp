@@ -27,7 +27,7 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       threads_(threads ? *threads : threads_of(cluster, options)),
       task_(task_of(options)),
       peers_(*net_, cluster, ways_of(options)),
-      exchange_(*net_, me_.name, peers_, task_.inter_op, {.credit = options.config.credit}),
+      exchange_(*net_, me_.name, peers_, task_.pool, {.credit = options.config.credit}),
       worker_(*net_, me_.name, task_, exchange_, builders_, alarms_),
       stop_timeout_(options.config.stop_timeout),
       builders_(threads_.builders),

@@ -165,10 +165,10 @@ PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
   if (!peers_are_up(*a->registered))  // peers may have lost each other since the last run
     meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const outcome<>& met) {
       if (!met) a->state.fail(*met.failure());
-      task_.inter_op.schedule([this, a] { start(a); });
+      task_.pool.schedule([this, a] { start(a); });
     });
   else if (order.where == begin_in::pool)
-    task_.inter_op.schedule([this, a] { start(a); });
+    task_.pool.schedule([this, a] { start(a); });
   else
     start(a);
 }

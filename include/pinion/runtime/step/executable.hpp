@@ -27,6 +27,7 @@ struct executable {
     part_item::kind_t kind;
     std::shared_ptr<pinion::kernel> kernel;  // the kernel of a computation, a send or a receive
     std::vector<input_slot> inputs;
+    int first_input = 0;  // of the arguments of a run
     int first_output = 0, outputs = 0;
     std::vector<unsigned char> wanted;  // per output: is it read?
     std::vector<int> successors;        // items that wait for this one, listed once per edge
@@ -42,7 +43,7 @@ struct executable {
   devices::device* device = nullptr;
   graph_view graph;
   std::vector<item> items;
-  int slots = 0;
+  int slots = 0, inputs = 0;
   std::vector<int> readers;      // per slot: number of inputs that read it
   std::vector<int> last_reader;  // per slot: the last item that reads it, in order; -1: there is none
   bool waits = false;            // does any item receive or block?

@@ -30,8 +30,10 @@ PINION_DECL void executable::add(const part_item& from) {
   it.index = from.index;
   if (it.kind == part_item::feed) fed.push_back(it.index);
   it.key = from.key;
+  it.first_input = inputs;
   it.first_output = slots;
   it.outputs = from.outputs;
+  inputs += static_cast<int>(from.inputs.size());
   slots += from.outputs;
   const int self = static_cast<int>(items.size());
   const auto follow = [&](int before) {

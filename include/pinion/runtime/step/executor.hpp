@@ -14,7 +14,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <queue>
 #include <span>
 #include <vector>
 
@@ -25,6 +24,7 @@
 #include <pinion/runtime/step/bound_sequence.hpp>
 #include <pinion/runtime/step/executable.hpp>
 #include <pinion/runtime/step/planned_memory.hpp>
+#include <pinion/runtime/step/ready_items.hpp>
 #include <pinion/runtime/step/step_tracer.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -62,18 +62,27 @@ class step_state final : public step_watch {
   shared_error failure_;
 };
 
+struct lane_memory;
+
 // The mutable part of a run. The compiled step keeps it and uses it again.
 struct run_memory {
   std::vector<any_tensor> slots;
   std::vector<any_tensor> inputs;  // of the item that runs, where items run in order
+  planned_memory values;           // of a device without a stream
+
+  // The rest is for items that do not run in order, and made by the first run that needs it.
+  std::vector<any_tensor> arguments;  // the inputs of all items
   std::vector<std::atomic<int>> pending, readers;
   std::vector<std::vector<std::unique_ptr<bound_sequence>>> bound;  // by first item, where items run in order
-  planned_memory values;                                            // of a device without a stream
-  explicit run_memory(const executable& e)
-      : slots(static_cast<std::size_t>(e.slots)),
-        pending(e.items.size()),
-        readers(static_cast<std::size_t>(e.slots)),
-        values(*e.arenas, e.fed) {}
+  std::vector<ready_items::link> links;                             // of items that are ready
+
+  // Of a step that may run in lanes.
+  unsigned runs = 0;
+  unsigned version = 0;                // of the plan that `lanes` follows
+  std::shared_ptr<lane_memory> lanes;  // null: in order
+  std::vector<double> seconds;         // of the items of the last run that was measured
+
+  explicit run_memory(const executable& e) : slots(static_cast<std::size_t>(e.slots)), values(*e.arenas, e.fed) {}
 };
 
 // One run of one executable. Shared by its owner and by the callbacks of its pending items. Refers to the executable,
@@ -93,9 +102,28 @@ class executor : public std::enable_shared_from_this<executor> {
   // thread.
   void start(finished done);
 
- private:
-  using ready_items = std::priority_queue<int, std::vector<int>, std::greater<int>>;
+ protected:
+  // Makes the memory ready for a run whose items take_inputs(), except for `pending`.
+  void prepare_memory();
 
+  // Moves the inputs of an item to their places among the arguments of the run.
+  std::span<any_tensor> take_inputs(const executable::item& it);
+  static void drop(std::span<any_tensor> inputs);
+
+  // The context of every item of this run, and its parts that belong to one item.
+  kernel_context context();
+  void aim(kernel_context& c, const executable::item& it, std::span<any_tensor> inputs);
+
+  void run_item(const executable::item& it, kernel_context& c, std::span<any_tensor> inputs);
+
+  void clear();
+
+  const executable& e_;
+  run_memory& m_;
+  task_services& services_;
+  step_state& step_;
+
+ private:
   // Runs the items from `first` on that can be bound. Returns the item behind them.
   int run_bound(int first);
   static constexpr std::size_t most_bound = 4;  // sequences with one first item, each for other types
@@ -107,15 +135,7 @@ class executor : public std::enable_shared_from_this<executor> {
   // Hands all but the first expensive items to the pool, so that they run beside this thread.
   void share_expensive(ready_items& ready);
 
-  void begin(int i, ready_items* ready);
-
-  std::vector<any_tensor> take_inputs(const executable::item& it);
-
-  // The context of every item of this run, and its parts that belong to one item.
-  kernel_context context();
-  void aim(kernel_context& c, const executable::item& it, std::vector<any_tensor>& inputs);
-
-  void run_item(const executable::item& it, kernel_context& c, std::vector<any_tensor>& inputs);
+  void begin(int i, kernel_context& c, ready_items& ready);
 
   // ---- traced
 
@@ -139,18 +159,13 @@ class executor : public std::enable_shared_from_this<executor> {
   static constexpr int deepest = 32;
   void go_on_behind(int i);
 
-  void complete(int i, ready_items* ready);
+  void complete(int i, ready_items& ready);
 
   // Ends the run. A stream may still be working: the run ends when the stream reaches this point, since only then are
   // its errors known.
   void finish();
   void close();
-  void clear();
 
-  const executable& e_;
-  run_memory& m_;
-  task_services& services_;
-  step_state& step_;
   thread_pool* pool_;
   std::atomic<int> remaining_{0};
   finished done_;

@@ -86,9 +86,10 @@ PINION_DECL bound_sequence* executor::bound_from(int first) {
 
 PINION_DECL void executor::start(finished done) {
   done_ = std::move(done);
+  prepare_memory();
+  if (m_.links.empty()) m_.links.resize(e_.items.size());
   remaining_.store(static_cast<int>(e_.items.size()), std::memory_order_relaxed);
-  for (std::size_t s = 0; s < m_.readers.size(); ++s) m_.readers[s].store(e_.readers[s], std::memory_order_relaxed);
-  ready_items ready;
+  ready_items ready(m_.links);
   for (std::size_t i = 0; i < e_.items.size(); ++i) {
     m_.pending[i].store(e_.items[i].predecessors, std::memory_order_relaxed);
     if (e_.items[i].predecessors == 0) ready.push(static_cast<int>(i));
@@ -96,55 +97,70 @@ PINION_DECL void executor::start(finished done) {
   if (!e_.device->stream()) m_.values.begin_in_any_order(step_.feeds, e_.device->memory());
   if (e_.items.empty()) return finish();
   const auto self = shared_from_this();
-  process(std::move(ready));
+  process(ready);
+}
+
+PINION_DECL void executor::prepare_memory() {
+  if (m_.readers.empty()) {
+    m_.arguments.resize(static_cast<std::size_t>(e_.inputs));
+    m_.pending = std::vector<std::atomic<int>>(e_.items.size());
+    m_.readers = std::vector<std::atomic<int>>(e_.readers.size());
+  }
+  for (std::size_t s = 0; s < m_.readers.size(); ++s) m_.readers[s].store(e_.readers[s], std::memory_order_relaxed);
 }
 
 PINION_DECL void executor::process(ready_items ready) {
+  kernel_context c = context();
   while (!ready.empty()) {
-    const int i = ready.top();
-    ready.pop();
+    const int i = ready.pop();
     share_expensive(ready);
-    begin(i, &ready);
+    begin(i, c, ready);
   }
 }
 
 PINION_DECL void executor::share_expensive(ready_items& ready) {
   if (!pool_ || pool_->threads() == 0 || ready.empty()) return;
   if (!e_.items[static_cast<std::size_t>(ready.top())].expensive()) return;
-  const int other = ready.top();
-  ready.pop();
-  pool_->schedule([self = shared_from_this(), other] {
-    ready_items one;
+  pool_->schedule([self = shared_from_this(), other = ready.pop()] {
+    ready_items one(self->m_.links);
     one.push(other);
-    self->process(std::move(one));
+    self->process(one);
   });
 }
 
-PINION_DECL void executor::begin(int i, ready_items* ready) {
+PINION_DECL void executor::begin(int i, kernel_context& c, ready_items& ready) {
   step_.check_deadline();
   const auto& it = e_.items[static_cast<std::size_t>(i)];
   if (!step_.failed() && it.blocking) return wait(i);
   if (!step_.failed()) {
-    std::vector<any_tensor> inputs = take_inputs(it);
-    kernel_context c = context();
+    const auto inputs = take_inputs(it);
     item_memory own(m_.values, i);
     if (!e_.device->stream()) c.memory = &own;
     run_item(it, c, inputs);
+    drop(inputs);
   }
   complete(i, ready);
 }
 
-PINION_DECL std::vector<any_tensor> executor::take_inputs(const executable::item& it) {
-  std::vector<any_tensor> inputs;
-  inputs.reserve(it.inputs.size());
+PINION_DECL std::span<any_tensor> executor::take_inputs(const executable::item& it) {
+  any_tensor* const first = m_.arguments.data() + it.first_input;
+  any_tensor* to = first;
   for (const auto& in : it.inputs) {
-    auto& slot = m_.slots[static_cast<std::size_t>(in.slot)];
+    const auto s = static_cast<std::size_t>(in.slot);
+    if (e_.readers[s] == 1) {
+      *to++ = std::move(m_.slots[s]);
+      continue;
+    }
     // Copied first, since another reader may hold the slot until it has decremented its count.
-    any_tensor value = slot;
-    if (m_.readers[static_cast<std::size_t>(in.slot)].fetch_sub(1, std::memory_order_acq_rel) == 1) slot = {};
-    inputs.push_back(std::move(value));
+    *to++ = m_.slots[s];
+    if (m_.readers[s].fetch_sub(1, std::memory_order_acq_rel) == 1) m_.slots[s] = {};
   }
-  return inputs;
+  return {first, to};
+}
+
+PINION_DECL void executor::drop(std::span<any_tensor> inputs) {
+  for (auto& in : inputs)
+    if (in) in = {};
 }
 
 PINION_DECL kernel_context executor::context() {
@@ -159,14 +175,14 @@ PINION_DECL kernel_context executor::context() {
   return c;
 }
 
-PINION_DECL void executor::aim(kernel_context& c, const executable::item& it, std::vector<any_tensor>& inputs) {
+PINION_DECL void executor::aim(kernel_context& c, const executable::item& it, std::span<any_tensor> inputs) {
   c.node = it.node;
   c.inputs = inputs;
   c.outputs = {m_.slots.data() + it.first_output, static_cast<std::size_t>(it.outputs)};
   c.wanted = it.wanted;
 }
 
-PINION_DECL void executor::run_item(const executable::item& it, kernel_context& c, std::vector<any_tensor>& inputs) {
+PINION_DECL void executor::run_item(const executable::item& it, kernel_context& c, std::span<any_tensor> inputs) {
   try {
     switch (it.kind) {
       case part_item::feed:
@@ -223,7 +239,7 @@ PINION_DECL void executor::blame(const executable::item& it, error e) {
 
 PINION_DECL void executor::wait(int i) {
   struct waiting {
-    std::vector<any_tensor> inputs;
+    std::span<any_tensor> inputs;
     kernel_context context;
     std::optional<traced_item> time;
     std::atomic<bool> ended{false};
@@ -241,7 +257,7 @@ PINION_DECL void executor::wait(int i) {
       self->drop_unwanted(self->e_.items[static_cast<std::size_t>(i)]);
     else
       self->blame(self->e_.items[static_cast<std::size_t>(i)], *how.failure());
-    held->inputs.clear();
+    drop(held->inputs);
     self->resume(i);
   };
   try {
@@ -273,14 +289,14 @@ PINION_DECL void executor::resume(int i) {
 }
 
 PINION_DECL void executor::go_on_behind(int i) {
-  ready_items ready;
-  complete(i, &ready);
-  process(std::move(ready));
+  ready_items ready(m_.links);
+  complete(i, ready);
+  process(ready);
 }
 
-PINION_DECL void executor::complete(int i, ready_items* ready) {
+PINION_DECL void executor::complete(int i, ready_items& ready) {
   for (int next : e_.items[static_cast<std::size_t>(i)].successors)
-    if (m_.pending[static_cast<std::size_t>(next)].fetch_sub(1, std::memory_order_acq_rel) == 1) ready->push(next);
+    if (m_.pending[static_cast<std::size_t>(next)].fetch_sub(1, std::memory_order_acq_rel) == 1) ready.push(next);
   if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) finish();
 }
 

@@ -1,0 +1,69 @@
+// The items of a run that are ready, the lowest first.
+#pragma once
+
+#include <span>
+#include <utility>
+
+#include <pinion/base/config.hpp>
+
+namespace pinion { inline namespace v0 { namespace runtime {
+
+// A pairing heap of items. Its links lie in the memory of the run, one for each item, so that it allocates nothing; an
+// item is in one heap at a time. Used by one thread.
+class ready_items {
+ public:
+  static constexpr int none = -1;
+  struct link {
+    int child = none, next = none;
+  };
+
+  explicit ready_items(std::span<link> links) : links_(links) {}
+
+  bool empty() const { return top_ == none; }
+  int top() const { return top_; }
+  void push(int item) {
+    at(item) = {};
+    top_ = empty() ? item : joined(top_, item);
+  }
+  // Requires: it is not empty.
+  int pop() {
+    const int item = top_;
+    top_ = joined_all(at(item).child);
+    return item;
+  }
+
+ private:
+  link& at(int item) { return links_[static_cast<std::size_t>(item)]; }
+  // The heap of two heaps.
+  int joined(int a, int b) {
+    if (b < a) std::swap(a, b);
+    at(b).next = at(a).child;
+    at(a).child = b;
+    return a;
+  }
+  // The heap of a list of heaps: joined by twos forth, then one by one back.
+  int joined_all(int first) {
+    int pairs = none;
+    while (first != none) {
+      const int second = at(first).next;
+      const int rest = second == none ? none : at(second).next;
+      const int pair = second == none ? first : joined(first, second);
+      at(pair).next = pairs;
+      pairs = pair;
+      first = rest;
+    }
+    int all = none;
+    while (pairs != none) {
+      const int rest = at(pairs).next;
+      all = all == none ? pairs : joined(all, pairs);
+      pairs = rest;
+    }
+    if (all != none) at(all).next = none;
+    return all;
+  }
+
+  std::span<link> links_;
+  int top_ = none;
+};
+
+}}}  // namespace pinion::v0::runtime
