@@ -34,7 +34,7 @@ PINION_DECL arena_memory arena_memory::of(std::size_t bytes) {
   auto* const data = static_cast<std::byte*>(::operator new(bytes ? bytes : 1, alignment, std::nothrow));
   if (!data) return {};
   detail::forbid(data, bytes);
-  const auto free = [bytes, alignment](std::byte* p) {
+  const auto free = [bytes](std::byte* p) {
     detail::permit(p, bytes);
     ::operator delete(p, alignment);
   };
