@@ -1,7 +1,6 @@
 // The interpreter beside the compiled kernels of the same programs: nanoseconds for an element, and the median ratio of
 // many pairs that are measured in turns. Spaces are flat, by rows with a bias, or of narrow rows; programs are forward
 // or gradients.
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,16 +9,12 @@
 #include <pinion/graph.hpp>
 #include <pinion/op/elementwise/launch.hpp>
 
-#include "call_times.hpp"
+#include "contest.hpp"
 
 namespace {
 
 namespace pn = pinion;
 using pn::op::program_runner;
-
-double seconds_since(bench::clock::time_point start) {
-  return std::chrono::duration<double>(bench::clock::now() - start).count();
-}
 
 // A run of a program over tensors of its own, by one back end.
 class measured_launch {
@@ -39,9 +34,9 @@ class measured_launch {
   bool compiled() const { return runner_->compiled(); }
   double seconds(int times) const {
     pn::task_services alone;
-    const auto began = bench::clock::now();
+    const double began = bench::thread_seconds();
     for (int i = 0; i < times; ++i) launch_.run(alone);
-    return seconds_since(began) / times;
+    return (bench::thread_seconds() - began) / times;
   }
 
  private:
@@ -62,8 +57,10 @@ void compare(const std::string& name, const pn::scalar::program& p, const std::v
     ratio.push_back(slow.back() / fast.back());
   }
   const double element = 1e9 / static_cast<double>(inputs[0].count());
-  fmt::print("{:<34}{:>14}{:>11.3f}{:>13.3f}{:>8.2f}{}\n", name, to_string(inputs[0]), bench::median(fast) * element,
-             bench::median(slow) * element, bench::median(ratio), compiled.compiled() ? "" : "  (no kernel)");
+  bench::print_row(name + " " + to_string(inputs[0]), "interpreted",
+                   compiled.compiled() ? "compiled" : "interpreted, too: no kernel",
+                   fmt::format("{:.3f} ns", bench::median(slow) * element),
+                   fmt::format("{:.3f} ns", bench::median(fast) * element), bench::median(ratio), bench::at_most(1.5));
 }
 
 // An expression of x and b, where b has as many elements as a row, forward and backward.
@@ -94,7 +91,6 @@ void measure(const std::string& name, Expression make) {
 }  // namespace
 
 int main() {
-  fmt::print("{:<34}{:>14}{:>11}{:>13}{:>8}\n", "", "", "compiled", "interpreted", "ratio");
   measure("x + b", [](const auto& x, const auto& b) { return x + b; });
   measure("elu(x + b)", [](const auto& x, const auto& b) { return pn::elu(x + b); });
   measure("relu(x + b)", [](const auto& x, const auto& b) { return pn::relu(x + b); });

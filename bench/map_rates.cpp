@@ -3,11 +3,9 @@
 //
 //   map_rates [bytes of one operand, at most; default 268435456]
 //
-// Both are timed by turns in one thread, in processor time. A line has the nanoseconds for an element of each in its
-// best turn, the rate of the memory that this is, and the median over turns of the ratio of both. At the largest sizes
-// the loop by hand is as fast as the memory, so that a ratio there is one to bandwidth.
-#include <time.h>
-
+// Both are timed by turns in one thread, in processor time. A row has the median nanoseconds for an element of each,
+// the rate of the memory that this is, and the median over turns of the ratio of both. At the largest sizes the loop by
+// hand is as fast as the memory, so that a ratio there is one to bandwidth.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -22,7 +20,7 @@
 #include <pinion/op/variable/rules.hpp>
 #include <pinion/scalar/maths.hpp>
 
-#include "call_times.hpp"
+#include "contest.hpp"
 
 namespace {
 
@@ -114,7 +112,7 @@ std::function<void()> launch_of(const ps::program& p, const std::vector<pn::any_
                                 const std::vector<pn::any_tensor>& results) {
   using namespace pn::op;
   const auto runner = std::make_shared<program_runner>(p);
-  if (!runner->compiled()) fmt::print("(interpreted) ");
+  if (!runner->compiled()) fmt::print("the next kernel is interpreted\n");
   const auto layout = std::make_shared<const map_layout>(shapes_of(inputs), map_layout::space_of(shapes_of(inputs)),
                                                          shapes_of(results), runner->program());
   return [=] {
@@ -150,32 +148,27 @@ ps::program momentum_program() {
 
 // ---- timing
 
-double processor_time() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
 double seconds(const std::function<void()>& f, int calls) {
-  const double start = processor_time();
+  const double start = bench::thread_seconds();
   for (int i = 0; i < calls; ++i) f();
-  return (processor_time() - start) / calls;
+  return (bench::thread_seconds() - start) / calls;
 }
 
 void compare(const std::string& name, std::int64_t elements, double bytes_an_element,
              const std::function<void()>& library, const std::function<void()>& hand) {
   library(), hand();
   const int calls = static_cast<int>(std::clamp(1e-3 / seconds(hand, 3), 1.0, 1e6));
-  std::vector<double> ratios;
-  double best = 1, best_by_hand = 1;
+  std::vector<double> ours, by_hand, ratios;
   for (int turn = 0; turn < (calls > 1 ? 41 : 9); ++turn) {
     const double one = seconds(library, calls), other = seconds(hand, calls);
-    ratios.push_back(one / other);
-    best = std::min(best, one), best_by_hand = std::min(best_by_hand, other);
+    ours.push_back(one), by_hand.push_back(other), ratios.push_back(other / one);
   }
   const double n = static_cast<double>(elements);
-  fmt::print("{:<44} {:8.3f} {:8.3f} ns  {:6.1f} GB/s  {:5.2f}x\n", name, best / n * 1e9, best_by_hand / n * 1e9,
-             bytes_an_element * n / best * 1e-9, bench::median(ratios));
-  std::fflush(stdout);
+  const auto rate = [&](double seconds) {
+    return fmt::format("{:.3f} ns, {:.1f} GB/s", seconds / n * 1e9, bytes_an_element * n / seconds * 1e-9);
+  };
+  bench::print_row(name, "kernel", "loop by hand", rate(bench::median(ours)), rate(bench::median(by_hand)),
+                   bench::median(ratios), bench::at_least(.95));
 }
 
 std::string size_name(std::int64_t bytes) {
@@ -217,7 +210,6 @@ void maps(const std::string& where, const pn::shape& extent, const pn::shape& b_
 
 int main(int argc, char** argv) {
   const std::int64_t most = argc > 1 ? std::atoll(argv[1]) : std::int64_t{256} << 20;
-  fmt::print("{:<44} {:>8} {:>8}\n", "", "library", "by hand");
   for (std::int64_t bytes = 4 << 10; bytes <= most; bytes *= 16)
     maps("flat, " + size_name(bytes), pn::shape{bytes / 4}, pn::shape{bytes / 4});
   for (std::int64_t bytes = 64 << 10; bytes <= most; bytes *= 64)
