@@ -198,7 +198,7 @@ TEST_CASE("a session tells what it holds, and an arena is a twentieth larger tha
 
   const memory_use m = sess.memory();
   CHECK(m.variables == 2 * 4 * parameters);
-  CHECK(m.live > 4 * parameters);  // the gradients
+  CHECK(m.live > 4 * 5 * 50 * 160);  // the layers' results; a gradient of weights is never whole in memory
   CHECK(m.arenas >= m.live);
   CHECK(static_cast<double>(m.arenas) < 1.05 * static_cast<double>(m.live));
   CHECK(static_cast<double>(m.held()) < 1.05 * static_cast<double>(m.peak()));

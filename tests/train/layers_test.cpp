@@ -128,7 +128,8 @@ TEST_CASE_METHOD(own_session, "a conv2d layer is the convolution by its kernel, 
   sess.run(global_variables_initializer());
   tensor<float> image({1, 3, 3, 2});
   for (float& v : image.span()) v = 1;
-  for (float v : sess.run({{x, image}}, y).span()) CHECK(v == 5);
+  const tensor<float> result = sess.run({{x, image}}, y);
+  for (float v : result.span()) CHECK(v == 5);
   CHECK(to_string(g.type_of({g.id_of("c/kernel"), 0}).shape) == "[2, 2, 2, 4]");
   const auto open = placeholder<float>({unknown, 3, 3, unknown}, "open");
   CHECK(failure([&] {
@@ -174,8 +175,8 @@ TEST_CASE_METHOD(own_session, "initialisers have the variance that they promise,
 }
 
 TEST_CASE_METHOD(own_session, "a uniform initialiser keeps its limit, a constant one its value") {
-  for (double v : sess.run(nn::glorot_uniform_initializer(1).of<double>({40, 20})).span())
-    CHECK(std::abs(v) <= std::sqrt(.1));
+  const tensor<double> drawn = sess.run(nn::glorot_uniform_initializer(1).of<double>({40, 20}));
+  for (double v : drawn.span()) CHECK(std::abs(v) <= std::sqrt(.1));
   CHECK(sess.run(nn::constant_initializer(.5).of<float>({2})) == tensor<float>::of({.5, .5}));
   CHECK(failure([] { nn::variance_scaling_initializer({.scale = 0}); }) ==
         "invalid_argument: an initializer of scale 0.000000; it must be positive");

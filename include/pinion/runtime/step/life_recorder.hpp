@@ -19,10 +19,13 @@ struct noted_block {
   int item = 0;  // that took it; where items run in order, all are counted as one
 };
 
-// Gives each block exact memory of the system, and numbers the events of one run. A block that leaves stays valid and
-// keeps the recorder alive. Thread-safe. Throws resource_exhausted if the system has no memory.
+// Gives blocks and numbers the events of one run. Small blocks are the device's; a large one is exact memory of the
+// system, so that the device does not keep what later runs never ask it for. A block that leaves stays valid and keeps
+// the recorder alive; the device outlives the run. Thread-safe. Throws resource_exhausted if there is no memory.
 class life_recorder final : public allocator {
  public:
+  explicit life_recorder(allocator& device) : device_(device) {}
+
   buffer* allocate(std::size_t bytes) override { return note(bytes, 0); }
   buffer* note(std::size_t bytes, int item);
   void recycle(buffer* idle) noexcept override;
@@ -30,6 +33,9 @@ class life_recorder final : public allocator {
   std::vector<noted_block> finish();
 
  private:
+  static constexpr std::size_t most_pooled = 64 << 10;
+
+  allocator& device_;
   std::mutex mutex_;
   std::vector<noted_block> seen_;
   int now_ = 0;

@@ -12,18 +12,28 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 namespace detail {
 
+// A block of a recording, in a block of the device's pool or, where that is null, in memory of the system.
 struct numbered_buffer final : buffer {
-  numbered_buffer(void* data, std::size_t bytes, std::size_t n) : buffer(data, bytes), number(n) {}
+  numbered_buffer(void* data, std::size_t bytes, std::size_t n, buffer_ref in)
+      : buffer(data, bytes), number(n), pooled(std::move(in)) {}
   const std::size_t number;
+  const buffer_ref pooled;
 };
+
+inline void* system_memory(std::size_t bytes) {
+  void* const data = ::operator new (bytes, std::align_val_t{memory_plan::alignment}, std::nothrow);
+  if (data) return data;
+  throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
+}
 
 }  // namespace detail
 
 PINION_DECL buffer* life_recorder::note(std::size_t bytes, int item) {
-  void* const data = ::operator new (bytes ? bytes : 1, std::align_val_t{memory_plan::alignment}, std::nothrow);
-  if (!data) throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
+  buffer_ref pooled;
+  if (bytes <= most_pooled) pooled = buffer_ref(device_.allocate(bytes));
+  void* const data = pooled ? pooled->data() : detail::system_memory(bytes);
   std::lock_guard hold(mutex_);
-  auto* const b = new detail::numbered_buffer(data, bytes, seen_.size());
+  auto* const b = new detail::numbered_buffer(data, bytes, seen_.size(), std::move(pooled));
   seen_.push_back({{bytes, now_, 0}, true, item});
   ++now_;
   b->hand_out(shared_from_this());
@@ -40,7 +50,7 @@ PINION_DECL void life_recorder::recycle(buffer* idle) noexcept {
       seen_[b->number].life.end = now_++;
     }
   }
-  ::operator delete (b->data(), std::align_val_t{memory_plan::alignment});
+  if (!b->pooled) ::operator delete (b->data(), std::align_val_t{memory_plan::alignment});
   delete b;
 }
 

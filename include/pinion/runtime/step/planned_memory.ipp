@@ -73,7 +73,7 @@ PINION_DECL void planned_memory::record(std::span<const any_tensor> feeds) {
   recorded_feeds_.clear();
   for (const int fed : fed_) recorded_feeds_.push_back(feeds[static_cast<std::size_t>(fed)].count());
   drop_memory();  // a recorded run has memory of its own, and the two together would be twice as much
-  recorder_ = std::make_shared<life_recorder>();
+  recorder_ = std::make_shared<life_recorder>(*device_);
 }
 
 PINION_DECL void planned_memory::learn(std::vector<noted_block> noted) {
