@@ -33,7 +33,7 @@ class life_recorder final : public allocator {
   std::vector<noted_block> finish();
 
  private:
-  static constexpr std::size_t most_pooled = 64 << 10;
+  static constexpr std::size_t most_pooled = 4 << 10;
 
   allocator& device_;
   std::mutex mutex_;
