@@ -44,6 +44,8 @@ struct cell {
 
   // Copies the elements of a value of this type to the cell, from memory that may be the cell's own.
   void fill(const void* elements) const;
+  // Returns the value as a tensor of its own.
+  any_tensor tensor(allocator& memory) const;
   // Repeats the only element after it was written. Requires: single().
   void repeat() const { fill(at); }
 };

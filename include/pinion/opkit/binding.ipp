@@ -46,6 +46,12 @@ PINION_DECL void cell::fill(const void* elements) const {
   }
 }
 
+PINION_DECL any_tensor cell::tensor(allocator& memory) const {
+  any_tensor value(dtype, shape, memory);
+  std::memcpy(value.raw(), at, bytes());
+  return value;
+}
+
 PINION_DECL void cell_memory::aligned_delete::operator()(std::byte* block) const {
   ::operator delete[](block, std::align_val_t{64});
 }

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -214,11 +213,8 @@ class loop_run : public std::enable_shared_from_this<loop_run> {
       bound_->go_on();
     }
     expect_wanted();
-    for (std::size_t i = 0; i < variables_.size(); ++i) {
-      const cell& last = bound_->variables()[i];
-      variables_[i] = any_tensor(last.dtype, last.shape, c_.device->memory());
-      std::memcpy(variables_[i].raw(), last.at, last.bytes());
-    }
+    for (std::size_t i = 0; i < variables_.size(); ++i)
+      variables_[i] = bound_->variables()[i].tensor(c_.device->memory());
     p_->bound.put(std::move(bound_));
     return finish(), false;
   }

@@ -41,11 +41,7 @@ class map_kernel final : public kernel {
     launch.operand(c.reuse_or_allocate(0, reusable(c, result, space), result, space));
     return launch;
   }
-  map_layout layout_of(std::vector<shape> inputs) const {
-    parts_.check(inputs);
-    const shape space = map_layout::space_of(inputs);
-    return {std::move(inputs), space, {space}, program_.program()};
-  }
+  map_layout layout_of(std::vector<shape> inputs) const { return parts_.layout(std::move(inputs), program_.program()); }
   static int reusable(const kernel_context& c, dtype result, const shape& space) {
     for (std::size_t i = 0; i < c.inputs.size(); ++i)
       if (c.inputs[i].dtype() == result && c.inputs[i].shape() == space && c.inputs[i].unique())

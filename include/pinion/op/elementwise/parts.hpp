@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <pinion/graph/node.hpp>
@@ -60,6 +61,13 @@ class map_parts {
       } catch (error& e) {
         throw e.at_node(p.node, p.op, p.location);
       }
+  }
+
+  // The layout of a joined node that stores its result. Throws what check() throws.
+  map_layout layout(std::vector<shape> inputs, const scalar::program& p) const {
+    check(inputs);
+    const shape space = map_layout::space_of(inputs);
+    return {std::move(inputs), space, {space}, p};
   }
 
  private:

@@ -150,11 +150,7 @@ class map_reduction_kernel final : public kernel {
     return n > detail::tile_units::room && n * static_cast<std::int64_t>(size_of(type())) <= most_bytes;
   }
   dtype type() const { return program_.program().arithmetic; }
-  map_layout layout_of(std::vector<shape> inputs) const {
-    parts_.check(inputs);
-    const shape space = map_layout::space_of(inputs);
-    return {std::move(inputs), space, {space}, program_.program()};
-  }
+  map_layout layout_of(std::vector<shape> inputs) const { return parts_.layout(std::move(inputs), program_.program()); }
 
   static void compute(kernel_context& c, map_launch launch, any_tensor elements) {
     launch.operand(elements);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 
 #include <pinion/runtime/step/bound_sequence.hpp>
 
@@ -63,11 +62,7 @@ PINION_DECL void bound_sequence::run(std::span<any_tensor> slots, const step_wat
     if (p.last) value = {};
   }
   items_.run(watch);
-  for (const passage& p : leaving_) {
-    any_tensor value(p.at.dtype, p.at.shape, e_.device->memory());
-    std::memcpy(value.raw(), p.at.at, p.at.bytes());
-    slots[static_cast<std::size_t>(p.slot)] = std::move(value);
-  }
+  for (const passage& p : leaving_) slots[static_cast<std::size_t>(p.slot)] = p.at.tensor(e_.device->memory());
 }
 
 }}}  // namespace pinion::v0::runtime
