@@ -70,13 +70,13 @@ struct run_memory {
   std::vector<any_tensor> inputs;  // of the item that runs, where items run in order
   planned_memory values;           // of a device without a stream
 
-  // The rest is for items that do not run in order, and made by the first run that needs it.
+  // These are for items that do not run in order, and made by the first run that needs them.
   std::vector<any_tensor> arguments;  // the inputs of all items
   std::vector<std::atomic<int>> pending, readers;
   std::vector<std::vector<std::unique_ptr<bound_sequence>>> bound;  // by first item, where items run in order
   std::vector<ready_items::link> links;                             // of items that are ready
 
-  // Of a step that may run in lanes.
+  // The rest is for a step that may run in lanes.
   unsigned runs = 0;
   unsigned version = 0;                // of the plan that `lanes` follows
   std::shared_ptr<lane_memory> lanes;  // null: in order
@@ -106,6 +106,9 @@ class executor : public std::enable_shared_from_this<executor> {
   // Makes the memory ready for a run whose items take_inputs(), except for `pending`.
   void prepare_memory();
 
+  // Runs an item where items run in order.
+  void run_alone(const executable::item& it, kernel_context& c);
+
   // Moves the inputs of an item to their places among the arguments of the run.
   std::span<any_tensor> take_inputs(const executable::item& it);
   static void drop(std::span<any_tensor> inputs);
@@ -128,7 +131,6 @@ class executor : public std::enable_shared_from_this<executor> {
   int run_bound(int first);
   static constexpr std::size_t most_bound = 4;  // sequences with one first item, each for other types
   bound_sequence* bound_from(int first);
-  void run_alone(const executable::item& it, kernel_context& c);
 
   void process(ready_items ready);
 

@@ -100,16 +100,13 @@ PINION_DECL void lane_run::account_for(lane& mine) {
 
 PINION_DECL void measured_run::run(std::span<double> seconds) {
   using clock = std::chrono::steady_clock;
-  prepare_memory();
   kernel_context c = context();
   c.memory = &m_.values.begin(step_.feeds, e_.device->memory());
   auto before = clock::now();
   for (std::size_t i = 0; i < e_.items.size(); ++i) {
     step_.check_deadline();
     if (step_.failed()) break;
-    const auto inputs = take_inputs(e_.items[i]);
-    run_item(e_.items[i], c, inputs);
-    drop(inputs);
+    run_alone(e_.items[i], c);
     const auto after = clock::now();
     seconds[i] = std::chrono::duration<double>(after - before).count();
     before = after;
