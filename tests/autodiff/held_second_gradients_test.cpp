@@ -10,18 +10,12 @@
 #include <pinion/graph.hpp>
 #include <pinion/session.hpp>
 
+#include "support/interpreted.hpp"
 #include "support/own_graph.hpp"
 
 namespace {
 
 using namespace pinion;
-
-std::string interpreted_in(const plan& p) {
-  std::string names;
-  for (const placed_node& n : p.nodes())
-    if (n.interpreted) names += n.name + " (" + n.op + ") ";
-  return names;
-}
 
 template <class T>
 using function = std::function<expr<T>(const expr<T>&, const expr<T>&)>;

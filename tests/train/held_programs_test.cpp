@@ -3,19 +3,12 @@
 
 #include <pinion/session.hpp>
 
+#include "support/interpreted.hpp"
 #include "train/reference.hpp"
 
 using namespace pinion_tests;
 
 namespace {
-
-// The nodes of a plan that are interpreted.
-std::string interpreted_in(const plan& p) {
-  std::string names;
-  for (const placed_node& n : p.nodes())
-    if (n.interpreted) names += n.name + " (" + n.op + ") ";
-  return names;
-}
 
 template <class T>
 struct network : own_graph {
