@@ -1,4 +1,4 @@
-// What a session holds of the machine's memory.
+// The memory that a session holds.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct memory_use {
   std::int64_t live = 0;       // of values that are in use at once in one run, of the step that needs the most
   std::int64_t pool = 0;       // of the process, in use or kept for later steps
 
-  // What training needs at least, and what it takes.
+  // The least that training needs, and all that it takes.
   std::int64_t peak() const { return variables + live; }
   std::int64_t held() const { return variables + arenas; }
 };

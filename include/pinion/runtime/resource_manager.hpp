@@ -19,7 +19,7 @@ class local_resource_manager final : public resource_manager {
   // Forgets the resources of one container, or of all; kernels that hold one keep it alive.
   void clear(const std::string& container);
   void clear();
-  // Of the values that the resources hold.
+  // The bytes of the values that the resources hold.
   std::int64_t bytes();
 
  private:

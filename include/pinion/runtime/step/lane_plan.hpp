@@ -51,7 +51,7 @@ struct lane_plan {
   void rank();
 };
 
-// What one run by a plan changes, besides the memory of every run. Used by one run at a time.
+// The state of one run by a plan, besides the memory of every run. Used by one run at a time.
 struct lane_memory {
   std::shared_ptr<const lane_plan> plan;
   ready_board board;
