@@ -69,7 +69,7 @@ there=$(IFS=, && echo "${peers[*]:-none}")
   echo "load before | $(cut -d' ' -f1-3 /proc/loadavg)"
   echo "commit | $(git describe --always --dirty 2>/dev/null || echo unknown)"
   echo "compiler | $("$(cached CMAKE_CXX_COMPILER)" --version | head -1), $(cached CMAKE_CXX_FLAGS_RELEASE)"
-  echo "libraries | oneDNN $(version libdnnl-dev), OpenBLAS $(version libopenblas-serial-dev)"
+  echo "libraries | oneDNN $(version libdnnl-dev), OpenBLAS $(version libopenblas-openmp-dev)"
   echo "peers | ${there//,/, }"
   echo "Taskflow | ${taskflow:-its headers were not there}"
   echo "runs | $runs$([ "$quick" = 1 ] && echo ", quick: the figures say little")"

@@ -1,5 +1,6 @@
-# A CBLAS as the target pinion::cblas; an OpenBLAS without threads of its own is preferred.
-set(flavours openblas-serial openblas openblas-pthread openblas-openmp)
+# A CBLAS as the target pinion::cblas. Debian builds OpenBLAS three times. Preferred is that with OpenMP, which a caller
+# may keep on one thread (PINION_HAS_GOMP, see FindoneDNN.cmake). That without threads lets one caller in at a time.
+set(flavours openblas-openmp openblas-serial openblas openblas-pthread)
 find_path(PINION_CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES ${flavours})
 find_library(PINION_CBLAS_LIBRARY NAMES openblas cblas blas PATH_SUFFIXES ${flavours})
 mark_as_advanced(PINION_CBLAS_INCLUDE_DIR PINION_CBLAS_LIBRARY)
@@ -24,5 +25,14 @@ if(CBLAS_FOUND AND NOT TARGET pinion::cblas)
   add_library(pinion::cblas UNKNOWN IMPORTED)
   set_target_properties(pinion::cblas PROPERTIES
     IMPORTED_LOCATION ${PINION_CBLAS_LIBRARY}
-    INTERFACE_INCLUDE_DIRECTORIES ${PINION_CBLAS_INCLUDE_DIR})
+    INTERFACE_INCLUDE_DIRECTORIES ${PINION_CBLAS_INCLUDE_DIR}
+    INTERFACE_LINK_LIBRARIES "${CMAKE_DL_LIBS}")
+  if(PINION_CBLAS_LIBRARY MATCHES openmp)
+    find_library(PINION_GOMP_LIBRARY NAMES gomp libgomp.so.1 HINTS ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES})
+    mark_as_advanced(PINION_GOMP_LIBRARY)
+    if(PINION_GOMP_LIBRARY)
+      target_link_libraries(pinion::cblas INTERFACE ${PINION_GOMP_LIBRARY})
+      target_compile_definitions(pinion::cblas INTERFACE PINION_HAS_GOMP=1)
+    endif()
+  endif()
 endif()

@@ -1,6 +1,6 @@
 # Sourced by tests/run.sh and examples/quickstart.sh: sees to it that what they need is installed (Debian, Ubuntu).
 
-packages="g++ cmake ninja-build libfmt-dev libdnnl-dev libopenblas-serial-dev libasio-dev libcereal-dev libssl-dev
+packages="g++ cmake ninja-build libfmt-dev libdnnl-dev libopenblas-openmp-dev libasio-dev libcereal-dev libssl-dev
   nlohmann-json3-dev libprotozero-dev libcli11-dev zlib1g-dev"   # the library and its examples
 test_packages="catch2 libbenchmark-dev"                          # its tests and benchmarks
 

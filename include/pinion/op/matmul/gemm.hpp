@@ -1,13 +1,17 @@
-// C = op(A) op(B): by oneDNN for float, by a CBLAS for double, and by a plain loop for the rest.
+// C = op(A) op(B): by oneDNN for float, by a CBLAS for double and for float without oneDNN, and by a plain loop for the
+// rest.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <mutex>
+#include <type_traits>
 #include <vector>
 
 #include <pinion/base/arithmetic.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/base/process.hpp>
 
 #if PINION_HAS_ONEDNN
 #include <oneapi/dnnl/dnnl.h>
@@ -18,6 +22,7 @@ extern "C" void omp_set_num_threads(int);
 #endif
 #if PINION_HAS_CBLAS
 #include <cblas.h>
+#include <dlfcn.h>
 #endif
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -73,6 +78,53 @@ class one_openmp_thread {
 #endif
 };
 
+#if PINION_HAS_ONEDNN
+inline void onednn_gemm(const product<float>& p) {
+  const one_openmp_thread alone;
+  const auto status = dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f, p.a, p.lda,
+                                 p.b, p.ldb, 0.0f, p.c, p.ldc);
+  if (status != dnnl_success) throw error(errc::internal, "dnnl_sgemm failed with status " + std::to_string(status));
+}
+#endif
+
+#if PINION_HAS_CBLAS
+// An OpenBLAS that was built without threads takes one caller at a time: it does not guard the list of its scratch
+// memory, so two products at once may be given the same and yield wrong numbers (OpenBLAS's issue 2126). Which build a
+// program has is known only when it runs, since the system chooses among those that are installed.
+struct blas_callers {
+  const bool one_at_a_time = is_sequential();
+  std::mutex mutex = {};
+
+ private:
+  static bool is_sequential() {
+    using parallel = int();  // 0: without threads
+    auto* const kind = reinterpret_cast<parallel*>(dlsym(RTLD_DEFAULT, "openblas_get_parallel"));
+    return kind && kind() == 0;
+  }
+};
+
+inline std::unique_lock<std::mutex> blas_turn() {
+  auto& callers = of_this_process<blas_callers>();
+  return callers.one_at_a_time ? std::unique_lock(callers.mutex) : std::unique_lock<std::mutex>();
+}
+
+template <class T>
+void blas_gemm(const product<T>& p) {
+  const one_openmp_thread alone;
+  const auto turn = blas_turn();
+  const auto side = [](bool t) { return t ? CblasTrans : CblasNoTrans; };
+  const auto i = [](std::int64_t x) { return static_cast<int>(x); };
+  const auto call = [&](auto gemm) {
+    gemm(CblasRowMajor, side(p.transpose_a), side(p.transpose_b), i(p.m), i(p.n), i(p.k), T(1), p.a, i(p.lda), p.b,
+         i(p.ldb), T(0), p.c, i(p.ldc));
+  };
+  if constexpr (std::is_same_v<T, float>)
+    call(cblas_sgemm);
+  else
+    call(cblas_dgemm);
+}
+#endif
+
 // The fallback without a library, and for integers: in i-k-j order, so that the inner loop is contiguous.
 template <class T>
 void plain_gemm(const product<T>& p) {
@@ -111,24 +163,12 @@ void gemm(const product<T>& p) {
     for (std::int64_t i = 0; i < p.m; ++i) std::fill_n(p.c + i * p.ldc, p.n, T{});
     return;
   }
-  if constexpr (std::is_same_v<T, float>) {
 #if PINION_HAS_ONEDNN
-    const detail::one_openmp_thread alone;
-    const auto status = dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f, p.a,
-                                   p.lda, p.b, p.ldb, 0.0f, p.c, p.ldc);
-    if (status != dnnl_success) throw error(errc::internal, "dnnl_sgemm failed with status " + std::to_string(status));
-    return;
+  if constexpr (std::is_same_v<T, float>) return detail::onednn_gemm(p);
 #endif
-  }
-  if constexpr (std::is_same_v<T, double>) {
 #if PINION_HAS_CBLAS
-    const auto side = [](bool t) { return t ? CblasTrans : CblasNoTrans; };
-    const auto i = [](std::int64_t x) { return static_cast<int>(x); };
-    cblas_dgemm(CblasRowMajor, side(p.transpose_a), side(p.transpose_b), i(p.m), i(p.n), i(p.k), 1.0, p.a, i(p.lda),
-                p.b, i(p.ldb), 0.0, p.c, i(p.ldc));
-    return;
+  if constexpr (std::is_floating_point_v<T>) return detail::blas_gemm(p);
 #endif
-  }
   detail::plain_gemm(p);
 }
 
