@@ -75,12 +75,16 @@ class buffer_ref {
   buffer* b_ = nullptr;
 };
 
-// Allocates from the heap of the host, for literals and for tensors that users make.
+// Allocates from the heap of the host, for literals and for tensors that users make. There is one, which lives as long
+// as the process.
 class heap_allocator final : public allocator {
  public:
   static const std::shared_ptr<allocator>& instance();
   buffer* allocate(std::size_t bytes) override;
   void recycle(buffer* idle) noexcept override;
+
+ private:
+  heap_allocator() = default;
 };
 
 // A buffer of host memory with `count` empty std::string elements, which it constructs and destroys. Throws

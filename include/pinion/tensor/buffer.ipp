@@ -1,10 +1,13 @@
 // Bodies of <pinion/tensor/buffer.hpp>.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <new>
 #include <string>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/process.hpp>
 #include <pinion/tensor/buffer.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -33,22 +36,28 @@ PINION_DECL buffer_ref::~buffer_ref() {
 }
 
 PINION_DECL const std::shared_ptr<allocator>& heap_allocator::instance() {
-  static const std::shared_ptr<allocator> heap = std::make_shared<heap_allocator>();
-  return heap;
+  struct shared {
+    const std::shared_ptr<allocator> heap{new heap_allocator};
+  };
+  return of_this_process<shared>().heap;
 }
 
+// A buffer of the heap stands in front of its bytes, in one piece of memory. The piece is asked for without an
+// alignment, since the C library takes twice as long for one.
 PINION_DECL buffer* heap_allocator::allocate(std::size_t bytes) {
-  void* data = ::operator new (bytes ? bytes : 1, std::align_val_t{64}, std::nothrow);
-  if (!data) throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
-  auto* b = new buffer(data, bytes);
-  b->hand_out(shared_from_this());
+  constexpr std::size_t alignment = 64, most_before = sizeof(buffer) + alignment;
+  auto* const piece = static_cast<std::byte*>(::operator new(most_before + bytes, std::nothrow));
+  if (!piece) throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
+  const auto before = alignment - reinterpret_cast<std::uintptr_t>(piece + sizeof(buffer)) % alignment;
+  auto* const b = new (piece) buffer(piece + sizeof(buffer) + before, bytes);
+  // It refers to the heap, which lives as long as the process, without a share, which would be counted.
+  b->hand_out(std::shared_ptr<allocator>(std::shared_ptr<void>(), this));
   return b;
 }
 
 PINION_DECL void heap_allocator::recycle(buffer* idle) noexcept {
-  const auto self = idle->leave_home();
-  ::operator delete (idle->data(), std::align_val_t{64});
-  delete idle;
+  std::destroy_at(idle);
+  ::operator delete(static_cast<void*>(idle));
 }
 
 }}  // namespace pinion::v0

@@ -74,6 +74,7 @@ struct run_memory {
   std::vector<any_tensor> arguments;  // the inputs of all items
   std::vector<std::atomic<int>> pending, readers;
   std::vector<std::vector<std::unique_ptr<bound_sequence>>> bound;  // by first item, where items run in order
+  bool only_bound = false;                                          // every node of the last run in order was bound
   std::vector<ready_items::link> links;                             // of items that are ready
 
   // The rest is for a step that may run in lanes.

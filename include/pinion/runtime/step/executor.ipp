@@ -35,7 +35,9 @@ PINION_DECL shared_error step_state::failure() const {
 
 PINION_DECL void executor::run_in_order() {
   kernel_context c = context();
-  if (!e_.device->stream()) c.memory = &m_.values.begin(step_.feeds, e_.device->memory());
+  // A run like one that had no use for planned memory takes what it needs after all from the device.
+  if (!e_.device->stream() && !m_.only_bound) c.memory = &m_.values.begin(step_.feeds, e_.device->memory());
+  m_.only_bound = !step_.tracer;
   const int all = static_cast<int>(e_.items.size());
   for (int i = 0; i < all;) {
     step_.check_deadline();
@@ -45,6 +47,7 @@ PINION_DECL void executor::run_in_order() {
       i = end;
       continue;
     }
+    m_.only_bound &= it.kind != part_item::compute;
     run_alone(it, c);
     ++i;
   }

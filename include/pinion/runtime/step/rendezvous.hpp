@@ -1,6 +1,7 @@
 // The rendezvous of one step inside one task.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -22,10 +23,15 @@ class local_rendezvous final : public rendezvous {
   void abort(const error& why) override;
 
  private:
+  struct waiting {
+    std::unordered_map<std::string, handed_over> values;
+    std::unordered_map<std::string, receiver> receivers;
+  };
+  waiting& waiting_ones();
+
   std::mutex mutex_;
   shared_error failure_;
-  std::unordered_map<std::string, handed_over> values_;
-  std::unordered_map<std::string, receiver> receivers_;
+  std::unique_ptr<waiting> waiting_;  // null: nothing has waited so far, as in most steps
 };
 
 }}}  // namespace pinion::v0::runtime

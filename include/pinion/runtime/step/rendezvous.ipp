@@ -7,35 +7,42 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
+PINION_DECL local_rendezvous::waiting& local_rendezvous::waiting_ones() {
+  if (!waiting_) waiting_ = std::make_unique<waiting>();
+  return *waiting_;
+}
+
 PINION_DECL void local_rendezvous::send(const std::string& key, handed_over value) {
-  receiver waiting;
+  receiver receives;
   {
     std::lock_guard hold(mutex_);
     if (failure_) return;
-    const auto at = receivers_.find(key);
-    if (at == receivers_.end()) {
-      values_.emplace(key, std::move(value));
+    auto& [values, receivers] = waiting_ones();
+    const auto at = receivers.find(key);
+    if (at == receivers.end()) {
+      values.emplace(key, std::move(value));
       return;
     }
-    waiting = std::move(at->second);
-    receivers_.erase(at);
+    receives = std::move(at->second);
+    receivers.erase(at);
   }
-  waiting(std::move(value));
+  receives(std::move(value));
 }
 
 PINION_DECL void local_rendezvous::receive(const std::string& key, receiver done) {
   outcome<handed_over> found = handed_over();
   {
     std::lock_guard hold(mutex_);
-    const auto at = values_.find(key);
+    auto& [values, receivers] = waiting_ones();
+    const auto at = values.find(key);
     if (failure_) {
       found = failure_;
-    } else if (at == values_.end()) {
-      if (receivers_.try_emplace(key, std::move(done)).second) return;
+    } else if (at == values.end()) {
+      if (receivers.try_emplace(key, std::move(done)).second) return;
       found = received_twice(key);  // the receiver was not taken, and is called below
     } else {
       found = std::move(at->second);
-      values_.erase(at);
+      values.erase(at);
     }
   }
   done(std::move(found));
@@ -43,15 +50,15 @@ PINION_DECL void local_rendezvous::receive(const std::string& key, receiver done
 
 PINION_DECL void local_rendezvous::abort(const error& why) {
   const outcome<handed_over> aborted = why;
-  std::unordered_map<std::string, receiver> waiting;
+  std::unique_ptr<waiting> gone;
   {
     std::lock_guard hold(mutex_);
     if (failure_) return;
     failure_ = aborted.failure();
-    waiting.swap(receivers_);
-    values_.clear();
+    gone = std::move(waiting_);
   }
-  for (auto& [key, done] : waiting) done(aborted);
+  if (!gone) return;
+  for (auto& [key, done] : gone->receivers) done(aborted);
 }
 
 }}}  // namespace pinion::v0::runtime
