@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 
@@ -13,7 +14,7 @@
 namespace pinion { inline namespace v0 { namespace runtime {
 
 // The runs of steps under way. Threads enter their runs in lanes of their own as far as there are enough, so that they
-// meet in no lock. Owned by its session. Thread-safe.
+// do not meet, and the only run of a lane enters and leaves it without the lock. Owned by its session. Thread-safe.
 class running_steps {
  public:
   struct entered;
@@ -30,8 +31,15 @@ class running_steps {
 
  private:
   struct alignas(64) lane {
+    std::atomic<entered*> alone{nullptr};
+    // A thread that looks at the runs of a lane says so before it reads `alone`, and a run that was alone reads this
+    // after it has left: so the thread does not see the run, or the run waits for the lock.
+    mutable std::atomic<bool> looked_at{false};
     mutable std::mutex mutex;
-    entered* first = nullptr;
+    entered* first = nullptr;  // of the other runs, under the lock
+
+    template <class Use>
+    void look_at_all(Use use) const;
   };
   static std::size_t lane_of_this_thread();
 
@@ -46,10 +54,15 @@ struct running_steps::entered {
 
  private:
   friend class running_steps;
+  void leave_alone();
+  void join_others();
+  void leave_others();
+
   lane& in_;
   step_state& state_;
   const prepared_step& step_;
-  entered *before_ = nullptr, *behind_;
+  bool alone_ = false;
+  entered *before_ = nullptr, *behind_ = nullptr;  // among the others
 };
 
 }}}  // namespace pinion::v0::runtime
