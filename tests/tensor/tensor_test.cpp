@@ -107,6 +107,17 @@ TEST_CASE("two fresh tensors share nothing, zeros neither") {
 
 // ---- elements
 
+TEST_CASE("the elements of a temporary tensor stay as long as they are looped over") {
+  const auto made = [] { return tensor<int>::of({1, 2, 3}); };
+  int sum = 0;
+  for (const int v : made().span()) sum += v;
+  CHECK(sum == 6);
+  const auto kept = made().span();
+  const tensor<int> other = tensor<int>::of({4, 5, 6});  // takes memory that was free
+  CHECK(std::vector<int>(kept.begin(), kept.end()) == std::vector<int>{1, 2, 3});
+  CHECK(tensor<int>::of(made().span()) == tensor<int>::of({1, 2, 3}));
+}
+
 TEST_CASE("a new tensor holds zeros") {
   const tensor<double> t({2, 3});
   CHECK(std::all_of(t.span().begin(), t.span().end(), [](double x) { return x == 0; }));

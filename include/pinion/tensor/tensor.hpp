@@ -133,6 +133,18 @@ inline constexpr bool is_tensor = false;
 template <class T>
 inline constexpr bool is_tensor<tensor<T>> = true;
 
+// The elements of a tensor, and a share of it. It is a span, and valid as long as it lives; a plain std::span made of
+// it is not.
+template <class T>
+class kept_span : public std::span<T> {
+ public:
+  explicit kept_span(any_tensor held)
+      : std::span<T>(held.data<T>(), static_cast<std::size_t>(held.count())), held_(std::move(held)) {}
+
+ private:
+  any_tensor held_;
+};
+
 // A tensor on the host whose dtype is known: the type that sessions are fed with and that fetches return. A value:
 // copies share memory until one of them is written to, and then that one gets memory of its own. Distinct objects may
 // be used from distinct threads; one object is written by one thread at a time. Indices outside of the shape throw
@@ -229,8 +241,13 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class tensor {
   //
   //   const std::vector<float> copy(t.span().begin(), t.span().end());
   //   std::sort(t.span().begin(), t.span().end());
-  std::span<const T> span() const { return {data(), static_cast<std::size_t>(size())}; }
-  std::span<T> span() { return {data(), static_cast<std::size_t>(size())}; }
+  std::span<const T> span() const& { return {data(), static_cast<std::size_t>(size())}; }
+  std::span<T> span() & { return {data(), static_cast<std::size_t>(size())}; }
+  // The elements of a tensor that is about to go, which they keep: for (float v : sess.run(y).span()) is safe.
+  kept_span<T> span() && {
+    own();
+    return kept_span<T>(std::move(value_));
+  }
 
   // The element at an index for each axis, as in x(i, j). Throws out_of_range for an index outside of the shape, or for
   // another number of indices than axes. Negative indices are outside. A loop over many elements is faster over span().
