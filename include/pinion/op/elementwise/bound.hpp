@@ -14,25 +14,26 @@
 namespace pinion { inline namespace v0 { namespace op {
 
 // A program over one strip: each input goes along it or has one element, and results are stored. Places are read and
-// written in whole vectors.
+// written in whole vectors. A step of many nodes is as fast as their calls are small and have all they need within: so
+// there is room for just these numbers of inputs and results, and for a literal.
+template <std::size_t Inputs, std::size_t Results>
 class bound_strip final : public bound_call {
  public:
-  // Tells whether it serves a layout.
-  static bool serves(const map_layout& layout) {
-    return layout.walk.outer() == 1 && layout.inputs.size() <= most_inputs && layout.how.size() <= most_results &&
-           std::all_of(layout.how.begin(), layout.how.end(), [](scalar::sink s) { return s == scalar::sink::store; });
-  }
   bound_strip(const program_runner& program, const map_layout& layout, std::span<const cell> inputs,
               std::span<const cell> outputs)
-      : program_(&program), n_(is_single(layout) ? cell::copies : program.padded(layout.space.count())) {
+      : entry_(program.entry()) {
+    const bool single = layout.space.count() == 1;
+    // A value of one element is computed for all its copies.
+    n_ = static_cast<std::int32_t>(single ? cell::copies : program.padded(layout.space.count()));
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       in_[k] = inputs[k].at;
-      advance_[k] = is_single(layout) || layout.walk.advances(k) ? ~std::int64_t{0} : 0;
+      advances_[k] = single || layout.walk.advances(k);
     }
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       out_[k] = outputs[k].at;
       how_[k] = outputs[k].at ? scalar::sink::store : scalar::sink::drop;
     }
+    take_literals(program);
   }
 
   // Copies arrays of fixed length, since counting the operands would take longer.
@@ -40,23 +41,47 @@ class bound_strip final : public bound_call {
     scalar::strip s;
     s.n = n_;
     std::memcpy(s.in, in_.data(), sizeof in_);
-    std::memcpy(s.advance, advance_.data(), sizeof advance_);
+    for (std::size_t k = 0; k < Inputs; ++k) s.advance[k] = -std::int64_t{advances_[k]};
     std::memcpy(s.out, out_.data(), sizeof out_);
     std::memcpy(s.how, how_.data(), sizeof how_);
-    program_->run_padded(s);
+    if (!entry_) return static_cast<const program_runner*>(with_)->run_padded(s);
+    s.literals = with_;
+    entry_(&s);
   }
 
  private:
-  static constexpr std::size_t most_inputs = 4, most_results = 2;
-  static bool is_single(const map_layout& layout) { return layout.space.count() == 1; }
+  void take_literals(const program_runner& program) {
+    const auto all = program.literals();
+    with_ = entry_ ? static_cast<const void*>(all.data()) : &program;
+    if (!entry_ || all.size() > sizeof literal_) return;
+    std::copy(all.begin(), all.end(), literal_);
+    with_ = literal_;
+  }
 
-  const program_runner* program_;
-  std::int64_t n_;  // of whole vectors; a value of one element is computed for all its copies
-  std::array<const void*, most_inputs> in_{};
-  std::array<void*, most_results> out_{};
-  std::array<scalar::sink, most_results> how_{};
-  std::array<std::int64_t, most_inputs> advance_{};
+  program_runner::entry_function entry_;  // null: the program is interpreted
+  const void* with_;                      // the literals; for an interpreted program, its runner
+  alignas(8) std::byte literal_[8]{};
+  std::array<const void*, Inputs> in_{};
+  std::array<void*, Results> out_{};
+  std::int32_t n_;  // of whole vectors
+  std::array<std::uint8_t, Inputs> advances_{};
+  std::array<scalar::sink, Results> how_{};
 };
+
+// Returns null for a layout that one strip does not serve.
+inline std::unique_ptr<bound_call> strip_call(const program_runner& program, const map_layout& layout,
+                                              std::span<const cell> inputs, std::span<const cell> outputs) {
+  const auto fit = [&](std::size_t most_inputs, std::size_t most_results) {
+    return inputs.size() <= most_inputs && outputs.size() <= most_results;
+  };
+  if (layout.walk.outer() != 1 ||
+      !std::all_of(layout.how.begin(), layout.how.end(), [](scalar::sink s) { return s == scalar::sink::store; }))
+    return nullptr;
+  if (fit(1, 1)) return std::make_unique<bound_strip<1, 1>>(program, layout, inputs, outputs);
+  if (fit(2, 1)) return std::make_unique<bound_strip<2, 1>>(program, layout, inputs, outputs);
+  if (fit(4, 2)) return std::make_unique<bound_strip<4, 2>>(program, layout, inputs, outputs);
+  return nullptr;
+}
 
 // A program over any other broadcast.
 class bound_map final : public bound_call {
@@ -80,7 +105,7 @@ class bound_map final : public bound_call {
 // Leaves a call of a program. Requires: `outputs` are made, where they are wanted.
 inline void bind_program(binding& b, const program_runner& program, std::shared_ptr<const map_layout> layout,
                          std::span<const cell> outputs, task_services& services) {
-  if (bound_strip::serves(*layout)) return b.call(std::make_unique<bound_strip>(program, *layout, b.inputs(), outputs));
+  if (auto strip = strip_call(program, *layout, b.inputs(), outputs)) return b.call(std::move(strip));
   map_launch launch(program, std::move(layout));
   for (const cell& p : b.inputs()) launch.operand(p.at);
   for (const cell& p : outputs) launch.operand(p.at);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,10 @@ class program_runner {
 
   const scalar::program& program() const { return program_; }
   bool compiled() const { return entry_ != nullptr; }
+  // The compiled code, or null, and the numbers that it takes as a strip's literals.
+  using entry_function = void (*)(const scalar::strip*);
+  entry_function entry() const { return entry_; }
+  std::span<const std::byte> literals() const { return std::span(literals_).first(literals_.size() - 1); }
 
   void operator()(scalar::strip& s) const {
     s.literals = literals_.data();
@@ -110,9 +115,9 @@ class program_runner {
   std::size_t element_;
   std::vector<std::size_t> input_sizes_;
   std::int64_t lanes_ = 1;
-  void (*entry_)(const scalar::strip*) = nullptr;
+  entry_function entry_ = nullptr;
   std::optional<scalar::interpreted> interpreted_;
-  std::vector<std::byte> literals_;
+  std::vector<std::byte> literals_;  // and one byte, so that there is an address
 };
 
 }}}  // namespace pinion::v0::op

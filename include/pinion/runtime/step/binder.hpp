@@ -25,6 +25,7 @@ class bound_items {
  private:
   friend class binder;
   static constexpr std::size_t looks_every = 1024;  // calls between two looks at the watch
+  static constexpr std::size_t ahead = 8;           // calls from one that runs to one that is asked for from memory
 
   const executable& e_;
   cell_memory memory_;

@@ -11,7 +11,10 @@ PINION_DECL void bound_items::run(const step_watch* watch) {
   std::size_t at = 0;
   try {
     for (std::size_t until; at < calls_.size() && !(watch && watch->failed());)
-      for (until = std::min(calls_.size(), at + looks_every); at < until; ++at) calls_[at]->run();
+      for (until = std::min(calls_.size(), at + looks_every); at < until; ++at) {
+        __builtin_prefetch(calls_[std::min(at + ahead, calls_.size() - 1)].get());
+        calls_[at]->run();
+      }
   } catch (...) {
     const node& n = *e_.items[static_cast<std::size_t>(item_of_[at])].node;
     throw current_error().at_node(n.name, n.op, to_string(n.where)).on_device(e_.device->name());

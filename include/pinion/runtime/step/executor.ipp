@@ -51,7 +51,7 @@ PINION_DECL void executor::run_in_order() {
     run_alone(it, c);
     ++i;
   }
-  clear();
+  if (step_.failed()) clear();  // else the last readers have taken all values
   if (c.memory) m_.values.end(step_.failed());
 }
 
