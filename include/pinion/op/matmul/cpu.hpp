@@ -42,17 +42,14 @@ class matmul_kernel final : public kernel {
   }
 
  private:
-  // Cuts a large product into blocks of rows or of columns. The cut depends on the shape alone, so that the bits of the
-  // result do not depend on the number of threads.
+  // Cuts a large product into blocks. The cut depends on the shape alone, so that the bits of the result do not depend
+  // on the number of threads.
   template <class T>
   static void in_blocks(const product<T>& p, task_services& services) {
-    const bool by_rows = p.m > p.n;
-    const std::int64_t all = by_rows ? p.m : p.n;
-    const std::int64_t block = (all / product_pieces(p.m, p.n, p.k) + 15) / 16 * 16;
-    if (block >= all) return gemm(p);
-    kernel_context::in_chunks(services, (all + block - 1) / block, [&](std::int64_t i) {
-      const std::int64_t first = i * block, count = std::min(block, all - first);
-      gemm(by_rows ? p.rows(first, count) : p.columns(first, count));
+    const product_blocks cut(p.m, p.n, p.k);
+    kernel_context::in_chunks(services, cut.down * cut.across, [&](std::int64_t i) {
+      const std::int64_t row = i / cut.across * cut.rows, column = i % cut.across * cut.columns;
+      gemm(p.rows(row, std::min(cut.rows, p.m - row)).columns(column, std::min(cut.columns, p.n - column)));
     });
   }
 

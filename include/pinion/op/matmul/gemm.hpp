@@ -145,15 +145,32 @@ void plain_gemm(const product<T>& p) {
 
 }  // namespace detail
 
-// The number of pieces that a product is cut into for threads: one is worth tens of microseconds, and is wide enough
-// for the library to run at its speed.
+// The number of pieces that a product is cut into for threads: one is worth tens of microseconds in a small product and
+// hundreds in a large one, since each piece copies its operands anew.
 inline std::int64_t product_pieces(std::int64_t m, std::int64_t n, std::int64_t k) {
   const std::int64_t operations = 2 * m * n * k;
   if (operations < 1 << 22) return 1;
-  const auto by_work = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(operations >> 24)));
-  const std::int64_t by_width = std::max(m, n) / 64;
-  return std::max<std::int64_t>(1, std::min({std::max<std::int64_t>(2, by_work), by_width, std::int64_t{64}}));
+  return static_cast<std::int64_t>(
+      std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(operations >> 25, 2, 16))));
 }
+
+// The blocks of rows and of columns into which a product is cut for threads. Those of a large one are nearly square,
+// since then the library reads least; none is narrower than what it needs to run at its speed.
+struct product_blocks {
+  std::int64_t rows, columns;  // of a block
+  std::int64_t down, across;   // the number of blocks along each side
+
+  product_blocks(std::int64_t m, std::int64_t n, std::int64_t k) : rows(m), columns(n) {
+    constexpr std::int64_t narrowest = 64;
+    for (std::int64_t pieces = product_pieces(m, n, k); pieces > 1; pieces /= 2) {
+      std::int64_t& longer = rows >= columns ? rows : columns;
+      if (longer < 2 * narrowest) break;
+      longer = (longer / 2 + 15) / 16 * 16;
+    }
+    down = rows > 0 ? (m + rows - 1) / rows : 0;
+    across = columns > 0 ? (n + columns - 1) / columns : 0;
+  }
+};
 
 // Computes a product. An empty inner dimension yields zeros. The same operands yield the same bits in any thread.
 template <class T>
