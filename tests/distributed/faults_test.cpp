@@ -236,6 +236,24 @@ TEST_CASE("R3: a session that is closed while its step runs cancels it everywher
   CHECK(caught([&] { r.sess.run(r.model.end); }).code() == errc::failed_precondition);
 }
 
+TEST_CASE("R3: a session that is closed at any moment of its first step cancels it, or it has ended") {
+  int cancelled = 0, ended = 0;
+  for (int moment = 0; moment < 100; ++moment) {
+    sim_cluster cluster(weather{1});
+    const ping_pong model(ps_task(0), worker_task(1));
+    session sess(cluster.toward(worker_task(0)));
+    cluster.after(moment * 1ms, [&] { sess.close(); });
+    const auto e = caught([&] { sess.run(model.init); });
+    INFO(e.what());
+    CHECK((e.code() == errc::cancelled || !was_struck(e)));
+    ++(was_struck(e) ? cancelled : ended);
+    cluster.run_for(1s);
+    CHECK(cluster.runs() == 0);
+  }
+  CHECK(cancelled > 0);
+  CHECK(ended > 0);
+}
+
 TEST_CASE("R2: the first failure is reported, not what fails because of it") {
   const std::uint64_t seed = GENERATE(range(1u, 13u));
   running r(seed, ps_task(0), worker_task(1));

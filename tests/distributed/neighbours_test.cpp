@@ -131,7 +131,17 @@ TEST_CASE("while a step waits for a task that does not answer, other steps of it
   CHECK(float(sess.run(also_here)) == 2);
   CHECK_FALSE(waiter.has_ended());
   sess.close();
-  CHECK(waiter.ends_with() != nothing_thrown);
+  CHECK(waiter.ends_with() == errc::cancelled);
+  CHECK(caught([&] { sess.run(there); }).code() == errc::failed_precondition);
+}
+
+TEST_CASE(
+    "a request that follows the end of its session on the wire is cancelled, though its master knows it no more") {
+  local_cluster local{{{"worker", 1}}};
+  distributed::wire_port sess(rpc::tcp_network_of_this_process(), local.spec().address("worker", 0), {}, {}, {}, [] {});
+  CHECK(sess.devices({}).size() == 1);
+  sess.close();
+  CHECK(caught([&] { sess.devices({}); }).code() == errc::cancelled);
 }
 
 // ---- stopping

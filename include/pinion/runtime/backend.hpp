@@ -28,6 +28,10 @@ class prepared_step {
 class session_backend {
  public:
   virtual ~session_backend() = default;
+  // Throws failed_precondition, with the line of the first close(), if the session is closed. The functions below do so
+  // too, except run(): the holder of a step was there before the session was closed. A call that close() finds under
+  // way ends with closed_meanwhile().
+  virtual void expect_open() const = 0;
   // Compiles a step, or finds it compiled.
   virtual std::shared_ptr<prepared_step> prepare(const step_signature& signature) = 0;
   // Runs a prepared step. Feeds and results are host tensors in the order of the signature, except for feeds that
@@ -48,6 +52,9 @@ class session_backend {
   // first close().
   virtual void close(source_location where) = 0;
 };
+
+// Returns the error of a call that was ended because its session was closed; its code is cancelled.
+error closed_meanwhile();
 
 // The functions behind the target scheme pinion://. Has static lifetime.
 struct remote_scheme {

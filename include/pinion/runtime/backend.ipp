@@ -14,6 +14,10 @@ struct entered_scheme {
 };
 }  // namespace detail
 
+PINION_DECL error closed_meanwhile() {
+  return error(errc::cancelled, "the session was closed while the step ran");
+}
+
 PINION_DECL const remote_scheme* enter_remote_scheme(const remote_scheme* scheme) {
   return of_this_process<detail::entered_scheme>().now.exchange(scheme);
 }

@@ -29,6 +29,7 @@ class direct_session final : public session_backend {
   direct_session(const session_options& options, graph& g);
   ~direct_session() override { close({}); }
 
+  void expect_open() const override;
   std::shared_ptr<prepared_step> prepare(const step_signature& signature) override;
 
   void run(prepared_step& prepared, std::span<any_tensor> feeds, std::span<any_tensor> results,
@@ -68,9 +69,11 @@ class direct_session final : public session_backend {
   // Starts the libraries of ops that were added to the graph after the session was made.
   void start_libraries_of_new_nodes();
 
-  void expect_open() const;
+  // Requires: mutex_ is held.
+  void expect_open_held() const;
   graph& expect_graph() const;
-  // Marks a thread that uses the session's members without the lock; close() waits for it.
+  // Marks a thread that uses the session's members without the lock; close() waits for it. The constructor throws
+  // closed_meanwhile() if the session is closed.
   class at_work {
    public:
     explicit at_work(direct_session& of);
@@ -80,7 +83,8 @@ class direct_session final : public session_backend {
    private:
     direct_session& of_;
   };
-  // Marks a step as running until it ends in any way; close() waits for it.
+  // Marks a step as running until it ends in any way; close() waits for it. The constructor throws like that of
+  // at_work.
   class under_way {
    public:
     under_way(direct_session& of, step_state& state, const ready_step& step);
@@ -136,7 +140,7 @@ class direct_session final : public session_backend {
   std::atomic<bool> closed_{false};
 
   // Held for moments only; never while something is placed, compiled or waited for.
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable idle_, made_;
   source_location closed_at_;
   int at_work_ = 0;

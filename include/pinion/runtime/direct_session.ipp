@@ -22,7 +22,7 @@ PINION_DECL direct_session::direct_session(const session_options& options, graph
 
 PINION_DECL std::shared_ptr<prepared_step> direct_session::prepare(const step_signature& signature) {
   std::unique_lock hold(mutex_);
-  expect_open();
+  expect_open_held();
   auto& kept = steps_[signature];
   if (const auto step = kept) return await(*step, hold);
   const auto mine = kept = std::make_shared<kept_step>();
@@ -57,6 +57,7 @@ PINION_DECL void direct_session::run(prepared_step& prepared, std::span<any_tens
 }
 
 PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
+  expect_open();
   const at_work here(*this);
   std::unique_lock one_places(placing_);
   const placement placed = place(signature);
@@ -92,7 +93,7 @@ PINION_DECL memory_use direct_session::memory() {
   sum.variables = task_.resources.bytes();
   sum.pool = devices::pool_allocator::of_cpus().held();
   std::lock_guard hold(mutex_);
-  expect_open();
+  expect_open_held();
   for (const auto& step : ready_steps())
     for (const auto& part : step->compiled.parts()) {
       sum.arenas += static_cast<std::int64_t>(part->arenas->held.load());
@@ -108,10 +109,7 @@ PINION_DECL pinion::measured_costs direct_session::measured_costs() {
 
 PINION_DECL std::pair<any_tensor, std::string> direct_session::to_device(const any_tensor& value,
                                                                          const device_spec& where) {
-  {
-    std::lock_guard hold(mutex_);
-    expect_open();
-  }
+  expect_open();
   std::string there;
   for (const auto& d : task_.devices) {
     there += (there.empty() ? "" : ", ") + d->name();
@@ -124,7 +122,7 @@ PINION_DECL std::pair<any_tensor, std::string> direct_session::to_device(const a
 
 PINION_DECL std::vector<device_info> direct_session::list_devices() {
   std::lock_guard hold(mutex_);
-  expect_open();
+  expect_open_held();
   return task_.device_infos();
 }
 
@@ -137,7 +135,7 @@ PINION_DECL void direct_session::close(source_location where) {
   if (!closed_) closed_at_ = where;
   closed_ = true;
   made_.notify_all();
-  running_.fail_all(error(errc::cancelled, "the session was closed while the step ran"));
+  running_.fail_all(closed_meanwhile());
   pinion::detail::wait_and_say(
       [&](auto time) { return idle_.wait_for(hold, time, [this] { return running_.none() && at_work_ == 0; }); },
       [this] { return "a session that is closed waits for " + what_runs(); });
@@ -174,6 +172,12 @@ PINION_DECL void direct_session::start_libraries_of_new_nodes() {
 }
 
 PINION_DECL void direct_session::expect_open() const {
+  if (!closed_) return;
+  std::lock_guard hold(mutex_);
+  expect_open_held();
+}
+
+PINION_DECL void direct_session::expect_open_held() const {
   if (closed_) throw error(errc::failed_precondition, "the session is closed").called_at(to_string(closed_at_));
 }
 
@@ -186,7 +190,7 @@ PINION_DECL graph& direct_session::expect_graph() const {
 
 PINION_DECL direct_session::at_work::at_work(direct_session& of) : of_(of) {
   std::lock_guard hold(of_.mutex_);
-  of_.expect_open();
+  if (of_.closed_) throw closed_meanwhile();
   ++of_.at_work_;
 }
 
@@ -203,7 +207,7 @@ PINION_DECL direct_session::under_way::under_way(direct_session& of, step_state&
   run_.reset();
   std::lock_guard hold(of.mutex_);
   of.idle_.notify_all();
-  of.expect_open();
+  throw closed_meanwhile();
 }
 
 PINION_DECL direct_session::under_way::~under_way() {
@@ -239,7 +243,7 @@ PINION_DECL cost_model direct_session::with_measurements() const {
 PINION_DECL std::shared_ptr<direct_session::ready_step> direct_session::await(const kept_step& step,
                                                                               std::unique_lock<std::mutex>& hold) {
   made_.wait(hold, [&] { return step.made || closed_; });
-  expect_open();
+  if (closed_) throw closed_meanwhile();
   return step.made->value();
 }
 

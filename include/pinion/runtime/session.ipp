@@ -191,9 +191,10 @@ PINION_DECL prepared_call::prepared_call(const session& s, std::span<const any_e
 
 PINION_DECL void prepared_call::operator()(std::span<any_tensor> fed, std::span<any_tensor> results) const {
   const auto backend = session_.expect("a call of a callable", where_);
+  backend->expect_open();
   for (std::size_t i = 0; i < fed.size(); ++i) pinion::detail::check_feed(feeds_[i], fed[i]);
   auto step = step_.lock();
-  if (!step) step = backend->prepare(signature_);  // throws if the session is closed
+  if (!step) step = backend->prepare(signature_);
   backend->run(*step, fed, results, nullptr);
 }
 

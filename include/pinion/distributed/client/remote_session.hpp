@@ -102,7 +102,12 @@ class wire_port final : public session_port {
     // used.
     if constexpr (std::is_same_v<Request, extend_graph>) how.check = [this] { expect_open(); };
     if (how.until) *how.until += std::chrono::seconds(1);  // leaves time for the master's own error, which says more
-    return ask_and_wait<Reply>(*to_.net, to_.way, request, std::move(how));
+    try {
+      return ask_and_wait<Reply>(*to_.net, to_.way, request, std::move(how));
+    } catch (const error& e) {
+      if (e.code() == errc::aborted) expect_open();  // the master no longer knows a session that was closed
+      throw;
+    }
   }
   void expect_open() const;
   // Ends a wait when the session was closed, or its steps were cancelled since; the master itself may not answer.
@@ -126,6 +131,7 @@ class remote_session final : public runtime::session_backend {
                  std::chrono::milliseconds patience_of_close = std::chrono::seconds(10));
   ~remote_session() override { close({}); }
 
+  void expect_open() const override;
   // Steps that exist are found while others are made. Steps of different signatures are made concurrently; of several
   // threads that ask for the same step, one makes it.
   std::shared_ptr<runtime::prepared_step> prepare(const runtime::step_signature& signature) override;
@@ -155,12 +161,11 @@ class remote_session final : public runtime::session_backend {
   std::shared_ptr<remote_step> step_in(const step_place& place) const;
 
   patience deadline() const;
-  void expect_open() const;
+  // Ends a wait when the session was closed.
+  void expect_wanted() const;
 
-  // Requires: mutex_ is held.
-  void refuse_if_closed() const;
-
-  // Returns the access to the master. The first call opens the session and waits for the target.
+  // Returns the access to the master. The first call opens the session and waits for the target. Throws
+  // closed_meanwhile() if the session is closed.
   std::shared_ptr<session_port> port(patience until);
   std::shared_ptr<session_port> open(patience until);
 

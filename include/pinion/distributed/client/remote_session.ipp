@@ -42,9 +42,8 @@ PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tenso
 }
 
 PINION_DECL void local_port::close() {
-  const auto closed = error(errc::cancelled, "the session was closed while the step ran");
   if (const auto m = master_.lock())
-    if (const auto session = m->close(session_->handle(), closed)) session->let_go();
+    if (const auto session = m->close(session_->handle(), runtime::closed_meanwhile())) session->let_go();
 }
 
 PINION_DECL void local_port::await(pending_run& run, patience until) const {
@@ -116,7 +115,7 @@ PINION_DECL void wire_port::close() {
 
 PINION_DECL void wire_port::expect_open() const {
   std::lock_guard hold(mutex_);
-  if (closed_) throw error(errc::cancelled, "the session was closed while the step ran");
+  if (closed_) throw runtime::closed_meanwhile();
 }
 
 PINION_DECL void wire_port::expect_wanted(int cancellations_before) const {
@@ -153,10 +152,11 @@ PINION_DECL remote_session::remote_session(const session_options& options, graph
 
 PINION_DECL std::shared_ptr<runtime::prepared_step> remote_session::prepare(const runtime::step_signature& signature) {
   const users::one call(calls_);
+  expect_open();
   const auto place = place_of(signature);
-  if (auto known = step_in(*place)) return expect_open(), known;
+  if (auto known = step_in(*place)) return known;
   std::lock_guard one_makes_it(place->making);
-  if (auto known = step_in(*place)) return expect_open(), known;
+  if (auto known = step_in(*place)) return known;
   const auto until = deadline();
   ship(until);
   const bool lines = options_.log_device_placement;
@@ -194,6 +194,7 @@ PINION_DECL std::pair<any_tensor, std::string> remote_session::to_device(const a
 
 PINION_DECL pinion::plan remote_session::plan(const runtime::step_signature& signature) {
   const users::one call(calls_);
+  expect_open();
   const auto until = deadline();
   ship(until);
   return port(until)->plan(signature, until);
@@ -201,6 +202,7 @@ PINION_DECL pinion::plan remote_session::plan(const runtime::step_signature& sig
 
 PINION_DECL std::vector<device_info> remote_session::list_devices() {
   const users::one call(calls_);
+  expect_open();
   const auto until = deadline();
   return port(until)->devices(until);
 }
@@ -248,17 +250,18 @@ PINION_DECL patience remote_session::deadline() const {
 
 PINION_DECL void remote_session::expect_open() const {
   std::lock_guard hold(mutex_);
-  refuse_if_closed();
+  if (closed_) throw error(errc::failed_precondition, "the session is closed").called_at(to_string(closed_at_));
 }
 
-PINION_DECL void remote_session::refuse_if_closed() const {
-  if (closed_) throw error(errc::failed_precondition, "the session is closed").called_at(to_string(closed_at_));
+PINION_DECL void remote_session::expect_wanted() const {
+  std::lock_guard hold(mutex_);
+  if (closed_) throw runtime::closed_meanwhile();
 }
 
 PINION_DECL std::shared_ptr<session_port> remote_session::port(patience until) {
   {
     std::lock_guard hold(mutex_);
-    refuse_if_closed();
+    if (closed_) throw runtime::closed_meanwhile();
     if (port_) return port_;
   }
   std::lock_guard one_opens(opening_);
@@ -267,9 +270,11 @@ PINION_DECL std::shared_ptr<session_port> remote_session::port(patience until) {
     if (port_) return port_;
   }
   auto opened = open(until);
-  std::lock_guard hold(mutex_);
-  refuse_if_closed();
-  return port_ = std::move(opened);
+  std::unique_lock hold(mutex_);
+  if (!closed_) return port_ = std::move(opened);
+  hold.unlock();
+  opened->close();
+  throw runtime::closed_meanwhile();
 }
 
 PINION_DECL std::shared_ptr<session_port> remote_session::open(patience until) {
@@ -277,7 +282,7 @@ PINION_DECL std::shared_ptr<session_port> remote_session::open(patience until) {
   if (const auto here = local_masters::instance().find(address_, options_.security.key))
     return std::make_shared<local_port>(here, std::move(settings));
   return std::make_shared<wire_port>(net_, address_, options_.security, std::move(settings), until,
-                                     [this] { expect_open(); });
+                                     [this] { expect_wanted(); });
 }
 
 PINION_DECL void remote_session::ship(patience until) {

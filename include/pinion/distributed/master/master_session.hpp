@@ -68,7 +68,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
 
  private:
   void expect_open() const;
-  // Throws if the session is closed, with the reason unless its client closed it. Requires: the lock is held.
+  // Throws the reason if the session is closed. Requires: the lock is held.
   void expect_open_held() const;
   void expect_sound() const;
 
@@ -102,7 +102,13 @@ class master_session : public std::enable_shared_from_this<master_session> {
   void expect_fits(const runtime::step_signature& signature) const;
   // Returns none if a task that is not yet known may have the requested device.
   std::optional<placement> place(const runtime::step_signature& signature);
+  enum class parts { all, lost };
+  // If the session is closed meanwhile, its tasks are told once more to forget it, since a part may have reached them
+  // after close() told them.
+  void ship(session_step& step, parts which, patience until);
+  bool is_lost(const step_part& part);
   void ship(step_part& part, patience until);
+  void forget_on_tasks();
 
   // ---- running
 

@@ -47,8 +47,9 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
     return std::make_shared<session_step>(cut(improved(signature, where)));
   });
   reply.step = step->number;
-  for (step_part& part : step->parts) ship(part, until);
+  ship(*step, parts::all, until);
   std::lock_guard hold(mutex_);
+  expect_open_held();
   steps_[step->number] = step;
   return reply;
 }
@@ -85,8 +86,7 @@ PINION_DECL void master_session::refresh(std::uint64_t number, patience until) {
     step = find(number);
   }
   std::lock_guard one_at_a_time(*step->shipping);
-  for (step_part& p : step->parts)
-    if (p.task != s_.name && tasks_.meet_again(p.task) != p.generation) ship(p, until);
+  ship(*step, parts::lost, until);
 }
 
 PINION_DECL void master_session::run(std::uint64_t number, std::vector<any_tensor> feeds, bool trace, patience until,
@@ -120,6 +120,10 @@ PINION_DECL void master_session::close(const error& why) {
     running = running_;
   }
   for (const auto& [number, r] : running) r->fail(why);
+  forget_on_tasks();
+}
+
+PINION_DECL void master_session::forget_on_tasks() {
   s_.here.forget_session(handle_);
   for (const auto& task : tasks_.met())
     if (task != s_.name)
@@ -142,9 +146,7 @@ PINION_DECL void master_session::expect_open() const {
 }
 
 PINION_DECL void master_session::expect_open_held() const {
-  if (!closed_) return;
-  if (closed_->code() != errc::cancelled) throw *closed_;
-  throw error(errc::failed_precondition, "the session is closed");
+  if (closed_) throw *closed_;
 }
 
 PINION_DECL void master_session::expect_sound() const {
@@ -187,6 +189,20 @@ PINION_DECL std::optional<placement> master_session::place(const runtime::step_s
     if (e.code() != errc::invalid_argument || !more) throw;
   }
   return std::nullopt;
+}
+
+PINION_DECL void master_session::ship(session_step& step, parts which, patience until) {
+  const auto shipped = outcome_of([&] {
+    for (step_part& part : step.parts)
+      if (which == parts::all || is_lost(part)) ship(part, until);
+  });
+  if (!is_open()) forget_on_tasks();
+  expect_open();
+  shipped.value();
+}
+
+PINION_DECL bool master_session::is_lost(const step_part& part) {
+  return part.task != s_.name && tasks_.meet_again(part.task) != part.generation;
 }
 
 PINION_DECL void master_session::ship(step_part& part, patience until) {

@@ -13,6 +13,7 @@
 #include <pinion/op/kernels.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/security.hpp>
+#include <pinion/runtime/backend.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -306,7 +307,7 @@ PINION_DECL task_server::opened task_server::cancel_session(const delivery& d) {
 PINION_DECL task_server::opened task_server::close(const delivery& d) {
   return rpc::receive<close_session>(d.envelope, [this, from = d.guest](close_session&& c) {
     if (!is_of(from, c.session)) return;
-    let_go(master_->close(c.session, error(errc::cancelled, "the session was closed while the step ran")));
+    let_go(master_->close(c.session, runtime::closed_meanwhile()));
   });
 }
 
