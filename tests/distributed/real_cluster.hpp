@@ -97,7 +97,12 @@ class process {
   }
 
   pid_t id() const { return pid_; }
-  void signal(int number) { ::kill(pid_, number); }
+  // Sends a signal. Returns from SIGSTOP when all threads of the program stand, which takes a moment on a busy machine.
+  void signal(int number) {
+    ::kill(pid_, number);
+    siginfo_t standing{};
+    if (number == SIGSTOP) ::waitid(P_PID, static_cast<id_t>(pid_), &standing, WSTOPPED | WEXITED | WNOWAIT);
+  }
   // The next line that it prints; "" when it prints no more, or nothing for long.
   std::string line() {
     std::string text;
