@@ -113,6 +113,7 @@ PINION_DECL void executor::prepare_memory() {
 }
 
 PINION_DECL void executor::process(ready_items ready) {
+  if (ready.empty()) return;  // the run may be over, and what it refers to may be gone
   kernel_context c = context();
   while (!ready.empty()) {
     const int i = ready.pop();
