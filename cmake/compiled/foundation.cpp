@@ -10,6 +10,7 @@
 #include <pinion/device/accelerator.ipp>
 #include <pinion/device/device.ipp>
 #include <pinion/device/gpu_options.ipp>
+#include <pinion/device/ordered_thread.ipp>
 #include <pinion/device/pool_allocator.ipp>
 #include <pinion/device/sim.ipp>
 #include <pinion/scalar/compiled.ipp>

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -114,16 +114,12 @@ inline std::vector<any_tensor> run(const call& c, place where = place::cpu, int 
   context.inputs = inputs;
   context.outputs = outputs;
   kernel->run(context);
-  std::mutex mutex;
   const auto bring = [&](const any_tensor& t) {
     host.emplace_back();
     if (t.empty()) return;
-    if (!device->stream()) return void(host.back() = t);
-    device->to_host(t, [&, at = host.size() - 1](outcome<any_tensor> copy) {
-      std::lock_guard hold(mutex);
-      host[at] = std::move(copy).value();
-    });
-    device->stream()->synchronize();
+    std::promise<outcome<any_tensor>> copied;
+    device->to_host(t, [&](outcome<any_tensor> copy) { copied.set_value(std::move(copy)); });
+    host.back() = copied.get_future().get().value();
   };
   for (const any_tensor& t : outputs) bring(t);
   for (const auto& s : states) bring(s->read());

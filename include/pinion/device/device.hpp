@@ -21,21 +21,25 @@ class event {
 };
 
 // A queue of work on one device, in order. enqueue() returns at once; the bodies run one after another in the order in
-// which they were enqueued. Thread-safe. A body that throws fails the stream: later bodies are skipped until a callback
-// has received the error.
+// which they were enqueued. Thread-safe. A body that throws fails the device's streams for good, as a fault of a GPU
+// does: bodies that have not begun are skipped, and callbacks and synchronize() get the error from then on.
 class stream {
  public:
   virtual ~stream() = default;
   // Adds a body behind the others.
   virtual void enqueue(std::function<void()> body) = 0;
-  // Calls back in a thread of the stream when everything enqueued before has run, or was skipped because the stream has
-  // failed.
+  // Calls back when everything enqueued before has run, or was skipped, and tells whether the device has failed.
+  // Callbacks of a device run in a thread of their own, those of one stream in the order in which they were given. The
+  // stream does not wait for them. So a callback may allocate and free memory, enqueue, and go on with a step; it must
+  // not wait for another callback of the device.
   virtual void when_reached(completion<> callback) = 0;
   // record() marks the point behind everything enqueued so far. wait() holds back everything enqueued later until such
-  // a point of another stream is reached, of the same kind of device. If that stream has failed, this one fails too.
+  // a point of another stream is reached, of the same kind of device. A stream that fails reaches its points, and only
+  // its own callbacks tell the error.
   virtual std::shared_ptr<event> record() = 0;
   virtual void wait(std::shared_ptr<event> point) = 0;
-  // Waits until everything enqueued is done. Throws the error of a body, if one has failed.
+  // Waits until everything enqueued has run, or was skipped; callbacks may come later. Throws the error of a device
+  // that has failed.
   virtual void synchronize() = 0;
 };
 
@@ -68,7 +72,8 @@ class device {
   // stream at which the tensor holds its value. Throws internal on a device that does not support it. Requires: both
   // devices have streams.
   virtual any_tensor from_peer(const any_tensor& value, std::shared_ptr<event> ready);
-  // Copies a device tensor to the host, and calls `done` with the copy once the stream has reached this point.
+  // Copies a device tensor to the host, and calls `done` with the copy once the stream has reached this point. `done`
+  // is called as when_reached() calls back; a device without a stream calls it at once.
   virtual void to_host(const any_tensor& value, completion<any_tensor> done) = 0;
 
  private:

@@ -1,66 +1,63 @@
-// A simulated accelerator: memory with a limit, an ordered stream on a thread, and the kernel list of a GPU.
+// A simulated accelerator: memory with a limit, an ordered stream on a thread, a thread that calls back, and the kernel
+// list of a GPU.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/countdown.hpp>
 #include <pinion/device/accelerator.hpp>
 #include <pinion/device/device.hpp>
+#include <pinion/device/ordered_thread.hpp>
 
 namespace pinion { inline namespace v0 { namespace devices {
+
+// The part of a simulated device that its streams share: the thread that calls back, and the first failure, which
+// stays. Thread-safe. No callback may be the last to hold it.
+class sim_card {
+ public:
+  // The failure of the device; null: none so far.
+  shared_error failure() const;
+  void fail(shared_error why);
+
+  ordered_thread callbacks;
+
+ private:
+  mutable std::mutex mutex_;
+  shared_error failure_;
+};
 
 // An event of a simulated stream. Thread-safe.
 class sim_event final : public event {
  public:
-  // Marks the point as reached, and tells whether the stream has failed there.
-  void reach(outcome<> how);
-  // Blocks until the point is reached. Throws the error with which the stream had failed there.
-  void await();
+  void reach() { reached_.count_down(); }
+  // Blocks until the point is reached.
+  void await() { reached_.wait(); }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool reached_ = false;
-  outcome<> how_;
+  countdown reached_;
 };
 
-// A stream on a thread of its own, which it owns. Its destructor runs what is queued and joins the thread.
+// A stream with a thread of its own, in which bodies run; callbacks run in the card's. Its destructor runs what is
+// queued and joins the thread.
 class sim_stream final : public stream {
  public:
-  sim_stream() : thread_([this] { work(); }) {}
-  ~sim_stream() override;
+  explicit sim_stream(std::shared_ptr<sim_card> of) : card_(std::move(of)) {}
 
-  void enqueue(std::function<void()> body) override { push({std::move(body), {}, {}}); }
-  void when_reached(completion<> callback) override { push({{}, std::move(callback), {}}); }
+  void enqueue(std::function<void()> body) override;
+  void when_reached(completion<> callback) override;
   std::shared_ptr<event> record() override;
   void wait(std::shared_ptr<event> point) override;
   void synchronize() override;
+  // Waits as synchronize() does, and does not throw.
+  void settle() { thread_.settle(); }
 
  private:
-  struct entry {
-    std::function<void()> body;
-    completion<> callback;
-    std::shared_ptr<sim_event> point;
-  };
-
-  void push(entry e);
-  // Runs an entry. A failed stream stays failed until a callback has received the error; the next step then starts
-  // afresh.
-  void run(entry& e);
-  void work();
-
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<entry> queue_;
-  bool stopping_ = false;
-  outcome<> so_far_;  // of the bodies since the last callback; touched only by the stream's thread
-  std::thread thread_;
+  const std::shared_ptr<sim_card> card_;
+  ordered_thread thread_;
 };
 
 // Allocates memory that counts against a limit. New blocks are filled with 0xA5 and returned ones with 0xDD, in the
@@ -106,8 +103,7 @@ class sim_device final : public device {
   sim_allocator& memory() override { return *memory_; }
   devices::stream* stream() override { return stream_.get(); }
 
-  // Waits for the stream twice: once for its bodies, which release blocks when they end, and once for the filling of
-  // these blocks.
+  // Waits for the stream, for the callbacks, and again for the stream, which fills the blocks that they released.
   ~sim_device() override;
 
   // Reads the host tensor when the stream gets there, and keeps it alive until then.
@@ -116,7 +112,8 @@ class sim_device final : public device {
   void to_host(const any_tensor& value, completion<any_tensor> done) override;
 
  private:
-  const std::shared_ptr<sim_stream> stream_ = std::make_shared<sim_stream>();
+  const std::shared_ptr<sim_card> card_ = std::make_shared<sim_card>();
+  const std::shared_ptr<sim_stream> stream_ = std::make_shared<sim_stream>(card_);
   std::shared_ptr<sim_allocator> memory_;
 };
 

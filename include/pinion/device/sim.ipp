@@ -8,84 +8,42 @@
 
 namespace pinion { inline namespace v0 { namespace devices {
 
-PINION_DECL void sim_event::reach(outcome<> how) {
+PINION_DECL shared_error sim_card::failure() const {
   std::lock_guard hold(mutex_);
-  reached_ = true;
-  how_ = std::move(how);
-  changed_.notify_all();
+  return failure_;
 }
 
-PINION_DECL void sim_event::await() {
-  std::unique_lock hold(mutex_);
-  changed_.wait(hold, [this] { return reached_; });
-  how_.value();
+PINION_DECL void sim_card::fail(shared_error why) {
+  std::lock_guard hold(mutex_);
+  if (!failure_) failure_ = std::move(why);
 }
 
-PINION_DECL sim_stream::~sim_stream() {
-  {
-    std::lock_guard hold(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_all();
-  thread_.join();
+PINION_DECL void sim_stream::enqueue(std::function<void()> body) {
+  thread_.post([this, body = std::move(body)] {
+    if (card_->failure()) return;
+    if (const auto ran = outcome_of(body); !ran) card_->fail(ran.failure());
+  });
+}
+
+PINION_DECL void sim_stream::when_reached(completion<> callback) {
+  thread_.post([this, callback = std::move(callback)]() mutable {
+    card_->callbacks.post([callback = std::move(callback), how = outcome<>(card_->failure())] { callback(how); });
+  });
 }
 
 PINION_DECL std::shared_ptr<event> sim_stream::record() {
   auto point = std::make_shared<sim_event>();
-  push({{}, {}, point});
+  thread_.post([point] { point->reach(); });
   return point;
 }
 
 PINION_DECL void sim_stream::wait(std::shared_ptr<event> point) {
-  enqueue([point = std::static_pointer_cast<sim_event>(std::move(point))] { point->await(); });
+  thread_.post([point = std::static_pointer_cast<sim_event>(std::move(point))] { point->await(); });
 }
 
 PINION_DECL void sim_stream::synchronize() {
-  std::mutex m;
-  std::condition_variable reached;
-  outcome<> how;
-  bool done = false;
-  when_reached([&](outcome<> ended) {
-    std::lock_guard hold(m);
-    how = std::move(ended);
-    done = true;
-    reached.notify_one();
-  });
-  std::unique_lock hold(m);
-  reached.wait(hold, [&] { return done; });
-  how.value();
-}
-
-PINION_DECL void sim_stream::push(entry e) {
-  {
-    std::lock_guard hold(mutex_);
-    queue_.push_back(std::move(e));
-  }
-  wake_.notify_one();
-}
-
-PINION_DECL void sim_stream::run(entry& e) {
-  if (e.point) {
-    e.point->reach(so_far_);
-  } else if (e.callback) {
-    e.callback(std::exchange(so_far_, {}));
-  } else if (so_far_) {
-    so_far_ = outcome_of(e.body);
-  }
-}
-
-PINION_DECL void sim_stream::work() {
-  std::unique_lock hold(mutex_);
-  for (;;) {
-    wake_.wait(hold, [this] { return stopping_ || !queue_.empty(); });
-    if (queue_.empty()) return;
-    entry e = std::move(queue_.front());
-    queue_.pop_front();
-    hold.unlock();
-    run(e);
-    e = {};
-    hold.lock();
-  }
+  settle();
+  outcome<>(card_->failure()).value();
 }
 
 PINION_DECL sim_allocator::~sim_allocator() {
@@ -157,12 +115,9 @@ PINION_DECL sim_device::sim_device(const device_spec& spec, const sim::accelerat
       memory_(std::make_shared<sim_allocator>(name(), like, stream_)) {}
 
 PINION_DECL sim_device::~sim_device() {
-  for (int i = 0; i < 2; ++i) {
-    try {
-      stream_->synchronize();
-    } catch (...) {
-    }
-  }
+  stream_->settle();
+  card_->callbacks.settle();
+  stream_->settle();
 }
 
 PINION_DECL any_tensor sim_device::from_host(const any_tensor& value) {
