@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <set>
 #include <thread>
@@ -236,6 +237,30 @@ TEST_CASE("a device that waits for another that has failed goes on") {
   other->stream()->wait(lost->stream()->record());
   const auto t = tensor<int>::of({1, 2});
   CHECK(other.fetched(other->from_host(t.untyped())) == t.untyped());
+}
+
+TEST_CASE("a mark has a time once the stream has reached it, and bodies between two marks take time") {
+  simulated d;
+  std::promise<void> gate;
+  d->stream()->enqueue([opened = gate.get_future().share()] { opened.wait(); });
+  const auto begin = d->stream()->mark();
+  std::chrono::steady_clock::time_point within;
+  d->stream()->enqueue([&] { within = std::chrono::steady_clock::now(); });
+  const auto end = d->stream()->mark();
+  CHECK_FALSE(begin->time());
+  CHECK_FALSE(end->time());
+  gate.set_value();
+  d->stream()->synchronize();
+  CHECK(begin->time().value() <= within);
+  CHECK(within <= end->time().value());
+}
+
+TEST_CASE("a stream that has failed still reaches its marks") {
+  simulated d;
+  d->stream()->enqueue([] { throw error(errc::unavailable, "the card is gone"); });
+  const auto behind = d->stream()->mark();
+  CHECK(caught([&] { d->stream()->synchronize(); }).code() == errc::unavailable);
+  CHECK(behind->time());
 }
 
 TEST_CASE("two devices do not wait for each other") {

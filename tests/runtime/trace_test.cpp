@@ -140,6 +140,27 @@ TEST_CASE("a trace keeps so many events, and counts the others") {
   CHECK(t.left_out == 3);
 }
 
+TEST_CASE("an event of a stream has the times of its marks, in the order in which events were added") {
+  struct fixed_mark final : devices::mark {
+    explicit fixed_mark(std::optional<time_point> t) : at(t) {}
+    std::optional<time_point> time() const override { return at; }
+    std::optional<time_point> at;
+  };
+  const auto mark = [](auto at) { return std::make_shared<fixed_mark>(at); };
+  step_tracer tracer;
+  const auto now = step_tracer::clock::now();
+  tracer.add({.node = "on a stream"}, mark(now), mark(now + std::chrono::nanoseconds(70)));
+  tracer.add({.node = "on the host", .duration = 5});
+  tracer.add({.node = "not reached", .duration = 6}, mark(now), mark(std::nullopt));
+  const step_trace t = tracer.take();
+  REQUIRE(t.events.size() == 3);
+  CHECK(t.events[0].node == "on a stream");
+  CHECK(t.events[0].start == tracer.time_of(now));
+  CHECK(t.events[0].duration == 70);
+  CHECK(t.events[1].duration == 5);
+  CHECK(t.events[2].duration == 6);
+}
+
 TEST_CASE("events of another task are shifted, by as little as it takes, into the time in which it ran") {
   const auto merged = [](std::int64_t start, std::int64_t duration) {
     step_trace all;

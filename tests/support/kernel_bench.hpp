@@ -43,6 +43,7 @@ class held_stream final : public devices::stream {
   // It is the only stream, and in order: there is nothing to wait for.
   std::shared_ptr<devices::event> record() override { return std::make_shared<devices::event>(); }
   void wait(std::shared_ptr<devices::event>) override {}
+  std::shared_ptr<devices::mark> mark() override { throw error(errc::internal, "nobody times a held stream"); }
   void synchronize() override {
     for (auto& body : std::exchange(bodies_, {})) body();
   }

@@ -1,9 +1,11 @@
 // The interface of a device: a name, a memory and perhaps a stream.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +20,16 @@ namespace pinion { inline namespace v0 { namespace devices {
 class event {
  public:
   virtual ~event() = default;
+};
+
+// A point of one stream that has a time. Thread-safe.
+class mark {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  virtual ~mark() = default;
+  // The time at which the stream reached the point, by the host's clock; null before that.
+  virtual std::optional<time_point> time() const = 0;
 };
 
 // A queue of work on one device, in order. enqueue() returns at once; the bodies run one after another in the order in
@@ -38,6 +50,8 @@ class stream {
   // its own callbacks tell the error.
   virtual std::shared_ptr<event> record() = 0;
   virtual void wait(std::shared_ptr<event> point) = 0;
+  // Notes the time at which everything enqueued so far has run, or was skipped.
+  virtual std::shared_ptr<devices::mark> mark() = 0;
   // Waits until everything enqueued has run, or was skipped; callbacks may come later. Throws the error of a device
   // that has failed.
   virtual void synchronize() = 0;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include <pinion/base/config.hpp>
@@ -41,6 +42,17 @@ class sim_event final : public event {
   countdown reached_;
 };
 
+// A mark of a simulated stream. Thread-safe.
+class sim_mark final : public mark {
+ public:
+  void reach();
+  std::optional<time_point> time() const override;
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<time_point> at_;
+};
+
 // A stream with a thread of its own, in which bodies run; callbacks run in the card's. Its destructor runs what is
 // queued and joins the thread.
 class sim_stream final : public stream {
@@ -51,6 +63,7 @@ class sim_stream final : public stream {
   void when_reached(completion<> callback) override;
   std::shared_ptr<event> record() override;
   void wait(std::shared_ptr<event> point) override;
+  std::shared_ptr<devices::mark> mark() override;
   void synchronize() override;
   // Waits as synchronize() does, and does not throw.
   void settle() { thread_.settle(); }

@@ -18,6 +18,16 @@ PINION_DECL void sim_card::fail(shared_error why) {
   if (!failure_) failure_ = std::move(why);
 }
 
+PINION_DECL void sim_mark::reach() {
+  std::lock_guard hold(mutex_);
+  at_ = std::chrono::steady_clock::now();
+}
+
+PINION_DECL std::optional<mark::time_point> sim_mark::time() const {
+  std::lock_guard hold(mutex_);
+  return at_;
+}
+
 PINION_DECL void sim_stream::enqueue(std::function<void()> body) {
   thread_.post([this, body = std::move(body)] {
     if (card_->failure()) return;
@@ -39,6 +49,12 @@ PINION_DECL std::shared_ptr<event> sim_stream::record() {
 
 PINION_DECL void sim_stream::wait(std::shared_ptr<event> point) {
   thread_.post([point = std::static_pointer_cast<sim_event>(std::move(point))] { point->await(); });
+}
+
+PINION_DECL std::shared_ptr<devices::mark> sim_stream::mark() {
+  auto point = std::make_shared<sim_mark>();
+  thread_.post([point] { point->reach(); });
+  return point;
 }
 
 PINION_DECL void sim_stream::synchronize() {

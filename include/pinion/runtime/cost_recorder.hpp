@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,20 +16,31 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-// The measurements of a session. Thread-safe. It outlives the kernels that report to it, and the work they gave to
-// streams.
+// The measurements of a session. Thread-safe. It outlives the kernels that report to it.
 class cost_recorder {
  public:
   void add(const std::string& node, std::string_view device_type, std::chrono::steady_clock::duration took);
-  measured_costs costs() const;
+  // Adds the time between two marks of a stream, once both are reached.
+  void add(const std::string& node, std::string_view device_type, std::shared_ptr<const devices::mark> begin,
+           std::shared_ptr<const devices::mark> end);
+  // The costs of all that streams have reached; that is all that steps which have ended have reported.
+  measured_costs costs();
 
  private:
-  mutable std::mutex mutex_;
+  // A measurement that a stream has not reached, or that nobody has looked at since.
+  struct marked_kernel {
+    std::string node, device_type;
+    std::shared_ptr<const devices::mark> begin, end;
+  };
+  bool take(const marked_kernel& k);
+
+  std::mutex mutex_;
   measured_costs costs_;
+  std::deque<marked_kernel> marked_;
 };
 
-// Wraps a kernel and times it. On a device with a stream the time runs from when the stream reaches the kernel until it
-// has finished it. A kernel that waits for something else is not timed.
+// Wraps a kernel and times it. On a device with a stream the time is that between marks before and behind the kernel's
+// work. A kernel that waits for something else is not timed.
 class timed_kernel final : public kernel {
  public:
   timed_kernel(std::shared_ptr<kernel> inner, std::shared_ptr<cost_recorder> into)

@@ -209,7 +209,7 @@ PINION_DECL void executor::run_item(const executable::item& it, kernel_context& 
 }
 
 PINION_DECL void executor::run_traced(const executable::item& it, kernel_context& c) {
-  const traced_item time = begin_trace(it, c.inputs);
+  traced_item time = begin_trace(it, c.inputs);
   it.kernel->run(c);
   time.end(bytes_of(c.outputs));
 }
