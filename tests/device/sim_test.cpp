@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <future>
 #include <set>
 #include <thread>
@@ -142,11 +143,67 @@ TEST_CASE("a tensor that is let go while the stream still needs it is read befor
     const any_tensor there = d->from_host(t.untyped());
     d->to_host(there, [&](outcome<any_tensor> copy) { back.set_value(std::move(copy).value()); });
   }
-  const any_tensor next =
-      d->from_host(tensor<int>::of({7, 8, 9}).untyped());  // takes the same block, behind in the stream
+  const any_tensor next = d->from_host(tensor<int>::of({7, 8, 9}).untyped());
   gate.set_value();
   CHECK(back.get_future().get() == t.untyped());
   CHECK(d.fetched(next) == tensor<int>::of({7, 8, 9}).untyped());
+}
+
+// A device whose stream does not go on before open() is called.
+struct held_up : simulated {
+  std::promise<void> gate;
+  held_up() {
+    device.stream()->enqueue([opened = gate.get_future().share()] { opened.wait(); });
+  }
+  void open() { gate.set_value(); }
+};
+
+TEST_CASE("a host tensor is kept until it was copied to the device") {
+  held_up d;
+  tensor<int> t = tensor<int>::of({1, 2, 3});
+  const any_tensor there = d->from_host(t.untyped());
+  CHECK_FALSE(t.untyped().unique());
+  d.open();
+  CHECK(d.fetched(there) == t.untyped());
+  CHECK(t.untyped().unique());
+}
+
+TEST_CASE("a block that is copied to the host returns behind the copy") {
+  held_up d;
+  std::promise<any_tensor> back;
+  any_tensor there = d.room(4);
+  d->to_host(there, [&](outcome<any_tensor> copy) { back.set_value(std::move(copy).value()); });
+  there = {};
+  CHECK(d->memory().used() == 256);
+  d.open();
+  back.get_future().get();
+  CHECK(d->memory().used() == 0);
+}
+
+TEST_CASE("a block that a peer copies returns behind the copy, though its own stream is long past") {
+  simulated owner;
+  held_up peer;
+  const auto t = tensor<int>::of({1, 2, 3});
+  any_tensor there = owner->from_host(t.untyped());
+  const any_tensor copied = peer->from_peer(there, owner->stream()->record());
+  there = {};
+  owner->stream()->synchronize();
+  CHECK(owner->memory().used() == 256);
+  peer.open();
+  CHECK(peer.fetched(copied) == t.untyped());
+  CHECK(owner->memory().used() == 0);
+}
+
+TEST_CASE("a copy into a block comes behind the work that used the block before") {
+  held_up d;
+  any_tensor former = d.room(4);
+  d->stream()->enqueue([data = former.raw()] { std::memset(data, 1, 16); });
+  const void* address = former.raw();
+  former = {};
+  const any_tensor next = d->from_host(tensor<int>::of({7, 8, 9, 10}).untyped());
+  CHECK(next.raw() == address);
+  d.open();
+  CHECK(d.fetched(next) == tensor<int>::of({7, 8, 9, 10}).untyped());
 }
 
 TEST_CASE("a device that goes, while its stream holds the last references to tensors, does what was asked first") {

@@ -59,6 +59,15 @@ class stream {
 
 // A device of a task. A session or a server owns it, and it outlives the steps that run on it. Its functions are
 // thread-safe.
+//
+// Lifetimes of memory, where there is a stream
+//   1. A block of memory() belongs to stream(). Its tensor may be let go while work of that stream is still to use it:
+//      the next user of the block comes behind in the same stream.
+//   2. Copies may run in other streams, of this device or of a peer. from_host(), from_peer() and to_host() keep the
+//      tensor that they read until the copy has ended, and let it go where callbacks run. So a block returns behind
+//      every stream that used it.
+//   3. A block that a copy fills is not touched by that copy before stream() is done with its former user, and stream()
+//      goes on behind the copy.
 class device {
  public:
   device(const device_spec& spec, std::int64_t memory_limit, std::string description);

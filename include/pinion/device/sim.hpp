@@ -86,8 +86,8 @@ class sim_allocator final : public allocator {
 
   bool is_host() const override { return false; }
   buffer* allocate(std::size_t bytes) override;
-  // Takes a block back before the stream is done with it. That is safe, because the next user of the block comes behind
-  // in the same stream.
+  // Takes a block back before the device's stream is done with it. That is safe, because the next user of the block
+  // comes behind in the same stream, and nobody lets go of a block that another stream still uses.
   void recycle(buffer* b) noexcept override;
   // The bytes in use now, and the most that were ever in use.
   std::int64_t used() const;
@@ -107,8 +107,9 @@ class sim_allocator final : public allocator {
   std::multimap<std::size_t, buffer*> idle_;
 };
 
-// A GPU that does not exist: it answers to /device:GPU:N where a session asked for it, and computes on the host.
-// Strings cannot go to it: from_host() throws invalid_argument.
+// A GPU that does not exist: it answers to /device:GPU:N where a session asked for it, and computes on the host. Its
+// copies run in a stream of their own, so that a wait that is missing between the streams is a race. Strings cannot go
+// to it: from_host() throws invalid_argument.
 class sim_device final : public device {
  public:
   sim_device(const device_spec& spec, const sim::accelerator& like);
@@ -116,17 +117,20 @@ class sim_device final : public device {
   sim_allocator& memory() override { return *memory_; }
   devices::stream* stream() override { return stream_.get(); }
 
-  // Waits for the stream, for the callbacks, and again for the stream, which fills the blocks that they released.
+  // Waits for the streams, for the callbacks, and again for the stream that fills the blocks which they released.
   ~sim_device() override;
 
-  // Reads the host tensor when the stream gets there, and keeps it alive until then.
   any_tensor from_host(const any_tensor& value) override;
   any_tensor from_peer(const any_tensor& value, std::shared_ptr<event> ready) override;
   void to_host(const any_tensor& value, completion<any_tensor> done) override;
 
  private:
+  // Copies a tensor of the host, or of a peer that has it at `ready`, into new memory.
+  any_tensor take(const any_tensor& value, std::shared_ptr<event> ready);
+
   const std::shared_ptr<sim_card> card_ = std::make_shared<sim_card>();
   const std::shared_ptr<sim_stream> stream_ = std::make_shared<sim_stream>(card_);
+  sim_stream copies_{card_};
   std::shared_ptr<sim_allocator> memory_;
 };
 

@@ -132,6 +132,7 @@ PINION_DECL sim_device::sim_device(const device_spec& spec, const sim::accelerat
 
 PINION_DECL sim_device::~sim_device() {
   stream_->settle();
+  copies_.settle();
   card_->callbacks.settle();
   stream_->settle();
 }
@@ -139,22 +140,29 @@ PINION_DECL sim_device::~sim_device() {
 PINION_DECL any_tensor sim_device::from_host(const any_tensor& value) {
   if (value.dtype() == dtype::string)
     throw error(errc::invalid_argument, "text stays in host memory; it cannot go to " + name());
-  any_tensor copy(value.dtype(), value.shape(), *memory_);
-  stream_->enqueue([value, data = copy.raw()] { std::memcpy(data, value.raw(), value.bytes()); });
-  return copy;
+  return take(value, nullptr);
 }
 
 PINION_DECL any_tensor sim_device::from_peer(const any_tensor& value, std::shared_ptr<event> ready) {
+  return take(value, std::move(ready));
+}
+
+PINION_DECL any_tensor sim_device::take(const any_tensor& value, std::shared_ptr<event> ready) {
   any_tensor copy(value.dtype(), value.shape(), *memory_);
-  stream_->wait(std::move(ready));
-  stream_->enqueue([value, data = copy.raw()] { std::memcpy(data, value.raw(), value.bytes()); });
+  copies_.wait(stream_->record());  // until then the block belongs to its former user
+  if (ready) copies_.wait(std::move(ready));
+  copies_.enqueue([from = value.raw(), to = copy.raw(), bytes = value.bytes()] { std::memcpy(to, from, bytes); });
+  copies_.when_reached([value](const outcome<>&) {});
+  stream_->wait(copies_.record());
   return copy;
 }
 
 PINION_DECL void sim_device::to_host(const any_tensor& value, completion<any_tensor> done) {
   any_tensor copy(value.dtype(), value.shape());
-  stream_->enqueue([from = value.raw(), copy] { std::memcpy(copy.raw(), from, copy.bytes()); });
-  stream_->when_reached([copy, done = std::move(done)](outcome<> copied) mutable {
+  copies_.wait(stream_->record());
+  copies_.enqueue([from = value.raw(), to = copy.raw(), bytes = copy.bytes()] { std::memcpy(to, from, bytes); });
+  copies_.when_reached([held = value, copy, done = std::move(done)](outcome<> copied) mutable {
+    held = {};
     done(std::move(copied).then([&] { return std::move(copy); }));
   });
 }

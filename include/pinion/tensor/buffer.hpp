@@ -20,7 +20,8 @@ class allocator : public std::enable_shared_from_this<allocator> {
   // A buffer with one reference, whose data is aligned to 64 bytes.
   virtual buffer* allocate(std::size_t bytes) = 0;
   // Takes a buffer back when its last reference is gone. The buffer still holds this allocator: recycle() lets it leave
-  // (buffer::leave_home), unless the buffer is kept to be handed out again.
+  // (buffer::leave_home), unless the buffer is kept to be handed out again. Work that was enqueued on the stream of the
+  // allocator's own device may still use the memory, and no other work does; devices::device tells why.
   virtual void recycle(buffer* idle) noexcept = 0;
   // True if the host may read and write the memory.
   virtual bool is_host() const { return true; }
