@@ -178,6 +178,17 @@ TEST_CASE("a request for a device that lacks the op says so") {
              Contains("/job:worker/replica:0/task:0/device:GPU:0 lacks MatMul"));
 }
 
+TEST_CASE("a device may lack any number of ops that are not to be placed") {
+  graph g;
+  const auto use = g.as_default();
+  std::vector<std::string> others{"MatMul"};
+  for (int i = 0; i < 100; ++i) others.push_back("Other" + std::to_string(i));
+  sim::machine m;
+  m.add("/job:worker/task:0", {.lacks = others});
+  auto x = placeholder<float>({2, 2}, "x");
+  CHECK(planned(m, simple_placer{}, {exp(x)}).device_of("Exp") == "/job:worker/replica:0/task:0/device:GPU:0");
+}
+
 TEST_CASE(
     "memory is a hard limit: variables that do not fit on one device are spread, and what fits nowhere is refused") {
   graph g;

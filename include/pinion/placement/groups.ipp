@@ -1,6 +1,10 @@
 // Bodies of <pinion/placement/groups.hpp>.
 #pragma once
 
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+
 #include <pinion/placement/group_builder.hpp>
 #include <pinion/placement/group_tables.hpp>
 #include <pinion/placement/groups.hpp>
@@ -9,13 +13,22 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
-// Gives each op that some device lacks a bit of group_demand::needs.
+inline std::unordered_set<std::string_view> ops_of(const placement_problem& p) {
+  std::unordered_set<std::string_view> all;
+  for (const node_id id : p.nodes) all.insert(p.graph[id].op);
+  return all;
+}
+
+// Gives each op of the problem that some device lacks a bit of group_demand::needs.
 inline void note_rare_ops(group_tables& t) {
-  for (const device_info& d : t.problem.devices)
+  const auto& devices = t.problem.devices;
+  if (std::all_of(devices.begin(), devices.end(), [](const device_info& d) { return d.lacks.empty(); })) return;
+  const auto present = ops_of(t.problem);
+  for (const device_info& d : devices)
     for (const std::string& op : d.lacks) {
-      if (t.bit_of(op) == 0) t.rare.push_back(op);
+      if (present.contains(op) && t.bit_of(op) == 0) t.rare.push_back(op);
       if (t.rare.size() > 64)
-        throw error(errc::invalid_argument, "the devices lack more than 64 ops in all; name those that the graph has");
+        throw error(errc::invalid_argument, "the devices lack more than 64 of the ops that are to be placed");
     }
 }
 
