@@ -14,7 +14,13 @@
 #include <pinion/spec/device_spec.hpp>
 #include <pinion/tensor/tensor.hpp>
 
+struct CUstream_st;  // CUDA's headers declare it too: a cudaStream_t is a pointer to one
+
 namespace pinion { inline namespace v0 { namespace devices {
+
+// The code of a device's kernels: functions of the host, or CUDA kernels, which take the stream by its CUDA name.
+enum class kernel_code { host, cuda };
+using cuda_stream = CUstream_st*;
 
 // A point of one stream for which another stream can wait. Both share it. It is reached at most once.
 class event {
@@ -38,7 +44,7 @@ class mark {
 class stream {
  public:
   virtual ~stream() = default;
-  // Adds a body behind the others.
+  // Adds a body, which is host code, behind the others. Requires: the device's kernels are host code.
   virtual void enqueue(std::function<void()> body) = 0;
   // Calls back when everything enqueued before has run, or was skipped, and tells whether the device has failed.
   // Callbacks of a device run in a thread of their own, those of one stream in the order in which they were given. The
@@ -55,6 +61,8 @@ class stream {
   // Waits until everything enqueued has run, or was skipped; callbacks may come later. Throws the error of a device
   // that has failed.
   virtual void synchronize() = 0;
+  // The stream by its CUDA name; null where the device's kernels are host code.
+  virtual cuda_stream native() { return nullptr; }
 };
 
 // A device of a task. A session or a server owns it, and it outlives the steps that run on it. Its functions are
@@ -84,6 +92,8 @@ class device {
   // A line about the hardware; empty for a CPU.
   const std::string& description() const { return description_; }
 
+  // The code that its kernels are. A kernel that launches host code elsewhere is an internal error.
+  virtual kernel_code kernels() const { return kernel_code::host; }
   // The allocator of the device's memory.
   virtual allocator& memory() = 0;
   // The stream on which kernels are launched; null if they run in the calling thread.

@@ -41,6 +41,13 @@ concept has_gpu_kernel = has_kernel_maker<Op> || requires(kernel_context& c) {
   Op::gpu(c);
 };
 
+// An op with a kernel on GPUs whose kernels are CUDA: a function cuda(context, stream), which launches CUDA kernels on
+// the stream and returns. `gpu` stays host code, for simulated GPUs.
+template <class Op>
+concept has_cuda_kernel = requires(kernel_context& c, devices::cuda_stream on) {
+  Op::cuda(c, on);
+};
+
 // The compile-time errors for a struct that is no op. The member that is missing is shown as the line of code to add.
 template <class Op>
 constexpr void check_own_op() {
@@ -61,10 +68,13 @@ constexpr void check_own_op() {
                 "kernels on GPU are declared, but there is none: static void gpu(pn::kernel_context&)");
 }
 
-// Makes the kernel of a user's op for the device of its node. The device's type decides between gpu and cpu;
-// make_kernel decides by itself.
+// Makes the kernel of a user's op for the device of its node. The device decides between cuda, gpu and cpu; make_kernel
+// decides by itself between the latter two.
 template <class Op>
 std::unique_ptr<kernel> make_own_kernel(const kernel_setup& setup) {
+  if constexpr (has_cuda_kernel<Op>)
+    if (setup.device.kernels() == devices::kernel_code::cuda)
+      return make_function_kernel([](kernel_context& c) { Op::cuda(c, c.device->stream()->native()); }, true);
   if constexpr (has_kernel_maker<Op>) {
     return Op::make_kernel(setup);
   } else {
@@ -95,6 +105,8 @@ constexpr std::string_view name_of_type() {
 //     static void gradient(pn::gradient_context&);   // or: static constexpr std::string_view no_gradient = "why";
 //   };
 //
+// A GPU whose kernels are CUDA runs the op only if it has a function cuda(pn::kernel_context&, cudaStream_t) too.
+//
 // opkit/definition.hpp lists the other members that an op may have, opkit/kernel.hpp says what a kernel does. Placers
 // read `kernels`: an op with none on a GPU stays on a CPU under soft placement. Several dtypes are one set,
 // pn::dtypes::floating | pn::dtypes::integers, and the kernel asks the tensor for its dtype, or visit_plain calls it by
@@ -118,7 +130,8 @@ template <class Op>
 void register_op() {
   dsl::check_own_op<Op>();
   static const bool once = [] {
-    static registered_op self{define<Op>(), dsl::name_of_type<Op>(), &dsl::make_own_kernel<Op>};
+    static registered_op self{define<Op>(), dsl::name_of_type<Op>(), &dsl::make_own_kernel<Op>,
+                              dsl::has_cuda_kernel<Op>};
     if (!self.def.gradient && self.def.no_gradient.empty())
       self.def.no_gradient = "its type has neither a gradient function nor a sentence, no_gradient, that says why";
     if (is_library_op(Op::name))

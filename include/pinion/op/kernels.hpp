@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/kernel.hpp>
@@ -9,7 +10,14 @@
 namespace pinion { inline namespace v0 {
 
 // Makes the kernel of a node for its device. Throws unimplemented where the op declares no kernel there for its dtype.
+// Where the device's kernels are CUDA and there is none for an op of the library, the node gets the kernel of hosts,
+// which can serve there if it launches nothing.
 std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup);
+
+// A function that finds the maker of the CUDA kernel of an op of the library; null: there is none. The part of the
+// library that makes devices of CUDA kernels gives the process its own, before it makes one. Thread-safe.
+using cuda_kernel_finder = kernel_maker (*)(std::string_view op);
+void find_cuda_kernels_by(cuda_kernel_finder finder);
 
 // Start the libraries that kernels call, where a first call takes long: start_library(Op{}, dtype), which a family
 // declares beside make_kernel, does so once in a process, in a thread of its own. One overload serves the nodes of a

@@ -1,9 +1,11 @@
 // Bodies of <pinion/op/kernels.hpp>.
 #pragma once
 
+#include <atomic>
 #include <unordered_map>
 #include <vector>
 
+#include <pinion/base/process.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/control/cpu.hpp>
 #include <pinion/op/conv/cpu.hpp>
@@ -38,6 +40,18 @@ inline const std::unordered_map<std::string_view, kernel_maker>& kernel_makers()
   return table;
 }
 
+struct cuda_kernels {
+  std::atomic<cuda_kernel_finder> find{nullptr};
+
+  static cuda_kernels& known() { return of_this_process<cuda_kernels>(); }
+};
+// The maker of the CUDA kernel of a node; null: its device runs host code, or there is none.
+inline kernel_maker cuda_maker_for(const kernel_setup& setup) {
+  if (setup.device.kernels() != devices::kernel_code::cuda) return nullptr;
+  const auto find = cuda_kernels::known().find.load(std::memory_order_acquire);
+  return find ? find(setup.node.op) : nullptr;
+}
+
 struct library_start {
   std::string_view op;
   void (*begin)(dtype);
@@ -54,6 +68,10 @@ inline const std::vector<library_start>& library_starts() {
   return list;
 }
 }  // namespace detail
+
+PINION_DECL void find_cuda_kernels_by(cuda_kernel_finder finder) {
+  detail::cuda_kernels::known().find.store(finder, std::memory_order_release);
+}
 
 PINION_DECL void start_libraries(const graph& g, node_id from) {
   for (node_id id = from; id < g.size(); ++id) {
@@ -73,7 +91,9 @@ PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
   if (!def.kernels.has(setup.device.type(), key))
     throw error(errc::unimplemented, no_kernel(setup.node.op, def.kernels, key, setup.device.type()));
   const auto at = detail::kernel_makers().find(setup.node.op);
-  return at != detail::kernel_makers().end() ? at->second(setup) : find_registered(setup.node.op)->make(setup);
+  if (at == detail::kernel_makers().end()) return find_registered(setup.node.op)->make(setup);
+  const kernel_maker cuda = detail::cuda_maker_for(setup);
+  return cuda ? cuda(setup) : at->second(setup);
 }
 
 }}  // namespace pinion::v0

@@ -95,9 +95,9 @@ class kernel_context {
   // memory.
   // Requires: the body reads an element of that input before it writes the same one, and no later.
   any_tensor& reuse_or_allocate(int i, int from, dtype type, const shape& extent);
-  // Runs a body at once, or enqueues it on the device's stream. The body captures by value, and its captures must stay
-  // valid until it has run, as tensors of the step do. An exception of the body fails the step; the error names this
-  // node.
+  // Runs a body, which is host code, at once, or enqueues it on the device's stream. The body captures by value, and
+  // its captures must stay valid until it has run, as tensors of the step do. An exception of the body fails the step;
+  // the error names this node. Throws internal on a device whose kernels are CUDA.
   template <class Body>
   void launch(Body&& body) {
     launch_or(std::forward<Body>(body), [] { return nullptr; });

@@ -25,6 +25,9 @@ PINION_DECL void kernel_context::in_chunks(task_services& s, std::int64_t chunks
 
 PINION_DECL void kernel_context::enqueue(devices::stream& s, std::function<void()> body,
                                          std::function<void()> otherwise) {
+  if (device->kernels() != devices::kernel_code::host)
+    throw error(errc::internal, "the kernel of " + (node ? node->op : std::string("a node")) +
+                                    " launches host code, and the kernels of " + device->name() + " are CUDA");
   s.enqueue([body = std::move(body), otherwise = std::move(otherwise), w = watch, n = node, d = device] {
     const auto give_up = [&] {
       if (otherwise) otherwise();

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/opkit/definition.hpp>
@@ -21,10 +23,14 @@ struct registered_op {
   definition def;
   std::string_view type;  // name of the C++ type
   std::unique_ptr<kernel> (*make)(const kernel_setup&) = nullptr;
+  bool cuda = false;  // has a kernel for devices whose kernels are CUDA
   const registered_op* next = nullptr;
 };
 
 __attribute__((visibility("default"))) inline std::atomic<const registered_op*> registered_ops{nullptr};
+
+// The names of the entries with kernels on GPUs that are host code alone. Thread-safe.
+std::vector<std::string> registered_without_cuda();
 
 // The entry of that name, or null. Thread-safe.
 const registered_op* find_registered(std::string_view name);

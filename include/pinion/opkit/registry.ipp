@@ -7,6 +7,13 @@
 
 namespace pinion { inline namespace v0 {
 
+PINION_DECL std::vector<std::string> registered_without_cuda() {
+  std::vector<std::string> all;
+  for (auto* op = registered_ops.load(std::memory_order_acquire); op; op = op->next)
+    if (!op->cuda && !op->def.kernels.gpu.empty()) all.emplace_back(op->def.name);
+  return all;
+}
+
 PINION_DECL const registered_op* find_registered(std::string_view name) {
   for (auto* op = registered_ops.load(std::memory_order_acquire); op; op = op->next)
     if (op->def.name == name) return op;

@@ -24,7 +24,7 @@ struct device_info {
   std::int64_t memory_limit = 0;        // bytes; 0: not known
   std::string description = {};         // empty for a CPU
   device_speed speed = {};              // as declared; planning tools set it
-  std::vector<std::string> lacks = {};  // ops without a kernel here, although the device type has one
+  std::vector<std::string> lacks = {};  // ops without a kernel here, although its type has one
   bool memory_is_limited = true;        // false: memory_limit is a nominal figure, as of a CPU
   friend bool operator==(const device_info&, const device_info&) = default;
 };

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include <pinion/op/catalogue.hpp>
+#include <pinion/opkit/registry.hpp>
 #include <pinion/placement/op_knowledge.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -26,7 +27,10 @@ PINION_DECL std::string op_knowledge::missing(const node& n, std::string_view de
 }
 
 PINION_DECL std::string op_knowledge::missing_on(const node& n, const device_info& device) const {
-  return facts(n).has_kernel(device.spec.type()) ? device.name + " lacks " + n.op : missing(n, device.spec.type());
+  if (!facts(n).has_kernel(device.spec.type())) return missing(n, device.spec.type());
+  const registered_op* const own = find_registered(n.op);
+  return device.name + " lacks " + n.op +
+         (own && !own->cuda ? ", which has no function cuda(kernel_context&, cudaStream_t)" : "");
 }
 
 namespace detail {

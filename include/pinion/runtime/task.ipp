@@ -8,6 +8,7 @@
 #include <pinion/device/sim.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/opkit/build.hpp>
+#include <pinion/opkit/registry.hpp>
 #include <pinion/runtime/task.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -24,12 +25,14 @@ PINION_DECL task::task(const task_options& o)
 
 PINION_DECL std::vector<device_info> task::device_infos() const {
   std::vector<device_info> list;
-  for (const auto& d : devices)
+  for (const auto& d : devices) {
     list.push_back({.spec = d->spec(),
                     .name = d->name(),
                     .memory_limit = d->memory_limit(),
                     .description = d->description(),
                     .memory_is_limited = d->memory_is_limited()});
+    if (d->kernels() == devices::kernel_code::cuda) list.back().lacks = registered_without_cuda();
+  }
   return list;
 }
 
