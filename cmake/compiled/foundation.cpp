@@ -14,6 +14,7 @@
 #include <pinion/device/pool_allocator.ipp>
 #include <pinion/device/sim.ipp>
 #include <pinion/scalar/compiled.ipp>
+#include <pinion/scalar/cuda_text.ipp>
 #include <pinion/scalar/cut.ipp>
 #include <pinion/scalar/derive_by.ipp>
 #include <pinion/scalar/isa.ipp>

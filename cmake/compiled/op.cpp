@@ -4,6 +4,8 @@
 #include <pinion/op/control/op.ipp>
 #include <pinion/op/conv/op.ipp>
 #include <pinion/op/conv/window.ipp>
+#include <pinion/op/elementwise/cuda_form.ipp>
+#include <pinion/op/elementwise/cuda_map.ipp>
 #include <pinion/op/elementwise/op.ipp>
 #include <pinion/op/gather/op.ipp>
 #include <pinion/op/layout/op.ipp>
