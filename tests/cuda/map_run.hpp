@@ -142,10 +142,10 @@ inline std::vector<map_case> map_cases(std::size_t inputs) {
 // Programs for which each form is tested: of one, two and three inputs, of each dtype, of masks, to another dtype.
 inline std::vector<named_program> programs_in_forms() {
   program_list list;
-  for (const dtype type : {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::uint8}) {
-    for (const char* op : {"Add", "Less", "Select", "Maximum"})
-      list.add(op + of_dtype(type), *laws::map_program(op, type));
-  }
+  for (const dtype type : {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::uint8})
+    list.add("Add" + of_dtype(type), *laws::map_program("Add", type));
+  list.add("Less of double", *laws::map_program("Less", dtype::float64));
+  list.add("Select of float", *laws::map_program("Select", dtype::float32));
   list.add("a cast of float to double", *laws::map_program("Cast", dtype::float32, dtype::float64));
   list.add("LogicalAnd", *laws::map_program("LogicalAnd", dtype::boolean));
   return list.take();

@@ -43,13 +43,20 @@ template <class T> PINION_DEVICE T maximum(T a, T b) { return a < b || b != b ? 
 // -1, 0 or 1; a zero keeps its sign, and NaN stays NaN.
 template <class T> PINION_DEVICE T sign_of(T a) { return a > T(0) ? T(1) : a < T(0) ? T(-1) : a; }
 
-// Neighbours that are read or written at once.
+// Neighbours that are read or written at once. One element is no pack in memory, or a compiler would take it that packs
+// of two sizes never overlap.
 template <class T, int Count> struct alignas(sizeof(T) * Count) pack { T at[Count]; };
 template <int Count, class T> PINION_DEVICE pack<T, Count> load(const T* from) {
-  return *reinterpret_cast<const pack<T, Count>*>(from);
+  if (Count > 1) return *reinterpret_cast<const pack<T, Count>*>(from);
+  pack<T, Count> one;
+  one.at[0] = *from;
+  return one;
 }
 template <int Count, class T> PINION_DEVICE void store(T* to, const pack<T, Count>& values) {
-  *reinterpret_cast<pack<T, Count>*>(to) = values;
+  if (Count > 1)
+    *reinterpret_cast<pack<T, Count>*>(to) = values;
+  else
+    *to = values.at[0];
 }
 
 // A divisor of indices below 2^31, with the multiplier and the shift that replace the division.

@@ -26,7 +26,7 @@ PINION_DECL cuda_form cuda_form_of(const scalar::program& p, const broadcast_wal
   }
   form.is_wide = walk.outer() * walk.inner() >= std::int64_t{1} << 31;
   const std::vector<std::size_t> sizes = operand_sizes(p);
-  std::size_t width = 16 / *std::max_element(sizes.begin(), sizes.end());
+  std::size_t width = walk.inner() == 1 ? 1 : 16 / *std::max_element(sizes.begin(), sizes.end());
   const auto is_aligned = [&](std::size_t k) {
     return !walk.advances(k) || reinterpret_cast<std::uintptr_t>(addresses[k]) % (width * sizes[k]) == 0;
   };
