@@ -6,6 +6,7 @@
 #include <pinion/op/conv/window.ipp>
 #include <pinion/op/elementwise/cuda_form.ipp>
 #include <pinion/op/elementwise/cuda_map.ipp>
+#include <pinion/op/elementwise/cuda_map_gradient.ipp>
 #include <pinion/op/elementwise/op.ipp>
 #include <pinion/op/gather/op.ipp>
 #include <pinion/op/layout/op.ipp>

@@ -59,6 +59,41 @@ template <int Count, class T> PINION_DEVICE void store(T* to, const pack<T, Coun
     *to = values.at[0];
 }
 
+// The sum of neighbours, of the values of some lanes (in the first of them), and of packs that stand below each other in
+// a block (in the first row); each in a fixed order. All threads of the block call the last two.
+template <class T, int Count> PINION_DEVICE T sum_of(const pack<T, Count>& values) {
+  T sum = values.at[0];
+  for (int i = 1; i < Count; ++i) sum += values.at[i];
+  return sum;
+}
+template <int Lanes, class T> PINION_DEVICE T sum_of_lanes(T value) {
+  for (int step = Lanes / 2; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step, Lanes);
+  return value;
+}
+template <int Lanes, int Below, class T, int Count>
+PINION_DEVICE void add_rows(pack<T, Count>& sum, int lane, int row) {
+  __shared__ pack<T, Count> room[Below][Lanes];
+  __syncthreads();
+  if (lane < Lanes) room[row][lane] = sum;
+  for (int step = Below / 2; step > 0; step /= 2) {
+    __syncthreads();
+    if (lane < Lanes && row < step)
+      for (int i = 0; i < Count; ++i) room[row][lane].at[i] += room[row + step][lane].at[i];
+  }
+  if (lane < Lanes && row == 0) sum = room[row][lane];
+}
+
+// Some dimensions of an array, the innermost first, and the element at a place of their space.
+struct dimensions { int rank; unsigned long long extent[9], stride[9]; };
+PINION_DEVICE unsigned long long offset_in(const dimensions& all, unsigned long long place) {
+  unsigned long long offset = 0;
+  for (int d = 0; d < all.rank; ++d) {
+    offset += place % all.extent[d] * all.stride[d];
+    place /= all.extent[d];
+  }
+  return offset;
+}
+
 // A divisor of indices below 2^31, with the multiplier and the shift that replace the division.
 struct divisor { unsigned extent, multiplier, shift; };
 PINION_DEVICE unsigned quotient(unsigned n, const divisor& d) { return (__umulhi(n, d.multiplier) + n) >> d.shift; }

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
-
-#include <fmt/format.h>
 
 #include <pinion/op/elementwise/cuda_map.hpp>
-#include <pinion/scalar/cuda_text.hpp>
+#include <pinion/op/elementwise/cuda_writer.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
@@ -35,68 +32,46 @@ void for_each_member(const scalar::program& p, const cuda_form& form, Visitor& v
 }
 
 // Writes the text of a map.
-class cuda_map_writer {
+class cuda_map_writer : cuda_writer {
  public:
-  cuda_map_writer(const scalar::program& p, const cuda_form& form) : p_(p), form_(form), inputs_(p.inputs) {
-    for (const dtype type : scalar::input_types(p)) types_.emplace_back(scalar::cuda_type(type));
-    for (const scalar::result& r : p.results) types_.emplace_back(scalar::cuda_type(r.type));
-  }
+  cuda_map_writer(const scalar::program& p, const cuda_form& form) : cuda_writer(p, form) {}
 
   std::string write(std::string_view name) {
-    text_ = fmt::format("\nnamespace pinion {{ namespace {} {{\n\n", name);
-    text_ += fmt::format("typedef {} index;\n\n", form_.is_wide ? "unsigned long long" : "unsigned");
-    text_ += scalar::cuda_element(p_);
+    open(name);
     text_ += "\nstruct argument {\n";
     for_each_member(p_, form_, *this);
     text_ += "};\n\n";
     write_turn();
     write_kernel(name);
-    text_ += "\n}}  // namespace\n";
-    return std::move(text_);
+    return close();
   }
 
-  void operand(std::size_t k) { line("{}{}* {};", k < inputs_ ? "const " : "", types_[k], operand_name(k)); }
+  void operand(std::size_t k) { write_operand(k); }
   void elements() { line("index elements;"); }
   void vectors() { line("index vectors;"); }
   void divisor(int d) { line("{} extent{};", form_.is_wide ? "wide_divisor" : "divisor", d); }
-  void stride(std::size_t k, int d) { line("index {}_stride{};", operand_name(k), d); }
-  void literals() { line("{} literal[{}];", scalar::cuda_arithmetic(p_), p_.literals.size()); }
+  void stride(std::size_t k, int d) { write_stride(k, d); }
+  void literals() { write_literals(); }
 
  private:
-  template <class... T>
-  void line(fmt::format_string<T...> format, T&&... values) {
-    text_ += "  " + fmt::format(format, std::forward<T>(values)...) + "\n";
-  }
-  std::string operand_name(std::size_t k) const {
-    return k < inputs_ ? fmt::format("in{}", k) : fmt::format("out{}", k - inputs_);
-  }
-  bool advances_inside(std::size_t k) const { return form_.advances_along(k, form_.rank - 1); }
-  bool is_position_used(int d) const {
-    for (std::size_t k = 0; k < form_.operands(); ++k)
-      if (!form_.is_flat(k) && form_.advances_along(k, d)) return true;
-    return false;
-  }
-
   // The function that computes `Count` neighbours, all loads before all stores.
   void write_turn() {
     text_ += "// Computes the elements from at * Count on.\n";
     text_ += "template <int Count> PINION_DEVICE void turn(const argument& a, const index at) {\n";
     write_positions();
-    for (std::size_t k = 0; k < inputs_; ++k)
-      line("const pack<{}, {}> x{} = load<{}>(a.in{}{});", types_[k], count(k), k, count(k), k, offset(k));
+    write_loads();
     for (std::size_t k = inputs_; k < form_.operands(); ++k) line("pack<{}, Count> y{};", types_[k], k - inputs_);
-    text_ += "#pragma unroll\n";
-    std::string call;
-    for (std::size_t k = 0; k < inputs_; ++k) call += fmt::format("x{}.at[{}], ", k, advances_inside(k) ? "i" : "0");
-    call += p_.literals.empty() ? "nullptr" : "a.literal";
-    for (std::size_t k = 0; k < p_.results.size(); ++k) call += fmt::format(", y{}.at[i]", k);
-    line("for (int i = 0; i < Count; ++i) element({});", call);
+    write_elements();
     for (std::size_t k = inputs_; k < form_.operands(); ++k)
       line("store<Count>(a.{}{}, y{});", operand_name(k), offset(k), k - inputs_);
     text_ += "}\n";
   }
-  std::string_view count(std::size_t k) const { return advances_inside(k) ? "Count" : "1"; }
 
+  bool is_position_used(int d) const {
+    for (std::size_t k = 0; k < form_.operands(); ++k)
+      if (!form_.is_flat(k) && form_.advances_along(k, d)) return true;
+    return false;
+  }
   // The position along each dimension, from the innermost: "at" is divided by the extents in turn.
   void write_positions() {
     int outermost = form_.rank;
@@ -110,17 +85,6 @@ class cuda_map_writer {
     }
     if (outermost == 0) line("const index i0 = {};", left);
   }
-  std::string offset(std::size_t k) const {
-    if (form_.is_flat(k)) return " + at * Count";
-    std::string sum;
-    for (int d = 0; d < form_.rank; ++d) {
-      if (!form_.advances_along(k, d)) continue;
-      const bool inside = d + 1 == form_.rank;
-      sum += fmt::format("{}i{} * {}", sum.empty() ? "" : " + ", d,
-                         inside ? "Count" : fmt::format("a.{}_stride{}", operand_name(k), d));
-    }
-    return sum.empty() ? "" : " + (" + sum + ")";
-  }
 
   void write_kernel(std::string_view name) {
     text_ += fmt::format("\nextern \"C\" __global__ void __launch_bounds__({}) {}", cuda_launch::threads, name);
@@ -132,25 +96,18 @@ class cuda_map_writer {
       line("for (index at = a.vectors * {} + first; at < a.elements; at += step) turn<1>(a, at);", form_.width);
     text_ += "}\n";
   }
-
-  const scalar::program& p_;
-  const cuda_form& form_;
-  const std::size_t inputs_;
-  std::vector<std::string> types_;
-  std::string text_;
 };
 
-// Packs the argument of a launch, with the alignment that the compiler gives the members.
-class cuda_argument_packer {
+// Packs the argument of a map's launch.
+class cuda_map_packer : cuda_packer {
  public:
-  cuda_argument_packer(const scalar::program& p, const broadcast_walk& walk, const cuda_form& form,
-                       std::span<const void* const> addresses)
-      : p_(p), walk_(walk), form_(form), addresses_(addresses) {}
+  cuda_map_packer(const scalar::program& p, const broadcast_walk& walk, const cuda_form& form,
+                  std::span<const void* const> addresses)
+      : cuda_packer(form.is_wide), p_(p), walk_(walk), form_(form), addresses_(addresses) {}
 
   std::vector<std::byte> pack() {
     for_each_member(p_, form_, *this);
-    bytes_.resize((bytes_.size() + 7) / 8 * 8);
-    return std::move(bytes_);
+    return take();
   }
 
   void operand(std::size_t k) { put(addresses_[k]); }
@@ -158,41 +115,22 @@ class cuda_argument_packer {
   void vectors() { put_index(walk_.outer() * (walk_.inner() / form_.width)); }
   void divisor(int d) {
     const std::int64_t extent = walk_.extents[static_cast<std::size_t>(d)] / (d + 1 == form_.rank ? form_.width : 1);
-    if (form_.is_wide) return put(static_cast<std::uint64_t>(extent));
     const auto by = static_cast<std::uint64_t>(extent);
-    const auto shift = static_cast<unsigned>(std::bit_width(by - 1));  // the smallest with 2^shift >= extent
+    if (form_.is_wide) return put(by);
+    const auto shift = static_cast<std::uint32_t>(std::bit_width(by - 1));  // the smallest with 2^shift >= extent
     const std::uint64_t multiplier = ((((std::uint64_t{1} << shift) - by) << 32) / by) + 1;
     put(static_cast<std::uint32_t>(by));
     put(static_cast<std::uint32_t>(multiplier));
-    put(std::uint32_t{shift});
+    put(shift);
   }
   void stride(std::size_t k, int d) { put_index(walk_.strides[k][static_cast<std::size_t>(d)]); }
-  void literals() {
-    visit_plain(p_.arithmetic, [&]<class T>() {
-      using number = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
-      for (const scalar::number& n : p_.literals) put(n.as<number>());
-    });
-  }
+  void literals() { put_literals(p_); }
 
  private:
-  template <class T>
-  void put(T value) {
-    const std::size_t at = (bytes_.size() + alignof(T) - 1) / alignof(T) * alignof(T);
-    bytes_.resize(at + sizeof(T));
-    std::memcpy(bytes_.data() + at, &value, sizeof(T));
-  }
-  void put_index(std::int64_t value) {
-    if (form_.is_wide)
-      put(static_cast<std::uint64_t>(value));
-    else
-      put(static_cast<std::uint32_t>(value));
-  }
-
   const scalar::program& p_;
   const broadcast_walk& walk_;
   const cuda_form& form_;
   const std::span<const void* const> addresses_;
-  std::vector<std::byte> bytes_;
 };
 
 }  // namespace detail
@@ -207,7 +145,7 @@ PINION_DECL cuda_launch cuda_map_launch(const scalar::program& p, const broadcas
       1 << 22;  // the step of all threads stays below 2^31; a grid-stride loop does the rest
   const std::int64_t vectors = walk.outer() * ((walk.inner() + form.width - 1) / form.width);
   const std::int64_t blocks = (vectors + cuda_launch::threads - 1) / cuda_launch::threads;
-  return {detail::cuda_argument_packer(p, walk, form, addresses).pack(),
+  return {detail::cuda_map_packer(p, walk, form, addresses).pack(),
           static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, most_blocks))};
 }
 
