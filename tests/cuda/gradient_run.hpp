@@ -8,7 +8,6 @@
 #include <pinion/op/elementwise/cuda_map_gradient.hpp>
 
 #include "laws/ops/map.hpp"
-#include "laws/reference.hpp"
 
 namespace cuda_tests {
 
@@ -48,8 +47,9 @@ class gradient_run {
       if (run.partial_sums(k) > 0) launch_sum(run.sum(k, result(k), operands_[p_.inputs + k].byte_data()));
   }
 
-  // The first element of a result that the laws do not admit, in words; "" if there is none.
-  std::string misfit() const {
+  // The first element that is not the sum of its parts, in words; "" if there is none. Requires: sums of eighths times
+  // eighths are exact.
+  std::string first_wrong() const {
     laws::call c;
     laws::tensors x;
     for (std::size_t i = 0; i < p_.inputs; ++i) {
@@ -60,9 +60,9 @@ class gradient_run {
     for (std::size_t k = 0; k < wanted.size(); ++k) {
       const auto got = laws::numbers(operands_[p_.inputs + k]);
       for (std::size_t e = 0; e < got.size(); ++e)
-        if (!laws::admits(wanted[k][e], got[e], p_.arithmetic))
+        if (got[e] != wanted[k][e].value)
           return "element " + std::to_string(e) + " of result " + std::to_string(k) + " is " + std::to_string(got[e]) +
-                 ", not " + std::to_string(wanted[k][e].value) + " +- " + std::to_string(wanted[k][e].slack);
+                 ", not " + std::to_string(wanted[k][e].value);
     }
     return "";
   }
@@ -118,7 +118,7 @@ inline std::vector<std::pair<std::string, std::vector<shape>>> gradient_cases() 
   return {{"no sums", {{1003}, {1003}, {1003}}},
           {"a scalar", {{1003}, {}, {1003}}},
           {"scalars alone", {{}, {}, {}}},
-          {"a scalar in a long row", {{1 << 17}, {}, {1 << 17}}},
+          {"a scalar in a long row", {{1 << 14}, {}, {1 << 14}}},
           {"a row", {{500, 32}, {32}, {500, 32}}},
           {"an odd row", {{500, 7}, {7}, {500, 7}}},
           {"a short row", {{3000, 2}, {2}, {3000, 2}}},

@@ -29,7 +29,7 @@ void check_all(dtype type, bool is_wide) {
     run.run([&](const op::cuda_launch& l) { unit.run(name, l); },
             [&](const op::cuda_launch& l) { unit.run("sum", l); });
     INFO(about << "\n" << run.text(name));
-    CHECK(run.misfit() == "");
+    CHECK(run.first_wrong() == "");
   }
 }
 

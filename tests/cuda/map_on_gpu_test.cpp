@@ -1,14 +1,17 @@
-// Elementwise kernels in CUDA C, compiled for GPUs: the instructions that they are made of. No GPU is needed.
+// Elementwise kernels and gradients in CUDA C, compiled for GPUs: the instructions that they are made of. No GPU is
+// needed.
 #include <catch2/catch.hpp>
 
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <regex>
 
 #include <pinion/op/elementwise/cuda_map.hpp>
 #include <pinion/scalar/cuda_text.hpp>
 
 #include "cuda/every_program.hpp"
+#include "cuda/gradient_run.hpp"
 #include "cuda/map_run.hpp"
 #include "support/nvrtc.hpp"
 
@@ -16,10 +19,16 @@ namespace {
 
 using namespace cuda_tests;
 
+// A kernel of a map, or the pass that computes gradients.
 struct kernel {
   std::string about;
   scalar::program program;
   op::cuda_form form;
+  std::optional<op::cuda_gradient_form> pass = {};
+
+  std::string text(const std::string& name) const {
+    return pass ? op::cuda_gradient_text(program, *pass, name) : op::cuda_map_text(program, form, name);
+  }
 };
 
 // Each program of some lists in one form, and some programs in every form.
@@ -30,6 +39,10 @@ std::vector<kernel> kernels_of(const std::vector<std::vector<named_program>>& li
     if (c.is_wide) run.widen();
     all.push_back({p.about + ", " + c.about, p.program, run.form()});
   };
+  const auto add_pass = [&](const std::string& about, const scalar::program& p, const std::vector<shape>& inputs) {
+    const gradient_run run(p, inputs);
+    all.push_back({"the gradients of " + about, run.program(), run.form().walk, run.form()});
+  };
   std::size_t turn = 0;
   for (const auto& list : lists)
     for (const named_program& p : list) {
@@ -38,6 +51,12 @@ std::vector<kernel> kernels_of(const std::vector<std::vector<named_program>>& li
     }
   for (const named_program& p : programs_in_forms())
     for (const map_case& c : map_cases(p.program.inputs)) add(p, c);
+  for (const dtype type : {dtype::float32, dtype::float64}) {
+    for (const char* op : {"Add", "Sub", "Mul", "Div", "Minimum", "Maximum", "Pow"})
+      add_pass(op + of_dtype(type), *laws::map_program(op, type), {{64, 32}, {32}});
+    for (const auto& [about, inputs] : gradient_cases())
+      add_pass("x y + z" + of_dtype(type) + ", " + about, product_and_sum(type), inputs);
+  }
   return all;
 }
 
@@ -47,8 +66,8 @@ std::string name_of(std::size_t kernel) {
 
 std::string unit_of(const std::vector<kernel>& kernels) {
   std::string text(scalar::cuda_prelude());
-  for (std::size_t i = 0; i < kernels.size(); ++i)
-    text += op::cuda_map_text(kernels[i].program, kernels[i].form, name_of(i));
+  text += op::cuda_sum_text(dtype::float32, "sum_of_floats") + op::cuda_sum_text(dtype::float64, "sum_of_doubles");
+  for (std::size_t i = 0; i < kernels.size(); ++i) text += kernels[i].text(name_of(i));
   return text;
 }
 
@@ -116,8 +135,9 @@ accesses found_in(const std::string& ptx) {
 }
 
 void check(const kernel& k, const std::string& ptx) {
-  INFO(k.about << "\n" << op::cuda_map_text(k.program, k.form, "map") << ptx);
+  INFO(k.about << "\n" << k.text("map") << ptx);
   CHECK(found_in(ptx) == promised(k));
+  CHECK(count(ptx, R"(\b(atom|red)[.])") == 0);
   if (has_angle(k.program)) return;  // large angles are reduced by a table
   CHECK(count(ptx, "ld[.]global[.]nc") == 0);
   CHECK(count(ptx, "[.]local|__local_depot") == 0);
@@ -152,11 +172,11 @@ void check_all(const std::string& architecture, const std::vector<std::vector<na
   const std::vector<kernel> kernels = kernels_of(lists);
   const auto unit = compile_for_gpu(unit_of(kernels), architecture);
   if (!unit) {
-    WARN("skipped: there is no NVRTC here, so CUDA C is not compiled for " + architecture);
+    WARN("skipped: this build has no NVRTC, so CUDA C is not compiled for " + architecture);
     return;
   }
   const auto found = split(unit->ptx);
-  REQUIRE(found.size() == kernels.size());
+  REQUIRE(found.size() == kernels.size() + 2);
   for (std::size_t i = 0; i < kernels.size(); ++i) check(kernels[i], found.at(name_of(i)));
   CHECK(with_stack(unit->log, kernels) == "");
   std::printf("%s: %zu kernels, %zu registers at most\n", architecture.c_str(), kernels.size(),

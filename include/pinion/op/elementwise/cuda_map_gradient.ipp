@@ -161,9 +161,7 @@ PINION_DECL std::string cuda_gradient_text(const scalar::program& p, const cuda_
 }
 
 PINION_DECL std::string cuda_sum_text(dtype type, std::string_view name) {
-  return fmt::format(R"(
-namespace pinion {{ namespace {0} {{
-
+  static constexpr char body[] = R"(
 struct argument {{
   const {1}* from;
   {1}* to;
@@ -182,10 +180,9 @@ extern "C" __global__ void __launch_bounds__({2}) {0}(const __grid_constant__ ar
   sum = sum_of_lanes<32>(sum);
   if (lane == 0 && result < a.results) a.to[result] = sum;
 }}
-
-}}}}  // namespace
-)",
-                     name, scalar::cuda_type(type), cuda_launch::threads);
+)";
+  return fmt::format("\nnamespace pinion {{ namespace {} {{\n", name) +
+         fmt::format(body, name, scalar::cuda_type(type), cuda_launch::threads) + "\n}}  // namespace\n";
 }
 
 PINION_DECL cuda_gradient_run::cuda_gradient_run(const scalar::program& p, const broadcast_walk& walk,
