@@ -215,6 +215,34 @@ TEST_CASE("argmax is the first of the greatest") {
                     Catch::Contains("of no elements"));
 }
 
+TEST_CASE("argmax of columns is that of each column alone") {
+  const auto agrees = [](const any_tensor& x) {
+    const std::int64_t n = x.shape()[0], columns = x.shape()[1];
+    const std::vector<double> all = numbers(x), found = numbers(run("ArgMax", {x}, {{"axis", std::int64_t{0}}})[0]);
+    for (std::int64_t j = 0; j < columns; ++j) {
+      std::int64_t best = 0;
+      for (std::int64_t r = 1; r < n; ++r)
+        if (all[static_cast<std::size_t>(r * columns + j)] > all[static_cast<std::size_t>(best * columns + j)])
+          best = r;
+      if (found[static_cast<std::size_t>(j)] != static_cast<double>(best)) return false;
+    }
+    return true;
+  };
+  const auto wrapped = [](auto element, const shape& extent) {
+    any_tensor x(dtype_of<decltype(element)>, extent);
+    for (std::int64_t i = 0; i < x.count(); ++i)
+      x.data<decltype(element)>()[i] = static_cast<decltype(element)>(i * 7919 % 101);
+    return x;
+  };
+  for (const shape& extent : {shape{37, 3}, shape{37, 70}, shape{300, 33}, shape{5, 1100}}) {
+    CHECK(agrees(random<float>(extent)));
+    CHECK(agrees(random<double>(extent)));
+    CHECK(agrees(wrapped(std::uint8_t{}, extent)));
+    CHECK(agrees(wrapped(std::int32_t{}, extent)));
+    CHECK(agrees(wrapped(std::int64_t{}, extent)));
+  }
+}
+
 TEST_CASE("gradients of reductions are those of differences") {
   for (const std::string_view op : all_ops)
     for (const integers& axes : {integers{0}, integers{1}, integers{2}, integers{0, 2}, integers{0, 1, 2}})

@@ -400,14 +400,14 @@ void run_argmax(kernel_context& c, std::int64_t attribute) {
           });
         constexpr std::int64_t strip = loops::fold_pass::strip;
         const std::int64_t strips = (inner + strip - 1) / strip;
-        in_ranges(*services, count / inner * strips, n * std::min(inner, strip),
-                  [&](std::int64_t first, std::int64_t last) {
-                    for (std::int64_t i = first; i < last; ++i) {
-                      const std::int64_t outer = i / strips, column = i % strips * strip;
-                      loops::argmax_columns<T>::run(x + outer * n * inner + column, y + outer * inner + column, n,
-                                                    inner, std::min(strip, inner - column));
-                    }
-                  });
+        in_ranges(
+            *services, count / inner * strips, n * std::min(inner, strip), [&](std::int64_t first, std::int64_t last) {
+              for (std::int64_t i = first; i < last; ++i) {
+                const std::int64_t outer = i / strips, column = i % strips * strip;
+                scalar::dispatch<loops::argmax_columns<T>>(x + outer * n * inner + column, y + outer * inner + column,
+                                                           n, inner, std::min(strip, inner - column));
+              }
+            });
       });
 }
 

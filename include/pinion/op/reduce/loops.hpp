@@ -298,18 +298,33 @@ struct argmax_rows {
 // `stride` elements apart, and there are at most as many columns as in a strip.
 template <class T>
 struct argmax_columns {
-  static void run(const T* x, std::int64_t* y, std::int64_t n, std::int64_t stride, std::int64_t columns) {
+  template <class Isa>
+  static PINION_VECTOR void run(const T* x, std::int64_t* y, std::int64_t n, std::int64_t stride,
+                                std::int64_t columns) {
+    using V = scalar::simd<T, Isa>;
+    using row = scalar::detail::signed_of<T>;  // as wide as an element
+    using R = scalar::simd<row, Isa, V::lanes>;
+    const std::int64_t in_vectors = n <= std::numeric_limits<row>::max() ? columns / V::lanes * V::lanes : 0;
     T greatest[fold_pass::strip];
+    row at[fold_pass::strip];
     std::copy_n(x, columns, greatest);
+    std::fill_n(at, in_vectors, row{0});
     std::fill_n(y, columns, std::int64_t{0});
     for (std::int64_t r = 1; r < n; ++r) {
       x += stride;
-      for (std::int64_t j = 0; j < columns; ++j) {
+      for (std::int64_t j = 0; j < in_vectors; j += V::lanes) {
+        const V now = V::load(x + j), before = V::load(greatest + j);
+        const auto better = now > before || (now != now && before == before);
+        select(better, now, before).store(greatest + j);
+        select(typename R::mask_type(better.raw()), R(static_cast<row>(r)), R::load(at + j)).store(at + j);
+      }
+      for (std::int64_t j = in_vectors; j < columns; ++j) {
         const bool better = x[j] > greatest[j] || (x[j] != x[j] && greatest[j] == greatest[j]);
         greatest[j] = better ? x[j] : greatest[j];
         y[j] = better ? r : y[j];
       }
     }
+    std::copy_n(at, in_vectors, y);
   }
 };
 
