@@ -57,3 +57,13 @@ TEST_CASE(
   const op::cuda_gradient_run run(d, walk, op::cuda_gradient_form_of(d, walk, nowhere));
   for (std::size_t k = 0; k < 3; ++k) CHECK(run.partial_sums(k) == 0);
 }
+
+TEST_CASE("a pass computes the results that are wanted, and nothing for the others") {
+  const auto all = scalar::executable(scalar::derive(product_and_sum(dtype::float32)));
+  const scalar::program second = op::with_results(all, {false, true, false});
+  CHECK(second.inputs == all.inputs);
+  CHECK(second.results.size() == 1);
+  CHECK(scalar::cuda_element(second) ==
+        "PINION_DEVICE void element(const float x0, const float x1, const float x2, const float x3, "
+        "const float* literal, float& y0) {\n  const float v4 = x3 * x0;\n  y0 = v4;\n}\n");
+}

@@ -18,6 +18,10 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
+// The program that computes some results of another alone, for a pass of which the others are not wanted. Its inputs
+// are the same.
+scalar::program with_results(scalar::program p, const std::vector<bool>& wanted);
+
 // The form of a pass. A block has 256 threads: `lanes` of them stand beside each other along a row, each with `width`
 // elements, and the others in rows below. A walk of one dimension is cut into rows of 32 lanes. A value.
 struct cuda_gradient_form {

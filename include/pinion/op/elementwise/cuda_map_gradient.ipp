@@ -3,11 +3,20 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include <pinion/op/elementwise/cuda_map_gradient.hpp>
 #include <pinion/op/elementwise/cuda_writer.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
+
+PINION_DECL scalar::program with_results(scalar::program p, const std::vector<bool>& wanted) {
+  std::vector<scalar::result> kept;
+  for (std::size_t k = 0; k < p.results.size(); ++k)
+    if (wanted[k]) kept.push_back(p.results[k]);
+  p.results = std::move(kept);
+  return scalar::without_dead_values(p);
+}
 
 PINION_DECL cuda_gradient_form cuda_gradient_form_of(const scalar::program& p, const broadcast_walk& walk,
                                                      std::span<const void* const> addresses) {
