@@ -66,16 +66,23 @@ struct worker {
 
 void train_together(worker::rule how) {
   auto local = local_cluster{{{"ps", 1}, {"worker", 3}}};
-  std::vector<std::future<int>> all;
+  struct trained {
+    int steps;
+    float final;
+  };
+  std::vector<std::future<trained>> all;
   for (int task : {2, 1, 0})  // those who wait for the chief come first
-    all.push_back(std::async(std::launch::async, [&, task] {
+    all.push_back(std::async(std::launch::async, [&, task]() -> trained {
       worker me(task, 3, how);
       const int steps = me.run({.master = local.target("worker", task), .is_chief = task == 0, .max_wait = 60s}, 60);
-      CHECK(me.final == Approx(3).margin(.2));
-      return steps;
+      return {steps, me.final};
     }));
   int steps = 0;
-  for (auto& one : all) steps += one.get();
+  for (auto& one : all) {
+    const auto [own_steps, final] = one.get();
+    CHECK(final == Approx(3).margin(.2));
+    steps += own_steps;
+  }
   CHECK(steps >= 60);
 }
 
