@@ -60,7 +60,8 @@ PINION_DECL void compiled_step::start(step_state& state, std::function<void()> d
   all->memory = acquire();
   all->left = static_cast<int>(parts_.size());
   all->done = std::move(done);
-  for (std::size_t i = 0; i < parts_.size(); ++i)
+  const std::size_t count = parts_.size();  // this object may be gone once the last part has been started
+  for (std::size_t i = 0; i < count; ++i)
     std::make_shared<executor>(*parts_[i], *(*all->memory)[i], task_.services, state,
                                task_.item_helpers > 0 ? &task_.pool : nullptr)
         ->start([this, all] {
