@@ -115,12 +115,21 @@ PINION_DECL std::string_view cuda_type(dtype type) {
   }
 }
 
+namespace detail {
+
+// The dtype of the numbers that a program computes with.
+inline dtype number_type(const program& p) {
+  return p.arithmetic == dtype::boolean ? dtype::uint8 : p.arithmetic;
+}
+
+}  // namespace detail
+
 PINION_DECL std::string_view cuda_arithmetic(const program& p) {
-  return p.arithmetic == dtype::boolean ? cuda_type(dtype::uint8) : cuda_type(p.arithmetic);
+  return cuda_type(detail::number_type(p));
 }
 
 PINION_DECL std::vector<dtype> input_types(const program& p) {
-  std::vector<dtype> types(p.inputs, p.arithmetic == dtype::boolean ? dtype::uint8 : p.arithmetic);
+  std::vector<dtype> types(p.inputs, detail::number_type(p));
   for (const instruction& in : p.code)
     if (in.op == opcode::input_mask) types[in.a] = dtype::boolean;
   return types;
@@ -220,9 +229,7 @@ class cuda_expressions {
 // A result of a program in the dtype in which it is written. A number of another dtype is converted as C does, to one
 // byte by way of an int.
 inline std::string cuda_result(const program& p, const result& r, const std::string& value) {
-  const dtype from = facts(p.code[r.value].op).yields_mask ? dtype::boolean
-                     : p.arithmetic == dtype::boolean      ? dtype::uint8
-                                                           : p.arithmetic;
+  const dtype from = facts(p.code[r.value].op).yields_mask ? dtype::boolean : number_type(p);
   if (r.type == from) return value;
   if (r.type == dtype::boolean) return value + " != 0";
   if (is_floating(from) && r.type == dtype::uint8)

@@ -46,12 +46,12 @@ class cuda_map_writer : cuda_writer {
     return close();
   }
 
-  void operand(std::size_t k) { write_operand(k); }
+  using cuda_writer::literals;
+  using cuda_writer::operand;
+  using cuda_writer::stride;
   void elements() { line("index elements;"); }
   void vectors() { line("index vectors;"); }
   void divisor(int d) { line("{} extent{};", form_.is_wide ? "wide_divisor" : "divisor", d); }
-  void stride(std::size_t k, int d) { write_stride(k, d); }
-  void literals() { write_literals(); }
 
  private:
   // The function that computes `Count` neighbours, all loads before all stores.
@@ -99,18 +99,20 @@ class cuda_map_writer : cuda_writer {
 };
 
 // Packs the argument of a map's launch.
-class cuda_map_packer : cuda_packer {
+class cuda_map_packer : cuda_program_packer {
  public:
   cuda_map_packer(const scalar::program& p, const broadcast_walk& walk, const cuda_form& form,
                   std::span<const void* const> addresses)
-      : cuda_packer(form.is_wide), p_(p), walk_(walk), form_(form), addresses_(addresses) {}
+      : cuda_program_packer(p, walk, form, addresses) {}
 
   std::vector<std::byte> pack() {
     for_each_member(p_, form_, *this);
     return take();
   }
 
-  void operand(std::size_t k) { put(addresses_[k]); }
+  using cuda_program_packer::literals;
+  using cuda_program_packer::operand;
+  using cuda_program_packer::stride;
   void elements() { put_index(walk_.inner()); }
   void vectors() { put_index(walk_.outer() * (walk_.inner() / form_.width)); }
   void divisor(int d) {
@@ -123,14 +125,6 @@ class cuda_map_packer : cuda_packer {
     put(static_cast<std::uint32_t>(multiplier));
     put(shift);
   }
-  void stride(std::size_t k, int d) { put_index(walk_.strides[k][static_cast<std::size_t>(d)]); }
-  void literals() { put_literals(p_); }
-
- private:
-  const scalar::program& p_;
-  const broadcast_walk& walk_;
-  const cuda_form& form_;
-  const std::span<const void* const> addresses_;
 };
 
 }  // namespace detail
@@ -141,8 +135,8 @@ PINION_DECL std::string cuda_map_text(const scalar::program& p, const cuda_form&
 
 PINION_DECL cuda_launch cuda_map_launch(const scalar::program& p, const broadcast_walk& walk, const cuda_form& form,
                                         std::span<const void* const> addresses) {
-  constexpr std::int64_t most_blocks =
-      1 << 22;  // the step of all threads stays below 2^31; a grid-stride loop does the rest
+  // The step of all threads stays below 2^31; each thread takes further turns.
+  constexpr std::int64_t most_blocks = 1 << 22;
   const std::int64_t vectors = walk.outer() * ((walk.inner() + form.width - 1) / form.width);
   const std::int64_t blocks = (vectors + cuda_launch::threads - 1) / cuda_launch::threads;
   return {detail::cuda_map_packer(p, walk, form, addresses).pack(),

@@ -55,7 +55,7 @@ void for_each_gradient_member(const scalar::program& p, const cuda_form& walk, V
   for (int d = 1; d + 2 < walk.rank; ++d) visit.extent(d);
   for (std::size_t k = 0; k < walk.operands(); ++k)
     for (int d = 0; d + 1 < walk.rank; ++d)
-      if (!walk.is_flat(k) && walk.advances_along(k, d) && (k < p.inputs)) visit.stride(k, d);
+      if (!walk.is_flat(k) && walk.advances_along(k, d) && k < p.inputs) visit.stride(k, d);
   if (!p.literals.empty()) visit.literals();
 }
 
@@ -82,11 +82,11 @@ class cuda_gradient_writer : cuda_writer {
     return close();
   }
 
-  void operand(std::size_t k) { write_operand(k); }
+  using cuda_writer::literals;
+  using cuda_writer::operand;
+  using cuda_writer::stride;
   void number(const char* name) { line("index {};", name); }
   void extent(int d) { line("index extent{};", d); }
-  void stride(std::size_t k, int d) { write_stride(k, d); }
-  void literals() { write_literals(); }
 
  private:
   std::string_view type(std::size_t result) const { return types_[inputs_ + result]; }
@@ -233,28 +233,24 @@ PINION_DECL cuda_gradient_run::part cuda_gradient_run::part_of(std::size_t resul
 
 namespace detail {
 
-class cuda_gradient_packer : cuda_packer {
+class cuda_gradient_packer : cuda_program_packer {
  public:
   // `numbers` are the members of that name, in order.
   cuda_gradient_packer(const scalar::program& p, const broadcast_walk& walk, const cuda_form& form,
                        std::span<const void* const> addresses, std::span<const std::int64_t> numbers)
-      : cuda_packer(form.is_wide), p_(p), walk_(walk), form_(form), addresses_(addresses), numbers_(numbers) {}
+      : cuda_program_packer(p, walk, form, addresses), numbers_(numbers) {}
 
   std::vector<std::byte> pack() {
     for_each_gradient_member(p_, form_, *this);
     return take();
   }
-  void operand(std::size_t k) { put(addresses_[k]); }
+  using cuda_program_packer::literals;
+  using cuda_program_packer::operand;
+  using cuda_program_packer::stride;
   void number(const char*) { put_index(numbers_[next_++]); }
   void extent(int d) { put_index(walk_.extents[static_cast<std::size_t>(d)]); }
-  void stride(std::size_t k, int d) { put_index(walk_.strides[k][static_cast<std::size_t>(d)]); }
-  void literals() { put_literals(p_); }
 
  private:
-  const scalar::program& p_;
-  const broadcast_walk& walk_;
-  const cuda_form& form_;
-  const std::span<const void* const> addresses_;
   const std::span<const std::int64_t> numbers_;
   std::size_t next_ = 0;
 };

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <pinion/op/elementwise/broadcast.hpp>
 #include <pinion/op/elementwise/cuda_form.hpp>
 #include <pinion/scalar/cuda_text.hpp>
 #include <pinion/scalar/program.hpp>
@@ -41,9 +45,10 @@ class cuda_writer {
   std::string operand_name(std::size_t k) const {
     return k < inputs_ ? fmt::format("in{}", k) : fmt::format("out{}", k - inputs_);
   }
-  void write_operand(std::size_t k) { line("{}{}* {};", k < inputs_ ? "const " : "", types_[k], operand_name(k)); }
-  void write_stride(std::size_t k, int d) { line("index {}_stride{};", operand_name(k), d); }
-  void write_literals() { line("{} literal[{}];", scalar::cuda_arithmetic(p_), p_.literals.size()); }
+  // The members of the argument that every kernel has.
+  void operand(std::size_t k) { line("{}{}* {};", k < inputs_ ? "const " : "", types_[k], operand_name(k)); }
+  void stride(std::size_t k, int d) { line("index {}_stride{};", operand_name(k), d); }
+  void literals() { line("{} literal[{}];", scalar::cuda_arithmetic(p_), p_.literals.size()); }
 
   bool advances_inside(std::size_t k) const { return form_.advances_along(k, form_.rank - 1); }
   std::string_view count(std::size_t k) const { return advances_inside(k) ? "Count" : "1"; }
@@ -97,12 +102,6 @@ class cuda_packer {
     else
       put(static_cast<std::uint32_t>(value));
   }
-  void put_literals(const scalar::program& p) {
-    visit_plain(p.arithmetic, [&]<class T>() {
-      using number = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
-      for (const scalar::number& n : p.literals) put(n.as<number>());
-    });
-  }
   // All bytes. An argument begins with an address, so its size is a multiple of one.
   std::vector<std::byte> take() {
     bytes_.resize((bytes_.size() + 7) / 8 * 8);
@@ -112,6 +111,30 @@ class cuda_packer {
  private:
   const bool is_wide_;
   std::vector<std::byte> bytes_;
+};
+
+// Packs the members that the argument of every kernel of a program has. It refers to all that it is given.
+class cuda_program_packer : protected cuda_packer {
+ protected:
+  cuda_program_packer(const scalar::program& p, const broadcast_walk& walk, const cuda_form& form,
+                      std::span<const void* const> addresses)
+      : cuda_packer(form.is_wide), p_(p), walk_(walk), form_(form), addresses_(addresses) {}
+
+  void operand(std::size_t k) { put(addresses_[k]); }
+  void stride(std::size_t k, int d) { put_index(walk_.strides[k][static_cast<std::size_t>(d)]); }
+  void literals() {
+    visit_plain(p_.arithmetic, [&]<class T>() {
+      using number = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+      for (const scalar::number& n : p_.literals) put(n.as<number>());
+    });
+  }
+
+  const scalar::program& p_;
+  const broadcast_walk& walk_;
+  const cuda_form& form_;
+
+ private:
+  const std::span<const void* const> addresses_;
 };
 
 }}}}  // namespace pinion::v0::op::detail
