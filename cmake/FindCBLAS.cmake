@@ -1,5 +1,6 @@
 # A CBLAS as the target pinion::cblas. Debian builds OpenBLAS three times. Preferred is that with OpenMP, which a caller
-# may keep on one thread (PINION_HAS_GOMP, see FindoneDNN.cmake). That without threads lets one caller in at a time.
+# may keep on one thread (gomp.cmake). That without threads lets one caller in at a time.
+include(${CMAKE_CURRENT_LIST_DIR}/gomp.cmake)
 set(flavours openblas-openmp openblas-serial openblas openblas-pthread)
 find_path(PINION_CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES ${flavours})
 find_library(PINION_CBLAS_LIBRARY NAMES openblas cblas blas PATH_SUFFIXES ${flavours})
@@ -28,11 +29,6 @@ if(CBLAS_FOUND AND NOT TARGET pinion::cblas)
     INTERFACE_INCLUDE_DIRECTORIES ${PINION_CBLAS_INCLUDE_DIR}
     INTERFACE_LINK_LIBRARIES "${CMAKE_DL_LIBS}")
   if(PINION_CBLAS_LIBRARY MATCHES openmp)
-    find_library(PINION_GOMP_LIBRARY NAMES gomp libgomp.so.1 HINTS ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES})
-    mark_as_advanced(PINION_GOMP_LIBRARY)
-    if(PINION_GOMP_LIBRARY)
-      target_link_libraries(pinion::cblas INTERFACE ${PINION_GOMP_LIBRARY})
-      target_compile_definitions(pinion::cblas INTERFACE PINION_HAS_GOMP=1)
-    endif()
+    pinion_link_gomp(pinion::cblas)
   endif()
 endif()

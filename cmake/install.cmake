@@ -19,4 +19,5 @@ install(FILES
   ${CMAKE_CURRENT_LIST_DIR}/FindCereal.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindNlohmannJson.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindProtozero.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/gomp.cmake
   DESTINATION ${package_dir})
