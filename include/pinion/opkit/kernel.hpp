@@ -10,6 +10,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/loop_body.hpp>
+#include <pinion/device/cuda/first_wrong.hpp>
 #include <pinion/device/device.hpp>
 #include <pinion/graph/graph_view.hpp>
 #include <pinion/opkit/services.hpp>
@@ -46,6 +47,10 @@ class step_watch {
   virtual bool failed() const = 0;
   // Fails the step with this error.
   virtual void fail(const error& why) = 0;
+  // Room on the device for the first wrong value that a CUDA kernel meets. Where the step ends, it fails with the error
+  // that `describe` makes of the position and the value. Throws internal where nobody would look.
+  using describe_wrong = std::function<error(std::int64_t position, std::int64_t value)>;
+  virtual cuda::first_wrong* expect_values(devices::device& on, describe_wrong describe);
   // The time by which the step must have ended, if it has a limit.
   virtual std::optional<std::chrono::steady_clock::time_point> time_limit() const { return std::nullopt; }
 };
@@ -112,6 +117,9 @@ class kernel_context {
     else
       body();
   }
+  // Room for a CUDA kernel to leave the first wrong value that it meets, such as an index out of range. The step then
+  // fails where it ends, with the error that `describe(position, value)` makes of it; the error names this node.
+  cuda::first_wrong* expect_values(step_watch::describe_wrong describe);
   // Calls body(i) for i in [0, chunks), split over the threads of the intra-op pool; see thread_pool::for_each_chunk. A
   // launched body may call it.
   // It returns when all chunks are done; an exception of a chunk is thrown here. See op::in_ranges for many small

@@ -8,6 +8,18 @@
 
 namespace pinion { inline namespace v0 {
 
+PINION_DECL cuda::first_wrong* step_watch::expect_values(devices::device& on, describe_wrong describe) {
+  (void)describe;
+  throw error(errc::internal, "nobody looks for wrong values that kernels of " + on.name() + " meet");
+}
+
+PINION_DECL cuda::first_wrong* kernel_context::expect_values(step_watch::describe_wrong describe) {
+  return watch->expect_values(
+      *device, [describe = std::move(describe), n = node, d = device](std::int64_t position, std::int64_t value) {
+        return describe(position, value).at_node(n->name, n->op, to_string(n->where)).on_device(d->name());
+      });
+}
+
 PINION_DECL any_tensor& kernel_context::allocate(int i, dtype type, const shape& extent) {
   return outputs[static_cast<std::size_t>(i)] = scratch(type, extent);
 }
