@@ -1,7 +1,6 @@
 // Bodies of <pinion/device/pool_allocator.hpp>.
 #pragma once
 
-#include <bit>
 #include <memory>
 #include <new>
 #include <string>
@@ -10,24 +9,11 @@
 #include <pinion/base/error.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/device/pool_allocator.hpp>
+#include <pinion/device/size_class.hpp>
 
 namespace pinion { inline namespace v0 { namespace devices {
 
 namespace detail {
-
-// Sizes count units of 64 bytes. There is a class for each number up to 16, and 16 between each power of two and the
-// next: 17, ..., 32, 34, 36, ..., 64, 68, ... So a block is larger than what was asked for by a sixteenth at most.
-inline std::size_t size_class_of(std::size_t bytes) {
-  const std::size_t units = bytes / 64 + (bytes % 64 != 0);
-  if (units <= 16) return units == 0 ? 0 : units - 1;
-  const auto top = static_cast<std::size_t>(std::bit_width(units - 1)) - 1;  // units in (2^top, 2^(top + 1)]
-  return 16 * (top - 3) + ((units - 1 - (std::size_t{1} << top)) >> (top - 4));
-}
-inline std::size_t bytes_of_class(std::size_t index) {
-  if (index < 16) return 64 * (index + 1);
-  const std::size_t step = std::size_t{1} << (index / 16 - 1);
-  return 64 * step * (16 + index % 16 + 1);
-}
 
 inline buffer* new_block(std::size_t bytes) {
   void* data = ::operator new (bytes, std::align_val_t{64}, std::nothrow);
@@ -61,13 +47,13 @@ class pool_allocator::own_blocks {
   buffer* take(std::size_t index) {
     if (index >= racks_.size() || racks_[index].count == 0) return nullptr;
     rack& r = racks_[index];
-    bytes_ -= detail::bytes_of_class(index);
+    bytes_ -= size_class_bytes(index);
     return r.blocks[--r.count];
   }
   // Returns false where there is no room.
   bool keep(std::size_t index, buffer* b) {
     if (index >= racks_.size() || racks_[index].count == room_for(index)) return false;
-    const std::size_t bytes = detail::bytes_of_class(index);
+    const std::size_t bytes = size_class_bytes(index);
     if (bytes_ + bytes > most_bytes) return false;
     bytes_ += bytes;
     rack& r = racks_[index];
@@ -81,7 +67,7 @@ class pool_allocator::own_blocks {
     std::size_t count = 0;
     std::array<buffer*, most> blocks;
   };
-  static std::size_t room_for(std::size_t index) { return detail::bytes_of_class(index) <= 64 << 10 ? most : 4; }
+  static std::size_t room_for(std::size_t index) { return size_class_bytes(index) <= 64 << 10 ? most : 4; }
   static bool& ended() {
     thread_local bool is = false;  // readable after the blocks' own end
     return is;
@@ -122,7 +108,7 @@ PINION_DECL pool_allocator::~pool_allocator() {
 }
 
 PINION_DECL buffer* pool_allocator::allocate(std::size_t bytes) {
-  const std::size_t index = detail::size_class_of(bytes);
+  const std::size_t index = size_class_of(bytes);
   if (own_blocks* const mine = own_blocks::of_this_thread(*this))
     if (buffer* const b = mine->take(index)) {
       b->hand_out_again();
@@ -130,7 +116,7 @@ PINION_DECL buffer* pool_allocator::allocate(std::size_t bytes) {
     }
   buffer* b = shelves_[index].take();
   if (!b) {
-    b = detail::new_block(detail::bytes_of_class(index));
+    b = detail::new_block(size_class_bytes(index));
     held_.fetch_add(static_cast<std::int64_t>(b->capacity()), std::memory_order_relaxed);
   }
   b->hand_out(shared_from_this());
@@ -139,12 +125,12 @@ PINION_DECL buffer* pool_allocator::allocate(std::size_t bytes) {
 
 PINION_DECL void pool_allocator::recycle(buffer* idle) noexcept {
   own_blocks* const mine = own_blocks::of_this_thread(*this);
-  if (!mine || !mine->keep(detail::size_class_of(idle->capacity()), idle)) shelve(idle);
+  if (!mine || !mine->keep(size_class_of(idle->capacity()), idle)) shelve(idle);
 }
 
 PINION_DECL void pool_allocator::shelve(buffer* idle) noexcept {
   const auto self = idle->leave_home();  // keeps this pool until the end of the call
-  if (shelves_[detail::size_class_of(idle->capacity())].keep(idle)) return;
+  if (shelves_[size_class_of(idle->capacity())].keep(idle)) return;
   held_.fetch_sub(static_cast<std::int64_t>(idle->capacity()), std::memory_order_relaxed);
   detail::delete_block(idle);
 }
