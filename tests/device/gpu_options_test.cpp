@@ -33,6 +33,12 @@ TEST_CASE("visible devices are numbered as the program lists them") {
   CHECK(limits({.per_process_memory_fraction = .5, .visible_devices = "1,0"}) == std::vector<std::int64_t>{1000, 500});
 }
 
+TEST_CASE("a GPU counts as several devices, which divide its memory") {
+  CHECK(limits({.visible_devices = "1,0", .virtual_devices = 2}) == std::vector<std::int64_t>{1000, 1000, 500, 500});
+  CHECK(refusal_of({.virtual_devices = 0}) ==
+        "invalid_argument: virtual_devices is 0; a GPU counts as one device at least");
+}
+
 TEST_CASE("a list that the machine does not meet is refused, with the entry") {
   CHECK(refusal_of({.visible_devices = "0,3"}) ==
         "invalid_argument: visible_devices \"0,3\": '3' is not there; this machine has GPUs 0..2");

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <numeric>
 
 #include <pinion/device/gpu_options.hpp>
 
-namespace pinion { inline namespace v0 { namespace sim {
+namespace pinion { inline namespace v0 {
+
+namespace devices {
 
 PINION_DECL std::vector<std::size_t> visible_numbers(std::string_view list, std::size_t count) {
   const auto refuse = [&](std::string_view entry, const std::string& why) {
@@ -28,24 +31,40 @@ PINION_DECL std::vector<std::size_t> visible_numbers(std::string_view list, std:
   }
 }
 
-PINION_DECL std::vector<accelerator> visible(const std::vector<accelerator>& machine, const gpu_options& o) {
-  std::vector<accelerator> gpus, seen;
-  for (const accelerator& a : machine) (a.type == "GPU" ? gpus : seen).push_back(a);
-  if (gpus.empty()) return seen;
+PINION_DECL std::vector<gpu_share> chosen_gpus(const gpu_options& o, std::size_t count) {
+  if (count == 0) return {};
   const double fraction = o.per_process_memory_fraction;
   if (!(fraction >= 0 && fraction <= 1))
     throw error(errc::invalid_argument, "per_process_memory_fraction is " + std::to_string(fraction) +
-                                            ", not within [0, 1]: a simulated GPU has no memory beside its own");
-  std::vector<accelerator> mine;
-  if (o.visible_devices.empty())
-    mine = gpus;
-  else
-    for (const std::size_t n : visible_numbers(o.visible_devices, gpus.size())) mine.push_back(gpus[n]);
-  if (fraction > 0)
-    for (accelerator& a : mine)
-      a.memory_limit = static_cast<std::int64_t>(fraction * static_cast<double>(a.memory_limit));
-  seen.insert(seen.begin(), mine.begin(), mine.end());
+                                            ", not within [0, 1]: a GPU has no memory beside its own");
+  if (o.virtual_devices < 1)
+    throw error(errc::invalid_argument,
+                "virtual_devices is " + std::to_string(o.virtual_devices) + "; a GPU counts as one device at least");
+  std::vector<std::size_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  if (!o.visible_devices.empty()) numbers = visible_numbers(o.visible_devices, count);
+  std::vector<gpu_share> shares;
+  for (const std::size_t n : numbers)
+    shares.insert(shares.end(), static_cast<std::size_t>(o.virtual_devices),
+                  {n, (fraction > 0 ? fraction : 1) / o.virtual_devices});
+  return shares;
+}
+
+}  // namespace devices
+
+namespace sim {
+
+PINION_DECL std::vector<accelerator> visible(const std::vector<accelerator>& machine, const gpu_options& o) {
+  std::vector<accelerator> gpus, seen, others;
+  for (const accelerator& a : machine) (a.type == "GPU" ? gpus : others).push_back(a);
+  for (const devices::gpu_share& share : devices::chosen_gpus(o, gpus.size())) {
+    seen.push_back(gpus[share.number]);
+    seen.back().memory_limit = share.of(seen.back().memory_limit);
+  }
+  seen.insert(seen.end(), others.begin(), others.end());
   return seen;
 }
 
-}}}  // namespace pinion::v0::sim
+}  // namespace sim
+
+}}  // namespace pinion::v0

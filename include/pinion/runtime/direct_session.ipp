@@ -151,7 +151,8 @@ PINION_DECL task_options direct_session::task_of(const session_options& o) {
     return std::max(0, all - 1);
   };
   return {.cpu_devices = o.cpu_devices,
-          .simulated = sim::visible(o.simulated, o.gpu),
+          .simulated = o.simulated,
+          .gpu = o.gpu,
           .inter_op_helpers = helpers(o.inter_op_threads),
           .intra_op_helpers = helpers(o.intra_op_threads)};
 }

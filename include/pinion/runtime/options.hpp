@@ -72,8 +72,8 @@ struct session_options {
   std::chrono::milliseconds operation_timeout{0};  // limit of one run(); 0: none; after it: deadline_exceeded
   // Device strings, such as "/job:ps": a session on a cluster uses only tasks that match one of them; empty: all tasks.
   std::vector<std::string> device_filters = {};
-  gpu_options gpu = {};  // which of the simulated GPUs are visible, and how much memory they offer
-  std::vector<sim::accelerator> simulated = {};  // simulated accelerators: /gpu:0, /gpu:1, ...
+  gpu_options gpu = {};                          // which GPUs are visible, and how much memory they offer
+  std::vector<sim::accelerator> simulated = {};  // simulated accelerators, and then no GPUs: /gpu:0, /gpu:1, ...
   security_options security = {};                // presented to the target
   bool optimize = true;  // folds constants, shares and joins nodes of a step; values stay the same up to rounding
 };

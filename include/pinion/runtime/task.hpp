@@ -9,7 +9,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/thread_pool.hpp>
-#include <pinion/device/accelerator.hpp>
+#include <pinion/device/gpu_options.hpp>
 #include <pinion/placement/device_info.hpp>
 #include <pinion/runtime/cost_recorder.hpp>
 #include <pinion/runtime/resource_manager.hpp>
@@ -20,7 +20,9 @@ namespace pinion { inline namespace v0 { namespace runtime {
 struct task_options {
   device_spec name = parse_device("/job:localhost/replica:0/task:0");
   int cpu_devices = 1;
+  // A task with simulated accelerators has these and no others.
   std::vector<sim::accelerator> simulated = {};
+  gpu_options gpu = {};
   // Threads in addition to the callers: those that run items beside each other, and those that share a loop. The task
   // has as many as the larger number says, and each does both.
   int inter_op_helpers = 0, intra_op_helpers = 0;

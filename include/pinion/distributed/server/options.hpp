@@ -19,7 +19,8 @@ struct server_config {
   int inter_op_threads = 0;  // threads that run independent nodes; 0: this machine's cores, divided by its tasks
   int intra_op_threads = 0;  // threads that share the loops inside a node; same rule
   any_placer placer = {};    // places the nodes of sessions that target this task
-  std::vector<sim::accelerator> simulated = {};   // simulated accelerators: /gpu:0, /gpu:1, ...
+  gpu_options gpu = {};      // which of the machine's GPUs the task has, and how much of their memory
+  std::vector<sim::accelerator> simulated = {};   // simulated accelerators, and then no GPUs: /gpu:0, /gpu:1, ...
   std::chrono::milliseconds heartbeat{1000};      // a peer that is silent for two heartbeats counts as dead
   std::uint64_t credit = std::uint64_t{4} << 20;  // most bytes of values pushed to one peer and not yet taken there
   std::chrono::milliseconds stop_timeout{10000};  // limit of stop(); work that runs longer is named on standard error

@@ -113,6 +113,7 @@ PINION_DECL runtime::task_options task_server::task_of(const server_options& opt
   return {.name = parse_device(me_.name),
           .cpu_devices = options.config.cpu_devices,
           .simulated = options.config.simulated,
+          .gpu = options.config.gpu,
           .inter_op_helpers = threads_.inter_op,
           .intra_op_helpers = threads_.intra_op};
 }
