@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,7 @@
 #include <pinion/runtime/step/planned_memory.hpp>
 #include <pinion/runtime/step/ready_items.hpp>
 #include <pinion/runtime/step/step_tracer.hpp>
+#include <pinion/runtime/step/wrong_values.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -56,10 +58,15 @@ class step_state final : public step_watch {
   // The first failure; null: there is none so far.
   shared_error failure() const;
 
+  cuda::first_wrong* expect_values(devices::device& on, describe_wrong describe) override;
+  // Gives away the places of a device; nothing: no kernel has asked for one since.
+  std::optional<wrong_values> take_wrong_values(const devices::device& of);
+
  private:
   mutable std::mutex mutex_;
   std::atomic<bool> failed_{false};
   shared_error failure_;
+  std::map<const devices::device*, wrong_values> wrong_values_;
 };
 
 struct lane_memory;

@@ -33,6 +33,20 @@ PINION_DECL shared_error step_state::failure() const {
   return failure_;
 }
 
+PINION_DECL cuda::first_wrong* step_state::expect_values(devices::device& on, describe_wrong describe) {
+  std::lock_guard hold(mutex_);
+  return wrong_values_[&on].expect(on, std::move(describe));
+}
+
+PINION_DECL std::optional<wrong_values> step_state::take_wrong_values(const devices::device& of) {
+  std::lock_guard hold(mutex_);
+  const auto at = wrong_values_.find(&of);
+  if (at == wrong_values_.end()) return std::nullopt;
+  auto taken = std::move(at->second);
+  wrong_values_.erase(at);
+  return taken;
+}
+
 PINION_DECL void executor::run_in_order() {
   kernel_context c = context();
   // A run like one that had no use for planned memory takes what it needs after all from the device.
@@ -305,14 +319,18 @@ PINION_DECL void executor::complete(int i, ready_items& ready) {
 }
 
 PINION_DECL void executor::finish() {
-  if (auto* stream = e_.device->stream()) {
-    stream->when_reached([self = shared_from_this()](const outcome<>& reached) {
-      if (!reached) self->step_.fail(error(*reached.failure()).on_device(self->e_.device->name()));
-      self->close();
-    });
-  } else {
-    close();
-  }
+  auto* const stream = e_.device->stream();
+  if (!stream) return close();
+  const auto ended = [self = shared_from_this()](const outcome<>& how) {
+    if (!how) self->step_.fail(error(*how.failure()).on_device(self->e_.device->name()));
+    self->close();
+  };
+  if (auto wrong = step_.take_wrong_values(*e_.device)) try {
+      return wrong->look(*e_.device, ended);
+    } catch (...) {
+      step_.fail(current_error().on_device(e_.device->name()));
+    }
+  stream->when_reached(ended);
 }
 
 PINION_DECL void executor::close() {

@@ -1,0 +1,50 @@
+// Bodies of <pinion/runtime/step/wrong_values.hpp>.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <pinion/runtime/step/wrong_values.hpp>
+
+namespace pinion { inline namespace v0 { namespace runtime {
+
+PINION_DECL cuda::first_wrong* wrong_values::expect(devices::device& on, step_watch::describe_wrong describe) {
+  static_assert(sizeof(cuda::first_wrong) == 2 * sizeof(std::int64_t));
+  if (blocks_.empty() || blocks_.back().describe.size() == in_a_block) {
+    const any_tensor none(dtype::int64, {std::int64_t{in_a_block}, 2});
+    std::fill_n(none.data<std::int64_t>(), none.count(), std::int64_t{-1});
+    blocks_.push_back({on.from_host(none), {}});
+  }
+  block& last = blocks_.back();
+  last.describe.push_back(std::move(describe));
+  return static_cast<cuda::first_wrong*>(last.places.raw()) + (last.describe.size() - 1);
+}
+
+PINION_DECL void wrong_values::look(devices::device& on, completion<> done) {
+  struct looking {
+    std::vector<block> blocks;
+    completion<> done;
+    shared_error first;
+  };
+  const auto all = std::make_shared<looking>(looking{std::move(blocks_), std::move(done), nullptr});
+  // Callbacks of a device come in order, so the last one ends it.
+  for (std::size_t b = 0; b < all->blocks.size(); ++b)
+    on.to_host(all->blocks[b].places, [all, b](outcome<any_tensor> copied) {
+      const auto looked =
+          std::move(copied).then([&](const any_tensor& copy) { expect_none(copy, all->blocks[b].describe); });
+      if (!all->first) all->first = looked.failure();
+      if (b + 1 == all->blocks.size()) all->done(outcome<>(all->first));
+    });
+}
+
+PINION_DECL void wrong_values::expect_none(const any_tensor& copy,
+                                           const std::vector<step_watch::describe_wrong>& describe) {
+  const std::int64_t* at = copy.data<std::int64_t>();
+  for (const auto& one : describe) {
+    if (at[0] != -1) throw one(at[0], at[1]);
+    at += 2;
+  }
+}
+
+}}}  // namespace pinion::v0::runtime
