@@ -11,6 +11,7 @@
 #include <pinion/op/elementwise/launch.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/parts.hpp>
+#include <pinion/op/elementwise/reuse.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
@@ -38,16 +39,10 @@ class map_kernel final : public kernel {
     const shape& space = launch.layout().space;
     for (const auto& in : c.inputs) launch.operand(in);
     const dtype result = program_.program().results[0].type;
-    launch.operand(c.reuse_or_allocate(0, reusable(c, result, space), result, space));
+    launch.operand(c.reuse_or_allocate(0, detail::reusable(c, result, space), result, space));
     return launch;
   }
   map_layout layout_of(std::vector<shape> inputs) const { return parts_.layout(std::move(inputs), program_.program()); }
-  static int reusable(const kernel_context& c, dtype result, const shape& space) {
-    for (std::size_t i = 0; i < c.inputs.size(); ++i)
-      if (c.inputs[i].dtype() == result && c.inputs[i].shape() == space && c.inputs[i].unique())
-        return static_cast<int>(i);
-    return 0;
-  }
 
   const program_runner program_;
   const map_parts parts_;

@@ -15,6 +15,7 @@
 #include <pinion/op/variable/rule.hpp>
 #include <pinion/op/variable/rules.hpp>
 #include <pinion/op/variable/sparse_launch.hpp>
+#include <pinion/op/variable/update_layout.hpp>
 #include <pinion/state/writing.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -73,30 +74,6 @@ inline auto keep_old(const state::writing& writing, std::size_t states) {
   };
 }
 
-// The variables at the reference inputs of an update.
-inline state::updated_variables updated_by(const kernel_setup& setup, std::int64_t states) {
-  static_assert(scalar::max_results <= state::updated_variables::most);
-  std::vector<std::shared_ptr<state::variable>> found;
-  for (int i = 0; i < states; ++i) found.push_back(state::find_variable(setup.services, setup.referenced(i)));
-  return state::updated_variables(std::move(found));
-}
-
-inline void expect_scalar(const any_tensor& value, const state::variable& updated) {
-  if (value.shape().rank() != 0)
-    throw error(errc::invalid_argument, "a rate of shape " + to_string(value.shape()) + " updates variable '" +
-                                            updated.name() + "'; it is a scalar");
-}
-
-// Throws invalid_argument where a slot has another shape than the variable.
-inline void expect_slots(const state::writing& writing, const state::updated_variables& updated) {
-  const shape& space = writing.old_value(0).shape();
-  for (std::size_t i = 1; i < updated.size(); ++i)
-    if (const shape& slot = writing.old_value(i).shape(); !(slot == space))
-      throw error(errc::invalid_argument, "slot '" + updated[i].name() + "' of shape " + to_string(slot) +
-                                              " does not go with variable '" + updated[0].name() + "' of shape " +
-                                              to_string(space));
-}
-
 // One atomic update by a scalar program: references first, then values, as op::update describes it.
 class update_kernel final : public kernel {
  public:
@@ -115,35 +92,15 @@ class update_kernel final : public kernel {
   map_launch launch_of(kernel_context& c, state::writing& writing) {
     const std::size_t states = variables_.size();
     const auto values = c.inputs.subspan(states);
-    map_launch launch(program_, layouts_.find_where([&](const map_layout& l) { return is_of(l, writing, values); },
-                                                    [&] { return layout_of(writing, values); }));
+    map_launch launch(program_, layouts_.find(writing, variables_, values, program_.program()));
     for (std::size_t i = 0; i < states; ++i) launch.operand(writing.old_value(i));
     for (const any_tensor& v : values) launch.operand(v);
     for (std::size_t i = 0; i < states; ++i) launch.operand(writing.make_room(i, c.device->memory()));
     return launch;
   }
-  bool is_of(const map_layout& layout, const state::writing& writing, std::span<const any_tensor> values) const {
-    for (std::size_t i = 0; i < variables_.size(); ++i)
-      if (!(writing.old_value(i).shape() == layout.inputs[i])) return false;
-    return map_layout::are_of(values, std::span(layout.inputs).subspan(variables_.size()));
-  }
-  // Lays an update out. Throws invalid_argument where slots or values do not go with the variable.
-  map_layout layout_of(const state::writing& writing, std::span<const any_tensor> values) const {
-    const shape space = writing.old_value(0).shape();
-    expect_slots(writing, variables_);
-    std::vector<shape> inputs(variables_.size(), space);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (i > 0) expect_scalar(values[i], variables_[0]);
-      shape wider;
-      if (!broadcast(space, inputs.emplace_back(values[i].shape()), wider) || !(wider == space))
-        throw error(errc::invalid_argument, "a value of shape " + to_string(values[i].shape()) + " updates variable '" +
-                                                variables_[0].name() + "' of shape " + to_string(space));
-    }
-    return map_layout(std::move(inputs), space, std::vector<shape>(variables_.size(), space), program_.program());
-  }
 
   const program_runner program_;
-  layout_cache layouts_;
+  update_layouts layouts_;
   const state::updated_variables variables_;
   bool yields_value_;
   task_services& services_;
@@ -253,11 +210,7 @@ class product_update_kernel final : public kernel {
 };
 
 inline std::unique_ptr<kernel> make_assignment(const kernel_setup& setup, scalar::opcode op) {
-  scalar::program p;
-  p.arithmetic = setup.input(0).dtype;
-  const auto x = p.emit_input(false), y = p.emit_input(false);
-  p.results.push_back({p.emit(op, x, y), p.arithmetic});
-  return std::make_unique<update_kernel>(setup, p, 1, true);
+  return std::make_unique<update_kernel>(setup, assignment(setup.input(0).dtype, op), 1, true);
 }
 
 }  // namespace detail

@@ -1,0 +1,63 @@
+// Updates of variables by scalar programs on GPUs.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include <pinion/op/elementwise/cuda_program.hpp>
+#include <pinion/op/elementwise/op.hpp>
+#include <pinion/op/variable/op.hpp>
+#include <pinion/op/variable/update_layout.hpp>
+
+namespace pinion { inline namespace v0 { namespace op {
+
+namespace detail {
+
+// One atomic update by a scalar program: references first, then values, as op::update describes it.
+class cuda_update_kernel final : public kernel {
+ public:
+  cuda_update_kernel(const kernel_setup& setup, const scalar::program& p, std::int64_t states, bool yields_value)
+      : program_(setup, p), variables_(updated_by(setup, states)), yields_value_(yields_value) {}
+
+  void run(kernel_context& c) override {
+    state::writing writing(variables_);
+    const auto values = c.inputs.subspan(variables_.size());
+    const auto layout = layouts_.find(writing, variables_, values, program_.program());
+    cuda_addresses operands;
+    for (std::size_t i = 0; i < variables_.size(); ++i) operands.add(writing.old_value(i));
+    for (const any_tensor& v : values) operands.add(v);
+    for (std::size_t i = 0; i < variables_.size(); ++i) operands.add(writing.make_room(i, c.device->memory()));
+    program_.run(c, layout->walk, operands);
+    writing.publish();
+    if (yields_value_ && c.wants(0)) c.outputs[0] = writing.old_value(0);
+  }
+
+ private:
+  cuda_map_program program_;
+  update_layouts layouts_;
+  const state::updated_variables variables_;
+  const bool yields_value_;
+};
+
+inline std::unique_ptr<kernel> make_cuda_assignment(const kernel_setup& setup, scalar::opcode op) {
+  return std::make_unique<cuda_update_kernel>(setup, assignment(setup.input(0).dtype, op), 1, true);
+}
+
+}  // namespace detail
+
+inline std::unique_ptr<kernel> make_cuda_kernel(assign_add, const kernel_setup& setup) {
+  return detail::make_cuda_assignment(setup, scalar::opcode::add);
+}
+inline std::unique_ptr<kernel> make_cuda_kernel(assign_sub, const kernel_setup& setup) {
+  return detail::make_cuda_assignment(setup, scalar::opcode::subtract);
+}
+inline std::unique_ptr<kernel> make_cuda_kernel(assign_multiply, const kernel_setup& setup) {
+  return detail::make_cuda_assignment(setup, scalar::opcode::multiply);
+}
+template <class Self>
+std::unique_ptr<kernel> make_cuda_kernel(const update<Self>&, const kernel_setup& setup) {
+  return std::make_unique<detail::cuda_update_kernel>(setup, program_of(setup.attrs()),
+                                                      setup.attrs().get<std::int64_t>("states"), false);
+}
+
+}}}  // namespace pinion::v0::op
