@@ -83,6 +83,7 @@ TEST_CASE("an op of one's own with a function cuda gets the stream by its CUDA n
 
 TEST_CASE("host code that is launched to a device of CUDA kernels is an internal error, and does not run") {
   cuda_world w;
+  pn::find_cuda_kernels_by(nullptr);
   CHECK(failure([&] { w.run(pn::call<own::scaled>(w.x)); }) ==
         "internal: the kernel of OwnScaled launches host code, and the kernels of " + gpu + " are CUDA");
   CHECK(failure([&] { w.run(w.x + w.x); }) ==

@@ -86,6 +86,8 @@ const std::vector<guest> guests{
     {"op/nn/loops.hpp", "loops", "the tags of op hide functions of vectors"},
     {"op/layout/loops.hpp", "loops", "the loops of all families share a namespace"},
     {"op/variable/rules.hpp", "rules", "the tags of op hide functions of numbers"},
+    {"device/cuda/", "cuda", "GPUs of the machine stand apart from what all devices share"},
+    {"op/", "cuda", "kernels that nvcc compiles know nothing of op"},
     {"device/accelerator", "sim", "users write pn::sim::gpu()"},
     {"device/gpu_options", "sim", "what a session sees of simulated accelerators"},
     {"placement/cost/sim_machine", "sim", "users write pn::sim::machine"},

@@ -16,6 +16,11 @@
 #endif
 #endif
 
+// 1 if the build has the CUDA toolkit, and links pinion::cuda.
+#if !defined(PINION_HAS_CUDA)
+#define PINION_HAS_CUDA 0
+#endif
+
 // Marks the constructor of a guard, an object that has its effect as long as it lives. g++ ignores the attribute on the
 // class alone.
 #define PINION_GUARD [[nodiscard("a guard counts while it lives, and this one is gone at once: give it a name")]]

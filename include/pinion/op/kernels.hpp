@@ -14,8 +14,8 @@ namespace pinion { inline namespace v0 {
 // which can serve there if it launches nothing.
 std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup);
 
-// A function that finds the maker of the CUDA kernel of an op of the library; null: there is none. The part of the
-// library that makes devices of CUDA kernels gives the process its own, before it makes one. Thread-safe.
+// A function that finds the maker of the CUDA kernel of an op of the library; null: there is none. A build with CUDA
+// has one from the start. Another may take its place, for devices that a test makes. Thread-safe.
 using cuda_kernel_finder = kernel_maker (*)(std::string_view op);
 void find_cuda_kernels_by(cuda_kernel_finder finder);
 

@@ -9,6 +9,9 @@
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/control/cpu.hpp>
 #include <pinion/op/conv/cpu.hpp>
+#if PINION_HAS_CUDA
+#include <pinion/op/cuda_kernels.hpp>
+#endif
 #include <pinion/op/elementwise/cpu.hpp>
 #include <pinion/op/gather/cpu.hpp>
 #include <pinion/op/kernels.hpp>
@@ -41,9 +44,15 @@ inline const std::unordered_map<std::string_view, kernel_maker>& kernel_makers()
 }
 
 struct cuda_kernels {
+#if PINION_HAS_CUDA
+  std::atomic<cuda_kernel_finder> find{cuda_kernel_of};
+#else
   std::atomic<cuda_kernel_finder> find{nullptr};
+#endif
 
-  static cuda_kernels& known() { return of_this_process<cuda_kernels>(); }
+  static cuda_kernels& known() {
+    return of_this_process<cuda_kernels>();
+  }
 };
 // The maker of the CUDA kernel of a node; null: its device runs host code, or there is none.
 inline kernel_maker cuda_maker_for(const kernel_setup& setup) {

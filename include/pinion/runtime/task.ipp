@@ -5,6 +5,9 @@
 #include <map>
 
 #include <pinion/device/cpu.hpp>
+#if PINION_HAS_CUDA
+#include <pinion/device/cuda/device.hpp>
+#endif
 #include <pinion/device/sim.hpp>
 #include <pinion/op/kernels.hpp>
 #include <pinion/opkit/build.hpp>
@@ -17,8 +20,12 @@ PINION_DECL task::task(const task_options& o)
     : item_helpers(o.inter_op_helpers), pool(std::max(o.inter_op_helpers, o.intra_op_helpers), o.intra_op_helpers) {
   for (int i = 0; i < std::max(1, o.cpu_devices); ++i)
     devices.push_back(std::make_unique<devices::cpu_device>(o.name.with_type("CPU").with_index(i)));
+#if PINION_HAS_CUDA
+  if (o.simulated.empty())
+    for (auto& gpu : cuda::make_devices(o.name, o.gpu)) devices.push_back(std::move(gpu));
+#endif
   std::map<std::string, int> next;
-  for (const auto& like : o.simulated)
+  for (const auto& like : sim::visible(o.simulated, o.gpu))
     devices.push_back(
         std::make_unique<devices::sim_device>(o.name.with_type(like.type).with_index(next[like.type]++), like));
 }

@@ -1,0 +1,176 @@
+// Bodies of <pinion/device/cuda/card.hpp>.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include <pinion/device/cuda/card.hpp>
+
+namespace pinion { inline namespace v0 { namespace cuda {
+
+namespace detail {
+
+// "13.0" of 13000.
+inline std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+inline std::string why_no_cards(cudaError_t code) {
+  int driver = 0, runtime = 0;
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  if (driver == 0) return "this machine has no driver of NVIDIA GPUs";
+  if (code == cudaErrorInsufficientDriver)
+    return "the driver of this machine's GPUs knows CUDA " + version_text(driver) + ", and this program needs CUDA " +
+           version_text(runtime) + "; a newer driver makes them usable";
+  if (code == cudaErrorNoDevice || code == cudaSuccess) return "the driver shows no GPU to this program";
+  return std::string("CUDA lists no GPUs: ") + cudaGetErrorName(code) + ", " + cudaGetErrorString(code);
+}
+
+// True for codes after which CUDA refuses all further work on the GPU.
+inline bool loses_card(cudaError_t code) {
+  switch (code) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorHardwareStackError:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorUnknown: return true;
+    default: return false;
+  }
+}
+
+}  // namespace detail
+
+PINION_DECL machine_cards list_cards() {
+  machine_cards found;
+  int count = 0;
+  if (const cudaError_t failed = cudaGetDeviceCount(&count); failed || count == 0) {
+    found.why_none = detail::why_no_cards(failed);
+    cudaGetLastError();
+    return found;
+  }
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp about{};
+    if (cudaGetDeviceProperties(&about, i)) continue;
+    char bus[32] = "";
+    cudaDeviceGetPCIBusId(bus, sizeof bus, i);
+    found.cards.push_back({.number = i,
+                           .name = about.name,
+                           .bus = bus,
+                           .major = about.major,
+                           .minor = about.minor,
+                           .memory = static_cast<std::int64_t>(about.totalGlobalMem)});
+  }
+  cudaGetLastError();
+  return found;
+}
+
+// The events that wait for their next use. Holders of events share it.
+struct card::idle_events {
+  std::mutex mutex;
+  std::vector<CUevent_st*> all;
+
+  ~idle_events() {
+    for (CUevent_st* e : all) cudaEventDestroy(e);
+  }
+  CUevent_st* take() {
+    std::lock_guard hold(mutex);
+    if (all.empty()) return nullptr;
+    CUevent_st* const last = all.back();
+    all.pop_back();
+    return last;
+  }
+  void keep(CUevent_st* e) {
+    std::lock_guard hold(mutex);
+    all.push_back(e);
+  }
+};
+
+PINION_DECL card::~card() = default;
+
+PINION_DECL void card::enter() {
+  {
+    std::lock_guard hold(mutex_);
+    if (failure_) pinion::detail::throw_shared(failure_);
+    const std::int64_t me = getpid();
+    if (process_ == 0) process_ = me;
+    if (process_ != me)
+      throw error(errc::failed_precondition,
+                  device_ +
+                      " was used before fork(), and CUDA does not go on in the child; start a program of its own, "
+                      "or fork before the first use of a GPU")
+          .on_device(device_);
+  }
+  expect(cudaSetDevice(facts_.number), "cudaSetDevice");
+}
+
+PINION_DECL void card::expect(int code, const char* call) {
+  const auto of = static_cast<cudaError_t>(code);
+  if (of == cudaSuccess) return;
+  cudaGetLastError();
+  const bool is_lost = detail::loses_card(of);
+  const std::string what = std::string(call) + " returned " + cudaGetErrorName(of) + ", " + cudaGetErrorString(of);
+  if (of == cudaErrorMemoryAllocation)
+    throw error(errc::resource_exhausted, device_ + " has no memory left: " + what).on_device(device_);
+  if (!is_lost) throw error(errc::internal, device_ + " failed: " + what).on_device(device_);
+  const error lost = error(errc::unavailable, device_ + " (" + facts_.name + ") is lost to this program: " + what +
+                                                  "; a new process may use it again")
+                         .on_device(device_);
+  std::lock_guard hold(mutex_);
+  if (!failure_) failure_ = std::make_shared<const error>(lost);
+  pinion::detail::throw_shared(failure_);
+}
+
+PINION_DECL shared_error card::failure() const {
+  std::lock_guard hold(mutex_);
+  return failure_;
+}
+
+PINION_DECL std::shared_ptr<CUevent_st> card::event() {
+  {
+    std::lock_guard hold(mutex_);
+    if (!idle_) idle_ = std::make_shared<idle_events>();
+  }
+  CUevent_st* one = idle_->take();
+  if (!one) expect(cudaEventCreateWithFlags(&one, cudaEventDisableTiming | cudaEventBlockingSync), "cudaEventCreate");
+  return {one, [home = idle_](CUevent_st* e) { home->keep(e); }};
+}
+
+PINION_DECL std::shared_ptr<CUevent_st> card::timed_event() {
+  CUevent_st* one = nullptr;
+  expect(cudaEventCreateWithFlags(&one, cudaEventBlockingSync), "cudaEventCreate");
+  return {one, [](CUevent_st* e) { cudaEventDestroy(e); }};
+}
+
+PINION_DECL std::shared_ptr<const card::clock_base> card::base() {
+  constexpr std::chrono::seconds fresh{4};  // CUDA tells times between events as a float of milliseconds
+  const auto now = std::chrono::steady_clock::now();
+  {
+    std::lock_guard hold(mutex_);
+    if (base_ && now - base_->time < fresh) return base_;
+  }
+  cudaStream_t idle = nullptr;
+  expect(cudaStreamCreateWithFlags(&idle, cudaStreamNonBlocking), "cudaStreamCreate");
+  const std::shared_ptr<CUstream_st> ends(idle, [](CUstream_st* s) { cudaStreamDestroy(s); });
+  auto made = std::make_shared<clock_base>();
+  made->event = timed_event();
+  expect(cudaEventRecord(made->event.get(), idle), "cudaEventRecord");
+  expect(cudaEventSynchronize(made->event.get()), "cudaEventSynchronize");
+  made->time = std::chrono::steady_clock::now();
+  std::lock_guard hold(mutex_);
+  return base_ = made;
+}
+
+}}}  // namespace pinion::v0::cuda

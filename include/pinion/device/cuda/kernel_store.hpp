@@ -1,0 +1,90 @@
+// Kernels that are made of text while a program runs.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/base/outcome.hpp>
+#include <pinion/device/cuda/code_cache.hpp>
+#include <pinion/device/device.hpp>
+
+struct CUkern_st;
+
+namespace pinion { inline namespace v0 {
+
+class thread_pool;
+
+namespace cuda {
+
+// The text of one kernel behind the prelude that all share (scalar::cuda_prelude), and the kernel's name in it. The
+// name is unique: kernels of one name have one text.
+struct kernel_text {
+  std::string name, text;
+};
+
+// The kernels of one compute capability, in memory and on the disk. Kernels that are announced are compiled together as
+// soon as one of them is wanted, in as many units as there are threads. It lives as long as the process. Thread-safe.
+class kernel_store {
+ public:
+  static kernel_store& of(int major, int minor);
+  // `cache`: the disk's.
+  kernel_store(int major, int minor, code_cache cache) : major_(major), minor_(minor), cache_(std::move(cache)) {}
+
+  // Tells that a kernel will be wanted.
+  void announce(kernel_text text);
+  // The kernel, which it makes where it has to, and those announced with it. Waits for another thread that makes it.
+  // `threads` helps; null: the caller alone. Throws the compiler's refusal with the kernel's text, and unimplemented
+  // where there is no compiler.
+  CUkern_st* find(const kernel_text& text, thread_pool* threads);
+
+  // How many kernels were compiled, and how many came from the disk.
+  struct counts {
+    int compiled = 0, from_disk = 0;
+  };
+  counts made() const;
+
+ private:
+  enum class state { announced, in_work, made, refused };
+  struct entry {
+    std::string text = {};
+    state is = state::announced;
+    CUkern_st* kernel = nullptr;
+    shared_error refusal = nullptr;
+  };
+  using entries = std::map<std::string, entry>;
+  using batch = std::vector<entries::value_type*>;
+
+  batch take_announced();
+  void make(const batch& wanted, thread_pool* threads);
+  bool load_from_disk(entries::value_type& one);
+  void compile(const batch& unit);
+  void load(const std::string& code, const batch& unit, bool from_disk);
+  void settle(entries::value_type& one, CUkern_st* kernel, shared_error refusal);
+  std::string key_of(const std::string& text) const;
+
+  const int major_, minor_;
+  const code_cache cache_;
+  mutable std::mutex mutex_;
+  std::condition_variable settled_;
+  entries entries_;
+  counts counts_;
+};
+
+// Launches a kernel whose only parameter is a structure with these bytes. Throws internal where CUDA refuses.
+void launch(devices::cuda_stream stream, CUkern_st* kernel, std::span<const std::byte> argument, unsigned blocks,
+            unsigned threads);
+
+}  // namespace cuda
+}}  // namespace pinion::v0
+
+#if PINION_HEADER_ONLY
+#include <pinion/device/cuda/kernel_store.ipp>
+#endif

@@ -1,0 +1,76 @@
+// The memory of a GPU, and host memory that a GPU reaches by itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <pinion/base/config.hpp>
+#include <pinion/device/cuda/stream.hpp>
+#include <pinion/tensor/buffer.hpp>
+
+struct CUmemPoolHandle_st;
+
+namespace pinion { inline namespace v0 { namespace cuda {
+
+// Memory of a GPU, taken from a pool of CUDA in the order of one stream. Blocks that come back are kept by size and
+// handed out again at once, since their next user stands behind the last one in the stream; CUDA gets them back where
+// the memory runs out. Thread-safe. allocate() throws resource_exhausted beyond the limit; the sentence tells the
+// request, the limit, and the largest blocks in use.
+class memory final : public allocator {
+ public:
+  // `limit`: bytes; `reserve`: takes all of them at once.
+  memory(std::shared_ptr<card> on, std::shared_ptr<stream> order, std::int64_t limit, bool reserve);
+  ~memory() override;
+
+  bool is_host() const override { return false; }
+  buffer* allocate(std::size_t bytes) override;
+  void recycle(buffer* b) noexcept override;
+
+  std::int64_t limit() const { return limit_; }
+  // The bytes in use now, and the most that were ever in use.
+  std::int64_t used() const;
+  std::int64_t peak() const;
+
+ private:
+  buffer* idle_block(std::size_t size);
+  buffer* fresh_block(std::size_t size);
+  void return_idle_blocks() noexcept;
+  void give_back(buffer* b) noexcept;
+  std::string what_is_in_use() const;
+
+  const std::shared_ptr<card> card_;
+  const std::shared_ptr<stream> order_;
+  const std::int64_t limit_;
+  CUmemPoolHandle_st* pool_ = nullptr;
+  mutable std::mutex mutex_;
+  std::int64_t used_ = 0, peak_ = 0;
+  std::multimap<std::size_t, buffer*> idle_;
+  std::map<std::size_t, std::int64_t> in_use_;  // blocks by size
+};
+
+// Host memory that no page fault moves, so that copies between it and a GPU run at full speed and beside the host.
+// Blocks that come back are kept. There is one for all GPUs of the process. Thread-safe. allocate() throws
+// resource_exhausted.
+class pinned_memory final : public allocator {
+ public:
+  static pinned_memory& of_gpus();
+
+  buffer* allocate(std::size_t bytes) override;
+  void recycle(buffer* b) noexcept override;
+
+ private:
+  static constexpr std::size_t most_idle = 512 << 20;  // bytes
+
+  std::mutex mutex_;
+  std::multimap<std::size_t, buffer*> idle_;
+  std::size_t idle_bytes_ = 0;
+};
+
+}}}  // namespace pinion::v0::cuda
+
+#if PINION_HEADER_ONLY
+#include <pinion/device/cuda/memory.ipp>
+#endif

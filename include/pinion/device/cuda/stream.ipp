@@ -1,0 +1,93 @@
+// Bodies of <pinion/device/cuda/stream.hpp>.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <thread>
+#include <utility>
+
+#include <pinion/device/cuda/stream.hpp>
+
+namespace pinion { inline namespace v0 { namespace cuda {
+
+namespace detail {
+
+// Waits for an event. It looks for a short while before it sleeps, since most steps end soon.
+inline cudaError_t await(CUevent_st* e) {
+  constexpr std::chrono::microseconds soon{50};
+  const auto begin = std::chrono::steady_clock::now();
+  do {
+    if (const cudaError_t is = cudaEventQuery(e); is != cudaErrorNotReady) return is;
+    std::this_thread::yield();
+  } while (std::chrono::steady_clock::now() - begin < soon);
+  return cudaEventSynchronize(e);
+}
+
+}  // namespace detail
+
+PINION_DECL std::optional<mark::time_point> mark::time() const {
+  float milliseconds = 0;
+  if (cudaEventElapsedTime(&milliseconds, base_->event.get(), at_.get())) return cudaGetLastError(), std::nullopt;
+  return base_->time +
+         std::chrono::duration_cast<time_point::duration>(std::chrono::duration<float, std::milli>(milliseconds));
+}
+
+PINION_DECL stream::stream(std::shared_ptr<card> on) : card_(std::move(on)) {
+  card_->enter();
+  card_->expect(cudaStreamCreateWithFlags(&native_, cudaStreamNonBlocking), "cudaStreamCreate");
+}
+
+PINION_DECL stream::~stream() {
+  callbacks_.settle();
+  cudaStreamDestroy(native_);
+}
+
+PINION_DECL void stream::enqueue(std::function<void()>) {
+  throw error(errc::internal, "host code was put into a stream of " + card_->device() + ", whose kernels are CUDA");
+}
+
+PINION_DECL void stream::when_reached(completion<> callback) {
+  auto recorded = outcome_of([&] {
+    card_->enter();
+    auto point = card_->event();
+    card_->expect(cudaEventRecord(point.get(), native_), "cudaEventRecord");
+    return point;
+  });
+  callbacks_.post([card = card_, callback = std::move(callback), recorded = std::move(recorded)]() mutable {
+    callback(std::move(recorded).then([&](const std::shared_ptr<CUevent_st>& point) {
+      card->expect(detail::await(point.get()), "a kernel or a copy");
+    }));
+  });
+}
+
+PINION_DECL std::shared_ptr<devices::event> stream::record() {
+  card_->enter();
+  auto point = card_->event();
+  card_->expect(cudaEventRecord(point.get(), native_), "cudaEventRecord");
+  return std::make_shared<event>(std::move(point));
+}
+
+PINION_DECL void stream::wait(std::shared_ptr<devices::event> point) {
+  card_->enter();
+  card_->expect(cudaStreamWaitEvent(native_, static_cast<const event&>(*point).native(), 0), "cudaStreamWaitEvent");
+}
+
+PINION_DECL std::shared_ptr<devices::mark> stream::mark() {
+  card_->enter();
+  auto base = card_->base();
+  auto at = card_->timed_event();
+  card_->expect(cudaEventRecord(at.get(), native_), "cudaEventRecord");
+  return std::make_shared<cuda::mark>(std::move(at), std::move(base));
+}
+
+PINION_DECL void stream::synchronize() {
+  card_->enter();
+  card_->expect(cudaStreamSynchronize(native_), "a kernel or a copy");
+}
+
+PINION_DECL devices::cuda_stream stream::native() {
+  card_->enter();
+  return native_;
+}
+
+}}}  // namespace pinion::v0::cuda

@@ -1,0 +1,32 @@
+// Bodies of <pinion/op/cuda_kernels.hpp>.
+#pragma once
+
+#include <unordered_map>
+
+#include <pinion/op/catalogue.hpp>
+#include <pinion/op/cuda_kernels.hpp>
+#include <pinion/op/elementwise/cuda.hpp>
+#include <pinion/op/variable/cuda_update.hpp>
+
+namespace pinion { inline namespace v0 {
+
+namespace detail {
+inline const std::unordered_map<std::string_view, kernel_maker>& cuda_kernel_makers() {
+  static const auto table = [] {
+    std::unordered_map<std::string_view, kernel_maker> all;
+    for_each_type(op::catalogue{}, [&]<class Op>() {
+      if constexpr (requires(const kernel_setup& setup) { make_cuda_kernel(Op{}, setup); })
+        all[Op::name] = [](const kernel_setup& setup) { return make_cuda_kernel(Op{}, setup); };
+    });
+    return all;
+  }();
+  return table;
+}
+}  // namespace detail
+
+PINION_DECL kernel_maker cuda_kernel_of(std::string_view op) {
+  const auto at = detail::cuda_kernel_makers().find(op);
+  return at == detail::cuda_kernel_makers().end() ? nullptr : at->second;
+}
+
+}}  // namespace pinion::v0
