@@ -3,6 +3,7 @@
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
 #include <iostream>
 
 namespace {
@@ -15,5 +16,11 @@ struct count_line : Catch::TestEventListenerBase {
   }
 };
 CATCH_REGISTER_LISTENER(count_line)
+
+// Expected results are those of a machine without GPUs, unless PINION_TEST_GPUS says which ones the tests may see.
+const bool gpus_are_hidden = [] {
+  const char* const seen = std::getenv("PINION_TEST_GPUS");
+  return setenv("CUDA_VISIBLE_DEVICES", seen ? seen : "-1", 1) == 0;
+}();
 
 }  // namespace

@@ -27,6 +27,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "base/said_wait.hpp: said_waits",                       // how often a long wait is told of
             "base/stop_signal.ipp: stop_signals",                   // who is told of SIGTERM
             "device/cuda/compiler.ipp: compiler",                   // NVRTC
+            "device/cuda/device.ipp: detail::told_problems",        // that a driver is too old
             "device/cuda/kernel_store.ipp: detail::kernel_stores",  // kernels made of text
             "device/cuda/memory.ipp: shared_pinned",                // the host's memory that GPUs copy
             "device/pool_allocator.ipp: shared",                    // the memory of all CPU devices

@@ -54,6 +54,14 @@ inline std::string meant(const placement_problem& p, const device_spec& request)
          (unknown_type ? did_you_mean(request.type(), types) : "");
 }
 
+// A sentence why a task that the request fits has no GPUs, where it asks for one.
+inline std::string why_no_gpus(const placement_problem& p, const device_spec& request) {
+  if (request.type() != "GPU") return "";
+  for (const device_info& d : p.devices)
+    if (!d.no_gpus.empty() && compatible(d.spec.with_type(""), request.with_type(""))) return "; " + d.no_gpus;
+  return "";
+}
+
 }  // namespace detail
 
 PINION_DECL std::string to_sentence(const unmet_request& unmet, const placement_problem& p, node_id id,
@@ -67,7 +75,7 @@ PINION_DECL std::string to_sentence(const unmet_request& unmet, const placement_
   }
   std::string devices;
   for (const device_info& d : p.devices) devices += (devices.empty() ? "" : ", ") + d.name;
-  return "no such device; there are " + devices + detail::meant(p, request);
+  return "no such device; there are " + devices + detail::meant(p, request) + detail::why_no_gpus(p, request);
 }
 
 }}  // namespace pinion::v0

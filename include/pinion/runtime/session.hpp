@@ -52,9 +52,7 @@ class session_link {
   // These two do the work of session::run and session::to_device.
   void run(const operation& target) const;
   template <element T>
-  device_tensor<T> to_device(const tensor<T>& value, const device_spec& where) const {
-    return copy_on_device(value.untyped(), where);
-  }
+  device_tensor<T> to_device(const tensor<T>& value, const device_spec& where) const;
 
   friend bool operator<(const session_link& a, const session_link& b) { return a.backend_.owner_before(b.backend_); }
   friend bool operator==(const session_link& a, const session_link& b) { return !(a < b) && !(b < a); }
@@ -102,6 +100,11 @@ requires(detail::are_elements<T>(PINION_ELEMENT_TYPES)) class device_tensor {
   device_tensor(value_on_device there) : there_(std::move(there)) {}
   value_on_device there_;
 };
+
+template <element T>
+device_tensor<T> session_link::to_device(const tensor<T>& value, const device_spec& where) const {
+  return copy_on_device(value.untyped(), where);
+}
 
 namespace runtime {
 // V cannot be fed to an expression of T; such feeds are refused by a constructor whose message says why.

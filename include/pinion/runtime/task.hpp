@@ -41,6 +41,9 @@ class task {
   const int item_helpers;            // threads of the pool that run items of one step beside its caller
   thread_pool pool;                  // runs items and helps with their loops
   task_services services{&resources, &pool};
+
+ private:
+  std::string no_gpus_;  // why it has no GPUs of the machine; empty: it has, or nobody looked
 };
 
 // The kernels of a session. Kernels of stateful ops live as long as the session: a random op continues its sequence in

@@ -21,8 +21,11 @@ PINION_DECL task::task(const task_options& o)
   for (int i = 0; i < std::max(1, o.cpu_devices); ++i)
     devices.push_back(std::make_unique<devices::cpu_device>(o.name.with_type("CPU").with_index(i)));
 #if PINION_HAS_CUDA
-  if (o.simulated.empty())
-    for (auto& gpu : cuda::make_devices(o.name, o.gpu)) devices.push_back(std::move(gpu));
+  if (o.simulated.empty()) {
+    cuda::task_gpus gpus = cuda::make_devices(o.name, o.gpu);
+    for (auto& gpu : gpus.devices) devices.push_back(std::move(gpu));
+    no_gpus_ = std::move(gpus.why_none);
+  }
 #endif
   std::map<std::string, int> next;
   for (const auto& like : sim::visible(o.simulated, o.gpu))
@@ -40,6 +43,7 @@ PINION_DECL std::vector<device_info> task::device_infos() const {
                     .memory_is_limited = d->memory_is_limited()});
     if (d->kernels() == devices::kernel_code::cuda) list.back().lacks = registered_without_cuda();
   }
+  list.front().no_gpus = no_gpus_;
   return list;
 }
 

@@ -6,6 +6,9 @@
 // convention affects.
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 #include <pinion/base/config.hpp>
 #include <pinion/scalar/isa.hpp>
 
@@ -141,6 +144,28 @@ struct native<isa::avx512> : nothing_native {
 
 #undef PINION_AVX2
 #undef PINION_AVX512
+#endif
+
+// The lanes of a vector from one on, and all lanes of two vectors.
+#if !defined(__CUDACC__)
+template <int From, class V, int... I>
+PINION_VECTOR auto lanes_from(const V& x, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(x, x, From + I...);
+}
+template <class V, int... I>
+PINION_VECTOR auto joined(const V& low, const V& high, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(low, high, I...);
+}
+#else  // nvcc hands the packs in builtins on unexpanded
+template <int From, class V, int... I>
+PINION_VECTOR auto lanes_from(const V& x, std::integer_sequence<int, I...>) {
+  return vector<std::remove_cvref_t<decltype(x[0])>, sizeof...(I)>{x[From + I]...};
+}
+template <class V, int... I>
+PINION_VECTOR auto joined(const V& low, const V& high, std::integer_sequence<int, I...>) {
+  constexpr int half = sizeof...(I) / 2;
+  return vector<std::remove_cvref_t<decltype(low[0])>, 2 * half>{(I < half ? low[I % half] : high[I % half])...};
+}
 #endif
 
 }}}}  // namespace pinion::v0::scalar::detail

@@ -306,17 +306,6 @@ PINION_VECTOR simd<U, Isa, N> convert(mask<T, Isa, N> m) {
 
 // ---- halves
 
-namespace detail {
-template <int From, class V, int... I>
-PINION_VECTOR auto lanes_from(const V& x, std::integer_sequence<int, I...>) {
-  return __builtin_shufflevector(x, x, From + I...);
-}
-template <class V, int... I>
-PINION_VECTOR auto joined(const V& low, const V& high, std::integer_sequence<int, I...>) {
-  return __builtin_shufflevector(low, high, I...);
-}
-}  // namespace detail
-
 template <class T, class Isa, int N>
 PINION_VECTOR simd<T, Isa, N / 2> lower_half(simd<T, Isa, N> x) {
   return simd<T, Isa, N / 2>(detail::lanes_from<0>(x.raw(), std::make_integer_sequence<int, N / 2>{}));

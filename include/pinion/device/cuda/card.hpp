@@ -28,6 +28,7 @@ struct card_facts {
 struct machine_cards {
   std::vector<card_facts> cards;
   std::string why_none;
+  bool is_trouble = false;  // there is a driver, and it does not do what it should
 };
 // Asks CUDA. It makes no context, so a program that only lists GPUs takes none of their memory. Never throws for a
 // machine without a GPU or a driver.

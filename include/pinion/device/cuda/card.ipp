@@ -17,16 +17,19 @@ inline std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-inline std::string why_no_cards(cudaError_t code) {
+inline machine_cards no_cards(cudaError_t code) {
   int driver = 0, runtime = 0;
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
-  if (driver == 0) return "this machine has no driver of NVIDIA GPUs";
+  cudaGetLastError();
+  if (driver == 0) return {{}, "this machine has no driver of NVIDIA GPUs", false};
+  if (code == cudaErrorNoDevice || code == cudaSuccess) return {{}, "the driver shows no GPU to this program", false};
   if (code == cudaErrorInsufficientDriver)
-    return "the driver of this machine's GPUs knows CUDA " + version_text(driver) + ", and this program needs CUDA " +
-           version_text(runtime) + "; a newer driver makes them usable";
-  if (code == cudaErrorNoDevice || code == cudaSuccess) return "the driver shows no GPU to this program";
-  return std::string("CUDA lists no GPUs: ") + cudaGetErrorName(code) + ", " + cudaGetErrorString(code);
+    return {{},
+            "the driver of this machine's GPUs knows CUDA " + version_text(driver) + ", and this program needs CUDA " +
+                version_text(runtime) + "; a newer driver makes them usable",
+            true};
+  return {{}, std::string("CUDA lists no GPUs: ") + cudaGetErrorName(code) + ", " + cudaGetErrorString(code), true};
 }
 
 // True for codes after which CUDA refuses all further work on the GPU.
@@ -54,13 +57,9 @@ inline bool loses_card(cudaError_t code) {
 }  // namespace detail
 
 PINION_DECL machine_cards list_cards() {
-  machine_cards found;
   int count = 0;
-  if (const cudaError_t failed = cudaGetDeviceCount(&count); failed || count == 0) {
-    found.why_none = detail::why_no_cards(failed);
-    cudaGetLastError();
-    return found;
-  }
+  if (const cudaError_t failed = cudaGetDeviceCount(&count); failed || count == 0) return detail::no_cards(failed);
+  machine_cards found;
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp about{};
     if (cudaGetDeviceProperties(&about, i)) continue;

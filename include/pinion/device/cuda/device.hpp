@@ -74,9 +74,14 @@ class device final : public devices::device {
   std::unique_ptr<parts> parts_;
 };
 
-// The devices /gpu:0, /gpu:1, ... of a task, over the GPUs that the options choose. Throws as devices::chosen_gpus()
-// does. Makes no context.
-std::vector<std::unique_ptr<devices::device>> make_devices(const device_spec& task, const gpu_options& o);
+// The devices /gpu:0, /gpu:1, ... of a task, over the GPUs that the options choose. `why_none` is a sentence where
+// there are none; that of a driver which is too old is also told once on standard error.
+struct task_gpus {
+  std::vector<std::unique_ptr<devices::device>> devices;
+  std::string why_none;
+};
+// Makes no context. Throws as devices::chosen_gpus() does.
+task_gpus make_devices(const device_spec& task, const gpu_options& o);
 
 }}}  // namespace pinion::v0::cuda
 

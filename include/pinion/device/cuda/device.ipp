@@ -3,9 +3,13 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include <pinion/base/process.hpp>
 #include <pinion/device/cuda/device.hpp>
 
 namespace pinion { inline namespace v0 { namespace cuda {
@@ -158,14 +162,26 @@ PINION_DECL void device::to_host(const any_tensor& value, completion<any_tensor>
   });
 }
 
-PINION_DECL std::vector<std::unique_ptr<devices::device>> make_devices(const device_spec& task, const gpu_options& o) {
-  const machine_cards machine = list_cards();
-  std::vector<std::unique_ptr<devices::device>> made;
+namespace detail {
+
+struct told_problems {
+  std::once_flag once;
+};
+
+}  // namespace detail
+
+PINION_DECL task_gpus make_devices(const device_spec& task, const gpu_options& o) {
+  machine_cards machine = list_cards();
+  if (machine.is_trouble)
+    std::call_once(of_this_process<detail::told_problems>().once,
+                   [&] { fmt::print(stderr, "pinion: {}\n", machine.why_none); });
+  task_gpus made{{}, std::move(machine.why_none)};
   for (const devices::gpu_share& share : devices::chosen_gpus(o, machine.cards.size())) {
     const card_facts& facts = machine.cards[share.number];
     const bool reserve = o.per_process_memory_fraction > 0 && !o.allow_growth;
-    made.push_back(std::make_unique<device>(task.with_type("GPU").with_index(static_cast<int>(made.size())), facts,
-                                            share.of(facts.memory), reserve));
+    made.devices.push_back(
+        std::make_unique<device>(task.with_type("GPU").with_index(static_cast<int>(made.devices.size())), facts,
+                                 share.of(facts.memory), reserve));
   }
   return made;
 }

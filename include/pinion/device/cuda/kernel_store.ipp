@@ -139,8 +139,8 @@ PINION_DECL void kernel_store::settle(entries::value_type& one, CUkern_st* kerne
 }
 
 PINION_DECL std::string kernel_store::key_of(const std::string& text) const {
-  return digest(std::to_string(CUDART_VERSION) + " " + std::to_string(major_) + "." + std::to_string(minor_) +
-                "\n" + std::string(scalar::cuda_prelude()) + text);
+  return digest(std::to_string(CUDART_VERSION) + " " + std::to_string(major_) + "." + std::to_string(minor_) + "\n" +
+                std::string(scalar::cuda_prelude()) + text);
 }
 
 PINION_DECL void launch(devices::cuda_stream stream, CUkern_st* kernel, std::span<const std::byte> argument,

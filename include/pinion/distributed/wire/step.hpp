@@ -13,8 +13,8 @@ namespace pinion { inline namespace v0 {
 
 template <class A>
 void serialize(A& a, device_info& d) {
-  a(d.spec, d.name, d.memory_limit, d.memory_is_limited, d.description, d.speed.flops, d.speed.memory_bandwidth,
-    d.speed.launch, d.lacks);
+  a(d.spec, d.name, d.memory_limit, d.memory_is_limited, d.no_gpus, d.description, d.speed.flops,
+    d.speed.memory_bandwidth, d.speed.launch, d.lacks);
 }
 template <class A>
 void serialize(A& a, placed_node& n) {

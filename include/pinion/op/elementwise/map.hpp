@@ -97,7 +97,7 @@ auto map_call(std::string_view name, source_location where, A&&... operands) {
   graph& g = graph_of(operands...);
   const std::array<detail::map_part, sizeof...(A)> parts{
       detail::part_of<stand_t<A, Arithmetic, placed::absorbs>, Arithmetic>(operands, where)...};
-  return expr<Result, P>(g, detail::make_map(g, {Op::name, Op::base_name, name, where, P::own}, parts));
+  return expr<Result, P>(g, detail::make_map(g, {Op::name, Op::base_name, name, where, P::own()}, parts));
 }
 
 // The element type on which operands agree; scalars convert to it.

@@ -93,15 +93,15 @@ struct mapped {
   using arithmetic = detail::lane_type<Arithmetic>;
   template <std::size_t>
   using result = Result;
-  static constexpr const static_program& own = detail::own_program<Functor, Arithmetic, Result>;
-  static_assert(own.fits(),
+  static constexpr const static_program& own() { return detail::own_program<Functor, Arithmetic, Result>; }
+  static_assert(own().fits(),
                 "a scalar function of more than 128 instructions, or of 48 numbers, does not fit in one node: "
                 "make two functions of it, one applied to the other's result");
   static constexpr detail::program_extent extent =
       (detail::own_extent<Functor, Arithmetic, Result> + ... + detail::extent_of_operand<Operands>());
   // The composed program, needed where a kernel is made of it.
   static constexpr static_program recorded = scalar::compose(
-      own, std::array<scalar::operand<static_program>, sizeof...(Operands)>{detail::as_operand<Operands>()...});
+      own(), std::array<scalar::operand<static_program>, sizeof...(Operands)>{detail::as_operand<Operands>()...});
   static constexpr static_program executable = scalar::executable(recorded);
 };
 
