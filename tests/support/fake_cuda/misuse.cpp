@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <mutex>
 #include <utility>
+#include <vector>
+
+#include "control.hpp"
 
 namespace fake_cuda {
 

@@ -2,14 +2,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 namespace fake_cuda {
 
-// Tells of a misuse: a line on stderr, and a sentence for misuses(). Any thread may call it.
+// Tells of a misuse: a line on stderr, and a sentence for take_misuses(). Any thread may call it.
 void report(const std::string& sentence);
-
-// The misuses since the last call.
-std::vector<std::string> take_misuses();
 
 }  // namespace fake_cuda

@@ -1,0 +1,152 @@
+// The stand-in for CUDA: streams and events.
+#include <cuda_runtime_api.h>
+
+#include <chrono>
+#include <utility>
+
+#include "machine.hpp"
+
+using namespace fake_cuda;
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  return on_device(current_device(), [&](device& d) {
+    machine& m = the_machine();
+    own_lock lock(m.mutex);
+    auto made = std::make_shared<CUstream_st>(d, ++m.streams_ever);
+    *stream = made.get();
+    m.streams.emplace(*stream, std::move(made));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = *greatest = 0;
+  return result(refused());
+}
+
+// Waits for the stream's tasks, which CUDA would let finish by themselves.
+cudaError_t cudaStreamDestroy(cudaStream_t handle) {
+  if (const cudaError_t error = refused()) return result(error);
+  std::shared_ptr<CUstream_st> stream;
+  {
+    own_lock lock(the_machine().mutex);
+    const auto node = the_machine().streams.extract(handle);
+    if (!node.empty()) stream = std::move(node.mapped());
+  }
+  if (!stream)
+    return misuse(cudaErrorInvalidResourceHandle, "a stream is destroyed that is destroyed already, or never was");
+  stream->wait_for_all();
+  return result(stream->on().fault);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+  return on_stream(handle, [](CUstream_st& stream) {
+    stream.wait_for_all();
+    trim_pools(stream.on().id);
+    return stream.on().fault.load();
+  });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  return on_stream(handle, [](CUstream_st& stream) { return stream.is_idle() ? cudaSuccess : cudaErrorNotReady; });
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
+  return on_stream(handle, [&](CUstream_st& stream) {
+    *device = stream.on().id;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* argument) {
+  return on_stream(handle, [&](CUstream_st& stream) {
+    stream.push({[=] {
+      is_in_host_function() = true;
+      function(argument);
+      is_in_host_function() = false;
+    }});
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t of, unsigned) {
+  return on_stream(handle, [&](CUstream_st& stream) {
+    const std::shared_ptr<CUevent_st> event = find(of);
+    if (!event) return misuse(cudaErrorInvalidResourceHandle, "a stream waits for an event that is destroyed");
+    const std::uint64_t number = event->latest();
+    if (number > 0) stream.push({[=] { event->wait(number); }, true});
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  return on_device(current_device(), [&](device& d) {
+    auto made = std::make_shared<CUevent_st>(d.id, flags);
+    *event = made.get();
+    own_lock lock(the_machine().mutex);
+    the_machine().events.emplace(*event, std::move(made));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t handle) {
+  if (const cudaError_t error = refused()) return result(error);
+  own_lock lock(the_machine().mutex);
+  if (the_machine().events.erase(handle) == 1) return cudaSuccess;
+  return misuse(cudaErrorInvalidResourceHandle, "an event is destroyed that is destroyed already, or never was");
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t on) {
+  return on_event(handle, [&](const std::shared_ptr<CUevent_st>& event) {
+    const std::shared_ptr<CUstream_st> stream = find(on);
+    if (!stream) return misuse(cudaErrorInvalidResourceHandle, "an event is recorded on a stream that is destroyed");
+    if (stream->on().id != event->device)
+      return misuse(cudaErrorInvalidResourceHandle, "an event of device " + std::to_string(event->device) +
+                                                        " is recorded on a stream of device " +
+                                                        std::to_string(stream->on().id));
+    const std::uint64_t number = event->begin_record();
+    stream->push({[=] { event->reach(number); }, true});
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t handle) {
+  return on_event(handle, [](const std::shared_ptr<CUevent_st>& event) {
+    return event->is_reached(event->latest()) ? cudaSuccess : cudaErrorNotReady;
+  });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
+  return on_event(handle, [](const std::shared_ptr<CUevent_st>& event) {
+    event->wait(event->latest());
+    trim_pools(event->device);
+    return the_machine().devices[static_cast<std::size_t>(event->device)]->fault.load();
+  });
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  return on_event(start, [&](const std::shared_ptr<CUevent_st>& first) {
+    const std::shared_ptr<CUevent_st> last = find(end);
+    if (!last) return misuse(cudaErrorInvalidResourceHandle, "time is asked up to an event that is destroyed");
+    for (const CUevent_st* event : {first.get(), last.get()})
+      if ((event->flags & cudaEventDisableTiming) != 0)
+        return misuse(cudaErrorInvalidResourceHandle, "time is asked of an event that takes none");
+    if (first->latest() == 0 || last->latest() == 0)
+      return misuse(cudaErrorInvalidResourceHandle, "time is asked of an event that was never recorded");
+    if (!first->is_reached(first->latest()) || !last->is_reached(last->latest())) return cudaErrorNotReady;
+    *milliseconds = std::chrono::duration<float, std::milli>(last->time() - first->time()).count();
+    return cudaSuccess;
+  });
+}
