@@ -60,6 +60,8 @@ class pinned_memory final : public allocator {
 
   buffer* allocate(std::size_t bytes) override;
   void recycle(buffer* b) noexcept override;
+  // Gives the system the blocks that nobody uses.
+  void trim() noexcept;
 
  private:
   static constexpr std::size_t most_idle = 512 << 20;  // bytes

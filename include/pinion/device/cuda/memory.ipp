@@ -165,4 +165,14 @@ PINION_DECL void pinned_memory::recycle(buffer* b) noexcept {
   delete b;
 }
 
+PINION_DECL void pinned_memory::trim() noexcept {
+  std::lock_guard hold(mutex_);
+  for (auto& [size, b] : idle_) {
+    cudaFreeHost(b->data());
+    delete b;
+  }
+  idle_.clear();
+  idle_bytes_ = 0;
+}
+
 }}}  // namespace pinion::v0::cuda

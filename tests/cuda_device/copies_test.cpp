@@ -1,0 +1,93 @@
+// Copies between hosts and GPUs, of every size, while streams pause at random.
+#include <catch2/catch.hpp>
+
+#include <future>
+#include <numeric>
+
+#include "cuda_device/gpus.hpp"
+
+namespace {
+
+using namespace cuda_tests;
+
+pn::any_tensor counted(std::int64_t n, float first = 0) {
+  pn::any_tensor t(pn::dtype::float32, {n});
+  std::iota(t.data<float>(), t.data<float>() + n, first);
+  return t;
+}
+
+fake_cuda::settings with_jitter(int devices = 1) {
+  auto s = machine::with(devices);
+  s.jitter_us = 300;
+  return s;
+}
+
+struct cards : machine {
+  explicit cards(int devices = 1) : machine(with_jitter(devices)) {
+    const auto found = pn::cuda::list_cards().cards;
+    for (int i = 0; i < devices; ++i)
+      all.push_back(std::make_unique<pn::cuda::device>(
+          pn::parse_device("/job:localhost/replica:0/task:0/gpu:" + std::to_string(i)),
+          found[static_cast<std::size_t>(i)], std::int64_t{200} << 20, false));
+  }
+  pn::any_tensor fetched(pn::any_tensor there, std::size_t from = 0) {
+    std::promise<pn::outcome<pn::any_tensor>> done;
+    all[from]->to_host(there, [&](pn::outcome<pn::any_tensor> copy) { done.set_value(std::move(copy)); });
+    there = {};
+    return done.get_future().get().value();
+  }
+
+  std::vector<std::unique_ptr<pn::cuda::device>> all;
+};
+
+TEST_CASE_METHOD(cards, "a value comes back from a GPU, whatever its size") {
+  for (const std::int64_t n : {0, 1, 1000, 16384, 16385, 1 << 20, (1 << 21) + 7}) {
+    INFO(n);
+    const auto x = counted(n);
+    CHECK(fetched(all[0]->from_host(x)) == x);
+  }
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(cards, "the host may let go of a value, and write its memory, as soon as it was given") {
+  std::vector<pn::any_tensor> there;
+  for (int i = 0; i < 20; ++i) {
+    auto x = counted(50000, static_cast<float>(i));
+    there.push_back(all[0]->from_host(x));
+    std::fill_n(x.data<float>(), x.count(), -1.f);
+  }
+  for (int i = 0; i < 20; ++i)
+    CHECK(fetched(std::exchange(there[static_cast<std::size_t>(i)], {})) == counted(50000, static_cast<float>(i)));
+}
+
+TEST_CASE_METHOD(cards, "a fetched value is sent back without a stage, and is not changed meanwhile") {
+  const auto back = fetched(all[0]->from_host(counted(1 << 20)));
+  const auto there = all[0]->from_host(back);
+  CHECK(fetched(there) == counted(1 << 20));
+}
+
+TEST_CASE_METHOD(cards, "a block that is let go is not given to a copy before kernels are done with it") {
+  for (int i = 0; i < 20; ++i) {
+    const auto x = counted(40000, static_cast<float>(i));
+    CHECK(fetched(all[0]->from_host(x)) == x);
+  }
+  CHECK(fake_cuda::count().device_blocks <= 3);
+}
+
+TEST_CASE("a value goes from one GPU to another behind the stream that computes it") {
+  cards two(2);
+  const auto x = counted(300000);
+  auto here = two.all[0]->from_host(x);
+  auto ready = two.all[0]->stream()->record();
+  auto there = two.all[1]->from_peer(here, std::move(ready));
+  here = {};
+  CHECK(two.fetched(std::move(there), 1) == x);
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(cards, "text does not go to a GPU") {
+  CHECK(failure([&] { all[0]->from_host(pn::tensor<std::string>(std::string("a")).untyped()); }) ==
+        "invalid_argument: text stays in host memory; it cannot go to " + gpu_0);
+}
+
+}  // namespace
