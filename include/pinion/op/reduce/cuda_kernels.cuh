@@ -76,8 +76,8 @@ struct fold_min {
 struct fold_stage {
   std::int64_t outer, n, inner;
   std::int64_t segment, segments = 1;
-  int width;    // elements that a thread takes at once
-  int threads;  // of a group that folds neighbours, or along a row of a tile of columns
+  int width = 1;    // elements that a thread takes at once
+  int threads = 1;  // of a group that folds neighbours, or along a row of a tile of columns
   bool aligned = false;
   std::int64_t divisor = 1;
 
