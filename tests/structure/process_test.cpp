@@ -37,6 +37,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "distributed/wire/values.ipp: lasting_names",             // the texts of received places
             "files/output_file.ipp: detail::temporary_names",         // numbers in names of files
             "op/kernels.ipp: cuda_kernels",                           // the CUDA kernels of ops, by name
+            "op/matmul/cublas.hpp: cublas_library",                   // kernels that cuBLASLt chose
             "op/matmul/gemm.hpp: blas_callers",                       // that a BLAS lets in one by one
             "rpc/tcp_network.ipp: detail::shared_network",            // the network's thread, while it is used
             "runtime/backend.ipp: detail::entered_scheme",            // the way to sessions of other tasks

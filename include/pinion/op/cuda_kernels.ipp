@@ -6,6 +6,9 @@
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/cuda_kernels.hpp>
 #include <pinion/op/elementwise/cuda.hpp>
+#include <pinion/op/matmul/cuda.hpp>
+#include <pinion/op/nn/cuda.hpp>
+#include <pinion/op/reduce/cuda.hpp>
 #include <pinion/op/variable/cuda_update.hpp>
 
 namespace pinion { inline namespace v0 {

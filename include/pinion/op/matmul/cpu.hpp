@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <pinion/base/head_start.hpp>
+#include <pinion/op/matmul/extents.hpp>
 #include <pinion/op/matmul/gemm.hpp>
 #include <pinion/op/matmul/op.hpp>
 #include <pinion/opkit/kernel.hpp>
@@ -24,17 +25,14 @@ class matmul_kernel final : public kernel {
 
   void run(kernel_context& c) override {
     const auto &a = c.input(0), &b = c.input(1);
-    const std::int64_t m = a.shape()[ta_ ? 1 : 0], k = a.shape()[ta_ ? 0 : 1], n = b.shape()[tb_ ? 0 : 1];
-    if (b.shape()[tb_ ? 1 : 0] != k)
-      throw error(errc::invalid_argument, "matmul of shapes " + to_string(a.shape()) + " and " + to_string(b.shape()) +
-                                              ": the inner dimensions differ");
-    auto& out = c.allocate(0, a.dtype(), {m, n});
-    const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+    const auto of = detail::sides_of_product(a.shape(), ta_, b.shape(), tb_);
+    auto& out = c.allocate(0, a.dtype(), {of.m, of.n});
+    const double products = static_cast<double>(of.m) * static_cast<double>(of.n) * static_cast<double>(of.k);
     expensive_.store(products > 1 << 23, std::memory_order_relaxed);
     visit_plain(a.dtype(), [&]<class T>() {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
                     std::is_same_v<T, std::int64_t>) {
-        c.launch([p = product<T>{a.data<T>(), b.data<T>(), out.data<T>(), m, n, k, ta_, tb_}, s = &services_] {
+        c.launch([p = product<T>{a.data<T>(), b.data<T>(), out.data<T>(), of.m, of.n, of.k, ta_, tb_}, s = &services_] {
           in_blocks(p, *s);
         });
       }

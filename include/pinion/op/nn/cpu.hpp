@@ -5,32 +5,16 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include <pinion/op/nn/loops.hpp>
 #include <pinion/op/nn/op.hpp>
-#include <pinion/op/reduce/cpu.hpp>
+#include <pinion/op/nn/rows.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
-
-// A tensor seen as a matrix: its last extent, and the product of those before.
-struct matrix_view {
-  std::int64_t rows = 1, columns = 1;
-  explicit matrix_view(const shape& s, int first_column = -1) {
-    const int split = first_column < 0 ? s.rank() + first_column : first_column;
-    for (int i = 0; i < s.rank(); ++i) (i < split ? rows : columns) *= s[i];
-  }
-};
-
-inline void expect_same_rows(const kernel_context& c, bool columns_too) {
-  const shape &a = c.input(0).shape(), &b = c.input(1).shape();
-  if (a.rank() < 1 || b.rank() < 1 || a[0] != b[0] || (columns_too && !(a == b)))
-    throw error(errc::invalid_argument, "shapes " + to_string(a) + " and " + to_string(b) + " do not go together");
-}
 
 constexpr std::int64_t cost_of_exp = 8;  // in elements that are only copied
 
@@ -84,9 +68,7 @@ void check_labels(const Label* labels, std::int64_t first, std::int64_t last, st
                   std::int64_t* checked) {
   for (std::int64_t r = first; r < last; ++r) {
     const auto label = static_cast<std::int64_t>(labels[r]);
-    if (label < 0 || label >= classes)
-      throw error(errc::invalid_argument, "the label " + std::to_string(label) + " of row " + std::to_string(r) +
-                                              " is not in [0, " + std::to_string(classes) + ")");
+    if (label < 0 || label >= classes) throw wrong_label(r, label, classes);
     *checked++ = label;
   }
 }
@@ -137,14 +119,6 @@ void run_in_top_k(kernel_context& c, std::int64_t k) {
       for (std::int64_t r = first; r < last; ++r)
         y[r] = among_top(x + r * m.columns, m.columns, static_cast<std::int64_t>(target[r]), k);
     });
-  });
-}
-
-// Calls f.operator()<T, Index>() with the types of a floating dtype and an integer one.
-template <class F>
-decltype(auto) visit_indexed(dtype value, dtype index, F&& f) {
-  return visit_floating(value, [&]<class T>() {
-    return index == dtype::int64 ? f.template operator()<T, std::int64_t>() : f.template operator()<T, std::int32_t>();
   });
 }
 

@@ -16,6 +16,7 @@
 #include <pinion/op/elementwise/launch.hpp>
 #include <pinion/op/reduce/loops.hpp>
 #include <pinion/op/reduce/op.hpp>
+#include <pinion/op/reduce/shared.hpp>
 #include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
@@ -25,23 +26,6 @@ namespace pinion { inline namespace v0 { namespace op {
 namespace detail {
 
 // ---- the chain
-
-// A stretch of axes: neighbours that are all reduced or all kept, merged into one. Axes of extent 1 are left out.
-struct stretch {
-  std::int64_t extent;
-  bool reduced;
-};
-inline std::vector<stretch> stretches(const shape& x, axis_set axes) {
-  std::vector<stretch> all;
-  for (int i = 0; i < x.rank(); ++i) {
-    if (x[i] == 1) continue;
-    if (!all.empty() && all.back().reduced == axes.has(i))
-      all.back().extent *= x[i];
-    else
-      all.push_back({x[i], axes.has(i)});
-  }
-  return all;
-}
 
 // The passes of a reduction. The last reduced stretch is folded first, since its memory is contiguous. Requires: at
 // least one element is kept.
@@ -152,23 +136,6 @@ void run_integer_mean(kernel_context& c, const attributes& attrs) {
   });
 }
 
-// Calls f.operator()<T>() with the type of a dtype among dtypes::numbers.
-template <class F>
-decltype(auto) visit_number(dtype type, F&& f) {
-  return visit_plain(type, [&]<class T>() {
-    if constexpr (std::is_same_v<T, bool>)
-      return f.template operator()<std::uint8_t>();
-    else
-      return f.template operator()<T>();
-  });
-}
-
-// Calls f.operator()<T>() with the type of a dtype among dtypes::floating.
-template <class F>
-decltype(auto) visit_floating(dtype type, F&& f) {
-  return type == dtype::float64 ? f.template operator()<double>() : f.template operator()<float>();
-}
-
 template <class Fold>
 fold_functions functions_of(dtype type, bool mean = false) {
   return visit_number(type, [&]<class T>() {
@@ -223,15 +190,6 @@ inline std::unique_ptr<kernel> make_kernel(reduce_any, const kernel_setup& setup
 // ---- gradients
 
 namespace detail {
-
-// The shape of x with its reduced axes at extent 1. Throws invalid_argument for a gradient of other extents.
-inline shape kept_by_gradient(const shape& dy, const shape& x, axis_set axes) {
-  const shape kept = without_axes(x, axes, true);
-  if (kept.count() != dy.count())
-    throw error(errc::invalid_argument,
-                "a gradient of shape " + to_string(dy) + " does not fit a reduction of " + to_string(x));
-  return kept;
-}
 
 template <class T>
 void expand(kernel_context& c, const attributes& attrs) {
@@ -353,10 +311,7 @@ void run_prod_grad(kernel_context& c, const attributes& attrs) {
   const axis_set axes = reduced_axes(attrs, x.shape().rank());
   std::vector<any_tensor> weights;
   for (std::size_t i = 2; i < c.inputs.size(); ++i) weights.push_back(c.inputs[i]);
-  for (const any_tensor& g : weights)
-    if (g.shape() != x.shape())
-      throw error(errc::invalid_argument,
-                  "weights of shape " + to_string(g.shape()) + " for elements of shape " + to_string(x.shape()));
+  expect_weights(x.shape(), weights);
   kept_by_gradient(dy.shape(), x.shape(), axes);
   if (x.count() == 0) return;
   c.launch([dy, x, weights, dx, axes, services = c.services] {
@@ -389,26 +344,24 @@ void run_argmax(kernel_context& c, std::int64_t attribute) {
   const int axis = checked_axis(attribute, x.rank());
   any_tensor& out = c.allocate(0, dtype::int64, without_axes(x, {1u << axis}, false));
   if (out.count() == 0) return;
-  if (x[axis] == 0) throw error(errc::invalid_argument, "there is no greatest of no elements: shape " + to_string(x));
-  std::int64_t inner = 1;
-  for (int i = axis + 1; i < x.rank(); ++i) inner *= x[i];
-  c.launch(
-      [x = in.data<T>(), y = out.data<std::int64_t>(), count = out.count(), n = x[axis], inner, services = c.services] {
-        if (inner == 1)
-          return in_ranges(*services, count, n, [&](std::int64_t first, std::int64_t last) {
-            scalar::dispatch<loops::argmax_rows<T>>(x + first * n, y + first, n, last - first);
-          });
-        constexpr std::int64_t strip = loops::fold_pass::strip;
-        const std::int64_t strips = (inner + strip - 1) / strip;
-        in_ranges(
-            *services, count / inner * strips, n * std::min(inner, strip), [&](std::int64_t first, std::int64_t last) {
-              for (std::int64_t i = first; i < last; ++i) {
-                const std::int64_t outer = i / strips, column = i % strips * strip;
-                scalar::dispatch<loops::argmax_columns<T>>(x + outer * n * inner + column, y + outer * inner + column,
-                                                           n, inner, std::min(strip, inner - column));
-              }
-            });
+  const greatest_of of(x, axis);
+  c.launch([x = in.data<T>(), y = out.data<std::int64_t>(), count = out.count(), n = of.n, inner = of.inner,
+            services = c.services] {
+    if (inner == 1)
+      return in_ranges(*services, count, n, [&](std::int64_t first, std::int64_t last) {
+        scalar::dispatch<loops::argmax_rows<T>>(x + first * n, y + first, n, last - first);
       });
+    constexpr std::int64_t strip = loops::fold_pass::strip;
+    const std::int64_t strips = (inner + strip - 1) / strip;
+    in_ranges(*services, count / inner * strips, n * std::min(inner, strip),
+              [&](std::int64_t first, std::int64_t last) {
+                for (std::int64_t i = first; i < last; ++i) {
+                  const std::int64_t outer = i / strips, column = i % strips * strip;
+                  scalar::dispatch<loops::argmax_columns<T>>(x + outer * n * inner + column, y + outer * inner + column,
+                                                             n, inner, std::min(strip, inner - column));
+                }
+              });
+  });
 }
 
 }  // namespace detail

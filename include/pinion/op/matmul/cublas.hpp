@@ -1,0 +1,178 @@
+// Matrix products of GPUs by cuBLASLt, which is opened when the first kernel of a product is made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include <pinion/base/dtype.hpp>
+#include <pinion/base/process.hpp>
+#include <pinion/device/cuda/shared_library.hpp>
+#include <pinion/op/matmul/cuda_kernels.hpp>
+
+#if PINION_HAS_CUDA && __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#include <cuda_runtime_api.h>
+
+namespace pinion { inline namespace v0 { namespace op { namespace detail {
+
+// The functions of cuBLASLt, of the version whose header was compiled in. They are there all, or none is used.
+struct cublas_functions {
+  const cuda::shared_library library{{"libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR)}};
+#define PINION_CUBLAS(function) \
+  decltype(&::cublasLt##function) function = library.symbol<decltype(::cublasLt##function)>("cublasLt" #function)
+  PINION_CUBLAS(Create);
+  PINION_CUBLAS(Matmul);
+  PINION_CUBLAS(MatmulAlgoGetHeuristic);
+  PINION_CUBLAS(MatmulDescCreate);
+  PINION_CUBLAS(MatmulDescDestroy);
+  PINION_CUBLAS(MatmulDescSetAttribute);
+  PINION_CUBLAS(MatrixLayoutCreate);
+  PINION_CUBLAS(MatrixLayoutDestroy);
+  PINION_CUBLAS(MatmulPreferenceCreate);
+  PINION_CUBLAS(MatmulPreferenceDestroy);
+  PINION_CUBLAS(MatmulPreferenceSetAttribute);
+#undef PINION_CUBLAS
+
+  bool are_there() const {
+    return Create && Matmul && MatmulAlgoGetHeuristic && MatmulDescCreate && MatmulDescDestroy &&
+           MatmulDescSetAttribute && MatrixLayoutCreate && MatrixLayoutDestroy && MatmulPreferenceCreate &&
+           MatmulPreferenceDestroy && MatmulPreferenceSetAttribute;
+  }
+};
+
+// All that the choice of a product's kernel depends on, beside the GPU.
+struct cublas_product {
+  dtype type;
+  cuda::product_extents of;
+  std::size_t alignment;  // of all operands, in bytes
+
+  auto key() const { return std::tuple(type, of.m, of.n, of.k, of.transpose_a, of.transpose_b, alignment); }
+};
+
+// A product of some extents in the words of the library, and the kernel that it chose. Matrices of the library have
+// their columns in memory one after another, so it is asked for the transposed product: b is its first factor.
+// Immutable; several threads may run it.
+class cublas_plan {
+ public:
+  static constexpr std::size_t most_workspace = 32 << 20;
+
+  cublas_plan(const cublas_functions& f, cublasLtHandle_t handle, const cublas_product& p)
+      : f_(f),
+        handle_(handle),
+        product_(nullptr, f.MatmulDescDestroy),
+        b_(layout(p.type, p.of.transpose_b, p.of.n, p.of.k)),
+        a_(layout(p.type, p.of.transpose_a, p.of.k, p.of.m)),
+        c_(layout(p.type, false, p.of.n, p.of.m)) {
+    cublasLtMatmulDesc_t product = nullptr;
+    const bool is_double = p.type == dtype::float64;
+    succeed(f_.MatmulDescCreate(&product, is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, data_type(p.type)));
+    product_.reset(product);
+    set(CUBLASLT_MATMUL_DESC_TRANSA, p.of.transpose_b);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, p.of.transpose_a);
+    if (is_good_) choose(static_cast<std::uint32_t>(p.alignment));
+  }
+  cublas_plan(const cublas_plan&) = delete;
+
+  // True if the library has a kernel for the product.
+  bool is_good() const { return is_good_; }
+  // The bytes of memory that a run needs beside its operands.
+  std::size_t workspace() const { return chosen_.workspaceSize; }
+  // Enqueues a run. Returns false where the library refuses.
+  template <class T>
+  bool run(devices::cuda_stream stream, const T* a, const T* b, T* c, void* workspace) const {
+    const T one = 1, zero = 0;
+    return f_.Matmul(handle_, product_.get(), &one, b, b_.get(), a, a_.get(), &zero, c, c_.get(), c, c_.get(),
+                     &chosen_.algo, workspace, chosen_.workspaceSize, stream) == CUBLAS_STATUS_SUCCESS;
+  }
+
+ private:
+  template <class Opaque>
+  using owner = std::unique_ptr<Opaque, cublasStatus_t (*)(Opaque*)>;
+  using matrix = owner<cublasLtMatrixLayoutOpaque_t>;
+
+  static cudaDataType_t data_type(dtype type) { return type == dtype::float64 ? CUDA_R_64F : CUDA_R_32F; }
+  void succeed(cublasStatus_t status) { is_good_ &= status == CUBLAS_STATUS_SUCCESS; }
+
+  // A factor or result of so many rows and columns in the library's order, stored transposed or not.
+  matrix layout(dtype type, bool transposed, std::int64_t rows, std::int64_t columns) {
+    if (transposed) std::swap(rows, columns);
+    cublasLtMatrixLayout_t made = nullptr;
+    succeed(f_.MatrixLayoutCreate(&made, data_type(type), static_cast<std::uint64_t>(rows),
+                                  static_cast<std::uint64_t>(columns), rows));
+    return {made, f_.MatrixLayoutDestroy};
+  }
+  void set(cublasLtMatmulDescAttributes_t attribute, bool transposed) {
+    const cublasOperation_t operation = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    if (is_good_) succeed(f_.MatmulDescSetAttribute(product_.get(), attribute, &operation, sizeof operation));
+  }
+  void choose(std::uint32_t alignment) {
+    cublasLtMatmulPreference_t made = nullptr;
+    succeed(f_.MatmulPreferenceCreate(&made));
+    if (!is_good_) return;
+    const owner<cublasLtMatmulPreferenceOpaque_t> wishes(made, f_.MatmulPreferenceDestroy);
+    const auto wish = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
+      succeed(f_.MatmulPreferenceSetAttribute(wishes.get(), attribute, &value, sizeof value));
+    };
+    wish(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{most_workspace});
+    for (const auto attribute :
+         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+          CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+      wish(attribute, alignment);
+    int found = 0;
+    succeed(f_.MatmulAlgoGetHeuristic(handle_, product_.get(), b_.get(), a_.get(), c_.get(), c_.get(), wishes.get(), 1,
+                                      &chosen_, &found));
+    is_good_ &= found > 0;
+  }
+
+  const cublas_functions& f_;
+  const cublasLtHandle_t handle_;
+  bool is_good_ = true;
+  owner<cublasLtMatmulDescOpaque_t> product_;
+  const matrix b_, a_, c_;
+  cublasLtMatmulHeuristicResult_t chosen_{};
+};
+
+// The library, as this process uses it, with the kernels that it chose. Thread-safe.
+class cublas_library {
+ public:
+  // A sentence that says why products are computed without the library; empty where it is there.
+  std::string problem() const {
+    if (!functions_.library.is_open()) return functions_.library.problem();
+    return functions_.are_there() ? "" : "the library " + functions_.library.path() + " lacks functions of cuBLASLt";
+  }
+  // The plan of a product on the GPU of the calling thread; null where the library is missing or has none for it.
+  std::shared_ptr<const cublas_plan> find(const cublas_product& p) {
+    int gpu = 0;
+    if (!functions_.are_there() || cudaGetDevice(&gpu) != cudaSuccess) return nullptr;
+    std::lock_guard hold(mutex_);
+    on_gpu& here = gpus_[gpu];
+    if (!here.handle && functions_.Create(&here.handle) != CUBLAS_STATUS_SUCCESS) return nullptr;
+    if (here.plans.size() >= most_plans) here.plans.clear();
+    auto& plan = here.plans[p.key()];
+    if (!plan) plan = std::make_shared<const cublas_plan>(functions_, here.handle, p);
+    return plan->is_good() ? plan : nullptr;
+  }
+
+ private:
+  static constexpr std::size_t most_plans = 4096;
+  struct on_gpu {
+    cublasLtHandle_t handle = nullptr;
+    std::map<decltype(cublas_product{}.key()), std::shared_ptr<const cublas_plan>> plans;
+  };
+
+  const cublas_functions functions_;
+  std::mutex mutex_;
+  std::map<int, on_gpu> gpus_;
+};
+
+inline cublas_library& products_library() {
+  return of_this_process<cublas_library>();
+}
+
+}}}}  // namespace pinion::v0::op::detail
+#endif
