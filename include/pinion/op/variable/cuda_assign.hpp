@@ -1,0 +1,28 @@
+// Assignments of values to variables on GPUs.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include <pinion/op/variable/cuda_kernels.hpp>
+#include <pinion/op/variable/op.hpp>
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/state/variable.hpp>
+
+namespace pinion { inline namespace v0 { namespace op {
+
+// The variable takes over the value's memory if nobody else holds it. Otherwise it takes a copy, so that its memory is
+// its own and later updates are in place.
+inline std::unique_ptr<kernel> make_cuda_kernel(assign, const kernel_setup& setup) {
+  return make_function_kernel([state = state::find_variable(setup.services, setup.referenced(0))](kernel_context& c) {
+    const bool free = c.inputs[1].unique();
+    const any_tensor given = std::move(c.inputs[1]);
+    c.inputs[1] = {};
+    const any_tensor value = free ? given : any_tensor(given.dtype(), given.shape(), c.device->memory());
+    if (!free) cuda::copy_bytes(c.device->stream()->native(), value.raw(), given.raw(), given.bytes());
+    state->assign(value);
+    if (c.wants(0)) c.outputs[0] = value;
+  });
+}
+
+}}}  // namespace pinion::v0::op
