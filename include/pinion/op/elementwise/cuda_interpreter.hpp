@@ -1,0 +1,71 @@
+// The interpreter of scalar programs on GPUs, as a plain function that takes a stream. Nothing here knows the rest of
+// pinion.
+//
+// A program is steps over slots, each of which holds a value of an element. Its steps and numbers lie in memory of the
+// device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <pinion/scalar/opcode.hpp>
+
+struct CUstream_st;
+
+namespace pinion { inline namespace v0 { namespace cuda {
+
+enum class element_type : std::uint32_t { of_float, of_double, of_int32, of_int64, of_uint8, of_bool };
+
+// The place of a value: the number of a slot, or that of a number of the program, with the highest bit set.
+using interpreted_place = std::uint32_t;
+inline constexpr interpreted_place is_number = 1u << 31;
+
+// A step: an operation, the slot for its value, and the places of its operands. The operand of opcode::input and
+// opcode::input_mask is the number of the input.
+struct interpreted_step {
+  scalar::opcode op;
+  std::uint32_t to;
+  interpreted_place in[3];
+};
+struct interpreted_result {
+  interpreted_place value;
+  element_type type;
+};
+
+// A program over numbers of type T, which is float, double, std::int32_t, std::int64_t or std::uint8_t. Masks are
+// numbers, too: 0 and 1.
+template <class T>
+struct interpreted_program {
+  const interpreted_step* steps;
+  const T* numbers;
+  const interpreted_result* results;
+  std::uint32_t step_count, result_count, slots;
+};
+
+// The space of a run, outermost dimension first, and its operands: the inputs, then the results. Strides count
+// elements. An input may have the memory of a result if both move alike.
+struct interpreted_walk {
+  static constexpr int most_rank = 8, most_operands = 72;
+  struct operand {
+    void* address;
+    std::int64_t stride[most_rank];
+  };
+  int rank, inputs;
+  std::int64_t extent[most_rank];
+  operand operands[most_operands];
+
+  std::int64_t count() const {
+    std::int64_t n = 1;
+    for (int d = 0; d < rank; ++d) n *= extent[d];
+    return n;
+  }
+};
+
+// The bytes of scratch memory that a run over n elements needs for slots; 0 where threads keep them.
+std::int64_t interpreter_scratch(std::uint32_t slots, std::int64_t n, std::size_t element);
+
+// Runs a program. Requires: 1 <= walk.rank.
+template <class T>
+void interpret(CUstream_st* stream, const interpreted_program<T>& p, const interpreted_walk& walk, void* scratch);
+
+}}}  // namespace pinion::v0::cuda
