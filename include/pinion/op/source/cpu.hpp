@@ -2,12 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <string>
 #include <type_traits>
 
 #include <pinion/base/arithmetic.hpp>
+#include <pinion/op/source/extents.hpp>
 #include <pinion/op/source/op.hpp>
 #include <pinion/opkit/binding.hpp>
 #include <pinion/opkit/kernel.hpp>
@@ -105,14 +105,7 @@ inline std::unique_ptr<kernel> make_kernel(shape_of, const kernel_setup&) {
   return make_function_kernel([](kernel_context& c) {
     const shape extent = c.input(0).shape();
     const any_tensor y = c.allocate(0, dtype::int32, {extent.rank()});
-    c.launch([y, extent] {
-      for (int i = 0; i < extent.rank(); ++i) {
-        if (extent[i] > std::numeric_limits<std::int32_t>::max())
-          throw error(errc::out_of_range, "axis " + std::to_string(i) + " of a tensor of shape " + to_string(extent) +
-                                              " has more elements than an int32 counts");
-        y.data<std::int32_t>()[i] = static_cast<std::int32_t>(extent[i]);
-      }
-    });
+    c.launch([y, extent] { detail::write_extents(extent, y.data<std::int32_t>()); });
   });
 }
 

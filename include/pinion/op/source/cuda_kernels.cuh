@@ -1,6 +1,8 @@
 // Bodies of <pinion/op/source/cuda_kernels.hpp>.
 #pragma once
 
+#include <algorithm>
+
 #include <pinion/device/cuda/launch.cuh>
 #include <pinion/op/source/cuda_kernels.hpp>
 
@@ -23,5 +25,45 @@ template void fill(CUstream_st*, std::int32_t*, std::int64_t, std::int32_t);
 template void fill(CUstream_st*, std::int64_t*, std::int64_t, std::int64_t);
 template void fill(CUstream_st*, std::uint8_t*, std::int64_t, std::uint8_t);
 template void fill(CUstream_st*, bool*, std::int64_t, bool);
+
+// start + i * step, rounded twice as on the host: nvcc would make one fused operation of it.
+__device__ inline double number_at(double start, double step, std::int64_t i) {
+  return __dadd_rn(start, __dmul_rn(static_cast<double>(i), step));
+}
+__device__ inline std::int64_t number_at(std::int64_t start, std::int64_t step, std::int64_t i) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(start) +
+                                   static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(step));
+}
+
+template <class T, class Number>
+__global__ void count_elements_up(T* to, std::int64_t n, Number start, Number step) {
+  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride)
+    to[i] = static_cast<T>(number_at(start, step, i));
+}
+
+template <class T, class Number>
+void count_up(CUstream_st* stream, T* to, std::int64_t n, Number start, Number step) {
+  if (n > 0) launch(stream, count_elements_up<T, Number>, blocks_for(n), threads_of_block, to, n, start, step);
+}
+
+template void count_up(CUstream_st*, float*, std::int64_t, double, double);
+template void count_up(CUstream_st*, double*, std::int64_t, double, double);
+template void count_up(CUstream_st*, std::int32_t*, std::int64_t, std::int64_t, std::int64_t);
+template void count_up(CUstream_st*, std::int64_t*, std::int64_t, std::int64_t, std::int64_t);
+
+struct given_numbers {
+  std::int32_t value[most_given];
+};
+
+__global__ void write_numbers(std::int32_t* to, given_numbers from) {
+  to[threadIdx.x] = from.value[threadIdx.x];
+}
+
+void write_given(CUstream_st* stream, std::int32_t* to, int n, const std::int32_t* values) {
+  given_numbers from{};
+  std::copy(values, values + n, from.value);
+  if (n > 0) launch(stream, write_numbers, 1, static_cast<unsigned>(n), to, from);
+}
 
 }}}  // namespace pinion::v0::cuda

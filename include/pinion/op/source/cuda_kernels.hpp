@@ -11,4 +11,13 @@ namespace pinion { inline namespace v0 { namespace cuda {
 template <class T>
 void fill(CUstream_st* stream, T* to, std::int64_t n, T value);
 
+// Writes n numbers, the first one `start` and each other one `step` more. T is float or double, from doubles, or
+// std::int32_t or std::int64_t, which wrap around.
+template <class T, class Number>
+void count_up(CUstream_st* stream, T* to, std::int64_t n, Number start, Number step);
+
+// Writes at most most_given numbers that the host knows.
+inline constexpr int most_given = 8;
+void write_given(CUstream_st* stream, std::int32_t* to, int n, const std::int32_t* values);
+
 }}}  // namespace pinion::v0::cuda
