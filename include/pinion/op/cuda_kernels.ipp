@@ -9,6 +9,7 @@
 #include <pinion/op/matmul/cuda.hpp>
 #include <pinion/op/nn/cuda.hpp>
 #include <pinion/op/reduce/cuda.hpp>
+#include <pinion/op/layout/cuda.hpp>
 #include <pinion/op/source/cuda.hpp>
 #include <pinion/op/variable/cuda_assign.hpp>
 #include <pinion/op/variable/cuda_update.hpp>
