@@ -90,7 +90,7 @@ inline any_tensor batch_of(kernel_context& c, const state::queue_components& com
     for (const state::queue_element& e : all) {
       if constexpr (std::is_trivial_v<Element>)
         if (!(e[i].shape() == each)) std::fill_n(to, each.count(), Element{});
-      box_copy{e[i].shape(), each, e[i].shape()}.run(static_cast<const Element*>(e[i].raw()), to, *c.services);
+      copy_box(box_copy{e[i].shape(), each, e[i].shape()}, static_cast<const Element*>(e[i].raw()), to, *c.services);
       to += each.count();
     }
   });

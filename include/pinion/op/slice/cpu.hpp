@@ -1,15 +1,14 @@
-// Kernels of boxes. One function, which copies a box of a tensor into another tensor, serves all of them.
+// Kernels of boxes on hosts. One function, which copies a box of a tensor into another tensor, serves most of them.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <pinion/op/slice/boxes.hpp>
 #include <pinion/op/slice/op.hpp>
-#include <pinion/opkit/axes.hpp>
 #include <pinion/opkit/copy_run.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
@@ -18,65 +17,56 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-using offsets = std::array<std::int64_t, shape::max_rank>;
+// Copies a box, whose innermost axes are copied at once where they are contiguous in both tensors.
+struct box_lines {
+  const box_copy& of;
+  int inner;  // the axes from here on are contiguous
 
-inline offsets offsets_of(const integers& numbers) {
-  offsets at{};
-  std::copy_n(numbers.begin(), std::min(numbers.size(), at.size()), at.begin());
-  return at;
-}
-
-// A box in two tensors, row-major. The axes from `inner` on are contiguous in both, and are copied at once.
-struct box_copy {
-  shape from, to, box;
-  offsets at_from{}, at_to{};
-
-  template <class Element>
-  void run(const Element* x, Element* y, task_services& services) const {
-    if (box.count() == 0) return;
-    int inner = box.rank();
-    std::int64_t line = 1;
-    while (inner > 0) {
-      --inner;
-      line *= box[inner];
-      if (box[inner] != from[inner] || box[inner] != to[inner]) break;
-    }
-    if (inner == 0) {
-      x += start(from, at_from, 0, 0), y += start(to, at_to, 0, 0);
-      return in_ranges(services, line, 1,
-                       [&](std::int64_t first, std::int64_t last) { copy_run(x + first, last - first, y + first); });
-    }
-    const std::int64_t rows = box[inner - 1], step_from = stride(from, inner), step_to = stride(to, inner);
-    in_ranges(services, box.count() / line, line, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t end; first < last; first = end) {  // lines that are as far apart as the rows of an axis
-        end = std::min(last, first - first % rows + rows);
-        const Element* source = x + start(from, at_from, first, inner);
-        Element* target = y + start(to, at_to, first, inner);
-        for (std::int64_t i = first; i < end; ++i, source += step_from, target += step_to)
-          copy_run(source, line, target);
-      }
-    });
-  }
-
- private:
   // The elements of a tensor from one index of an axis to the next, where the axes from `inner` on are behind it.
-  static std::int64_t stride(const shape& whole, int inner) {
+  std::int64_t stride(const shape& whole) const {
     std::int64_t n = 1;
     for (int axis = inner; axis < whole.rank(); ++axis) n *= whole[axis];
     return n;
   }
   // The offset of the element at which a line of the box starts.
-  std::int64_t start(const shape& whole, const offsets& at, std::int64_t line, int inner) const {
+  std::int64_t start(const shape& whole, const offsets& at, std::int64_t line) const {
     std::int64_t element = 0, step = 1;
-    for (int axis = box.rank() - 1; axis >= 0; --axis) {
-      const std::int64_t index = axis >= inner ? 0 : line % box[axis];
-      if (axis < inner) line /= box[axis];
+    for (int axis = of.box.rank() - 1; axis >= 0; --axis) {
+      const std::int64_t index = axis >= inner ? 0 : line % of.box[axis];
+      if (axis < inner) line /= of.box[axis];
       element += (index + at[static_cast<std::size_t>(axis)]) * step;
       step *= whole[axis];
     }
     return element;
   }
 };
+
+template <class Element>
+void copy_box(const box_copy& of, const Element* x, Element* y, task_services& services) {
+  if (of.box.count() == 0) return;
+  int inner = of.box.rank();
+  std::int64_t line = 1;
+  while (inner > 0) {
+    --inner;
+    line *= of.box[inner];
+    if (of.box[inner] != of.from[inner] || of.box[inner] != of.to[inner]) break;
+  }
+  const box_lines lines{of, inner};
+  if (inner == 0) {
+    x += lines.start(of.from, of.at_from, 0), y += lines.start(of.to, of.at_to, 0);
+    return in_ranges(services, line, 1,
+                     [&](std::int64_t first, std::int64_t last) { copy_run(x + first, last - first, y + first); });
+  }
+  const std::int64_t rows = of.box[inner - 1], step_from = lines.stride(of.from), step_to = lines.stride(of.to);
+  in_ranges(services, of.box.count() / line, line, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t end; first < last; first = end) {  // lines that are as far apart as the rows of an axis
+      end = std::min(last, first - first % rows + rows);
+      const Element* source = x + lines.start(of.from, of.at_from, first);
+      Element* target = y + lines.start(of.to, of.at_to, first);
+      for (std::int64_t i = first; i < end; ++i, source += step_from, target += step_to) copy_run(source, line, target);
+    }
+  });
+}
 
 // Calls f.operator()<Element>() with a type of the size of a dtype's elements, or with std::string.
 template <class F>
@@ -89,15 +79,6 @@ decltype(auto) visit_element(dtype type, F&& f) {
   }
 }
 
-// Launches a copy of a box of x into y.
-inline void launch_copy(kernel_context& c, const any_tensor& x, const any_tensor& y, const box_copy& copy) {
-  visit_element(x.dtype(), [&]<class Element>() {
-    c.launch([x, y, copy, services = c.services] {
-      copy.run(static_cast<const Element*>(x.raw()), static_cast<Element*>(y.raw()), *services);
-    });
-  });
-}
-
 // Launches a fill of all elements with `number`; text becomes empty.
 inline void launch_fill(kernel_context& c, const any_tensor& y, double number) {
   if (y.dtype() == dtype::string) return;  // a new tensor of text is empty
@@ -106,47 +87,20 @@ inline void launch_fill(kernel_context& c, const any_tensor& y, double number) {
   });
 }
 
-// Cuts a tensor along an axis into outputs of the given shapes.
-inline void cut_along(kernel_context& c, int axis, const std::vector<shape>& parts) {
-  const any_tensor whole = c.input(0);
-  box_copy copy{.from = whole.shape(), .to = {}, .box = {}};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    copy.to = copy.box = parts[i];
-    if (c.wants(static_cast<int>(i)))
-      launch_copy(c, whole, c.allocate(static_cast<int>(i), whole.dtype(), parts[i]), copy);
-    copy.at_from[static_cast<std::size_t>(axis)] += parts[i][axis];
+// Boxes on hosts.
+struct host_boxes {
+  static void copy(kernel_context& c, const any_tensor& x, const any_tensor& y, const box_copy& box) {
+    visit_element(x.dtype(), [&]<class Element>() {
+      c.launch([x, y, box, services = c.services] {
+        copy_box(box, static_cast<const Element*>(x.raw()), static_cast<Element*>(y.raw()), *services);
+      });
+    });
   }
-}
-
-inline void run_concat(kernel_context& c, std::int64_t attribute) {
-  std::vector<shape> parts;
-  for (const any_tensor& part : c.inputs) parts.push_back(part.shape());
-  const shape whole = concatenated(parts, attribute);
-  const auto axis = static_cast<std::size_t>(checked_axis(attribute, whole.rank()));
-  const any_tensor y = c.allocate(0, c.input(0).dtype(), whole);
-  box_copy copy{.from = {}, .to = whole, .box = {}};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    copy.from = copy.box = parts[i];
-    launch_copy(c, c.inputs[i], y, copy);
-    copy.at_to[axis] += parts[i][static_cast<int>(axis)];
+  static void pad(kernel_context& c, const any_tensor& x, const any_tensor& y, const offsets& at, double around) {
+    launch_fill(c, y, around);
+    copy(c, x, y, {.from = x.shape(), .to = y.shape(), .box = x.shape(), .at_from = {}, .at_to = at});
   }
-}
-
-inline void run_slice(kernel_context& c, const shape& box, const integers& begin) {
-  const any_tensor x = c.input(0);
-  if (box == x.shape()) return void(c.outputs[0] = x);
-  launch_copy(c, x, c.allocate(0, x.dtype(), box),
-              {.from = x.shape(), .to = box, .box = box, .at_from = offsets_of(begin)});
-}
-
-// Puts x inside a tensor of a larger shape, with a number around it.
-inline void run_pad(kernel_context& c, const shape& whole, const integers& begin, double around) {
-  const any_tensor x = c.input(0);
-  if (whole == x.shape()) return void(c.outputs[0] = x);
-  const any_tensor y = c.allocate(0, x.dtype(), whole);
-  launch_fill(c, y, around);
-  launch_copy(c, x, y, {.from = x.shape(), .to = whole, .box = x.shape(), .at_from = {}, .at_to = offsets_of(begin)});
-}
+};
 
 // Repeats along one axis after the other, the last one first, within the result: each axis copies what is there.
 template <class Element>
@@ -201,60 +155,25 @@ void add_tiles(const T* dy, T* dx, const shape& from, const shape& x) {
 }  // namespace detail
 
 inline std::unique_ptr<kernel> make_kernel(concat, const kernel_setup& setup) {
-  return make_function_kernel(
-      [axis = setup.attrs().get<std::int64_t>("axis")](kernel_context& c) { detail::run_concat(c, axis); });
+  return detail::make_box_kernel<detail::host_boxes>(concat{}, setup);
 }
-
 inline std::unique_ptr<kernel> make_kernel(split, const kernel_setup& setup) {
-  return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
-    const shape& x = c.input(0).shape();
-    const std::vector<shape> parts(static_cast<std::size_t>(attrs.get<std::int64_t>("parts")),
-                                   split::part_of(attrs, x));
-    detail::cut_along(c, checked_axis(attrs.get<std::int64_t>("axis"), x.rank()), parts);
-  });
+  return detail::make_box_kernel<detail::host_boxes>(split{}, setup);
 }
-
 inline std::unique_ptr<kernel> make_kernel(split_like, const kernel_setup& setup) {
-  return make_function_kernel([attribute = setup.attrs().get<std::int64_t>("axis")](kernel_context& c) {
-    std::vector<shape> parts;
-    for (std::size_t i = 1; i < c.inputs.size(); ++i) parts.push_back(c.inputs[i].shape());
-    const shape whole = detail::concatenated(parts, attribute);
-    if (!(whole == c.input(0).shape()))
-      throw error(errc::invalid_argument, "a tensor of shape " + to_string(c.input(0).shape()) +
-                                              " is not made of parts that make " + to_string(whole));
-    detail::cut_along(c, checked_axis(attribute, whole.rank()), parts);
-  });
+  return detail::make_box_kernel<detail::host_boxes>(split_like{}, setup);
 }
-
 inline std::unique_ptr<kernel> make_kernel(slice, const kernel_setup& setup) {
-  return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
-    const auto& begin = attrs.get<integers>("begin");
-    detail::expect_one_each(slice::name, begin, c.input(0).shape(), "beginnings");
-    detail::run_slice(c, detail::box_of(c.input(0).shape(), begin, attrs.get<integers>("size")), begin);
-  });
+  return detail::make_box_kernel<detail::host_boxes>(slice{}, setup);
 }
-
 inline std::unique_ptr<kernel> make_kernel(slice_like, const kernel_setup& setup) {
-  return make_function_kernel([begin = setup.attrs().get<integers>("begin")](kernel_context& c) {
-    detail::expect_inside(c.input(1).shape(), begin, c.input(0).shape());
-    detail::run_slice(c, c.input(1).shape(), begin);
-  });
+  return detail::make_box_kernel<detail::host_boxes>(slice_like{}, setup);
 }
-
 inline std::unique_ptr<kernel> make_kernel(pad, const kernel_setup& setup) {
-  return make_function_kernel([attrs = setup.attrs()](kernel_context& c) {
-    const auto& before = attrs.get<integers>("before");
-    detail::expect_one_each(pad::name, before, c.input(0).shape(), "paddings");
-    const shape whole = detail::padded(c.input(0).shape(), before, attrs.get<integers>("after"));
-    detail::run_pad(c, whole, before, attrs.get_or("value", 0.0));
-  });
+  return detail::make_box_kernel<detail::host_boxes>(pad{}, setup);
 }
-
 inline std::unique_ptr<kernel> make_kernel(pad_like, const kernel_setup& setup) {
-  return make_function_kernel([begin = setup.attrs().get<integers>("begin")](kernel_context& c) {
-    detail::expect_inside(c.input(0).shape(), begin, c.input(1).shape());
-    detail::run_pad(c, c.input(1).shape(), begin, 0);
-  });
+  return detail::make_box_kernel<detail::host_boxes>(pad_like{}, setup);
 }
 
 inline std::unique_ptr<kernel> make_kernel(tile, const kernel_setup& setup) {
@@ -275,10 +194,7 @@ inline std::unique_ptr<kernel> make_kernel(tile_grad, const kernel_setup& setup)
   return make_function_kernel([multiples = setup.attrs().get<integers>("multiples")](kernel_context& c) {
     const any_tensor dy = c.input(0);
     const shape x = c.input(1).shape();
-    detail::expect_one_each(tile_grad::name, multiples, x, "multiples");
-    if (!(detail::tiled(x, multiples) == dy.shape()))
-      throw error(errc::invalid_argument,
-                  "a gradient of shape " + to_string(dy.shape()) + " does not fit " + to_string(x) + " tiled");
+    detail::expect_tiles(dy.shape(), x, multiples);
     const any_tensor dx = c.allocate(0, dy.dtype(), x);
     visit_plain(dy.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>)
