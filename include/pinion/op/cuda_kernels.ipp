@@ -10,6 +10,7 @@
 #include <pinion/op/nn/cuda.hpp>
 #include <pinion/op/reduce/cuda.hpp>
 #include <pinion/op/layout/cuda.hpp>
+#include <pinion/op/random/cuda.hpp>
 #include <pinion/op/slice/cuda.hpp>
 #include <pinion/op/source/cuda.hpp>
 #include <pinion/op/variable/cuda_assign.hpp>

@@ -1,19 +1,15 @@
 // Kernels of the random ops, which turn blocks of Philox into elements.
-//
-// One block of 128 bits makes four elements of four bytes, or two of eight. A block's counter consists of its number
-// (56 bits), the number of the draw (8 bits, since an element may be drawn again), and the number of the execution.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <type_traits>
 
+#include <pinion/op/random/bits.hpp>
+#include <pinion/op/random/draws.hpp>
 #include <pinion/op/random/op.hpp>
-#include <pinion/op/random/philox.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/opkit/ranges.hpp>
 
@@ -22,40 +18,7 @@ namespace pinion { inline namespace v0 { namespace op {
 namespace detail {
 
 template <class T>
-inline constexpr int per_block = 16 / sizeof(T);
-
-template <class T>
 using random_block = std::array<T, per_block<T>>;
-
-// The stream of random bits for one execution of one op.
-struct random_stream {
-  std::uint64_t seed, execution;
-
-  philox_words bits(std::int64_t block, std::uint32_t draw) const {
-    const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-    const auto b = static_cast<std::uint64_t>(block);
-    return philox({low(b), low(b >> 32) ^ draw << 24, low(execution), low(execution >> 32)},
-                  {low(seed), low(seed >> 32)});
-  }
-};
-
-// Word i of a block, as wide as T.
-template <class T>
-std::uint64_t word(const philox_words& bits, int i) {
-  if constexpr (sizeof(T) == 4)
-    return bits[static_cast<std::size_t>(i)];
-  else
-    return std::uint64_t{bits[static_cast<std::size_t>(2 * i)]} << 32 | bits[static_cast<std::size_t>(2 * i + 1)];
-}
-
-// A number in [0, 1): a multiple of 2^-24 for float, of 2^-53 for double.
-template <class T>
-T unit_interval(std::uint64_t random_word) {
-  if constexpr (sizeof(T) == 4)
-    return static_cast<T>(random_word >> 8) * T(0x1p-24);
-  else
-    return static_cast<T>(random_word >> 11) * T(0x1p-53);
-}
 
 template <class T>
 struct uniform_elements {
@@ -91,10 +54,7 @@ std::array<double, per_block<T>> normal_block(const random_stream& from, std::in
   const auto bits = from.bits(block, draw);
   std::array<double, per_block<T>> y;
   for (int i = 0; i < per_block<T>; i += 2) {
-    // In double for float too, since the tail follows from the lowest bits.
-    const auto unit = [&](int k) {
-      return static_cast<double>(word<T>(bits, k)) * (sizeof(T) == 4 ? 0x1p-32 : 0x1p-64);
-    };
+    const auto unit = [&](int k) { return unit_of_all_bits<T>(word<T>(bits, k)); };
     const auto pair = box_muller(unit(i), unit(i + 1));
     y[static_cast<std::size_t>(i)] = pair[0];
     y[static_cast<std::size_t>(i + 1)] = pair[1];
@@ -151,29 +111,19 @@ void fill_blocks(const Elements& elements, const random_stream& from, T* y, rand
   }
 }
 
-inline std::uint64_t seed_of(const attributes& attrs) {
-  if (const auto seed = attrs.get_or<std::int64_t>("seed", 0)) return static_cast<std::uint64_t>(seed);
-  std::random_device any;
-  return std::uint64_t{any()} << 32 | any();
-}
-
 constexpr std::int64_t cost_of_block = 32;  // in elements that are only copied
 
 // The kernel of a random op. It counts its executions: the n-th run of a session draws the n-th tensor.
 template <class T, class Elements>
 class random_kernel final : public kernel {
  public:
-  random_kernel(const attributes& attrs, Elements elements)
-      : elements_(elements),
-        shape_(attrs.get_or("shape", shape::any())),
-        first_(attrs.get_or<std::int64_t>("first", 0)),
-        seed_(seed_of(attrs)) {}
+  random_kernel(const attributes& attrs, Elements elements) : elements_(elements), draws_(attrs) {}
 
   void run(kernel_context& c) override {
-    const shape extent = c.inputs.empty() ? shape_ : c.input(0).shape();
+    const shape extent = draws_.extent(c);
     T* const y = c.allocate(0, dtype_of<T>, extent).template data<T>();
-    const random_stream from{seed_, executions_.fetch_add(1, std::memory_order_relaxed)};
-    const random_range wanted{first_, first_ + extent.count()};
+    const random_stream from = draws_.next();
+    const random_range wanted{draws_.first(), draws_.first() + extent.count()};
     c.launch([from, y, wanted, elements = elements_, services = c.services] {
       if (wanted.begin == wanted.end) return;
       const std::int64_t before = wanted.begin / per_block<T>, end = (wanted.end + per_block<T> - 1) / per_block<T>;
@@ -182,14 +132,11 @@ class random_kernel final : public kernel {
       });
     });
   }
-  bool expensive() const override { return shape_.count() > 1 << 14; }
+  bool expensive() const override { return draws_.many(); }
 
  private:
   Elements elements_;
-  shape shape_;
-  std::int64_t first_;
-  std::uint64_t seed_;
-  std::atomic<std::uint64_t> executions_{0};
+  random_draws draws_;
 };
 
 template <template <class> class Elements, class T>
