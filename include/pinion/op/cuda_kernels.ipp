@@ -9,6 +9,7 @@
 #include <pinion/op/matmul/cuda.hpp>
 #include <pinion/op/nn/cuda.hpp>
 #include <pinion/op/reduce/cuda.hpp>
+#include <pinion/op/gather/cuda.hpp>
 #include <pinion/op/layout/cuda.hpp>
 #include <pinion/op/random/cuda.hpp>
 #include <pinion/op/slice/cuda.hpp>

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include <pinion/op/gather/op.hpp>
+#include <pinion/op/gather/rows.hpp>
 #include <pinion/op/reduce/cpu.hpp>
 #include <pinion/op/slice/cpu.hpp>
 #include <pinion/opkit/copy_run.hpp>
@@ -20,25 +20,10 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
-// A tensor seen as [outer, rows, inner], where `rows` is one of its axes.
-struct rows_along {
-  std::int64_t outer = 1, rows = 1, inner = 1;
-
-  rows_along(const shape& s, std::int64_t attribute) {
-    if (s.rank() == 0) throw error(errc::invalid_argument, "a scalar has no rows");
-    const int axis = checked_axis(attribute, s.rank());
-    for (int i = 0; i < axis; ++i) outer *= s[i];
-    rows = s[axis];
-    for (int i = axis + 1; i < s.rank(); ++i) inner *= s[i];
-  }
-};
-
 template <class Index>
 std::int64_t checked_index(const Index* indices, std::int64_t i, std::int64_t rows) {
   const auto index = static_cast<std::int64_t>(indices[i]);
-  if (index < 0 || index >= rows)
-    throw error(errc::invalid_argument, "index " + std::to_string(index) + " at position " + std::to_string(i) +
-                                            " is not in [0, " + std::to_string(rows) + ")");
+  if (index < 0 || index >= rows) throw wrong_index(i, index, rows);
   return index;
 }
 
@@ -102,10 +87,7 @@ void run_scatter_dense(kernel_context& c, std::int64_t attribute, add_row_functi
   const any_tensor indices = c.input(0), rows = c.input(1);
   const shape like = c.input(2).shape();
   const rows_along along(like, attribute);
-  if (!(rows.shape() == chosen_along(like, checked_axis(attribute, like.rank()), indices.shape())))
-    throw error(errc::invalid_argument, "rows of shape " + to_string(rows.shape()) + " at indices of shape " +
-                                            to_string(indices.shape()) + " are not rows of a tensor of shape " +
-                                            to_string(like));
+  expect_rows(rows.shape(), indices.shape(), like, attribute);
   const any_tensor y = c.allocate(0, rows.dtype(), like);
   const std::int64_t bytes = along.inner * static_cast<std::int64_t>(size_of(rows.dtype()));
   c.launch([indices, rows, y, along, bytes, add_row, services = c.services] {
