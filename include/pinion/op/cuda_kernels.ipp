@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include <pinion/op/catalogue.hpp>
+#include <pinion/op/conv/cuda.hpp>
 #include <pinion/op/cuda_kernels.hpp>
 #include <pinion/op/elementwise/cuda.hpp>
 #include <pinion/op/matmul/cuda.hpp>

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include <pinion/op/conv/checks.hpp>
 #include <pinion/op/conv/geometry.hpp>
 #include <pinion/op/conv/library.hpp>
 #include <pinion/op/conv/op.hpp>
@@ -85,7 +86,7 @@ class convolver {
 
   template <class T>
   void run(const image_geometry& g, const T* a, const T* b, T* y) {
-    if (g.nothing()) return void(std::fill_n(y, result(g).count(), T(0)));
+    if (g.nothing()) return void(std::fill_n(y, g.result(pass_).count(), T(0)));
 #if PINION_HAS_ONEDNN
     if constexpr (std::is_same_v<T, float>) {
       const auto call = primitive_for(g);
@@ -93,9 +94,6 @@ class convolver {
     }
 #endif
     convolve_by_products(pass_, g, a, b, y);
-  }
-  const shape& result(const image_geometry& g) const {
-    return pass_ == conv_pass::forward ? g.windows : pass_ == conv_pass::by_images ? g.images : g.filters;
   }
 
  private:
@@ -123,8 +121,8 @@ class convolution_kernel final : public kernel {
   bool expensive() const override { return true; }
 
   void run(kernel_context& c) override {
-    const image_geometry g = geometry(c);
-    const any_tensor a = c.input(0), b = c.input(1), y = c.allocate(0, a.dtype(), convolver_->result(g));
+    const image_geometry g = convolution_geometry(pass_, attrs_, c);
+    const any_tensor a = c.input(0), b = c.input(1), y = c.allocate(0, a.dtype(), g.result(pass_));
     visit_plain(a.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>)
         c.launch([=, by = convolver_, pass = pass_, services = c.services] {
@@ -136,18 +134,6 @@ class convolution_kernel final : public kernel {
   }
 
  private:
-  image_geometry geometry(const kernel_context& c) const {
-    const shape& images = c.input(pass_ == conv_pass::by_images ? 2 : 0).shape();
-    const shape& filters = c.input(pass_ == conv_pass::by_filters ? 2 : 1).shape();
-    const shape windows = convolved(attrs_, images, filters);
-    if (pass_ != conv_pass::forward) {
-      const shape& dy = c.input(pass_ == conv_pass::by_images ? 0 : 1).shape();
-      if (!(dy == windows))
-        throw error(errc::invalid_argument, "a gradient of shape " + to_string(dy) + " does not fit images of shape " +
-                                                to_string(images) + " and filters of shape " + to_string(filters));
-    }
-    return {images, filters, windows, window(attrs_, filters[0], filters[1])};
-  }
   template <class T>
   static void split(convolver& by, conv_pass pass, const image_geometry& g, const T* a, const T* b, T* y,
                     task_services& services) {
@@ -171,10 +157,6 @@ class convolution_kernel final : public kernel {
 };
 
 // ---- pooling
-
-inline image_geometry pooling_geometry(const attributes& attrs, const shape& images) {
-  return {images, shape{}, pooling::pooled(attrs, images), pooling::window_of(attrs)};
-}
 
 // The offset in the image of the first greatest element of window (i, j), for each channel. NaN counts as less than any
 // number.
@@ -254,12 +236,6 @@ void run_pool(kernel_context& c, const attributes& attrs, bool mean) {
   });
 }
 
-inline void expect_windows(const any_tensor& dy, const image_geometry& g) {
-  if (!(dy.shape() == g.windows))
-    throw error(errc::invalid_argument, "a gradient of shape " + to_string(dy.shape()) +
-                                            " does not fit the windows of images of shape " + to_string(g.images));
-}
-
 template <class T>
 void run_max_pool_grad(kernel_context& c, const attributes& attrs) {
   const any_tensor x = c.input(0), dy = c.input(1);
@@ -279,9 +255,7 @@ template <class T>
 void run_max_pool_grad_grad(kernel_context& c, const attributes& attrs) {
   const any_tensor x = c.input(0), values = c.input(1);
   const image_geometry g = pooling_geometry(attrs, x.shape());
-  if (!(values.shape() == g.images))
-    throw error(errc::invalid_argument,
-                "values of shape " + to_string(values.shape()) + " for images of shape " + to_string(g.images));
+  expect_images(values, g);
   const any_tensor y = c.allocate(0, x.dtype(), g.windows);
   for_each_image(c, g, [=](std::int64_t n) {
     const T* const from = values.data<T>() + n * g.image_size();

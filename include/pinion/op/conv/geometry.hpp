@@ -23,6 +23,9 @@ struct image_geometry {
     g.windows.set(0, images_of_it);
     return g;
   }
+  const shape& result(conv_pass pass) const {
+    return pass == conv_pass::forward ? windows : pass == conv_pass::by_images ? images : filters;
+  }
   bool nothing() const { return images.count() == 0 || windows.count() == 0 || filters.count() == 0; }
   std::int64_t image_size() const { return images[1] * images[2] * images[3]; }
   std::int64_t windows_size() const { return windows[1] * windows[2] * windows[3]; }

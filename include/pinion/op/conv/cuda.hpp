@@ -1,0 +1,122 @@
+// Kernels of convolution and pooling for GPUs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <pinion/op/conv/checks.hpp>
+#include <pinion/op/conv/cuda_kernels.hpp>
+#include <pinion/op/conv/op.hpp>
+#include <pinion/opkit/kernel.hpp>
+
+namespace pinion { inline namespace v0 { namespace op {
+
+namespace detail {
+
+inline cuda::image_axis cuda_axis(const window_axis& w, std::int64_t image, std::int64_t windows) {
+  return {image, windows, w.extent, w.stride, w.dilation, w.before(image)};
+}
+
+// The extents as the plain kernels take them.
+inline cuda::image_extents cuda_extents(const image_geometry& g) {
+  return {g.images[0], g.images[3], g.windows[3], cuda_axis(g.over.height, g.images[1], g.windows[1]),
+          cuda_axis(g.over.width, g.images[2], g.windows[2])};
+}
+
+// Makes a kernel for float or double of body.operator()<T>(context).
+template <class Body>
+std::unique_ptr<kernel> make_cuda_image_kernel(const kernel_setup& setup, Body body) {
+  if (setup.input(0).dtype == dtype::float64)
+    return make_function_kernel([body](kernel_context& c) { body.template operator()<double>(c); });
+  return make_function_kernel([body](kernel_context& c) { body.template operator()<float>(c); });
+}
+
+template <class T>
+void run_cuda_convolution(kernel_context& c, conv_pass pass, const attributes& attrs) {
+  const image_geometry g = convolution_geometry(pass, attrs, c);
+  const cuda::image_extents e = cuda_extents(g);
+  const T *const a = c.input(0).data<T>(), *const b = c.input(1).data<T>();
+  T* const y = c.allocate(0, dtype_of<T>, g.result(pass)).template data<T>();
+  const auto stream = c.device->stream()->native();
+  if (pass == conv_pass::forward) return cuda::convolve(stream, a, b, y, e);
+  if (pass == conv_pass::by_images) return cuda::convolve_by_images(stream, a, b, y, e);
+  const any_tensor scratch = c.scratch(dtype_of<T>, {cuda::convolve_by_filters_scratch(e)});
+  cuda::convolve_by_filters(stream, a, b, y, scratch.data<T>(), e);
+}
+
+inline std::unique_ptr<kernel> make_cuda_convolution(conv_pass pass, const kernel_setup& setup) {
+  return make_cuda_image_kernel(
+      setup, [pass, attrs = setup.attrs()]<class T>(kernel_context& c) { run_cuda_convolution<T>(c, pass, attrs); });
+}
+
+// The first greatest place of each window of the images.
+template <class T>
+any_tensor cuda_greatest_places(kernel_context& c, const any_tensor& images, const image_geometry& g) {
+  any_tensor places = c.scratch(dtype::int32, g.windows);
+  cuda::greatest_places(c.device->stream()->native(), images.data<T>(), places.data<std::int32_t>(), cuda_extents(g));
+  return places;
+}
+
+}  // namespace detail
+
+inline std::unique_ptr<kernel> make_cuda_kernel(conv2d, const kernel_setup& setup) {
+  return detail::make_cuda_convolution(detail::conv_pass::forward, setup);
+}
+inline std::unique_ptr<kernel> make_cuda_kernel(conv2d_backprop_input, const kernel_setup& setup) {
+  return detail::make_cuda_convolution(detail::conv_pass::by_images, setup);
+}
+inline std::unique_ptr<kernel> make_cuda_kernel(conv2d_backprop_filter, const kernel_setup& setup) {
+  return detail::make_cuda_convolution(detail::conv_pass::by_filters, setup);
+}
+
+inline std::unique_ptr<kernel> make_cuda_kernel(max_pool, const kernel_setup& setup) {
+  return detail::make_cuda_image_kernel(setup, [attrs = setup.attrs()]<class T>(kernel_context& c) {
+    const any_tensor& x = c.input(0);
+    const detail::image_geometry g = detail::pooling_geometry(attrs, x.shape());
+    T* const y = c.allocate(0, x.dtype(), g.windows).template data<T>();
+    cuda::pool_greatest(c.device->stream()->native(), x.data<T>(), y, detail::cuda_extents(g));
+  });
+}
+inline std::unique_ptr<kernel> make_cuda_kernel(avg_pool, const kernel_setup& setup) {
+  return detail::make_cuda_image_kernel(setup, [attrs = setup.attrs()]<class T>(kernel_context& c) {
+    const any_tensor& x = c.input(0);
+    const detail::image_geometry g = detail::pooling_geometry(attrs, x.shape());
+    T* const y = c.allocate(0, x.dtype(), g.windows).template data<T>();
+    cuda::pool_means(c.device->stream()->native(), x.data<T>(), y, detail::cuda_extents(g));
+  });
+}
+
+inline std::unique_ptr<kernel> make_cuda_kernel(max_pool_grad, const kernel_setup& setup) {
+  return detail::make_cuda_image_kernel(setup, [attrs = setup.attrs()]<class T>(kernel_context& c) {
+    const any_tensor &x = c.input(0), &dy = c.input(1);
+    const detail::image_geometry g = detail::pooling_geometry(attrs, x.shape());
+    detail::expect_windows(dy, g);
+    const any_tensor places = detail::cuda_greatest_places<T>(c, x, g);
+    T* const dx = c.allocate(0, x.dtype(), g.images).template data<T>();
+    cuda::add_at_places(c.device->stream()->native(), dy.data<T>(), places.data<std::int32_t>(), dx,
+                        detail::cuda_extents(g));
+  });
+}
+inline std::unique_ptr<kernel> make_cuda_kernel(max_pool_grad_grad, const kernel_setup& setup) {
+  return detail::make_cuda_image_kernel(setup, [attrs = setup.attrs()]<class T>(kernel_context& c) {
+    const any_tensor &x = c.input(0), &values = c.input(1);
+    const detail::image_geometry g = detail::pooling_geometry(attrs, x.shape());
+    detail::expect_images(values, g);
+    const any_tensor places = detail::cuda_greatest_places<T>(c, x, g);
+    T* const y = c.allocate(0, x.dtype(), g.windows).template data<T>();
+    cuda::take_at_places(c.device->stream()->native(), values.data<T>(), places.data<std::int32_t>(), y,
+                         detail::cuda_extents(g));
+  });
+}
+inline std::unique_ptr<kernel> make_cuda_kernel(avg_pool_grad, const kernel_setup& setup) {
+  return detail::make_cuda_image_kernel(setup, [attrs = setup.attrs()]<class T>(kernel_context& c) {
+    const any_tensor &x = c.input(0), &dy = c.input(1);
+    const detail::image_geometry g = detail::pooling_geometry(attrs, x.shape());
+    detail::expect_windows(dy, g);
+    T* const dx = c.allocate(0, x.dtype(), g.images).template data<T>();
+    cuda::share_means(c.device->stream()->native(), dy.data<T>(), dx, detail::cuda_extents(g));
+  });
+}
+
+}}}  // namespace pinion::v0::op
