@@ -1,4 +1,4 @@
-// Runs one node on a real device, CPU or simulated GPU, without a session.
+// Runs one node on a device, a CPU, a simulated GPU or one through CUDA, without a session.
 #pragma once
 
 #include <cstdio>
@@ -17,6 +17,7 @@
 #include <pinion/device/sim.hpp>
 #include <pinion/graph/scopes.hpp>
 #include <pinion/op/kernels.hpp>
+#include <pinion/runtime/step/wrong_values.hpp>
 #include <pinion/state/variable.hpp>
 
 #include "laws/catalogue.hpp"
@@ -71,9 +72,13 @@ class local_resources final : public resource_manager {
   std::map<std::string, std::shared_ptr<resource>> all_;
 };
 
-enum class place { cpu, sim_gpu };
+enum class place { cpu, sim_gpu, cuda_gpu };
+
+// Makes a GPU whose kernels are CUDA; a program that has one sets it.
+inline std::unique_ptr<devices::device> (*make_cuda_gpu)() = nullptr;
 
 inline std::unique_ptr<devices::device> make_device(place where) {
+  if (where == place::cuda_gpu) return make_cuda_gpu();
   if (where == place::cpu)
     return std::make_unique<devices::cpu_device>(parse_device("/job:localhost/replica:0/task:0/cpu:0"));
   return std::make_unique<devices::sim_device>(parse_device("/job:localhost/replica:0/task:0/gpu:0"), sim::gpu());
@@ -85,6 +90,27 @@ inline any_tensor copy_of(const any_tensor& t) {
   std::memcpy(c.raw(), t.raw(), t.bytes());
   return c;
 }
+
+// Throws what is wrong with the values that CUDA kernels met.
+class value_watch final : public step_watch {
+ public:
+  bool failed() const override { return false; }
+  void fail(const error& why) override { throw why; }
+  cuda::first_wrong* expect_values(devices::device& on, describe_wrong describe) override {
+    is_used_ = true;
+    return values_.expect(on, std::move(describe));
+  }
+  void look(devices::device& on) {
+    if (!is_used_) return;
+    std::promise<outcome<>> looked;
+    values_.look(on, [&](const outcome<>& how) { looked.set_value(how); });
+    looked.get_future().get().value();
+  }
+
+ private:
+  runtime::wrong_values values_;
+  bool is_used_ = false;
+};
 
 // What a node yields, then what its variables hold afterwards; on the host. The inputs are copies that nobody else
 // holds, so that the kernel may compute in place.
@@ -113,7 +139,10 @@ inline std::vector<any_tensor> run(const call& c, place where = place::cpu, int 
   context.services = &services;
   context.inputs = inputs;
   context.outputs = outputs;
+  value_watch watch;
+  if (where == place::cuda_gpu) context.watch = &watch;
   kernel->run(context);
+  watch.look(*device);
   const auto bring = [&](const any_tensor& t) {
     host.emplace_back();
     if (t.empty()) return;

@@ -7,12 +7,12 @@
 #include <pinion/op/conv/cuda.hpp>
 #include <pinion/op/cuda_kernels.hpp>
 #include <pinion/op/elementwise/cuda.hpp>
-#include <pinion/op/matmul/cuda.hpp>
-#include <pinion/op/nn/cuda.hpp>
-#include <pinion/op/reduce/cuda.hpp>
 #include <pinion/op/gather/cuda.hpp>
 #include <pinion/op/layout/cuda.hpp>
+#include <pinion/op/matmul/cuda.hpp>
+#include <pinion/op/nn/cuda.hpp>
 #include <pinion/op/random/cuda.hpp>
+#include <pinion/op/reduce/cuda.hpp>
 #include <pinion/op/slice/cuda.hpp>
 #include <pinion/op/source/cuda.hpp>
 #include <pinion/op/variable/cuda_assign.hpp>

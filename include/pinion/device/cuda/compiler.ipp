@@ -4,6 +4,7 @@
 #include <nvrtc.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include <pinion/base/error.hpp>
@@ -86,8 +87,8 @@ PINION_DECL const compiler& compiler::of_this_program() {
 }
 
 PINION_DECL compiler::compiler() : library_({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
-  problem_ = library_.problem();
-  if (!library_.is_open()) return;
+  problem_ = std::getenv("PINION_CUDA_INTERPRET") ? "PINION_CUDA_INTERPRET is set" : library_.problem();
+  if (!problem_.empty()) return;
   const auto call = std::make_shared<const functions>(library_);
   int major = 0, minor = 0;
   if (!call->all || call->Version(&major, &minor)) {

@@ -71,7 +71,8 @@ class cuda_map_gradient_kernel final : public kernel {
     }
     const plan& of = plan_for(shapes_of(c.inputs), wanted);
     if (of.is_empty) return fill_sums(c);
-    pass_for(of, operands).run(c, operands);
+    const auto& pass = pass_for(of, operands);
+    pass.is_compiled() ? pass.run(c, operands) : of.interpreted->run(c, operands);
   }
 
  private:
@@ -82,6 +83,7 @@ class cuda_map_gradient_kernel final : public kernel {
     scalar::program program;
     broadcast_walk walk;
     bool is_empty;
+    std::unique_ptr<detail::interpreted_gradients> interpreted;
     mutable std::vector<std::unique_ptr<const detail::cuda_gradient_pass>> passes;
   };
 
@@ -91,11 +93,13 @@ class cuda_map_gradient_kernel final : public kernel {
       if (one->inputs == inputs && one->wanted == wanted) return *one;
     const shape space = map_layout::space_of(inputs);
     std::vector<shape> operands = inputs;
+    std::vector<std::size_t> of;
     for (std::size_t k = 0; k < wanted.size(); ++k)
-      if (wanted[k]) operands.push_back(inputs[k]);
-    broadcast_walk walk(space, operands);
-    plans_.push_back(std::make_unique<plan>(
-        plan{std::move(inputs), wanted, with_results(program_, wanted), std::move(walk), space.count() == 0, {}}));
+      if (wanted[k]) operands.push_back(inputs[k]), of.push_back(k);
+    auto p = with_results(program_, wanted);
+    auto interpreted = std::make_unique<detail::interpreted_gradients>(p, inputs, of);
+    plans_.push_back(std::make_unique<plan>(plan{
+        std::move(inputs), wanted, std::move(p), {space, operands}, space.count() == 0, std::move(interpreted), {}}));
     return *plans_.back();
   }
   const detail::cuda_gradient_pass& pass_for(const plan& of, const detail::cuda_addresses& operands) {

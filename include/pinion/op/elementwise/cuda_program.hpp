@@ -10,8 +10,10 @@
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/device/cuda/device.hpp>
 #include <pinion/device/cuda/kernel_store.hpp>
+#include <pinion/op/elementwise/cuda_interpreted.hpp>
 #include <pinion/op/elementwise/cuda_map.hpp>
 #include <pinion/op/elementwise/cuda_map_gradient.hpp>
+#include <pinion/op/elementwise/cuda_sums.hpp>
 #include <pinion/op/elementwise/layout.hpp>
 #include <pinion/opkit/kernel.hpp>
 
@@ -31,7 +33,15 @@ class cuda_compiler {
       : store_(&store_of(setup.device)), threads_(setup.services.intra_op) {}
 
   void announce(cuda::kernel_text text) const { store_->announce(std::move(text)); }
-  CUkern_st* find(const cuda::kernel_text& text) const { return store_->find(text, threads_); }
+  // The kernel; null where there is no compiler, so that the program is interpreted.
+  CUkern_st* find(const cuda::kernel_text& text) const {
+    try {
+      return store_->find(text, threads_);
+    } catch (const error& e) {
+      if (e.code() != errc::unimplemented) throw;
+      return nullptr;
+    }
+  }
 
  private:
   static cuda::kernel_store& store_of(const devices::device& on) {
@@ -63,7 +73,7 @@ class cuda_addresses {
 class cuda_map_program {
  public:
   cuda_map_program(const kernel_setup& setup, const scalar::program& p)
-      : program_(scalar::executable(p)), compiler_(setup) {}
+      : program_(scalar::executable(p)), compiler_(setup), interpreted_(program_) {}
 
   const scalar::program& program() const { return program_; }
 
@@ -76,7 +86,10 @@ class cuda_map_program {
   void run(kernel_context& c, const broadcast_walk& walk, const cuda_addresses& operands) {
     if (walk.inner() == 0 || walk.outer() == 0) return;
     const cuda_form form = cuda_form_of(program_, walk, operands.all());
-    launch(c, find(form), cuda_map_launch(program_, walk, form, operands.all()));
+    if (CUkern_st* const kernel = find(form))
+      launch(c, kernel, cuda_map_launch(program_, walk, form, operands.all()));
+    else
+      interpreted_.launch(c, walk, operands.all());
   }
 
  private:
@@ -97,8 +110,66 @@ class cuda_map_program {
 
   const scalar::program program_;
   const cuda_compiler compiler_;
+  interpreted_map interpreted_;
   std::mutex mutex_;
   std::vector<std::pair<cuda_form, CUkern_st*>> kernels_;
+};
+
+// The gradients of a map over inputs of some shapes where nothing compiles them: each has an element for each element
+// of the space first, and those over fewer axes are then added up. Thread-safe.
+class interpreted_gradients {
+ public:
+  // `p` is the program of the wanted results alone; result k has the shape of input `of[k]`.
+  interpreted_gradients(const scalar::program& p, const std::vector<shape>& inputs, const std::vector<std::size_t>& of)
+      : space_(map_layout::space_of(inputs)), walk_(space_, with_space(inputs, space_, of.size())), program_(p) {
+    for (const std::size_t k : of) sums_.push_back(sum_of(inputs[k]));
+    type_ = p.arithmetic;
+  }
+
+  void run(kernel_context& c, const cuda_addresses& operands) {
+    std::vector<const void*> at(operands.all().begin(), operands.all().end());
+    std::vector<any_tensor> whole;
+    const std::size_t inputs = at.size() - sums_.size();
+    for (std::size_t k = 0; k < sums_.size(); ++k) {
+      whole.push_back(sums_[k].is_whole ? any_tensor() : c.scratch(type_, space_));
+      if (whole[k]) at[inputs + k] = whole[k].raw();
+    }
+    program_.launch(c, walk_, at);
+    for (std::size_t k = 0; k < sums_.size(); ++k)
+      if (whole[k]) add_up(c, whole[k], const_cast<void*>(operands.all()[inputs + k]), sums_[k].over);
+  }
+
+ private:
+  struct sum {
+    bool is_whole;
+    cuda::summed_space over;
+  };
+  static std::vector<shape> with_space(std::vector<shape> inputs, const shape& space, std::size_t results) {
+    inputs.insert(inputs.end(), results, space);
+    return inputs;
+  }
+  sum sum_of(const shape& result) const {
+    const broadcast_walk walk(space_, {result});
+    sum all{result.count() == space_.count(), {}};
+    for (std::size_t d = 0; d < walk.extents.size(); ++d) {
+      all.over.extent[d] = walk.extents[d];
+      all.over.is_kept[d] = walk.strides[0][d] != 0;
+    }
+    all.over.rank = static_cast<int>(walk.extents.size());
+    return all;
+  }
+  void add_up(kernel_context& c, const any_tensor& from, void* to, const cuda::summed_space& over) const {
+    visit_plain(type_, [&]<class T>() {
+      if constexpr (std::is_floating_point_v<T>)
+        cuda::sum_over(c.device->stream()->native(), static_cast<const T*>(from.raw()), static_cast<T*>(to), over);
+    });
+  }
+
+  const shape space_;
+  const broadcast_walk walk_;
+  interpreted_map program_;
+  std::vector<sum> sums_;
+  dtype type_ = dtype::invalid;
 };
 
 // The pass of a map's gradients over inputs of some shapes, for the results that are wanted and for a form. Immutable
@@ -113,12 +184,14 @@ class cuda_gradient_pass {
     const auto sum = named_text([&](const std::string& name) { return cuda_sum_text(program_.arithmetic, name); });
     compiler.announce(sum);
     pass_ = compiler.find(pass);
-    sum_ = compiler.find(sum);
+    if (pass_) sum_ = compiler.find(sum);
   }
   cuda_gradient_pass(const cuda_gradient_pass&) = delete;
 
   const cuda_gradient_form& form() const { return form_; }
-  // `operands` are the inputs, then the wanted results.
+  // False where nothing compiles it.
+  bool is_compiled() const { return sum_ != nullptr; }
+  // Requires: it is compiled. `operands` are the inputs, then the wanted results.
   void run(kernel_context& c, const cuda_addresses& operands) const {
     std::vector<const void*> at(operands.all().begin(), operands.all().end());
     std::vector<any_tensor> sums;
