@@ -5,8 +5,9 @@
 #include <driver_types.h>
 
 #include <cstddef>
-#include <string>
-#include <vector>
+
+#include "grid.hpp"
+#include "misuse.hpp"
 
 namespace fake_cuda {
 
@@ -16,10 +17,6 @@ enum class driver {
   old,             // one that is older than the runtime
   without_devices  // a driver that finds no GPU
 };
-
-// The order in which the threads of a block take turns. Kernels may not depend on it: a barrier that is missing gives
-// other results in one of the two.
-enum class turns { forward, backward };
 
 struct settings {
   int devices = 1;
@@ -50,8 +47,5 @@ struct counts {
   long launches = 0, copies = 0;                                                                // since the reset
 };
 counts count();
-
-// The misuses since the last call or reset, in sentences. Each was also a line on stderr.
-std::vector<std::string> take_misuses();
 
 }  // namespace fake_cuda

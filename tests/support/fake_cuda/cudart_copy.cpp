@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "machine.hpp"
@@ -68,7 +69,8 @@ cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind ki
     staged = std::make_shared<std::vector<std::byte>>(first, first + size);
   }
   ++the_machine().since_reset.copies;
-  const std::uint64_t number = stream.push({[=] { std::memcpy(to, staged ? staged->data() : from, size); }});
+  const std::uint64_t number =
+      stream.push({[=, staged = std::move(staged)] { std::memcpy(to, staged ? staged->data() : from, size); }});
   count_copy(target, stream), count_copy(source, stream);
   lock.unlock();
   if (target.is_pageable()) {

@@ -21,17 +21,18 @@ bool is_reachable(const memory_block& block, const device& from) {
   return block.pool ? block.pool->peers.contains(from.id) : from.peers.contains(block.device);
 }
 
-// Reports an address that a kernel on the device may not use. Requires: the machine's lock.
-void check_address(const void* address, const device& on, bool may_be_a_number) {
+// True if a kernel on the device may be given an address; reports why not. Requires: the machine's lock.
+bool may_use(const void* address, const device& on, bool may_be_a_number) {
   const memory_block* const block = the_machine().memory.find(address);
-  if (block && block->at + block->size == address) return;  // the end of a block
-  if (!block && (!address || may_be_a_number)) return;
-  if (block && block->is_freed && may_be_a_number) return;
+  if (block ? block->at + block->size == address : !address || may_be_a_number) return true;
   if (!block || block->is_freed)
     report("a kernel is given " + describe(block, address));
   else if (!is_reachable(*block, on))
     report("a kernel on device " + std::to_string(on.id) + ", which has no access to it, is given " +
            describe(block, address));
+  else
+    return true;
+  return false;
 }
 
 cudaError_t error_of(const cudaLaunchConfig_t& how, const device& on) {
@@ -73,7 +74,8 @@ cudaError_t launch(const cudaLaunchConfig_t& how, std::function<void()> thread,
   return on_stream(how.stream, [&](CUstream_st& stream) {
     {
       own_lock lock(the_machine().mutex);
-      for (const void* const address : addresses) check_address(address, stream.on(), false);
+      for (const void* const address : addresses)
+        if (!may_use(address, stream.on(), false)) return cudaErrorInvalidValue;
     }
     return push(how, stream, own_variables, std::move(thread));
   });
@@ -95,7 +97,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* handl
       for (std::size_t k = 0; k + sizeof(void*) <= kernel.argument_size; k += sizeof(void*)) {
         const void* word = nullptr;
         std::memcpy(&word, bytes + k, sizeof word);
-        check_address(word, stream.on(), true);
+        if (!may_use(word, stream.on(), true)) return cudaErrorInvalidValue;
       }
     }
     const auto words = (kernel.argument_size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);

@@ -10,11 +10,10 @@ using namespace fake_cuda;
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   return on_device(current_device(), [&](device& d) {
-    machine& m = the_machine();
-    own_lock lock(m.mutex);
-    auto made = std::make_shared<CUstream_st>(d, ++m.streams_ever);
+    auto made = std::make_shared<CUstream_st>(d, ++the_machine().streams_ever);
     *stream = made.get();
-    m.streams.emplace(*stream, std::move(made));
+    own_lock lock(the_machine().mutex);
+    the_machine().streams.emplace(*stream, std::move(made));
     return cudaSuccess;
   });
 }
@@ -103,8 +102,13 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
 
 cudaError_t cudaEventDestroy(cudaEvent_t handle) {
   if (const cudaError_t error = refused()) return result(error);
-  own_lock lock(the_machine().mutex);
-  if (the_machine().events.erase(handle) == 1) return cudaSuccess;
+  std::shared_ptr<CUevent_st> event;
+  {
+    own_lock lock(the_machine().mutex);
+    const auto node = the_machine().events.extract(handle);
+    if (!node.empty()) event = std::move(node.mapped());
+  }
+  if (event) return cudaSuccess;
   return misuse(cudaErrorInvalidResourceHandle, "an event is destroyed that is destroyed already, or never was");
 }
 

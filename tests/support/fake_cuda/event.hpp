@@ -11,6 +11,8 @@
 // One event. All functions may be called by any thread.
 struct CUevent_st {
   CUevent_st(int of_device, unsigned with_flags) : device(of_device), flags(with_flags) {}
+  CUevent_st(const CUevent_st&) = delete;
+  ~CUevent_st();
 
   const int device;
   const unsigned flags;
@@ -26,6 +28,8 @@ struct CUevent_st {
   std::chrono::steady_clock::time_point time();  // of the last record reached
 
  private:
+  class lock;
+
   std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t recorded_ = 0, reached_ = 0;

@@ -4,9 +4,12 @@
 #include <functional>
 
 #include "block.hpp"
-#include "control.hpp"
 
 namespace fake_cuda {
+
+// The order in which the threads of a block take turns. Kernels may not depend on it: a barrier that is missing gives
+// other results in one of the two.
+enum class turns { forward, backward };
 
 struct grid {
   place blocks, threads;

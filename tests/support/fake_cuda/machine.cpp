@@ -150,14 +150,27 @@ cudaError_t refused() {
   return cudaSuccess;
 }
 
+namespace {
+
+std::shared_ptr<CUstream_st> default_stream() {
+  machine& m = the_machine();
+  device& d = *m.devices[static_cast<std::size_t>(current_device())];
+  {
+    own_lock lock(m.mutex);
+    if (d.default_stream) return d.default_stream;
+  }
+  auto made = std::make_shared<CUstream_st>(d, 0);
+  own_lock lock(m.mutex);
+  if (!d.default_stream) d.default_stream.swap(made);
+  return d.default_stream;
+}
+
+}  // namespace
+
 std::shared_ptr<CUstream_st> find(cudaStream_t handle) {
+  if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) return default_stream();
   machine& m = the_machine();
   own_lock lock(m.mutex);
-  if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) {
-    device& d = *m.devices[static_cast<std::size_t>(current_device())];
-    if (!d.default_stream) d.default_stream = std::make_shared<CUstream_st>(d, 0);
-    return d.default_stream;
-  }
   const auto found = m.streams.find(handle);
   return found == m.streams.end() ? nullptr : found->second;
 }

@@ -32,7 +32,7 @@ struct device {
 
 struct machine {
   settings now;
-  std::mutex mutex;  // guards all below but the parts of a device that are atomic
+  std::mutex mutex;  // guards all below but what is atomic; no stream is made or destroyed under it
   std::vector<std::unique_ptr<device>> devices;
   std::map<cudaStream_t, std::shared_ptr<CUstream_st>> streams;
   std::map<cudaEvent_t, std::shared_ptr<CUevent_st>> events;
@@ -42,7 +42,7 @@ struct machine {
   address_book memory;
   counts since_reset;  // launches and copies
   int allocations_until_failure = 0;
-  unsigned streams_ever = 0;
+  std::atomic<unsigned> streams_ever = 0;
   unsigned resets = 0;
 };
 

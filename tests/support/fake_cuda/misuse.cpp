@@ -4,9 +4,6 @@
 #include <cstdio>
 #include <mutex>
 #include <utility>
-#include <vector>
-
-#include "control.hpp"
 
 namespace fake_cuda {
 

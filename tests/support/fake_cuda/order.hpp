@@ -13,33 +13,52 @@ extern "C" void AnnotateIgnoreSyncEnd(const char* file, int line);
 
 namespace fake_cuda {
 
-// What the calling thread has done is before what others do behind come_after() for the same address.
-inline void leave_for([[maybe_unused]] void* others) {
 #ifdef FAKE_CUDA_THREAD_SANITIZER
-  __tsan_release(others);
-#endif
+
+inline thread_local int unseen_depth = 0;
+
+inline void hide() {
+  AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
 }
-inline void come_after([[maybe_unused]] void* others) {
-#ifdef FAKE_CUDA_THREAD_SANITIZER
-  __tsan_acquire(others);
-#endif
+inline void show() {
+  AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
 }
 
 // While it lives, locks that the calling thread takes order nothing.
 class unseen {
  public:
-#ifdef FAKE_CUDA_THREAD_SANITIZER
   unseen() {
-    AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
+    if (unseen_depth++ == 0) hide();
   }
   ~unseen() {
-    AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+    if (--unseen_depth == 0) show();
   }
-#else
-  unseen() {}
-#endif
   unseen(const unseen&) = delete;
 };
+
+// What the calling thread has done is before what others do behind come_after() for the same address.
+inline void leave_for(void* others) {
+  if (unseen_depth > 0) show();
+  __tsan_release(others);
+  if (unseen_depth > 0) hide();
+}
+inline void come_after(void* others) {
+  if (unseen_depth > 0) show();
+  __tsan_acquire(others);
+  if (unseen_depth > 0) hide();
+}
+
+#else
+
+class unseen {
+ public:
+  unseen() {}
+  unseen(const unseen&) = delete;
+};
+inline void leave_for(void*) {}
+inline void come_after(void*) {}
+
+#endif
 
 // A lock that orders nothing but the stand-in's own data.
 class own_lock : unseen, public std::unique_lock<std::mutex> {

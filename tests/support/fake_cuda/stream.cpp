@@ -28,9 +28,9 @@ std::uint64_t CUstream_st::push(task work) {
     captured_into->tasks.push_back(std::move(work));
     return 0;
   }
-  fake_cuda::leave_for(&tasks_);
   own_lock lock(mutex_);
   tasks_.push_back(std::move(work));
+  fake_cuda::leave_for(&tasks_);
   woken_.notify_one();
   return ++pushed_;
 }
@@ -69,10 +69,10 @@ void CUstream_st::work() {
       own_lock lock(mutex_);
       woken_.wait(lock, [this] { return is_ending_ || !tasks_.empty(); });
       if (tasks_.empty()) return;
+      fake_cuda::come_after(&tasks_);
       next = std::move(tasks_.front());
       tasks_.pop_front();
     }
-    fake_cuda::come_after(&tasks_);
     pause_at_random();
     if (next.also_after_fault || on_.fault == cudaSuccess) next.work();
     next.work = nullptr;
