@@ -25,7 +25,7 @@ std::vector<float> losses(const std::string& where) {
   for (std::size_t i = 0; i < 5; ++i) y.span()[i] = static_cast<int>(2 * i);
   std::vector<float> all;
   for (int i = 0; i < 4; ++i) {
-    const auto [loss, trained] = sess.run({{m.X, x}, {m.y, y}}, m.loss, train);
+    const float loss = sess.run({{m.X, x}, {m.y, y}}, m.loss, train);
     all.push_back(loss);
   }
   return all;

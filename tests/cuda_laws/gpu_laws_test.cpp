@@ -35,7 +35,7 @@ void for_each_gpu_case(F&& f, std::int64_t m = 5, std::int64_t n = 7) {
 TEST_CASE_METHOD(gpu_laws, "a GPU computes what plain loops over doubles compute") {
   for_each_gpu_case([](std::string_view op, const sample& s, dtype key) {
     const auto check = [&](const std::vector<any_tensor>& inputs, std::string_view kind) {
-      const call c = call_of(op, s, key, inputs);
+      const laws::call c = call_of(op, s, key, inputs);
       const auto want = reference(c);
       if (!want) return;
       INFO(title(op, s, key) << ", " << kind << " values");
@@ -54,7 +54,7 @@ TEST_CASE_METHOD(gpu_laws, "a GPU computes what plain loops over doubles compute
 TEST_CASE_METHOD(gpu_laws, "a GPU computes the same bits in every run") {
   for_each_gpu_case(
       [](std::string_view op, const sample& s, dtype key) {
-        const call c = call_of(op, s, key);
+        const laws::call c = call_of(op, s, key);
         INFO(title(op, s, key));
         const auto one = run(c, place::cuda_gpu), more = run(c, place::cuda_gpu);
         REQUIRE(one.size() == more.size());
