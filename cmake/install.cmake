@@ -20,5 +20,6 @@ install(FILES
   ${CMAKE_CURRENT_LIST_DIR}/FindCereal.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindNlohmannJson.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindProtozero.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/cuda_sources.cmake
   ${CMAKE_CURRENT_LIST_DIR}/gomp.cmake
   DESTINATION ${package_dir})

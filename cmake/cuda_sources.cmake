@@ -1,0 +1,22 @@
+# pinion_cuda_sources(target FILE...): adds files of CUDA C++ that include pinion's headers (pinion/cuda.hpp) to a target
+# of pinion::compiled, with the options that nvcc needs for them. Called where languages may be enabled: at the level of
+# a CMakeLists.txt. Requires: pinion was built with CUDA (the target pinion::cuda is there).
+macro(pinion_cuda_sources target)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 90)
+  endif()
+  if(NOT CMAKE_CUDA_COMPILER AND PINION_NVCC)
+    set(CMAKE_CUDA_COMPILER ${PINION_NVCC})
+  endif()
+  enable_language(CUDA)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know it
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
+  target_sources(${target} PRIVATE ${ARGN})
+  set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+  set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_RUNTIME_LIBRARY None)
+  # fmt 9 turns constant expressions off for nvcc.
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-DFMT_USE_CONSTEXPR=1>")
+endmacro()
