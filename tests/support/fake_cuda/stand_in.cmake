@@ -1,37 +1,47 @@
-# The stand-in for CUDA: objects that define the functions of the runtime, and pinion's kernels as C++ for the host. A
-# program that links pinion_cuda_stand_in has them instead of pinion_cuda and of NVIDIA's library, which come behind
-# objects.
-file(GLOB parts CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
+# CUDA without a GPU, in three parts: pinion_cuda_grids runs kernels on the host, and needs nothing of NVIDIA;
+# pinion_cuda_stand_in is the runtime; pinion_fake_nvrtc is NVRTC.
+set(here ${CMAKE_CURRENT_LIST_DIR})
+file(GLOB parts CONFIGURE_DEPENDS ${here}/*.cpp)
+
+# The sanitizers are told what CUDA orders, and see nothing of how the stand-in keeps that order.
+set(told "")
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  set(told FAKE_CUDA_THREAD_SANITIZER)
+  set_source_files_properties(${parts} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread)
+elseif(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
+  set(told FAKE_CUDA_ADDRESS_SANITIZER)
+endif()
+
+add_library(pinion_cuda_grids OBJECT ${here}/fiber.cpp ${here}/grid.cpp ${here}/misuse.cpp)
+target_compile_features(pinion_cuda_grids PRIVATE cxx_std_20)
+target_compile_definitions(pinion_cuda_grids PRIVATE ${told})
+if(NOT PINION_HAS_CUDA)
+  return()
+endif()
+
+# Objects that define the functions of the runtime, and pinion's kernels as C++. A program that links
+# pinion_cuda_stand_in has them instead of pinion_cuda and of NVIDIA's library, which come behind objects.
 file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/compiled/cuda/*.cu)
+set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS
+  "-xc++;-include${here}/words.hpp;-Wno-unknown-pragmas;-ffp-contract=off;-fno-strict-aliasing")
 add_library(pinion_cuda_stand_in OBJECT ${parts} ${kernels})
 target_compile_features(pinion_cuda_stand_in PRIVATE cxx_std_20)
+target_compile_definitions(pinion_cuda_stand_in PRIVATE ${told})
 target_include_directories(pinion_cuda_stand_in PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(pinion_cuda_stand_in SYSTEM PUBLIC ${PINION_CUDA_INCLUDE_DIR})
 target_link_libraries(pinion_cuda_stand_in PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
-set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS
-  "-xc++;-include${CMAKE_CURRENT_LIST_DIR}/words.hpp;-Wno-unknown-pragmas;-ffp-contract=off;-fno-strict-aliasing")
 
-# The sanitizers are told what CUDA orders, and see nothing of how the stand-in keeps that order.
-if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
-  set_source_files_properties(${parts} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread)
-  target_compile_definitions(pinion_cuda_stand_in PRIVATE FAKE_CUDA_THREAD_SANITIZER)
-endif()
-if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
-  target_compile_definitions(pinion_cuda_stand_in PRIVATE FAKE_CUDA_ADDRESS_SANITIZER)
-endif()
-
-# The stand-in for NVRTC, in a folder for PINION_CUDA_LIBS. What it compiles has the sanitizer of the tests.
-set(compile "${CMAKE_CXX_COMPILER} -std=c++17 -O1 -w -fPIC -shared -fvisibility=hidden -ffp-contract=off -fno-strict-aliasing")
+# NVRTC, in a folder for PINION_CUDA_LIBS. What it compiles has the sanitizer of the tests.
 string(REGEX MATCH "-fsanitize=(thread|address)" sanitizer "${CMAKE_CXX_FLAGS}")
-string(APPEND compile " ${sanitizer} -include ${CMAKE_CURRENT_LIST_DIR}/kernel_words.hpp")
+string(JOIN " " compile ${CMAKE_CXX_COMPILER} -std=c++17 -O1 -w -fPIC -shared -fvisibility=hidden -ffp-contract=off
+  -fno-strict-aliasing ${sanitizer} -include ${here}/kernel_words.hpp)
 file(STRINGS ${PINION_CUDA_INCLUDE_DIR}/cuda_runtime_api.h version REGEX "#define CUDART_VERSION")
 string(REGEX MATCH "[0-9]+" version "${version}")
-add_library(pinion_fake_nvrtc MODULE ${CMAKE_CURRENT_LIST_DIR}/nvrtc/nvrtc.cpp)
-target_compile_features(pinion_fake_nvrtc PRIVATE cxx_std_20)
-target_compile_definitions(pinion_fake_nvrtc PRIVATE
-  FAKE_NVRTC_COMPILER="${compile}" FAKE_NVRTC_VERSION=${version})
-target_include_directories(pinion_fake_nvrtc SYSTEM PRIVATE ${PINION_CUDA_INCLUDE_DIR})
 math(EXPR major "${version} / 1000")
 set(PINION_FAKE_CUDA_LIBS ${CMAKE_CURRENT_BINARY_DIR}/fake_cuda_libs)
+add_library(pinion_fake_nvrtc MODULE ${here}/nvrtc/nvrtc.cpp)
+target_compile_features(pinion_fake_nvrtc PRIVATE cxx_std_20)
+target_compile_definitions(pinion_fake_nvrtc PRIVATE FAKE_NVRTC_COMPILER="${compile}" FAKE_NVRTC_VERSION=${version})
+target_include_directories(pinion_fake_nvrtc SYSTEM PRIVATE ${PINION_CUDA_INCLUDE_DIR})
 set_target_properties(pinion_fake_nvrtc PROPERTIES PREFIX lib OUTPUT_NAME nvrtc SUFFIX .so.${major}
   LIBRARY_OUTPUT_DIRECTORY ${PINION_FAKE_CUDA_LIBS})
