@@ -1,11 +1,20 @@
 // A stack of its own on which work runs that can pause, for the threads of a block that wait at a barrier.
 #pragma once
 
+#ifndef __x86_64__
 #include <ucontext.h>
+#endif
 
 #include <cstddef>
 
 namespace fake_cuda {
+
+// The registers of work that is switched off.
+#ifdef __x86_64__
+using registers = void*;  // which stand on its stack
+#else
+using registers = ucontext_t;
+#endif
 
 // One fiber. It belongs to the OS thread that made it, which resumes it; sanitizers are told of each switch. What the
 // fibers of an OS thread do is not ordered for the thread sanitizer: those who resume them say what is.
@@ -24,10 +33,10 @@ class fiber {
   bool is_idle() const { return work_ == nullptr; }
 
  private:
-  static void run(unsigned low, unsigned high);
+  static void run();
   void arrive();
 
-  ucontext_t here_, owner_;
+  registers here_, owner_;
   std::byte* stack_;
   void (*work_)(void*) = nullptr;
   void* argument_ = nullptr;
