@@ -1,0 +1,102 @@
+// Kernels made of text: compiled together, kept in memory and on the disk, refused one by one.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <pinion/base/thread_pool.hpp>
+#include <pinion/device/cuda/kernel_store.hpp>
+
+#include "cuda_device/gpus.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+using namespace cuda_tests;
+
+// A kernel that does nothing but compile.
+pn::cuda::kernel_text named(const std::string& name, const std::string& body = "") {
+  return {name, "namespace pinion { namespace " + name +
+                    " {\nstruct argument { int n; };\nextern \"C\" __global__ void __launch_bounds__(256) " + name +
+                    "(const __grid_constant__ argument a) {" + body + "}\n}}\n"};
+}
+
+struct store : machine {
+  pn::cuda::kernel_store fresh() const { return {9, 0, pn::cuda::code_cache(folder.path("cache"))}; }
+  // The files of units, which hold code.
+  std::vector<std::filesystem::path> units() const {
+    std::vector<std::filesystem::path> all;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path("cache")))
+      if (entry.path().extension() == ".unit") all.push_back(entry.path());
+    return all;
+  }
+
+  temporary_folder folder;
+};
+
+TEST_CASE_METHOD(store, "announced kernels are compiled together with the first that is wanted") {
+  auto kernels = fresh();
+  kernels.announce(named("announced_1"));
+  kernels.announce(named("announced_2"));
+  CHECK(kernels.find(named("wanted"), nullptr) != nullptr);
+  CHECK(kernels.made().compiled == 3);
+  CHECK(units().size() == 1);
+  CHECK(kernels.find(named("announced_2"), nullptr) != nullptr);
+  CHECK(kernels.made().compiled == 3);
+}
+
+TEST_CASE_METHOD(store, "threads share the units of a batch") {
+  pn::thread_pool two(1);
+  auto kernels = fresh();
+  for (int i = 0; i < 5; ++i) kernels.announce(named("part_" + std::to_string(i)));
+  CHECK(kernels.find(named("part_0"), &two) != nullptr);
+  CHECK(kernels.made().compiled == 5);
+  CHECK(units().size() == 2);
+}
+
+TEST_CASE_METHOD(store, "the next program finds kernels on the disk") {
+  CHECK(fresh().find(named("kept"), nullptr) != nullptr);
+  auto next = fresh();
+  CHECK(next.find(named("kept"), nullptr) != nullptr);
+  CHECK(next.made().from_disk == 1);
+  CHECK(next.made().compiled == 0);
+}
+
+TEST_CASE_METHOD(store, "a damaged file on the disk is compiled anew and replaced") {
+  fresh().find(named("damaged"), nullptr);
+  REQUIRE(units().size() == 1);
+  std::ofstream(units()[0], std::ios::in | std::ios::out).write("x", 1);
+  auto next = fresh();
+  CHECK(next.find(named("damaged"), nullptr) != nullptr);
+  CHECK(next.made().compiled == 1);
+  auto third = fresh();
+  third.find(named("damaged"), nullptr);
+  CHECK(third.made().from_disk == 1);
+}
+
+TEST_CASE_METHOD(store, "a folder that cannot be written is no trouble") {
+  pn::cuda::kernel_store kernels(9, 0, pn::cuda::code_cache("/proc/none"));
+  CHECK(kernels.find(named("unkept"), nullptr) != nullptr);
+}
+
+TEST_CASE_METHOD(store, "a text that the compiler refuses fails alone, with the line of its log") {
+  auto kernels = fresh();
+  kernels.announce(named("good"));
+  CHECK(refusal([&] { kernels.find(named("bad", "this is no C;"), nullptr); }, pn::errc::invalid_argument,
+                "NVRTC refuses a kernel", "error") == "");
+  CHECK(kernels.find(named("good"), nullptr) != nullptr);
+}
+
+TEST_CASE_METHOD(store, "threads that want one kernel get the same") {
+  auto kernels = fresh();
+  CUkern_st* found[4] = {};
+  {
+    std::vector<std::jthread> threads;
+    for (auto& one : found) threads.emplace_back([&] { one = kernels.find(named("common"), nullptr); });
+  }
+  CHECK(kernels.made().compiled == 1);
+  for (CUkern_st* one : found) CHECK(one == found[0]);
+}
+
+}  // namespace
