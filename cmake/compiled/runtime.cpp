@@ -35,6 +35,9 @@
 #include <pinion/runtime/step/placed_steps.ipp>
 #include <pinion/runtime/step/planned_memory.ipp>
 #include <pinion/runtime/step/rendezvous.ipp>
+#include <pinion/runtime/step/replay_memory.ipp>
+#include <pinion/runtime/step/segment.ipp>
+#include <pinion/runtime/step/segments_of.ipp>
 #include <pinion/runtime/step/signature.ipp>
 #include <pinion/runtime/step/step_trace.ipp>
 #include <pinion/runtime/step/step_tracer.ipp>

@@ -38,6 +38,15 @@ class mark {
   virtual std::optional<time_point> time() const = 0;
 };
 
+// Work of a stream that was recorded. It can be enqueued again and again, as a whole, while the memory that it uses
+// stays. Used by one thread at a time.
+class recorded_work {
+ public:
+  virtual ~recorded_work() = default;
+  // Adds the work behind the others in its stream.
+  virtual void enqueue() = 0;
+};
+
 // A queue of work on one device, in order. enqueue() returns at once; the bodies run one after another in the order in
 // which they were enqueued. Thread-safe. A body that throws fails the device's streams for good, as a fault of a GPU
 // does: bodies that have not begun are skipped, and callbacks and synchronize() get the error from then on.
@@ -63,6 +72,11 @@ class stream {
   virtual void synchronize() = 0;
   // The stream by its CUDA name; null where the device's kernels are host code.
   virtual cuda_stream native() { return nullptr; }
+  // Between these two calls, kernels that the calling thread launches by the stream's CUDA name are recorded and not
+  // run; other threads go on as ever. begin_recording() returns false on a device that cannot record. end_recording()
+  // returns null where something among the work cannot be recorded.
+  virtual bool begin_recording() { return false; }
+  virtual std::unique_ptr<recorded_work> end_recording() { return nullptr; }
 };
 
 // A device of a task. A session or a server owns it, and it outlives the steps that run on it. Its functions are

@@ -61,6 +61,34 @@ inline kernel_maker cuda_maker_for(const kernel_setup& setup) {
   return find ? find(setup.node.op) : nullptr;
 }
 
+// The kernel of an op of the library on a GPU, whose launches follow from shapes, attributes and addresses alone.
+class replayed_kernel final : public kernel {
+ public:
+  explicit replayed_kernel(std::unique_ptr<kernel> of) : of_(std::move(of)) {}
+  void run(kernel_context& context) override { of_->run(context); }
+  bool may_replay() const override { return true; }
+
+ private:
+  const std::unique_ptr<kernel> of_;
+};
+// The ops whose kernels may not be replayed: they count their runs, take over memory, or run bodies.
+inline const std::unordered_map<std::string_view, std::string_view>& ops_without_replay() {
+  static const auto table = [] {
+    std::unordered_map<std::string_view, std::string_view> all;
+    for_each_type(op::catalogue{}, [&]<class Op>() {
+      if constexpr (requires { Op::no_replay; }) all[Op::name] = Op::no_replay;
+    });
+    return all;
+  }();
+  return table;
+}
+inline std::unique_ptr<kernel> replayed_if_possible(std::unique_ptr<kernel> made, const kernel_setup& setup) {
+  if (setup.device.kernels() != devices::kernel_code::cuda || made->blocking() || made->may_replay() ||
+      ops_without_replay().contains(setup.node.op))
+    return made;
+  return std::make_unique<replayed_kernel>(std::move(made));
+}
+
 struct library_start {
   std::string_view op;
   void (*begin)(dtype);
@@ -102,7 +130,7 @@ PINION_DECL std::unique_ptr<kernel> make_kernel_for(const kernel_setup& setup) {
   const auto at = detail::kernel_makers().find(setup.node.op);
   if (at == detail::kernel_makers().end()) return find_registered(setup.node.op)->make(setup);
   const kernel_maker cuda = detail::cuda_maker_for(setup);
-  return cuda ? cuda(setup) : at->second(setup);
+  return detail::replayed_if_possible(cuda ? cuda(setup) : at->second(setup), setup);
 }
 
 }}  // namespace pinion::v0

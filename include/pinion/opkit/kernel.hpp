@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/loop_body.hpp>
@@ -51,6 +52,8 @@ class step_watch {
   // that `describe` makes of the position and the value. Throws internal where nobody would look.
   using describe_wrong = std::function<error(std::int64_t position, std::int64_t value)>;
   virtual cuda::first_wrong* expect_values(devices::device& on, describe_wrong describe);
+  // Adds room that kernels have used already: an int64 tensor of [n, 2] on the device, and what describes each value.
+  virtual void add_expected(devices::device& on, const any_tensor& places, std::vector<describe_wrong> describe);
   // The time by which the step must have ended, if it has a limit.
   virtual std::optional<std::chrono::steady_clock::time_point> time_limit() const { return std::nullopt; }
 };
@@ -148,6 +151,10 @@ class kernel {
   virtual bool blocking() const { return false; }
   // The default runs the kernel and calls `done` at once.
   virtual void start(kernel_context& context, ended done);
+
+  // Tells whether the CUDA kernels that a run launches may be recorded, and enqueued again in place of another run with
+  // inputs of the same shapes: their arguments follow from shapes, attributes and addresses alone.
+  virtual bool may_replay() const { return false; }
 
   // Tells whether bind() may succeed. Such a kernel computes its outputs from its inputs alone.
   virtual bool may_bind() const { return false; }

@@ -26,6 +26,7 @@ struct device_info {
   device_speed speed = {};              // as declared; planning tools set it
   std::vector<std::string> lacks = {};  // ops without a kernel here, although its type has one
   std::string no_gpus = {};             // why its task has no GPUs of the machine; empty: it has, or nobody looked
+  bool interprets = false;              // a GPU for whose scalar programs there is no compiler (NVRTC)
   bool memory_is_limited = true;        // false: memory_limit is a nominal figure, as of a CPU
   friend bool operator==(const device_info&, const device_info&) = default;
 };

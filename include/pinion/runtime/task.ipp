@@ -6,6 +6,7 @@
 
 #include <pinion/device/cpu.hpp>
 #if PINION_HAS_CUDA
+#include <pinion/device/cuda/compiler.hpp>
 #include <pinion/device/cuda/device.hpp>
 #endif
 #include <pinion/device/sim.hpp>
@@ -41,7 +42,12 @@ PINION_DECL std::vector<device_info> task::device_infos() const {
                     .memory_limit = d->memory_limit(),
                     .description = d->description(),
                     .memory_is_limited = d->memory_is_limited()});
-    if (d->kernels() == devices::kernel_code::cuda) list.back().lacks = registered_without_cuda();
+    if (d->kernels() == devices::kernel_code::cuda) {
+      list.back().lacks = registered_without_cuda();
+#if PINION_HAS_CUDA
+      list.back().interprets = !cuda::compiler::of_this_program().is_there();
+#endif
+    }
   }
   list.front().no_gpus = no_gpus_;
   return list;

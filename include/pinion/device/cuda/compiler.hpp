@@ -9,9 +9,9 @@
 
 namespace pinion { inline namespace v0 { namespace cuda {
 
-// The compiler of this process, opened at its first use. It needs neither a GPU nor a driver. It counts as missing where
-// the environment has PINION_CUDA_INTERPRET, so that GPUs interpret programs. Thread-safe; threads compile beside each
-// other.
+// The compiler of this process, opened at its first use. It needs neither a GPU nor a driver. It counts as missing
+// where the environment has PINION_CUDA_INTERPRET, so that GPUs interpret programs. Thread-safe; threads compile beside
+// each other.
 class compiler {
  public:
   static const compiler& of_this_program();

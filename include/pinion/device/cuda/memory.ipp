@@ -44,7 +44,10 @@ PINION_DECL memory::memory(std::shared_ptr<card> on, std::shared_ptr<stream> ord
 }
 
 PINION_DECL memory::~memory() {
-  return_idle_blocks();
+  {
+    std::lock_guard hold(mutex_);  // the last block may have come back in another thread
+    return_idle_blocks();
+  }
   cudaStreamSynchronize(order_->handle());
   cudaMemPoolDestroy(pool_);
 }
@@ -91,12 +94,12 @@ PINION_DECL buffer* memory::idle_block(std::size_t size) {
 PINION_DECL buffer* memory::fresh_block(std::size_t size) {
   card_->enter();
   void* data = nullptr;
-  const auto take = [&] { return cudaMallocFromPoolAsync(&data, size, pool_, order_->native()); };
+  const auto take = [&] { return cudaMallocFromPoolAsync(&data, size, pool_, order_->handle()); };
   cudaError_t how = take();
   if (how == cudaErrorMemoryAllocation && !idle_.empty()) {
     cudaGetLastError();
     return_idle_blocks();
-    cudaStreamSynchronize(order_->native());
+    cudaStreamSynchronize(order_->handle());
     how = take();
   }
   if (how == cudaErrorMemoryAllocation) return cudaGetLastError(), nullptr;

@@ -8,6 +8,8 @@
 #include <pinion/device/device.hpp>
 #include <pinion/device/ordered_thread.hpp>
 
+struct CUgraphExec_st;
+
 namespace pinion { inline namespace v0 { namespace cuda {
 
 // A point of a stream. Thread-safe.
@@ -32,6 +34,21 @@ class mark final : public devices::mark {
   const std::shared_ptr<const card::clock_base> base_;
 };
 
+// A graph of CUDA. Thread-safe as its stream.
+class recorded_graph final : public devices::recorded_work {
+ public:
+  recorded_graph(std::shared_ptr<card> on, devices::cuda_stream into, CUgraphExec_st* graph)
+      : card_(std::move(on)), into_(into), graph_(graph) {}
+  recorded_graph(const recorded_graph&) = delete;
+  ~recorded_graph() override;
+  void enqueue() override;
+
+ private:
+  const std::shared_ptr<card> card_;
+  const devices::cuda_stream into_;
+  CUgraphExec_st* const graph_;
+};
+
 // A stream of CUDA, with a thread that waits for its points and calls back, since CUDA's own callbacks may call nothing
 // of CUDA and are not called after an error. Errors of the GPU reach callbacks. The destructor waits for the callbacks;
 // none of them may be the last to hold it.
@@ -47,9 +64,11 @@ class stream final : public devices::stream {
   void wait(std::shared_ptr<devices::event> point) override;
   std::shared_ptr<devices::mark> mark() override;
   void synchronize() override;
-  // Throws the failure of a GPU that is lost.
+  // The stream, or the one that records in its place. Throws the failure of a GPU that is lost.
   devices::cuda_stream native() override;
-  // The stream even where the GPU is lost, to let go of what belongs to it.
+  bool begin_recording() override;
+  std::unique_ptr<devices::recorded_work> end_recording() override;
+  // The stream itself, even while a thread records or where the GPU is lost.
   devices::cuda_stream handle() const noexcept { return native_; }
   // Waits for all callbacks that were given before.
   void settle() { callbacks_.settle(); }

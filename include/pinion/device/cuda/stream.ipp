@@ -23,7 +23,27 @@ inline cudaError_t await(CUevent_st* e) {
   return cudaEventSynchronize(e);
 }
 
+// The stream that records in this thread, and the one in whose place it does; null: none.
+struct recording {
+  const stream* of = nullptr;
+  cudaStream_t by = nullptr;
+
+  static recording& of_this_thread() {
+    thread_local recording mine;
+    return mine;
+  }
+};
+
 }  // namespace detail
+
+PINION_DECL recorded_graph::~recorded_graph() {
+  cudaGraphExecDestroy(graph_);
+}
+
+PINION_DECL void recorded_graph::enqueue() {
+  card_->enter();
+  card_->expect(cudaGraphLaunch(graph_, into_), "cudaGraphLaunch");
+}
 
 PINION_DECL std::optional<mark::time_point> mark::time() const {
   float milliseconds = 0;
@@ -87,7 +107,35 @@ PINION_DECL void stream::synchronize() {
 
 PINION_DECL devices::cuda_stream stream::native() {
   card_->enter();
-  return native_;
+  const detail::recording& recording = detail::recording::of_this_thread();
+  return recording.of == this ? recording.by : native_;
+}
+
+PINION_DECL bool stream::begin_recording() {
+  card_->enter();
+  detail::recording& recording = detail::recording::of_this_thread();
+  if (recording.of) return false;
+  cudaStream_t by = nullptr;
+  card_->expect(cudaStreamCreateWithFlags(&by, cudaStreamNonBlocking), "cudaStreamCreate");
+  // Relaxed: allocations of this thread go to the stream itself, which is not being captured.
+  if (const cudaError_t failed = cudaStreamBeginCapture(by, cudaStreamCaptureModeRelaxed)) {
+    cudaStreamDestroy(by);
+    card_->expect(failed, "cudaStreamBeginCapture");
+  }
+  recording = {this, by};
+  return true;
+}
+
+PINION_DECL std::unique_ptr<devices::recorded_work> stream::end_recording() {
+  const detail::recording recording = std::exchange(detail::recording::of_this_thread(), {});
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  cudaError_t how = cudaStreamEndCapture(recording.by, &graph);
+  if (!how) how = cudaGraphInstantiate(&ready, graph, 0);
+  if (graph) cudaGraphDestroy(graph);
+  cudaStreamDestroy(recording.by);
+  if (how) return cudaGetLastError(), nullptr;
+  return std::make_unique<recorded_graph>(card_, native_, ready);
 }
 
 }}}  // namespace pinion::v0::cuda

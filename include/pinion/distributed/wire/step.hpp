@@ -13,7 +13,7 @@ namespace pinion { inline namespace v0 {
 
 template <class A>
 void serialize(A& a, device_info& d) {
-  a(d.spec, d.name, d.memory_limit, d.memory_is_limited, d.no_gpus, d.description, d.speed.flops,
+  a(d.spec, d.name, d.memory_limit, d.memory_is_limited, d.no_gpus, d.interprets, d.description, d.speed.flops,
     d.speed.memory_bandwidth, d.speed.launch, d.lacks);
 }
 template <class A>

@@ -41,6 +41,7 @@ struct assignment {
 };
 struct assign : assignment<assign> {
   static constexpr std::string_view name = "Assign";
+  static constexpr std::string_view no_replay = "the variable may take over the memory of the value";
 };
 // The base of the assignments that compute, which take numbers only.
 template <class Self>

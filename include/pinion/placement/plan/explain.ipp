@@ -32,12 +32,13 @@ class record_walk {
   typename std::vector<std::pair<node_id, Record>>::const_iterator next_, end_;
 };
 
-// True if a node computes a scalar program on a CPU, and this binary has no kernel of it. A worker's binary may hold
-// others.
+// True if a node computes a scalar program on a CPU, and this binary has no kernel of it, or on a GPU that has no
+// compiler. A worker's binary may hold others.
 inline bool is_interpreted(const node& n, const device_info& on) {
   const auto* found = n.attrs.find("program");
   const auto* program = found ? found->get_if<op::shared_program>() : nullptr;
-  return program && on.spec.type() == "CPU" && !scalar::find_compiled(scalar::executable(**program));
+  if (!program) return false;
+  return on.spec.type() == "CPU" ? !scalar::find_compiled(scalar::executable(**program)) : on.interprets;
 }
 
 // Words the reasons that a placement recorded.

@@ -43,7 +43,7 @@ struct placed_node {
   double starts = 0, ends = 0;
   std::string optimized = {};  // "folded into add", or why not; "" where it runs as it was made
   bool runs = true;            // false: another node runs in its place, or none
-  bool interpreted = false;    // a CPU computes its scalar program, of which this binary has no kernel
+  bool interpreted = false;    // its scalar program has no compiled kernel on its device
 };
 
 // The load of a device in one step, as estimated. `seconds` is the sum of the nodes' times; a device with several

@@ -55,6 +55,8 @@ struct executable {
 
  private:
   void add(const part_item& from);
+  // Joins the items of a GPU that can be recorded together; see segment.hpp.
+  void join_segments(task_services& services);
   std::shared_ptr<pinion::kernel> kernel_of(part_item& from, const kernel_setup& setup, const kernel_source& kernels);
   void count_readers();
 };

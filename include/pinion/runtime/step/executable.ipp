@@ -6,6 +6,7 @@
 
 #include <pinion/op/transfer/cpu.hpp>
 #include <pinion/runtime/step/executable.hpp>
+#include <pinion/runtime/step/segments_of.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -20,7 +21,15 @@ PINION_DECL executable::executable(partition part, graph_view g, devices::device
     it.may_bind = it.kernel && it.kernel->may_bind();
     waits |= it.blocking;
   }
+  if (on.kernels() == devices::kernel_code::cuda) join_segments(services);
   count_readers();
+}
+
+PINION_DECL void executable::join_segments(task_services& services) {
+  segments_of joined(std::move(items), graph, services);
+  items = std::move(joined.items);
+  slots = joined.slots;
+  inputs = joined.inputs;
 }
 
 PINION_DECL void executable::add(const part_item& from) {

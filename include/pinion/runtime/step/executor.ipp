@@ -38,6 +38,12 @@ PINION_DECL cuda::first_wrong* step_state::expect_values(devices::device& on, de
   return wrong_values_[&on].expect(on, std::move(describe));
 }
 
+PINION_DECL void step_state::add_expected(devices::device& on, const any_tensor& places,
+                                          std::vector<describe_wrong> describe) {
+  std::lock_guard hold(mutex_);
+  wrong_values_[&on].add(places, std::move(describe));
+}
+
 PINION_DECL std::optional<wrong_values> step_state::take_wrong_values(const devices::device& of) {
   std::lock_guard hold(mutex_);
   const auto at = wrong_values_.find(&of);

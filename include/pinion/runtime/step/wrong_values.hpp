@@ -16,8 +16,10 @@ class wrong_values {
  public:
   // A place that holds no wrong value yet. Requires: the device has a stream.
   cuda::first_wrong* expect(devices::device& on, step_watch::describe_wrong describe);
+  // Adds places that kernels have used already. They are no tensor that somebody will write to.
+  void add(const any_tensor& places, std::vector<step_watch::describe_wrong> describe);
   // Copies the places to the host and calls `done`, as to_host() calls back, with the error of the first kernel that
-  // met a wrong value, or with success. Ends the use of the places. Requires: expect() was called since.
+  // met a wrong value, or with success. Ends the use of the places. Requires: there are some.
   void look(devices::device& on, completion<> done);
 
  private:

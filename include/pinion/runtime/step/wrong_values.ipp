@@ -11,7 +11,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL cuda::first_wrong* wrong_values::expect(devices::device& on, step_watch::describe_wrong describe) {
   static_assert(sizeof(cuda::first_wrong) == 2 * sizeof(std::int64_t));
-  if (blocks_.empty() || blocks_.back().describe.size() == in_a_block) {
+  if (blocks_.empty() || blocks_.back().describe.size() >= in_a_block) {
     const any_tensor none(dtype::int64, {std::int64_t{in_a_block}, 2});
     std::fill_n(none.data<std::int64_t>(), none.count(), std::int64_t{-1});
     blocks_.push_back({on.from_host(none), {}});
@@ -19,6 +19,11 @@ PINION_DECL cuda::first_wrong* wrong_values::expect(devices::device& on, step_wa
   block& last = blocks_.back();
   last.describe.push_back(std::move(describe));
   return static_cast<cuda::first_wrong*>(last.places.raw()) + (last.describe.size() - 1);
+}
+
+PINION_DECL void wrong_values::add(const any_tensor& places, std::vector<step_watch::describe_wrong> describe) {
+  describe.resize(std::max(describe.size(), in_a_block));  // so that no kernel gets a place of this block
+  blocks_.push_back({places, std::move(describe)});
 }
 
 PINION_DECL void wrong_values::look(devices::device& on, completion<> done) {
@@ -41,10 +46,8 @@ PINION_DECL void wrong_values::look(devices::device& on, completion<> done) {
 PINION_DECL void wrong_values::expect_none(const any_tensor& copy,
                                            const std::vector<step_watch::describe_wrong>& describe) {
   const std::int64_t* at = copy.data<std::int64_t>();
-  for (const auto& one : describe) {
-    if (at[0] != -1) throw one(at[0], at[1]);
-    at += 2;
-  }
+  for (std::int64_t i = 0; i < copy.shape()[0]; ++i, at += 2)
+    if (at[0] != -1) throw describe[static_cast<std::size_t>(i)](at[0], at[1]);
 }
 
 }}}  // namespace pinion::v0::runtime

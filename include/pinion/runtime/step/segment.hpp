@@ -1,0 +1,87 @@
+// Items of a GPU that run one after another without a wait between them, as one item: their kernels are recorded at the
+// second run, and enqueued as a whole from then on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/device/device.hpp>
+#include <pinion/graph/graph_view.hpp>
+#include <pinion/opkit/kernel.hpp>
+#include <pinion/runtime/step/replay_memory.hpp>
+#include <pinion/state/variable.hpp>
+#include <pinion/state/writing.hpp>
+
+namespace pinion { inline namespace v0 { namespace runtime {
+
+// The kernel of a segment. Values are numbered: the inputs of the segment first, then the outputs of its members.
+//
+// A recording belongs to the shapes of the inputs. It has copies of the inputs in places of its own, memory for all
+// values between, and the addresses of variables. It is enqueued in place of the kernels if the variables still lie
+// there and nobody else holds them, so that they are updated in place; otherwise the kernels are launched one by one.
+// Outputs are copied out, so runs that overlap may share a recording.
+class segment final : public kernel {
+ public:
+  struct member {
+    const pinion::node* node;
+    std::shared_ptr<pinion::kernel> kernel;
+    std::vector<int> inputs;  // values
+    int first_output = 0, outputs = 0;
+    std::vector<unsigned char> wanted;
+    std::vector<int> ends;  // values that nobody reads behind it
+  };
+  // `outputs` are the values that others read. Requires: members are in an order in which they can run, and each of
+  // them may replay.
+  segment(std::vector<member> members, int inputs, std::vector<int> outputs,
+          std::vector<std::shared_ptr<state::variable>> variables);
+  ~segment() override;
+
+  void run(kernel_context& c) override;
+  // The recordings that were made, and how often one was enqueued.
+  struct counts {
+    int recordings = 0;
+    std::int64_t replays = 0;
+  };
+  counts made() const;
+
+ private:
+  class recorder;
+  struct recording;
+  struct seen_inputs {
+    std::vector<std::pair<dtype, shape>> types;
+    bool is_refused = false;  // nothing is recorded for them
+    std::unique_ptr<recording> made;
+  };
+  static constexpr std::size_t most_kinds = 8;  // of inputs, each of other shapes
+
+  // Launches the members' kernels. `inputs` are moved from.
+  std::vector<any_tensor> launch(kernel_context& c, std::span<any_tensor> inputs, allocator* memory, step_watch* watch);
+  void run_member(const member& m, kernel_context& c, std::vector<any_tensor>& values);
+  void launch_all(kernel_context& c);
+  // The entry of the inputs; null where there are too many kinds. `is_new`: no run had such inputs before.
+  seen_inputs* entry_of(std::span<const any_tensor> inputs, bool& is_new);
+  std::unique_ptr<recording> record(kernel_context& c);
+  bool is_in_place(const recording& r, const state::writing& variables) const;
+  void replay(kernel_context& c, recording& r);
+
+  const std::vector<member> members_;
+  const int inputs_;
+  const std::vector<int> outputs_;
+  const state::updated_variables variables_;
+  int values_ = 0;
+  mutable std::mutex mutex_;  // held while a recording is looked for, made or enqueued
+  std::vector<seen_inputs> seen_;
+  counts counts_;
+};
+
+}}}  // namespace pinion::v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/step/segment.ipp>
+#endif

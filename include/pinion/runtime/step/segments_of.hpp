@@ -1,0 +1,47 @@
+// Joins items of a GPU's partition to segments.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <pinion/base/config.hpp>
+#include <pinion/runtime/step/executable.hpp>
+
+namespace pinion { inline namespace v0 { namespace runtime {
+
+// The items of an executable after those whose kernels may replay were joined, as many at a time as no other item
+// stands between. Items that wait, copy to or from the host, or count their runs stay by themselves.
+//
+// Every item has a stage, which is the larger the more often the way to it changes between the two kinds. So the items
+// of one stage and of the kind that may replay form a segment: a way that leaves it ends in a later stage. An item
+// stands in the latest stage that its readers allow, since then constants and reads of variables join their users.
+class segments_of {
+ public:
+  segments_of(std::vector<executable::item> from, graph_view g, task_services& services);
+
+  std::vector<executable::item> items;
+  int slots = 0, inputs = 0;
+
+ private:
+  static bool is_free(const executable::item& it) { return it.kind == part_item::compute && it.kernel->may_replay(); }
+  std::vector<int> stages() const;
+  void group();
+  void add_alone(std::size_t i);
+  void add_segment(const std::vector<std::size_t>& members);
+  void connect();
+  // The item that yields a slot, and the number of the output.
+  std::size_t producer_of(int slot) const;
+
+  const std::vector<executable::item> from_;
+  const graph_view graph_;
+  task_services& services_;
+  std::vector<std::vector<std::size_t>> groups_;  // of items, in an order in which they can run
+  std::vector<int> group_of_;                     // by item
+  std::vector<int> slot_of_;                      // the new slot of an old one; -1: it is inside a segment
+};
+
+}}}  // namespace pinion::v0::runtime
+
+#if PINION_HEADER_ONLY
+#include <pinion/runtime/step/segments_of.ipp>
+#endif

@@ -1,0 +1,122 @@
+// Steps of a GPU that are recorded at their second run and enqueued as a whole from then on.
+#include <catch2/catch.hpp>
+
+#include <thread>
+
+#include "cuda_device/gpus.hpp"
+
+namespace {
+
+using namespace cuda_tests;
+
+TEST_CASE_METHOD(world, "replays compute with the values of their own run") {
+  const pn::device on{"/gpu:0"};
+  auto x = pn::placeholder<float>({pn::unknown}, "x");
+  auto y = pn::reduce_sum(pn::exp(x) * 2.f);
+  auto z = pn::tanh(x) + y;
+  pn::session sess;
+  for (int i = 0; i < 6; ++i) {
+    const float v = static_cast<float>(i) / 4;
+    const pn::tensor<float> got = sess.run({{x, {v, v}}}, z);
+    CHECK(got(1) == Approx(std::tanh(v) + 4 * std::exp(v)));
+  }
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(world, "inputs of other shapes have recordings of their own") {
+  const pn::device on{"/gpu:0"};
+  auto x = pn::placeholder<float>({pn::unknown}, "x");
+  auto y = pn::reduce_sum(x * x) + 1.f;
+  pn::session sess;
+  for (int i = 0; i < 12; ++i) {
+    pn::tensor<float> value({1 + i % 3});
+    std::fill(value.span().begin(), value.span().end(), 2.f);
+    CHECK(float(sess.run({{x, value}}, y)) == static_cast<float>(4 * (1 + i % 3) + 1));
+  }
+}
+
+TEST_CASE_METHOD(world, "a variable is updated in place by replays, and reads between them see its value") {
+  const pn::device on{"/gpu:0"};
+  auto w = pn::variable(pn::constant<float>({1, 2, 3}), {.name = "w"});
+  auto x = pn::placeholder<float>({3}, "x");
+  auto more = pn::assign_add(w, x * 2.f);
+  auto loss = pn::reduce_sum(w * x);
+  pn::session sess;
+  sess.run(w.initializer());
+  float expected = 1;
+  for (int i = 0; i < 8; ++i) {
+    sess.run({{x, {1, 0, 0}}}, pn::operation(more));
+    expected += 2;
+    CHECK(float(sess.run({{x, {1, 0, 0}}}, loss)) == expected);
+    if (i == 5) CHECK(pn::tensor<float>(sess.run(w)) == pn::tensor<float>::of({expected, 2, 3}));
+  }
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(world, "a variable that got other memory since is found where it is now") {
+  const pn::device on{"/gpu:0"};
+  auto w = pn::variable(pn::constant<float>({1, 2}), {.name = "w"});
+  auto doubled = pn::assign_add(w, w * 1.f);
+  pn::session sess;
+  sess.run(w.initializer());
+  for (int i = 0; i < 4; ++i) sess.run(pn::operation(doubled));
+  CHECK(pn::tensor<float>(sess.run(w)) == pn::tensor<float>::of({16, 32}));
+  sess.run(w.initializer());
+  for (int i = 0; i < 3; ++i) sess.run(pn::operation(doubled));
+  CHECK(pn::tensor<float>(sess.run(w)) == pn::tensor<float>::of({8, 16}));
+}
+
+TEST_CASE_METHOD(world,
+                 "a replay that meets a wrong index fails with the sentence of its kernel, and the next is good") {
+  const pn::device on{"/gpu:0"};
+  auto rows = pn::placeholder<int>({3}, "rows");
+  auto y = pn::reduce_sum(pn::gather(pn::constant<float>({1, 2, 3}), rows) * 2.f);
+  pn::session sess;
+  for (int i = 0; i < 6; ++i) {
+    CHECK(float(sess.run({{rows, {0, 1, 2}}}, y)) == 12);
+    if (i < 1) continue;
+    CHECK(caught([&] { sess.run({{rows, {0, 5, 9}}}, y); }).sentence() == "index 5 at position 1 is not in [0, 3)");
+  }
+}
+
+TEST_CASE_METHOD(world, "random numbers go on from run to run") {
+  pn::expr<float> here, there;
+  {
+    const pn::device on{"/gpu:0"};
+    there = pn::random_uniform<float>({100}, {.seed = 3}) * 2.f + 1.f;
+  }
+  {
+    const pn::device on{"/cpu:0"};
+    here = pn::random_uniform<float>({100}, {.seed = 3}) * 2.f + 1.f;
+  }
+  pn::session sess;
+  for (int i = 0; i < 5; ++i) CHECK(pn::tensor<float>(sess.run(there)) == pn::tensor<float>(sess.run(here)));
+}
+
+TEST_CASE("threads that run one step at the same time each get their own result") {
+  auto like = machine::with(1);
+  like.jitter_us = 100;
+  world w(like);
+  const pn::device on{"/gpu:0"};
+  auto x = pn::placeholder<float>({2000}, "x");
+  auto y = pn::reduce_sum(pn::sqrt(x * x) + 1.f);
+  pn::session sess;
+  std::vector<float> wrong(4, 0);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        const float v = static_cast<float>(t + 1);
+        pn::tensor<float> value({2000});
+        std::fill(value.span().begin(), value.span().end(), v);
+        for (int i = 0; i < 8; ++i) {
+          const float got = sess.run({{x, value}}, y);
+          if (got != 2000 * (v + 1)) wrong[t] = got;
+        }
+      });
+  }
+  CHECK(wrong == std::vector<float>(4, 0));
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+}  // namespace

@@ -1,0 +1,65 @@
+// Several GPUs in one step, and GPUs behind a server.
+#include <catch2/catch.hpp>
+
+#include "cuda_device/gpus.hpp"
+
+namespace {
+
+using namespace cuda_tests;
+
+// x 2 + 1 on one GPU, squared on the next, and so on; fetched from the last.
+float through(int devices) {
+  pn::graph g;
+  const auto use = g.as_default();
+  auto x = pn::placeholder<float>({40000}, "x");
+  pn::expr<float> y = x;
+  for (int i = 0; i < devices; ++i) {
+    const pn::device on{"/gpu:" + std::to_string(i)};
+    y = pn::expr<float>(y * 2.f + 1.f);
+  }
+  pn::session sess;
+  pn::tensor<float> ones{{40000}};
+  std::fill(ones.span().begin(), ones.span().end(), 1.f);
+  float last = 0;
+  for (int i = 0; i < 5; ++i) {
+    const pn::tensor<float> got = sess.run({{x, ones}}, y);
+    last = got(39999);
+  }
+  return last;
+}
+
+fake_cuda::settings three(bool peers) {
+  auto s = machine::with(3);
+  s.has_peer_access = peers;
+  s.jitter_us = 200;
+  return s;
+}
+
+TEST_CASE("a value goes through GPUs of one step, with and without access to peers") {
+  for (const bool peers : {true, false}) {
+    const machine m{three(peers)};
+    CHECK(through(3) == 15);
+    CHECK(fake_cuda::take_misuses().empty());
+  }
+}
+
+TEST_CASE("two devices of one GPU exchange values, each within its part of the memory") {
+  const machine m{machine::with(1)};
+  pn::graph g;
+  const auto use = g.as_default();
+  auto x = pn::placeholder<float>({1000}, "x");
+  const auto half = [&](const char* where) {
+    const pn::device on{where};
+    return pn::expr<float>(x * 2.f);
+  };
+  const auto both = [&](const pn::expr<float>& a, const pn::expr<float>& b) {
+    const pn::device on{"/gpu:1"};
+    return pn::expr<float>(a + b);
+  };
+  pn::session sess{{.gpu = {.virtual_devices = 2}}};
+  const pn::tensor<float> got = sess.run({{x, pn::tensor<float>{{1000}}}}, both(half("/gpu:0"), half("/gpu:1")));
+  CHECK(got(999) == 0);
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+}  // namespace

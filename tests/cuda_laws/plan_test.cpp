@@ -1,0 +1,22 @@
+// What a plan says of a GPU for whose programs there is no compiler.
+#include <catch2/catch.hpp>
+
+#include "cuda_device/gpus.hpp"
+
+namespace {
+
+using namespace cuda_tests;
+
+TEST_CASE("a plan says which maps a GPU interprets") {
+  setenv("PINION_CUDA_INTERPRET", "1", 1);
+  world w;
+  const pn::device on{"/gpu:0"};
+  auto x = pn::placeholder<float>({3}, "x");
+  auto y = pn::matmul(pn::reshape(pn::tanh(x), {1, 3}), pn::reshape(x, {3, 1}));
+  pn::session sess;
+  const pn::plan plan = sess.plan(y);
+  CHECK(plan.find("Tanh")->interpreted);
+  CHECK(!plan.find("MatMul")->interpreted);
+}
+
+}  // namespace
