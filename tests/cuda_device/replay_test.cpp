@@ -19,6 +19,7 @@ TEST_CASE_METHOD(world, "replays compute with the values of their own run") {
     const float v = static_cast<float>(i) / 4;
     const pn::tensor<float> got = sess.run({{x, {v, v}}}, z);
     CHECK(got(1) == Approx(std::tanh(v) + 4 * std::exp(v)));
+    CHECK(fake_cuda::count().graphs == (i > 0));
   }
   CHECK(fake_cuda::take_misuses().empty());
 }
@@ -33,6 +34,7 @@ TEST_CASE_METHOD(world, "inputs of other shapes have recordings of their own") {
     std::fill(value.span().begin(), value.span().end(), 2.f);
     CHECK(float(sess.run({{x, value}}, y)) == static_cast<float>(4 * (1 + i % 3) + 1));
   }
+  CHECK(fake_cuda::count().graphs == 3);
 }
 
 TEST_CASE_METHOD(world, "a variable is updated in place by replays, and reads between them see its value") {
@@ -50,6 +52,7 @@ TEST_CASE_METHOD(world, "a variable is updated in place by replays, and reads be
     CHECK(float(sess.run({{x, {1, 0, 0}}}, loss)) == expected);
     if (i == 5) CHECK(pn::tensor<float>(sess.run(w)) == pn::tensor<float>::of({expected, 2, 3}));
   }
+  CHECK(fake_cuda::count().graphs == 2);
   CHECK(fake_cuda::take_misuses().empty());
 }
 
@@ -77,6 +80,7 @@ TEST_CASE_METHOD(world,
     if (i < 1) continue;
     CHECK(caught([&] { sess.run({{rows, {0, 5, 9}}}, y); }).sentence() == "index 5 at position 1 is not in [0, 3)");
   }
+  CHECK(fake_cuda::count().graphs == 1);
 }
 
 TEST_CASE_METHOD(world, "random numbers go on from run to run") {
