@@ -48,6 +48,11 @@ class map_run {
     for (std::int64_t e = 0; e < operands_[k].count; ++e) values.push_back(static_cast<double>(e % 7));
     fill(k, values);
   }
+  // An operand's memory, and the bytes in it before the first element.
+  const any_tensor& memory(std::size_t k) const { return operands_[k].memory; }
+  std::size_t skipped(std::size_t k) const { return operands_[k].skipped; }
+  std::size_t operands() const { return operands_.size(); }
+  const broadcast_walk& walk() const { return walk_; }
   // Puts operand `to` into the memory of operand `from`.
   void share(std::size_t from, std::size_t to) { operands_[to] = operands_[from]; }
 
