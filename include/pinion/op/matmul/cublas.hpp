@@ -140,18 +140,15 @@ class cublas_plan {
 // The library, as this process uses it, with the kernels that it chose. Thread-safe.
 class cublas_library {
  public:
-  // A sentence that says why products are computed without the library; empty where it is there.
-  std::string problem() const {
-    if (!functions_.library.is_open()) return functions_.library.problem();
-    return functions_.are_there() ? "" : "the library " + functions_.library.path() + " lacks functions of cuBLASLt";
-  }
   // The plan of a product on the GPU of the calling thread; null where the library is missing or has none for it.
   std::shared_ptr<const cublas_plan> find(const cublas_product& p) {
     int gpu = 0;
     if (!functions_.are_there() || cudaGetDevice(&gpu) != cudaSuccess) return nullptr;
     std::lock_guard hold(mutex_);
-    on_gpu& here = gpus_[gpu];
-    if (!here.handle && functions_.Create(&here.handle) != CUBLAS_STATUS_SUCCESS) return nullptr;
+    const auto [at, is_new] = gpus_.try_emplace(gpu);
+    on_gpu& here = at->second;
+    if (is_new && functions_.Create(&here.handle) != CUBLAS_STATUS_SUCCESS) here.handle = nullptr;
+    if (!here.handle) return nullptr;
     if (here.plans.size() >= most_plans) here.plans.clear();
     auto& plan = here.plans[p.key()];
     if (!plan) plan = std::make_shared<const cublas_plan>(functions_, here.handle, p);
@@ -165,7 +162,7 @@ class cublas_library {
     std::map<decltype(cublas_product{}.key()), std::shared_ptr<const cublas_plan>> plans;
   };
 
-  const cublas_functions functions_;
+  const cublas_functions functions_{};
   std::mutex mutex_;
   std::map<int, on_gpu> gpus_;
 };

@@ -145,7 +145,7 @@ __global__ void fold_rows(const T* x, T* y, fold_stage of) {
 template <class Fold, int Width, class T>
 __global__ void fold_columns(const T* x, T* y, fold_stage of) {
   __shared__ pack<T, Width> room[threads_of_block];
-  const int across = of.threads, below = threads_of_block / across;
+  const int across = of.threads, below = static_cast<int>(threads_of_block) / across;
   const int lane = static_cast<int>(threadIdx.x) % across, row = static_cast<int>(threadIdx.x) / across;
   const std::int64_t tile = std::int64_t{across} * Width, tiles = (of.inner + tile - 1) / tile;
   const std::int64_t units = of.outer * of.segments * tiles;
@@ -161,7 +161,7 @@ __global__ void fold_columns(const T* x, T* y, fold_stage of) {
     for (int step = below / 2; step > 0; step /= 2) {
       __syncthreads();
       if (row < step) {
-        fold_into<Fold>(sums, room[threadIdx.x + step * across]);
+        fold_into<Fold>(sums, room[static_cast<int>(threadIdx.x) + step * across]);
         room[threadIdx.x] = sums;
       }
     }
