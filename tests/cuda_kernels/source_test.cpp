@@ -7,11 +7,12 @@ using kernels::device_array;
 
 TEMPLATE_TEST_CASE("memory is filled with one value", "", float, double, std::int32_t, std::int64_t, std::uint8_t) {
   const kernels::stream stream;
-  for (const std::int64_t n : {0, 1, 255, 257, 100003}) {
-    const device_array<TestType> y(stream, n, 1);
-    pinion::cuda::fill(stream, y.data(), n, static_cast<TestType>(7));
-    CHECK(y.read() == std::vector<TestType>(static_cast<std::size_t>(n), static_cast<TestType>(7)));
-  }
+  for (const std::int64_t n : {0, 1, 255, 257, 4096, 100003})
+    for (const int behind : {0, 1}) {
+      const device_array<TestType> y(stream, n, behind);
+      pinion::cuda::fill(stream, y.data(), n, static_cast<TestType>(7));
+      CHECK(y.read() == std::vector<TestType>(static_cast<std::size_t>(n), static_cast<TestType>(7)));
+    }
 }
 
 TEMPLATE_TEST_CASE("ranges have the host's numbers", "", float, double, std::int32_t, std::int64_t) {

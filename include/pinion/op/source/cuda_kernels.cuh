@@ -2,6 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
 
 #include <pinion/device/cuda/launch.cuh>
 #include <pinion/op/source/cuda_kernels.hpp>
@@ -14,9 +17,25 @@ __global__ void fill_elements(T* to, std::int64_t n, T value) {
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) to[i] = value;
 }
 
+// 16 bytes of equal elements.
+template <class T>
+uint4 repeated_in_word(T value) {
+  T elements[16 / sizeof(T)];
+  std::fill(std::begin(elements), std::end(elements), value);
+  uint4 word;
+  std::memcpy(&word, elements, sizeof word);
+  return word;
+}
+
 template <class T>
 void fill(CUstream_st* stream, T* to, std::int64_t n, T value) {
-  if (n > 0) launch(stream, fill_elements<T>, blocks_for(n), threads_of_block, to, n, value);
+  constexpr std::int64_t of_word = 16 / sizeof(T);
+  if (n <= 0) return;
+  if (n % of_word == 0 && reinterpret_cast<std::uintptr_t>(to) % 16 == 0)
+    launch(stream, fill_elements<uint4>, blocks_for(n / of_word), threads_of_block, reinterpret_cast<uint4*>(to),
+           n / of_word, repeated_in_word(value));
+  else
+    launch(stream, fill_elements<T>, blocks_for(n), threads_of_block, to, n, value);
 }
 
 template void fill(CUstream_st*, float*, std::int64_t, float);
