@@ -36,6 +36,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "distributed/wire/values.ipp: host",                      // the memory of received tensors
             "distributed/wire/values.ipp: lasting_names",             // the texts of received places
             "files/output_file.ipp: detail::temporary_names",         // numbers in names of files
+            "op/conv/cudnn.hpp: cudnn_library",                       // cuDNN
             "op/kernels.ipp: cuda_kernels",                           // the CUDA kernels of ops, by name
             "op/matmul/cublas.hpp: cublas_library",                   // kernels that cuBLASLt chose
             "op/matmul/gemm.hpp: blas_callers",                       // that a BLAS lets in one by one

@@ -1,4 +1,4 @@
-// Kernels of convolution and pooling for GPUs.
+// Kernels of convolution and pooling for GPUs: convolution by cuDNN where it is installed.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,13 @@
 
 #include <pinion/op/conv/checks.hpp>
 #include <pinion/op/conv/cuda_kernels.hpp>
+#include <pinion/op/conv/cuda_library.hpp>
 #include <pinion/op/conv/op.hpp>
 #include <pinion/opkit/kernel.hpp>
 
 namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
-
-inline cuda::image_axis cuda_axis(const window_axis& w, std::int64_t image, std::int64_t windows) {
-  return {image, windows, w.extent, w.stride, w.dilation, w.before(image)};
-}
-
-// The extents as the plain kernels take them.
-inline cuda::image_extents cuda_extents(const image_geometry& g) {
-  return {g.images[0], g.images[3], g.windows[3], cuda_axis(g.over.height, g.images[1], g.windows[1]),
-          cuda_axis(g.over.width, g.images[2], g.windows[2])};
-}
 
 // Makes a kernel for float or double of body.operator()<T>(context).
 template <class Body>
@@ -36,8 +27,10 @@ template <class T>
 void run_cuda_convolution(kernel_context& c, conv_pass pass, const attributes& attrs) {
   const image_geometry g = convolution_geometry(pass, attrs, c);
   const cuda::image_extents e = cuda_extents(g);
-  const T *const a = c.input(0).data<T>(), *const b = c.input(1).data<T>();
-  T* const y = c.allocate(0, dtype_of<T>, g.result(pass)).template data<T>();
+  const any_tensor &left = c.input(0), &right = c.input(1), &result = c.allocate(0, dtype_of<T>, g.result(pass));
+  if (convolve_by_library<T>(c, pass, g, left, right, result)) return;
+  const T *const a = left.data<T>(), *const b = right.data<T>();
+  T* const y = result.template data<T>();
   const auto stream = c.device->stream()->native();
   if (pass == conv_pass::forward) return cuda::convolve(stream, a, b, y, e);
   if (pass == conv_pass::by_images) return cuda::convolve_by_images(stream, a, b, y, e);
@@ -46,6 +39,7 @@ void run_cuda_convolution(kernel_context& c, conv_pass pass, const attributes& a
 }
 
 inline std::unique_ptr<kernel> make_cuda_convolution(conv_pass pass, const kernel_setup& setup) {
+  open_convolutions_library();
   return make_cuda_image_kernel(
       setup, [pass, attrs = setup.attrs()]<class T>(kernel_context& c) { run_cuda_convolution<T>(c, pass, attrs); });
 }

@@ -1,0 +1,234 @@
+// A stand-in for cuDNN: the functions that convolutions call, as loops of the host in the order of the stream. It knows
+// floats alone, and refuses what is laid out otherwise than images [n, h, w, c] and filters [out, h, w, in].
+//
+// A program that does not export the stand-in's cudaLaunchHostFunc gets no handle, and convolves without the library.
+#include <cuda_runtime_api.h>
+#include <cudnn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+extern "C" __attribute__((weak)) cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t, void*);
+
+struct cudnnContext {
+  cudaStream_t stream;
+};
+struct cudnnTensorStruct {
+  int n, c, h, w;
+};
+struct cudnnFilterStruct {
+  int k, c, h, w;
+};
+struct cudnnConvolutionStruct {
+  int pad_h, pad_w, stride_h, stride_w, dilation_h, dilation_w;
+  bool is_exact;
+};
+
+namespace {
+
+std::atomic<int> calls{0};
+
+// The extents of a convolution, and its places.
+struct extents {
+  cudnnTensorStruct x, y;
+  cudnnFilterStruct w;
+  cudnnConvolutionStruct by;
+
+  static int outputs(int image, int pad, int places, int stride, int dilation) {
+    return (image + 2 * pad - (places - 1) * dilation - 1) / stride + 1;
+  }
+  bool fit() const {
+    return by.is_exact && x.n == y.n && x.c == w.c && y.c == w.k &&
+           y.h == outputs(x.h, by.pad_h, w.h, by.stride_h, by.dilation_h) &&
+           y.w == outputs(x.w, by.pad_w, w.w, by.stride_w, by.dilation_w);
+  }
+  // Calls f(offset in x, in the filters, in y) for each product.
+  template <class F>
+  void for_each_product(F f) const {
+    for (int n = 0; n < y.n; ++n)
+      for (int i = 0; i < y.h; ++i)
+        for (int j = 0; j < y.w; ++j)
+          for (int p = 0; p < w.h; ++p)
+            for (int q = 0; q < w.w; ++q) {
+              const int row = i * by.stride_h - by.pad_h + p * by.dilation_h,
+                        column = j * by.stride_w - by.pad_w + q * by.dilation_w;
+              if (row < 0 || row >= x.h || column < 0 || column >= x.w) continue;
+              for (int c = 0; c < x.c; ++c)
+                for (int k = 0; k < w.k; ++k)
+                  f(((n * x.h + row) * x.w + column) * x.c + c, ((k * w.h + p) * w.w + q) * w.c + c,
+                    ((n * y.h + i) * y.w + j) * y.c + k);
+            }
+  }
+};
+
+cudnnStatus_t enqueue(cudnnHandle_t handle, const extents& e, std::function<void()> work) {
+  if (!e.fit()) return CUDNN_STATUS_BAD_PARAM;
+  ++calls;
+  const auto run = [](void* body) {
+    const auto* const work = static_cast<std::function<void()>*>(body);
+    (*work)();
+    delete work;
+  };
+  const cudaError_t failed = cudaLaunchHostFunc(handle->stream, run, new std::function<void()>(std::move(work)));
+  return failed ? CUDNN_STATUS_EXECUTION_FAILED : CUDNN_STATUS_SUCCESS;
+}
+
+// Two algorithms: a fast one whose results differ from run to run, and one that is exact.
+template <class Found>
+cudnnStatus_t give_algorithms(const extents& e, int most, int* count, Found* found) {
+  if (!e.fit() || most < 2) return CUDNN_STATUS_BAD_PARAM;
+  for (int i = 0; i < 2; ++i) {
+    found[i] = {};
+    found[i].status = CUDNN_STATUS_SUCCESS;
+    found[i].memory = 64;
+    found[i].determinism = i == 0 ? CUDNN_NON_DETERMINISTIC : CUDNN_DETERMINISTIC;
+    found[i].mathType = CUDNN_FMA_MATH;
+    found[i].algo = static_cast<decltype(found[i].algo)>(i);
+  }
+  *count = 2;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+std::size_t size_of(const cudnnTensorStruct& t) {
+  return static_cast<std::size_t>(t.n) * static_cast<std::size_t>(t.c * t.h) * static_cast<std::size_t>(t.w);
+}
+
+template <class T, class... Value>
+cudnnStatus_t make(T** made, Value... value) {
+  *made = new T{value...};
+  return CUDNN_STATUS_SUCCESS;
+}
+template <class T>
+cudnnStatus_t destroy(T* made) {
+  delete made;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+// The convolutions that this library has run.
+int fake_cudnn_calls() {
+  return calls;
+}
+
+cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
+  return cudaLaunchHostFunc ? make(handle) : CUDNN_STATUS_NOT_INITIALIZED;
+}
+cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
+  handle->stream = stream;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* made) {
+  return make(made);
+}
+cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t made) {
+  return destroy(made);
+}
+cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t t, cudnnTensorFormat_t format, cudnnDataType_t type,
+                                         int n, int c, int h, int w) {
+  *t = {n, c, h, w};
+  return format == CUDNN_TENSOR_NHWC && type == CUDNN_DATA_FLOAT ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
+}
+
+cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* made) {
+  return make(made);
+}
+cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t made) {
+  return destroy(made);
+}
+cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t f, cudnnDataType_t type, cudnnTensorFormat_t format,
+                                         int k, int c, int h, int w) {
+  *f = {k, c, h, w};
+  return format == CUDNN_TENSOR_NHWC && type == CUDNN_DATA_FLOAT ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
+}
+
+cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* made) {
+  return make(made);
+}
+cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t made) {
+  return destroy(made);
+}
+cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t c, int pad_h, int pad_w, int stride_h,
+                                              int stride_w, int dilation_h, int dilation_w, cudnnConvolutionMode_t mode,
+                                              cudnnDataType_t) {
+  *c = {pad_h, pad_w, stride_h, stride_w, dilation_h, dilation_w, false};
+  return mode == CUDNN_CROSS_CORRELATION ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
+}
+cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t c, cudnnMathType_t math) {
+  c->is_exact = math == CUDNN_FMA_MATH;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, const cudnnTensorDescriptor_t x,
+                                                     const cudnnFilterDescriptor_t w,
+                                                     const cudnnConvolutionDescriptor_t by,
+                                                     const cudnnTensorDescriptor_t y, const int most, int* count,
+                                                     cudnnConvolutionFwdAlgoPerf_t* found) {
+  return give_algorithms({*x, *y, *w, *by}, most, count, found);
+}
+cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t, const cudnnFilterDescriptor_t w,
+                                                          const cudnnTensorDescriptor_t dy,
+                                                          const cudnnConvolutionDescriptor_t by,
+                                                          const cudnnTensorDescriptor_t dx, const int most, int* count,
+                                                          cudnnConvolutionBwdDataAlgoPerf_t* found) {
+  return give_algorithms({*dx, *dy, *w, *by}, most, count, found);
+}
+cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(cudnnHandle_t, const cudnnTensorDescriptor_t x,
+                                                            const cudnnTensorDescriptor_t dy,
+                                                            const cudnnConvolutionDescriptor_t by,
+                                                            const cudnnFilterDescriptor_t dw, const int most,
+                                                            int* count, cudnnConvolutionBwdFilterAlgoPerf_t* found) {
+  return give_algorithms({*x, *dy, *dw, *by}, most, count, found);
+}
+
+cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void*, const cudnnTensorDescriptor_t x_desc,
+                                      const void* x, const cudnnFilterDescriptor_t w_desc, const void* w,
+                                      const cudnnConvolutionDescriptor_t by, cudnnConvolutionFwdAlgo_t algo, void*,
+                                      std::size_t bytes, const void*, const cudnnTensorDescriptor_t y_desc, void* y) {
+  if (algo != 1 || bytes != 64) return CUDNN_STATUS_BAD_PARAM;
+  const extents e{*x_desc, *y_desc, *w_desc, *by};
+  return enqueue(handle, e, [=] {
+    auto* const to = static_cast<float*>(y);
+    std::fill_n(to, size_of(e.y), 0.f);
+    e.for_each_product([&](int at_x, int at_w, int at_y) {
+      to[at_y] += static_cast<const float*>(x)[at_x] * static_cast<const float*>(w)[at_w];
+    });
+  });
+}
+cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void*, const cudnnFilterDescriptor_t w_desc,
+                                           const void* w, const cudnnTensorDescriptor_t dy_desc, const void* dy,
+                                           const cudnnConvolutionDescriptor_t by, cudnnConvolutionBwdDataAlgo_t algo,
+                                           void*, std::size_t bytes, const void*, const cudnnTensorDescriptor_t dx_desc,
+                                           void* dx) {
+  if (algo != 1 || bytes != 64) return CUDNN_STATUS_BAD_PARAM;
+  const extents e{*dx_desc, *dy_desc, *w_desc, *by};
+  return enqueue(handle, e, [=] {
+    auto* const to = static_cast<float*>(dx);
+    std::fill_n(to, size_of(e.x), 0.f);
+    e.for_each_product([&](int at_x, int at_w, int at_y) {
+      to[at_x] += static_cast<const float*>(dy)[at_y] * static_cast<const float*>(w)[at_w];
+    });
+  });
+}
+cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void*, const cudnnTensorDescriptor_t x_desc,
+                                             const void* x, const cudnnTensorDescriptor_t dy_desc, const void* dy,
+                                             const cudnnConvolutionDescriptor_t by,
+                                             cudnnConvolutionBwdFilterAlgo_t algo, void*, std::size_t bytes,
+                                             const void*, const cudnnFilterDescriptor_t dw_desc, void* dw) {
+  if (algo != 1 || bytes != 64) return CUDNN_STATUS_BAD_PARAM;
+  const extents e{*x_desc, *dy_desc, *dw_desc, *by};
+  return enqueue(handle, e, [=] {
+    auto* const to = static_cast<float*>(dw);
+    std::fill_n(to, size_of({e.w.k, e.w.c, e.w.h, e.w.w}), 0.f);
+    e.for_each_product([&](int at_x, int at_w, int at_y) {
+      to[at_w] += static_cast<const float*>(x)[at_x] * static_cast<const float*>(dy)[at_y];
+    });
+  });
+}
+
+}  // extern "C"
