@@ -42,9 +42,9 @@ void fault_next_launch(int device, cudaError_t error);
 void fail_allocation(int n);
 
 struct counts {
-  int device_blocks = 0, pinned_blocks = 0, streams = 0, events = 0, pools = 0, libraries = 0;  // live ones
-  std::size_t device_bytes = 0;                                                                 // in live blocks
-  long launches = 0, copies = 0;                                                                // since the reset
+  int device_blocks = 0, pinned_blocks = 0, streams = 0, events = 0, pools = 0, libraries = 0, graphs = 0;  // live ones
+  std::size_t device_bytes = 0;   // in live blocks
+  long launches = 0, copies = 0;  // since the reset
 };
 counts count();
 

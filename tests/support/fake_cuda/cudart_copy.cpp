@@ -62,7 +62,7 @@ cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind ki
   if (!is_of_kind(kind, target, source))
     return misuse(cudaErrorInvalidValue, "a copy whose kind says otherwise goes from " + describe(source.block, from) +
                                              " to " + describe(target.block, to));
-  if (stream.captured_into && (target.is_pageable() || source.is_pageable())) return cudaErrorStreamCaptureUnsupported;
+  if (stream.captured_into && (target.is_pageable() || source.is_pageable())) return refused_by_capture(stream);
   std::shared_ptr<std::vector<std::byte>> staged;
   if (source.is_pageable()) {
     const auto* const first = static_cast<const std::byte*>(from);
@@ -114,6 +114,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t size, cudaMemcpyKind kind) {
   return on_stream(nullptr, [&](CUstream_st& stream) {
+    if (const cudaError_t error = refused_by_capture()) return error;
     const cudaError_t error = copy(to, from, size, kind, stream);
     stream.wait_for_all();
     return error != cudaSuccess ? error : stream.on().fault.load();

@@ -121,6 +121,7 @@ cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
 
 cudaError_t cudaDeviceSynchronize() {
   return on_device(current_device(), [](fake_cuda::device& d) {
+    if (const cudaError_t error = refused_by_capture()) return error;
     std::vector<std::shared_ptr<CUstream_st>> streams;
     {
       own_lock lock(the_machine().mutex);

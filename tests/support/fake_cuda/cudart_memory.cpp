@@ -46,6 +46,7 @@ void begin_block(void* at) {
 
 cudaError_t allocate_in_order(void** at, std::size_t size, CUmemPoolHandle_st& pool, CUstream_st& stream) {
   *at = nullptr;
+  if (stream.captured_into) return misuse(cudaErrorNotSupported, "the stand-in captures no allocations");
   if (size == 0) return cudaSuccess;
   own_lock lock(the_machine().mutex);
   const memory_block* const block = add_block(pool.device, size, &pool);
@@ -89,6 +90,7 @@ std::size_t kept_by_pools(int device) {
 cudaError_t allocate_pinned(void** at, std::size_t size) {
   return on_device(current_device(), [&](device&) {
     *at = nullptr;
+    if (const cudaError_t error = refused_by_capture()) return error;
     if (size == 0) return cudaSuccess;
     own_lock lock(the_machine().mutex);
     if (fails_by_order()) return cudaErrorMemoryAllocation;
@@ -134,6 +136,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 cudaError_t cudaMalloc(void** at, std::size_t size) {
   return on_device(current_device(), [&](device& d) {
     *at = nullptr;
+    if (const cudaError_t error = refused_by_capture()) return error;
     if (size == 0) return cudaSuccess;
     own_lock lock(the_machine().mutex);
     const memory_block* const block = add_block(d.id, size, nullptr);
@@ -148,6 +151,7 @@ cudaError_t cudaMalloc(void** at, std::size_t size) {
 cudaError_t cudaFree(void* at) {
   return on_device(current_device(), [&](device&) {
     if (!at) return cudaSuccess;
+    if (const cudaError_t error = refused_by_capture()) return error;
     int device = 0;
     bool is_of_pool = false;
     {
@@ -188,6 +192,7 @@ cudaError_t cudaMallocAsync(void** at, std::size_t size, cudaStream_t on) {
 
 cudaError_t cudaFreeAsync(void* at, cudaStream_t on) {
   return on_stream(on, [&](CUstream_st& stream) {
+    if (stream.captured_into) return misuse(cudaErrorNotSupported, "the stand-in captures no allocations");
     own_lock lock(the_machine().mutex);
     memory_block* const block = block_to_free(at, false);
     if (!block) return cudaErrorInvalidValue;
@@ -211,6 +216,7 @@ cudaError_t cudaMallocHost(void** at, std::size_t size) {
 cudaError_t cudaFreeHost(void* at) {
   return on_device(current_device(), [&](device&) {
     if (!at) return cudaSuccess;
+    if (const cudaError_t error = refused_by_capture()) return error;
     own_lock lock(the_machine().mutex);
     memory_block* const block = block_to_free(at, true);
     if (!block) return cudaErrorInvalidValue;

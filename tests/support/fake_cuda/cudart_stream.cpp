@@ -1,6 +1,7 @@
 // The stand-in for CUDA: streams and events.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -48,6 +49,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   return on_stream(handle, [](CUstream_st& stream) {
+    if (const cudaError_t error = refused_by_capture(stream)) return error;
     stream.wait_for_all();
     trim_pools(stream.on().id);
     return stream.on().fault.load();
@@ -55,7 +57,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
-  return on_stream(handle, [](CUstream_st& stream) { return stream.is_idle() ? cudaSuccess : cudaErrorNotReady; });
+  return on_stream(handle, [](CUstream_st& stream) {
+    if (const cudaError_t error = refused_by_capture(stream)) return error;
+    return stream.is_idle() ? cudaSuccess : cudaErrorNotReady;
+  });
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
@@ -76,10 +81,35 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void*
   });
 }
 
+namespace {
+
+bool is_captured(CUgraph_st* graph) {
+  own_lock lock(the_machine().mutex);
+  return the_machine().graphs.contains(graph) && graph->origin;
+}
+
+// A stream that waits for a captured event joins the capture; one that is captured may wait for no other event.
+cudaError_t wait_in_capture(CUstream_st& stream, const CUevent_st& event) {
+  CUgraph_st* const graph = event.captured.graph;
+  CUgraph_st* const into = stream.captured_into;
+  if (!is_captured(graph) || (into && into != graph)) {
+    if (into) into->is_invalid = true;
+    return misuse(cudaErrorStreamCaptureIsolation, "a stream waits for an event that is not of its capture");
+  }
+  stream.captured_into = graph;
+  graph->branches[&stream];
+  CUgraph_st::branch& waited_for = graph->branches[event.captured.stream];
+  waited_for.waited_for = std::max(waited_for.waited_for, event.captured.tasks);
+  return cudaSuccess;
+}
+
+}  // namespace
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t of, unsigned) {
   return on_stream(handle, [&](CUstream_st& stream) {
     const std::shared_ptr<CUevent_st> event = find(of);
     if (!event) return misuse(cudaErrorInvalidResourceHandle, "a stream waits for an event that is destroyed");
+    if (event->captured.graph || stream.captured_into) return wait_in_capture(stream, *event);
     const std::uint64_t number = event->latest();
     if (number > 0) stream.push({[=] { event->wait(number); }, true});
     return cudaSuccess;
@@ -120,6 +150,11 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t on) {
       return misuse(cudaErrorInvalidResourceHandle, "an event of device " + std::to_string(event->device) +
                                                         " is recorded on a stream of device " +
                                                         std::to_string(stream->on().id));
+    event->captured = {};
+    if (CUgraph_st* const graph = stream->captured_into) {
+      event->captured = {graph, stream.get(), graph->branches[stream.get()].tasks};
+      return cudaSuccess;
+    }
     const std::uint64_t number = event->begin_record();
     stream->push({[=] { event->reach(number); }, true});
     return cudaSuccess;
@@ -128,12 +163,14 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t on) {
 
 cudaError_t cudaEventQuery(cudaEvent_t handle) {
   return on_event(handle, [](const std::shared_ptr<CUevent_st>& event) {
+    if (event->captured.graph) return misuse(cudaErrorCapturedEvent, "somebody asks for an event of a capture");
     return event->is_reached(event->latest()) ? cudaSuccess : cudaErrorNotReady;
   });
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
   return on_event(handle, [](const std::shared_ptr<CUevent_st>& event) {
+    if (event->captured.graph) return misuse(cudaErrorCapturedEvent, "somebody waits for an event of a capture");
     event->wait(event->latest());
     trim_pools(event->device);
     return the_machine().devices[static_cast<std::size_t>(event->device)]->fault.load();

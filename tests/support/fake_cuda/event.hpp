@@ -27,6 +27,14 @@ struct CUevent_st {
   void wait(std::uint64_t number);
   std::chrono::steady_clock::time_point time();  // of the last record reached
 
+  // The place in a capture that the latest record stands for; no graph if it was no capture.
+  struct capture_place {
+    CUgraph_st* graph = nullptr;
+    cudaStream_t stream = nullptr;
+    std::size_t tasks = 0;  // of the stream before it
+  };
+  capture_place captured;
+
  private:
   class lock;
 

@@ -1,19 +1,35 @@
-// Graphs of the stand-in: the tasks that streams were given while they were captured.
+// Graphs of the stand-in: the tasks that streams are given while they are captured.
 #pragma once
 
-#include <memory>
+#include <map>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 #include <driver_types.h>
 
 #include "stream.hpp"
 
-namespace fake_cuda {
+// A graph has the order of the calls, which is one that the waits between its streams allow. Streams may be captured
+// into it while it has an origin, by one thread at a time.
+struct CUgraph_st {
+  // A stream of the capture: its tasks, and how many of them the first stream has waited for.
+  struct branch {
+    std::size_t tasks = 0, waited_for = 0;
+  };
 
-// In the order of the calls, which is one that all waits between the captured streams allow.
-struct graph {
-  std::vector<task> tasks;
-  CUstream_st* origin = nullptr;
+  std::vector<fake_cuda::task> tasks;
+  cudaStream_t origin = nullptr;
+  std::map<cudaStream_t, branch> branches;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::thread::id begun_by;
+  bool is_invalid = false;
 };
 
-}  // namespace fake_cuda
+// A graph that can be launched. Its launches run one after another.
+struct CUgraphExec_st {
+  ~CUgraphExec_st();
+
+  std::vector<fake_cuda::task> tasks;
+  std::mutex mutex;
+};

@@ -48,6 +48,8 @@ void reset(const settings& now) {
   m.events.clear();
   m.memory.clear();
   m.pools.clear();
+  m.graphs.clear();
+  m.graph_execs.clear();
   m.kernels.clear();
   m.libraries.clear();
   m.since_reset = {};
@@ -78,6 +80,7 @@ counts count() {
   all.streams = static_cast<int>(m.streams.size());
   all.events = static_cast<int>(m.events.size());
   all.pools = static_cast<int>(m.pools.size());
+  all.graphs = static_cast<int>(m.graphs.size() + m.graph_execs.size());
   all.libraries = static_cast<int>(m.libraries.size());
   return all;
 }
@@ -173,6 +176,27 @@ std::shared_ptr<CUstream_st> find(cudaStream_t handle) {
   own_lock lock(m.mutex);
   const auto found = m.streams.find(handle);
   return found == m.streams.end() ? nullptr : found->second;
+}
+
+cudaError_t refused_by_capture() {
+  machine& m = the_machine();
+  own_lock lock(m.mutex);
+  for (const auto& [unused, graph] : m.graphs) {
+    const bool concerns_thread =
+        graph->mode == cudaStreamCaptureModeGlobal ||
+        (graph->mode == cudaStreamCaptureModeThreadLocal && graph->begun_by == std::this_thread::get_id());
+    if (!graph->origin || !concerns_thread) continue;
+    graph->is_invalid = true;
+    return misuse(cudaErrorStreamCaptureUnsupported, "a call is made that no stream allows while it is captured");
+  }
+  return cudaSuccess;
+}
+
+cudaError_t refused_by_capture(CUstream_st& stream) {
+  CUgraph_st* const graph = stream.captured_into;
+  if (!graph) return cudaSuccess;
+  graph->is_invalid = true;
+  return misuse(cudaErrorStreamCaptureUnsupported, "somebody waits for a stream that is captured");
 }
 
 std::shared_ptr<CUevent_st> find(cudaEvent_t handle) {

@@ -12,6 +12,7 @@
 
 #include "control.hpp"
 #include "event.hpp"
+#include "graph.hpp"
 #include "library.hpp"
 #include "memory.hpp"
 #include "order.hpp"
@@ -39,6 +40,8 @@ struct machine {
   std::map<cudaMemPool_t, std::unique_ptr<CUmemPoolHandle_st>> pools;
   std::map<cudaLibrary_t, std::unique_ptr<CUlib_st>> libraries;
   std::map<const void*, CUkern_st*> kernels;  // of the libraries, by their handles
+  std::map<cudaGraph_t, std::unique_ptr<CUgraph_st>> graphs;
+  std::map<cudaGraphExec_t, std::shared_ptr<CUgraphExec_st>> graph_execs;
   address_book memory;
   counts since_reset;  // launches and copies
   int allocations_until_failure = 0;
@@ -79,6 +82,12 @@ cudaError_t on_device(int id, F f) {
   if (const cudaError_t fault = d.fault) return result(fault);
   return result(f(d));
 }
+
+// The error of a call that no capture allows which the calling thread could hinder; cudaSuccess if there is none.
+cudaError_t refused_by_capture();
+
+// The error of a call that would wait for a stream, which spoils its capture; cudaSuccess if it is not captured.
+cudaError_t refused_by_capture(CUstream_st& stream);
 
 // Null if there is no such stream, or event.
 std::shared_ptr<CUstream_st> find(cudaStream_t handle);

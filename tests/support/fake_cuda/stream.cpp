@@ -24,8 +24,9 @@ CUstream_st::~CUstream_st() {
 }
 
 std::uint64_t CUstream_st::push(task work) {
-  if (captured_into) {
-    captured_into->tasks.push_back(std::move(work));
+  if (CUgraph_st* const graph = captured_into) {
+    graph->tasks.push_back(std::move(work));
+    ++graph->branches[this].tasks;
     return 0;
   }
   own_lock lock(mutex_);

@@ -1,6 +1,7 @@
 // Streams of the stand-in: threads that do their tasks in order.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -20,8 +21,6 @@ struct task {
   bool also_after_fault = false;  // what others wait for is done in any case
 };
 
-struct graph;
-
 }  // namespace fake_cuda
 
 // One stream. Its destruction waits for its tasks. All functions may be called by any thread.
@@ -32,15 +31,16 @@ struct CUstream_st {
 
   fake_cuda::device& on() const { return on_; }
 
-  // Adds a task behind all others, or to the graph that the stream is captured into; returns its number.
+  // Adds a task behind all others, and returns its number; or adds it to the graph that the stream is captured into,
+  // and returns 0. One thread at a time gives tasks to streams that are captured together.
   std::uint64_t push(fake_cuda::task work);
   // Returns when the tasks up to a number are done.
   void wait(std::uint64_t number);
   void wait_for_all();
   bool is_idle();
 
-  // The graph into which tasks go, or null. Guarded by the machine's mutex.
-  fake_cuda::graph* captured_into = nullptr;
+  // The graph into which tasks go, or null.
+  std::atomic<CUgraph_st*> captured_into = nullptr;
 
  private:
   void work();
