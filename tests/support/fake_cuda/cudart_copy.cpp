@@ -69,6 +69,7 @@ cudaError_t copy(void* to, const void* from, std::size_t size, cudaMemcpyKind ki
     staged = std::make_shared<std::vector<std::byte>>(first, first + size);
   }
   ++the_machine().since_reset.copies;
+  note_address(stream, to), note_address(stream, from);
   const std::uint64_t number =
       stream.push({[=, staged = std::move(staged)] { std::memcpy(to, staged ? staged->data() : from, size); }});
   count_copy(target, stream), count_copy(source, stream);
@@ -86,6 +87,7 @@ cudaError_t fill(void* to, int value, std::size_t size, CUstream_st& stream) {
   end_of_copy target;
   if (!find_end(to, size, target)) return cudaErrorInvalidValue;
   if (!target.is_on_device()) return misuse(cudaErrorInvalidValue, "a fill names " + describe(target.block, to));
+  note_address(stream, to);
   stream.push({[=] { std::memset(to, value, size); }});
   return cudaSuccess;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "machine.hpp"
+#include "misuse.hpp"
 #include "order.hpp"
 
 using namespace fake_cuda;
@@ -41,6 +42,18 @@ std::shared_ptr<CUgraphExec_st> find(cudaGraphExec_t handle) {
   own_lock lock(the_machine().mutex);
   const auto found = the_machine().graph_execs.find(handle);
   return found == the_machine().graph_execs.end() ? nullptr : found->second;
+}
+
+// True if all memory of a graph is still there; reports what is not.
+bool has_its_memory(const CUgraphExec_st& graph) {
+  own_lock lock(the_machine().mutex);
+  for (const void* const address : graph.addresses) {
+    const memory_block* const block = the_machine().memory.find(address);
+    if (block && !block->is_freed) continue;
+    report("a graph is launched that uses " + describe(block, address));
+    return false;
+  }
+  return true;
 }
 
 // Does what was captured, on the thread of a stream.
@@ -112,7 +125,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
     if (found == m.graphs.end() || found->second->origin)
       return misuse(cudaErrorInvalidValue, "a graph is instantiated that is destroyed, or is captured still");
     auto made = std::make_shared<CUgraphExec_st>();
-    made->tasks = found->second->tasks;
+    made->tasks = found->second->tasks, made->addresses = found->second->addresses;
     *exec = made.get();
     m.graph_execs.emplace(*exec, std::move(made));
     return cudaSuccess;
@@ -124,6 +137,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t on) {
     const std::shared_ptr<CUgraphExec_st> graph = find(handle);
     if (!graph) return misuse(cudaErrorInvalidValue, "a graph is launched that is destroyed, or never was");
     if (stream.captured_into) return misuse(cudaErrorNotSupported, "the stand-in captures no launches of graphs");
+    if (!has_its_memory(*graph)) return cudaErrorInvalidValue;
     stream.push({[graph, &device = stream.on()] { run(*graph, device); }});
     return cudaSuccess;
   });

@@ -21,8 +21,9 @@ bool is_reachable(const memory_block& block, const device& from) {
   return block.pool ? block.pool->peers.contains(from.id) : from.peers.contains(block.device);
 }
 
-// True if a kernel on the device may be given an address; reports why not. Requires: the machine's lock.
-bool may_use(const void* address, const device& on, bool may_be_a_number) {
+// True if a kernel on a stream may be given an address; reports why not. Requires: the machine's lock.
+bool may_use(const void* address, CUstream_st& stream, bool may_be_a_number) {
+  const device& on = stream.on();
   const memory_block* const block = the_machine().memory.find(address);
   if (block ? block->at + block->size == address : !address || may_be_a_number) return true;
   if (!block || block->is_freed)
@@ -31,7 +32,7 @@ bool may_use(const void* address, const device& on, bool may_be_a_number) {
     report("a kernel on device " + std::to_string(on.id) + ", which has no access to it, is given " +
            describe(block, address));
   else
-    return true;
+    return note_address(stream, address), true;
   return false;
 }
 
@@ -75,7 +76,7 @@ cudaError_t launch(const cudaLaunchConfig_t& how, std::function<void()> thread,
     {
       own_lock lock(the_machine().mutex);
       for (const void* const address : addresses)
-        if (!may_use(address, stream.on(), false)) return cudaErrorInvalidValue;
+        if (!may_use(address, stream, false)) return cudaErrorInvalidValue;
     }
     return push(how, stream, own_variables, std::move(thread));
   });
@@ -97,7 +98,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* handl
       for (std::size_t k = 0; k + sizeof(void*) <= kernel.argument_size; k += sizeof(void*)) {
         const void* word = nullptr;
         std::memcpy(&word, bytes + k, sizeof word);
-        if (!may_use(word, stream.on(), true)) return cudaErrorInvalidValue;
+        if (!may_use(word, stream, true)) return cudaErrorInvalidValue;
       }
     }
     const auto words = (kernel.argument_size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);

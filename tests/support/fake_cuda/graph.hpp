@@ -19,6 +19,7 @@ struct CUgraph_st {
   };
 
   std::vector<fake_cuda::task> tasks;
+  std::vector<const void*> addresses;  // in memory of CUDA, that the tasks use
   cudaStream_t origin = nullptr;
   std::map<cudaStream_t, branch> branches;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
@@ -31,5 +32,6 @@ struct CUgraphExec_st {
   ~CUgraphExec_st();
 
   std::vector<fake_cuda::task> tasks;
+  std::vector<const void*> addresses;
   std::mutex mutex;
 };

@@ -178,6 +178,11 @@ std::shared_ptr<CUstream_st> find(cudaStream_t handle) {
   return found == m.streams.end() ? nullptr : found->second;
 }
 
+void note_address(CUstream_st& stream, const void* address) {
+  CUgraph_st* const graph = stream.captured_into;
+  if (graph && the_machine().memory.find(address)) graph->addresses.push_back(address);
+}
+
 cudaError_t refused_by_capture() {
   machine& m = the_machine();
   own_lock lock(m.mutex);

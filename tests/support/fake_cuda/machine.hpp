@@ -83,6 +83,10 @@ cudaError_t on_device(int id, F f) {
   return result(f(d));
 }
 
+// A task that is given to the stream uses an address: a graph into which the stream is captured remembers it. Requires:
+// the machine's lock.
+void note_address(CUstream_st& stream, const void* address);
+
 // The error of a call that no capture allows which the calling thread could hinder; cudaSuccess if there is none.
 cudaError_t refused_by_capture();
 
