@@ -25,7 +25,7 @@ file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/compiled/cuda/*.
 set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS
   "-xc++;-include${here}/words.hpp;-Wno-unknown-pragmas;-ffp-contract=off;-fno-strict-aliasing")
 add_library(pinion_cuda_stand_in OBJECT ${parts} ${kernels})
-target_compile_features(pinion_cuda_stand_in PRIVATE cxx_std_20)
+target_compile_features(pinion_cuda_stand_in PUBLIC cxx_std_20)
 target_compile_definitions(pinion_cuda_stand_in PRIVATE ${told})
 target_include_directories(pinion_cuda_stand_in PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(pinion_cuda_stand_in SYSTEM PUBLIC ${PINION_CUDA_INCLUDE_DIR})
