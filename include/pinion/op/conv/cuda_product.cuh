@@ -52,7 +52,7 @@ struct convolution {
   };
   __device__ corner corner_of(std::int64_t window) const {
     const Index image = windows_of_image.quotient(static_cast<Index>(window));
-    const auto at = windows.of(window - static_cast<std::int64_t>(image) * windows_of_image.by);
+    const auto at = windows.of(window - static_cast<std::int64_t>(image * windows_of_image.by));
     return {static_cast<std::int64_t>(image), at.i * e.height.stride - e.height.before,
             at.j * e.width.stride - e.width.before};
   }
@@ -117,7 +117,7 @@ struct images_pass : convolution<T, Index> {
   images_pass(const image_extents& extents, const T* dy, const T* f) : base(extents), windows(dy), filters(f) {}
   __device__ row row_at(std::int64_t r) const {
     const Index image = this->pixels_of_image.quotient(static_cast<Index>(r));
-    const auto at = this->pixels.of(r - static_cast<std::int64_t>(image) * this->pixels_of_image.by);
+    const auto at = this->pixels.of(r - static_cast<std::int64_t>(image * this->pixels_of_image.by));
     return {static_cast<std::int64_t>(image), at.i + this->e.height.before, at.j + this->e.width.before};
   }
   __device__ level level_at(std::int64_t k) const {

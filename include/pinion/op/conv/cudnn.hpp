@@ -219,18 +219,15 @@ class cudnn_plan {
 // The library, as this process uses it, with the algorithms that it chose. Thread-safe.
 class cudnn_library {
  public:
-  // A sentence that says why convolutions are computed without the library; empty where it is there.
-  std::string problem() const {
-    if (!functions_.library.is_open()) return functions_.library.problem();
-    return functions_.are_there() ? "" : "the library " + functions_.library.path() + " lacks functions of cuDNN";
-  }
   // The plan of a convolution on the GPU of the calling thread; null where the library is missing or has none for it.
   std::shared_ptr<const cudnn_plan> find(const cudnn_convolution& c) {
     int gpu = 0;
     if (!functions_.are_there() || !c.fits() || cudaGetDevice(&gpu) != cudaSuccess) return nullptr;
     std::lock_guard hold(mutex_);
-    on_gpu& here = gpus_[gpu];
-    if (!here.handle && functions_.Create(&here.handle) != CUDNN_STATUS_SUCCESS) return nullptr;
+    const auto [at, is_new] = gpus_.try_emplace(gpu);
+    on_gpu& here = at->second;
+    if (is_new && functions_.Create(&here.handle) != CUDNN_STATUS_SUCCESS) here.handle = nullptr;
+    if (!here.handle) return nullptr;
     if (here.plans.size() >= most_plans) here.plans.clear();
     auto& plan = here.plans[c.key()];
     if (!plan) plan = std::make_shared<const cudnn_plan>(functions_, here.handle, c);
@@ -250,7 +247,7 @@ class cudnn_library {
     std::map<decltype(std::declval<cudnn_convolution>().key()), std::shared_ptr<const cudnn_plan>> plans;
   };
 
-  const cudnn_functions functions_;
+  const cudnn_functions functions_{};
   std::mutex mutex_;
   std::map<int, on_gpu> gpus_;
 };

@@ -16,6 +16,11 @@ template <class Count>
 struct row_walk {
   divisor<Count> n, inner;
   std::int64_t rows;
+
+  // The offset of a row in [outer, rows, inner].
+  __device__ std::int64_t offset(Count outer, std::int64_t row) const {
+    return (static_cast<std::int64_t>(outer) * rows + row) * static_cast<std::int64_t>(inner.by);
+  }
 };
 
 // Element i of [outer, n, inner] comes from the row that its index names; the first element of each index checks it.
@@ -32,7 +37,7 @@ __global__ void gather_words(const Word* x, const Index* indices, Word* y, row_w
       const Count row = walk.inner.quotient(i), outer = walk.n.quotient(row), at = row - outer * walk.n.by;
       const auto index = static_cast<std::int64_t>(indices[at]);
       if (index >= 0 && index < walk.rows)
-        held[k] = x[(static_cast<std::int64_t>(outer) * walk.rows + index) * walk.inner.by + (i - row * walk.inner.by)];
+        held[k] = x[walk.offset(outer, index) + static_cast<std::int64_t>(i - row * walk.inner.by)];
       else if (i == at * walk.inner.by)
         note_wrong(wrong, static_cast<std::int64_t>(at));
     }
@@ -104,25 +109,26 @@ template <class T, int Lanes, class Count>
 __global__ void add_sorted_rows(const lanes<T, Lanes>* values, const std::uint32_t* rows_sorted,
                                 const std::uint32_t* positions, lanes<T, Lanes>* to, row_walk<Count> walk,
                                 Count count) {
-  constexpr int ahead = 4;
+  constexpr Count ahead = 4;
   const Count step = gridDim.x * blockDim.x, n = walk.n.by;
   for (Count i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
     const Count row_of = walk.inner.quotient(i), outer = walk.n.quotient(row_of), k = i - row_of * walk.inner.by;
     Count at = row_of - outer * n;
     const std::uint32_t row = rows_sorted[at];
     if (row >= walk.rows || (at > 0 && rows_sorted[at - 1] == row)) continue;
-    const lanes<T, Lanes>* const from = values + static_cast<std::int64_t>(outer) * n * walk.inner.by + k;
+    const auto inner = static_cast<std::int64_t>(walk.inner.by);
+    const lanes<T, Lanes>* const from = values + static_cast<std::int64_t>(outer * n) * inner + k;
     lanes<T, Lanes> sum{};
     for (bool more = true; more; at += ahead) {
       lanes<T, Lanes> held[ahead]{};
-      for (int j = 0; j < ahead; ++j) {
+      for (Count j = 0; j < ahead; ++j) {
         more = more && at + j < n && rows_sorted[at + j] == row;
-        if (more) held[j] = from[static_cast<std::int64_t>(positions[at + j]) * walk.inner.by];
+        if (more) held[j] = from[static_cast<std::int64_t>(positions[at + j]) * inner];
       }
-      for (int j = 0; j < ahead; ++j)
+      for (Count j = 0; j < ahead; ++j)
         for (int lane = 0; lane < Lanes; ++lane) sum.of[lane] = sum_of(sum.of[lane], held[j].of[lane]);
     }
-    to[(static_cast<std::int64_t>(outer) * walk.rows + row) * walk.inner.by + k] = sum;
+    to[walk.offset(outer, row) + static_cast<std::int64_t>(k)] = sum;
   }
 }
 
