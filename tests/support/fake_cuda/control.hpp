@@ -30,7 +30,8 @@ struct settings {
   settings();
 };
 
-// Waits for all streams, destroys all that CUDA still holds, forgets faults and misuses, and begins anew. Requires: no
+// Waits for all streams, destroys all that CUDA still holds except for libraries, which belong to no device, forgets
+// faults and misuses, and begins anew. Requires: no
 // other thread calls CUDA, and nobody uses what CUDA gave before.
 void reset(const settings& now = {});
 

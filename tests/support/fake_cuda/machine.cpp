@@ -50,8 +50,6 @@ void reset(const settings& now) {
   m.pools.clear();
   m.graphs.clear();
   m.graph_execs.clear();
-  m.kernels.clear();
-  m.libraries.clear();
   m.since_reset = {};
   m.allocations_until_failure = 0;
   ++m.resets;
