@@ -52,4 +52,26 @@ TEST_CASE_METHOD(world, "a wrong index fails the step with the sentence of the C
   }
 }
 
+TEST_CASE_METHOD(world, "a step that meets a wrong label updates no variable behind it, recorded or not") {
+  const pn::device on{"/gpu:0"};
+  auto w = pn::variable(pn::constant<float>({{1, 2, 3}, {4, 5, 6}}), {.name = "w"});
+  auto x = pn::placeholder<float>({2, 2}, "x");
+  auto y = pn::placeholder<int>({2}, "y");
+  auto loss = pn::reduce_mean(pn::sparse_softmax_cross_entropy_with_logits(y, pn::matmul(x, w)));
+  auto train = pn::train::gradient_descent{{.learning_rate = .1}}.minimize(loss);
+  pn::session sess;
+  sess.run(w.initializer());
+  const pn::tensor<float> ones = pn::tensor<float>::of({{1, 0}, {0, 1}});
+  for (int i = 0; i < 4; ++i) {
+    INFO(i);
+    const pn::tensor<float> before = sess.run(w);
+    CHECK(caught([&] {
+            sess.run({{x, ones}, {y, {0, 3}}}, train);
+          }).sentence() == "the label 3 of row 1 is not in [0, 3)");
+    CHECK(pn::tensor<float>(sess.run(w)) == before);
+    sess.run({{x, ones}, {y, {0, 2}}}, train);
+    CHECK(!(pn::tensor<float>(sess.run(w)) == before));
+  }
+}
+
 }  // namespace

@@ -52,6 +52,8 @@ class step_watch {
   // that `describe` makes of the position and the value. Throws internal where nobody would look.
   using describe_wrong = std::function<error(std::int64_t position, std::int64_t value)>;
   virtual cuda::first_wrong* expect_values(devices::device& on, describe_wrong describe);
+  // The places that kernels of the step were given on the device so far, as far as an update should heed them.
+  virtual cuda::wrong_places wrong_so_far(devices::device& on);
   // Adds room that kernels have used already: an int64 tensor of [n, 2] on the device, and what describes each value.
   virtual void add_expected(devices::device& on, const any_tensor& places, std::vector<describe_wrong> describe);
   // The time by which the step must have ended, if it has a limit.

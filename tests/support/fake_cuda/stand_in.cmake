@@ -19,17 +19,26 @@ if(NOT PINION_HAS_CUDA)
   return()
 endif()
 
-# Objects that define the functions of the runtime, and pinion's kernels as C++. A program that links
-# pinion_cuda_stand_in has them instead of pinion_cuda and of NVIDIA's library, which come behind objects.
+# The functions of the runtime. They are a shared library that shows nothing else, since the sanitizers do not see them:
+# the linker would give the whole program their copies of std's inline functions, and with them what sanitizers miss.
+add_library(pinion_fake_cudart SHARED ${parts})
+target_compile_features(pinion_fake_cudart PRIVATE cxx_std_20)
+target_compile_definitions(pinion_fake_cudart PRIVATE ${told})
+target_include_directories(pinion_fake_cudart SYSTEM PUBLIC ${PINION_CUDA_INCLUDE_DIR})
+target_link_libraries(pinion_fake_cudart PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+target_link_options(pinion_fake_cudart PRIVATE -Wl,--version-script=${here}/exports.map)
+set_target_properties(pinion_fake_cudart PROPERTIES LINK_DEPENDS ${here}/exports.map)
+
+# That library and pinion's kernels as C++. A program that links pinion_cuda_stand_in before all else has them instead
+# of pinion_cuda and of NVIDIA's runtime, which come behind.
 file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/compiled/cuda/*.cu)
 set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS
   "-xc++;-include${here}/words.hpp;-Wno-unknown-pragmas;-ffp-contract=off;-fno-strict-aliasing")
-add_library(pinion_cuda_stand_in OBJECT ${parts} ${kernels})
+add_library(pinion_cuda_stand_in OBJECT ${kernels})
 target_compile_features(pinion_cuda_stand_in PUBLIC cxx_std_20)
 target_compile_definitions(pinion_cuda_stand_in PRIVATE ${told})
 target_include_directories(pinion_cuda_stand_in PRIVATE ${PROJECT_SOURCE_DIR}/include)
-target_include_directories(pinion_cuda_stand_in SYSTEM PUBLIC ${PINION_CUDA_INCLUDE_DIR})
-target_link_libraries(pinion_cuda_stand_in PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(pinion_cuda_stand_in PUBLIC pinion_fake_cudart)
 
 # NVRTC, in a folder for PINION_CUDA_LIBS. What it compiles has the sanitizer of the tests.
 string(REGEX MATCH "-fsanitize=(thread|address)" sanitizer "${CMAKE_CXX_FLAGS}")

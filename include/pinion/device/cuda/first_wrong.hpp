@@ -10,4 +10,10 @@ struct first_wrong {
   long long value;
 };
 
+// Some of these, one behind the other. Updates of variables write nothing if one of them has a position.
+struct wrong_places {
+  const first_wrong* first = nullptr;
+  unsigned long long count = 0;
+};
+
 }}}  // namespace pinion::v0::cuda

@@ -19,6 +19,7 @@ struct cuda_form {
   std::vector<std::uint32_t> advances;  // bit d: the operand advances along dimension d, where 0 is the outermost
   int width = 1;                        // the elements along the innermost dimension that a thread takes at once
   bool is_wide = false;                 // indices have 64 bits, for 2^31 elements and more
+  bool is_guarded = false;              // writes nothing where an earlier kernel of the step met a wrong value
 
   std::size_t operands() const { return advances.size(); }
   bool advances_along(std::size_t operand, int dimension) const { return (advances[operand] >> dimension & 1) != 0; }

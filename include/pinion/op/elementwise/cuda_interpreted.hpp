@@ -107,8 +107,11 @@ class interpreted_map {
 
   // Enqueues a run over the space of a walk. Operands are the inputs, then the results. An input may have the memory of
   // a result if both move alike.
-  void launch(kernel_context& c, const broadcast_walk& walk, std::span<const void* const> addresses) {
-    const cuda::interpreted_walk over = in_words_of_device(walk, addresses);
+  // Nothing is written if one of the places of `guard` has a wrong value.
+  void launch(kernel_context& c, const broadcast_walk& walk, std::span<const void* const> addresses,
+              const cuda::wrong_places& guard = {}) {
+    cuda::interpreted_walk over = in_words_of_device(walk, addresses);
+    over.guard = guard;
     const std::int64_t n = over.count();
     if (n == 0) return;
     const std::byte* const memory = on_device(*c.device);

@@ -294,6 +294,8 @@ __device__ __forceinline__ void store_result(const interpreted_elements& element
 template <class T>
 __global__ void interpret_elements(interpreted_program<T> p, const __grid_constant__ interpreted_walk walk,
                                    std::int64_t n, T* scratch) {
+  for (unsigned long long i = 0; i < walk.guard.count; ++i)
+    if (walk.guard.first[i].position != ~0ull) return;
   T kept[interpreted_slots<T>::most_kept * interpreted_at_once];
   const std::int64_t threads = std::int64_t{gridDim.x} * blockDim.x;
   interpreted_slots<T> slots{kept, 1, p.numbers};

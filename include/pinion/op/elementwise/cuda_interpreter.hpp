@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <pinion/device/cuda/first_wrong.hpp>
 #include <pinion/scalar/opcode.hpp>
 
 struct CUstream_st;
@@ -53,6 +54,7 @@ struct interpreted_walk {
   int rank, inputs;
   std::int64_t extent[most_rank];
   operand operands[most_operands];
+  wrong_places guard;  // nothing is written if one of them has a wrong value
 
   std::int64_t count() const {
     std::int64_t n = 1;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/device/cuda/first_wrong.hpp>
 #include <pinion/op/elementwise/broadcast.hpp>
 #include <pinion/op/elementwise/cuda_form.hpp>
 #include <pinion/scalar/program.hpp>
@@ -31,8 +32,9 @@ struct cuda_launch {
 
 // The launch of a map over a walk that is not empty. Requires: the form is that of the program, the walk and the
 // addresses, or a narrower one.
+// A kernel of a guarded form heeds the places of wrong values.
 cuda_launch cuda_map_launch(const scalar::program& p, const broadcast_walk& walk, const cuda_form& form,
-                            std::span<const void* const> addresses);
+                            std::span<const void* const> addresses, const cuda::wrong_places& guard = {});
 
 }}}  // namespace pinion::v0::op
 

@@ -19,6 +19,7 @@ namespace detail {
 //   divisor(d)    the turns or rows along dimension d, where an index is divided by them
 //   stride(k, d)  the elements between neighbours of an operand
 //   literals()    the values of literals
+//   guard()       places of wrong values, where the form is guarded
 template <class Visitor>
 void for_each_member(const scalar::program& p, const cuda_form& form, Visitor& visit) {
   for (std::size_t k = 0; k < form.operands(); ++k) visit.operand(k);
@@ -29,6 +30,7 @@ void for_each_member(const scalar::program& p, const cuda_form& form, Visitor& v
     for (int d = 0; d + 1 < form.rank; ++d)
       if (!form.is_flat(k) && form.advances_along(k, d)) visit.stride(k, d);
   if (!p.literals.empty()) visit.literals();
+  if (form.is_guarded) visit.guard();
 }
 
 // Writes the text of a map.
@@ -51,6 +53,10 @@ class cuda_map_writer : cuda_writer {
   using cuda_writer::stride;
   void elements() { line("index elements;"); }
   void vectors() { line("index vectors;"); }
+  void guard() {
+    line("const unsigned long long* guard;");
+    line("unsigned long long guards;");
+  }
   void divisor(int d) { line("{} extent{};", form_.is_wide ? "wide_divisor" : "divisor", d); }
 
  private:
@@ -89,6 +95,8 @@ class cuda_map_writer : cuda_writer {
   void write_kernel(std::string_view name) {
     text_ += fmt::format("\nextern \"C\" __global__ void __launch_bounds__({}) {}", cuda_launch::threads, name);
     text_ += "(const __grid_constant__ argument a) {\n";
+    if (form_.is_guarded)
+      line("for (unsigned long long i = 0; i < a.guards; ++i) if (a.guard[2 * i] != ~0ull) return;");
     line("const index first = blockIdx.x * index({0}) + threadIdx.x, step = gridDim.x * index({0});",
          cuda_launch::threads);
     line("for (index at = first; at < a.vectors; at += step) turn<{}>(a, at);", form_.width);
@@ -102,8 +110,8 @@ class cuda_map_writer : cuda_writer {
 class cuda_map_packer : cuda_program_packer {
  public:
   cuda_map_packer(const scalar::program& p, const broadcast_walk& walk, const cuda_form& form,
-                  std::span<const void* const> addresses)
-      : cuda_program_packer(p, walk, form, addresses) {}
+                  std::span<const void* const> addresses, const cuda::wrong_places& guard)
+      : cuda_program_packer(p, walk, form, addresses), guard_(guard) {}
 
   std::vector<std::byte> pack() {
     for_each_member(p_, form_, *this);
@@ -125,6 +133,13 @@ class cuda_map_packer : cuda_program_packer {
     put(static_cast<std::uint32_t>(multiplier));
     put(shift);
   }
+  void guard() {
+    put(static_cast<const void*>(guard_.first));
+    put(static_cast<std::uint64_t>(guard_.count));
+  }
+
+ private:
+  const cuda::wrong_places guard_;
 };
 
 }  // namespace detail
@@ -134,12 +149,12 @@ PINION_DECL std::string cuda_map_text(const scalar::program& p, const cuda_form&
 }
 
 PINION_DECL cuda_launch cuda_map_launch(const scalar::program& p, const broadcast_walk& walk, const cuda_form& form,
-                                        std::span<const void* const> addresses) {
+                                        std::span<const void* const> addresses, const cuda::wrong_places& guard) {
   // The step of all threads stays below 2^31; each thread takes further turns.
   constexpr std::int64_t most_blocks = 1 << 22;
   const std::int64_t vectors = walk.outer() * ((walk.inner() + form.width - 1) / form.width);
   const std::int64_t blocks = (vectors + cuda_launch::threads - 1) / cuda_launch::threads;
-  return {detail::cuda_map_packer(p, walk, form, addresses).pack(),
+  return {detail::cuda_map_packer(p, walk, form, addresses, guard).pack(),
           static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, most_blocks))};
 }
 

@@ -72,27 +72,34 @@ class cuda_addresses {
 // A program whose results all have an element for each element of the space. Thread-safe.
 class cuda_map_program {
  public:
-  cuda_map_program(const kernel_setup& setup, const scalar::program& p)
-      : program_(scalar::executable(p)), compiler_(setup), interpreted_(program_) {}
+  // `is_guarded`: a run writes nothing where an earlier kernel of its step met a wrong value.
+  cuda_map_program(const kernel_setup& setup, const scalar::program& p, bool is_guarded = false)
+      : program_(scalar::executable(p)), is_guarded_(is_guarded), compiler_(setup), interpreted_(program_) {}
 
   const scalar::program& program() const { return program_; }
 
   // Announces the kernel of runs over a walk, whose operands begin at whole vectors.
   void announce(const broadcast_walk& walk) {
     const std::vector<const void*> aligned(walk.strides.size(), nullptr);
-    compiler_.announce(text_of(cuda_form_of(program_, walk, aligned)));
+    compiler_.announce(text_of(form_of(walk, aligned)));
   }
   // Launches a run. Nothing is launched over an empty space.
   void run(kernel_context& c, const broadcast_walk& walk, const cuda_addresses& operands) {
     if (walk.inner() == 0 || walk.outer() == 0) return;
-    const cuda_form form = cuda_form_of(program_, walk, operands.all());
+    const cuda_form form = form_of(walk, operands.all());
+    const auto guard = is_guarded_ && c.watch ? c.watch->wrong_so_far(*c.device) : cuda::wrong_places{};
     if (CUkern_st* const kernel = find(form))
-      launch(c, kernel, cuda_map_launch(program_, walk, form, operands.all()));
+      launch(c, kernel, cuda_map_launch(program_, walk, form, operands.all(), guard));
     else
-      interpreted_.launch(c, walk, operands.all());
+      interpreted_.launch(c, walk, operands.all(), guard);
   }
 
  private:
+  cuda_form form_of(const broadcast_walk& walk, std::span<const void* const> addresses) const {
+    cuda_form form = cuda_form_of(program_, walk, addresses);
+    form.is_guarded = is_guarded_;
+    return form;
+  }
   cuda::kernel_text text_of(const cuda_form& form) const {
     return named_text([&](const std::string& name) { return cuda_map_text(program_, form, name); });
   }
@@ -109,6 +116,7 @@ class cuda_map_program {
   }
 
   const scalar::program program_;
+  const bool is_guarded_;
   const cuda_compiler compiler_;
   interpreted_map interpreted_;
   std::mutex mutex_;

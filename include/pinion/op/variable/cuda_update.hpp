@@ -17,7 +17,7 @@ namespace detail {
 class cuda_update_kernel final : public kernel {
  public:
   cuda_update_kernel(const kernel_setup& setup, const scalar::program& p, std::int64_t states, bool yields_value)
-      : program_(setup, p), variables_(updated_by(setup, states)), yields_value_(yields_value) {}
+      : program_(setup, p, true), variables_(updated_by(setup, states)), yields_value_(yields_value) {}
 
   void run(kernel_context& c) override {
     state::writing writing(variables_);

@@ -59,6 +59,7 @@ class step_state final : public step_watch {
   shared_error failure() const;
 
   cuda::first_wrong* expect_values(devices::device& on, describe_wrong describe) override;
+  cuda::wrong_places wrong_so_far(devices::device& on) override;
   void add_expected(devices::device& on, const any_tensor& places, std::vector<describe_wrong> describe) override;
   // Gives away the places of a device; nothing: no kernel has asked for one since.
   std::optional<wrong_values> take_wrong_values(const devices::device& of);

@@ -46,6 +46,9 @@ class segment::recorder final : public step_watch {
     described.push_back(std::move(describe));
     return static_cast<cuda::first_wrong*>(places.raw()) + (described.size() - 1);
   }
+  cuda::wrong_places wrong_so_far(devices::device&) override {
+    return {static_cast<const cuda::first_wrong*>(places.raw()), described.size()};
+  }
 
  private:
   static constexpr std::int64_t most = 64;

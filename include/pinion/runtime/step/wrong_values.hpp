@@ -16,6 +16,8 @@ class wrong_values {
  public:
   // A place that holds no wrong value yet. Requires: the device has a stream.
   cuda::first_wrong* expect(devices::device& on, step_watch::describe_wrong describe);
+  // The places that were given so far, of the first block of them.
+  cuda::wrong_places so_far() const;
   // Adds places that kernels have used already. They are no tensor that somebody will write to.
   void add(const any_tensor& places, std::vector<step_watch::describe_wrong> describe);
   // Copies the places to the host and calls `done`, as to_host() calls back, with the error of the first kernel that
@@ -23,7 +25,7 @@ class wrong_values {
   void look(devices::device& on, completion<> done);
 
  private:
-  static constexpr std::size_t in_a_block = 32;
+  static constexpr std::size_t in_a_block = 256;
   struct block {
     any_tensor places;
     std::vector<step_watch::describe_wrong> describe;

@@ -21,6 +21,14 @@ PINION_DECL cuda::first_wrong* wrong_values::expect(devices::device& on, step_wa
   return static_cast<cuda::first_wrong*>(last.places.raw()) + (last.describe.size() - 1);
 }
 
+PINION_DECL cuda::wrong_places wrong_values::so_far() const {
+  if (blocks_.empty()) return {};
+  const block& first = blocks_.front();
+  return {static_cast<const cuda::first_wrong*>(first.places.raw()),
+          std::min(static_cast<unsigned long long>(first.places.shape()[0]),
+                   static_cast<unsigned long long>(first.describe.size()))};
+}
+
 PINION_DECL void wrong_values::add(const any_tensor& places, std::vector<step_watch::describe_wrong> describe) {
   describe.resize(std::max(describe.size(), in_a_block));  // so that no kernel gets a place of this block
   blocks_.push_back({places, std::move(describe)});
