@@ -16,6 +16,7 @@
 #include <pinion/op/slice/cuda.hpp>
 #include <pinion/op/source/cuda.hpp>
 #include <pinion/op/variable/cuda_assign.hpp>
+#include <pinion/op/variable/cuda_rows.hpp>
 #include <pinion/op/variable/cuda_update.hpp>
 
 namespace pinion { inline namespace v0 {

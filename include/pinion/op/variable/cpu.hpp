@@ -116,7 +116,7 @@ class sparse_update_kernel final : public kernel {
   void run(kernel_context& c) override {
     state::writing writing(variables_);
     const auto values = c.inputs.subspan(variables_.size());
-    check(writing, values);
+    expect_sparse(writing, variables_, values);
     bool in_place = true;
     for (std::size_t i = 0; i < variables_.size(); ++i) {
       writing.make_room(i, c.device->memory());
@@ -136,21 +136,6 @@ class sparse_update_kernel final : public kernel {
     for (std::size_t i = 0; i < variables_.size(); ++i) launch.state(writing.room(i));
     for (const any_tensor& number : values.subspan(2)) launch.number(number);
     return launch;
-  }
-  // Throws invalid_argument where slots, indices, rows or numbers do not go with the variable.
-  void check(const state::writing& writing, std::span<const any_tensor> values) const {
-    const shape& space = writing.old_value(0).shape();
-    expect_rows(space, values[0].shape(), values[1].shape());
-    expect_slots(writing, variables_);
-    for (const any_tensor& number : values.subspan(2)) expect_scalar(number, variables_[0]);
-  }
-  void expect_rows(const shape& variable, const shape& indices, const shape& rows) const {
-    shape wanted = variable;
-    if (wanted.rank() > 0 && indices.rank() == 1) wanted.set(0, indices[0]);
-    if (variable.rank() == 0 || indices.rank() != 1 || !(rows == wanted))
-      throw error(errc::invalid_argument, "rows of shape " + to_string(rows) + " at indices of shape " +
-                                              to_string(indices) + " do not update variable '" + variables_[0].name() +
-                                              "' of shape " + to_string(variable));
   }
 
   const program_runner program_;
@@ -178,10 +163,10 @@ class product_update_kernel final : public kernel {
  private:
   product_launch launch_of(kernel_context& c, state::writing& writing) {
     const auto values = c.inputs.subspan(variables_.size());
-    const auto of = expect_product(writing, values[0].shape(), values[1].shape());
+    const auto of = expect_product(writing, variables_, values[0].shape(), ta_, values[1].shape(), tb_);
     const double products = static_cast<double>(of.m) * static_cast<double>(of.n) * static_cast<double>(of.k);
     expensive_.store(products > 1 << 23, std::memory_order_relaxed);
-    product_launch launch(program_, of, values[0], values[1], c.device->memory());
+    product_launch launch(program_, {of.m, of.n, of.k, ta_, tb_}, values[0], values[1], c.device->memory());
     for (std::size_t i = 0; i < variables_.size(); ++i)
       launch.state(writing.old_value(i), writing.make_room(i, c.device->memory()));
     for (const any_tensor& number : values.subspan(2)) {
@@ -189,17 +174,6 @@ class product_update_kernel final : public kernel {
       launch.number(number);
     }
     return launch;
-  }
-  // Throws invalid_argument where the factors or the slots do not go with the variable.
-  product_launch::extents expect_product(const state::writing& writing, const shape& a, const shape& b) const {
-    const shape& space = writing.old_value(0).shape();
-    if (a.rank() != 2 || b.rank() != 2 || a[ta_ ? 0 : 1] != b[tb_ ? 1 : 0] ||
-        !(space == shape{a[ta_ ? 1 : 0], b[tb_ ? 0 : 1]}))
-      throw error(errc::invalid_argument, "a product of shapes " + to_string(a) + " and " + to_string(b) +
-                                              " does not update variable '" + variables_[0].name() + "' of shape " +
-                                              to_string(space));
-    expect_slots(writing, variables_);
-    return {space[0], space[1], a[ta_ ? 0 : 1], ta_, tb_};
   }
 
   const program_runner program_;

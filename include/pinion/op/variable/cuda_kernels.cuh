@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <pinion/device/cuda/block.cuh>
+#include <pinion/device/cuda/launch.cuh>
 #include <pinion/op/variable/cuda_kernels.hpp>
 
 namespace pinion { inline namespace v0 { namespace cuda {
@@ -15,5 +17,103 @@ void copy_bytes(CUstream_st* stream, void* to, const void* from, std::size_t byt
   if (const cudaError_t failed = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream))
     throw std::runtime_error(std::string("a copy was not enqueued: ") + cudaGetErrorString(failed));
 }
+
+// The pack of `Width` elements that a thread handles: some columns of a place.
+template <int Width>
+struct place_of_rows {
+  std::int64_t place, column;
+
+  __device__ __forceinline__ place_of_rows(const named_rows& of, std::int64_t pack) {
+    const std::int64_t packs = of.size / Width;
+    constexpr std::int64_t most = std::int64_t{1} << 32;
+    place = pack < most && packs < most ? static_cast<std::uint32_t>(pack) / static_cast<std::uint32_t>(packs)
+                                        : pack / packs;
+    column = (pack - place * packs) * Width;
+  }
+  __device__ __forceinline__ bool is_row(const named_rows& of) const {
+    return of.rows[place] < of.extent && (place == 0 || of.rows[place - 1] != of.rows[place]);
+  }
+  __device__ __forceinline__ std::int64_t in_place(const named_rows& of) const { return place * of.size + column; }
+  __device__ __forceinline__ std::int64_t in_row(const named_rows& of) const {
+    return of.rows[place] * of.size + column;
+  }
+};
+
+template <int Width, class T>
+__global__ void sum_gradients_of_rows(const T* gradients, T* sums, named_rows of, std::int64_t packs) {
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < packs; i += step) {
+    const place_of_rows<Width> at(of, i);
+    const auto gradient = [&](std::int64_t place) {
+      return load_pack<Width>(gradients + of.positions[place] * of.size + at.column, Width, T(0), true);
+    };
+    pack<T, Width> sum{};
+    if (at.is_row(of)) {
+      sum = gradient(at.place);
+      for (std::int64_t next = at.place + 1; next < of.n && of.rows[next] == of.rows[at.place]; ++next) {
+        const pack<T, Width> more = gradient(next);
+#pragma unroll
+        for (int k = 0; k < Width; ++k) sum.at[k] += more.at[k];
+      }
+    }
+    store_pack(sums + at.in_place(of), sum, Width, true);
+  }
+}
+
+template <int Width, class T>
+__global__ void take_packs(const T* variable, T* compact, named_rows of, std::int64_t packs) {
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < packs; i += step) {
+    const place_of_rows<Width> at(of, i);
+    pack<T, Width> values{};
+    if (at.is_row(of)) values = load_pack<Width>(variable + at.in_row(of), Width, T(0), true);
+    store_pack(compact + at.in_place(of), values, Width, true);
+  }
+}
+
+template <int Width, class T>
+__global__ void put_packs(const T* compact, T* variable, named_rows of, std::int64_t packs, const first_wrong* wrong) {
+  if (wrong->position != ~0ull) return;
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < packs; i += step) {
+    const place_of_rows<Width> at(of, i);
+    if (!at.is_row(of)) continue;
+    const auto values = load_pack<Width>(compact + at.in_place(of), Width, T(0), true);
+    store_pack(variable + at.in_row(of), values, Width, true);
+  }
+}
+
+// Launches one of two kernels that differ in their width.
+template <class T, class... Parameters, class... Arguments>
+void launch_packs(CUstream_st* stream, void (*wide)(const T*, T*, named_rows, std::int64_t, Parameters...),
+                  void (*narrow)(const T*, T*, named_rows, std::int64_t, Parameters...), const T* from, T* to,
+                  const named_rows& of, Arguments... arguments) {
+  const bool is_wide = of.size % widest<T> == 0 && is_aligned(from) && is_aligned(to);
+  const std::int64_t packs = of.n * of.size / (is_wide ? widest<T> : 1);
+  if (packs > 0)
+    launch(stream, is_wide ? wide : narrow, blocks_for(packs), threads_of_block, from, to, of, packs, arguments...);
+}
+
+template <class T>
+void sum_gradients(CUstream_st* stream, const T* gradients, T* sums, const named_rows& of) {
+  launch_packs(stream, sum_gradients_of_rows<widest<T>, T>, sum_gradients_of_rows<1, T>, gradients, sums, of);
+}
+
+template <class T>
+void take_rows(CUstream_st* stream, const T* variable, T* compact, const named_rows& of) {
+  launch_packs(stream, take_packs<widest<T>, T>, take_packs<1, T>, variable, compact, of);
+}
+
+template <class T>
+void put_rows(CUstream_st* stream, const T* compact, T* variable, const named_rows& of, const first_wrong* wrong) {
+  launch_packs(stream, put_packs<widest<T>, T>, put_packs<1, T>, compact, variable, of, wrong);
+}
+
+template void sum_gradients(CUstream_st*, const float*, float*, const named_rows&);
+template void sum_gradients(CUstream_st*, const double*, double*, const named_rows&);
+template void take_rows(CUstream_st*, const float*, float*, const named_rows&);
+template void take_rows(CUstream_st*, const double*, double*, const named_rows&);
+template void put_rows(CUstream_st*, const float*, float*, const named_rows&, const first_wrong*);
+template void put_rows(CUstream_st*, const double*, double*, const named_rows&, const first_wrong*);
 
 }}}  // namespace pinion::v0::cuda

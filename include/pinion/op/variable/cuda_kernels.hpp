@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+
+#include <pinion/device/cuda/first_wrong.hpp>
 
 struct CUstream_st;
 
@@ -9,5 +12,27 @@ namespace pinion { inline namespace v0 { namespace cuda {
 
 // Copies bytes within the memory of a GPU. Throws std::runtime_error where CUDA refuses.
 void copy_bytes(CUstream_st* stream, void* to, const void* from, std::size_t bytes);
+
+// The rows of a variable that the n indices of a sparse gradient name, as sort_positions leaves them: `rows` in
+// ascending order, and the positions that they had. A row stands for itself at the first of its places; other places,
+// and those of rows from `extent` on, stand for none. A row has `size` elements.
+struct named_rows {
+  const std::uint32_t* rows;
+  const std::uint32_t* positions;
+  std::int64_t n, extent, size;
+};
+
+// Writes the gradient of each row to its place in `sums` [n, size]: the sum of the gradients that name it, in the order
+// of their positions. Places that stand for no row get zeros. T is float or double.
+template <class T>
+void sum_gradients(CUstream_st* stream, const T* gradients, T* sums, const named_rows& of);
+
+// Copies each row of a variable to its place in `compact` [n, size]; other places get zeros. T is float or double.
+template <class T>
+void take_rows(CUstream_st* stream, const T* variable, T* compact, const named_rows& of);
+
+// Copies each place that stands for a row back to the row, unless an index is wrong.
+template <class T>
+void put_rows(CUstream_st* stream, const T* compact, T* variable, const named_rows& of, const first_wrong* wrong);
 
 }}}  // namespace pinion::v0::cuda

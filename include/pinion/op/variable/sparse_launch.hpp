@@ -5,9 +5,9 @@
 #include <array>
 #include <compare>
 #include <span>
-#include <string>
 
 #include <pinion/op/elementwise/runner.hpp>
+#include <pinion/op/variable/update_layout.hpp>
 #include <pinion/opkit/kernel.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
@@ -24,9 +24,7 @@ template <class Index>
 void sort_rows(const any_tensor& indices, std::int64_t rows, std::span<named_row> order) {
   for (std::int64_t i = 0; i < indices.count(); ++i) {
     const auto row = static_cast<std::int64_t>(indices.data<Index>()[i]);
-    if (row < 0 || row >= rows)
-      throw error(errc::invalid_argument, "index " + std::to_string(row) + " at position " + std::to_string(i) +
-                                              " is not in [0, " + std::to_string(rows) + ")");
+    if (row < 0 || row >= rows) throw wrong_row(i, row, rows);
     order[static_cast<std::size_t>(i)] = {row, i};
   }
   std::sort(order.begin(), order.end());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <pinion/op/elementwise/layout.hpp>
+#include <pinion/op/matmul/extents.hpp>
 #include <pinion/state/writing.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
@@ -34,6 +35,40 @@ inline void expect_slots(const state::writing& writing, const state::updated_var
       throw error(errc::invalid_argument, "slot '" + updated[i].name() + "' of shape " + to_string(slot) +
                                               " does not go with variable '" + updated[0].name() + "' of shape " +
                                               to_string(space));
+}
+
+// Throws invalid_argument where the factors of a product, or the slots, do not go with the variable.
+inline product_sides expect_product(const state::writing& writing, const state::updated_variables& updated,
+                                    const shape& a, bool transpose_a, const shape& b, bool transpose_b) {
+  const shape& space = writing.old_value(0).shape();
+  if (a.rank() != 2 || b.rank() != 2 || a[transpose_a ? 0 : 1] != b[transpose_b ? 1 : 0] ||
+      !(space == shape{a[transpose_a ? 1 : 0], b[transpose_b ? 0 : 1]}))
+    throw error(errc::invalid_argument, "a product of shapes " + to_string(a) + " and " + to_string(b) +
+                                            " does not update variable '" + updated[0].name() + "' of shape " +
+                                            to_string(space));
+  expect_slots(writing, updated);
+  return sides_of_product(a, transpose_a, b, transpose_b);
+}
+
+// Throws invalid_argument where the indices, rows and numbers of a sparse gradient, or the slots, do not go with the
+// variable.
+inline void expect_sparse(const state::writing& writing, const state::updated_variables& updated,
+                          std::span<const any_tensor> values) {
+  const shape &variable = writing.old_value(0).shape(), &indices = values[0].shape(), &rows = values[1].shape();
+  shape wanted = variable;
+  if (wanted.rank() > 0 && indices.rank() == 1) wanted.set(0, indices[0]);
+  if (variable.rank() == 0 || indices.rank() != 1 || !(rows == wanted))
+    throw error(errc::invalid_argument, "rows of shape " + to_string(rows) + " at indices of shape " +
+                                            to_string(indices) + " do not update variable '" + updated[0].name() +
+                                            "' of shape " + to_string(variable));
+  expect_slots(writing, updated);
+  for (const any_tensor& number : values.subspan(2)) expect_scalar(number, updated[0]);
+}
+
+// The error of an index of a sparse gradient that is no row of the variable.
+inline error wrong_row(std::int64_t position, std::int64_t row, std::int64_t rows) {
+  return error(errc::invalid_argument, "index " + std::to_string(row) + " at position " + std::to_string(position) +
+                                           " is not in [0, " + std::to_string(rows) + ")");
 }
 
 // The layouts of an update by a scalar program: states, then values, then the new states. Thread-safe.
