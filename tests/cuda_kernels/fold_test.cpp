@@ -66,7 +66,7 @@ std::vector<T> fold_on_device(fold_by how, const std::vector<T>& x, const fold_e
 template <class T>
 std::vector<T> factors(std::int64_t size) {
   std::vector<T> all = some_elements<T>(size);
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i % 1001 == 7 ? T(2) : all[i] < T(0) ? T(-1) : T(1);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i % 5003 == 7 ? T(2) : all[i] < T(0) ? T(-1) : T(1);
   return all;
 }
 

@@ -55,8 +55,8 @@ target_include_directories(pinion_fake_nvrtc SYSTEM PRIVATE ${PINION_CUDA_INCLUD
 set_target_properties(pinion_fake_nvrtc PROPERTIES PREFIX lib OUTPUT_NAME nvrtc SUFFIX .so.${major}
   LIBRARY_OUTPUT_DIRECTORY ${PINION_FAKE_CUDA_LIBS})
 
-# Beside it a stand-in for cuDNN, and an empty library instead of cuBLASLt: NVIDIA's would call a real GPU with memory of
-# the stand-in. They have the version of the header.
+# Beside it stand-ins for cuBLASLt and cuDNN: NVIDIA's would call a real GPU with memory of the stand-in. They have the
+# version of the header.
 function(add_fake_library name header macro source)
   file(STRINGS ${PINION_CUDA_INCLUDE_DIR}/${header} version REGEX "#define ${macro} ")
   string(REGEX MATCH "[0-9]+$" version "${version}")
@@ -67,10 +67,9 @@ function(add_fake_library name header macro source)
     LIBRARY_OUTPUT_DIRECTORY ${PINION_FAKE_CUDA_LIBS})
   add_dependencies(pinion_fake_nvrtc pinion_fake_${name})
 endfunction()
-if(NOT EXISTS ${CMAKE_CURRENT_BINARY_DIR}/nothing.cpp)
-  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/nothing.cpp "")
+if(EXISTS ${PINION_CUDA_INCLUDE_DIR}/cublasLt.h)
+  add_fake_library(cublasLt cublas_api.h CUBLAS_VER_MAJOR ${CMAKE_CURRENT_LIST_DIR}/cublas/cublas.cpp)
 endif()
-add_fake_library(cublasLt cublas_api.h CUBLAS_VER_MAJOR ${CMAKE_CURRENT_BINARY_DIR}/nothing.cpp)
 if(EXISTS ${PINION_CUDA_INCLUDE_DIR}/cudnn.h)
   add_fake_library(cudnn cudnn_version.h CUDNN_MAJOR ${CMAKE_CURRENT_LIST_DIR}/cudnn/cudnn.cpp)
 endif()

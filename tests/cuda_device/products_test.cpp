@@ -1,0 +1,94 @@
+// Matrix products on a GPU by a library that is opened while the program runs.
+#include <catch2/catch.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include <pinion/device/cuda/shared_library.hpp>
+#include <pinion/op/matmul/spelling.hpp>
+
+#include "cuda_device/gpus.hpp"
+
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+
+namespace {
+
+using namespace cuda_tests;
+
+// The stand-in for cuBLASLt. What the library chose for some extents is kept, so each test has extents of its own.
+struct products : world {
+  pn::cuda::shared_library library{{"libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR)}};
+  products() {
+    REQUIRE(library.is_open());
+    library.symbol<void(decltype(&cudaLaunchHostFunc))>("fake_cublas_run_by")(&cudaLaunchHostFunc);
+  }
+  ~products() { refuse(false); }
+  int choices() const { return library.symbol<int()>("fake_cublas_choices")(); }
+  int count() const { return library.symbol<int()>("fake_cublas_products")(); }
+  void refuse(bool all) const { library.symbol<void(bool)>("fake_cublas_refuse")(all); }
+};
+
+template <class T>
+pn::tensor<T> numbers(std::int64_t rows, std::int64_t columns) {
+  pn::tensor<T> all{{rows, columns}};
+  for (std::size_t i = 0; i < all.span().size(); ++i) all.span()[i] = static_cast<T>(static_cast<int>(i * 7 % 11) - 5);
+  return all;
+}
+
+// The product of two matrices of some extents on a device.
+template <class T>
+std::string product_on(const std::string& where, std::int64_t m, std::int64_t k, std::int64_t n,
+                       const pn::matmul_options& o) {
+  pn::graph g;
+  const auto use = g.as_default();
+  const pn::device on{where};
+  const auto a = o.transpose_a ? numbers<T>(k, m) : numbers<T>(m, k);
+  const auto b = o.transpose_b ? numbers<T>(n, k) : numbers<T>(k, n);
+  auto x = pn::placeholder<T>({pn::unknown, pn::unknown}), y = pn::placeholder<T>({pn::unknown, pn::unknown});
+  auto z = pn::matmul(x, y, o);
+  pn::session sess;
+  return to_string(sess.run({{x, a}, {y, b}}, z));
+}
+
+template <class T>
+void check_products(std::int64_t m, std::int64_t k, std::int64_t n) {
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true}) {
+      INFO(m << " x " << k << " x " << n << ", transposed: " << ta << " and " << tb);
+      const pn::matmul_options o{.transpose_a = ta, .transpose_b = tb};
+      CHECK(product_on<T>("/gpu:0", m, k, n, o) == product_on<T>("/cpu:0", m, k, n, o));
+    }
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(products, "the library multiplies matrices of any extents, each as it is or transposed") {
+  const int before = count();
+  check_products<float>(3, 17, 5);
+  check_products<float>(31, 1, 2);
+  check_products<double>(3, 17, 5);
+  check_products<double>(1, 40, 7);
+  CHECK(count() - before == 16);
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(products, "the library chooses once for all products of the same extents") {
+  const int before = choices();
+  for (int i = 0; i < 3; ++i) product_on<float>("/gpu:0", 19, 3, 23, {});
+  CHECK(choices() - before == 1);
+}
+
+TEST_CASE_METHOD(products,
+                 "where the library refuses a product, and where it is empty, pinion's own kernel computes it") {
+  refuse(true);
+  const int before = count();
+  check_products<float>(13, 29, 11);
+  refuse(false);
+  check_products<float>(4, 0, 3);
+  check_products<double>(0, 2, 3);
+  CHECK(count() == before);
+}
+
+#endif
