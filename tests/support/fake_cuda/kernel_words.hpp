@@ -160,6 +160,10 @@ template <class T>
 void __stcs(T* to, T value) {
   *to = value;
 }
+template <class T>
+void __stwb(T* to, T value) {
+  *to = value;
+}
 
 // Integers and bits.
 

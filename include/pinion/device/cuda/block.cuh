@@ -32,13 +32,15 @@ __device__ __forceinline__ pack<T, Count> load_pack(const T* from, std::int64_t 
   for (int i = 0; i < Count; ++i) values.at[i] = i < n ? from[i] : rest;
   return values;
 }
-// Stores the first n elements of a pack. With `whole`, all are stored, at an aligned address.
+// Stores the first n elements of a pack. With `whole`, all are stored, at an aligned address. Compilers split a store
+// of a struct into those of its members, so one of 16 bytes is named as such.
 template <int Count, class T>
 __device__ __forceinline__ void store_pack(T* to, const pack<T, Count>& values, std::int64_t n, bool whole) {
-  if (Count > 1 && whole) {
-    *reinterpret_cast<pack<T, Count>*>(to) = values;
-    return;
-  }
+  if constexpr (sizeof values == sizeof(uint4))
+    if (whole) {
+      __stwb(reinterpret_cast<uint4*>(to), *reinterpret_cast<const uint4*>(&values));
+      return;
+    }
 #pragma unroll
   for (int i = 0; i < Count; ++i)
     if (i < n) to[i] = values.at[i];

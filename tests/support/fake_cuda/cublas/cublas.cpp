@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <mutex>
 
 namespace {
 
@@ -58,10 +60,9 @@ struct product {
         sum = all;
       }
   }
-  static void run_and_go(void* self) {
-    auto* const p = static_cast<product*>(self);
+  static void run_one(void* self) {
+    const auto* const p = static_cast<const product*>(self);
     p->a.type == CUDA_R_64F ? p->run<double>() : p->run<float>();
-    delete p;
   }
   bool fits() const {
     const auto [left_out, left_in] = sides(a, of.transposed[0]);
@@ -80,6 +81,14 @@ struct product {
     return transposed ? pair{m.columns, m.rows} : pair{m.rows, m.columns};
   }
 };
+
+// Keeps a product for good, since a graph may run it again.
+product* keep(const product& p) {
+  static std::mutex mutex;
+  static std::deque<product> all;
+  std::lock_guard hold(mutex);
+  return &all.emplace_back(p);
+}
 
 template <class Opaque, class T>
 cublasStatus_t make(Opaque** made, const T& value) {
@@ -176,11 +185,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t of, const v
     return is_double ? *static_cast<const double*>(at) : static_cast<double>(*static_cast<const float*>(at));
   };
   ++products;
-  auto* const p =
-      new product{inside<description>(of), inside<matrix>(a), inside<matrix>(b), inside<matrix>(d), left, right, to,
+  const product p{inside<description>(of), inside<matrix>(a), inside<matrix>(b), inside<matrix>(d), left, right, to,
                   number(alpha),           number(beta)};
-  return launch_host_function(stream, product::run_and_go, p) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
-                                                                             : CUBLAS_STATUS_EXECUTION_FAILED;
+  return launch_host_function(stream, product::run_one, keep(p)) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
+                                                                                : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 }  // extern "C"
