@@ -9,6 +9,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/device/device.hpp>
 #include <pinion/opkit/kernel.hpp>
+#include <pinion/runtime/step/executable_item.hpp>
 #include <pinion/runtime/step/partition.hpp>
 #include <pinion/runtime/step/planned_memory.hpp>
 
@@ -19,26 +20,8 @@ using kernel_source = std::function<std::shared_ptr<kernel>(const kernel_setup&)
 
 // A compiled partition. Slots hold the outputs of all items during one run, in one array. Immutable once made.
 struct executable {
-  struct input_slot {
-    int slot = -1;
-    bool last_in_order = false;  // no later item reads the slot, when items run in order
-  };
-  struct item {
-    part_item::kind_t kind;
-    std::shared_ptr<pinion::kernel> kernel;  // the kernel of a computation, a send or a receive
-    std::vector<input_slot> inputs;
-    int first_input = 0;  // of the arguments of a run
-    int first_output = 0, outputs = 0;
-    std::vector<unsigned char> wanted;  // per output: is it read?
-    std::vector<int> successors;        // items that wait for this one, listed once per edge
-    int predecessors = 0;
-    int index = 0;  // number of the feed or fetch
-    bool blocking = false;
-    bool may_bind = false;
-    bool expensive() const { return kernel && kernel->expensive(); }
-    const pinion::node* node = nullptr;  // computed here, or its output is fed, fetched, sent or received
-    std::string key = {};                // key of a send or a receive
-  };
+  using input_slot = executable_item::input_slot;
+  using item = executable_item;
 
   devices::device* device = nullptr;
   graph_view graph;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
-#include <pinion/runtime/step/executable.hpp>
+#include <pinion/runtime/step/executable_item.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -17,13 +17,13 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // stands in the latest stage that its readers allow, since then constants and reads of variables join their users.
 class segments_of {
  public:
-  segments_of(std::vector<executable::item> from, graph_view g, task_services& services);
+  segments_of(std::vector<executable_item> from, graph_view g, task_services& services);
 
-  std::vector<executable::item> items;
+  std::vector<executable_item> items;
   int slots = 0, inputs = 0;
 
  private:
-  static bool is_free(const executable::item& it) { return it.kind == part_item::compute && it.kernel->may_replay(); }
+  static bool is_free(const executable_item& it) { return it.kind == part_item::compute && it.kernel->may_replay(); }
   std::vector<int> stages() const;
   void group();
   void add_alone(std::size_t i);
@@ -32,7 +32,7 @@ class segments_of {
   // The item that yields a slot, and the number of the output.
   std::size_t producer_of(int slot) const;
 
-  const std::vector<executable::item> from_;
+  const std::vector<executable_item> from_;
   const graph_view graph_;
   task_services& services_;
   std::vector<std::vector<std::size_t>> groups_;  // of items, in an order in which they can run

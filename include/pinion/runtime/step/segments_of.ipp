@@ -14,7 +14,7 @@
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
-PINION_DECL segments_of::segments_of(std::vector<executable::item> from, graph_view g, task_services& services)
+PINION_DECL segments_of::segments_of(std::vector<executable_item> from, graph_view g, task_services& services)
     : from_(std::move(from)), graph_(g), services_(services), group_of_(from_.size()) {
   int old_slots = 0;
   for (const auto& it : from_) old_slots = std::max(old_slots, it.first_output + it.outputs);
@@ -59,7 +59,7 @@ PINION_DECL void segments_of::group() {
 }
 
 PINION_DECL void segments_of::add_alone(std::size_t i) {
-  executable::item it = from_[i];
+  executable_item it = from_[i];
   it.first_input = inputs;
   inputs += static_cast<int>(it.inputs.size());
   for (auto& in : it.inputs) in.slot = slot_of_[static_cast<std::size_t>(in.slot)];
@@ -84,7 +84,7 @@ PINION_DECL void segments_of::add_segment(const std::vector<std::size_t>& member
   std::vector<int> results;  // old slots of the outputs
   std::vector<std::shared_ptr<state::variable>> variables;
   for (const std::size_t i : members) {
-    const executable::item& it = from_[i];
+    const executable_item& it = from_[i];
     segment::member m{it.node, it.kernel, {}, values, it.outputs, {}, {}};
     for (const auto& in : it.inputs) {
       m.inputs.push_back(value_of.at(in.slot));
@@ -115,7 +115,7 @@ PINION_DECL void segments_of::add_segment(const std::vector<std::size_t>& member
   std::sort(variables.begin(), variables.end());
   variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
 
-  executable::item it{};
+  executable_item it{};
   it.kind = part_item::compute;
   it.node = from_[members[0]].node;
   it.first_input = inputs;
@@ -142,7 +142,7 @@ PINION_DECL void segments_of::connect() {
 
 PINION_DECL std::size_t segments_of::producer_of(int slot) const {
   const auto behind = std::upper_bound(from_.begin(), from_.end(), slot,
-                                       [](int s, const executable::item& it) { return s < it.first_output; });
+                                       [](int s, const executable_item& it) { return s < it.first_output; });
   return static_cast<std::size_t>(behind - from_.begin()) - 1;  // items without outputs come before
 }
 
