@@ -92,6 +92,7 @@ PINION_DECL any_tensor device::from_host(const any_tensor& value) {
   any_tensor copy(value.dtype(), value.shape(), *p.memory);
   if (value.bytes() == 0) return copy;
   card_->enter();
+  p.from_host.reap();
   if (value.bytes() <= detail::small_copy) {  // CUDA reads it before it returns
     card_->expect(cudaMemcpyAsync(copy.raw(), value.raw(), value.bytes(), cudaMemcpyHostToDevice, p.kernels->handle()),
                   "cudaMemcpyAsync");
@@ -105,7 +106,6 @@ PINION_DECL any_tensor device::from_host(const any_tensor& value) {
 }
 
 PINION_DECL void device::upload(parts& p, const any_tensor& value, const any_tensor& to) {
-  p.from_host.reap();
   const auto copy = [&](std::size_t at, const void* from, std::size_t bytes) {
     card_->expect(cudaMemcpyAsync(to.byte_data() + at, from, bytes, cudaMemcpyHostToDevice, p.uploads.handle()),
                   "cudaMemcpyAsync");
