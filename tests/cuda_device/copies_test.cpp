@@ -28,7 +28,7 @@ struct cards : machine {
     for (int i = 0; i < devices; ++i)
       all.push_back(std::make_unique<pn::cuda::device>(
           pn::parse_device("/job:localhost/replica:0/task:0/gpu:" + std::to_string(i)),
-          found[static_cast<std::size_t>(i)], std::int64_t{200} << 20, false));
+          found[static_cast<std::size_t>(i) % found.size()], std::int64_t{200} << 20, false));
   }
   pn::any_tensor fetched(pn::any_tensor there, std::size_t from = 0) {
     std::promise<pn::outcome<pn::any_tensor>> done;

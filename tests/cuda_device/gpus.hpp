@@ -1,4 +1,5 @@
-// A machine with GPUs: the stand-in for CUDA, begun anew for each test.
+// A machine with GPUs: the stand-in for CUDA, begun anew for each test, or this machine and NVIDIA's runtime where
+// PINION_TEST_REAL_CUDA is 1 (tests/gpu.sh). Tests that need a machine of a certain kind are tagged [stand-in].
 #pragma once
 
 #include <cstdlib>
@@ -9,15 +10,26 @@
 #include <pinion/session.hpp>
 
 #include "support/caught.hpp"
+#if PINION_TEST_REAL_CUDA
+#include "support/real_cuda/control.hpp"
+#else
 #include "support/fake_cuda/control.hpp"
+#endif
 
 namespace cuda_tests {
 
 namespace pn = pinion;
 
+// The folder of the libraries that stand in for NVIDIA's; null on a real GPU.
+#if PINION_TEST_REAL_CUDA
+inline const char* const stand_in_libraries = nullptr;
+#else
+inline const char* const stand_in_libraries = PINION_TEST_FAKE_CUDA_LIBS;
+#endif
+
 struct machine {
   explicit machine(const fake_cuda::settings& like = {}) {
-    setenv("PINION_CUDA_LIBS", PINION_TEST_FAKE_CUDA_LIBS, 1);
+    if (stand_in_libraries) setenv("PINION_CUDA_LIBS", stand_in_libraries, 1);
     setenv("PINION_CUDA_CACHE", "", 0);
     pn::cuda::pinned_memory::of_gpus().trim();
     fake_cuda::reset(like);

@@ -23,7 +23,12 @@ pn::cuda::kernel_text named(const std::string& name, const std::string& body = "
 }
 
 struct store : machine {
-  pn::cuda::kernel_store fresh() const { return {9, 0, pn::cuda::code_cache(folder.path("cache"))}; }
+  pn::cuda::kernel_store fresh() const { return on(folder.path("cache")); }
+  // A store for the first GPU.
+  pn::cuda::kernel_store on(const std::string& cache) const {
+    const auto cards = pn::cuda::list_cards().cards;
+    return {cards.at(0).major, cards.at(0).minor, pn::cuda::code_cache(cache)};
+  }
   // The files of units, which hold code.
   std::vector<std::filesystem::path> units() const {
     std::vector<std::filesystem::path> all;
@@ -76,7 +81,7 @@ TEST_CASE_METHOD(store, "a damaged file on the disk is compiled anew and replace
 }
 
 TEST_CASE_METHOD(store, "a folder that cannot be written is no trouble") {
-  pn::cuda::kernel_store kernels(9, 0, pn::cuda::code_cache("/proc/none"));
+  auto kernels = on("/proc/none");
   CHECK(kernels.find(named("unkept"), nullptr) != nullptr);
 }
 

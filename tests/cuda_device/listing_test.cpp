@@ -16,7 +16,7 @@ std::string why_no_gpu() {
   return caught([&] { sess.run(x); }).sentence();
 }
 
-TEST_CASE("a session lists the GPUs of the machine, and makes no context for that") {
+TEST_CASE("a session lists the GPUs of the machine, and makes no context for that", "[stand-in]") {
   const machine with_two{machine::with(2)};
   pn::graph g;
   const auto use = g.as_default();
@@ -31,21 +31,36 @@ TEST_CASE("a session lists the GPUs of the machine, and makes no context for tha
   CHECK(fake_cuda::count().device_blocks == 0);
 }
 
-TEST_CASE("a machine without a driver has no GPUs, and who asks for one is told so") {
+TEST_CASE("each GPU that CUDA lists is a device of a session, with all of its memory") {
+  const machine m;
+  const auto cards = pn::cuda::list_cards().cards;
+  REQUIRE(!cards.empty());
+  pn::graph g;
+  const auto use = g.as_default();
+  pn::session sess;
+  const auto devices = sess.list_devices();
+  REQUIRE(devices.size() == 1 + cards.size());
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    CHECK(devices[i + 1].memory_limit == cards[i].memory);
+    CHECK(devices[i + 1].description.find(cards[i].name) != std::string::npos);
+  }
+}
+
+TEST_CASE("a machine without a driver has no GPUs, and who asks for one is told so", "[stand-in]") {
   const machine m{machine::with_driver(fake_cuda::driver::missing)};
   CHECK(refusal([] { throw pn::error(pn::errc::internal, why_no_gpu()); }, pn::errc::internal,
                 "no such device; there are /job:localhost/replica:0/task:0/device:CPU:0",
                 "; this machine has no driver of NVIDIA GPUs") == "");
 }
 
-TEST_CASE("a driver older than the runtime is named with both versions") {
+TEST_CASE("a driver older than the runtime is named with both versions", "[stand-in]") {
   const machine m{machine::with_driver(fake_cuda::driver::old)};
   const std::string why = why_no_gpu();
   CHECK(why.find("the driver of this machine's GPUs knows CUDA ") != std::string::npos);
   CHECK(why.find(", and this program needs CUDA ") != std::string::npos);
 }
 
-TEST_CASE("a driver without a GPU says so") {
+TEST_CASE("a driver without a GPU says so", "[stand-in]") {
   const machine m{machine::with_driver(fake_cuda::driver::without_devices)};
   CHECK(why_no_gpu().find("; the driver shows no GPU to this program") != std::string::npos);
 }
@@ -59,7 +74,7 @@ TEST_CASE("a session that asks for simulated GPUs gets those and no others") {
   CHECK(sess.list_devices()[1].description.find("simulated") == 0);
 }
 
-TEST_CASE("GPUs are numbered as the program lists them, and one may count as several devices") {
+TEST_CASE("GPUs are numbered as the program lists them, and one may count as several devices", "[stand-in]") {
   const machine with_three{machine::with(3)};
   pn::graph g;
   const auto use = g.as_default();
@@ -70,7 +85,7 @@ TEST_CASE("GPUs are numbered as the program lists them, and one may count as sev
   CHECK(devices[4].memory_limit == std::int64_t{64} << 20);
 }
 
-TEST_CASE("a list that names a GPU which is not there is refused before anything is taken") {
+TEST_CASE("a list that names a GPU which is not there is refused before anything is taken", "[stand-in]") {
   const machine with_two{machine::with(2)};
   pn::graph g;
   const auto use = g.as_default();

@@ -52,7 +52,7 @@ TEST_CASE("idle blocks of other sizes make room for a larger one") {
   CHECK_NOTHROW(gpu.room(250000));
 }
 
-TEST_CASE("memory that CUDA does not have is resource_exhausted, and the device goes on") {
+TEST_CASE("memory that CUDA does not have is resource_exhausted, and the device goes on", "[stand-in]") {
   card gpu(1 << 20);
   const auto in_use = gpu.room(1);
   fake_cuda::fail_allocation(1);

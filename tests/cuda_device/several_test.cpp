@@ -35,7 +35,7 @@ fake_cuda::settings three(bool peers) {
   return s;
 }
 
-TEST_CASE("a value goes through GPUs of one step, with and without access to peers") {
+TEST_CASE("a value goes through GPUs of one step, with and without access to peers", "[stand-in]") {
   for (const bool peers : {true, false}) {
     const machine m{three(peers)};
     CHECK(through(3) == 15);

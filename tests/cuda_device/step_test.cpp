@@ -53,7 +53,7 @@ TEST_CASE_METHOD(world, "an own op without a CUDA kernel is refused where it is 
   CHECK(refusal([&] { sess.run(y); }, pn::errc::invalid_argument, "OwnScaled") == "");
 }
 
-TEST_CASE_METHOD(world, "a fault of the card ends its steps, now and later, and the CPU goes on") {
+TEST_CASE_METHOD(world, "a fault of the card ends its steps, now and later, and the CPU goes on", "[stand-in]") {
   pn::session sess;
   auto x = pn::placeholder<float>({2}, "x");
   const auto there = [&] {
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(world, "a fault of the card ends its steps, now and later, and 
   CHECK(pn::tensor<float>(sess.run({{x, {1, 2}}}, here)) == pn::tensor<float>::of({3, 6}));
 }
 
-TEST_CASE("a step without memory for a value fails alone, and names the node") {
+TEST_CASE("a step without memory for a value fails alone, and names the node", "[stand-in]") {
   world w{machine::with_memory(1 << 20)};
   const pn::device on{"/gpu:0"};
   auto x = pn::placeholder<float>({pn::unknown}, "x");

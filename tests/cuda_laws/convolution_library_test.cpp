@@ -58,7 +58,8 @@ bool agrees_with_host(pn::graph& g, const laws::call& c) {
 
 }  // namespace
 
-TEST_CASE_METHOD(world, "floats are convolved by the library, whose paddings and filters are laid out otherwise") {
+TEST_CASE_METHOD(world, "floats are convolved by the library, whose paddings and filters are laid out otherwise",
+                 "[stand-in]") {
   using pn::op::detail::conv_pass;
   for (const geometry& of : geometries)
     for (const conv_pass pass : {conv_pass::forward, conv_pass::by_images, conv_pass::by_filters}) {
@@ -72,7 +73,7 @@ TEST_CASE_METHOD(world, "floats are convolved by the library, whose paddings and
   CHECK(fake_cuda::take_misuses().empty());
 }
 
-TEST_CASE_METHOD(world, "where the library refuses, convolutions go on without it") {
+TEST_CASE_METHOD(world, "where the library refuses, convolutions go on without it", "[stand-in]") {
   const laws::call c = call_of(pn::op::detail::conv_pass::forward, pn::dtype::float64, geometries[3]);
   const int before = runs_of_library();
   CHECK(agrees_with_host(g, c));

@@ -1,5 +1,5 @@
-// The laws of kernels on GPUs, over every op that declares a kernel there. Maps are interpreted; tests/cuda holds their
-// compiled kernels to the same references.
+// The laws of kernels on GPUs, over every op that declares a kernel there. On the stand-in maps are interpreted, and
+// tests/cuda holds their compiled kernels to the same references. On a real GPU the environment decides.
 #include <catch2/catch.hpp>
 
 #include "cuda_device/gpus.hpp"
@@ -9,10 +9,10 @@ namespace {
 
 using namespace laws;
 
-// A GPU whose programs nothing compiles.
+// The first GPU of the machine. On the stand-in nothing compiles its programs.
 struct gpu_laws : cuda_tests::machine {
   gpu_laws() {
-    setenv("PINION_CUDA_INTERPRET", "1", 1);
+    if (cuda_tests::stand_in_libraries) setenv("PINION_CUDA_INTERPRET", "1", 1);
     make_cuda_gpu = []() -> std::unique_ptr<devices::device> {
       return std::make_unique<cuda::device>(parse_device("/job:localhost/replica:0/task:0/gpu:0"),
                                             cuda::list_cards().cards[0], std::int64_t{64} << 20, false);

@@ -1,0 +1,45 @@
+// The words of the stand-in for CUDA (support/fake_cuda/control.hpp) where the runtime is NVIDIA's and the GPU is real.
+// Nothing can be set there, so tests that set something are tagged [stand-in] and left out. Nothing is counted either:
+// a count agrees with every expectation. Misuses are found by compute-sanitizer (tests/gpu.sh).
+#pragma once
+
+#include <driver_types.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace fake_cuda {
+
+enum class driver { present, missing, old, without_devices };
+enum class turns { forward, backward };
+
+// Has no effect.
+struct settings {
+  int devices = 1;
+  std::size_t memory = 0;
+  bool has_peer_access = true;
+  driver is = driver::present;
+  unsigned jitter_us = 0, seed = 1;
+  turns order = turns::forward;
+};
+inline void reset(const settings& = {}) {}
+inline void fault_next_launch(int, cudaError_t) {}
+inline void fail_allocation(int) {}
+
+// A number that nobody knows. Every comparison with it holds.
+struct unknown {
+  friend bool operator==(unknown, long) { return true; }
+  friend bool operator<=(unknown, long) { return true; }
+};
+struct counts {
+  unknown device_blocks, pinned_blocks, streams, events, pools, libraries, graphs, device_bytes, launches, copies;
+};
+inline counts count() {
+  return {};
+}
+inline std::vector<std::string> take_misuses() {
+  return {};
+}
+
+}  // namespace fake_cuda
