@@ -12,6 +12,7 @@
 #include <pinion/base/dtype.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/device/cuda/shared_library.hpp>
+#include <pinion/device/device.hpp>
 #include <pinion/op/matmul/cuda_kernels.hpp>
 
 #if PINION_HAS_CUDA && __has_include(<cublasLt.h>)
