@@ -1,0 +1,72 @@
+# Sourced by tests/gpu.sh and bench/gpu.sh: builds programs by g++ and nvcc alone, for a machine with a GPU that has nothing
+# else. Optional libraries are off. fmt and Catch2 are headers, of the folder third_party where it is there, else of the
+# system. Objects are kept: one is compiled anew when a file that it was made of is newer.
+#
+# Set before: $out, the folder of the build. Optional: $jobs, $arch (90), CXX (g++), CXXFLAGS (-O2), CUDA_PATH
+
+jobs="${jobs:-$(nproc)}" arch="${arch:-90}" CXX="${CXX:-g++}" toolkit="${CUDA_PATH:-/usr/local/cuda}"
+[ -x "$toolkit/bin/nvcc" ] || toolkit="$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")"
+headers="-Iinclude -isystem $toolkit/include"
+[ ! -d third_party ] || headers="-Iinclude -isystem third_party -isystem $toolkit/include"
+common="-std=c++20 ${CXXFLAGS:--O2} -DFMT_HEADER_ONLY=1 -DPINION_COMPILED=1 -DPINION_HAS_CUDA=1"
+for name in ONEDNN CBLAS ASIO CEREAL OPENSSL JSON ZLIB PROTOZERO DISTRIBUTED; do common="$common -DPINION_HAS_$name=0"; done
+export CXX toolkit headers common arch out
+
+# The object of a source.
+object() { echo "$out/objects/${1//\//_}.o"; }
+
+# compile_one SOURCE [FLAG...]: unless its object is new. A failure prints the beginning of what the compiler says.
+compile_one() {
+  local source="$1" to compiler
+  shift
+  to="$(object "$source")"
+  # shellcheck disable=SC2046 # no file has a space in its name
+  [ ! -e "$to" ] || [ ! -e "$to.d" ] ||
+    [ -n "$(find $(sed 's/^[^ ]*://; s/\\$//' "$to.d") -newer "$to" 2>&1 | head -1)" ] || return 0
+  case "$source" in
+    *.cu) compiler="$toolkit/bin/nvcc -ccbin $CXX --expt-relaxed-constexpr -gencode arch=compute_$arch,code=[sm_$arch,compute_$arch]
+      -DFMT_USE_CONSTEXPR=1" ;;
+    *) compiler="$CXX -Wno-psabi" ;;
+  esac
+  # shellcheck disable=SC2086 # a command is several words
+  $compiler $common $headers "$@" -MD -MF "$to.new" -c "$source" -o "$to" >"$to.log" 2>&1 ||
+    { echo "$source was not compiled:" && grep -m 5 -E 'error|No such' "$to.log" && return 1; }
+  mv "$to.new" "$to.d"
+}
+export -f object compile_one
+
+# compile: reads lines `SOURCE [FLAG...]`, and compiles $jobs at a time.
+compile() {
+  mkdir -p "$out/objects"
+  # shellcheck disable=SC2016 # the words are those of the inner shell
+  xargs -P "$jobs" -d '\n' -n 1 bash -c 'eval "compile_one $0"'
+}
+
+# library_sources: those of pinion::compiled and pinion::cuda, those that take longest first.
+library_sources() {
+  ls cmake/compiled/kernels*.cpp cmake/compiled/cuda/{sorting,conv,reduce}*.cu
+  ls cmake/compiled/*.cpp cmake/compiled/cuda/*.cu | grep -vE '/kernels[^/]*[.]cpp|/(sorting|conv|reduce)[^/]*[.]cu'
+}
+
+# archive: makes libpinion.a of the compiled library.
+archive() {
+  rm -f "$out/libpinion.a"
+  # shellcheck disable=SC2046
+  ar qcs "$out/libpinion.a" $(for s in $(library_sources); do object "$s"; done)
+}
+
+# link PROGRAM SOURCE...: of objects that are compiled.
+link() {
+  local program="$out/$1"
+  shift
+  # shellcheck disable=SC2046
+  "$CXX" -o "$program" $(for s in "$@"; do object "$s"; done) "$out/libpinion.a" \
+    "$(ls "$toolkit"/lib64/libcudart_static.a "$toolkit"/lib/libcudart_static.a 2>/dev/null | head -1)" -lpthread -ldl -lrt
+}
+
+# find_gpus: sets $gpus, a line for each GPU that the driver shows, and $arch to the compute capability of the first.
+find_gpus() {
+  gpus="$(nvidia-smi --query-gpu=name,compute_cap,driver_version,memory.total --format=csv,noheader 2>/dev/null)" ||
+    gpus=""
+  [ -z "$gpus" ] || arch="$(sed -n '1s/^[^,]*, *\([0-9]*\)[.]\([0-9]*\).*/\1\2/p' <<<"$gpus")"
+}

@@ -1,0 +1,235 @@
+#!/usr/bin/env bash
+# Tests pinion on a real GPU, on a machine that may have nothing but the CUDA toolkit and g++.
+#
+#   tests/gpu.sh --pack FILE.tar.gz [--most MIB] [--built FOLDER]   makes one archive of all that is needed
+#   tests/gpu.sh --build [FOLDER] [--arch 90]                       builds the programs, without a GPU too
+#   tests/gpu.sh --run [FOLDER] [--time-limit SECONDS] [--only SECTION]...
+#
+# The archive has a folder pinion-gpu with this script in it, which runs there as it runs in a checkout. It has the
+# programs that --build has put into FOLDER, if --built names it; else --run begins with building them. It is refused if
+# it is larger than --most, 32 MiB unless said otherwise.
+#
+# --run builds in FOLDER, build/gpu unless said otherwise, for the GPU that is there, and writes FOLDER/report.txt as it
+# goes: a section with its seconds for each test below, the most telling first. What does not begin within the time limit
+# is named as not run. The exit status is 0 if all passed, 1 if something failed, and 2 on a machine without a GPU.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+# --- what is asked ---------------------------------------------------------------------------------------------------
+
+sections="machine examples steps kernels laws compiled_laws shared memcheck racecheck initcheck"
+mode="" file="" out="build/gpu" most=32 built="" limit="" only=""
+stop() {
+  echo "$*" >&2
+  exit 1
+}
+# The path of a word that was given in the folder where the script was called.
+path() { cd "$OLDPWD" && realpath -m "$1"; }
+usage() { stop "$(sed -n '4,6s/^#   //p' tests/gpu.sh)"; }
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --pack)
+      mode=pack
+      [ -z "${2:-}" ] || { file="$(path "$2")" && shift; } ;;
+    --build | --run)
+      mode="${1#--}"
+      case "${2:-}" in "" | -*) ;; *) out="$(path "$2")" && shift ;; esac ;;
+    --most) most="${2:-}" && shift ;;
+    --built) built="$(path "${2:-}")" && shift ;;
+    --arch) arch="${2:-}" && shift ;;
+    --time-limit) limit="${2:-}" && shift ;;
+    --only)
+      [[ " $sections " == *" ${2:- } "* ]] || stop "there is no section '${2:-}'; there are: $sections"
+      only="$only $2" && shift ;;
+    *) usage ;;
+  esac || usage
+  shift
+done
+[ -n "$mode" ] && { [ "$mode" != pack ] || [ -n "$file" ]; } || usage
+
+# --- the archive -----------------------------------------------------------------------------------------------------
+
+pack() {
+  local work folder size
+  work="$(mktemp -d)" && folder="$work/pinion-gpu" && mkdir -p "$folder/third_party/catch2"
+  # shellcheck disable=SC2064
+  trap "rm -rf '$work'" EXIT
+  cp --parents -rp LICENSE README.md include cmake/compiled cmake/plain_build.sh examples/27_gpu.cpp \
+    examples/28_cuda_op.cu examples/support examples/expected tests/gpu.sh tests/main.cpp tests/precompiled.hpp \
+    tests/cuda_device tests/cuda_kernels tests/cuda_laws tests/laws tests/support bench/gpu.sh bench/gpu_*.cpp bench/*.hpp bench/peers/torch_gpu_peer.py "$folder" ||
+    stop "these are not the sources of pinion"
+  rm -rf "$folder/tests/support/fake_cuda"
+  cp -rp /usr/include/fmt "$folder/third_party/" && cp /usr/include/catch2/catch.hpp "$folder/third_party/catch2/" ||
+    stop "the archive needs the headers of fmt and Catch2 (Debian, Ubuntu: apt-get install libfmt-dev catch2)"
+  git describe --always --dirty >"$folder/commit" 2>/dev/null || echo unknown >"$folder/commit"
+  [ -z "$built" ] || pack_built "$folder"
+  tar -C "$work" -czf "$work/packed" pinion-gpu || exit 1
+  size=$(($(stat -c %s "$work/packed") / 1024))
+  [ "$size" -le $((most * 1024)) ] || stop "the archive would have $size KiB, more than $most MiB (--most)"
+  mv "$work/packed" "$file" && echo "$file: $size KiB"
+}
+
+# Programs without their symbols, and the folder says for which architecture they are.
+pack_built() {
+  mkdir -p "$1/built"
+  cp "$built"/{arch,gpu,cuda_op,cuda_device,cuda_kernels,cuda_laws} "$1/built/" ||
+    stop "$built does not have all programs: --build makes them"
+  strip "$1/built"/[cg]*
+}
+
+# --- the programs ----------------------------------------------------------------------------------------------------
+
+room_sources() {
+  echo tests/main.cpp
+  ls "tests/$1"/*.cpp
+  [ "$1" != cuda_laws ] || echo tests/laws/catalogue.cpp
+}
+
+# build_library, build_examples and build_room ROOM stop at the first failure.
+build_library() { library_sources | compile && archive; }
+build_examples() {
+  printf '%s\n' examples/27_gpu.cpp "examples/28_cuda_op.cu" | sed 's/$/ -fmacro-prefix-map=.\/=/' |
+    sed '/[.]cu /s/ .*//' | compile && link gpu examples/27_gpu.cpp && link cuda_op examples/28_cuda_op.cu
+}
+build_rooms() {
+  local room
+  for room in "$@"; do room_sources "$room"; done | sort -u |
+    sed 's/$/ -O1 -DPINION_TEST_REAL_CUDA=1 -Itests -Iexamples\/support -include tests\/precompiled.hpp/' | compile || return
+  # shellcheck disable=SC2046
+  for room in "$@"; do link "$room" $(room_sources "$room") || return; done
+}
+
+# programs NAME...: sees to it that they are there: from the archive, for this architecture, or built.
+programs() {
+  local name
+  mkdir -p "$out"
+  if [ "$(cat built/arch 2>/dev/null)" = "$arch" ]; then
+    for name in "$@"; do cp -u "built/$name" "$out/" || return; done
+    return
+  fi
+  echo "building $*"
+  build_library || return
+  for name in "$@"; do
+    case "$name" in gpu | cuda_op) build_examples ;; *) build_rooms "$name" ;; esac || return
+  done
+}
+
+# --- the sections ----------------------------------------------------------------------------------------------------
+
+section_machine() {
+  echo "$gpus"
+  echo "commit $(cat commit 2>/dev/null || git describe --always --dirty)"
+  "$toolkit/bin/nvcc" --version | tail -2 && "$CXX" --version | head -1
+  echo "$(uname -sr), $(nproc) cores, $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -1)"
+  local library
+  for library in nvrtc cublasLt cudnn; do
+    ls {"${PINION_CUDA_LIBS:-/usr/local/cuda/lib64}",/usr/local/cuda/lib64}/lib$library.so.* 2>/dev/null | head -1 |
+      grep . || echo "$library: neither in PINION_CUDA_LIBS nor in /usr/local/cuda/lib64"
+  done
+}
+
+# as_expected PROGRAM FILE: its output has the words of the file, and numbers that differ by a millionth at most.
+as_expected() {
+  CUDA_VISIBLE_DEVICES=0 "$out/$1" | tee "$out/$1.printed"
+  awk -v RS='[][ ,\n]+' '
+    NR == FNR { want[NR] = $0; n = NR; next }
+    { same = $0 == want[FNR]
+      if (!same && $0 ~ /^-?[0-9.e+-]+$/ && want[FNR] ~ /^-?[0-9.e+-]+$/) {
+        d = $0 - want[FNR]; m = want[FNR] < 0 ? -want[FNR] : want[FNR]
+        same = (d < 0 ? -d : d) <= 1e-6 * (m > 1 ? m : 1)
+      }
+      if (!same) { print "expected " want[FNR] ", found " $0; bad = 1 } }
+    END { if (FNR != n) { print "expected " n " words, found " FNR; bad = 1 }; exit bad }' \
+    "$2" "$out/$1.printed"
+}
+section_examples() {
+  programs gpu cuda_op || return
+  local failed=0
+  as_expected gpu examples/expected/27_gpu_with_gpu.txt || failed=1
+  as_expected cuda_op examples/expected/28_cuda_op.txt || failed=1
+  return $failed
+}
+
+# test_room ROOM [word before the program...]: all its tests but those of the stand-in.
+test_room() {
+  local room="$1"
+  shift
+  programs "$room" || return
+  PINION_TEST_GPUS="${PINION_TEST_GPUS:-${CUDA_VISIBLE_DEVICES:-0}}" "$@" "$out/$room" "~[stand-in]" -d yes
+}
+section_steps() { test_room cuda_device; }
+section_kernels() { test_room cuda_kernels; }
+section_laws() { PINION_CUDA_INTERPRET=1 test_room cuda_laws; }
+section_compiled_laws() { test_room cuda_laws; }
+
+# Two programs at the same time on one GPU, each with a part of its memory.
+section_shared() {
+  programs cuda_device || return
+  local one other
+  PINION_TEST_GPUS=0 "$out/cuda_device" "[part]" >"$out/shared.1" 2>&1 &
+  one=$!
+  PINION_TEST_GPUS=0 "$out/cuda_device" "[part]" >"$out/shared.2" 2>&1 &
+  other=$!
+  wait $one && wait $other
+  local failed=$?
+  cat "$out/shared.1" "$out/shared.2"
+  return $failed
+}
+
+# sanitize TOOL: compute-sanitizer over the kernels, and over steps.
+sanitize() {
+  local tool="$toolkit/bin/compute-sanitizer"
+  [ -x "$tool" ] || tool="$(command -v compute-sanitizer)" || { echo "there is no compute-sanitizer" && return 3; }
+  test_room cuda_kernels "$tool" --tool "$1" --error-exitcode 9 &&
+    test_room cuda_device "$tool" --tool "$1" --error-exitcode 9
+}
+section_memcheck() { sanitize memcheck; }
+section_racecheck() { sanitize racecheck; }
+section_initcheck() { sanitize initcheck; }
+
+# --- the run ---------------------------------------------------------------------------------------------------------
+
+# run_section NAME: within the time that is left, into the report; sets $status.
+run_section() {
+  local began=$SECONDS left=$((${limit:-1000000} - SECONDS))
+  printf '\n## %s\n\n' "$1"
+  [ $left -gt 0 ] || { echo "not run: the time limit of $limit s is over" && status=3 && return; }
+  ("section_$1") 2>&1 &
+  local section=$!
+  (sleep $left && kill -- -$section) >/dev/null 2>&1 &
+  local watch=$!
+  wait $section
+  status=$?
+  kill -- -$watch 2>/dev/null
+  case $status in
+    0) echo "passed, $((SECONDS - began)) s" ;;
+    3) echo "not run" ;;
+    14[0-9]) echo "STOPPED after $((SECONDS - began)) s, at the time limit" ;;
+    *) echo "FAILED, $((SECONDS - began)) s" ;;
+  esac
+}
+
+run() {
+  find_gpus
+  [ -n "$gpus" ] || { echo "There is no NVIDIA GPU here: nvidia-smi shows none." >&2 && exit 2; }
+  mkdir -p "$out"
+  local name failed=0
+  set -m
+  for name in ${only:-$sections}; do
+    run_section "$name"
+    [ $status = 0 ] || [ $status = 3 ] || failed=1
+  done > >(tee "$out/report.txt")
+  wait
+  exit $failed
+}
+
+case "$mode" in
+  pack) pack ;;
+  build)
+    . cmake/plain_build.sh
+    mkdir -p "$out"
+    build_library && build_examples && build_rooms cuda_device cuda_kernels cuda_laws && echo "$arch" >"$out/arch" ;;
+  run)
+    . cmake/plain_build.sh
+    run ;;
+esac
