@@ -15,6 +15,10 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // Every item has a stage, which is the larger the more often the way to it changes between the two kinds. So the items
 // of one stage and of the kind that may replay form a segment: a way that leaves it ends in a later stage. An item
 // stands in the latest stage that its readers allow, since then constants and reads of variables join their users.
+//
+// A way may also leave through a send and come back through a receive. Transfers of a step have one order on all its
+// devices, in which none waits for a later one, and a receive stands in no earlier stage than the sends before it. So a
+// segment that waits for a transfer holds up later ones alone, and no two devices wait for each other.
 class segments_of {
  public:
   segments_of(std::vector<executable_item> from, graph_view g, task_services& services);

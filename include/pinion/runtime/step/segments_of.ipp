@@ -26,11 +26,15 @@ PINION_DECL segments_of::segments_of(std::vector<executable_item> from, graph_vi
 
 PINION_DECL std::vector<int> segments_of::stages() const {
   std::vector<int> stage(from_.size(), 0);
-  for (std::size_t i = 0; i < from_.size(); ++i)
+  int sent = 0;  // the latest stage of the sends so far
+  for (std::size_t i = 0; i < from_.size(); ++i) {
+    if (from_[i].kind == part_item::receive) stage[i] = std::max(stage[i], sent);
+    if (from_[i].kind == part_item::send) sent = std::max(sent, stage[i]);
     for (const int next : from_[i].successors) {
       int& later = stage[static_cast<std::size_t>(next)];
       later = std::max(later, stage[i] + (is_free(from_[i]) != is_free(from_[static_cast<std::size_t>(next)])));
     }
+  }
   for (std::size_t i = from_.size(); i-- > 0;) {
     if (!is_free(from_[i]) || from_[i].successors.empty()) continue;
     int latest = std::numeric_limits<int>::max();
