@@ -69,6 +69,67 @@ TEST_CASE_METHOD(world, "a variable that got other memory since is found where i
   CHECK(pn::tensor<float>(sess.run(w)) == pn::tensor<float>::of({8, 16}));
 }
 
+TEST_CASE_METHOD(world, "a variable that lies elsewhere is recorded anew") {
+  const pn::device on{"/gpu:0"};
+  auto w = pn::variable(pn::constant<float>({1, 2}), {.name = "w"});
+  auto more = pn::assign_add(w, w * 1.f);
+  pn::session sess;
+  for (int round = 0; round < 3; ++round) {
+    sess.run(w.initializer());
+    for (int i = 0; i < 4; ++i) sess.run(pn::operation(more));
+    CHECK(pn::tensor<float>(sess.run(w)) == pn::tensor<float>::of({16, 32}));
+  }
+  CHECK(fake_cuda::count().graphs <= 2);  // those of former places are gone
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+// An update of a variable whose old value is read behind it.
+struct late_read {
+  pn::expr<float> x = pn::placeholder<float>({50000}, "x");
+  decltype(pn::variable(pn::tensor<float>{{50000}})) w = pn::variable(pn::tensor<float>{{50000}}, {.name = "w"});
+  pn::expr<float> old = w.read(), sum;
+
+  late_read() {
+    const pn::control_dependencies first{pn::operation(old)};
+    const pn::operation more = pn::assign_add(w, pn::exp(x));
+    const pn::control_dependencies then{more};
+    sum = pn::reduce_max(pn::sqrt(old * old) + 1.f);
+  }
+};
+
+TEST_CASE_METHOD(world, "an update of a variable that somebody else holds is not recorded") {
+  const pn::device on{"/gpu:0"};
+  late_read step;
+  pn::session sess;
+  sess.run(step.w.initializer());
+  const pn::tensor<float> zeros{{50000}};
+  for (int i = 0; i < 12; ++i) CHECK(float(sess.run({{step.x, zeros}}, step.sum)) == static_cast<float>(i + 1));
+  CHECK(fake_cuda::count().graphs == 0);
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE("a step whose recording does not fit into the memory runs as before") {
+  int fits = 0;
+  for (int blocks = 2; blocks < 20; ++blocks) {
+    world w{machine::with_memory(static_cast<std::size_t>(blocks) * (256 << 10))};
+    const pn::device on{"/gpu:0"};
+    late_read step;
+    pn::session sess;
+    const pn::tensor<float> zeros{{50000}};
+    try {
+      sess.run(step.w.initializer());
+      sess.run({{step.x, zeros}}, step.sum);
+    } catch (const pn::error& e) {
+      CHECK(e.code() == pn::errc::resource_exhausted);
+      continue;
+    }
+    ++fits;
+    INFO(blocks << " blocks");
+    for (int i = 1; i < 4; ++i) CHECK(float(sess.run({{step.x, zeros}}, step.sum)) == static_cast<float>(i + 1));
+  }
+  CHECK(fits > 4);
+}
+
 TEST_CASE_METHOD(world,
                  "a replay that meets a wrong index fails with the sentence of its kernel, and the next is good") {
   const pn::device on{"/gpu:0"};

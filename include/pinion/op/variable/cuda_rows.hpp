@@ -11,6 +11,7 @@
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/matmul/cuda.hpp>
 #include <pinion/op/variable/cuda_kernels.hpp>
+#include <pinion/op/variable/cuda_update.hpp>
 #include <pinion/op/variable/op.hpp>
 #include <pinion/op/variable/update_layout.hpp>
 
@@ -41,7 +42,7 @@ class cuda_product_update_kernel final : public kernel {
     cuda_addresses operands;
     for (std::size_t i = 0; i < variables_.size(); ++i) operands.add(writing.old_value(i));
     for (const any_tensor& v : values) operands.add(v);
-    for (std::size_t i = 0; i < variables_.size(); ++i) operands.add(writing.make_room(i, c.device->memory()));
+    for (std::size_t i = 0; i < variables_.size(); ++i) operands.add(cuda_room(c, writing, i));
     program_.run(c, layout->walk, operands);
     writing.publish();
   }
@@ -104,7 +105,7 @@ class cuda_sparse_update_kernel final : public kernel {
     expect_sparse(writing, variables_, values);
     const auto stream = c.device->stream()->native();
     for (std::size_t i = 0; i < variables_.size(); ++i) {
-      const any_tensor &old = writing.old_value(i), &room = writing.make_room(i, c.device->memory());
+      const any_tensor &old = writing.old_value(i), &room = cuda_room(c, writing, i);
       if (!writing.in_place(i)) cuda::copy_bytes(stream, room.raw(), old.raw(), old.bytes());
     }
     if (values[0].count() > 0) update_rows(c, writing, values);

@@ -13,6 +13,14 @@ namespace pinion { inline namespace v0 { namespace op {
 
 namespace detail {
 
+// Room for the new value of a variable. What is recorded runs later, and readers would find new memory that nothing has
+// filled; so while a recording is made, as `c.memory` tells, a variable that somebody else holds is refused.
+inline const any_tensor& cuda_room(kernel_context& c, state::writing& writing, std::size_t i) {
+  const any_tensor& room = writing.make_room(i, c.device->memory());
+  if (!c.memory || writing.in_place(i)) return room;
+  throw error(errc::unimplemented, "an update is recorded only while nobody else holds its variables");
+}
+
 // One atomic update by a scalar program: references first, then values, as op::update describes it.
 class cuda_update_kernel final : public kernel {
  public:
@@ -26,7 +34,7 @@ class cuda_update_kernel final : public kernel {
     cuda_addresses operands;
     for (std::size_t i = 0; i < variables_.size(); ++i) operands.add(writing.old_value(i));
     for (const any_tensor& v : values) operands.add(v);
-    for (std::size_t i = 0; i < variables_.size(); ++i) operands.add(writing.make_room(i, c.device->memory()));
+    for (std::size_t i = 0; i < variables_.size(); ++i) operands.add(cuda_room(c, writing, i));
     program_.run(c, layout->walk, operands);
     writing.publish();
     if (yields_value_ && c.wants(0)) c.outputs[0] = writing.old_value(0);

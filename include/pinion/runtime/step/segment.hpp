@@ -25,7 +25,8 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // A recording belongs to the shapes of the inputs. It has copies of the inputs in places of its own, memory for all
 // values between, and the addresses of variables. It is enqueued in place of the kernels if the variables still lie
 // there and nobody else holds them, so that they are updated in place; otherwise the kernels are launched one by one.
-// Outputs are copied out, so runs that overlap may share a recording.
+// The variables are locked while it is enqueued, and making it changes none of them. One whose variables lie elsewhere
+// is dropped, and the next run makes another. Outputs are copied out, so runs that overlap may share a recording.
 class segment final : public kernel {
  public:
   struct member {
@@ -55,10 +56,11 @@ class segment final : public kernel {
   struct recording;
   struct seen_inputs {
     std::vector<std::pair<dtype, shape>> types;
-    bool is_refused = false;  // nothing is recorded for them
+    int attempts = 0;  // to record their run
     std::unique_ptr<recording> made;
   };
   static constexpr std::size_t most_kinds = 8;  // of inputs, each of other shapes
+  static constexpr int most_attempts = 8;       // for each kind
 
   // Launches the members' kernels. `inputs` are moved from.
   std::vector<any_tensor> launch(kernel_context& c, std::span<any_tensor> inputs, allocator* memory, step_watch* watch);
@@ -66,8 +68,12 @@ class segment final : public kernel {
   void launch_all(kernel_context& c);
   // The entry of the inputs; null where there are too many kinds. `is_new`: no run had such inputs before.
   seen_inputs* entry_of(std::span<const any_tensor> inputs, bool& is_new);
+  // Null where nothing can be recorded now. Throws nothing: what is wrong with the run, the kernels say.
   std::unique_ptr<recording> record(kernel_context& c);
-  bool is_in_place(const recording& r, const state::writing& variables) const;
+  std::vector<const void*> addresses_of_variables() const;
+  // Replays the recording of the inputs. Returns false where a variable has no value, lies elsewhere or is held by
+  // somebody else; nothing is enqueued then.
+  bool replay_in_place(kernel_context& c, seen_inputs& seen);
   void replay(kernel_context& c, recording& r);
 
   const std::vector<member> members_;

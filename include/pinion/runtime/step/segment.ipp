@@ -92,20 +92,13 @@ PINION_DECL void segment::run(kernel_context& c) {
   bool is_new = false;
   seen_inputs* const seen = entry_of(c.inputs, is_new);
   // The first run prepares what kernels make once; the second is recorded.
-  if (!seen || is_new || seen->is_refused) return launch_all(c);
-  if (!seen->made) {
+  if (!seen || is_new) return launch_all(c);
+  if (!seen->made && seen->attempts < most_attempts) {
+    ++seen->attempts;
     seen->made = record(c);
-    seen->is_refused = !seen->made;
-    return;
+    counts_.recordings += seen->made != nullptr;
   }
-  std::optional<state::writing> variables;
-  try {
-    variables.emplace(variables_);
-  } catch (const error&) {  // a variable without a value, as its kernel will say
-  }
-  if (variables && is_in_place(*seen->made, *variables)) return replay(c, *seen->made);
-  variables.reset();
-  launch_all(c);
+  if (!seen->made || !replay_in_place(c, *seen)) launch_all(c);
 }
 
 PINION_DECL segment::counts segment::made() const {
@@ -164,63 +157,67 @@ PINION_DECL segment::seen_inputs* segment::entry_of(std::span<const any_tensor> 
   return &seen_.back();
 }
 
-PINION_DECL std::unique_ptr<segment::recording> segment::record(kernel_context& c) {
-  auto r = std::make_unique<recording>();
-  r->memory = std::make_shared<replay_memory>(c.device->memory());
-  for (const any_tensor& in : c.inputs)
-    r->inputs.push_back(in.empty() ? any_tensor() : any_tensor(in.dtype(), in.shape(), *r->memory));
-  recorder watch(*c.watch, *r->memory);
-  const auto addresses = [&] {
-    std::vector<const void*> all;
-    const state::writing variables(variables_);
-    for (std::size_t i = 0; i < variables_.size(); ++i) all.push_back(variables.old_value(i).raw());
-    return all;
-  };
-  try {
-    r->variables = addresses();
-  } catch (const error&) {
-    return launch_all(c), nullptr;
-  }
-  if (!c.device->stream()->begin_recording()) return launch_all(c), nullptr;
-  std::vector<any_tensor> outputs;
-  try {
-    detail::fill(c, watch.places, -1);
-    auto inputs = r->inputs;
-    outputs = launch(c, inputs, r->memory.get(), &watch);
-    r->work = c.device->stream()->end_recording();
-  } catch (...) {  // if it is no fault of the recording, the kernels say it again
-    c.device->stream()->end_recording();
-    outputs.clear();
-  }
-  if (!r->work) return launch_all(c), nullptr;
-  for (const any_tensor& out : outputs) r->outputs.push_back({out.dtype(), out.shape(), out ? out.raw() : nullptr});
-  outputs.clear();
-  r->places = watch.places;
-  r->described = std::move(watch.described);
-  ++counts_.recordings;
-  replay(c, *r);
-  // An update that found its variable held by somebody else has given it other memory.
-  return addresses() == r->variables ? std::move(r) : nullptr;
+PINION_DECL std::vector<const void*> segment::addresses_of_variables() const {
+  std::vector<const void*> all;
+  const state::writing variables(variables_);
+  for (std::size_t i = 0; i < variables_.size(); ++i) all.push_back(variables.old_value(i).raw());
+  return all;
 }
 
-PINION_DECL bool segment::is_in_place(const recording& r, const state::writing& variables) const {
+PINION_DECL std::unique_ptr<segment::recording> segment::record(kernel_context& c) {
+  devices::stream& stream = *c.device->stream();
+  bool is_recording = false;
+  try {
+    auto r = std::make_unique<recording>();
+    r->memory = std::make_shared<replay_memory>(c.device->memory());
+    for (const any_tensor& in : c.inputs)
+      r->inputs.push_back(in.empty() ? any_tensor() : any_tensor(in.dtype(), in.shape(), *r->memory));
+    recorder watch(*c.watch, *r->memory);
+    r->variables = addresses_of_variables();
+    is_recording = stream.begin_recording();
+    if (!is_recording) return nullptr;
+    detail::fill(c, watch.places, -1);
+    auto inputs = r->inputs;
+    for (const any_tensor& out : launch(c, inputs, r->memory.get(), &watch))
+      r->outputs.push_back({out.dtype(), out.shape(), out ? out.raw() : nullptr});
+    is_recording = false;
+    r->work = stream.end_recording();
+    r->places = watch.places;
+    r->described = std::move(watch.described);
+    return r->work && addresses_of_variables() == r->variables ? std::move(r) : nullptr;
+  } catch (...) {
+    if (is_recording) stream.end_recording();
+    return nullptr;
+  }
+}
+
+PINION_DECL bool segment::replay_in_place(kernel_context& c, seen_inputs& seen) {
+  std::optional<state::writing> variables;
+  try {
+    variables.emplace(variables_);
+  } catch (const error&) {  // as the variable's kernel will say
+    return false;
+  }
   for (std::size_t i = 0; i < variables_.size(); ++i)
-    if (variables.old_value(i).raw() != r.variables[i] || !variables.old_value(i).unique()) return false;
+    if (variables->old_value(i).raw() != seen.made->variables[i]) return seen.made.reset(), false;
+  for (std::size_t i = 0; i < variables_.size(); ++i)
+    if (!variables->old_value(i).unique()) return false;
+  replay(c, *seen.made);
   return true;
 }
 
 PINION_DECL void segment::replay(kernel_context& c, recording& r) {
   for (std::size_t i = 0; i < r.inputs.size(); ++i)
     if (r.inputs[i]) detail::copy_bytes(c, r.inputs[i].raw(), c.inputs[i].raw(), c.inputs[i].bytes());
+  // All memory is there before the work is enqueued, which updates variables.
+  for (std::size_t o = 0; o < r.outputs.size(); ++o)
+    if (r.outputs[o].at) c.allocate(static_cast<int>(o), r.outputs[o].type, r.outputs[o].shape);
+  any_tensor places;
+  if (!r.described.empty()) places = c.scratch(r.places.dtype(), {static_cast<std::int64_t>(r.described.size()), 2});
   r.work->enqueue();
-  for (std::size_t o = 0; o < r.outputs.size(); ++o) {
-    const recording::output& out = r.outputs[o];
-    if (!out.at) continue;
-    any_tensor& to = c.allocate(static_cast<int>(o), out.type, out.shape);
-    detail::copy_bytes(c, to.raw(), out.at, to.bytes());
-  }
-  if (!r.described.empty()) {
-    const any_tensor places = c.scratch(r.places.dtype(), {static_cast<std::int64_t>(r.described.size()), 2});
+  for (std::size_t o = 0; o < r.outputs.size(); ++o)
+    if (r.outputs[o].at) detail::copy_bytes(c, c.outputs[o].raw(), r.outputs[o].at, c.outputs[o].bytes());
+  if (places) {
     detail::copy_bytes(c, places.raw(), r.places.raw(), places.bytes());
     c.watch->add_expected(*c.device, places, r.described);
   }
