@@ -1,8 +1,11 @@
 // Copies between hosts and GPUs, of every size, while streams pause at random.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <future>
 #include <numeric>
+
+#include <pinion/op/source/cuda_kernels.hpp>
 
 #include "cuda_device/gpus.hpp"
 
@@ -64,6 +67,25 @@ TEST_CASE_METHOD(cards, "a fetched value is sent back without a stage, and is no
   const auto back = fetched(all[0]->from_host(counted(1 << 20)));
   const auto there = all[0]->from_host(back);
   CHECK(fetched(there) == counted(1 << 20));
+}
+
+TEST_CASE("a copy that fails midway gives its block back when no stream writes to it") {
+  auto like = with_jitter();
+  like.jitter_us = 20000;
+  machine of(like);
+  pn::cuda::device gpu(pn::parse_device("/job:localhost/replica:0/task:0/gpu:0"), pn::cuda::list_cards().cards[0],
+                       std::int64_t{200} << 20, false);
+  const std::int64_t n = 3 << 20;  // elements: three pieces
+  gpu.stream()->synchronize();
+  fake_cuda::fail_allocation(3);
+  CHECK(caught([&] { gpu.from_host(counted(n)); }).code() == pn::errc::resource_exhausted);
+  const pn::any_tensor again(pn::dtype::float32, {n}, gpu.memory());
+  pn::cuda::fill(gpu.stream()->native(), again.data<float>(), n, 0.f);
+  std::promise<pn::outcome<pn::any_tensor>> done;
+  gpu.to_host(again, [&](pn::outcome<pn::any_tensor> copy) { done.set_value(std::move(copy)); });
+  const pn::any_tensor zeros = done.get_future().get().value();
+  CHECK(std::count(zeros.data<float>(), zeros.data<float>() + n, 0.f) == n);
+  CHECK(fake_cuda::take_misuses().empty());
 }
 
 TEST_CASE_METHOD(cards, "a block that is let go is not given to a copy before kernels are done with it") {

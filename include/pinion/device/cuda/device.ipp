@@ -27,6 +27,18 @@ inline bool is_pinned(const any_tensor& t) {
   return t.storage()->home().get() == &pinned_memory::of_gpus();
 }
 
+// Calls enqueue(), which has a stream fill a block that belongs to another. Where it throws, the block goes back only
+// when the stream is done with it.
+template <class F>
+void enqueue_fill(const stream& by, F enqueue) {
+  try {
+    enqueue();
+  } catch (...) {
+    cudaStreamSynchronize(by.handle());
+    throw;
+  }
+}
+
 }  // namespace detail
 
 PINION_DECL void copies_under_way::keep(any_tensor memory, card& on, const stream& order) {
@@ -100,8 +112,10 @@ PINION_DECL any_tensor device::from_host(const any_tensor& value) {
     return copy;
   }
   p.uploads.wait(p.kernels->record());  // until then the block belongs to its former user
-  upload(p, value, copy);
-  p.kernels->wait(p.uploads.record());
+  detail::enqueue_fill(p.uploads, [&] {
+    upload(p, value, copy);
+    p.kernels->wait(p.uploads.record());
+  });
   return copy;
 }
 
@@ -130,11 +144,13 @@ PINION_DECL any_tensor device::from_peer(const any_tensor& value, std::shared_pt
   card_->enter();
   p.uploads.wait(p.kernels->record());
   p.uploads.wait(std::move(ready));
-  // Addresses are unified, so CUDA sees which GPU holds the value, and goes over the host where it has to.
-  card_->expect(cudaMemcpyAsync(copy.raw(), value.raw(), value.bytes(), cudaMemcpyDeviceToDevice, p.uploads.handle()),
-                "cudaMemcpyAsync");
-  p.uploads.when_reached([value](const outcome<>&) {});
-  p.kernels->wait(p.uploads.record());
+  detail::enqueue_fill(p.uploads, [&] {
+    // Addresses are unified, so CUDA sees which GPU holds the value, and goes over the host where it has to.
+    card_->expect(cudaMemcpyAsync(copy.raw(), value.raw(), value.bytes(), cudaMemcpyDeviceToDevice, p.uploads.handle()),
+                  "cudaMemcpyAsync");
+    p.uploads.when_reached([value](const outcome<>&) {});
+    p.kernels->wait(p.uploads.record());
+  });
   return copy;
 }
 

@@ -75,6 +75,7 @@ PINION_DECL void stream::when_reached(completion<> callback) {
   });
   callbacks_.post([card = card_, callback = std::move(callback), recorded = std::move(recorded)]() mutable {
     callback(std::move(recorded).then([&](const std::shared_ptr<CUevent_st>& point) {
+      card->enter();  // else the thread's calls would make a context on the first GPU of the machine
       card->expect(detail::await(point.get()), "a kernel or a copy");
     }));
   });
