@@ -60,6 +60,17 @@ TEST_CASE_METHOD(store, "threads share the units of a batch") {
   CHECK(units().size() == 2);
 }
 
+TEST_CASE_METHOD(store, "a folder in place of a file of the disk counts as a missing one") {
+  CHECK(fresh().find(named("shadowed"), nullptr) != nullptr);
+  for (const auto& unit : units()) {
+    std::filesystem::remove(unit);
+    std::filesystem::create_directory(unit);
+  }
+  auto next = fresh();
+  CHECK(next.find(named("shadowed"), nullptr) != nullptr);
+  CHECK(next.made().compiled == 1);
+}
+
 TEST_CASE_METHOD(store, "the next program finds kernels on the disk") {
   CHECK(fresh().find(named("kept"), nullptr) != nullptr);
   auto next = fresh();

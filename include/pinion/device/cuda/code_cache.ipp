@@ -29,7 +29,11 @@ inline std::string cache_folder() {
 inline std::optional<std::string> contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  try {
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  } catch (const std::exception&) {  // a folder, or a disk that fails
+    return std::nullopt;
+  }
 }
 
 }  // namespace detail
