@@ -45,7 +45,7 @@ class kernel_store {
   // where there is no compiler.
   CUkern_st* find(const kernel_text& text, thread_pool* threads);
 
-  // How many kernels were compiled, and how many came from the disk.
+  // The numbers of kernels that were compiled, and of those that came from the disk.
   struct counts {
     int compiled = 0, from_disk = 0;
   };

@@ -154,7 +154,7 @@ struct interpreted_slots {
     for (T& v : a.at) v = static_cast<T>(f(v));
     put(s.to, a);
   }
-  // The same for functions of many instructions, which are not repeated.
+  // Computes functions of many instructions, which are not repeated.
   template <class F>
   __device__ __forceinline__ void apply_long(const interpreted_step& s, F f) const {
     interpreted_values<T> a = get(s.in[0]);

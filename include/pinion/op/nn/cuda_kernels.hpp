@@ -30,8 +30,8 @@ template <class T>
 void cross_entropy(CUstream_st* stream, const T* labels, const T* logits, T* loss, T* backprop, std::int64_t rows,
                    std::int64_t n);
 
-// The same for a label of weight 1 in class labels[row]. A label outside [0, n) is wrong, and counts as 0. Label is
-// std::int32_t or std::int64_t.
+// The cross entropy with a label of weight 1 in class labels[row]. A label outside [0, n) is wrong, and counts as 0.
+// Label is std::int32_t or std::int64_t.
 template <class T, class Label>
 void sparse_cross_entropy(CUstream_st* stream, const Label* labels, const T* logits, T* loss, T* backprop,
                           std::int64_t rows, std::int64_t n, first_wrong* wrong);
