@@ -22,7 +22,7 @@ compile_one() {
   to="$(object "$source")"
   # shellcheck disable=SC2046 # no file has a space in its name
   [ ! -e "$to" ] || [ ! -e "$to.d" ] ||
-    [ -n "$(find $(sed 's/^[^ ]*://; s/\\$//' "$to.d") -newer "$to" 2>&1 | head -1)" ] || return 0
+    [ -n "$(find $(sed 's/^[^ ]* *://; s/\\$//' "$to.d") -newer "$to" 2>&1 | head -1)" ] || return 0
   case "$source" in
     *.cu) compiler="$toolkit/bin/nvcc -ccbin $CXX --expt-relaxed-constexpr -gencode arch=compute_$arch,code=[sm_$arch,compute_$arch]
       -DFMT_USE_CONSTEXPR=1" ;;

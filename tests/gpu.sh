@@ -56,10 +56,10 @@ pack() {
   trap "rm -rf '$work'" EXIT
   cp --parents -rp LICENSE README.md include cmake/compiled cmake/plain_build.sh examples/27_gpu.cpp \
     examples/28_cuda_op.cu examples/support examples/expected tests/gpu.sh tests/main.cpp tests/precompiled.hpp \
-    tests/cuda_device tests/cuda_kernels tests/cuda_laws tests/laws tests/support bench/gpu.sh bench/gpu_*.cpp bench/*.hpp bench/peers/torch_gpu_peer.py "$folder" ||
+    tests/cuda/*.hpp tests/cuda_device tests/cuda_kernels tests/cuda_laws tests/laws tests/support bench/gpu.sh bench/gpu_*.cpp bench/*.hpp bench/peers/torch_gpu_peer.py "$folder" ||
     stop "these are not the sources of pinion"
   rm -rf "$folder/tests/support/fake_cuda"
-  cp -rp /usr/include/fmt "$folder/third_party/" && cp /usr/include/catch2/catch.hpp "$folder/third_party/catch2/" ||
+  cp -rp /usr/include/fmt "$folder/third_party/" && cp -p /usr/include/catch2/catch.hpp "$folder/third_party/catch2/" ||
     stop "the archive needs the headers of fmt and Catch2 (Debian, Ubuntu: apt-get install libfmt-dev catch2)"
   git describe --always --dirty >"$folder/commit" 2>/dev/null || echo unknown >"$folder/commit"
   [ -z "$built" ] || pack_built "$folder"
@@ -94,7 +94,8 @@ build_examples() {
 build_rooms() {
   local room
   for room in "$@"; do room_sources "$room"; done | sort -u |
-    sed 's/$/ -O1 -DPINION_TEST_REAL_CUDA=1 -Itests -Iexamples\/support -include tests\/precompiled.hpp/' | compile || return
+    sed 's/$/ -O1 -DPINION_TEST_REAL_CUDA=1 -Itests -Iexamples\/support -include tests\/precompiled.hpp/' |
+    sed '/^tests\/main[.]cpp /s/-include.*//' | compile || return
   # shellcheck disable=SC2046
   for room in "$@"; do link "$room" $(room_sources "$room") || return; done
 }
@@ -200,7 +201,7 @@ run_section() {
   local watch=$!
   wait $section
   status=$?
-  kill -- -$watch 2>/dev/null
+  { kill -- -$watch && wait $watch; } 2>/dev/null
   case $status in
     0) echo "passed, $((SECONDS - began)) s" ;;
     3) echo "not run" ;;
