@@ -84,20 +84,19 @@ PINION_DECL void kernel_store::make(const batch& wanted, thread_pool* threads) {
 }
 
 PINION_DECL bool kernel_store::load_from_disk(entries::value_type& one) {
-  const auto code = cache_.find(key_of(one.second.text));
-  if (!code) return false;
   try {
-    load(*code, {&one}, true);
-    return true;
-  } catch (const error&) {
+    const auto code = cache_.find(key_of(one.second.text));
+    if (code) load(*code, {&one}, true);
+    return code.has_value();
+  } catch (...) {
     return false;
   }
 }
 
 PINION_DECL void kernel_store::compile(const batch& unit) {
-  std::string text(scalar::cuda_prelude());
-  for (const auto* one : unit) text += one->second.text;
   try {
+    std::string text(scalar::cuda_prelude());
+    for (const auto* one : unit) text += one->second.text;
     const std::string code = compiler::of_this_program().compile(text, major_, minor_);
     load(code, unit, false);
     std::vector<std::string> keys;
