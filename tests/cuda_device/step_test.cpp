@@ -1,6 +1,10 @@
 // Steps on a GPU: graphs whose kernels are compiled while they run.
 #include <catch2/catch.hpp>
 
+#include <cuda_runtime_api.h>
+
+#include <pinion/op/source/cuda_kernels.hpp>
+
 #include "cuda_device/gpus.hpp"
 #include "support/own_ops.hpp"
 
@@ -73,6 +77,27 @@ TEST_CASE_METHOD(world, "a fault of the card ends its steps, now and later, and 
               },
               pn::errc::unavailable, gpu_0, "is lost to this program", "cudaErrorIllegalAddress") == "");
   CHECK(pn::tensor<float>(sess.run({{x, {1, 2}}}, here)) == pn::tensor<float>::of({3, 6}));
+}
+
+// Its second launch comes when the first one has lost the GPU.
+struct losing : own::scaled {
+  static constexpr std::string_view name = "OwnLosing";
+  static void cuda(pn::kernel_context& c, pn::devices::cuda_stream on) {
+    fake_cuda::fault_next_launch(0, cudaErrorIllegalAddress);
+    float* const y = c.allocate(0, pn::dtype::float32, c.input(0).shape()).data<float>();
+    for (int i = 0; i < 2; ++i) {
+      pn::cuda::fill(on, y, 2, 0.f);
+      cudaStreamSynchronize(on);
+    }
+  }
+};
+
+TEST_CASE_METHOD(world, "a launch that is refused since the card is lost tells of the loss", "[stand-in]") {
+  pn::register_op<losing>();
+  const pn::device on{"/gpu:0"};
+  pn::session sess;
+  const auto y = pn::call<losing>(pn::constant<float>({1, 2}));
+  CHECK(refusal([&] { sess.run(y); }, pn::errc::unavailable, gpu_0, "is lost to this program", "OwnLosing") == "");
 }
 
 TEST_CASE("a step without memory for a value fails alone, and names the node", "[stand-in]") {

@@ -262,8 +262,20 @@ PINION_DECL std::int64_t executor::bytes_of(std::span<const any_tensor> values) 
   return static_cast<std::int64_t>(sum);
 }
 
+namespace detail {
+
+// The error of a kernel, or that of its GPU: once a GPU is lost, CUDA refuses launches before anybody else notices.
+inline error lost_or(error e, devices::device& on) {
+  if (on.kernels() != devices::kernel_code::cuda || (e.code() != errc::internal && e.code() != errc::unknown)) return e;
+  const auto ended = outcome_of([&] { on.stream()->synchronize(); });
+  return ended ? e : error(*ended.failure()).at_node(e.node(), e.op(), e.location());
+}
+
+}  // namespace detail
+
 PINION_DECL void executor::blame(const executable::item& it, error e) {
   const node& n = *it.node;
+  e = detail::lost_or(std::move(e), *e_.device);
   step_.fail(e.at_node(n.name, n.op, to_string(n.where)).on_device(e_.device->name()));
 }
 
