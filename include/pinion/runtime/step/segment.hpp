@@ -77,7 +77,6 @@ class segment final : public kernel {
   void replay(kernel_context& c, recording& r);
 
   const std::vector<member> members_;
-  const int inputs_;
   const std::vector<int> outputs_;
   const state::updated_variables variables_;
   int values_ = 0;

@@ -76,11 +76,7 @@ struct segment::recording {
 
 PINION_DECL segment::segment(std::vector<member> members, int inputs, std::vector<int> outputs,
                              std::vector<std::shared_ptr<state::variable>> variables)
-    : members_(std::move(members)),
-      inputs_(inputs),
-      outputs_(std::move(outputs)),
-      variables_(std::move(variables)),
-      values_(inputs) {
+    : members_(std::move(members)), outputs_(std::move(outputs)), variables_(std::move(variables)), values_(inputs) {
   for (const member& m : members_) values_ = std::max(values_, m.first_output + m.outputs);
 }
 
