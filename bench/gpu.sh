@@ -3,10 +3,11 @@
 #
 #   bench/gpu.sh [FOLDER] [--time-limit SECONDS] [--only PROGRAM]...
 #
-# It builds in FOLDER, build/gpu unless said otherwise, as tests/gpu.sh does, whose archive has it too. FOLDER/bench.md is
-# written as it goes: a table for each program, with the medians of turns that were taken in one run, and their ratio.
-# PyTorch joins where python3, or the program that PYTHON names, imports it. What does not begin within the time limit is
-# named as not run. BENCH_QUICK=1 is a smoke run. The exit status is 0 if all ran, 1 if something failed, and 2 on a
+# It builds in FOLDER, build/gpu unless said otherwise, as tests/gpu.sh does, whose archive has it too. FOLDER/bench.md
+# is written as it goes: a table for each program, with the medians of turns that were taken in one run, and their
+# ratio. PyTorch joins where python3, or the program that PYTHON names, imports it. What does not begin within the time
+# limit is named as not run.
+# BENCH_QUICK=1 is a smoke run. The exit status is 0 if all ran, 1 if something failed, and 2 on a
 # machine without a GPU; gpu_compile alone runs on such a machine too.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -30,7 +31,8 @@ while [ $# -gt 0 ]; do
 done
 . cmake/plain_build.sh
 find_gpus
-[ -n "$gpus" ] || [ "$only" = " gpu_compile" ] || { echo "There is no NVIDIA GPU here: nvidia-smi shows none." >&2 && exit 2; }
+[ -n "$gpus" ] || [ "$only" = " gpu_compile" ] ||
+  { echo "There is no NVIDIA GPU here: nvidia-smi shows none." >&2 && exit 2; }
 
 build_program() {
   library_sources | compile && archive && echo "bench/$1.cpp" | compile && link "$1" "bench/$1.cpp"
@@ -55,7 +57,8 @@ failed=0
 report="$out/bench.md"
 {
   echo "${gpus:-no GPU}"
-  echo "commit $(cat commit 2>/dev/null || git describe --always --dirty), $("$CXX" --version | head -1), $("$toolkit/bin/nvcc" --version | tail -1)"
+  echo "commit $(cat commit 2>/dev/null || git describe --always --dirty)"
+  echo "$("$CXX" --version | head -1), $("$toolkit/bin/nvcc" --version | tail -1)"
 } | tee "$report"
 for program in ${only:-$all}; do
   printf '\n## %s\n\n' "$program"

@@ -1,6 +1,6 @@
-# Sourced by tests/gpu.sh and bench/gpu.sh: builds programs by g++ and nvcc alone, for a machine with a GPU that has nothing
-# else. Optional libraries are off. fmt and Catch2 are headers, of the folder third_party where it is there, else of the
-# system. Objects are kept: one is compiled anew when a file that it was made of is newer.
+# Sourced by tests/gpu.sh and bench/gpu.sh: builds programs by g++ and nvcc alone, for a machine with a GPU that has
+# nothing else. Optional libraries are off. fmt and Catch2 are headers, of the folder third_party where it is there,
+# else of the system. Objects are kept: one is compiled anew when a file that it was made of is newer.
 #
 # Set before: $out, the folder of the build. Optional: $jobs, $arch (90), CXX (g++), CXXFLAGS (-O2), CUDA_PATH
 
@@ -9,7 +9,9 @@ jobs="${jobs:-$(nproc)}" arch="${arch:-90}" CXX="${CXX:-g++}" toolkit="${CUDA_PA
 headers="-Iinclude -isystem $toolkit/include"
 [ ! -d third_party ] || headers="-Iinclude -isystem third_party -isystem $toolkit/include"
 common="-std=c++20 ${CXXFLAGS:--O2} -DFMT_HEADER_ONLY=1 -DPINION_COMPILED=1 -DPINION_HAS_CUDA=1"
-for name in ONEDNN CBLAS ASIO CEREAL OPENSSL JSON ZLIB PROTOZERO DISTRIBUTED; do common="$common -DPINION_HAS_$name=0"; done
+for name in ONEDNN CBLAS ASIO CEREAL OPENSSL JSON ZLIB PROTOZERO DISTRIBUTED; do
+  common="$common -DPINION_HAS_$name=0"
+done
 export CXX toolkit headers common arch out
 
 # The object of a source.
@@ -24,8 +26,8 @@ compile_one() {
   [ ! -e "$to" ] || [ ! -e "$to.d" ] ||
     [ -n "$(find $(sed 's/^[^ ]* *://; s/\\$//' "$to.d") -newer "$to" 2>&1 | head -1)" ] || return 0
   case "$source" in
-    *.cu) compiler="$toolkit/bin/nvcc -ccbin $CXX --expt-relaxed-constexpr -gencode arch=compute_$arch,code=[sm_$arch,compute_$arch]
-      -DFMT_USE_CONSTEXPR=1" ;;
+    *.cu) compiler="$toolkit/bin/nvcc -ccbin $CXX --expt-relaxed-constexpr -DFMT_USE_CONSTEXPR=1
+      -gencode arch=compute_$arch,code=[sm_$arch,compute_$arch]" ;;
     *) compiler="$CXX -Wno-psabi" ;;
   esac
   # shellcheck disable=SC2086 # a command is several words
@@ -61,7 +63,8 @@ link() {
   shift
   # shellcheck disable=SC2046
   "$CXX" -o "$program" $(for s in "$@"; do object "$s"; done) "$out/libpinion.a" \
-    "$(ls "$toolkit"/lib64/libcudart_static.a "$toolkit"/lib/libcudart_static.a 2>/dev/null | head -1)" -lpthread -ldl -lrt
+    "$(ls "$toolkit"/lib64/libcudart_static.a "$toolkit"/lib/libcudart_static.a 2>/dev/null | head -1)" \
+    -lpthread -ldl -lrt
 }
 
 # find_gpus: sets $gpus, a line for each GPU that the driver shows, and $arch to the compute capability of the first.

@@ -9,9 +9,10 @@
 # programs that --build has put into FOLDER, if --built names it; else --run begins with building them. It is refused if
 # it is larger than --most, 32 MiB unless said otherwise.
 #
-# --run builds in FOLDER, build/gpu unless said otherwise, for the GPU that is there, and writes FOLDER/report.txt as it
-# goes: a section with its seconds for each test below, the most telling first. What does not begin within the time limit
-# is named as not run. The exit status is 0 if all passed, 1 if something failed, and 2 on a machine without a GPU.
+# --run builds in FOLDER, build/gpu unless said otherwise, for the GPU that is there, and writes FOLDER/report.txt as
+# it goes: a section with its seconds for each test below, the most telling first. What does not begin within the
+# time limit is named as not run.
+# The exit status is 0 if all passed, 1 if something failed, and 2 on a machine without a GPU.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -56,7 +57,10 @@ pack() {
   trap "rm -rf '$work'" EXIT
   cp --parents -rp LICENSE README.md include cmake/compiled cmake/plain_build.sh examples/27_gpu.cpp \
     examples/28_cuda_op.cu examples/support examples/expected tests/gpu.sh tests/main.cpp tests/precompiled.hpp \
-    tests/cuda/*.hpp tests/cuda_device tests/cuda_kernels tests/cuda_laws tests/laws tests/support bench/gpu.sh bench/gpu_*.cpp bench/*.hpp bench/peers/torch_gpu_peer.py "$folder" ||
+    tests/cuda/*.hpp \
+    tests/cuda_device tests/cuda_kernels tests/cuda_laws tests/laws tests/support \
+    bench/gpu.sh bench/gpu_*.cpp bench/*.hpp \
+    bench/peers/torch_gpu_peer.py "$folder" ||
     stop "these are not the sources of pinion"
   rm -rf "$folder/tests/support/fake_cuda"
   cp -rp /usr/include/fmt "$folder/third_party/" && cp -p /usr/include/catch2/catch.hpp "$folder/third_party/catch2/" ||
