@@ -7,6 +7,7 @@
 #include <set>
 
 #include <pinion/graph.hpp>
+#include <pinion/runtime/step/executable.hpp>
 #include <pinion/runtime/step/segments_of.hpp>
 
 namespace {
