@@ -194,13 +194,11 @@ namespace detail {
 template <class T>
 void expand(kernel_context& c, const attributes& attrs) {
   const any_tensor& dy = c.input(0);
-  const shape like = map_layout::space_of(shapes_of(c.inputs.subspan(1)));
-  const shape kept = kept_by_gradient(dy.shape(), like, reduced_axes(attrs, like.rank()));
-  const shape extent = attrs.get_or("narrow", false) ? kept : like;
-  T* const dx = c.allocate(0, dy.dtype(), extent).template data<T>();
-  if (extent.count() == 0) return;
-  const std::int64_t n = attrs.get_or("mean", false) ? like.count() / kept.count() : 1;
-  c.launch([walk = broadcast_walk(extent, {kept}), dy = dy.data<T>(), dx, n, services = c.services] {
+  const expansion way(c, attrs);
+  T* const dx = c.allocate(0, dy.dtype(), way.extent).template data<T>();
+  if (way.extent.count() == 0) return;
+  const std::int64_t n = way.divisor();
+  c.launch([walk = broadcast_walk(way.extent, {way.kept}), dy = dy.data<T>(), dx, n, services = c.services] {
     const std::int64_t inner = walk.inner();
     in_ranges(*services, walk.outer(), inner, [&](std::int64_t first, std::int64_t last) {
       auto at = walk.cursor(first);

@@ -134,16 +134,13 @@ void run_cuda_argmax(kernel_context& c, std::int64_t attribute) {
 template <class T>
 void run_cuda_expand(kernel_context& c, const attributes& attrs) {
   const any_tensor& dy = c.input(0);
-  const shape like = map_layout::space_of(shapes_of(c.inputs.subspan(1)));
-  const shape kept = kept_by_gradient(dy.shape(), like, reduced_axes(attrs, like.rank()));
-  const shape extent = attrs.get_or("narrow", false) ? kept : like;
-  T* const dx = c.allocate(0, dy.dtype(), extent).template data<T>();
-  if (extent.count() == 0) return;
-  const broadcast_walk all(extent, {kept});
+  const expansion way(c, attrs);
+  T* const dx = c.allocate(0, dy.dtype(), way.extent).template data<T>();
+  if (way.extent.count() == 0) return;
+  const broadcast_walk all(way.extent, {way.kept});
   cuda::fold_walk walk;
   for (std::size_t d = 0; d < all.extents.size(); ++d) walk.push_back(all.extents[d], all.strides[0][d]);
-  cuda::spread<T>(c.device->stream()->native(), dy.data<T>(), dx, walk,
-                  attrs.get_or("mean", false) ? like.count() / kept.count() : 1);
+  cuda::spread<T>(c.device->stream()->native(), dy.data<T>(), dx, walk, way.divisor());
 }
 
 template <class T>

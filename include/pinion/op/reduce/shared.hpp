@@ -8,7 +8,9 @@
 #include <vector>
 
 #include <pinion/base/dtype.hpp>
+#include <pinion/op/elementwise/layout.hpp>
 #include <pinion/op/reduce/op.hpp>
+#include <pinion/opkit/kernel.hpp>
 #include <pinion/tensor/tensor.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
@@ -38,6 +40,22 @@ inline shape kept_by_gradient(const shape& dy, const shape& x, axis_set axes) {
                 "a gradient of shape " + to_string(dy) + " does not fit a reduction of " + to_string(x));
   return kept;
 }
+
+// The way of a gradient back to the elements that a sum or a mean has reduced. Input 0 is the gradient, and the others
+// have the shape that was reduced, together.
+struct expansion {
+  shape like, kept, extent;  // that shape, the same with reduced axes at extent 1, and the shape of the result
+  bool is_mean;
+
+  // Throws as kept_by_gradient() does.
+  expansion(const kernel_context& c, const attributes& attrs)
+      : like(map_layout::space_of(shapes_of(c.inputs.subspan(1)))),
+        kept(kept_by_gradient(c.input(0).shape(), like, reduced_axes(attrs, like.rank()))),
+        extent(attrs.get_or("narrow", false) ? kept : like),
+        is_mean(attrs.get_or("mean", false)) {}
+  // The number of elements that each element of a mean came from; 1 for a sum. Requires: there are some.
+  std::int64_t divisor() const { return is_mean ? like.count() / kept.count() : 1; }
+};
 
 // Throws invalid_argument where a weight of a product's elements has another shape than they.
 inline void expect_weights(const shape& x, std::span<const any_tensor> weights) {
