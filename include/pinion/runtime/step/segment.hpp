@@ -44,12 +44,6 @@ class segment final : public kernel {
   ~segment() override;
 
   void run(kernel_context& c) override;
-  // The recordings that were made, and how often one was enqueued.
-  struct counts {
-    int recordings = 0;
-    std::int64_t replays = 0;
-  };
-  counts made() const;
 
  private:
   class recorder;
@@ -80,9 +74,8 @@ class segment final : public kernel {
   const std::vector<int> outputs_;
   const state::updated_variables variables_;
   int values_ = 0;
-  mutable std::mutex mutex_;  // held while a recording is looked for, made or enqueued
+  std::mutex mutex_;  // held while a recording is looked for, made or enqueued
   std::vector<seen_inputs> seen_;
-  counts counts_;
 };
 
 }}}  // namespace pinion::v0::runtime

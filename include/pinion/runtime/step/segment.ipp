@@ -94,14 +94,8 @@ PINION_DECL void segment::run(kernel_context& c) {
   if (!seen->made && seen->attempts < most_attempts) {
     ++seen->attempts;
     seen->made = record(c);
-    counts_.recordings += seen->made != nullptr;
   }
   if (!seen->made || !replay_in_place(c, *seen)) launch_all(c);
-}
-
-PINION_DECL segment::counts segment::made() const {
-  std::lock_guard hold(mutex_);
-  return counts_;
 }
 
 PINION_DECL void segment::launch_all(kernel_context& c) {
@@ -219,7 +213,6 @@ PINION_DECL void segment::replay(kernel_context& c, recording& r) {
     detail::copy_bytes(c, places.raw(), r.places.raw(), places.bytes());
     c.watch->add_expected(*c.device, places, r.described);
   }
-  ++counts_.replays;
 }
 
 }}}  // namespace pinion::v0::runtime
