@@ -8,6 +8,7 @@
 #include <pinion/base/stop_signal.ipp>
 #include <pinion/base/thread_pool.ipp>
 #include <pinion/device/accelerator.ipp>
+#include <pinion/device/cuda/available.ipp>
 #include <pinion/device/cuda/shared_library.ipp>
 #include <pinion/device/device.ipp>
 #include <pinion/device/gpu_options.ipp>

@@ -4,5 +4,6 @@
 
 #include <pinion/graph.hpp>
 
+#include <pinion/device/cuda/available.hpp>
 #include <pinion/dsl/own_op.hpp>
 #include <pinion/runtime/session.hpp>

@@ -46,6 +46,18 @@ TEST_CASE("each GPU that CUDA lists is a device of a session, with all of its me
   }
 }
 
+TEST_CASE("CUDA is available where a driver that is new enough shows a GPU", "[stand-in]") {
+  {
+    const machine m;
+    CHECK(pn::cuda_available());
+    CHECK(fake_cuda::count().streams == 0);
+  }
+  for (const auto driver : {fake_cuda::driver::missing, fake_cuda::driver::old}) {
+    const machine m{machine::with_driver(driver)};
+    CHECK(!pn::cuda_available());
+  }
+}
+
 TEST_CASE("a machine without a driver has no GPUs, and who asks for one is told so", "[stand-in]") {
   const machine m{machine::with_driver(fake_cuda::driver::missing)};
   CHECK(refusal([] { throw pn::error(pn::errc::internal, why_no_gpu()); }, pn::errc::internal,
