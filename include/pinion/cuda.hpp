@@ -1,4 +1,5 @@
-// The header of a unit that nvcc compiles: graphs, sessions and own ops, without servers, which nvcc does not read.
+// The header of a unit that nvcc compiles: graphs, sessions and own ops. It is without servers, which cost time to
+// compile; a unit that needs them includes pinion/pinion.hpp as well.
 //
 // The unit belongs to a program of pinion::compiled, and CMake's pinion_cuda_sources(target FILE...) gives nvcc the
 // options that pinion's headers need. An own op launches its kernels there:
