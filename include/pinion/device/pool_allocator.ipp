@@ -3,10 +3,8 @@
 
 #include <memory>
 #include <new>
-#include <string>
 #include <utility>
 
-#include <pinion/base/error.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/device/pool_allocator.hpp>
 #include <pinion/device/size_class.hpp>
@@ -17,7 +15,7 @@ namespace detail {
 
 inline buffer* new_block(std::size_t bytes) {
   void* data = ::operator new (bytes, std::align_val_t{64}, std::nothrow);
-  if (!data) throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
+  if (!data) throw_no_memory(bytes);
   return new buffer(data, bytes);
 }
 inline void delete_block(buffer* b) noexcept {

@@ -92,6 +92,9 @@ class heap_allocator final : public allocator {
 // resource_exhausted.
 buffer_ref make_text_buffer(std::size_t count);
 
+// Throws resource_exhausted: the host has no memory for a tensor of so many bytes.
+[[noreturn]] void throw_no_memory(std::size_t bytes);
+
 }}  // namespace pinion::v0
 
 #if PINION_HEADER_ONLY

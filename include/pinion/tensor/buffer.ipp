@@ -47,7 +47,7 @@ PINION_DECL const std::shared_ptr<allocator>& heap_allocator::instance() {
 PINION_DECL buffer* heap_allocator::allocate(std::size_t bytes) {
   constexpr std::size_t alignment = 64, most_before = sizeof(buffer) + alignment;
   auto* const piece = static_cast<std::byte*>(::operator new(most_before + bytes, std::nothrow));
-  if (!piece) throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
+  if (!piece) throw_no_memory(bytes);
   const auto before = alignment - reinterpret_cast<std::uintptr_t>(piece + sizeof(buffer)) % alignment;
   auto* const b = new (piece) buffer(piece + sizeof(buffer) + before, bytes);
   // It refers to the heap, which lives as long as the process, without a share, which would be counted.
@@ -58,6 +58,10 @@ PINION_DECL buffer* heap_allocator::allocate(std::size_t bytes) {
 PINION_DECL void heap_allocator::recycle(buffer* idle) noexcept {
   std::destroy_at(idle);
   ::operator delete(static_cast<void*>(idle));
+}
+
+PINION_DECL void throw_no_memory(std::size_t bytes) {
+  throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
 }
 
 }}  // namespace pinion::v0

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <new>
-#include <string>
 #include <utility>
 
-#include <pinion/base/error.hpp>
 #include <pinion/runtime/step/life_recorder.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -22,8 +20,8 @@ struct numbered_buffer final : buffer {
 
 inline void* system_memory(std::size_t bytes) {
   void* const data = ::operator new (bytes, std::align_val_t{memory_plan::alignment}, std::nothrow);
-  if (data) return data;
-  throw error(errc::resource_exhausted, "no memory for a tensor of " + std::to_string(bytes) + " bytes");
+  if (!data) throw_no_memory(bytes);
+  return data;
 }
 
 }  // namespace detail
