@@ -7,12 +7,15 @@
 //            └───── variables ↑ ─┼─ gradients ↓ ─────┘
 //                              ps 0                                variables, momenta, the global step
 //
+// With --gpus, each worker's model is on a GPU: of two GPUs, workers 0 and 2 share the first.
+//
 #include "launcher.hpp"
 #include "tasks.hpp"
 
 struct settings {
   int ps = 1, workers = 3;
   mnist::options training;
+  shared_gpus gpus;
   std::string plan;
   bool live = false;
   // What the launcher tells the tasks.
@@ -26,6 +29,8 @@ void launch(const settings& s) {
   std::vector<std::string> options{"--epochs=" + std::to_string(o.epochs), "--seed=" + std::to_string(o.seed),
                                    "--digits=" + std::to_string(o.drawn)};
   if (!o.data.empty()) options.push_back("--data=" + o.data);
+  if (s.gpus.count > 0) options.push_back("--gpus=" + std::to_string(s.gpus.count));
+  if (s.gpus.simulated) options.push_back("--simulated");
   if (!s.plan.empty()) options.push_back("--plan=" + s.plan);
   if (::isatty(STDOUT_FILENO)) options.push_back("--live");
   launcher(s.ps, s.workers).run(options);
@@ -35,7 +40,7 @@ void be(const member& me, const settings& s) {
   if (me.job == "ps")
     serve(me);
   else
-    work(me, s.training, s.live, s.plan);
+    work(me, s.training, s.gpus, s.live, s.plan);
 }
 
 int main(int argc, char** argv) {
@@ -45,6 +50,8 @@ int main(int argc, char** argv) {
   s.training.add_to(line);
   line.add("--ps", s.ps, "tasks that keep the variables", {1, 64});
   line.add("--workers", s.workers, "tasks that train", {1, 64});
+  line.add("--gpus", s.gpus.count, "GPUs of this machine that the workers share; 0: they compute on CPUs", {0, 64});
+  line.add_flag("--simulated", s.gpus.simulated, "simulates these GPUs");
   line.add("--plan", s.plan, "file for the plan as a page, to be opened in a browser");
   line.add_hidden("--live", s.live);
   line.add_hidden("--job", s.job);

@@ -5,6 +5,7 @@
 
 #include <pinion/pinion.hpp>
 
+#include "gpus.hpp"
 #include "member.hpp"
 #include "mnist_options.hpp"
 #include "model.hpp"
@@ -18,14 +19,17 @@ inline void serve(const member& me) {
   server.join();  // until pn::shutdown(target)
 }
 
-inline void work(const member& me, const mnist::options& o, bool live, const std::string& page) {
+inline void work(const member& me, const mnist::options& o, const shared_gpus& gpus, bool live,
+                 const std::string& page) {
   const auto digits = o.digits();
   constexpr std::int64_t batch = 50;
   const std::int64_t last = o.epochs * (static_cast<std::int64_t>(digits.train.count) / batch);
-  pn::server server{me.cluster, {.job = "worker", .task = me.task}};
+  pn::server server{me.cluster, {.job = "worker", .task = me.task, .config = gpus.part_of(me)}};
 
   // Every worker builds the same graph, so all mean the same variables; these stand on ps tasks, the rest at home.
-  const pn::device on{pn::replica_device_setter{{.worker_device = me.device(), .cluster = me.cluster}}};
+  const std::string home = gpus.device(me);
+  const pn::device on{
+      pn::replica_device_setter{{.ps_device = "/job:ps/cpu:0", .worker_device = home, .cluster = me.cluster}}};
   const mnist::model m = mnist::build(5, 160, o.seed, .1);
   auto step = tr::get_or_create_global_step();
   // A gradient meets variables that the others have moved meanwhile. With much momentum that acts like a larger rate,
@@ -43,6 +47,7 @@ inline void work(const member& me, const mnist::options& o, bool live, const std
        .is_chief = me.is_chief(),  // it initialises the variables; the others wait for that
        .hooks = {tr::stop_at_step({.last_step = last}), tr::nan_tensor(m.loss),
                  tr::progress_bar({.total_steps = last, .loss = m.loss, .log = show, .every_secs = live ? .2 : 5})},
+       .config = {.allow_soft_placement = true},  // what has no kernel on a GPU, or no GPU, goes to the CPU
        .log_step_count_steps = 0}};
   if (me.is_chief()) {
     const auto plan = sess.raw_session().plan(m.loss, train);

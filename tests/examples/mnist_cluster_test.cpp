@@ -105,6 +105,22 @@ TEST_CASE("a cluster of processes trains, every worker tells its accuracy, and a
   }
 }
 
+TEST_CASE("workers share GPUs, each with its model on one, and compute on CPUs where there are none") {
+  adopt_orphans();
+  for (const auto& [options, product] :
+       {std::pair("--simulated", "/job:worker/replica:0/task:0/device:GPU:0  pinned by policy"),
+        {"", "/job:worker/replica:0/task:0/device:CPU:0  fallback from /job:worker/task:0/device:GPU:0"}}) {
+    example e("--digits 3000 --epochs 6 --gpus 2 " + std::string(options));
+    CHECK(e.ends() == "");
+    INFO(e.said());
+    CHECK(e.accuracies().size() == 3);
+    for (const double a : e.accuracies()) CHECK(a > .6);
+    CHECK_THAT(e.said(), Catch::Contains(product));
+    CHECK_THAT(e.said(), Catch::Matches("[^]*layer/W +VariableV2 +/job:ps/replica:0/task:0/device:CPU:0[^]*"));
+  }
+  CHECK(nobody_is_left());
+}
+
 TEST_CASE("a task that dies early ends the others, and the launcher says which") {
   adopt_orphans();
   for (const std::string victim : {"worker 1", "ps 0"}) {
