@@ -1,17 +1,24 @@
 # Sourced by tests/gpu.sh and bench/gpu.sh: builds programs by g++ and nvcc alone, for a machine with a GPU that has
-# nothing else. Optional libraries are off. fmt and Catch2 are headers, of the folder third_party where it is there,
-# else of the system. Objects are kept: one is compiled anew when a file that it was made of is newer.
+# nothing else. Optional libraries are off, but those of clusters where they are there. fmt, Catch2, Asio and cereal are
+# headers, of the folder third_party where it is there, else of the system. Objects are kept: one is compiled anew when
+# a file that it was made of is newer.
 #
-# Set before: $out, the folder of the build. Optional: $jobs, $arch (90), CXX (g++), CXXFLAGS (-O2), CUDA_PATH
+# Set before: $out, the folder of the build. Optional: $jobs, $arch (90), CXX (g++), CXXFLAGS (-O2), CUDA_PATH.
+# Sets $clusters to 1 if programs of clusters can be built.
 
 jobs="${jobs:-$(nproc)}" arch="${arch:-90}" CXX="${CXX:-g++}" toolkit="${CUDA_PATH:-/usr/local/cuda}"
 [ -x "$toolkit/bin/nvcc" ] || toolkit="$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")"
 headers="-Iinclude -isystem $toolkit/include"
 [ ! -d third_party ] || headers="-Iinclude -isystem third_party -isystem $toolkit/include"
 common="-std=c++20 ${CXXFLAGS:--O2} -DFMT_HEADER_ONLY=1 -DPINION_COMPILED=1 -DPINION_HAS_CUDA=1"
-for name in ONEDNN CBLAS ASIO CEREAL OPENSSL JSON ZLIB PROTOZERO DISTRIBUTED; do
-  common="$common -DPINION_HAS_$name=0"
-done
+for name in ONEDNN CBLAS JSON ZLIB PROTOZERO; do common="$common -DPINION_HAS_$name=0"; done
+clusters=0 libraries="-lpthread -ldl -lrt"
+# shellcheck disable=SC2086 # headers are several words
+if printf '#include <%s>\n' asio/awaitable.hpp cereal/cereal.hpp openssl/hmac.h |
+  "$CXX" -std=c++20 $headers -E -o /dev/null -x c++ - 2>/dev/null; then
+  clusters=1 libraries="$libraries -lcrypto"
+fi
+for name in ASIO CEREAL OPENSSL DISTRIBUTED; do common="$common -DPINION_HAS_$name=$clusters"; done
 export CXX toolkit headers common arch out
 
 # The object of a source.
@@ -25,8 +32,8 @@ compile_one() {
   # shellcheck disable=SC2046 # no file has a space in its name
   [ ! -e "$to" ] || [ ! -e "$to.d" ] ||
     [ -n "$(find $(sed 's/^[^ ]* *://; s/\\$//' "$to.d") -newer "$to" 2>&1 | head -1)" ] || return 0
-  case "$source" in
-    *.cu) compiler="$toolkit/bin/nvcc -ccbin $CXX --expt-relaxed-constexpr -DFMT_USE_CONSTEXPR=1
+  case "$source $*" in
+    *.cu* | *"-x cu") compiler="$toolkit/bin/nvcc -ccbin $CXX --expt-relaxed-constexpr -DFMT_USE_CONSTEXPR=1
       -gencode arch=compute_$arch,code=[sm_$arch,compute_$arch]" ;;
     *) compiler="$CXX -Wno-psabi" ;;
   esac
@@ -61,10 +68,10 @@ archive() {
 link() {
   local program="$out/$1"
   shift
-  # shellcheck disable=SC2046
+  # shellcheck disable=SC2046,SC2086
   "$CXX" -o "$program" $(for s in "$@"; do object "$s"; done) "$out/libpinion.a" \
     "$(ls "$toolkit"/lib64/libcudart_static.a "$toolkit"/lib/libcudart_static.a 2>/dev/null | head -1)" \
-    -lpthread -ldl -lrt
+    $libraries
 }
 
 # find_gpus: sets $gpus, a line for each GPU that the driver shows, and $arch to the compute capability of the first.

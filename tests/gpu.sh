@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 # --- what is asked ---------------------------------------------------------------------------------------------------
 
-sections="machine examples steps kernels laws compiled_laws shared memcheck racecheck initcheck"
+sections="machine examples steps kernels laws compiled_laws runtime shared cluster memcheck racecheck initcheck"
 mode="" file="" out="build/gpu" most=32 built="" limit="" only=""
 stop() {
   echo "$*" >&2
@@ -56,15 +56,17 @@ pack() {
   # shellcheck disable=SC2064
   trap "rm -rf '$work'" EXIT
   cp --parents -rp LICENSE README.md include cmake/compiled cmake/plain_build.sh examples/27_gpu.cpp \
-    examples/28_cuda_op.cu examples/support examples/expected tests/gpu.sh tests/main.cpp tests/precompiled.hpp \
-    tests/cuda/*.hpp \
-    tests/cuda_device tests/cuda_kernels tests/cuda_laws tests/laws tests/support \
+    examples/28_cuda_op.cu examples/14_mnist_cluster examples/support examples/expected \
+    tests/gpu.sh tests/main.cpp tests/precompiled.hpp tests/cuda/*.hpp \
+    tests/cuda_device tests/cuda_kernels tests/cuda_laws tests/fake_cuda tests/laws tests/support \
     bench/gpu.sh bench/gpu_*.cpp bench/*.hpp \
     bench/peers/torch_gpu_peer.py "$folder" ||
     stop "these are not the sources of pinion"
   rm -rf "$folder/tests/support/fake_cuda"
   cp -rp /usr/include/fmt "$folder/third_party/" && cp -p /usr/include/catch2/catch.hpp "$folder/third_party/catch2/" ||
     stop "the archive needs the headers of fmt and Catch2 (Debian, Ubuntu: apt-get install libfmt-dev catch2)"
+  cp -rp /usr/include/{asio,asio.hpp,cereal,CLI} "$folder/third_party/" ||
+    stop "the archive needs those of clusters too (apt-get install libasio-dev libcereal-dev libcli11-dev)"
   git describe --always --dirty >"$folder/commit" 2>/dev/null || echo unknown >"$folder/commit"
   [ -z "$built" ] || pack_built "$folder"
   tar -C "$work" -czf "$work/packed" pinion-gpu || exit 1
@@ -76,30 +78,44 @@ pack() {
 # Programs without their symbols, and the folder says for which architecture they are.
 pack_built() {
   mkdir -p "$1/built"
-  cp "$built"/{arch,gpu,cuda_op,cuda_device,cuda_kernels,cuda_laws} "$1/built/" ||
+  cp "$built"/{arch,gpu,cuda_op,mnist_cluster,cuda_device,cuda_kernels,cuda_laws,fake_cuda} "$1/built/" ||
     stop "$built does not have all programs: --build makes them"
-  strip "$1/built"/[cg]*
+  strip "$1/built"/[cfgm]*
 }
 
 # --- the programs ----------------------------------------------------------------------------------------------------
 
 room_sources() {
   echo tests/main.cpp
-  ls "tests/$1"/*.cpp
+  case "$1" in
+    fake_cuda) ls tests/fake_cuda/{graphs,kernels,memory,streams}_test.cpp ;;
+    *) ls "tests/$1"/*.cpp ;;
+  esac
   [ "$1" != cuda_laws ] || echo tests/laws/catalogue.cpp
 }
 
-# build_library, build_examples and build_room ROOM stop at the first failure.
+# build_library, build_examples, build_cluster and build_rooms ROOM... stop at the first failure.
 build_library() { library_sources | compile && archive; }
 build_examples() {
   printf '%s\n' examples/27_gpu.cpp "examples/28_cuda_op.cu" | sed 's/$/ -fmacro-prefix-map=.\/=/' |
     sed '/[.]cu /s/ .*//' | compile && link gpu examples/27_gpu.cpp && link cuda_op examples/28_cuda_op.cu
 }
+# Without the headers of clusters it leaves a program that says so.
+build_cluster() {
+  local sources="examples/14_mnist_cluster/main.cpp examples/support/command_line.cpp"
+  if [ "$clusters" = 1 ]; then
+    # shellcheck disable=SC2086
+    printf '%s -Iexamples/support\n' $sources | compile && link mnist_cluster $sources
+  else
+    printf '#!/bin/sh\necho "the cluster needs Asio, cereal and OpenSSL where it is built"; exit 3\n' \
+      >"$out/mnist_cluster" && chmod +x "$out/mnist_cluster"
+  fi
+}
 build_rooms() {
   local room
   for room in "$@"; do room_sources "$room"; done | sort -u |
     sed 's/$/ -O1 -DPINION_TEST_REAL_CUDA=1 -Itests -Iexamples\/support -include tests\/precompiled.hpp/' |
-    sed '/^tests\/main[.]cpp /s/-include.*//' | compile || return
+    sed '/^tests\/main[.]cpp /s/-include.*//; /^tests\/fake_cuda\/[gk]/s/$/ -x cu/' | compile || return
   # shellcheck disable=SC2046
   for room in "$@"; do link "$room" $(room_sources "$room") || return; done
 }
@@ -115,7 +131,11 @@ programs() {
   echo "building $*"
   build_library || return
   for name in "$@"; do
-    case "$name" in gpu | cuda_op) build_examples ;; *) build_rooms "$name" ;; esac || return
+    case "$name" in
+      gpu | cuda_op) build_examples ;;
+      mnist_cluster) build_cluster ;;
+      *) build_rooms "$name" ;;
+    esac || return
   done
 }
 
@@ -167,6 +187,9 @@ section_kernels() { test_room cuda_kernels; }
 section_laws() { PINION_CUDA_INTERPRET=1 test_room cuda_laws; }
 section_compiled_laws() { test_room cuda_laws; }
 
+# What the tests of the stand-in say of CUDA, on NVIDIA's runtime.
+section_runtime() { test_room fake_cuda; }
+
 # Two programs at the same time on one GPU, each with a part of its memory.
 section_shared() {
   programs cuda_device || return
@@ -179,6 +202,19 @@ section_shared() {
   local failed=$?
   cat "$out/shared.1" "$out/shared.2"
   return $failed
+}
+
+# The cluster example: a model on a GPU for each of two workers, which share the first one.
+section_cluster() {
+  programs mnist_cluster || return
+  CUDA_VISIBLE_DEVICES="${CUDA_VISIBLE_DEVICES:-0}" \
+    "$out/mnist_cluster" --digits 3000 --epochs 6 --workers 2 --gpus 1 >"$out/cluster.printed" 2>&1
+  local status=$?
+  cat "$out/cluster.printed"
+  [ $status = 0 ] || return $status
+  [ "$(grep -cE 'worker [01]: test accuracy (1|0\.[6-9])' "$out/cluster.printed")" = 2 ] &&
+    grep -qE '^MatMul .*/job:worker/replica:0/task:0/device:GPU:0 ' "$out/cluster.printed" ||
+    { echo "expected an accuracy of each worker, and the model of worker 0 on a GPU" && return 1; }
 }
 
 # sanitize TOOL: compute-sanitizer over the kernels, and over steps.
@@ -233,7 +269,8 @@ case "$mode" in
   build)
     . cmake/plain_build.sh
     mkdir -p "$out"
-    build_library && build_examples && build_rooms cuda_device cuda_kernels cuda_laws && echo "$arch" >"$out/arch" ;;
+    build_library && build_examples && build_cluster && build_rooms cuda_device cuda_kernels cuda_laws fake_cuda &&
+      echo "$arch" >"$out/arch" ;;
   run)
     . cmake/plain_build.sh
     run ;;

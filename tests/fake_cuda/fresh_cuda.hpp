@@ -1,4 +1,5 @@
-// Words of the tests of the stand-in for CUDA.
+// Words of the tests of the stand-in for CUDA. Those that are not tagged [stand-in] hold on NVIDIA's runtime too, where
+// PINION_TEST_REAL_CUDA is 1 (tests/gpu.sh): there they show that the stand-in stands for it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,13 +8,17 @@
 #include <string>
 #include <vector>
 
+#if PINION_TEST_REAL_CUDA
+#include "support/real_cuda/control.hpp"
+#else
 #include "support/fake_cuda/control.hpp"
+#endif
 
 namespace fake_cuda_tests {
 
 using sentences = std::vector<std::string>;
 
-// A test of its own machine. It begins with nothing, and leaves nothing.
+// A test of its own machine. It begins with nothing, and leaves nothing; on a real GPU, nothing that others meet.
 struct fresh_cuda {
   explicit fresh_cuda(const fake_cuda::settings& now = {}) { fake_cuda::reset(now); }
   ~fresh_cuda() { fake_cuda::reset(); }

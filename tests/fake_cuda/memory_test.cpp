@@ -35,13 +35,13 @@ std::uint64_t attribute(cudaMemPool_t pool, cudaMemPoolAttr which) {
 
 }  // namespace
 
-TEST_CASE_METHOD(fresh_cuda, "new memory holds nothing that could be meant") {
+TEST_CASE_METHOD(fresh_cuda, "new memory holds nothing that could be meant", "[stand-in]") {
   const auto* const words = new_elements<std::uint32_t>(2);
   CHECK(elements(words, 2) == std::vector<std::uint32_t>(2, 0xA5A5A5A5));
 }
 
 #ifndef __SANITIZE_THREAD__  // it would see, in these two, what they show
-TEST_CASE_METHOD(fresh_cuda, "memory that a stream allocates is there when the stream comes to it") {
+TEST_CASE_METHOD(fresh_cuda, "memory that a stream allocates is there when the stream comes to it", "[stand-in]") {
   const cudaStream_t stream = new_stream();
   door before(stream);
   void* memory = nullptr;
@@ -70,7 +70,7 @@ TEST_CASE_METHOD(fresh_cuda, "pinned memory is read when the stream comes to it,
 }
 #endif
 
-TEST_CASE("a device has as much memory as it has, and says how much is free") {
+TEST_CASE("a device has as much memory as it has, and says how much is free", "[stand-in]") {
   const fresh_cuda machine(with_memory(1000));
   void *some = nullptr, *more = nullptr;
   CHECK(cudaMalloc(&some, 600) == cudaSuccess);
@@ -84,7 +84,7 @@ TEST_CASE("a device has as much memory as it has, and says how much is free") {
   CHECK(cudaMalloc(&more, 1000) == cudaSuccess);
 }
 
-TEST_CASE("a pool keeps memory up to its threshold, tells its high water, and has a cap") {
+TEST_CASE("a pool keeps memory up to its threshold, tells its high water, and has a cap", "[stand-in]") {
   const fresh_cuda machine(with_memory(1000));
   const cudaStream_t stream = new_stream();
   const cudaMemPool_t pool = new_pool(500);
@@ -106,14 +106,14 @@ TEST_CASE("a pool keeps memory up to its threshold, tells its high water, and ha
   CHECK(cudaMemPoolDestroy(pool) == cudaSuccess);
 }
 
-TEST_CASE_METHOD(fresh_cuda, "an allocation fails where a test wants it to") {
+TEST_CASE_METHOD(fresh_cuda, "an allocation fails where a test wants it to", "[stand-in]") {
   fake_cuda::fail_allocation(2);
   CHECK(new_elements<int>(1) != nullptr);
   CHECK(new_elements<int>(1) == nullptr);
   CHECK(new_elements<int>(1) != nullptr);
 }
 
-TEST_CASE_METHOD(fresh_cuda, "a copy or fill stays within its blocks") {
+TEST_CASE_METHOD(fresh_cuda, "a copy or fill stays within its blocks", "[stand-in]") {
   char* const memory = new_elements<char>(10);
   char here[20] = {};
   CHECK(cudaMemcpy(memory + 5, here, 6, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
@@ -131,7 +131,7 @@ TEST_CASE_METHOD(fresh_cuda, "a copy or fill stays within its blocks") {
                 "of 10 bytes on device 0"});
 }
 
-TEST_CASE_METHOD(fresh_cuda, "memory is freed once, by its beginning, and then no more used") {
+TEST_CASE_METHOD(fresh_cuda, "memory is freed once, by its beginning, and then no more used", "[stand-in]") {
   const cudaStream_t stream = new_stream();
   int* const memory = new_elements<int>(2);
   door before(stream);
@@ -145,7 +145,7 @@ TEST_CASE_METHOD(fresh_cuda, "memory is freed once, by its beginning, and then n
                   "a copy or fill of 4 bytes names byte 0 of a block of 8 bytes on device 0, which was freed"});
 }
 
-TEST_CASE_METHOD(fresh_cuda, "pinned memory is not freed while a copy stands in a stream") {
+TEST_CASE_METHOD(fresh_cuda, "pinned memory is not freed while a copy stands in a stream", "[stand-in]") {
   const cudaStream_t stream = new_stream();
   void* pinned = nullptr;
   cudaHostAlloc(&pinned, 4, cudaHostAllocDefault);
@@ -171,7 +171,7 @@ TEST_CASE_METHOD(fresh_cuda, "cudaFree waits for the device, which memory of a p
   CHECK(fake_cuda::take_misuses() == sentences{});
 }
 
-TEST_CASE("devices copy to each other, and kernels see a peer's memory when it was made accessible") {
+TEST_CASE("devices copy to each other, and kernels see a peer's memory when it was made accessible", "[stand-in]") {
   const fresh_cuda machine(with_memory(1 << 20, 2));
   int* const there = new_elements<int>(1);
   cudaSetDevice(1);
@@ -193,7 +193,7 @@ TEST_CASE("devices copy to each other, and kernels see a peer's memory when it w
   CHECK(fake_cuda::take_misuses() == sentences{"a copy between devices names memory that is on others"});
 }
 
-TEST_CASE_METHOD(fresh_cuda, "a kernel is given no memory but that of CUDA which was not freed") {
+TEST_CASE_METHOD(fresh_cuda, "a kernel is given no memory but that of CUDA which was not freed", "[stand-in]") {
   const cudaStream_t stream = new_stream();
   int on_stack = 0;
   CHECK_THROWS(pinion::cuda::fill(stream, &on_stack, 1, 0));

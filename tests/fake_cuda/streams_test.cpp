@@ -79,7 +79,7 @@ TEST_CASE_METHOD(fresh_cuda, "events with a clock tell the time between them, an
   CHECK(cudaEventElapsedTime(&milliseconds, start, plain) == cudaErrorInvalidResourceHandle);
 }
 
-TEST_CASE_METHOD(fresh_cuda, "a host function may not call CUDA") {
+TEST_CASE_METHOD(fresh_cuda, "a host function may not call CUDA", "[stand-in]") {
   const cudaStream_t stream = new_stream();
   cudaError_t error = cudaSuccess;
   cudaLaunchHostFunc(
@@ -94,7 +94,7 @@ TEST_CASE_METHOD(fresh_cuda, "a host function may not call CUDA") {
   CHECK(fake_cuda::take_misuses() == sentences{"a host function in a stream calls CUDA"});
 }
 
-TEST_CASE_METHOD(fresh_cuda, "streams and events that are destroyed are known no more") {
+TEST_CASE_METHOD(fresh_cuda, "streams and events that are destroyed are known no more", "[stand-in]") {
   const cudaStream_t stream = new_stream();
   const cudaEvent_t event = new_event();
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
@@ -109,7 +109,7 @@ TEST_CASE_METHOD(fresh_cuda, "streams and events that are destroyed are known no
                                                "an event is destroyed that is destroyed already, or never was"});
 }
 
-TEST_CASE("an event and a stream are of one device") {
+TEST_CASE("an event and a stream are of one device", "[stand-in]") {
   fake_cuda::settings two;
   two.devices = 2;
   const fresh_cuda machine(two);
