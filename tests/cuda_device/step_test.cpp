@@ -79,6 +79,26 @@ TEST_CASE_METHOD(world, "a fault of the card ends its steps, now and later, and 
   CHECK(pn::tensor<float>(sess.run({{x, {1, 2}}}, here)) == pn::tensor<float>::of({3, 6}));
 }
 
+TEST_CASE("every fault after which CUDA refuses all work loses the card", "[stand-in]") {
+  const int contained = 226, tensor_memory_leak = 721;  // not all headers have names for them
+  for (const int code : {int{cudaErrorECCUncorrectable}, int{cudaErrorLaunchFailure}, int{cudaErrorExternalDevice},
+                         contained, tensor_memory_leak}) {
+    const world w;
+    INFO(code);
+    const pn::device on{"/gpu:0"};
+    auto x = pn::placeholder<float>({2}, "x");
+    const auto y = x * 2.f;
+    pn::session sess;
+    fake_cuda::fault_next_launch(0, static_cast<cudaError_t>(code));
+    for (int i = 0; i < 2; ++i)
+      CHECK(refusal(
+                [&] {
+                  sess.run({{x, {1, 2}}}, y);
+                },
+                pn::errc::unavailable, gpu_0, "is lost to this program") == "");
+  }
+}
+
 // Its second launch comes when the first one has lost the GPU.
 struct losing : own::scaled {
   static constexpr std::string_view name = "OwnLosing";

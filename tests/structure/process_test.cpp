@@ -53,6 +53,7 @@ TEST_CASE("other variables live as long as a thread or the process for these rea
       R"(^\s*(?:\[\[gnu::used\]\] |__attribute__\S+ )?(?:static |inline |thread_local )+(?!const\b|constexpr\b|inline\b|namespace\b)[\w:<>,&* ]*[ &*](\w+)(?: =|\{|;))"};
   const house::names of_threads{
       "device/cuda/stream.ipp: mine",      // the stream that records what it launches
+      "device/cuda/card.ipp: mine",        // the GPU that it has entered
       "device/pool_allocator.ipp: is",     // its blocks are gone
       "device/pool_allocator.ipp: mine",   // its blocks
       "dsl/trace.ipp: innermost",          // the body that is being traced

@@ -44,6 +44,7 @@ void fail_allocation(int n);
 
 struct counts {
   int device_blocks = 0, pinned_blocks = 0, streams = 0, events = 0, pools = 0, libraries = 0, graphs = 0;  // live ones
+  int contexts = 0;               // devices that have one
   std::size_t device_bytes = 0;   // in live blocks
   long launches = 0, copies = 0;  // since the reset
 };

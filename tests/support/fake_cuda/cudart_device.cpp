@@ -104,6 +104,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int device) {
 cudaError_t cudaSetDevice(int device) {
   return about_device(device, [&] {
     set_current_device(device);
+    make_context(device);
     return the_machine().devices[static_cast<std::size_t>(device)]->fault.load();
   });
 }

@@ -80,6 +80,7 @@ counts count() {
   all.pools = static_cast<int>(m.pools.size());
   all.graphs = static_cast<int>(m.graphs.size() + m.graph_execs.size());
   all.libraries = static_cast<int>(m.libraries.size());
+  for (const auto& d : m.devices) all.contexts += d->has_context;
   return all;
 }
 
@@ -138,6 +139,11 @@ void trim_pools(int device) {
   trim(m.devices[static_cast<std::size_t>(device)]->own_pool);
   for (const auto& [unused, pool] : m.pools)
     if (pool->device == device) trim(*pool);
+}
+
+void make_context(int device) {
+  machine& m = the_machine();
+  if (device < m.now.devices) m.devices[static_cast<std::size_t>(device)]->has_context = true;
 }
 
 cudaError_t refused() {

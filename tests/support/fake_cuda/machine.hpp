@@ -24,6 +24,7 @@ struct device {
   explicit device(int number) : id(number) {}
 
   const int id;
+  std::atomic<bool> has_context = false;              // a thread called CUDA that had it for its device
   std::atomic<cudaError_t> fault = cudaSuccess;       // stays, once it is there
   std::atomic<cudaError_t> next_fault = cudaSuccess;  // that the next kernel leaves
   std::set<int> peers;                                // whose memory its kernels may use
@@ -72,12 +73,16 @@ void trim_pools(int device);
 // The error of a call that needs a driver and a device, whatever it does; cudaSuccess if it may go on.
 cudaError_t refused();
 
+// A call has a device for its context, which it makes if there is none: the calling thread's, whichever it concerns.
+void make_context(int device);
+
 // A call on a device, a stream or an event. `f` gets it, runs without the machine's lock, and returns the error.
 template <class F>
 cudaError_t on_device(int id, F f) {
   if (const cudaError_t error = refused()) return result(error);
   machine& m = the_machine();
   if (id < 0 || id >= m.now.devices) return result(cudaErrorInvalidDevice);
+  make_context(id);
   device& d = *m.devices[static_cast<std::size_t>(id)];
   if (const cudaError_t fault = d.fault) return result(fault);
   return result(f(d));
@@ -100,6 +105,7 @@ std::shared_ptr<CUevent_st> find(cudaEvent_t handle);
 template <class F>
 cudaError_t on_stream(cudaStream_t handle, F f) {
   if (const cudaError_t error = refused()) return result(error);
+  make_context(current_device());
   const std::shared_ptr<CUstream_st> stream = find(handle);
   if (!stream) return misuse(cudaErrorInvalidResourceHandle, "a stream is used that is destroyed, or never was");
   if (const cudaError_t fault = stream->on().fault) return result(fault);
@@ -109,6 +115,7 @@ cudaError_t on_stream(cudaStream_t handle, F f) {
 template <class F>
 cudaError_t on_event(cudaEvent_t handle, F f) {
   if (const cudaError_t error = refused()) return result(error);
+  make_context(current_device());
   const std::shared_ptr<CUevent_st> event = find(handle);
   if (!event) return misuse(cudaErrorInvalidResourceHandle, "an event is used that is destroyed, or never was");
   if (const cudaError_t fault = the_machine().devices[static_cast<std::size_t>(event->device)]->fault)

@@ -33,7 +33,8 @@ struct unknown {
   friend bool operator<=(unknown, long) { return true; }
 };
 struct counts {
-  unknown device_blocks, pinned_blocks, streams, events, pools, libraries, graphs, device_bytes, launches, copies;
+  unknown device_blocks, pinned_blocks, streams, events, pools, libraries, graphs, contexts, device_bytes, launches,
+      copies;
 };
 inline counts count() {
   return {};

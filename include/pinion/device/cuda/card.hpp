@@ -50,6 +50,20 @@ class card {
   // Makes it the GPU of the calling thread. Throws the failure that lost it, and failed_precondition in a child of
   // fork(), where CUDA cannot go on.
   void enter();
+  // Makes a GPU that of the calling thread for a scope, lost or not; then that which the thread entered is back. For
+  // what is let go, in whichever thread: CUDA makes a context on the first GPU of the machine for one that entered
+  // none.
+  class visit {
+   public:
+    explicit visit(int number);
+    visit(const visit&) = delete;
+    ~visit();
+
+   private:
+    static void go(int number);
+
+    const int before_;
+  };
   // Throws where a call of CUDA failed: resource_exhausted for memory, unavailable for what loses the GPU, else
   // internal. The sentence names the GPU, the call and CUDA's code.
   void expect(int code, const char* call);

@@ -33,8 +33,11 @@ inline machine_cards no_cards(cudaError_t code) {
 }
 
 // True for codes after which CUDA refuses all further work on the GPU.
-inline bool loses_card(cudaError_t code) {
+inline bool loses_card(int code) {
+  constexpr int contained = 226, tensor_memory_leak = 721;  // younger than the oldest headers
   switch (code) {
+    case contained:
+    case tensor_memory_leak:
     case cudaErrorIllegalAddress:
     case cudaErrorIllegalInstruction:
     case cudaErrorMisalignedAddress:
@@ -49,9 +52,16 @@ inline bool loses_card(cudaError_t code) {
     case cudaErrorDevicesUnavailable:
     case cudaErrorContextIsDestroyed:
     case cudaErrorMpsClientTerminated:
+    case cudaErrorExternalDevice:
     case cudaErrorUnknown: return true;
     default: return false;
   }
+}
+
+// The GPU that this thread has entered; -1: none.
+inline int& entered_card() {
+  thread_local int mine = -1;
+  return mine;
 }
 
 }  // namespace detail
@@ -80,8 +90,11 @@ PINION_DECL machine_cards list_cards() {
 struct card::idle_events {
   std::mutex mutex;
   std::vector<CUevent_st*> all;
+  const int of_card;
 
+  explicit idle_events(int number) : of_card(number) {}
   ~idle_events() {
+    const visit here(of_card);
     for (CUevent_st* e : all) cudaEventDestroy(e);
   }
   CUevent_st* take() {
@@ -113,6 +126,20 @@ PINION_DECL void card::enter() {
           .on_device(device_);
   }
   expect(cudaSetDevice(facts_.number), "cudaSetDevice");
+  detail::entered_card() = facts_.number;
+}
+
+PINION_DECL card::visit::visit(int number) : before_(detail::entered_card()) {
+  go(number);
+}
+
+PINION_DECL card::visit::~visit() {
+  if (before_ >= 0) go(before_);
+}
+
+PINION_DECL void card::visit::go(int number) {
+  detail::entered_card() = number;
+  if (cudaSetDevice(number)) cudaGetLastError();
 }
 
 PINION_DECL void card::expect(int code, const char* call) {
@@ -140,7 +167,7 @@ PINION_DECL shared_error card::failure() const {
 PINION_DECL std::shared_ptr<CUevent_st> card::event() {
   {
     std::lock_guard hold(mutex_);
-    if (!idle_) idle_ = std::make_shared<idle_events>();
+    if (!idle_) idle_ = std::make_shared<idle_events>(facts_.number);
   }
   CUevent_st* one = idle_->take();
   if (!one) expect(cudaEventCreateWithFlags(&one, cudaEventDisableTiming | cudaEventBlockingSync), "cudaEventCreate");
@@ -150,7 +177,10 @@ PINION_DECL std::shared_ptr<CUevent_st> card::event() {
 PINION_DECL std::shared_ptr<CUevent_st> card::timed_event() {
   CUevent_st* one = nullptr;
   expect(cudaEventCreateWithFlags(&one, cudaEventBlockingSync), "cudaEventCreate");
-  return {one, [](CUevent_st* e) { cudaEventDestroy(e); }};
+  return {one, [number = facts_.number](CUevent_st* e) {
+            const visit here(number);
+            cudaEventDestroy(e);
+          }};
 }
 
 PINION_DECL std::shared_ptr<const card::clock_base> card::base() {

@@ -86,6 +86,7 @@ PINION_DECL device::device(const device_spec& spec, const card_facts& facts, std
 
 PINION_DECL device::~device() {
   if (!parts_) return;
+  const card::visit here(card_->facts().number);
   for (cuda::stream* const s : {parts_->kernels.get(), &parts_->uploads, &parts_->downloads}) {
     cudaStreamSynchronize(s->handle());
     s->settle();

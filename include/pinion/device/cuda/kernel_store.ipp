@@ -8,6 +8,7 @@
 
 #include <pinion/base/process.hpp>
 #include <pinion/base/thread_pool.hpp>
+#include <pinion/device/cuda/card.hpp>
 #include <pinion/device/cuda/compiler.hpp>
 #include <pinion/device/cuda/kernel_store.hpp>
 #include <pinion/scalar/cuda_text.hpp>
@@ -72,7 +73,10 @@ PINION_DECL void kernel_store::make(const batch& wanted, thread_pool* threads) {
     if (!load_from_disk(*one)) left.push_back(one);
   const std::size_t units =
       std::min<std::size_t>(left.size(), threads ? static_cast<std::size_t>(threads->threads()) + 1 : 1);
+  int gpu = 0;
+  cudaGetDevice(&gpu);
   const auto compile_unit = [&](std::int64_t i) {
+    const card::visit here(gpu);  // whichever thread it is
     const auto at = [&](std::size_t u) { return left.begin() + static_cast<std::ptrdiff_t>(left.size() * u / units); };
     const auto u = static_cast<std::size_t>(i);
     compile({at(u), at(u + 1)});

@@ -25,11 +25,12 @@ class event final : public devices::event {
 // A point of a stream with a time. Thread-safe. It has none where the GPU was lost before.
 class mark final : public devices::mark {
  public:
-  mark(std::shared_ptr<CUevent_st> at, std::shared_ptr<const card::clock_base> base)
-      : at_(std::move(at)), base_(std::move(base)) {}
+  mark(const card& of, std::shared_ptr<CUevent_st> at, std::shared_ptr<const card::clock_base> base)
+      : card_(of.facts().number), at_(std::move(at)), base_(std::move(base)) {}
   std::optional<time_point> time() const override;
 
  private:
+  const int card_;
   const std::shared_ptr<CUevent_st> at_;
   const std::shared_ptr<const card::clock_base> base_;
 };

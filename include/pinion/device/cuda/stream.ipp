@@ -37,6 +37,7 @@ struct recording {
 }  // namespace detail
 
 PINION_DECL recorded_graph::~recorded_graph() {
+  const card::visit here(card_->facts().number);
   cudaGraphExecDestroy(graph_);
 }
 
@@ -46,6 +47,7 @@ PINION_DECL void recorded_graph::enqueue() {
 }
 
 PINION_DECL std::optional<mark::time_point> mark::time() const {
+  const card::visit here(card_);
   float milliseconds = 0;
   if (cudaEventElapsedTime(&milliseconds, base_->event.get(), at_.get())) return cudaGetLastError(), std::nullopt;
   return base_->time +
@@ -59,6 +61,7 @@ PINION_DECL stream::stream(std::shared_ptr<card> on) : card_(std::move(on)) {
 
 PINION_DECL stream::~stream() {
   callbacks_.settle();
+  const card::visit here(card_->facts().number);
   cudaStreamDestroy(native_);
 }
 
@@ -98,7 +101,7 @@ PINION_DECL std::shared_ptr<devices::mark> stream::mark() {
   auto base = card_->base();
   auto at = card_->timed_event();
   card_->expect(cudaEventRecord(at.get(), native_), "cudaEventRecord");
-  return std::make_shared<cuda::mark>(std::move(at), std::move(base));
+  return std::make_shared<cuda::mark>(*card_, std::move(at), std::move(base));
 }
 
 PINION_DECL void stream::synchronize() {

@@ -30,12 +30,13 @@ cuda::kernel_text named_text(Write write) {
 class cuda_compiler {
  public:
   explicit cuda_compiler(const kernel_setup& setup)
-      : store_(&store_of(setup.device)), threads_(setup.services.intra_op) {}
+      : card_(facts_of(setup.device).number), store_(&store_of(setup.device)), threads_(setup.services.intra_op) {}
 
   void announce(cuda::kernel_text text) const { store_->announce(std::move(text)); }
   // The kernel; null where there is no compiler, so that the program is interpreted.
   CUkern_st* find(const cuda::kernel_text& text) const {
     try {
+      const cuda::card::visit here(card_);
       return store_->find(text, threads_);
     } catch (const error& e) {
       if (e.code() != errc::unimplemented) throw;
@@ -44,11 +45,14 @@ class cuda_compiler {
   }
 
  private:
+  static const cuda::card_facts& facts_of(const devices::device& on) {
+    return static_cast<const cuda::device&>(on).facts();
+  }
   static cuda::kernel_store& store_of(const devices::device& on) {
-    const cuda::card_facts& facts = static_cast<const cuda::device&>(on).facts();
-    return cuda::kernel_store::of(facts.major, facts.minor);
+    return cuda::kernel_store::of(facts_of(on).major, facts_of(on).minor);
   }
 
+  int card_;
   cuda::kernel_store* store_;
   thread_pool* threads_;
 };
