@@ -1,6 +1,8 @@
 // The memory of a GPU: limits, reuse in stream order, and what is said where it runs out.
 #include <catch2/catch.hpp>
 
+#include <cuda_runtime_api.h>
+
 #include "cuda_device/gpus.hpp"
 
 namespace {
@@ -10,7 +12,9 @@ using namespace cuda_tests;
 struct card : machine {
   explicit card(std::int64_t limit = 1 << 20, bool reserve = false, const fake_cuda::settings& like = {})
       : machine(like), device(pn::parse_device(gpu_0), pn::cuda::list_cards().cards[0], limit, reserve) {}
-  pn::any_tensor room(std::int64_t floats) { return {pn::dtype::float32, {floats}, device.memory()}; }
+  pn::any_tensor room(std::int64_t floats, std::string_view holder = {}) {
+    return {pn::dtype::float32, {floats}, device.memory(), holder};
+  }
 
   pn::cuda::device device;
 };
@@ -36,13 +40,14 @@ TEST_CASE("memory that was given back is handed out again without a call of CUDA
   CHECK(gpu.device.memory().peak() >= 4000);
 }
 
-TEST_CASE("an allocation beyond the limit names the request, the limit and the largest blocks") {
+TEST_CASE("an allocation beyond the limit names the request, the limit and the largest holders") {
   card gpu(1 << 20);
-  const auto a = gpu.room(100000), b = gpu.room(100000), c = gpu.room(1000);
+  const auto a = gpu.room(100000, "a"), b = gpu.room(100000, "a"), c = gpu.room(1000);
   CHECK(failure([&] { gpu.room(100000); }) == "resource_exhausted: no memory for 400000 bytes on " + gpu_0 + ": " +
                                                   std::to_string(gpu.device.memory().used()) +
-                                                  " of 1048576 bytes are in use; the largest blocks are 2 of " +
-                                                  std::to_string(a.storage()->capacity()) + " bytes, 1 of " +
+                                                  " of 1048576 bytes are in use; the largest holders are 'a' with " +
+                                                  std::to_string(2 * a.storage()->capacity()) +
+                                                  " bytes in 2 blocks, values without a node with " +
                                                   std::to_string(c.storage()->capacity()) + " bytes");
 }
 
@@ -56,15 +61,59 @@ TEST_CASE("memory that CUDA does not have is resource_exhausted, and the device 
   card gpu(1 << 20);
   const auto in_use = gpu.room(1);
   fake_cuda::fail_allocation(1);
-  CHECK(refusal([&] { gpu.room(1000); }, pn::errc::resource_exhausted, "no memory for 4000 bytes") == "");
+  CHECK(refusal([&] { gpu.room(1000); }, pn::errc::resource_exhausted, "no memory for 4000 bytes",
+                " of 1048576 bytes are in use; ", ", and on the GPU ", " of 268435456 bytes are free") == "");
   CHECK_NOTHROW(gpu.room(1000));
 }
 
-TEST_CASE("a device that reserves its part takes it with its first use") {
-  card gpu(1 << 20, true);
-  CHECK(fake_cuda::count().device_bytes == 0);
-  gpu.room(1);
-  CHECK(fake_cuda::take_misuses().empty());
+std::size_t bytes_free() {
+  std::size_t free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  return free;
+}
+
+TEST_CASE("a device that reserves its part takes it with its first use, and another what it needs") {
+  constexpr std::size_t part = 128 << 20;
+  for (const bool reserves : {true, false}) {
+    card gpu(part, reserves);
+    const std::size_t before = bytes_free();
+    gpu.room(1);
+    CHECK((before - bytes_free() >= part) == reserves);  // CUDA takes memory in pieces, which are smaller
+    CHECK(fake_cuda::take_misuses().empty());
+  }
+}
+
+TEST_CASE("a part that is not there is refused with what is free, until it is", "[stand-in]") {
+  card all(192 << 20, false, machine::with_memory(256 << 20));
+  auto tenant = std::make_unique<pn::any_tensor>(all.room(40 << 20));
+  const std::size_t free = (std::size_t{256} << 20) - tenant->storage()->capacity();
+  pn::cuda::device half(pn::parse_device(gpu_0), pn::cuda::list_cards().cards[0], 128 << 20, true);
+  for (int i = 0; i < 2; ++i)
+    CHECK(failure([&] { half.memory(); }) ==
+          "resource_exhausted: " + gpu_0 +
+              " cannot take its part of the GPU's memory, 134217728 bytes, with its first "
+              "use: " +
+              std::to_string(free) +
+              " of 268435456 bytes are free; a smaller per_process_memory_fraction fits, "
+              "or allow_growth");
+  CHECK(fake_cuda::count().pools == 1);
+  tenant.reset();
+  CHECK_NOTHROW(half.memory());
+}
+
+TEST_CASE("a session whose part of a GPU is not there fails its steps there, and no others", "[stand-in]") {
+  world w(machine::with_memory(1 << 20));
+  pn::cuda::device tenant(pn::parse_device(gpu_0), pn::cuda::list_cards().cards[0], 1 << 20, false);
+  const pn::any_tensor most(pn::dtype::float32, {200000}, tenant.memory());
+  pn::session sess{{.gpu = {.per_process_memory_fraction = .5}}};
+  const auto on_gpu = [&](const char* where) {
+    const pn::device on{where};
+    return pn::constant<float>({1, 2}) * 2.f;
+  };
+  const auto here = on_gpu("/cpu:0"), there = on_gpu("/gpu:0");
+  CHECK(refusal([&] { sess.run(there); }, pn::errc::resource_exhausted,
+                "cannot take its part of the GPU's memory, 524288", " of 1048576 bytes are free") == "");
+  CHECK(pn::tensor<float>(sess.run(here)) == pn::tensor<float>::of({2, 4}));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Several GPUs in one step, and GPUs behind a server.
 #include <catch2/catch.hpp>
 
+#include <thread>
+
 #include "cuda_device/gpus.hpp"
 
 namespace {
@@ -72,6 +74,31 @@ TEST_CASE("two devices of one GPU exchange values, each within its part of the m
   pn::session sess{{.gpu = {.virtual_devices = 2}}};
   const pn::tensor<float> got = sess.run({{x, pn::tensor<float>{{1000}}}}, both(half("/gpu:0"), half("/gpu:1")));
   CHECK(got(999) == 0);
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+// Whoever lets go of something of a GPU, in a thread that has entered no GPU, would else take memory of the first one.
+TEST_CASE("a program that uses the second GPU makes no context on the first, whichever thread ends what",
+          "[stand-in]") {
+  const machine m{machine::with(2)};
+  std::thread([] {
+    pn::graph g;
+    const auto use = g.as_default();
+    auto x = pn::placeholder<float>({40000}, "x");
+    const pn::device on{"/gpu:0"};
+    auto v = pn::variable(pn::constant<float>(pn::tensor<float>{{40000}}), {.name = "v"});
+    const auto y = pn::matmul(pn::reshape(x, {200, 200}), pn::reshape(v, {200, 200}));
+    const auto train = pn::assign_add(v, x);
+    const auto z = pn::exp(x) + pn::tanh(v);
+    auto sess = std::make_unique<pn::session>(pn::session_options{.gpu = {.visible_devices = "1"}});
+    sess->run(v.initializer());
+    pn::step_trace trace;
+    for (int i = 0; i < 4; ++i) sess->run({{x, pn::tensor<float>{{40000}}}}, y, z, train);
+    sess->run(trace, {{x, pn::tensor<float>{{40000}}}}, y);
+    std::thread([&] { sess.reset(); }).join();
+  }).join();
+  std::thread([] { pn::cuda::pinned_memory::of_gpus().trim(); }).join();
+  CHECK(fake_cuda::count().contexts == 1);
   CHECK(fake_cuda::take_misuses().empty());
 }
 

@@ -15,7 +15,7 @@ using namespace pinion;
 // Counts what is lent and what came back.
 struct counting_allocator final : allocator {
   explicit counting_allocator(int& back) : came_back(back) {}
-  buffer* allocate(std::size_t bytes) override {
+  buffer* allocate(std::size_t bytes, std::string_view) override {
     auto* b = new buffer(::operator new(bytes + 1), bytes);
     b->hand_out(shared_from_this());
     return b;

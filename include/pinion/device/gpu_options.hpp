@@ -21,8 +21,8 @@ namespace pinion { inline namespace v0 {
 struct gpu_options {
   // The part of each GPU's memory that the program takes, in [0, 1]; 0: as much as there is, as it is needed.
   double per_process_memory_fraction = 0;
-  // false: the first use of a GPU takes its whole part, if a fraction is given. true: takes memory as it is needed.
-  // Simulated GPUs always do.
+  // false: the first use of a GPU takes its whole part, if a fraction is given, and fails with resource_exhausted where
+  // that is not free. true: takes memory as it is needed. Simulated GPUs always do.
   bool allow_growth = false;
   // The numbers of the GPUs to use: with "1,0", /gpu:0 is GPU 1 of the machine and /gpu:1 is GPU 0. Empty: all of them.
   std::string visible_devices = {};

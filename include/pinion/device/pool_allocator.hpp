@@ -29,7 +29,7 @@ class pool_allocator final : public allocator {
   // The pool of all CPU devices, one for the process.
   static pool_allocator& of_cpus();
 
-  buffer* allocate(std::size_t bytes) override;
+  buffer* allocate(std::size_t bytes, std::string_view holder = {}) override;
   void recycle(buffer* idle) noexcept override;
   // The bytes of its blocks, in use or idle.
   std::int64_t held() const { return held_.load(std::memory_order_relaxed); }

@@ -105,7 +105,7 @@ PINION_DECL pool_allocator::~pool_allocator() {
     for (buffer* b : s.idle) detail::delete_block(b);
 }
 
-PINION_DECL buffer* pool_allocator::allocate(std::size_t bytes) {
+PINION_DECL buffer* pool_allocator::allocate(std::size_t bytes, std::string_view) {
   const std::size_t index = size_class_of(bytes);
   if (own_blocks* const mine = own_blocks::of_this_thread(*this))
     if (buffer* const b = mine->take(index)) {

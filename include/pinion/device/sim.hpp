@@ -2,7 +2,6 @@
 // list of a GPU.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <pinion/base/countdown.hpp>
 #include <pinion/device/accelerator.hpp>
 #include <pinion/device/device.hpp>
+#include <pinion/device/ledger.hpp>
 #include <pinion/device/ordered_thread.hpp>
 
 namespace pinion { inline namespace v0 { namespace devices {
@@ -53,8 +53,8 @@ class sim_mark final : public mark {
   std::optional<time_point> at_;
 };
 
-// A stream with a thread of its own, in which bodies run; callbacks run in the card's. Its destructor runs what is
-// queued and joins the thread.
+// A stream with a thread of its own, in which bodies run; callbacks run in
+// the card's. Its destructor runs what is queued and joins the thread.
 class sim_stream final : public stream {
  public:
   explicit sim_stream(std::shared_ptr<sim_card> of) : card_(std::move(of)) {}
@@ -75,17 +75,18 @@ class sim_stream final : public stream {
 
 // Allocates memory that counts against a limit. New blocks are filled with 0xA5 and returned ones with 0xDD, in the
 // order of the stream, so that a read before a write, or after a release, is noticed. Thread-safe. allocate() throws
-// resource_exhausted beyond the limit, and at the allocation that is to fail.
+// resource_exhausted beyond the limit, and at the allocation that is to fail; the sentence names the largest holders.
 class sim_allocator final : public allocator {
  public:
   sim_allocator(std::string name, const sim::accelerator& like, std::shared_ptr<stream> order)
-      : name_(std::move(name)), limit_(like.memory_limit), fail_at_(like.fail_allocation), order_(std::move(order)) {}
+      : fail_at_(like.fail_allocation), order_(std::move(order)), ledger_(std::move(name), like.memory_limit) {}
   // Ends the stream first: where a tensor was the last to keep this allocator alive, the stream may still be filling a
   // block.
   ~sim_allocator() override;
 
   bool is_host() const override { return false; }
-  buffer* allocate(std::size_t bytes) override;
+  buffer* allocate(std::size_t bytes, std::string_view holder) override;
+  void rename(buffer& in_use, std::string_view holder) override;
   // Takes a block back before the device's stream is done with it. That is safe, because the next user of the block
   // comes behind in the same stream, and nobody lets go of a block that another stream still uses.
   void recycle(buffer* b) noexcept override;
@@ -94,17 +95,12 @@ class sim_allocator final : public allocator {
   std::int64_t peak() const;
 
  private:
-  buffer* take(std::size_t size, std::size_t asked);
-  buffer* block(std::size_t size);
-  static void destroy(buffer* b);
+  void* fresh_memory(std::size_t size) const;
 
-  const std::string name_;
-  const std::int64_t limit_;
   std::int64_t fail_at_;
   std::shared_ptr<stream> order_;  // lives longer than the device where a tensor of its memory does
   mutable std::mutex mutex_;
-  std::int64_t used_ = 0, peak_ = 0;
-  std::multimap<std::size_t, buffer*> idle_;
+  ledger ledger_;
 };
 
 // A GPU that does not exist: it answers to /device:GPU:N where a session asked for it, and computes on the host. Its

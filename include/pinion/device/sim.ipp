@@ -64,66 +64,49 @@ PINION_DECL void sim_stream::synchronize() {
 
 PINION_DECL sim_allocator::~sim_allocator() {
   order_.reset();
-  for (auto& [size, b] : idle_) destroy(b);
+  for (void* const data : ledger_.drop_idle()) ::operator delete (data, std::align_val_t{64});
 }
 
-PINION_DECL buffer* sim_allocator::allocate(std::size_t bytes) {
+PINION_DECL buffer* sim_allocator::allocate(std::size_t bytes, std::string_view holder) {
   const std::size_t size = (std::max<std::size_t>(bytes, 1) + 255) / 256 * 256;
-  buffer* b = take(size, bytes);
+  std::lock_guard hold(mutex_);
+  const bool injected = fail_at_ > 0 && --fail_at_ == 0;
+  if (injected || !ledger_.has_room(size)) throw ledger_.no_memory(bytes);
+  buffer* b = ledger_.take_idle(size, holder);
+  if (!b) b = ledger_.add(fresh_memory(size), size, holder);
   b->hand_out(shared_from_this());
   return b;
 }
 
+PINION_DECL void sim_allocator::rename(buffer& in_use, std::string_view holder) {
+  std::lock_guard hold(mutex_);
+  ledger_.rename(in_use, holder);
+}
+
 PINION_DECL void sim_allocator::recycle(buffer* b) noexcept {
   const auto self = b->leave_home();
-  void* data = b->data();
-  const std::size_t size = b->capacity();
-  order_->enqueue([data, size] { std::memset(data, 0xDD, size); });
+  order_->enqueue([data = b->data(), size = b->capacity()] { std::memset(data, 0xDD, size); });
   std::lock_guard hold(mutex_);
-  used_ -= static_cast<std::int64_t>(size);
-  idle_.emplace(size, b);
+  ledger_.keep(*b);
 }
 
 PINION_DECL std::int64_t sim_allocator::used() const {
   std::lock_guard hold(mutex_);
-  return used_;
+  return ledger_.used();
 }
 
 PINION_DECL std::int64_t sim_allocator::peak() const {
   std::lock_guard hold(mutex_);
-  return peak_;
+  return ledger_.peak();
 }
 
-PINION_DECL buffer* sim_allocator::take(std::size_t size, std::size_t asked) {
-  std::lock_guard hold(mutex_);
-  const bool injected = fail_at_ > 0 && --fail_at_ == 0;
-  if (injected || used_ + static_cast<std::int64_t>(size) > limit_)
-    throw error(errc::resource_exhausted, "no memory for " + std::to_string(asked) + " bytes on " + name_ + ": " +
-                                              std::to_string(used_) + " of " + std::to_string(limit_) +
-                                              " bytes are in use")
-        .on_device(name_);
-  buffer* const b = block(size);
-  used_ += static_cast<std::int64_t>(size);
-  peak_ = std::max(peak_, used_);
-  return b;
-}
-
-PINION_DECL buffer* sim_allocator::block(std::size_t size) {
-  if (const auto at = idle_.find(size); at != idle_.end()) {
-    buffer* b = at->second;
-    idle_.erase(at);
-    return b;
-  }
+PINION_DECL void* sim_allocator::fresh_memory(std::size_t size) const {
   void* data = ::operator new (size, std::align_val_t{64}, std::nothrow);
   if (!data)
-    throw error(errc::resource_exhausted, "the host has no memory for " + std::to_string(size) + " bytes of " + name_);
+    throw error(errc::resource_exhausted,
+                "the host has no memory for " + std::to_string(size) + " bytes of " + ledger_.device());
   std::memset(data, 0xA5, size);
-  return new buffer(data, size);
-}
-
-PINION_DECL void sim_allocator::destroy(buffer* b) {
-  ::operator delete (b->data(), std::align_val_t{64});
-  delete b;
+  return data;
 }
 
 PINION_DECL sim_device::sim_device(const device_spec& spec, const sim::accelerator& like)

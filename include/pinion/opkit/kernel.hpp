@@ -100,7 +100,10 @@ class kernel_context {
   any_tensor& allocate(int i, dtype type, const shape& extent);
   // A tensor in the device's memory that is no output.
   // It is freed with its last copy, so a launched body captures it.
-  any_tensor scratch(dtype type, const shape& extent) { return {type, extent, memory ? *memory : device->memory()}; }
+  any_tensor scratch(dtype type, const shape& extent) {
+    return {type, extent, memory ? *memory : device->memory(),
+            node ? std::string_view(node->name) : std::string_view()};
+  }
   // Makes output i of the memory of input `from`, if dtype and shape agree and nobody else holds it; else of new
   // memory.
   // Requires: the body reads an element of that input before it writes the same one, and no later.

@@ -53,6 +53,7 @@ class variable final : public resource {
       throw error(errc::invalid_argument, "a value of shape " + to_string(value.shape()) +
                                               " cannot be assigned to variable '" + name_ + "' of shape " +
                                               to_string(shape_));
+    value.held_by(name_);
     std::lock_guard hold(mutex_);
     return std::exchange(value_, std::move(value));
   }

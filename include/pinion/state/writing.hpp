@@ -45,7 +45,7 @@ class writing {
     const any_tensor& old = old_value(i);
     if (old.unique()) return old;
     if (!fresh_) fresh_.emplace();
-    return (*fresh_)[i] = any_tensor(old.dtype(), old.shape(), memory);
+    return (*fresh_)[i] = any_tensor(old.dtype(), old.shape(), memory, variables_[i].name());
   }
   // The memory that a variable was given. Requires: make_room() was called for it.
   const any_tensor& room(std::size_t i) const { return in_place(i) ? old_value(i) : (*fresh_)[i]; }

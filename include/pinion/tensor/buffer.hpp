@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <pinion/base/config.hpp>
@@ -17,8 +18,11 @@ class buffer;
 class allocator : public std::enable_shared_from_this<allocator> {
  public:
   virtual ~allocator() = default;
-  // A buffer with one reference, whose data is aligned to 64 bytes.
-  virtual buffer* allocate(std::size_t bytes) = 0;
+  // A buffer with one reference, whose data is aligned to 64 bytes. `holder` names who asks, such as a node, for
+  // sentences about memory that runs out; memory without a limit keeps no account of holders.
+  virtual buffer* allocate(std::size_t bytes, std::string_view holder = {}) = 0;
+  // Somebody else holds a buffer in use from now on, such as a variable that took over a value.
+  virtual void rename(buffer&, std::string_view) {}
   // Takes a buffer back when its last reference is gone. The buffer still holds this allocator: recycle() lets it leave
   // (buffer::leave_home), unless the buffer is kept to be handed out again. Work that was enqueued on the stream of the
   // allocator's own device may still use the memory, and no other work does; devices::device tells why.
@@ -81,19 +85,19 @@ class buffer_ref {
 class heap_allocator final : public allocator {
  public:
   static const std::shared_ptr<allocator>& instance();
-  buffer* allocate(std::size_t bytes) override;
+  buffer* allocate(std::size_t bytes, std::string_view) override;
   void recycle(buffer* idle) noexcept override;
 
  private:
   heap_allocator() = default;
 };
 
+// Throws resource_exhausted: the host has no memory for a tensor of so many bytes.
+[[noreturn]] void throw_no_memory(std::size_t bytes);
+
 // A buffer of host memory with `count` empty std::string elements, which it constructs and destroys. Throws
 // resource_exhausted.
 buffer_ref make_text_buffer(std::size_t count);
-
-// Throws resource_exhausted: the host has no memory for a tensor of so many bytes.
-[[noreturn]] void throw_no_memory(std::size_t bytes);
 
 }}  // namespace pinion::v0
 

@@ -44,7 +44,7 @@ PINION_DECL const std::shared_ptr<allocator>& heap_allocator::instance() {
 
 // A buffer of the heap stands in front of its bytes, in one piece of memory. The piece is asked for without an
 // alignment, since the C library takes twice as long for one.
-PINION_DECL buffer* heap_allocator::allocate(std::size_t bytes) {
+PINION_DECL buffer* heap_allocator::allocate(std::size_t bytes, std::string_view) {
   constexpr std::size_t alignment = 64, most_before = sizeof(buffer) + alignment;
   auto* const piece = static_cast<std::byte*>(::operator new(most_before + bytes, std::nothrow));
   if (!piece) throw_no_memory(bytes);

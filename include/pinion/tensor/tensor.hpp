@@ -15,6 +15,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,9 +44,10 @@ class any_tensor {
   // A tensor of memory that exists already. Requires: the buffer is large enough for the shape.
   any_tensor(pinion::dtype type, const pinion::shape& extent, buffer_ref bytes)
       : type_(type), shape_(extent), buffer_(std::move(bytes)) {}
-  // A tensor whose elements are not set, from an allocator; texts begin as empty strings. Throws invalid_argument for a
-  // shape that is not known, and resource_exhausted if there is no memory.
-  any_tensor(pinion::dtype type, const pinion::shape& extent, allocator& from = *heap_allocator::instance());
+  // A tensor whose elements are not set, from an allocator, which hears of the holder; texts begin as empty strings.
+  // Throws invalid_argument for a shape that is not known, and resource_exhausted if there is no memory.
+  any_tensor(pinion::dtype type, const pinion::shape& extent, allocator& from = *heap_allocator::instance(),
+             std::string_view holder = {});
 
   // The type of the elements.
   pinion::dtype dtype() const { return type_; }
@@ -66,6 +68,8 @@ class any_tensor {
   bool unique() const { return buffer_ && buffer_->unique(); }
   // True if the host may read the elements. False for a tensor without a value.
   bool on_host() const { return buffer_ && buffer_->home()->is_host(); }
+  // Tells the allocator of the elements who holds them from now on. Requires: it holds a value.
+  void held_by(std::string_view holder) const { buffer_->home()->rename(*buffer_.get(), holder); }
 
   // The first byte. Requires: it holds a value; the memory is the host's, or the pointer is not dereferenced here.
   void* raw() const { return buffer_->data(); }

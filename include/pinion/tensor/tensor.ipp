@@ -5,13 +5,14 @@
 
 namespace pinion { inline namespace v0 {
 
-PINION_DECL any_tensor::any_tensor(pinion::dtype type, const pinion::shape& extent, allocator& from)
+PINION_DECL any_tensor::any_tensor(pinion::dtype type, const pinion::shape& extent, allocator& from,
+                                   std::string_view holder)
     : type_(type), shape_(extent) {
   if (!extent.known()) throw error(errc::invalid_argument, "a tensor needs a known shape, not " + to_string(extent));
   if (!countable(extent))
     throw error(errc::resource_exhausted, "no memory holds a tensor of shape " + to_string(extent));
   buffer_ = type == pinion::dtype::string ? make_text_buffer(static_cast<std::size_t>(extent.count()))
-                                          : buffer_ref(from.allocate(bytes()));
+                                          : buffer_ref(from.allocate(bytes(), holder));
 }
 
 PINION_DECL bool operator==(const any_tensor& a, const any_tensor& b) {
@@ -25,7 +26,7 @@ PINION_DECL buffer_ref make_text_buffer(std::size_t count) {
   constexpr std::size_t most = (std::size_t{1} << 48) / sizeof(std::string);  // more texts than any address space holds
   class text_allocator final : public allocator {
    public:
-    buffer* allocate(std::size_t n) override {
+    buffer* allocate(std::size_t n, std::string_view = {}) override {
       std::string* const texts = n > most ? nullptr : new (std::nothrow) std::string[n];
       if (!texts) throw error(errc::resource_exhausted, "no memory for " + std::to_string(n) + " texts");
       auto* b = new buffer(texts, n);

@@ -9,6 +9,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/device/cuda/stream.hpp>
+#include <pinion/device/ledger.hpp>
 #include <pinion/tensor/buffer.hpp>
 
 struct CUmemPoolHandle_st;
@@ -17,38 +18,40 @@ namespace pinion { inline namespace v0 { namespace cuda {
 
 // Memory of a GPU, taken from a pool of CUDA in the order of one stream. Blocks that come back are kept by size and
 // handed out again at once, since their next user stands behind the last one in the stream; CUDA gets them back where
-// the memory runs out. Thread-safe. allocate() throws resource_exhausted beyond the limit; the sentence tells the
-// request, the limit, and the largest blocks in use.
+// the memory runs out. Thread-safe. allocate() throws resource_exhausted beyond the limit, and where CUDA has no more;
+// the sentence tells the request, the limit, the largest holders, and what is free on the GPU if that is less.
 class memory final : public allocator {
  public:
-  // `limit`: bytes; `reserve`: takes all of them at once.
+  // `limit`: bytes; `reserve`: takes all of them at once, and throws resource_exhausted where the GPU has less.
   memory(std::shared_ptr<card> on, std::shared_ptr<stream> order, std::int64_t limit, bool reserve);
   ~memory() override;
 
   bool is_host() const override { return false; }
-  buffer* allocate(std::size_t bytes) override;
+  buffer* allocate(std::size_t bytes, std::string_view holder) override;
+  void rename(buffer& in_use, std::string_view holder) override;
   void recycle(buffer* b) noexcept override;
 
-  std::int64_t limit() const { return limit_; }
+  std::int64_t limit() const { return ledger_.limit(); }
   // The bytes in use now, and the most that were ever in use.
   std::int64_t used() const;
   std::int64_t peak() const;
 
  private:
-  buffer* idle_block(std::size_t size);
-  buffer* fresh_block(std::size_t size);
-  void return_idle_blocks() noexcept;
-  void give_back(buffer* b) noexcept;
-  std::string what_is_in_use() const;
+  static std::shared_ptr<CUmemPoolHandle_st> make_pool(card& on, std::int64_t limit);
+  void take_all();
+  // Memory of the pool; null: CUDA has no more.
+  void* fresh_memory(std::size_t size);
+  // Returns false where there are none.
+  bool return_idle_blocks();
+  void give_back(void* data) noexcept;
+  // "F of T bytes are free"
+  std::string what_is_free() const;
 
   const std::shared_ptr<card> card_;
   const std::shared_ptr<stream> order_;
-  const std::int64_t limit_;
-  CUmemPoolHandle_st* pool_ = nullptr;
+  const std::shared_ptr<CUmemPoolHandle_st> pool_;
   mutable std::mutex mutex_;
-  std::int64_t used_ = 0, peak_ = 0;
-  std::multimap<std::size_t, buffer*> idle_;
-  std::map<std::size_t, std::int64_t> in_use_;  // blocks by size
+  devices::ledger ledger_;
 };
 
 // Host memory that no page fault moves, so that copies between it and a GPU run at full speed and beside the host.
@@ -58,7 +61,7 @@ class pinned_memory final : public allocator {
  public:
   static pinned_memory& of_gpus();
 
-  buffer* allocate(std::size_t bytes) override;
+  buffer* allocate(std::size_t bytes, std::string_view) override;
   void recycle(buffer* b) noexcept override;
   // Gives the system the blocks that nobody uses.
   void trim() noexcept;
@@ -66,9 +69,12 @@ class pinned_memory final : public allocator {
  private:
   static constexpr std::size_t most_idle = 512 << 20;  // bytes
 
+  void free(buffer* b) noexcept;
+
   std::mutex mutex_;
   std::multimap<std::size_t, buffer*> idle_;
   std::size_t idle_bytes_ = 0;
+  int of_card_ = 0;  // whose context serves to free it
 };
 
 }}}  // namespace pinion::v0::cuda

@@ -31,101 +31,108 @@ inline buffer* take_idle(std::multimap<std::size_t, buffer*>& idle, std::size_t 
 }  // namespace detail
 
 PINION_DECL memory::memory(std::shared_ptr<card> on, std::shared_ptr<stream> order, std::int64_t limit, bool reserve)
-    : card_(std::move(on)), order_(std::move(order)), limit_(limit) {
-  card_->enter();
-  cudaMemPoolProps how{};
-  how.allocType = cudaMemAllocationTypePinned;
-  how.location = {cudaMemLocationTypeDevice, card_->facts().number};
-  how.maxSize = static_cast<std::size_t>(limit);
-  card_->expect(cudaMemPoolCreate(&pool_, &how), "cudaMemPoolCreate");
-  auto keep_all = std::numeric_limits<std::uint64_t>::max();
-  card_->expect(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all), "cudaMemPoolSetAttribute");
-  if (reserve) give_back(fresh_block(static_cast<std::size_t>(limit)));
+    : card_(std::move(on)), order_(std::move(order)), pool_(make_pool(*card_, limit)), ledger_(card_->device(), limit) {
+  if (reserve) take_all();
 }
 
 PINION_DECL memory::~memory() {
+  const card::visit here(card_->facts().number);
   {
     std::lock_guard hold(mutex_);  // the last block may have come back in another thread
     return_idle_blocks();
   }
   cudaStreamSynchronize(order_->handle());
-  cudaMemPoolDestroy(pool_);
 }
 
-PINION_DECL buffer* memory::allocate(std::size_t bytes) {
+PINION_DECL std::shared_ptr<CUmemPoolHandle_st> memory::make_pool(card& on, std::int64_t limit) {
+  on.enter();
+  cudaMemPoolProps how{};
+  how.allocType = cudaMemAllocationTypePinned;
+  how.location = {cudaMemLocationTypeDevice, on.facts().number};
+  how.maxSize = static_cast<std::size_t>(limit);
+  cudaMemPool_t made = nullptr;
+  on.expect(cudaMemPoolCreate(&made, &how), "cudaMemPoolCreate");
+  const std::shared_ptr<CUmemPoolHandle_st> pool(made, [number = on.facts().number](CUmemPoolHandle_st* p) {
+    const card::visit here(number);
+    cudaMemPoolDestroy(p);
+  });
+  auto keep_all = std::numeric_limits<std::uint64_t>::max();
+  on.expect(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &keep_all), "cudaMemPoolSetAttribute");
+  return pool;
+}
+
+PINION_DECL void memory::take_all() {
+  if (void* const all = fresh_memory(static_cast<std::size_t>(limit()))) return give_back(all);
+  throw error(errc::resource_exhausted, card_->device() + " cannot take its part of the GPU's memory, " +
+                                            std::to_string(limit()) + " bytes, with its first use: " + what_is_free() +
+                                            "; a smaller per_process_memory_fraction fits, or allow_growth")
+      .on_device(card_->device());
+}
+
+PINION_DECL buffer* memory::allocate(std::size_t bytes, std::string_view holder) {
   const std::size_t size = detail::block_size(bytes);
   std::lock_guard hold(mutex_);
-  buffer* b = idle_block(size);
-  if (!b && used_ + static_cast<std::int64_t>(size) <= limit_) b = fresh_block(size);
-  if (!b)
-    throw error(errc::resource_exhausted, "no memory for " + std::to_string(bytes) + " bytes on " + card_->device() +
-                                              ": " + std::to_string(used_) + " of " + std::to_string(limit_) +
-                                              " bytes are in use" + what_is_in_use())
-        .on_device(card_->device());
-  used_ += static_cast<std::int64_t>(size);
-  peak_ = std::max(peak_, used_);
-  ++in_use_[size];
+  buffer* b = ledger_.take_idle(size, holder);
+  if (!b) {
+    if (!ledger_.has_room(size)) throw ledger_.no_memory(bytes);
+    void* const data = fresh_memory(size);
+    if (!data) throw ledger_.no_memory(bytes, ", and on the GPU " + what_is_free());
+    b = ledger_.add(data, size, holder);
+  }
   b->hand_out(shared_from_this());
   return b;
+}
+
+PINION_DECL void memory::rename(buffer& in_use, std::string_view holder) {
+  std::lock_guard hold(mutex_);
+  ledger_.rename(in_use, holder);
 }
 
 PINION_DECL void memory::recycle(buffer* b) noexcept {
   const auto self = b->leave_home();
   std::lock_guard hold(mutex_);
-  used_ -= static_cast<std::int64_t>(b->capacity());
-  if (const auto at = in_use_.find(b->capacity()); --at->second == 0) in_use_.erase(at);
-  idle_.emplace(b->capacity(), b);
+  ledger_.keep(*b);
 }
 
 PINION_DECL std::int64_t memory::used() const {
   std::lock_guard hold(mutex_);
-  return used_;
+  return ledger_.used();
 }
 
 PINION_DECL std::int64_t memory::peak() const {
   std::lock_guard hold(mutex_);
-  return peak_;
+  return ledger_.peak();
 }
 
-PINION_DECL buffer* memory::idle_block(std::size_t size) {
-  return detail::take_idle(idle_, size);
-}
-
-PINION_DECL buffer* memory::fresh_block(std::size_t size) {
+PINION_DECL void* memory::fresh_memory(std::size_t size) {
   card_->enter();
   void* data = nullptr;
-  const auto take = [&] { return cudaMallocFromPoolAsync(&data, size, pool_, order_->handle()); };
+  const auto take = [&] { return cudaMallocFromPoolAsync(&data, size, pool_.get(), order_->handle()); };
   cudaError_t how = take();
-  if (how == cudaErrorMemoryAllocation && !idle_.empty()) {
+  if (how == cudaErrorMemoryAllocation && return_idle_blocks()) {
     cudaGetLastError();
-    return_idle_blocks();
     cudaStreamSynchronize(order_->handle());
     how = take();
   }
   if (how == cudaErrorMemoryAllocation) return cudaGetLastError(), nullptr;
   card_->expect(how, "cudaMallocFromPoolAsync");
-  return new buffer(data, size);
+  return data;
 }
 
-PINION_DECL void memory::return_idle_blocks() noexcept {
-  for (auto& [size, b] : idle_) give_back(b);
-  idle_.clear();
+PINION_DECL bool memory::return_idle_blocks() {
+  const std::vector<void*> idle = ledger_.drop_idle();
+  for (void* const data : idle) give_back(data);
+  return !idle.empty();
 }
 
-PINION_DECL void memory::give_back(buffer* b) noexcept {
-  if (!b) return;
-  cudaFreeAsync(b->data(), order_->handle());
-  delete b;
+PINION_DECL void memory::give_back(void* data) noexcept {
+  cudaFreeAsync(data, order_->handle());
 }
 
-PINION_DECL std::string memory::what_is_in_use() const {
-  constexpr int most = 3;
-  std::string text;
-  int told = 0;
-  for (auto at = in_use_.rbegin(); at != in_use_.rend() && told < most; ++at, ++told)
-    text += std::string(told == 0 ? "; the largest blocks are " : ", ") + std::to_string(at->second) + " of " +
-            std::to_string(at->first) + " bytes";
-  return text;
+PINION_DECL std::string memory::what_is_free() const {
+  std::size_t free = 0, total = 0;
+  if (cudaMemGetInfo(&free, &total)) return cudaGetLastError(), "CUDA tells nothing of what is free";
+  return std::to_string(free) + " of " + std::to_string(total) + " bytes are free";
 }
 
 PINION_DECL pinned_memory& pinned_memory::of_gpus() {
@@ -135,7 +142,7 @@ PINION_DECL pinned_memory& pinned_memory::of_gpus() {
   return *of_this_process<shared_pinned>().memory;
 }
 
-PINION_DECL buffer* pinned_memory::allocate(std::size_t bytes) {
+PINION_DECL buffer* pinned_memory::allocate(std::size_t bytes, std::string_view) {
   const std::size_t size = detail::block_size(bytes);
   buffer* b = nullptr;
   {
@@ -149,6 +156,8 @@ PINION_DECL buffer* pinned_memory::allocate(std::size_t bytes) {
       throw error(errc::resource_exhausted, "no memory of the host for " + std::to_string(bytes) +
                                                 " bytes that a GPU copies: " + cudaGetErrorString(failed));
     b = new buffer(data, size);
+    std::lock_guard hold(mutex_);
+    cudaGetDevice(&of_card_);
   }
   b->hand_out(shared_from_this());
   return b;
@@ -156,26 +165,23 @@ PINION_DECL buffer* pinned_memory::allocate(std::size_t bytes) {
 
 PINION_DECL void pinned_memory::recycle(buffer* b) noexcept {
   const auto self = b->leave_home();
-  {
-    std::lock_guard hold(mutex_);
-    if (idle_bytes_ + b->capacity() <= most_idle) {
-      idle_bytes_ += b->capacity();
-      idle_.emplace(b->capacity(), b);
-      return;
-    }
-  }
-  cudaFreeHost(b->data());
-  delete b;
+  std::lock_guard hold(mutex_);
+  if (idle_bytes_ + b->capacity() > most_idle) return free(b);
+  idle_bytes_ += b->capacity();
+  idle_.emplace(b->capacity(), b);
 }
 
 PINION_DECL void pinned_memory::trim() noexcept {
   std::lock_guard hold(mutex_);
-  for (auto& [size, b] : idle_) {
-    cudaFreeHost(b->data());
-    delete b;
-  }
+  for (auto& [size, b] : idle_) free(b);
   idle_.clear();
   idle_bytes_ = 0;
+}
+
+PINION_DECL void pinned_memory::free(buffer* b) noexcept {
+  const card::visit here(of_card_);
+  cudaFreeHost(b->data());
+  delete b;
 }
 
 }}}  // namespace pinion::v0::cuda

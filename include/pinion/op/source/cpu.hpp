@@ -56,8 +56,10 @@ struct fills {
 // The constant's value is copied into the device's memory once, when the kernel is made.
 inline std::unique_ptr<kernel> make_kernel(constant, const kernel_setup& setup) {
   const auto& value = setup.attrs().get<any_tensor>("value");
-  const bool foreign = setup.device.stream() != nullptr;
-  return make_function_kernel(detail::gives_constant{foreign ? setup.device.from_host(value) : value});
+  if (!setup.device.stream()) return make_function_kernel(detail::gives_constant{value});
+  const any_tensor there = setup.device.from_host(value);
+  there.held_by(setup.node.name);
+  return make_function_kernel(detail::gives_constant{there});
 }
 
 inline std::unique_ptr<kernel> make_kernel(placeholder, const kernel_setup& setup) {

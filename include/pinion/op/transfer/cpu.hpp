@@ -65,6 +65,7 @@ class receive_kernel final : public kernel {
       c.outputs[0] = c.device->from_peer(in.value, std::move(in.ready));
     else if (in.value)
       c.outputs[0] = c.device->from_host(in.value);
+    if (c.outputs[0]) c.outputs[0].held_by(c.node->name);
   }
   // Checks the type of the value, since another task may send anything.
   void check(const any_tensor& value) const {

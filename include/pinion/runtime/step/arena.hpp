@@ -43,7 +43,7 @@ class arena final : public allocator {
   // Begins a run. Requires: all blocks are back.
   void begin();
   // Gives out the next block. Requires: items run in order.
-  buffer* allocate(std::size_t bytes) override;
+  buffer* allocate(std::size_t bytes, std::string_view) override;
   // Gives out block i. Several threads may claim blocks at the same time.
   buffer* claim(std::size_t i, std::size_t bytes);
   void recycle(buffer* idle) noexcept override;

@@ -67,7 +67,7 @@ PINION_DECL void arena::begin() {
   returned_.store(0, std::memory_order_relaxed);
 }
 
-PINION_DECL buffer* arena::allocate(std::size_t bytes) {
+PINION_DECL buffer* arena::allocate(std::size_t bytes, std::string_view) {
   if (next_ == blocks_.size()) return misfit(bytes);
   block& b = blocks_[next_++];
   if (b.leaves) return pool_.allocate(bytes);

@@ -26,7 +26,7 @@ class life_recorder final : public allocator {
  public:
   explicit life_recorder(allocator& device) : device_(device) {}
 
-  buffer* allocate(std::size_t bytes) override { return note(bytes, 0); }
+  buffer* allocate(std::size_t bytes, std::string_view) override { return note(bytes, 0); }
   buffer* note(std::size_t bytes, int item);
   void recycle(buffer* idle) noexcept override;
   // Ends the recording and returns the blocks in the order in which they were taken.

@@ -91,7 +91,7 @@ class planned_memory {
 class item_memory final : public allocator {
  public:
   item_memory(planned_memory& run, int item);
-  buffer* allocate(std::size_t bytes) override;
+  buffer* allocate(std::size_t bytes, std::string_view holder = {}) override;
   void recycle(buffer*) noexcept override {}  // no block has its home here
 
  private:

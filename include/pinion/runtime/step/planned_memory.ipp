@@ -146,7 +146,7 @@ PINION_DECL item_memory::item_memory(planned_memory& run, int item) : run_(run),
   next_ = static_cast<std::size_t>(std::lower_bound(noted.begin(), noted.end(), item, before) - noted.begin());
 }
 
-PINION_DECL buffer* item_memory::allocate(std::size_t bytes) {
+PINION_DECL buffer* item_memory::allocate(std::size_t bytes, std::string_view) {
   if (run_.recorder_) return run_.recorder_->note(bytes, item_);
   const planned_memory::known* const k = run_.current_;
   if (!k || next_ == k->noted.size() || k->noted[next_].item != item_) return run_.device_->allocate(bytes);

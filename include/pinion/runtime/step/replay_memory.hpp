@@ -20,7 +20,7 @@ class replay_memory final : public allocator {
   ~replay_memory() override;
 
   bool is_host() const override { return false; }
-  buffer* allocate(std::size_t bytes) override;
+  buffer* allocate(std::size_t bytes, std::string_view holder) override;
   void recycle(buffer* b) noexcept override;
 
  private:

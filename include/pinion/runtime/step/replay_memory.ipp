@@ -9,7 +9,7 @@ PINION_DECL replay_memory::~replay_memory() {
   for (auto& [size, b] : idle_) delete b;
 }
 
-PINION_DECL buffer* replay_memory::allocate(std::size_t bytes) {
+PINION_DECL buffer* replay_memory::allocate(std::size_t bytes, std::string_view holder) {
   std::lock_guard hold(mutex_);
   const auto at = idle_.lower_bound(bytes);
   buffer* b = nullptr;
@@ -17,7 +17,7 @@ PINION_DECL buffer* replay_memory::allocate(std::size_t bytes) {
     b = at->second;
     idle_.erase(at);
   } else {
-    blocks_.emplace_back(of_.allocate(bytes));
+    blocks_.emplace_back(of_.allocate(bytes, holder));
     b = new buffer(blocks_.back()->data(), blocks_.back()->capacity());
   }
   b->hand_out(shared_from_this());
