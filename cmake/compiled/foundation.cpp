@@ -12,6 +12,7 @@
 #include <pinion/device/cuda/shared_library.ipp>
 #include <pinion/device/device.ipp>
 #include <pinion/device/gpu_options.ipp>
+#include <pinion/device/guarded_memory.ipp>
 #include <pinion/device/ledger.ipp>
 #include <pinion/device/ordered_thread.ipp>
 #include <pinion/device/pool_allocator.ipp>

@@ -38,6 +38,7 @@ struct simulated {
 };
 
 unsigned byte_of(const any_tensor& t, std::size_t at = 0) {
+  const devices::guarded_memory::access here(devices::guarded_memory::of_sims());
   return std::to_integer<unsigned>(t.byte_data()[at]);
 }
 

@@ -30,6 +30,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "device/cuda/device.ipp: detail::told_problems",        // that a driver is too old
             "device/cuda/kernel_store.ipp: detail::kernel_stores",  // kernels made of text
             "device/cuda/memory.ipp: shared_pinned",                // the host's memory that GPUs copy
+            "device/guarded_memory.ipp: sim_memory",                // memory that the host cannot touch
             "device/pool_allocator.ipp: shared",                    // the memory of all CPU devices
             "distributed/master/local_masters.ipp: local_masters",  // the masters that sessions call directly
             "distributed/server/task_server.ipp: detail::servers_left_to_themselves",
@@ -52,8 +53,8 @@ TEST_CASE("other variables live as long as a thread or the process for these rea
   const std::regex variable{
       R"(^\s*(?:\[\[gnu::used\]\] |__attribute__\S+ )?(?:static |inline |thread_local )+(?!const\b|constexpr\b|inline\b|namespace\b)[\w:<>,&* ]*[ &*](\w+)(?: =|\{|;))"};
   const house::names of_threads{
-      "device/cuda/stream.ipp: mine",      // the stream that records what it launches
       "device/cuda/card.ipp: mine",        // the GPU that it has entered
+      "device/cuda/stream.ipp: mine",      // the stream that records what it launches
       "device/pool_allocator.ipp: is",     // its blocks are gone
       "device/pool_allocator.ipp: mine",   // its blocks
       "dsl/trace.ipp: innermost",          // the body that is being traced

@@ -11,6 +11,7 @@
 #include <pinion/base/countdown.hpp>
 #include <pinion/device/accelerator.hpp>
 #include <pinion/device/device.hpp>
+#include <pinion/device/guarded_memory.hpp>
 #include <pinion/device/ledger.hpp>
 #include <pinion/device/ordered_thread.hpp>
 
@@ -53,7 +54,7 @@ class sim_mark final : public mark {
   std::optional<time_point> at_;
 };
 
-// A stream with a thread of its own, in which bodies run; callbacks run in
+// A stream with a thread of its own, in which bodies run, which reach the memory of simulated GPUs; callbacks run in
 // the card's. Its destructor runs what is queued and joins the thread.
 class sim_stream final : public stream {
  public:
@@ -97,6 +98,7 @@ class sim_allocator final : public allocator {
  private:
   void* fresh_memory(std::size_t size) const;
 
+  guarded_memory& memory_ = guarded_memory::of_sims();
   std::int64_t fail_at_;
   std::shared_ptr<stream> order_;  // lives longer than the device where a tensor of its memory does
   mutable std::mutex mutex_;

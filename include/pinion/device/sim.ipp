@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstring>
-#include <new>
 
 #include <pinion/device/sim.hpp>
 
@@ -31,6 +30,7 @@ PINION_DECL std::optional<mark::time_point> sim_mark::time() const {
 PINION_DECL void sim_stream::enqueue(std::function<void()> body) {
   thread_.post([this, body = std::move(body)] {
     if (card_->failure()) return;
+    const guarded_memory::access here(guarded_memory::of_sims());
     if (const auto ran = outcome_of(body); !ran) card_->fail(ran.failure());
   });
 }
@@ -64,7 +64,7 @@ PINION_DECL void sim_stream::synchronize() {
 
 PINION_DECL sim_allocator::~sim_allocator() {
   order_.reset();
-  for (void* const data : ledger_.drop_idle()) ::operator delete (data, std::align_val_t{64});
+  for (void* const data : ledger_.drop_idle()) memory_.free(data);
 }
 
 PINION_DECL buffer* sim_allocator::allocate(std::size_t bytes, std::string_view holder) {
@@ -101,10 +101,11 @@ PINION_DECL std::int64_t sim_allocator::peak() const {
 }
 
 PINION_DECL void* sim_allocator::fresh_memory(std::size_t size) const {
-  void* data = ::operator new (size, std::align_val_t{64}, std::nothrow);
+  void* data = memory_.allocate(size);
   if (!data)
     throw error(errc::resource_exhausted,
                 "the host has no memory for " + std::to_string(size) + " bytes of " + ledger_.device());
+  const guarded_memory::access here(memory_);
   std::memset(data, 0xA5, size);
   return data;
 }

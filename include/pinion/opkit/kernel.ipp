@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <pinion/base/thread_pool.hpp>
+#include <pinion/device/guarded_memory.hpp>
 #include <pinion/opkit/kernel.hpp>
 
 namespace pinion { inline namespace v0 {
@@ -39,8 +40,16 @@ PINION_DECL any_tensor& kernel_context::reuse_or_allocate(int i, int from, dtype
 }
 
 PINION_DECL void kernel_context::in_chunks(task_services& s, std::int64_t chunks, loop_body body) {
-  if (s.intra_op) return s.intra_op->for_each_chunk(chunks, body);
-  for (std::int64_t i = 0; i < chunks; ++i) body(i);
+  if (!s.intra_op) {
+    for (std::int64_t i = 0; i < chunks; ++i) body(i);
+    return;
+  }
+  auto& sims = devices::guarded_memory::of_sims();
+  if (!sims.is_open_here_alone()) return s.intra_op->for_each_chunk(chunks, body);
+  s.intra_op->for_each_chunk(chunks, [&](std::int64_t i) {
+    const devices::guarded_memory::access helper(sims);
+    body(i);
+  });
 }
 
 PINION_DECL void kernel_context::enqueue(devices::stream& s, std::function<void()> body,
