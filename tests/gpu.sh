@@ -187,7 +187,7 @@ section_kernels() { test_room cuda_kernels; }
 section_laws() { PINION_CUDA_INTERPRET=1 test_room cuda_laws; }
 section_compiled_laws() { test_room cuda_laws; }
 
-# What the tests of the stand-in say of CUDA, on NVIDIA's runtime.
+# The tests of the stand-in for CUDA, on NVIDIA's runtime: both shall do the same.
 section_runtime() { test_room fake_cuda; }
 
 # Two programs at the same time on one GPU, each with a part of its memory.

@@ -77,7 +77,7 @@ TEST_CASE("two devices of one GPU exchange values, each within its part of the m
   CHECK(fake_cuda::take_misuses().empty());
 }
 
-// Whoever lets go of something of a GPU, in a thread that has entered no GPU, would else take memory of the first one.
+// A thread that has entered no GPU, and lets go of something of one, would else take memory of the first GPU.
 TEST_CASE("a program that uses the second GPU makes no context on the first, whichever thread ends what",
           "[stand-in]") {
   const machine m{machine::with(2)};

@@ -9,8 +9,8 @@
 
 namespace pinion { inline namespace v0 { namespace devices {
 
-// What keeps the host from memory of simulated GPUs outside of launched bodies. A touch ends the program (SIGSEGV), as
-// that of a real GPU's memory does.
+// The guard that keeps the host from memory of simulated GPUs outside of launched bodies. A touch ends the program
+// (SIGSEGV), as that of a real GPU's memory does.
 enum class guard {
   none,
   pages,  // nobody reaches it while no body runs in the process
