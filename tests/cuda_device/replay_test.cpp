@@ -1,6 +1,7 @@
 // Steps of a GPU that are recorded at their second run and enqueued as a whole from then on.
 #include <catch2/catch.hpp>
 
+#include <set>
 #include <thread>
 
 #include "cuda_device/gpus.hpp"
@@ -142,6 +143,27 @@ TEST_CASE_METHOD(world,
     CHECK(caught([&] { sess.run({{rows, {0, 5, 9}}}, y); }).sentence() == "index 5 at position 1 is not in [0, 3)");
   }
   CHECK(fake_cuda::count().graphs == 1);
+}
+
+TEST_CASE_METHOD(world, "a traced run of a recorded step tells of each of its nodes") {
+  const pn::device on{"/gpu:0"};
+  auto x = pn::placeholder<float>({3}, "x");
+  auto y = pn::reduce_sum(pn::exp(x), {.name = "sum"});
+  auto z = pn::softmax(pn::reshape(y * x, {1, 3}), "soft");
+  pn::session sess;
+  std::set<std::string> apart, recorded;
+  for (int i = 0; i < 4; ++i) {
+    pn::step_trace trace;
+    if (i == 0 || i == 3)
+      sess.run(trace, {{x, {1, 2, 3}}}, z);
+    else
+      sess.run({{x, {1, 2, 3}}}, z);
+    for (const auto& e : trace.events)
+      if (e.kind == pn::trace_event::compute && e.device == gpu_0) (i == 0 ? apart : recorded).insert(e.node);
+  }
+  CHECK(apart.contains("sum"));
+  CHECK(apart.contains("soft"));
+  CHECK(recorded == apart);
 }
 
 TEST_CASE_METHOD(world, "random numbers go on from run to run") {

@@ -153,7 +153,6 @@ class executor : public std::enable_shared_from_this<executor> {
 
   void run_traced(const executable::item& it, kernel_context& c);
   traced_item begin_trace(const executable::item& it, std::span<const any_tensor> inputs) const;
-  static std::int64_t bytes_of(std::span<const any_tensor> values);
 
   void blame(const executable::item& it, error e);
 

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include <pinion/op/elementwise/op.hpp>
 #include <pinion/runtime/step/executor.hpp>
+#include <pinion/runtime/step/node_event.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -223,7 +223,7 @@ PINION_DECL void executor::run_item(const executable::item& it, kernel_context& 
       case part_item::fetch: step_.fetches[static_cast<std::size_t>(it.index)] = std::move(inputs[0]); break;
       default:
         aim(c, it, inputs);
-        if (step_.tracer)
+        if (step_.tracer && !it.is_segment)
           run_traced(it, c);
         else
           it.kernel->run(c);
@@ -237,29 +237,19 @@ PINION_DECL void executor::run_item(const executable::item& it, kernel_context& 
 PINION_DECL void executor::run_traced(const executable::item& it, kernel_context& c) {
   traced_item time = begin_trace(it, c.inputs);
   it.kernel->run(c);
-  time.end(bytes_of(c.outputs));
+  time.end(detail::bytes_of(c.outputs));
 }
 
 PINION_DECL traced_item executor::begin_trace(const executable::item& it, std::span<const any_tensor> inputs) const {
-  const node& n = *it.node;
-  trace_event e{.node = n.name, .op = n.op, .device = e_.device->name(), .key = it.key};
-  e.thread = step_tracer::this_thread();
-  switch (it.kind) {
-    case part_item::receive: e.kind = trace_event::receive; break;
-    case part_item::send:
-      e.kind = trace_event::send;
-      e.bytes = bytes_of(inputs);
-      break;
-    default: e.read = bytes_of(inputs); e.fused = op::fused_operations(n);
+  const bool moves = it.kind == part_item::send || it.kind == part_item::receive;
+  trace_event e = moves ? detail::event_of(*it.node, *e_.device) : detail::event_of(*it.node, *e_.device, inputs);
+  e.key = it.key;
+  if (it.kind == part_item::receive) e.kind = trace_event::receive;
+  if (it.kind == part_item::send) {
+    e.kind = trace_event::send;
+    e.bytes = detail::bytes_of(inputs);
   }
   return {*step_.tracer, *e_.device, std::move(e)};
-}
-
-PINION_DECL std::int64_t executor::bytes_of(std::span<const any_tensor> values) {
-  std::size_t sum = 0;
-  for (const any_tensor& v : values)
-    if (!v.empty()) sum += v.bytes();
-  return static_cast<std::int64_t>(sum);
 }
 
 namespace detail {
@@ -294,7 +284,7 @@ PINION_DECL void executor::wait(int i) {
   if (step_.tracer) held->time = begin_trace(it, held->inputs);
   const auto ended = [self = shared_from_this(), i, held](const outcome<>& how) {
     if (held->ended.exchange(true, std::memory_order_acq_rel)) return;
-    if (how && held->time) held->time->end(bytes_of(held->context.outputs));
+    if (how && held->time) held->time->end(detail::bytes_of(held->context.outputs));
     if (how)
       self->drop_unwanted(self->e_.items[static_cast<std::size_t>(i)]);
     else

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include <pinion/runtime/step/node_event.hpp>
 #include <pinion/runtime/step/segment.hpp>
 
 #if PINION_HAS_CUDA
@@ -125,7 +126,10 @@ PINION_DECL void segment::run_member(const member& m, kernel_context& c, std::ve
   c.outputs = {values.data() + m.first_output, static_cast<std::size_t>(m.outputs)};
   c.wanted = m.wanted;
   try {
+    std::optional<traced_item> time;
+    if (c.tracer) time.emplace(*c.tracer, *c.device, detail::event_of(*m.node, *c.device, inputs));
     m.kernel->run(c);
+    if (time) time->end(detail::bytes_of(c.outputs));
   } catch (...) {
     throw current_error().at_node(m.node->name, m.node->op, to_string(m.node->where)).on_device(c.device->name());
   }

@@ -121,6 +121,7 @@ PINION_DECL void segments_of::add_segment(const std::vector<std::size_t>& member
 
   executable_item it{};
   it.kind = part_item::compute;
+  it.is_segment = true;
   it.node = from_[members[0]].node;
   it.first_input = inputs;
   for (const int slot : sources) it.inputs.push_back({slot_of_[static_cast<std::size_t>(slot)], false});
