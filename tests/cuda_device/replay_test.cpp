@@ -145,6 +145,142 @@ TEST_CASE_METHOD(world,
   CHECK(fake_cuda::count().graphs == 1);
 }
 
+TEST_CASE_METHOD(world, "recorded updates heed what earlier recordings of the step check, and go on in the next step") {
+  const pn::device on{"/gpu:0"};
+  auto w = pn::variable(pn::constant<float>({1, 2, 3}), {.name = "w"});
+  auto rows = pn::placeholder<int>({2}, "rows");
+  auto taken = pn::gather(pn::constant<float>({5, 6, 7}), rows) * 2.f;
+  const pn::expr<float> there = [&] {
+    const pn::device host{"/cpu:0"};
+    return pn::expr<float>(pn::reduce_sum(taken));
+  }();
+  auto more = pn::assign_add(w, pn::exp(w * 0.f) * there);
+  pn::session sess;
+  sess.run(w.initializer());
+  float expected = 1;
+  for (int i = 0; i < 6; ++i) {
+    CHECK(caught([&] {
+            sess.run({{rows, {0, 3}}}, pn::operation(more));
+          }).sentence() == "index 3 at position 1 is not in [0, 3)");
+    CHECK(pn::tensor<float>(sess.run(w))(0) == expected);
+    sess.run({{rows, {0, 1}}}, pn::operation(more));
+    expected += 22;
+    CHECK(pn::tensor<float>(sess.run(w))(0) == expected);
+  }
+  CHECK(fake_cuda::count().graphs == 3);  // that of the fetch is the third
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(world, "an update heeds each of several recordings before it") {
+  const pn::device on{"/gpu:0"};
+  auto w = pn::variable(pn::constant<float>({1, 2, 3}), {.name = "w"});
+  std::vector<pn::expr<int>> rows;
+  std::vector<pn::expr<float>> sums;
+  for (const char* name : {"first", "second", "third"}) {
+    rows.push_back(pn::placeholder<int>({2}, name));
+    pn::expr<float> taken = pn::gather(pn::constant<float>({5, 6, 7}), rows.back()) * 2.f;
+    if (!sums.empty()) taken = taken + 0.f * sums.back();
+    const pn::device host{"/cpu:0"};
+    sums.push_back(pn::reduce_sum(taken));
+  }
+  auto more = pn::assign_add(w, pn::exp(w * 0.f) * sums.back());
+  pn::session sess;
+  sess.run(w.initializer());
+  const pn::tensor<int> good = pn::tensor<int>::of({0, 1}), wrong = pn::tensor<int>::of({0, 4});
+  const auto run = [&](std::size_t bad) {
+    sess.run(
+        {{rows[0], bad == 0 ? wrong : good}, {rows[1], bad == 1 ? wrong : good}, {rows[2], bad == 2 ? wrong : good}},
+        pn::operation(more));
+  };
+  float expected = 1;
+  for (std::size_t i = 0; i < 9; ++i) {
+    CHECK(caught([&] { run(i % 3); }).sentence() == "index 4 at position 1 is not in [0, 3)");
+    CHECK(pn::tensor<float>(sess.run(w))(0) == expected);
+    run(3);
+    expected += 22;
+    CHECK(pn::tensor<float>(sess.run(w))(0) == expected);
+  }
+}
+
+// Random numbers of each kind behind other kernels.
+pn::expr<float> draws(const std::string& where) {
+  const pn::device on{where};
+  auto unit = pn::random_uniform<float>({100}, {.seed = 3}) * 2.f + 1.f;
+  auto whole = pn::cast<float>(pn::random_uniform<int>({100}, {.minval = 1, .maxval = 7, .seed = 4}));
+  return unit + 10.f * whole;
+}
+
+TEST_CASE_METHOD(world, "recorded steps draw the numbers of the CPU, run by run, whichever runs are traced") {
+  const auto there = draws("/gpu:0"), here = draws("/cpu:0");
+  pn::session sess;
+  for (int i = 0; i < 8; ++i) {
+    pn::step_trace trace;
+    const pn::tensor<float> got = i == 4 ? sess.run(trace, there) : sess.run(there);
+    CHECK(got == pn::tensor<float>(sess.run(here)));
+    CHECK(fake_cuda::count().graphs == (i > 0));
+  }
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(world, "all recordings and steps that run a random node go on with one sequence") {
+  auto length = pn::placeholder<float>({pn::unknown}, "length");
+  const auto noise = [&](const char* where) {
+    const pn::device on{where};
+    return pn::expr<float>(pn::dropout(pn::exp(length * 0.f), {.rate = .5, .seed = 9}) + 1.f);
+  };
+  const auto there = noise("/gpu:0"), here = noise("/cpu:0");
+  const pn::expr<float> also = [&] {
+    const pn::device on{"/gpu:0"};
+    return pn::expr<float>(pn::sqrt(there) * pn::sqrt(there));
+  }();
+  pn::session sess;
+  for (int i = 0; i < 12; ++i) {
+    const pn::tensor<float> zeros{{20 + i % 3}};
+    const pn::tensor<float> got = i % 4 == 3 ? sess.run({{length, zeros}}, also) : sess.run({{length, zeros}}, there);
+    const pn::tensor<float> expected = sess.run({{length, zeros}}, here);
+    for (std::int64_t k = 0; k < got.shape()[0]; ++k) CHECK(got(k) == Approx(expected(k)));
+  }
+}
+
+TEST_CASE("steps at the same time draw each number of a sequence once") {
+  auto like = machine::with(1);
+  like.jitter_us = 100;
+  world w(like);
+  const auto there = draws("/gpu:0"), here = draws("/cpu:0");
+  pn::session sess;
+  std::vector<std::vector<float>> first(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& mine : first)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 8; ++i) mine.push_back(pn::tensor<float>(sess.run(there))(7));
+      });
+  }
+  std::multiset<float> drawn, expected;
+  for (const auto& mine : first) drawn.insert(mine.begin(), mine.end());
+  for (int i = 0; i < 32; ++i) expected.insert(pn::tensor<float>(sess.run(here))(7));
+  CHECK(drawn == expected);
+  CHECK(fake_cuda::count().graphs == 1);
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(world, "steps at the same time all update a variable") {
+  const pn::device on{"/gpu:0"};
+  auto w = pn::variable(pn::constant<float>({0, 0}), {.name = "w"});
+  auto more = pn::assign_add(w, pn::exp(w * 0.f));
+  pn::session sess;
+  sess.run(w.initializer());
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 16; ++i) sess.run(pn::operation(more));
+      });
+  }
+  CHECK(pn::tensor<float>(sess.run(w)) == pn::tensor<float>::of({64, 64}));
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
 TEST_CASE_METHOD(world, "a traced run of a recorded step tells of each of its nodes") {
   const pn::device on{"/gpu:0"};
   auto x = pn::placeholder<float>({3}, "x");
@@ -164,20 +300,6 @@ TEST_CASE_METHOD(world, "a traced run of a recorded step tells of each of its no
   CHECK(apart.contains("sum"));
   CHECK(apart.contains("soft"));
   CHECK(recorded == apart);
-}
-
-TEST_CASE_METHOD(world, "random numbers go on from run to run") {
-  pn::expr<float> here, there;
-  {
-    const pn::device on{"/gpu:0"};
-    there = pn::random_uniform<float>({100}, {.seed = 3}) * 2.f + 1.f;
-  }
-  {
-    const pn::device on{"/cpu:0"};
-    here = pn::random_uniform<float>({100}, {.seed = 3}) * 2.f + 1.f;
-  }
-  pn::session sess;
-  for (int i = 0; i < 5; ++i) CHECK(pn::tensor<float>(sess.run(there)) == pn::tensor<float>(sess.run(here)));
 }
 
 TEST_CASE("threads that run one step at the same time each get their own result") {

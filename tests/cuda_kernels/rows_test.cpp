@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("rows are taken out, changed by the sums of their gradients, 
       const std::vector<TestType> added = sums.read();
       for (std::size_t i = 0; i < changed.size(); ++i) changed[i] = added[i] - changed[i];
       const device_array<TestType> after(stream, changed);
-      pinion::cuda::put_rows<TestType>(stream, after.data(), variable.data(), sorted.named, sorted.wrong.data());
+      pinion::cuda::put_rows<TestType>(stream, after.data(), variable.data(), sorted.named, {sorted.wrong.data(), 1});
       CHECK(variable.read() == updated(of, before, given));
     }
 }
@@ -89,7 +89,7 @@ TEST_CASE("a wrong index leaves the variable as it was") {
   const auto before = some_elements<float>(8);
   const sorted_rows sorted(stream, of);
   const device_array<float> variable(stream, before), compact(stream, some_elements<float>(6, 5));
-  pinion::cuda::put_rows<float>(stream, compact.data(), variable.data(), sorted.named, sorted.wrong.data());
+  pinion::cuda::put_rows<float>(stream, compact.data(), variable.data(), sorted.named, {sorted.wrong.data(), 1});
   CHECK(variable.read() == before);
   CHECK(sorted.wrong.read()[0].position == 1);
 }

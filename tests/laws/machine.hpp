@@ -100,6 +100,7 @@ class value_watch final : public step_watch {
     is_used_ = true;
     return values_.expect(on, std::move(describe));
   }
+  cuda::wrong_places wrong_so_far(devices::device& on) override { return values_.so_far(on); }
   void look(devices::device& on) {
     if (!is_used_) return;
     std::promise<outcome<>> looked;

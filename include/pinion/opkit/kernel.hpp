@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -54,6 +55,10 @@ class step_watch {
   virtual cuda::first_wrong* expect_values(devices::device& on, describe_wrong describe);
   // The places that kernels of the step were given on the device so far, as far as an update should heed them.
   virtual cuda::wrong_places wrong_so_far(devices::device& on);
+  // A word on the device that holds, whenever recorded work is enqueued, the number that `next` yields for that run.
+  // Null where the work runs now and is not recorded: the kernel then takes the number itself.
+  using next_number = std::function<std::uint64_t()>;
+  virtual const std::uint64_t* number_of_run(devices::device&, next_number) { return nullptr; }
   // Adds room that kernels have used already: an int64 tensor of [n, 2] on the device, and what describes each value.
   virtual void add_expected(devices::device& on, const any_tensor& places, std::vector<describe_wrong> describe);
   // The time by which the step must have ended, if it has a limit.
@@ -158,7 +163,8 @@ class kernel {
   virtual void start(kernel_context& context, ended done);
 
   // Tells whether the CUDA kernels that a run launches may be recorded, and enqueued again in place of another run with
-  // inputs of the same shapes: their arguments follow from shapes, attributes and addresses alone.
+  // inputs of the same shapes: their arguments follow from shapes, attributes and addresses alone, and numbers that
+  // differ from run to run are read from the device.
   virtual bool may_replay() const { return false; }
 
   // Tells whether bind() may succeed. Such a kernel computes its outputs from its inputs alone.

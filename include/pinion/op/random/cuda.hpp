@@ -24,8 +24,10 @@ class cuda_random_kernel final : public kernel {
 
   void run(kernel_context& c) override {
     const any_tensor& y = c.allocate(0, dtype_of<T>, draws_.extent(c));
+    const auto* const later =
+        c.watch ? c.watch->number_of_run(*c.device, [this] { return draws_.next_execution(); }) : nullptr;
     draw_(c.device->stream()->native(), y.template data<T>(),
-          cuda::random_elements{draws_.next(), draws_.first(), y.count()});
+          cuda::random_elements{later ? draws_.of(0) : draws_.next(), draws_.first(), y.count(), later});
   }
 
  private:

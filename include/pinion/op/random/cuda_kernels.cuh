@@ -116,8 +116,10 @@ template <class T, class Block>
 __global__ void draw_blocks(T* to, random_elements which, Block block, std::int64_t begin, std::int64_t end) {
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
   const bool whole_words = which.first % per_block<T> == 0;
+  random_stream bits = which.bits;
+  if (which.execution) bits.execution = *which.execution;
   for (std::int64_t b = begin + std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; b < end; b += step) {
-    const random_block<T> drawn = block(which.bits, b);
+    const random_block<T> drawn = block(bits, b);
     const std::int64_t at = b * per_block<T> - which.first;
     if (whole_words && at + per_block<T> <= which.n)
       *reinterpret_cast<random_block<T>*>(to + at) = drawn;

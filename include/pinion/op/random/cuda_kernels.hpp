@@ -13,6 +13,7 @@ namespace pinion { inline namespace v0 { namespace cuda {
 struct random_elements {
   op::detail::random_stream bits;
   std::int64_t first, n;
+  const std::uint64_t* execution = nullptr;  // where the GPU holds that of `bits`; null: `bits` has it
 };
 
 // Writes numbers in [least, end), of which `greatest` is the greatest: the same ones as on the host. T is float or

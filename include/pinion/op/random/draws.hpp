@@ -22,7 +22,9 @@ class random_draws {
   shape extent(const kernel_context& c) const { return c.inputs.empty() ? shape_ : c.input(0).shape(); }
   // The index of the first element within a larger tensor.
   std::int64_t first() const { return first_; }
-  random_stream next() { return {seed_, executions_.fetch_add(1, std::memory_order_relaxed)}; }
+  std::uint64_t next_execution() { return executions_.fetch_add(1, std::memory_order_relaxed); }
+  random_stream of(std::uint64_t execution) const { return {seed_, execution}; }
+  random_stream next() { return of(next_execution()); }
   // Tells whether a draw is worth another thread.
   bool many() const { return shape_.count() > 1 << 14; }
 

@@ -21,7 +21,6 @@ struct random_op {
   static constexpr input_count inputs{0, 1};
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static constexpr bool stateful = true;
-  static constexpr std::string_view no_replay = "it counts its runs";
   static void infer(shape_context& c);
   static void gradient(gradient_context&) {}
 };

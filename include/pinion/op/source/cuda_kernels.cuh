@@ -71,18 +71,24 @@ template void count_up(CUstream_st*, double*, std::int64_t, double, double);
 template void count_up(CUstream_st*, std::int32_t*, std::int64_t, std::int64_t, std::int64_t);
 template void count_up(CUstream_st*, std::int64_t*, std::int64_t, std::int64_t, std::int64_t);
 
+template <class T>
 struct given_numbers {
-  std::int32_t value[most_given];
+  T value[most_given];
 };
 
-__global__ void write_numbers(std::int32_t* to, given_numbers from) {
+template <class T>
+__global__ void write_numbers(T* to, given_numbers<T> from) {
   to[threadIdx.x] = from.value[threadIdx.x];
 }
 
-void write_given(CUstream_st* stream, std::int32_t* to, int n, const std::int32_t* values) {
-  given_numbers from{};
+template <class T>
+void write_given(CUstream_st* stream, T* to, int n, const T* values) {
+  given_numbers<T> from{};
   std::copy(values, values + n, from.value);
-  if (n > 0) launch(stream, write_numbers, 1, static_cast<unsigned>(n), to, from);
+  if (n > 0) launch(stream, write_numbers<T>, 1, static_cast<unsigned>(n), to, from);
 }
+
+template void write_given(CUstream_st*, std::int32_t*, int, const std::int32_t*);
+template void write_given(CUstream_st*, std::uint64_t*, int, const std::uint64_t*);
 
 }}}  // namespace pinion::v0::cuda

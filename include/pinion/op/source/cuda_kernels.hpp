@@ -16,8 +16,9 @@ void fill(CUstream_st* stream, T* to, std::int64_t n, T value);
 template <class T, class Number>
 void count_up(CUstream_st* stream, T* to, std::int64_t n, Number start, Number step);
 
-// Writes at most most_given numbers that the host knows.
+// Writes at most most_given numbers that the host knows. T is std::int32_t or std::uint64_t.
 inline constexpr int most_given = 8;
-void write_given(CUstream_st* stream, std::int32_t* to, int n, const std::int32_t* values);
+template <class T>
+void write_given(CUstream_st* stream, T* to, int n, const T* values);
 
 }}}  // namespace pinion::v0::cuda

@@ -18,6 +18,20 @@ void copy_bytes(CUstream_st* stream, void* to, const void* from, std::size_t byt
     throw std::runtime_error(std::string("a copy was not enqueued: ") + cudaGetErrorString(failed));
 }
 
+__device__ inline bool is_any_wrong(const wrong_places& of) {
+  for (unsigned long long i = 0; i < of.count; ++i)
+    if (of.first[i].position != ~0ull) return true;
+  return false;
+}
+
+__global__ void note_if_any_wrong(first_wrong* to, wrong_places of) {
+  if (is_any_wrong(of)) to->position = 0;
+}
+
+void note_any_wrong(CUstream_st* stream, first_wrong* to, const wrong_places& of) {
+  launch(stream, note_if_any_wrong, 1, 1, to, of);
+}
+
 // The pack of `Width` elements that a thread handles: some columns of a place.
 template <int Width>
 struct place_of_rows {
@@ -72,8 +86,8 @@ __global__ void take_packs(const T* variable, T* compact, named_rows of, std::in
 }
 
 template <int Width, class T>
-__global__ void put_packs(const T* compact, T* variable, named_rows of, std::int64_t packs, const first_wrong* wrong) {
-  if (wrong->position != ~0ull) return;
+__global__ void put_packs(const T* compact, T* variable, named_rows of, std::int64_t packs, wrong_places guard) {
+  if (is_any_wrong(guard)) return;
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < packs; i += step) {
     const place_of_rows<Width> at(of, i);
@@ -105,15 +119,15 @@ void take_rows(CUstream_st* stream, const T* variable, T* compact, const named_r
 }
 
 template <class T>
-void put_rows(CUstream_st* stream, const T* compact, T* variable, const named_rows& of, const first_wrong* wrong) {
-  launch_packs(stream, put_packs<widest<T>, T>, put_packs<1, T>, compact, variable, of, wrong);
+void put_rows(CUstream_st* stream, const T* compact, T* variable, const named_rows& of, const wrong_places& guard) {
+  launch_packs(stream, put_packs<widest<T>, T>, put_packs<1, T>, compact, variable, of, guard);
 }
 
 template void sum_gradients(CUstream_st*, const float*, float*, const named_rows&);
 template void sum_gradients(CUstream_st*, const double*, double*, const named_rows&);
 template void take_rows(CUstream_st*, const float*, float*, const named_rows&);
 template void take_rows(CUstream_st*, const double*, double*, const named_rows&);
-template void put_rows(CUstream_st*, const float*, float*, const named_rows&, const first_wrong*);
-template void put_rows(CUstream_st*, const double*, double*, const named_rows&, const first_wrong*);
+template void put_rows(CUstream_st*, const float*, float*, const named_rows&, const wrong_places&);
+template void put_rows(CUstream_st*, const double*, double*, const named_rows&, const wrong_places&);
 
 }}}  // namespace pinion::v0::cuda

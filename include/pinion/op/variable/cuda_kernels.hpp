@@ -31,8 +31,11 @@ void sum_gradients(CUstream_st* stream, const T* gradients, T* sums, const named
 template <class T>
 void take_rows(CUstream_st* stream, const T* variable, T* compact, const named_rows& of);
 
-// Copies each place that stands for a row back to the row, unless an index is wrong.
+// Copies each place that stands for a row back to the row, unless one of the places of `guard` has a wrong value.
 template <class T>
-void put_rows(CUstream_st* stream, const T* compact, T* variable, const named_rows& of, const first_wrong* wrong);
+void put_rows(CUstream_st* stream, const T* compact, T* variable, const named_rows& of, const wrong_places& guard);
+
+// Notes in `to` a wrong value if one of the places has one.
+void note_any_wrong(CUstream_st* stream, first_wrong* to, const wrong_places& of);
 
 }}}  // namespace pinion::v0::cuda

@@ -71,7 +71,6 @@ class cuda_named_rows {
   }
 
   const cuda::named_rows& named() const { return named_; }
-  const cuda::first_wrong* wrong() const { return wrong_; }
   // The shape of a tensor with an element for each element of each place.
   shape compact() const { return {named_.n, named_.size}; }
 
@@ -136,8 +135,9 @@ class cuda_sparse_update_kernel final : public kernel {
     for (const any_tensor& number : values.subspan(2)) operands.add(number);
     for (const any_tensor& state : taken) operands.add(state);
     program_.run(c, walk_over(rows.compact(), values.size() - 2), operands);
+    const cuda::wrong_places guard = c.watch->wrong_so_far(*c.device);  // that of the rows is one of them
     for (std::size_t i = 0; i < variables_.size(); ++i)
-      cuda::put_rows<T>(stream, taken[i].data<T>(), writing.room(i).data<T>(), rows.named(), rows.wrong());
+      cuda::put_rows<T>(stream, taken[i].data<T>(), writing.room(i).data<T>(), rows.named(), guard);
   }
   // The walk over states, gradient, numbers and new states.
   broadcast_walk walk_over(const shape& space, std::size_t numbers) const {

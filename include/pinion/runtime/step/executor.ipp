@@ -41,7 +41,7 @@ PINION_DECL cuda::first_wrong* step_state::expect_values(devices::device& on, de
 PINION_DECL cuda::wrong_places step_state::wrong_so_far(devices::device& on) {
   std::lock_guard hold(mutex_);
   const auto at = wrong_values_.find(&on);
-  return at == wrong_values_.end() ? cuda::wrong_places{} : at->second.so_far();
+  return at == wrong_values_.end() ? cuda::wrong_places{} : at->second.so_far(on);
 }
 
 PINION_DECL void step_state::add_expected(devices::device& on, const any_tensor& places,

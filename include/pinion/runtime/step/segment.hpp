@@ -26,7 +26,12 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // values between, and the addresses of variables. It is enqueued in place of the kernels if the variables still lie
 // there and nobody else holds them, so that they are updated in place; otherwise the kernels are launched one by one.
 // The variables are locked while it is enqueued, and making it changes none of them. One whose variables lie elsewhere
-// is dropped, and the next run makes another. Outputs are copied out, so runs that overlap may share a recording.
+// is dropped, and the next run makes another.
+//
+// Three things differ from run to run beside the inputs. Numbers of runs are written to words of the recording before
+// it is enqueued. The first of its places for wrong values tells whether an earlier kernel of the step met one, so that
+// recorded updates heed it. Outputs, and what its own kernels find wrong, are copied out. All of this and the recording
+// go into the stream as one, so runs that overlap may share it.
 class segment final : public kernel {
  public:
   struct member {
@@ -43,6 +48,7 @@ class segment final : public kernel {
           std::vector<std::shared_ptr<state::variable>> variables);
   ~segment() override;
 
+  // A traced run records an event of each member.
   void run(kernel_context& c) override;
 
  private:
@@ -69,6 +75,9 @@ class segment final : public kernel {
   // somebody else; nothing is enqueued then.
   bool replay_in_place(kernel_context& c, seen_inputs& seen);
   void replay(kernel_context& c, recording& r);
+  // Tells the recorded updates whether an earlier kernel of the step met a wrong value.
+  void heed_others(kernel_context& c, recording& r);
+  static void write_numbers(kernel_context& c, const recording& r);
 
   const std::vector<member> members_;
   const std::vector<int> outputs_;

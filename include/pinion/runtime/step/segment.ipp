@@ -5,59 +5,49 @@
 #include <optional>
 #include <utility>
 
+#include <pinion/runtime/step/gpu_words.hpp>
 #include <pinion/runtime/step/node_event.hpp>
 #include <pinion/runtime/step/segment.hpp>
 
-#if PINION_HAS_CUDA
-#include <pinion/op/source/cuda_kernels.hpp>
-#include <pinion/op/variable/cuda_kernels.hpp>
-#endif
-
 namespace pinion { inline namespace v0 { namespace runtime {
 
-namespace detail {
-
-inline void copy_bytes(kernel_context& c, void* to, const void* from, std::size_t bytes) {
-#if PINION_HAS_CUDA
-  cuda::copy_bytes(c.device->stream()->native(), to, from, bytes);
-#else
-  (void)c, (void)to, (void)from, (void)bytes;
-#endif
-}
-inline void fill(kernel_context& c, const any_tensor& places, std::int64_t value) {
-#if PINION_HAS_CUDA
-  cuda::fill(c.device->stream()->native(), places.data<std::int64_t>(), places.count(), value);
-#else
-  (void)c, (void)places, (void)value;
-#endif
-}
-
-}  // namespace detail
-
-// Gives kernels that are recorded their places for wrong values.
+// Gives kernels that are recorded their places for wrong values, and the words of numbers that differ from run to run.
 class segment::recorder final : public step_watch {
  public:
-  explicit recorder(step_watch& step, allocator& memory) : step_(step), places(dtype::int64, {most, 2}, memory) {}
+  // The first place is that of earlier kernels of the step.
+  recorder(step_watch& step, allocator& memory)
+      : step_(step), memory_(memory), places(dtype::int64, {most + 1, 2}, memory) {}
 
   bool failed() const override { return step_.failed(); }
   void fail(const error& why) override { step_.fail(why); }
   cuda::first_wrong* expect_values(devices::device&, describe_wrong describe) override {
-    if (static_cast<std::int64_t>(described.size()) == most)
-      throw error(errc::unimplemented, "more kernels than a recording has places for look for wrong values");
+    expect_room(described.size(), "look for wrong values");
     described.push_back(std::move(describe));
-    return static_cast<cuda::first_wrong*>(places.raw()) + (described.size() - 1);
+    return first_place() + described.size();
   }
-  cuda::wrong_places wrong_so_far(devices::device&) override {
-    return {static_cast<const cuda::first_wrong*>(places.raw()), described.size()};
+  cuda::wrong_places wrong_so_far(devices::device&) override { return {first_place(), described.size() + 1}; }
+  const std::uint64_t* number_of_run(devices::device&, next_number next) override {
+    expect_room(next_numbers.size(), "count their runs");
+    if (!numbers) numbers = any_tensor(dtype::int64, {most}, memory_);
+    next_numbers.push_back(std::move(next));
+    return static_cast<const std::uint64_t*>(numbers.raw()) + (next_numbers.size() - 1);
   }
+  cuda::first_wrong* first_place() const { return static_cast<cuda::first_wrong*>(places.raw()); }
 
  private:
-  static constexpr std::int64_t most = 64;
+  static void expect_room(std::size_t used, const char* what) {
+    if (static_cast<std::int64_t>(used) == most)
+      throw error(errc::unimplemented, "more than " + std::to_string(most) + " of its kernels " + what);
+  }
   step_watch& step_;
+  allocator& memory_;
 
  public:
+  static constexpr std::int64_t most = 64;
   const any_tensor places;
   std::vector<describe_wrong> described;
+  any_tensor numbers;
+  std::vector<next_number> next_numbers;
 };
 
 struct segment::recording {
@@ -68,11 +58,16 @@ struct segment::recording {
   };
   std::shared_ptr<replay_memory> memory;
   std::vector<any_tensor> inputs;
-  any_tensor places;
+  any_tensor places;  // see recorder
   std::vector<step_watch::describe_wrong> described;
+  any_tensor numbers;
+  std::vector<step_watch::next_number> next_numbers;
   std::vector<output> outputs;
   std::vector<const void*> variables;
   std::unique_ptr<devices::recorded_work> work;
+  bool heeded_others = false;  // the last replay had earlier kernels to heed
+
+  cuda::first_wrong* first_place() const { return static_cast<cuda::first_wrong*>(places.raw()); }
 };
 
 PINION_DECL segment::segment(std::vector<member> members, int inputs, std::vector<int> outputs,
@@ -84,9 +79,7 @@ PINION_DECL segment::segment(std::vector<member> members, int inputs, std::vecto
 PINION_DECL segment::~segment() = default;
 
 PINION_DECL void segment::run(kernel_context& c) {
-  // A recorded update heeds the wrong values of its own segment alone.
-  const bool heeds_others = variables_.size() > 0 && c.watch->wrong_so_far(*c.device).count > 0;
-  if (c.tracer || heeds_others) return launch_all(c);
+  if (c.tracer) return launch_all(c);
   std::lock_guard hold(mutex_);
   bool is_new = false;
   seen_inputs* const seen = entry_of(c.inputs, is_new);
@@ -169,10 +162,11 @@ PINION_DECL std::unique_ptr<segment::recording> segment::record(kernel_context& 
     for (const any_tensor& in : c.inputs)
       r->inputs.push_back(in.empty() ? any_tensor() : any_tensor(in.dtype(), in.shape(), *r->memory));
     recorder watch(*c.watch, *r->memory);
+    detail::clear_places(*c.device, watch.first_place(), 1);
     r->variables = addresses_of_variables();
     is_recording = stream.begin_recording();
     if (!is_recording) return nullptr;
-    detail::fill(c, watch.places, -1);
+    detail::clear_places(*c.device, watch.first_place() + 1, recorder::most);
     auto inputs = r->inputs;
     for (const any_tensor& out : launch(c, inputs, r->memory.get(), &watch))
       r->outputs.push_back({out.dtype(), out.shape(), out ? out.raw() : nullptr});
@@ -180,6 +174,8 @@ PINION_DECL std::unique_ptr<segment::recording> segment::record(kernel_context& 
     r->work = stream.end_recording();
     r->places = watch.places;
     r->described = std::move(watch.described);
+    r->numbers = watch.numbers;
+    r->next_numbers = std::move(watch.next_numbers);
     return r->work && addresses_of_variables() == r->variables ? std::move(r) : nullptr;
   } catch (...) {
     if (is_recording) stream.end_recording();
@@ -203,20 +199,38 @@ PINION_DECL bool segment::replay_in_place(kernel_context& c, seen_inputs& seen) 
 }
 
 PINION_DECL void segment::replay(kernel_context& c, recording& r) {
+  devices::device& on = *c.device;
   for (std::size_t i = 0; i < r.inputs.size(); ++i)
-    if (r.inputs[i]) detail::copy_bytes(c, r.inputs[i].raw(), c.inputs[i].raw(), c.inputs[i].bytes());
+    if (r.inputs[i]) detail::copy_bytes(on, r.inputs[i].raw(), c.inputs[i].raw(), c.inputs[i].bytes());
   // All memory is there before the work is enqueued, which updates variables.
   for (std::size_t o = 0; o < r.outputs.size(); ++o)
     if (r.outputs[o].at) c.allocate(static_cast<int>(o), r.outputs[o].type, r.outputs[o].shape);
   any_tensor places;
   if (!r.described.empty()) places = c.scratch(r.places.dtype(), {static_cast<std::int64_t>(r.described.size()), 2});
+  heed_others(c, r);
+  write_numbers(c, r);
   r.work->enqueue();
   for (std::size_t o = 0; o < r.outputs.size(); ++o)
-    if (r.outputs[o].at) detail::copy_bytes(c, c.outputs[o].raw(), r.outputs[o].at, c.outputs[o].bytes());
+    if (r.outputs[o].at) detail::copy_bytes(on, c.outputs[o].raw(), r.outputs[o].at, c.outputs[o].bytes());
   if (places) {
-    detail::copy_bytes(c, places.raw(), r.places.raw(), places.bytes());
-    c.watch->add_expected(*c.device, places, r.described);
+    detail::copy_bytes(on, places.raw(), r.first_place() + 1, places.bytes());
+    c.watch->add_expected(on, places, r.described);
   }
+}
+
+PINION_DECL void segment::heed_others(kernel_context& c, recording& r) {
+  if (variables_.size() == 0) return;
+  const cuda::wrong_places others = c.watch->wrong_so_far(*c.device);
+  const bool heeds = others.count > 0;
+  if (heeds || r.heeded_others) detail::clear_places(*c.device, r.first_place(), 1);
+  if (heeds) detail::note_any_wrong(*c.device, r.first_place(), others);
+  r.heeded_others = heeds;
+}
+
+PINION_DECL void segment::write_numbers(kernel_context& c, const recording& r) {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& next : r.next_numbers) numbers.push_back(next());
+  if (!numbers.empty()) detail::write_words(*c.device, static_cast<std::uint64_t*>(r.numbers.raw()), numbers);
 }
 
 }}}  // namespace pinion::v0::runtime

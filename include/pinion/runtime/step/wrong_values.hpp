@@ -16,8 +16,9 @@ class wrong_values {
  public:
   // A place that holds no wrong value yet. Requires: the device has a stream.
   cuda::first_wrong* expect(devices::device& on, step_watch::describe_wrong describe);
-  // The places that were given so far, of the first block of them.
-  cuda::wrong_places so_far() const;
+  // The places that were given so far; or where they lie in several blocks, one that has a wrong value if one of them
+  // has at this point of the stream. It stays until the use of the places ends.
+  cuda::wrong_places so_far(devices::device& on);
   // Adds places that kernels have used already. They are no tensor that somebody will write to.
   void add(const any_tensor& places, std::vector<step_watch::describe_wrong> describe);
   // Copies the places to the host and calls `done`, as to_host() calls back, with the error of the first kernel that
@@ -32,7 +33,10 @@ class wrong_values {
   };
   static void expect_none(const any_tensor& copy, const std::vector<step_watch::describe_wrong>& describe);
 
+  static cuda::wrong_places places_of(const block& b);
+
   std::vector<block> blocks_;
+  std::vector<any_tensor> sums_;  // places for several blocks
 };
 
 }}}  // namespace pinion::v0::runtime

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include <pinion/runtime/step/gpu_words.hpp>
 #include <pinion/runtime/step/wrong_values.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
@@ -21,12 +22,20 @@ PINION_DECL cuda::first_wrong* wrong_values::expect(devices::device& on, step_wa
   return static_cast<cuda::first_wrong*>(last.places.raw()) + (last.describe.size() - 1);
 }
 
-PINION_DECL cuda::wrong_places wrong_values::so_far() const {
+PINION_DECL cuda::wrong_places wrong_values::so_far(devices::device& on) {
   if (blocks_.empty()) return {};
-  const block& first = blocks_.front();
-  return {static_cast<const cuda::first_wrong*>(first.places.raw()),
-          std::min(static_cast<unsigned long long>(first.places.shape()[0]),
-                   static_cast<unsigned long long>(first.describe.size()))};
+  if (blocks_.size() == 1) return places_of(blocks_[0]);
+  sums_.emplace_back(dtype::int64, shape{1, 2}, on.memory());
+  auto* const sum = static_cast<cuda::first_wrong*>(sums_.back().raw());
+  detail::clear_places(on, sum, 1);
+  for (const block& b : blocks_) detail::note_any_wrong(on, sum, places_of(b));
+  return {sum, 1};
+}
+
+PINION_DECL cuda::wrong_places wrong_values::places_of(const block& b) {
+  return {static_cast<const cuda::first_wrong*>(b.places.raw()),
+          std::min(static_cast<unsigned long long>(b.places.shape()[0]),
+                   static_cast<unsigned long long>(b.describe.size()))};
 }
 
 PINION_DECL void wrong_values::add(const any_tensor& places, std::vector<step_watch::describe_wrong> describe) {
