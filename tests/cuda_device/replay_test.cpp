@@ -302,6 +302,27 @@ TEST_CASE_METHOD(world, "a traced run of a recorded step tells of each of its no
   CHECK(recorded == apart);
 }
 
+TEST_CASE_METHOD(world, "what a queue gives back waits for none of the nodes before it, recorded or not") {
+  auto q = pn::fifo_queue<float>({.capacity = 1, .shapes = {{3}}});
+  auto x = pn::placeholder<float>({3}, "x");
+  auto given = q.dequeue();
+  const auto back = [&] {
+    const pn::device on{"/gpu:0"};
+    return pn::expr<float>(pn::reduce_sum(pn::exp(given)) * 2.f);
+  }();
+  const auto sent = [&] {
+    const pn::device on{"/gpu:0"};
+    return pn::expr<float>(pn::softmax(pn::reshape(x, {1, 3})) * 3.f);
+  }();
+  auto put = q.enqueue(pn::reshape(sent, {3}));
+  pn::session sess{{.operation_timeout = std::chrono::seconds(20)}};
+  for (int i = 0; i < 5; ++i) {
+    const float got = sess.run({{x, {0, 0, 0}}}, back, put);
+    CHECK(got == Approx(6 * std::exp(1.f)));
+  }
+  CHECK(fake_cuda::count().graphs == 2);
+}
+
 TEST_CASE("threads that run one step at the same time each get their own result") {
   auto like = machine::with(1);
   like.jitter_us = 100;

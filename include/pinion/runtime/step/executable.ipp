@@ -39,6 +39,7 @@ PINION_DECL void executable::add(const part_item& from) {
   it.index = from.index;
   if (it.kind == part_item::feed) fed.push_back(it.index);
   it.key = from.key;
+  it.waits = from.waits;
   it.first_input = inputs;
   it.first_output = slots;
   it.outputs = from.outputs;

@@ -35,6 +35,7 @@ struct executable_item {
   bool expensive() const { return kernel && kernel->expensive(); }
   const pinion::node* node = nullptr;  // computed here, or its output is fed, fetched, sent or received
   std::string key = {};                // key of a send or a receive
+  std::vector<node_id> waits = {};     // as part_item::waits
 };
 
 }}}  // namespace pinion::v0::runtime

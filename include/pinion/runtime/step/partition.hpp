@@ -22,6 +22,9 @@ struct part_item {
   std::vector<std::pair<int, int>> inputs = {};  // pairs of an item of this partition and an output of it
   std::vector<int> after = {};                   // items that must be done before this one
   int outputs = 0;
+  // Nodes that may wait for other steps, as those do that work on queues and barriers: such a node itself, and of a
+  // receive, those behind which its value comes.
+  std::vector<node_id> waits = {};
 };
 
 // The items of a step that run on one device.

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
+#include <pinion/op/control/op.hpp>
+#include <pinion/opkit/registry.hpp>
 #include <pinion/runtime/step/partition.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 
@@ -79,8 +82,29 @@ class partitioner {
     item.inputs.reserve(n.inputs.size());
     for (const output& in : n.inputs) item.inputs.push_back(value_on(device, in));
     for (node_id before : n.control_inputs) item.after.push_back(done_on(device, before));
+    if (may_wait(n)) item.waits = {id};
+    note_waits(n, id);
     const int index = add(device, std::move(item));  // before where() is set: add() may move the items
     where(id) = {device, index};
+  }
+
+  // True for a node that may wait for other steps: it works on a resource, runs bodies, or is of the program's own.
+  bool may_wait(const node& n) const {
+    const auto is_resource = [&](const output& in) { return g_.type_of(in).resource; };
+    const registered_op* const own = find_registered(n.op);
+    return std::any_of(n.inputs.begin(), n.inputs.end(), is_resource) || n.op == op::conditional::name ||
+           n.op == op::loop::name || (own && own->def.stateful);
+  }
+  void note_waits(const node& n, node_id id) {
+    std::set<node_id> all;
+    const auto add_those_of = [&](node_id before) {
+      if (const auto at = waits_.find(before); at != waits_.end()) all.insert(at->second.begin(), at->second.end());
+    };
+    for (const output& in : n.inputs)
+      if (!fed_.contains({in.node, in.index})) add_those_of(in.node);
+    for (const node_id before : n.control_inputs) add_those_of(before);
+    if (may_wait(n)) all.insert(id);
+    if (!all.empty()) waits_[id] = {all.begin(), all.end()};
   }
 
   // Returns the item and output that hold a value on a device; if the value was made elsewhere, the item receives it.
@@ -113,8 +137,10 @@ class partitioner {
       send.peer = are_peers(from, to);
     }
     add(from, std::move(send));
-    return add(to,
-               {.kind = part_item::receive, .node = of.node, .index = of.index, .key = std::move(key), .outputs = 1});
+    part_item receive{
+        .kind = part_item::receive, .node = of.node, .index = of.index, .key = std::move(key), .outputs = 1};
+    if (const auto at = waits_.find(of.node); at != waits_.end()) receive.waits = at->second;
+    return add(to, std::move(receive));
   }
   const device_info& info(int device) const { return placed_.devices()[static_cast<std::size_t>(device)]; }
   const std::string& name_of(int device) const { return info(device).name; }
@@ -133,6 +159,7 @@ class partitioner {
   std::vector<place> where_;      // one per node
   std::map<std::pair<node_id, int>, place> fed_;
   std::unordered_map<guest, int, hash_guest> guests_;
+  std::unordered_map<node_id, std::vector<node_id>> waits_;  // the nodes that may wait, up to a node, in order
 };
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include <pinion/base/config.hpp>
@@ -10,7 +11,7 @@
 namespace pinion { inline namespace v0 { namespace runtime {
 
 // The items of an executable after those whose kernels may replay were joined, as many at a time as no other item
-// stands between. Items that wait, copy to or from the host, or count their runs stay by themselves.
+// stands between. Items that wait, copy to or from the host, or take over memory stay by themselves.
 //
 // Every item has a stage, which is the larger the more often the way to it changes between the two kinds. So the items
 // of one stage and of the kind that may replay form a segment: a way that leaves it ends in a later stage. An item
@@ -19,6 +20,10 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // A way may also leave through a send and come back through a receive. Transfers of a step have one order on all its
 // devices, in which none waits for a later one, and a receive stands in no earlier stage than the sends before it. So a
 // segment that waits for a transfer holds up later ones alone, and no two devices wait for each other.
+//
+// That order says nothing of nodes that wait for other steps, or for other nodes by way of a queue. Where there are
+// some, an item joins a segment only if nothing that stays by itself then waits for more of them than it would anyway.
+// So the items of one stage may form several segments, which stand in an order in which they can run.
 class segments_of {
  public:
   segments_of(std::vector<executable_item> from, graph_view g, task_services& services);
@@ -28,8 +33,21 @@ class segments_of {
 
  private:
   static bool is_free(const executable_item& it) { return it.kind == part_item::compute && it.kernel->may_replay(); }
+  using nodes = std::vector<node_id>;  // in order, each once; null stands for all nodes
+  // Some items that become one. `behind`: the nodes that may wait and that it comes behind. `before`: those that every
+  // item by itself which comes behind it comes behind anyway.
+  struct item_group {
+    std::vector<std::size_t> items;
+    nodes behind;
+    std::optional<nodes> before;
+  };
+
   std::vector<int> stages() const;
+  // By item: `before` of a group of this item alone.
+  std::vector<std::optional<nodes>> waits_of_followers() const;
   void group();
+  // The group that an item of a stage joins, of those from a number on; a new one where there is none.
+  std::size_t group_for(const item_group& alone, std::vector<std::size_t>& of_stage, std::size_t from);
   void add_alone(std::size_t i);
   void add_segment(const std::vector<std::size_t>& members);
   void connect();
@@ -39,9 +57,9 @@ class segments_of {
   const std::vector<executable_item> from_;
   const graph_view graph_;
   task_services& services_;
-  std::vector<std::vector<std::size_t>> groups_;  // of items, in an order in which they can run
-  std::vector<int> group_of_;                     // by item
-  std::vector<int> slot_of_;                      // the new slot of an old one; -1: it is inside a segment
+  std::vector<item_group> groups_;  // in an order in which they can run
+  std::vector<int> group_of_;       // by item
+  std::vector<int> slot_of_;        // the new slot of an old one; -1: it is inside a segment
 };
 
 }}}  // namespace pinion::v0::runtime

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -20,7 +21,7 @@ PINION_DECL segments_of::segments_of(std::vector<executable_item> from, graph_vi
   for (const auto& it : from_) old_slots = std::max(old_slots, it.first_output + it.outputs);
   slot_of_.assign(static_cast<std::size_t>(old_slots), -1);
   group();
-  for (const auto& members : groups_) members.size() == 1 ? add_alone(members[0]) : add_segment(members);
+  for (const item_group& g : groups_) g.items.size() == 1 ? add_alone(g.items[0]) : add_segment(g.items);
   connect();
 }
 
@@ -47,19 +48,80 @@ PINION_DECL std::vector<int> segments_of::stages() const {
   return stage;
 }
 
+namespace detail {
+
+inline void add_all(std::vector<node_id>& to, const std::vector<node_id>& more) {
+  std::vector<node_id> both;
+  std::set_union(to.begin(), to.end(), more.begin(), more.end(), std::back_inserter(both));
+  to = std::move(both);
+}
+// Keeps what both have; null stands for all nodes.
+inline void keep_common(std::optional<std::vector<node_id>>& of, const std::optional<std::vector<node_id>>& other) {
+  if (!other) return;
+  if (!of) return of = other, void();
+  std::vector<node_id> common;
+  std::set_intersection(of->begin(), of->end(), other->begin(), other->end(), std::back_inserter(common));
+  of = std::move(common);
+}
+inline bool holds(const std::optional<std::vector<node_id>>& all, const std::vector<node_id>& some) {
+  return !all || std::includes(all->begin(), all->end(), some.begin(), some.end());
+}
+
+}  // namespace detail
+
+PINION_DECL std::vector<std::optional<segments_of::nodes>> segments_of::waits_of_followers() const {
+  std::vector<nodes> behind(from_.size());
+  for (std::size_t i = 0; i < from_.size(); ++i) {
+    detail::add_all(behind[i], from_[i].waits);
+    for (const int next : from_[i].successors) detail::add_all(behind[static_cast<std::size_t>(next)], behind[i]);
+  }
+  std::vector<std::optional<nodes>> before(from_.size());
+  for (std::size_t i = from_.size(); i-- > 0;) {
+    if (!is_free(from_[i])) before[i] = std::move(behind[i]);
+    for (const int next : from_[i].successors) detail::keep_common(before[i], before[static_cast<std::size_t>(next)]);
+  }
+  return before;
+}
+
 PINION_DECL void segments_of::group() {
   const std::vector<int> stage = stages();
+  const std::vector<std::optional<nodes>> before = waits_of_followers();
+  std::vector<std::vector<std::size_t>> predecessors(from_.size());
+  for (std::size_t i = 0; i < from_.size(); ++i)
+    for (const int next : from_[i].successors) predecessors[static_cast<std::size_t>(next)].push_back(i);
   std::vector<std::size_t> order(from_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return stage[a] < stage[b]; });
-  std::map<int, std::size_t> segments;  // by stage
+  std::map<int, std::vector<std::size_t>> segments;  // by stage
   for (const std::size_t i : order) {
-    std::size_t to = groups_.size();
-    if (is_free(from_[i])) to = segments.try_emplace(stage[i], to).first->second;
-    if (to == groups_.size()) groups_.emplace_back();
-    groups_[to].push_back(i);
-    group_of_[i] = static_cast<int>(to);
+    item_group alone{{i}, from_[i].waits, before[i]};
+    std::size_t from = 0;
+    for (const std::size_t p : predecessors[i]) {
+      const auto g = static_cast<std::size_t>(group_of_[p]);
+      detail::add_all(alone.behind, groups_[g].behind);
+      from = std::max(from, g);
+    }
+    std::vector<std::size_t> by_itself;
+    group_of_[i] = static_cast<int>(group_for(alone, is_free(from_[i]) ? segments[stage[i]] : by_itself, from));
   }
+}
+
+PINION_DECL std::size_t segments_of::group_for(const item_group& alone, std::vector<std::size_t>& of_stage,
+                                               std::size_t from) {
+  for (const std::size_t number : of_stage) {
+    item_group& g = groups_[number];
+    // A group that others may follow already waits for no more than it does.
+    const bool may_grow = number == of_stage.back() || detail::holds(g.behind, alone.behind);
+    if (number < from || !may_grow || !detail::holds(g.before, alone.behind) || !detail::holds(alone.before, g.behind))
+      continue;
+    g.items.insert(g.items.end(), alone.items.begin(), alone.items.end());
+    detail::add_all(g.behind, alone.behind);
+    detail::keep_common(g.before, alone.before);
+    return number;
+  }
+  groups_.push_back(alone);
+  of_stage.push_back(groups_.size() - 1);
+  return groups_.size() - 1;
 }
 
 PINION_DECL void segments_of::add_alone(std::size_t i) {
