@@ -281,6 +281,25 @@ TEST_CASE_METHOD(world, "steps at the same time all update a variable") {
   CHECK(fake_cuda::take_misuses().empty());
 }
 
+TEST_CASE_METHOD(world, "recordings that come to nothing are tried again, and the plan says what is in the way") {
+  const pn::device on{"/gpu:0"};
+  auto w = pn::variable(pn::constant<float>({1, 2}), {.name = "w"});
+  auto more = pn::assign_add(w, w * 0.f);
+  pn::session sess;
+  const auto note = [&] {
+    const pn::plan plan = sess.plan(pn::operation(more));
+    return plan.notes().empty() ? "" : plan.notes().back();
+  };
+  for (int i = 0; i < 20; ++i) {
+    sess.run(w.initializer());
+    sess.run(pn::operation(more));
+  }
+  CHECK_THAT(note(), Catch::Matchers::Contains("launched one by one in the last run, since variable 'w' has moved"));
+  for (int i = 0; i < 64; ++i) sess.run(pn::operation(more));
+  CHECK(fake_cuda::count().graphs == 2);  // the initializer has the other one
+  CHECK(note() == "");
+}
+
 TEST_CASE_METHOD(world, "a traced run of a recorded step tells of each of its nodes") {
   const pn::device on{"/gpu:0"};
   auto x = pn::placeholder<float>({3}, "x");

@@ -101,8 +101,8 @@ class direct_session final : public session_backend {
 
   cost_model with_measurements() const;
 
-  // Tells what the arenas of a step take, once it has run. Requires: mutex_ is held.
-  void note_arenas(pinion::plan& made, const step_signature& signature) const;
+  // Tells what the arenas of a step take, and what GPUs did not replay, once it has run. Requires: mutex_ is held.
+  void note_runs(pinion::plan& made, const step_signature& signature) const;
   std::vector<std::shared_ptr<ready_step>> ready_steps() const;
 
   // ---- steps, each made once

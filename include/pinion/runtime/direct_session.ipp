@@ -11,6 +11,7 @@
 #include <pinion/op/kernels.hpp>
 #include <pinion/runtime/direct_session.hpp>
 #include <pinion/runtime/optimize/optimize.hpp>
+#include <pinion/runtime/step/segment.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
 
@@ -65,20 +66,38 @@ PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
   pinion::plan made =
       explain(expect_graph(), placed, improved(signature, placed), options_.allow_soft_placement, with_measurements());
   std::lock_guard hold(mutex_);
-  note_arenas(made, signature);
+  note_runs(made, signature);
   return made;
 }
 
+namespace detail {
+
+inline void note_arena(pinion::plan& made, const executable& part) {
+  if (const std::size_t live = part.arenas->live; live > 0)
+    made.add_note(
+        fmt::format("{}: the values within a run take an arena of {} bytes, of which {} are in use at "
+                    "once, as the runs so far tell",
+                    part.device->name(), part.arenas->arena.load(), live));
+}
+
+inline void note_segments(pinion::plan& made, const executable& part) {
+  for (const auto& it : part.items)
+    if (it.is_segment)
+      if (const auto& of = static_cast<const segment&>(*it.kernel); !of.obstacle().empty())
+        made.add_note(fmt::format("{}: {} were launched one by one in the last run, since {}", part.device->name(),
+                                  of.name(), of.obstacle()));
+}
+
+}  // namespace detail
+
 // A plan is asked for without feeds, so every step counts that yields the same.
-PINION_DECL void direct_session::note_arenas(pinion::plan& made, const step_signature& signature) const {
+PINION_DECL void direct_session::note_runs(pinion::plan& made, const step_signature& signature) const {
   for (const auto& step : ready_steps())
     if (step->fetches == signature.fetches && step->targets == signature.targets)
-      for (const auto& part : step->compiled.parts())
-        if (const std::size_t live = part->arenas->live; live > 0)
-          made.add_note(
-              fmt::format("{}: the values within a run take an arena of {} bytes, of which {} are in use at "
-                          "once, as the runs so far tell",
-                          part->device->name(), part->arenas->arena.load(), live));
+      for (const auto& part : step->compiled.parts()) {
+        detail::note_arena(made, *part);
+        detail::note_segments(made, *part);
+      }
 }
 
 PINION_DECL std::vector<std::shared_ptr<direct_session::ready_step>> direct_session::ready_steps() const {

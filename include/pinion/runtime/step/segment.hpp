@@ -2,12 +2,14 @@
 // second run, and enqueued as a whole from then on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <pinion/base/config.hpp>
@@ -26,7 +28,7 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // values between, and the addresses of variables. It is enqueued in place of the kernels if the variables still lie
 // there and nobody else holds them, so that they are updated in place; otherwise the kernels are launched one by one.
 // The variables are locked while it is enqueued, and making it changes none of them. One whose variables lie elsewhere
-// is dropped, and the next run makes another.
+// is dropped. Recordings that come to nothing are tried again, ever more rarely.
 //
 // Three things differ from run to run beside the inputs. Numbers of runs are written to words of the recording before
 // it is enqueued. The first of its places for wrong values tells whether an earlier kernel of the step met one, so that
@@ -51,16 +53,37 @@ class segment final : public kernel {
   // A traced run records an event of each member.
   void run(kernel_context& c) override;
 
+  // Its members in words: "3 nodes from 'a' to 'c'".
+  std::string name() const;
+  // Why the last run of inputs that were seen before launched its kernels one by one; empty: it did not. Traced runs do
+  // not count.
+  std::string obstacle() const;
+
  private:
   class recorder;
   struct recording;
+  // The runs at which a recording is tried: the second, and later ones as long as it comes to nothing.
+  class attempts {
+   public:
+    // Counts a run.
+    bool is_due() { return --runs_left_ <= 0; }
+    // The recording could not be made, or was dropped after some replays.
+    void failed(std::int64_t replays) {
+      gap_ = replays >= enough_replays ? 1 : std::min(2 * gap_, longest_gap);
+      runs_left_ = gap_;
+    }
+
+   private:
+    static constexpr std::int64_t enough_replays = 16;  // have paid for the recording
+    static constexpr int longest_gap = 1024;
+    int gap_ = 1, runs_left_ = 1;
+  };
   struct seen_inputs {
     std::vector<std::pair<dtype, shape>> types;
-    int attempts = 0;  // to record their run
+    attempts to_record;
     std::unique_ptr<recording> made;
   };
   static constexpr std::size_t most_kinds = 8;  // of inputs, each of other shapes
-  static constexpr int most_attempts = 8;       // for each kind
 
   // Launches the members' kernels. `inputs` are moved from.
   std::vector<any_tensor> launch(kernel_context& c, std::span<any_tensor> inputs, allocator* memory, step_watch* watch);
@@ -70,6 +93,7 @@ class segment final : public kernel {
   seen_inputs* entry_of(std::span<const any_tensor> inputs, bool& is_new);
   // Null where nothing can be recorded now. Throws nothing: what is wrong with the run, the kernels say.
   std::unique_ptr<recording> record(kernel_context& c);
+  std::unique_ptr<recording> try_to_record(kernel_context& c);
   std::vector<const void*> addresses_of_variables() const;
   // Replays the recording of the inputs. Returns false where a variable has no value, lies elsewhere or is held by
   // somebody else; nothing is enqueued then.
@@ -78,6 +102,7 @@ class segment final : public kernel {
   // Tells the recorded updates whether an earlier kernel of the step met a wrong value.
   void heed_others(kernel_context& c, recording& r);
   static void write_numbers(kernel_context& c, const recording& r);
+  void note_obstacle(std::string why);
 
   const std::vector<member> members_;
   const std::vector<int> outputs_;
@@ -85,6 +110,8 @@ class segment final : public kernel {
   int values_ = 0;
   std::mutex mutex_;  // held while a recording is looked for, made or enqueued
   std::vector<seen_inputs> seen_;
+  mutable std::mutex telling_;  // held for a moment, perhaps with the other one; guards the next
+  std::string obstacle_;
 };
 
 }}}  // namespace pinion::v0::runtime

@@ -66,6 +66,7 @@ struct segment::recording {
   std::vector<const void*> variables;
   std::unique_ptr<devices::recorded_work> work;
   bool heeded_others = false;  // the last replay had earlier kernels to heed
+  std::int64_t replays = 0;
 
   cuda::first_wrong* first_place() const { return static_cast<cuda::first_wrong*>(places.raw()); }
 };
@@ -78,16 +79,32 @@ PINION_DECL segment::segment(std::vector<member> members, int inputs, std::vecto
 
 PINION_DECL segment::~segment() = default;
 
+PINION_DECL std::string segment::name() const {
+  return std::to_string(members_.size()) + " nodes from '" + members_.front().node->name + "' to '" +
+         members_.back().node->name + "'";
+}
+
+PINION_DECL std::string segment::obstacle() const {
+  std::lock_guard hold(telling_);
+  return obstacle_;
+}
+
+PINION_DECL void segment::note_obstacle(std::string why) {
+  std::lock_guard hold(telling_);
+  obstacle_ = std::move(why);
+}
+
 PINION_DECL void segment::run(kernel_context& c) {
   if (c.tracer) return launch_all(c);
   std::lock_guard hold(mutex_);
   bool is_new = false;
   seen_inputs* const seen = entry_of(c.inputs, is_new);
+  if (!seen) note_obstacle("its inputs came in more than " + std::to_string(most_kinds) + " kinds of shapes");
   // The first run prepares what kernels make once; the second is recorded.
   if (!seen || is_new) return launch_all(c);
-  if (!seen->made && seen->attempts < most_attempts) {
-    ++seen->attempts;
+  if (!seen->made && seen->to_record.is_due()) {
     seen->made = record(c);
+    if (!seen->made) seen->to_record.failed(0);
   }
   if (!seen->made || !replay_in_place(c, *seen)) launch_all(c);
 }
@@ -154,33 +171,41 @@ PINION_DECL std::vector<const void*> segment::addresses_of_variables() const {
 }
 
 PINION_DECL std::unique_ptr<segment::recording> segment::record(kernel_context& c) {
-  devices::stream& stream = *c.device->stream();
-  bool is_recording = false;
   try {
-    auto r = std::make_unique<recording>();
-    r->memory = std::make_shared<replay_memory>(c.device->memory());
-    for (const any_tensor& in : c.inputs)
-      r->inputs.push_back(in.empty() ? any_tensor() : any_tensor(in.dtype(), in.shape(), *r->memory));
-    recorder watch(*c.watch, *r->memory);
-    detail::clear_places(*c.device, watch.first_place(), 1);
-    r->variables = addresses_of_variables();
-    is_recording = stream.begin_recording();
-    if (!is_recording) return nullptr;
+    auto made = try_to_record(c);
+    if (!made) note_obstacle("CUDA did not record its kernels, or its variables moved meanwhile");
+    return made;
+  } catch (...) {
+    note_obstacle(current_error().sentence());
+    return nullptr;
+  }
+}
+
+PINION_DECL std::unique_ptr<segment::recording> segment::try_to_record(kernel_context& c) {
+  devices::stream& stream = *c.device->stream();
+  auto r = std::make_unique<recording>();
+  r->memory = std::make_shared<replay_memory>(c.device->memory());
+  for (const any_tensor& in : c.inputs)
+    r->inputs.push_back(in.empty() ? any_tensor() : any_tensor(in.dtype(), in.shape(), *r->memory));
+  recorder watch(*c.watch, *r->memory);
+  detail::clear_places(*c.device, watch.first_place(), 1);
+  r->variables = addresses_of_variables();
+  if (!stream.begin_recording()) return nullptr;
+  try {
     detail::clear_places(*c.device, watch.first_place() + 1, recorder::most);
     auto inputs = r->inputs;
     for (const any_tensor& out : launch(c, inputs, r->memory.get(), &watch))
       r->outputs.push_back({out.dtype(), out.shape(), out ? out.raw() : nullptr});
-    is_recording = false;
-    r->work = stream.end_recording();
-    r->places = watch.places;
-    r->described = std::move(watch.described);
-    r->numbers = watch.numbers;
-    r->next_numbers = std::move(watch.next_numbers);
-    return r->work && addresses_of_variables() == r->variables ? std::move(r) : nullptr;
   } catch (...) {
-    if (is_recording) stream.end_recording();
-    return nullptr;
+    stream.end_recording();
+    throw;
   }
+  r->work = stream.end_recording();
+  r->places = watch.places;
+  r->described = std::move(watch.described);
+  r->numbers = watch.numbers;
+  r->next_numbers = std::move(watch.next_numbers);
+  return r->work && addresses_of_variables() == r->variables ? std::move(r) : nullptr;
 }
 
 PINION_DECL bool segment::replay_in_place(kernel_context& c, seen_inputs& seen) {
@@ -191,10 +216,20 @@ PINION_DECL bool segment::replay_in_place(kernel_context& c, seen_inputs& seen) 
     return false;
   }
   for (std::size_t i = 0; i < variables_.size(); ++i)
-    if (variables->old_value(i).raw() != seen.made->variables[i]) return seen.made.reset(), false;
+    if (variables->old_value(i).raw() != seen.made->variables[i]) {
+      note_obstacle("variable '" + variables_[i].name() + "' has moved");
+      seen.to_record.failed(seen.made->replays);
+      seen.made.reset();
+      return false;
+    }
   for (std::size_t i = 0; i < variables_.size(); ++i)
-    if (!variables->old_value(i).unique()) return false;
+    if (!variables->old_value(i).unique()) {
+      note_obstacle("somebody else held variable '" + variables_[i].name() + "'");
+      return false;
+    }
   replay(c, *seen.made);
+  ++seen.made->replays;
+  note_obstacle("");
   return true;
 }
 
