@@ -18,6 +18,9 @@ int main() {
   pn::session sess{{.allow_soft_placement = true}};
   for (const auto& d : sess.list_devices()) fmt::print("{}\n", d.name);
   const pn::plan plan = sess.plan(y);
-  for (const auto& node : plan.nodes()) fmt::print("{} ({}) runs on {}\n", node.name, node.op, node.device);
+  for (const auto& node : plan.nodes()) {
+    const bool is_cuda = node.kernel.starts_with("CUDA");
+    fmt::print("{} ({}) runs on {}{}\n", node.name, node.op, node.device, is_cuda ? ": " + node.kernel : "");
+  }
   fmt::print("y = {}\n", pn::to_string(sess.run({{x, {-1.f, 0.f, 1.f}}}, y)));
 }

@@ -19,7 +19,8 @@ std::string interpreted_for(graph& g, const std::vector<output>& fed, const std:
   std::string text;
   const plan p = session->plan({fed, wanted, {}});
   for (const auto& n : p.nodes())
-    if (n.interpreted) text += n.op + ": " + to_string(scalar::executable(op::program_of(g[n.id].attrs))) + "\n";
+    if (n.kernel == "interpreted")
+      text += n.op + ": " + to_string(scalar::executable(op::program_of(g[n.id].attrs))) + "\n";
   return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include <pinion/device/cuda/compiler.hpp>
 #include <pinion/op/catalogue.hpp>
 #include <pinion/op/conv/cuda.hpp>
 #include <pinion/op/cuda_kernels.hpp>
@@ -38,6 +39,14 @@ inline const std::unordered_map<std::string_view, kernel_maker>& cuda_kernel_mak
 PINION_DECL kernel_maker cuda_kernel_of(std::string_view op) {
   const auto at = detail::cuda_kernel_makers().find(op);
   return at == detail::cuda_kernel_makers().end() ? nullptr : at->second;
+}
+
+PINION_DECL std::vector<std::string> open_gpu_libraries() {
+  std::vector<std::string> found;
+  if (cuda::compiler::of_this_program().is_there()) found.push_back("NVRTC");
+  if (op::detail::open_products_library()) found.emplace_back(op::matmul::gpu_library);
+  if (op::detail::open_convolutions_library()) found.emplace_back(op::conv2d::gpu_library);
+  return found;
 }
 
 }}  // namespace pinion::v0

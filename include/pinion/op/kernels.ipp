@@ -71,20 +71,9 @@ class replayed_kernel final : public kernel {
  private:
   const std::unique_ptr<kernel> of_;
 };
-// The ops whose kernels may not be replayed: they count their runs, take over memory, or run bodies.
-inline const std::unordered_map<std::string_view, std::string_view>& ops_without_replay() {
-  static const auto table = [] {
-    std::unordered_map<std::string_view, std::string_view> all;
-    for_each_type(op::catalogue{}, [&]<class Op>() {
-      if constexpr (requires { Op::no_replay; }) all[Op::name] = Op::no_replay;
-    });
-    return all;
-  }();
-  return table;
-}
 inline std::unique_ptr<kernel> replayed_if_possible(std::unique_ptr<kernel> made, const kernel_setup& setup) {
   if (setup.device.kernels() != devices::kernel_code::cuda || made->blocking() || made->may_replay() ||
-      ops_without_replay().contains(setup.node.op))
+      !definition_of(setup.node.op).no_replay.empty())
     return made;
   return std::make_unique<replayed_kernel>(std::move(made));
 }

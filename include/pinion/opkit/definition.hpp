@@ -16,6 +16,9 @@
 //     static constexpr bool metadata = true;  // it tells about its first input without reading it, and stays near it
 //     static dtype key(const node&);          // the dtype that selects the kernel; default: that of output 0
 //     static double work(const work_context&);  // operations it takes; default: one for each element it yields
+//     static constexpr std::string_view gpu_library = "cuBLASLt";  // of NVIDIA's, which computes it where it is there,
+//     static constexpr std::string_view without_library = "in tiles";  // and how a GPU computes it where it is not
+//     static constexpr std::string_view no_replay = "…";  // why its CUDA kernel is not recorded; default: it is
 //   };
 #pragma once
 
@@ -70,6 +73,7 @@ struct definition {
   std::string_view no_gradient;  // the reason why gradient is null
   dtype (*key)(const node&) = nullptr;
   double (*work)(const work_context&) = nullptr;
+  std::string_view gpu_library, without_library, no_replay;
 };
 
 // Checks the number of inputs of a node. Throws invalid_argument: "MatMul takes 2 inputs, not 3".
@@ -104,6 +108,8 @@ constexpr definition define() {
   if constexpr (requires { Op::no_gradient; }) d.no_gradient = Op::no_gradient;
   if constexpr (requires(const node& n) { Op::key(n); }) d.key = &Op::key;
   if constexpr (requires(const work_context& c) { Op::work(c); }) d.work = &Op::work;
+  if constexpr (requires { Op::gpu_library; }) d.gpu_library = Op::gpu_library, d.without_library = Op::without_library;
+  if constexpr (requires { Op::no_replay; }) d.no_replay = Op::no_replay;
   return d;
 }
 

@@ -63,8 +63,12 @@ PINION_DECL pinion::plan direct_session::plan(const step_signature& signature) {
   std::unique_lock one_places(placing_);
   const placement placed = place(signature);
   one_places.unlock();
-  pinion::plan made =
-      explain(expect_graph(), placed, improved(signature, placed), options_.allow_soft_placement, with_measurements());
+  std::vector<device_info> devices = placed.devices();
+  const std::vector<std::string> libraries = task_.libraries();
+  for (device_info& d : devices)
+    if (d.is_cuda) d.libraries = libraries;
+  pinion::plan made = explain(expect_graph(), placed, improved(signature, placed), std::move(devices),
+                              options_.allow_soft_placement, with_measurements());
   std::lock_guard hold(mutex_);
   note_runs(made, signature);
   return made;
@@ -92,6 +96,9 @@ inline void note_segments(pinion::plan& made, const executable& part) {
 
 // A plan is asked for without feeds, so every step counts that yields the same.
 PINION_DECL void direct_session::note_runs(pinion::plan& made, const step_signature& signature) const {
+  const auto& devices = made.devices();
+  if (recorder_ && std::any_of(devices.begin(), devices.end(), [](const device_info& d) { return d.is_cuda; }))
+    made.add_note("GPUs launch the nodes one by one, since the session records their costs");
   for (const auto& step : ready_steps())
     if (step->fetches == signature.fetches && step->targets == signature.targets)
       for (const auto& part : step->compiled.parts()) {

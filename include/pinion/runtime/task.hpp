@@ -35,6 +35,8 @@ class task {
   task(const task&) = delete;
 
   std::vector<device_info> device_infos() const;
+  // device_info::libraries of its GPUs, for which it opens them; none without a GPU.
+  std::vector<std::string> libraries() const;
 
   std::vector<std::unique_ptr<devices::device>> devices;
   local_resource_manager resources;  // declared after devices, whose memory variables use

@@ -6,8 +6,8 @@
 
 #include <pinion/device/cpu.hpp>
 #if PINION_HAS_CUDA
-#include <pinion/device/cuda/compiler.hpp>
 #include <pinion/device/cuda/device.hpp>
+#include <pinion/op/cuda_kernels.hpp>
 #endif
 #include <pinion/device/sim.hpp>
 #include <pinion/op/kernels.hpp>
@@ -44,13 +44,19 @@ PINION_DECL std::vector<device_info> task::device_infos() const {
                     .memory_is_limited = d->memory_is_limited()});
     if (d->kernels() == devices::kernel_code::cuda) {
       list.back().lacks = registered_without_cuda();
-#if PINION_HAS_CUDA
-      list.back().interprets = !cuda::compiler::of_this_program().is_there();
-#endif
+      list.back().is_cuda = true;
     }
   }
   list.front().no_gpus = no_gpus_;
   return list;
+}
+
+PINION_DECL std::vector<std::string> task::libraries() const {
+#if PINION_HAS_CUDA
+  const auto is_cuda = [](const auto& d) { return d->kernels() == devices::kernel_code::cuda; };
+  if (std::any_of(devices.begin(), devices.end(), is_cuda)) return open_gpu_libraries();
+#endif
+  return {};
 }
 
 PINION_DECL std::shared_ptr<kernel> session_kernels::find_or_make(const kernel_setup& setup) {

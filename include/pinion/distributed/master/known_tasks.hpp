@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,8 @@ class known_tasks {
   std::vector<std::string> all() const;
   std::vector<std::string> met() const;
   std::vector<device_info> devices() const;
+  // Devices of known tasks, with the libraries that their GPUs are known to have.
+  std::vector<device_info> with_libraries(std::vector<device_info> devices) const;
   std::uint64_t incarnation_of(const std::string& task) const;
 
   // Returns the tasks that the device requests of the nodes name; this task for nodes without a task in their request.
@@ -32,6 +35,8 @@ class known_tasks {
 
   // Waits until the devices of the tasks are known.
   void learn(const std::vector<std::string>& tasks, patience until);
+  // Waits until the libraries of the GPUs of all known tasks are known, which they open.
+  void learn_libraries(patience until);
 
   // Connects again with a known task. Throws unavailable if it does not answer soon, aborted if it was restarted and so
   // has lost its state. Returns the generation of the channel.
@@ -47,6 +52,7 @@ class known_tasks {
   struct info {
     std::uint64_t incarnation = 0;
     std::vector<device_info> devices;
+    std::optional<std::vector<std::string>> libraries = {};  // of its GPUs; null: it was not asked
   };
 
   static device_spec task_part(const device_spec& s);

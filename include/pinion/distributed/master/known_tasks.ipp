@@ -31,6 +31,13 @@ PINION_DECL std::vector<device_info> known_tasks::devices() const {
   return all;
 }
 
+PINION_DECL std::vector<device_info> known_tasks::with_libraries(std::vector<device_info> devices) const {
+  std::lock_guard hold(mutex_);
+  for (device_info& d : devices)
+    if (d.is_cuda) d.libraries = known_.at(std::string(task_of_device(d.name))).libraries.value_or(d.libraries);
+  return devices;
+}
+
 PINION_DECL std::uint64_t known_tasks::incarnation_of(const std::string& task) const {
   if (task == s_.name) return s_.incarnation;
   std::lock_guard hold(mutex_);
@@ -61,6 +68,23 @@ PINION_DECL void known_tasks::learn(const std::vector<std::string>& tasks, patie
     }
     std::lock_guard hold(mutex_);
     known_.emplace(task, std::move(found));
+  }
+}
+
+PINION_DECL void known_tasks::learn_libraries(patience until) {
+  std::vector<std::string> unknown;
+  {
+    std::lock_guard hold(mutex_);
+    for (const auto& [task, known] : known_)
+      if (!known.libraries &&
+          std::any_of(known.devices.begin(), known.devices.end(), [](auto& d) { return d.is_cuda; }))
+        unknown.push_back(task);
+  }
+  for (const std::string& task : unknown) {
+    auto found =
+        task == s_.name ? s_.here.libraries() : ask<libraries_reply>(task, libraries_request{}, until).libraries;
+    std::lock_guard hold(mutex_);
+    known_.at(task).libraries = std::move(found);
   }
 }
 

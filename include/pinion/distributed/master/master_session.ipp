@@ -56,8 +56,11 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
 
 PINION_DECL pinion::plan master_session::plan(const runtime::step_signature& signature, patience until) {
   const users::one using_server(in_use_);
-  return placed(signature, until,
-                [&](const placement& where) { return explain(replica(), where, improved(signature, where), soft_); });
+  placed(signature, until, [](const placement&) { return true; });  // all its tasks are known then
+  tasks_.learn_libraries(until);
+  return placed(signature, until, [&](const placement& where) {
+    return explain(replica(), where, improved(signature, where), tasks_.with_libraries(where.devices()), soft_);
+  });
 }
 
 PINION_DECL std::vector<device_info> master_session::devices(patience until) {

@@ -93,6 +93,7 @@ class task_server {
   opened prepare(const delivery& d);
   opened plan(const delivery& d);
   opened list_devices(const delivery& d);
+  opened tell_libraries(const delivery& d);
   opened reset_cluster(const delivery& d);
   opened run(const delivery& d);
 

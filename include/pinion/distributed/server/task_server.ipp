@@ -151,6 +151,7 @@ PINION_DECL task_server::opened task_server::request(const delivery& d) {
   static constexpr std::pair<rpc::method, handler> handlers[] = {
       {status_request::method, &task_server::tell_status},
       {shutdown_request::method, &task_server::shut_down},
+      {libraries_request::method, &task_server::tell_libraries},
       {register_step::method, &task_server::keep_step},
       {run_step::method, &task_server::run_kept},
       {reset_containers::method, &task_server::reset_here},
@@ -180,6 +181,10 @@ PINION_DECL task_server::opened task_server::shut_down(const delivery& d) {
     net_->post([this] { stop_beside(); });
     return nothing{};
   });
+}
+
+PINION_DECL task_server::opened task_server::tell_libraries(const delivery& d) {
+  return waiting<libraries_request>(d, [this](auto&&) { return libraries_reply{worker_.libraries()}; });
 }
 
 // ---- requests to the worker

@@ -65,6 +65,13 @@ using status_reply = about_devices<1>;
 // Asks the task to stop.
 using shutdown_request = bare<2>;
 
+// Asks a task for the libraries of its GPUs, which it opens; see device_info.
+using libraries_request = bare<3>;
+struct libraries_reply {
+  std::vector<std::string> libraries;
+  PINION_MESSAGE(3, libraries)
+};
+
 // ---- from a master to a worker
 
 // The part of a step that a worker computes, kept under (session, step) until the session ends.
@@ -207,6 +214,8 @@ using reset_request = about_containers<36>;
   X(status_request)            \
   X(status_reply)              \
   X(shutdown_request)          \
+  X(libraries_request)         \
+  X(libraries_reply)           \
   X(register_step)             \
   X(run_step)                  \
   X(part_ended)                \

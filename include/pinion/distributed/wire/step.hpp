@@ -13,13 +13,13 @@ namespace pinion { inline namespace v0 {
 
 template <class A>
 void serialize(A& a, device_info& d) {
-  a(d.spec, d.name, d.memory_limit, d.memory_is_limited, d.no_gpus, d.interprets, d.description, d.speed.flops,
-    d.speed.memory_bandwidth, d.speed.launch, d.lacks);
+  a(d.spec, d.name, d.memory_limit, d.memory_is_limited, d.no_gpus, d.is_cuda, d.libraries, d.description,
+    d.speed.flops, d.speed.memory_bandwidth, d.speed.launch, d.lacks);
 }
 template <class A>
 void serialize(A& a, placed_node& n) {
   a(n.id, n.name, n.op, n.requested, n.device, n.device_index, n.reason, n.refused, n.fallback, n.location, n.bytes_in,
-    n.bytes_out, n.state, n.starts, n.ends, n.optimized, n.runs);
+    n.bytes_out, n.state, n.starts, n.ends, n.optimized, n.runs, n.kernel, n.unrecorded);
 }
 template <class A>
 void serialize(A& a, device_total& t) {

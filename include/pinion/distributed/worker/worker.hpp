@@ -30,6 +30,7 @@ class worker {
   worker(rpc::network& net, std::string name, runtime::task& on, exchange& values, builders& slow, thread_pool& alarms);
 
   std::vector<device_info> devices() const { return task_.device_infos(); }
+  std::vector<std::string> libraries() const { return task_.libraries(); }
 
   // Connects with the peers of a step, then compiles it.
   void register_step(const party& by, distributed::register_step r, registered done);

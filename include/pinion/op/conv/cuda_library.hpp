@@ -25,9 +25,9 @@ inline cuda::image_extents cuda_extents(const image_geometry& g) {
 }
 
 #if PINION_HAS_CUDA && __has_include(<cudnn.h>)
-// Opens the library, so that no step waits for it.
-inline void open_convolutions_library() {
-  convolutions_library();
+// Opens the library, so that no step waits for it. Returns false where it is missing.
+inline bool open_convolutions_library() {
+  return convolutions_library().is_there();
 }
 
 // Operands of one run in the library's layouts, copied where they differ from the op's.
@@ -115,7 +115,9 @@ bool convolve_by_library(kernel_context& c, conv_pass pass, const image_geometry
   return has_run;
 }
 #else
-inline void open_convolutions_library() {}
+inline bool open_convolutions_library() {
+  return false;
+}
 
 template <class T>
 bool convolve_by_library(kernel_context&, conv_pass, const image_geometry&, const any_tensor&, const any_tensor&,

@@ -219,6 +219,7 @@ class cudnn_plan {
 // The library, as this process uses it, with the algorithms that it chose. Thread-safe.
 class cudnn_library {
  public:
+  bool is_there() const { return functions_.are_there(); }
   // The plan of a convolution on the GPU of the calling thread; null where the library is missing or has none for it.
   std::shared_ptr<const cudnn_plan> find(const cudnn_convolution& c) {
     int gpu = 0;

@@ -31,6 +31,7 @@ double convolution_work(const work_context& c, const shape& windows, const shape
 
 struct convolution {
   static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
+  static constexpr std::string_view gpu_library = "cuDNN", without_library = "as products";
 };
 
 // (images [n, h, w, in], filters [h, w, in, out]) -> [n, h', w', out]: y(n, i, j, o) is the sum over (p, q, c) of
@@ -62,7 +63,8 @@ struct conv2d_backprop_filter : convolution {
 };
 
 // Attribute "window" has height and width; window.hpp lists the others. Each channel is pooled separately.
-struct pooling : convolution {
+struct pooling {
+  static constexpr kernel_set kernels{.cpu = dtypes::floating, .gpu = dtypes::floating};
   static window window_of(const attributes& attrs);
   static shape pooled(const attributes& attrs, const shape& images);
 };

@@ -141,6 +141,7 @@ class cublas_plan {
 // The library, as this process uses it, with the kernels that it chose. Thread-safe.
 class cublas_library {
  public:
+  bool is_there() const { return functions_.are_there(); }
   // The plan of a product on the GPU of the calling thread; null where the library is missing or has none for it.
   std::shared_ptr<const cublas_plan> find(const cublas_product& p) {
     int gpu = 0;

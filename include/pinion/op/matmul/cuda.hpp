@@ -16,9 +16,9 @@ namespace pinion { inline namespace v0 { namespace op {
 namespace detail {
 
 #if PINION_HAS_CUDA && __has_include(<cublasLt.h>)
-// Opens the library, so that no step waits for it.
-inline void open_products_library() {
-  products_library();
+// Opens the library, so that no step waits for it. Returns false where it is missing.
+inline bool open_products_library() {
+  return products_library().is_there();
 }
 
 // The largest power of two, up to 256, of which the addresses are all multiples.
@@ -41,7 +41,9 @@ bool multiply_by_library(kernel_context& c, const any_tensor& a, const any_tenso
   return plan->run(stream, a.data<T>(), b.data<T>(), to.data<T>(), workspace ? workspace.raw() : nullptr);
 }
 #else
-inline void open_products_library() {}
+inline bool open_products_library() {
+  return false;
+}
 
 template <class T>
 bool multiply_by_library(kernel_context&, const any_tensor&, const any_tensor&, const any_tensor&,

@@ -12,6 +12,7 @@ struct matmul {
   static constexpr input_count inputs = 2;
   static constexpr kernel_set kernels{.cpu = dtypes::floating | dtype_set{dtype::int32, dtype::int64},
                                       .gpu = dtypes::floating};
+  static constexpr std::string_view gpu_library = "cuBLASLt", without_library = "in tiles";
   static void infer(shape_context& c);
   // The shape of the product of inputs `first` and `first + 1` of a node with those attributes, which this checks.
   static shape shape_of_product(const shape_context& c, int first);

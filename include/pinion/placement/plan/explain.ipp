@@ -8,6 +8,8 @@
 
 #include <pinion/base/arithmetic.hpp>
 #include <pinion/op/elementwise/op.hpp>
+#include <pinion/opkit/build.hpp>
+#include <pinion/opkit/registry.hpp>
 #include <pinion/placement/cost/simulate.hpp>
 #include <pinion/placement/plan/explain.hpp>
 #include <pinion/placement/unmet_request.hpp>
@@ -32,13 +34,26 @@ class record_walk {
   typename std::vector<std::pair<node_id, Record>>::const_iterator next_, end_;
 };
 
-// True if a node computes a scalar program on a CPU, and this binary has no kernel of it, or on a GPU that has no
-// compiler. A worker's binary may hold others.
-inline bool is_interpreted(const node& n, const device_info& on) {
+// How the kernel of a node is made, as placed_node::kernel has it. A worker's binary may hold other compiled programs
+// than this one.
+inline std::string kernel_in_words(const node& n, const device_info& on) {
   const auto* found = n.attrs.find("program");
   const auto* program = found ? found->get_if<op::shared_program>() : nullptr;
-  if (!program) return false;
-  return on.spec.type() == "CPU" ? !scalar::find_compiled(scalar::executable(**program)) : on.interprets;
+  const auto has = [&](std::string_view library) {
+    return std::find(on.libraries.begin(), on.libraries.end(), library) != on.libraries.end();
+  };
+  if (!on.is_cuda)
+    return program && on.spec.type() == "CPU" && !scalar::find_compiled(scalar::executable(**program)) ? "interpreted"
+                                                                                                       : "";
+  if (program) return has("NVRTC") ? "CUDA by NVRTC" : "CUDA, interpreted";
+  const definition& def = definition_of(n.op);
+  if (def.gpu_library.empty()) return "CUDA";
+  return has(def.gpu_library) ? "CUDA by " + std::string(def.gpu_library) : "CUDA " + std::string(def.without_library);
+}
+
+inline std::string why_unrecorded(const node& n, const device_info& on) {
+  if (!on.is_cuda) return "";
+  return find_registered(n.op) ? "the op is the program's own" : std::string(definition_of(n.op).no_replay);
 }
 
 // Words the reasons that a placement recorded.
@@ -172,7 +187,9 @@ class plan_writer {
   void tell_sizes(position j, placed_node& told) const {
     const node& n = runs_.graph[runs_.nodes[j]];
     told.op = n.op;
-    told.interpreted = is_interpreted(n, placed_.device(j));
+    const device_info& on = p_.devices[static_cast<std::size_t>(placed_.device_index(j))];
+    told.kernel = kernel_in_words(n, on);
+    told.unrecorded = why_unrecorded(n, on);
     told.starts = step_.start[j];
     told.ends = step_.finish[j];
     for (const auto& in : n.inputs)

@@ -50,7 +50,7 @@ const el = (tag, text, cls) => { const e = document.createElement(tag); if (text
 const numeric = new Set(["nodes", "variables", "work", "busy", "peak memory", "limit", "in", "out", "bytes"]);
 function row(cells, tag = "td") { const r = el("tr"); for (const c of cells) r.append(c instanceof Node ? c : el(tag, c, tag === "th" && numeric.has(c) ? "n" : undefined)); return r; }
 const num = t => el("td", t, "n"), dev = name => { const c = el("td"), s = el("span", "", "dot"); s.style.background = tone.get(name); c.append(s, el("code", short(name))); return c; };
-const told = n => n.optimized ? n.reason + "; " + n.optimized : n.reason, running = plan.nodes.filter(n => n.runs).length;
+const told = n => [n.reason, n.optimized, n.kernel, n.unrecorded && "not recorded, since " + n.unrecorded].filter(t => t).join("; "), running = plan.nodes.filter(n => n.runs).length;
 const moved = plan.nodes.filter(n => n.fallback).length, crossing = plan.transfers.reduce((s, t) => s + t.bytes, 0);
 document.getElementById("lead").textContent = `${running} nodes on ${plan.devices.filter(d => d.nodes).length} of ${plan.devices.length} devices · ${plan.mode} mode · ${moved} moved from where they were asked to be · ${plan.transfers.length} values (${size(crossing)}) cross · a step would take ${us(plan.makespan)}`;
 for (const n of plan.notes) document.getElementById("notes").append(el("p", n, "note"));

@@ -25,10 +25,10 @@ PINION_DECL std::string plan::to_json() const {
         "{{\"name\": {}, \"op\": {}, \"device\": {}, \"requested\": {}, \"reason\": {}, \"fallback\": {}, \"refused\": "
         "{}, "
         "\"location\": {}, \"bytes_in\": {}, \"bytes_out\": {}, \"variable_bytes\": {}, \"starts\": {}, \"ends\": {}, "
-        "\"optimized\": {}, \"runs\": {}, \"interpreted\": {}}}",
+        "\"optimized\": {}, \"runs\": {}, \"kernel\": {}, \"unrecorded\": {}}}",
         json_quoted(n.name), json_quoted(n.op), json_quoted(n.device), json_quoted(n.requested), json_quoted(n.reason),
         n.fallback, json_list(n.refused, text), json_quoted(n.location), n.bytes_in, n.bytes_out, n.state, n.starts,
-        n.ends, json_quoted(n.optimized), n.runs, n.interpreted);
+        n.ends, json_quoted(n.optimized), n.runs, json_quoted(n.kernel), json_quoted(n.unrecorded));
   };
   const auto transfer = [&](const planned_transfer& t) {
     return fmt::format("{{\"value\": {}, \"from\": {}, \"to\": {}, \"bytes\": {}}}", json_quoted(t.value),

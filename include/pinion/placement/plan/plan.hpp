@@ -41,9 +41,10 @@ struct placed_node {
   std::int64_t bytes_in = 0, bytes_out = 0;  // of values whose shapes are known
   std::int64_t state = 0;                    // bytes of a variable whose shape is known
   double starts = 0, ends = 0;
-  std::string optimized = {};  // "folded into add", or why not; "" where it runs as it was made
-  bool runs = true;            // false: another node runs in its place, or none
-  bool interpreted = false;    // its scalar program has no compiled kernel on its device
+  std::string optimized = {};   // "folded into add", or why not; "" where it runs as it was made
+  bool runs = true;             // false: another node runs in its place, or none
+  std::string kernel = {};      // "interpreted", "CUDA by NVRTC", "CUDA in tiles"; "" for plain host code
+  std::string unrecorded = {};  // why a GPU's replayed steps launch it by itself; "" where they do not
 };
 
 // The load of a device in one step, as estimated. `seconds` is the sum of the nodes' times; a device with several

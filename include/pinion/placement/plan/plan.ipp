@@ -74,9 +74,10 @@ PINION_DECL void plan::refuse_name(std::string_view name) const {
 PINION_DECL std::string to_string(const plan& p) {
   std::vector<std::vector<std::string>> rows{{"node", "op", "device", "reason"}};
   for (const auto& n : p.nodes())
-    rows.push_back(
-        {n.name, n.op, n.device,
-         n.reason + (n.optimized.empty() ? "" : "; " + n.optimized) + (n.interpreted ? "; interpreted" : "")});
+    rows.push_back({n.name, n.op, n.device,
+                    n.reason + (n.optimized.empty() ? "" : "; " + n.optimized) +
+                        (n.kernel.empty() ? "" : "; " + n.kernel) +
+                        (n.unrecorded.empty() ? "" : "; not recorded, since " + n.unrecorded)});
   std::string text = detail::aligned(rows);
   for (const auto& note : p.notes()) text += "note: " + note + "\n";
   text.pop_back();

@@ -14,8 +14,9 @@ inline constexpr std::int64_t largest_folded_constant = 1 << 20;  // bytes
 optimized_step optimize(graph_view g, const placement& placed, const step_signature& signature);
 
 // The plan of a step that runs as it was placed, or as optimize() left it; `soft` says whether requests were loosened.
-plan explain(graph_view g, const placement& placed, const optimized_step& step, bool soft,
-             const cost_model& costs = {});
+// Requires: the devices are those of the placement. Only they know the libraries of GPUs.
+plan explain(graph_view g, const placement& placed, const optimized_step& step, std::vector<device_info> devices,
+             bool soft, const cost_model& costs = {});
 
 }}}  // namespace pinion::v0::runtime
 

@@ -26,9 +26,9 @@ PINION_DECL optimized_step optimize(graph_view g, const placement& placed, const
   return d.finished();
 }
 
-PINION_DECL plan explain(graph_view g, const placement& placed, const optimized_step& step, bool soft,
-                         const cost_model& costs) {
-  const placement_problem problem{.graph = g, .nodes = placed.nodes(), .devices = placed.devices(), .soft = soft};
+PINION_DECL plan explain(graph_view g, const placement& placed, const optimized_step& step,
+                         std::vector<device_info> devices, bool soft, const cost_model& costs) {
+  const placement_problem problem{.graph = g, .nodes = placed.nodes(), .devices = std::move(devices), .soft = soft};
   if (!step.graph) return pinion::explain(problem, placed, costs);
   return pinion::explain(problem, placed, {graph_view::of_settled(*step.graph), step.placement, step.fates}, costs);
 }
