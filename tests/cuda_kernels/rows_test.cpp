@@ -18,8 +18,12 @@ struct case_of_rows {
 std::vector<case_of_rows> cases() {
   std::vector<std::int32_t> many(5000, 0);
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<std::int32_t>(i * 7919 % 300);
+  std::vector<std::int32_t> often(700, 1);
+  often[5] = often[600] = 0;
+  often[300] = 2;
   return {{{}, 4, 3},          {{2}, 3, 1},          {{4, 0, 4, 4, 1, 0}, 5, 8},
-          {{1, 1, 1}, 2, 130}, {{3, 2, 1, 0}, 4, 7}, {many, 300, 12}};
+          {{1, 1, 1}, 2, 130}, {{3, 2, 1, 0}, 4, 7}, {many, 300, 12},
+          {often, 3, 5},       {often, 3, 8}};
 }
 
 // The sorted indices of a sparse gradient on the device, with the place for a wrong one.
@@ -71,8 +75,9 @@ TEMPLATE_TEST_CASE("rows are taken out, changed by the sums of their gradients, 
       const auto before = some_elements<TestType>(of.extent * of.size), given = some_elements<TestType>(n * of.size, 2);
       const sorted_rows sorted(stream, of);
       const device_array<TestType> variable(stream, before, behind), gradients(stream, given, behind),
-          compact(stream, n * of.size), sums(stream, n * of.size);
-      pinion::cuda::sum_gradients<TestType>(stream, gradients.data(), sums.data(), sorted.named);
+          compact(stream, n * of.size), sums(stream, n * of.size),
+          heads(stream, pinion::cuda::sum_gradients_scratch(sorted.named));
+      pinion::cuda::sum_gradients<TestType>(stream, gradients.data(), sums.data(), heads.data(), sorted.named);
       pinion::cuda::take_rows<TestType>(stream, variable.data(), compact.data(), sorted.named);
       std::vector<TestType> changed = compact.read();
       const std::vector<TestType> added = sums.read();

@@ -42,7 +42,7 @@ void visit_added(dtype type, F&& f) {
   }
 }
 
-// A stable sort puts the rows of one index next to one another, so they are added in their order.
+// A stable sort puts the rows of one index next to one another, so they are added in a fixed order.
 template <class Index>
 void run_cuda_scatter_dense(kernel_context& c, std::int64_t attribute) {
   const any_tensor &indices = c.input(0), &rows = c.input(1);
@@ -60,7 +60,9 @@ void run_cuda_scatter_dense(kernel_context& c, std::int64_t attribute) {
   cuda::sort_positions(stream, indices.data<Index>(), n, along.rows, keys, places, scratch.raw(),
                        expect_indices(c, along.rows));
   visit_added(rows.dtype(), [&]<class T>() {
-    cuda::add_rows(stream, rows.data<T>(), keys, places, y.data<T>(), {along.outer, along.rows, along.inner, n});
+    const cuda::chosen_rows of{along.outer, along.rows, along.inner, n};
+    const any_tensor sums = c.scratch(rows.dtype(), {cuda::add_rows_scratch(of)});
+    cuda::add_rows(stream, rows.data<T>(), keys, places, y.data<T>(), sums.data<T>(), of);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include <pinion/device/cuda/row_runs.cuh>
 #include <pinion/device/cuda/wrong_values.cuh>
 #include <pinion/op/gather/cuda_kernels.hpp>
 #include <pinion/op/layout/cuda_walk.cuh>
@@ -83,90 +84,29 @@ template void gather_rows(CUstream_st*, const void*, const std::int64_t*, void*,
 
 // ---- rows that are added up
 
-// Numbers that one access moves.
-template <class T, int Lanes>
-struct alignas(sizeof(T) * Lanes) lanes {
-  T of[Lanes];
-};
-
-// Integers wrap around.
-template <class T>
-__device__ T sum_of(T a, T b) {
-  return a + b;
-}
-template <>
-__device__ inline std::int32_t sum_of(std::int32_t a, std::int32_t b) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
-}
-template <>
-__device__ inline std::int64_t sum_of(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+inline row_runs runs_of(const std::uint32_t* rows_sorted, const std::uint32_t* positions, const chosen_rows& of) {
+  return {rows_sorted, positions, of.outer, of.n, of.inner, of.rows};
 }
 
-// Each thread has some numbers of the row at one place of the sorted indices. The first place of a row adds up all of
-// them, with several on their way from memory at a time; numbers of other rows count as 0.
-template <class T, int Lanes, class Count>
-__global__ void add_sorted_rows(const lanes<T, Lanes>* values, const std::uint32_t* rows_sorted,
-                                const std::uint32_t* positions, lanes<T, Lanes>* to, row_walk<Count> walk,
-                                Count count) {
-  constexpr Count ahead = 4;
-  const Count step = gridDim.x * blockDim.x, n = walk.n.by;
-  for (Count i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
-    const Count row_of = walk.inner.quotient(i), outer = walk.n.quotient(row_of), k = i - row_of * walk.inner.by;
-    Count at = row_of - outer * n;
-    const std::uint32_t row = rows_sorted[at];
-    if (row >= walk.rows || (at > 0 && rows_sorted[at - 1] == row)) continue;
-    const auto inner = static_cast<std::int64_t>(walk.inner.by);
-    const lanes<T, Lanes>* const from = values + static_cast<std::int64_t>(outer * n) * inner + k;
-    lanes<T, Lanes> sum{};
-    for (bool more = true; more; at += ahead) {
-      lanes<T, Lanes> held[ahead]{};
-      for (Count j = 0; j < ahead; ++j) {
-        more = more && at + j < n && rows_sorted[at + j] == row;
-        if (more) held[j] = from[static_cast<std::int64_t>(positions[at + j]) * inner];
-      }
-      for (Count j = 0; j < ahead; ++j)
-        for (int lane = 0; lane < Lanes; ++lane) sum.of[lane] = sum_of(sum.of[lane], held[j].of[lane]);
-    }
-    to[walk.offset(outer, row) + static_cast<std::int64_t>(k)] = sum;
-  }
-}
-
-template <class T, int Lanes>
-void add_rows_in(cudaStream_t stream, const T* values, const std::uint32_t* rows_sorted, const std::uint32_t* positions,
-                 T* to, const chosen_rows& extents) {
-  const std::int64_t inner = extents.inner / Lanes, count = extents.outer * extents.n * inner;
-  if (count == 0) return;
-  visit_index(count, [&]<class Count>() {
-    launch(stream, add_sorted_rows<T, Lanes, Count>, blocks_for(count), threads_of_block,
-           reinterpret_cast<const lanes<T, Lanes>*>(values), rows_sorted, positions,
-           reinterpret_cast<lanes<T, Lanes>*>(to),
-           row_walk<Count>{divisor<Count>(extents.n), divisor<Count>(inner), extents.rows}, static_cast<Count>(count));
-  });
+std::int64_t add_rows_scratch(const chosen_rows& extents) {
+  return runs_of(nullptr, nullptr, extents).scratch();
 }
 
 template <class T>
 void add_rows(CUstream_st* stream, const T* values, const std::uint32_t* rows_sorted, const std::uint32_t* positions,
-              T* to, const chosen_rows& extents) {
+              T* to, T* scratch, const chosen_rows& extents) {
   fill(stream, to, extents.outer * extents.rows * extents.inner, T(0));
-  word_width width(sizeof(T));
-  width.divides(values);
-  width.divides(to);
-  width.divides(extents.inner);
-  if (width.bytes() == 16)
-    add_rows_in<T, 16 / sizeof(T)>(stream, values, rows_sorted, positions, to, extents);
-  else
-    add_rows_in<T, 1>(stream, values, rows_sorted, positions, to, extents);
+  sum_runs<run_target::row>(stream, values, to, scratch, runs_of(rows_sorted, positions, extents));
 }
 
-template void add_rows(CUstream_st*, const float*, const std::uint32_t*, const std::uint32_t*, float*,
-                       const chosen_rows&);
-template void add_rows(CUstream_st*, const double*, const std::uint32_t*, const std::uint32_t*, double*,
-                       const chosen_rows&);
-template void add_rows(CUstream_st*, const std::int32_t*, const std::uint32_t*, const std::uint32_t*, std::int32_t*,
-                       const chosen_rows&);
-template void add_rows(CUstream_st*, const std::int64_t*, const std::uint32_t*, const std::uint32_t*, std::int64_t*,
-                       const chosen_rows&);
+#define PINION_ADD_ROWS(T)                                                                           \
+  template void add_rows(CUstream_st*, const T*, const std::uint32_t*, const std::uint32_t*, T*, T*, \
+                         const chosen_rows&);
+PINION_ADD_ROWS(float)
+PINION_ADD_ROWS(double)
+PINION_ADD_ROWS(std::int32_t)
+PINION_ADD_ROWS(std::int64_t)
+#undef PINION_ADD_ROWS
 
 // ---- one-hot rows
 

@@ -21,11 +21,13 @@ void gather_rows(CUstream_st* stream, const void* from, const Index* indices, vo
                  const chosen_rows& extents, first_wrong* wrong);
 
 // Writes a tensor [outer, rows, inner] in which each row is the sum of those of `values` [outer, n, inner] that have
-// its index, added to 0 in their order. The indices are what sort_positions wrote; `rows` among them stands for none. T
-// is float, double, std::int32_t or std::int64_t; the integers wrap around.
+// its index. The indices are what sort_positions wrote; `rows` among them stands for none. The order of a sum depends
+// on the indices alone: pieces of the sorted ones are summed first, and `scratch` has add_rows_scratch(extents)
+// elements. T is float, double, std::int32_t or std::int64_t; the integers wrap around.
 template <class T>
 void add_rows(CUstream_st* stream, const T* values, const std::uint32_t* rows_sorted, const std::uint32_t* positions,
-              T* to, const chosen_rows& extents);
+              T* to, T* scratch, const chosen_rows& extents);
+std::int64_t add_rows_scratch(const chosen_rows& extents);
 
 // Writes [n, depth] elements: 1, whose bits `one` points to in the host's memory, at the index, and 0 elsewhere. Index
 // is std::uint8_t, std::int32_t or std::int64_t; elements have 1, 4 or 8 bytes.

@@ -8,6 +8,7 @@
 
 #include <pinion/device/cuda/block.cuh>
 #include <pinion/device/cuda/launch.cuh>
+#include <pinion/device/cuda/row_runs.cuh>
 #include <pinion/op/variable/cuda_kernels.hpp>
 
 namespace pinion { inline namespace v0 { namespace cuda {
@@ -54,27 +55,6 @@ struct place_of_rows {
 };
 
 template <int Width, class T>
-__global__ void sum_gradients_of_rows(const T* gradients, T* sums, named_rows of, std::int64_t packs) {
-  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < packs; i += step) {
-    const place_of_rows<Width> at(of, i);
-    const auto gradient = [&](std::int64_t place) {
-      return load_pack<Width>(gradients + of.positions[place] * of.size + at.column, Width, T(0), true);
-    };
-    pack<T, Width> sum{};
-    if (at.is_row(of)) {
-      sum = gradient(at.place);
-      for (std::int64_t next = at.place + 1; next < of.n && of.rows[next] == of.rows[at.place]; ++next) {
-        const pack<T, Width> more = gradient(next);
-#pragma unroll
-        for (int k = 0; k < Width; ++k) sum.at[k] += more.at[k];
-      }
-    }
-    store_pack(sums + at.in_place(of), sum, Width, true);
-  }
-}
-
-template <int Width, class T>
 __global__ void take_packs(const T* variable, T* compact, named_rows of, std::int64_t packs) {
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < packs; i += step) {
@@ -108,9 +88,17 @@ void launch_packs(CUstream_st* stream, void (*wide)(const T*, T*, named_rows, st
     launch(stream, is_wide ? wide : narrow, blocks_for(packs), threads_of_block, from, to, of, packs, arguments...);
 }
 
+inline row_runs runs_of(const named_rows& of) {
+  return {of.rows, of.positions, 1, of.n, of.size, of.extent};
+}
+
+std::int64_t sum_gradients_scratch(const named_rows& of) {
+  return runs_of(of).scratch();
+}
+
 template <class T>
-void sum_gradients(CUstream_st* stream, const T* gradients, T* sums, const named_rows& of) {
-  launch_packs(stream, sum_gradients_of_rows<widest<T>, T>, sum_gradients_of_rows<1, T>, gradients, sums, of);
+void sum_gradients(CUstream_st* stream, const T* gradients, T* sums, T* scratch, const named_rows& of) {
+  sum_runs<run_target::place>(stream, gradients, sums, scratch, runs_of(of));
 }
 
 template <class T>
@@ -123,8 +111,8 @@ void put_rows(CUstream_st* stream, const T* compact, T* variable, const named_ro
   launch_packs(stream, put_packs<widest<T>, T>, put_packs<1, T>, compact, variable, of, guard);
 }
 
-template void sum_gradients(CUstream_st*, const float*, float*, const named_rows&);
-template void sum_gradients(CUstream_st*, const double*, double*, const named_rows&);
+template void sum_gradients(CUstream_st*, const float*, float*, float*, const named_rows&);
+template void sum_gradients(CUstream_st*, const double*, double*, double*, const named_rows&);
 template void take_rows(CUstream_st*, const float*, float*, const named_rows&);
 template void take_rows(CUstream_st*, const double*, double*, const named_rows&);
 template void put_rows(CUstream_st*, const float*, float*, const named_rows&, const wrong_places&);

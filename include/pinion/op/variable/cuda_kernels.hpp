@@ -22,10 +22,12 @@ struct named_rows {
   std::int64_t n, extent, size;
 };
 
-// Writes the gradient of each row to its place in `sums` [n, size]: the sum of the gradients that name it, in the order
-// of their positions. Places that stand for no row get zeros. T is float or double.
+// Writes the gradient of each row to its place in `sums` [n, size]: the sum of the gradients that name it. Places that
+// stand for no row get zeros. The order of a sum depends on the indices alone: pieces of the sorted ones are summed
+// first, and `scratch` has sum_gradients_scratch(of) elements. T is float or double.
 template <class T>
-void sum_gradients(CUstream_st* stream, const T* gradients, T* sums, const named_rows& of);
+void sum_gradients(CUstream_st* stream, const T* gradients, T* sums, T* scratch, const named_rows& of);
+std::int64_t sum_gradients_scratch(const named_rows& of);
 
 // Copies each row of a variable to its place in `compact` [n, size]; other places get zeros. T is float or double.
 template <class T>

@@ -123,7 +123,10 @@ class cuda_sparse_update_kernel final : public kernel {
                    std::span<const any_tensor> values) {
     const auto stream = c.device->stream()->native();
     const any_tensor sums = c.scratch(values[1].dtype(), rows.compact());
-    cuda::sum_gradients(stream, values[1].data<T>(), sums.data<T>(), rows.named());
+    {
+      const any_tensor heads = c.scratch(values[1].dtype(), {cuda::sum_gradients_scratch(rows.named())});
+      cuda::sum_gradients(stream, values[1].data<T>(), sums.data<T>(), heads.data<T>(), rows.named());
+    }
     std::vector<any_tensor> taken;
     cuda_addresses operands;
     for (std::size_t i = 0; i < variables_.size(); ++i) {
