@@ -148,3 +148,26 @@ TEST_CASE("gradients of products are right where elements are 0, and with weight
       }
     }
 }
+
+TEST_CASE("gradients of long products are right, with an element that is 0 and without") {
+  auto x = some_elements<double>(1500);
+  for (double& e : x) e = 1 + e / 64;
+  x[77] = 0;
+  const auto dy = some_elements<double>(3, 4);
+  for (const auto& [kept, folded] :
+       {std::pair{walk_of({}), walk_of({{1500, 1}})}, std::pair{walk_of({{2, 1}}), walk_of({{700, 2}})},
+        std::pair{walk_of({{3, 500}}), walk_of({{500, 1}})}, std::pair{walk_of({}), walk_of({{2, 750}, {513, 1}})}}) {
+    const std::vector<double> found = gradient_on_device(dy, x, {}, kept, folded);
+    const std::vector<std::size_t> from = offsets(kept), along = offsets(folded);
+    for (std::size_t k = 0; k < from.size(); ++k) {
+      const std::size_t zero = 77;
+      double others = dy[k];
+      bool has_zero = false;
+      for (const std::size_t a : along) a + from[k] == zero ? has_zero = true : others *= x[a + from[k]];
+      for (const std::size_t a : along) {
+        const std::size_t at = a + from[k];
+        CHECK(found[at] == Approx(at == zero ? others : has_zero ? 0 : others / x[at]).epsilon(1e-9));
+      }
+    }
+  }
+}

@@ -204,19 +204,50 @@ struct weighted_product {
   }
 };
 
+// Gives the elements [first, end) of a product their gradients: each is `before`, times the others of these elements,
+// times `after`.
 template <class T>
-__device__ void differentiate(T dy, const T* x, T* dx, const fold_walk& folded, std::int64_t n) {
-  T product = dy;
-  for (std::int64_t i = 0; i < n; ++i) {
+__device__ void differentiate(T before, T after, const T* x, T* dx, const fold_walk& folded, std::int64_t first,
+                              std::int64_t end) {
+  for (std::int64_t i = first; i < end; ++i) {
     const std::int64_t at = offset_of(folded, i);
-    dx[at] = product;
-    product *= x[at];
+    dx[at] = before;
+    before *= x[at];
   }
-  product = 1;
-  for (std::int64_t i = n; i-- > 0;) {
+  for (std::int64_t i = end; i-- > first;) {
     const std::int64_t at = offset_of(folded, i);
-    dx[at] *= product;
-    product *= x[at];
+    dx[at] *= after;
+    after *= x[at];
+  }
+}
+
+// A block differentiates a long product: each thread has a piece of it, and learns the products of the pieces before
+// and after its own.
+template <class T>
+__global__ void differentiate_long_products(const T* dy, const T* x, T* dx, fold_walk kept, fold_walk folded,
+                                            std::int64_t results, std::int64_t n) {
+  __shared__ T up_to[threads_of_block], from[threads_of_block];
+  constexpr int last = static_cast<int>(threads_of_block) - 1;
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t piece = (n + last) / (last + 1), first = thread * piece < n ? thread * piece : n,
+                     end = first + piece < n ? first + piece : n;
+  for (std::int64_t result = blockIdx.x; result < results; result += gridDim.x) {
+    const std::int64_t at = offset_of(kept, result);
+    T own = 1;
+    for (std::int64_t i = first; i < end; ++i) own *= x[at + offset_of(folded, i)];
+    __syncthreads();  // the products of the result before may still be read
+    up_to[thread] = from[thread] = own;
+    for (int step = 1; step <= last; step *= 2) {
+      __syncthreads();
+      const T left = thread >= step ? up_to[thread - step] : T(1),
+              right = thread + step <= last ? from[thread + step] : T(1);
+      __syncthreads();
+      up_to[thread] *= left;
+      from[thread] *= right;
+    }
+    __syncthreads();
+    differentiate(thread > 0 ? dy[result] * up_to[thread - 1] : dy[result], thread < last ? from[thread + 1] : T(1),
+                  x + at, dx + at, folded, first, end);
   }
 }
 
@@ -246,7 +277,7 @@ __global__ void differentiate_products(const T* dy, const T* x, product_weights<
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < results; i += step) {
     const std::int64_t from = offset_of(kept, i);
     if (g.count == 0) {
-      differentiate(dy[i], x + from, dx + from, folded, n);
+      differentiate(dy[i], T(1), x + from, dx + from, folded, 0, n);
     } else if (g.count >= n) {  // there are too few others
       for (std::int64_t k = 0; k < n; ++k) dx[from + offset_of(folded, k)] = 0;
     } else {
@@ -258,8 +289,13 @@ __global__ void differentiate_products(const T* dy, const T* x, product_weights<
 template <class T>
 void product_gradient(CUstream_st* stream, const T* dy, const T* x, const product_weights<T>& weights, T* dx,
                       const fold_walk& kept, const fold_walk& folded, T* scratch) {
+  constexpr std::int64_t long_product = 512, many = 1 << 16;
   const std::int64_t results = kept.count(), n = folded.count();
-  if (results > 0 && n > 0)
+  if (results == 0 || n == 0) return;
+  if (weights.count == 0 && n >= long_product && results < many)
+    launch(stream, differentiate_long_products<T>, static_cast<unsigned>(results), threads_of_block, dy, x, dx, kept,
+           folded, results, n);
+  else
     launch(stream, differentiate_products<T>, blocks_for(results), threads_of_block, dy, x, weights, dx, kept, folded,
            results, n, scratch);
 }
