@@ -1,6 +1,8 @@
 // Boxes inside larger tensors, and sums of tiles, on a GPU.
 #include "device_array.hpp"
 
+#include <memory>
+
 #include <pinion/op/slice/cuda_kernels.hpp>
 
 namespace {
@@ -94,4 +96,38 @@ TEMPLATE_TEST_CASE("tiles are added up", "", float, double) {
   CHECK(sums<TestType>({{3, 70}, {11, 3}}));
   CHECK(sums<TestType>({{300, 3}, {200, 2}}));
   CHECK(sums<TestType>({{2, 2}, {3, 1}, {2, 3}, {1, 4}, {2, 1}, {1, 1}, {3, 2}, {2, 5}}));
+}
+
+TEMPLATE_TEST_CASE("a tensor is cut into parts, and made of them again, many by one kernel", "", std::uint8_t, float,
+                   double) {
+  using pinion::cuda::parts_way, pinion::cuda::tensor_part;
+  const kernels::stream stream;
+  std::vector<std::int64_t> many(70, 3);
+  for (const std::vector<std::int64_t>& lengths : {std::vector<std::int64_t>{16, 32}, {1, 0, 5, 2}, {7}, {0}, many})
+    for (const std::int64_t outer : {0, 1, 9}) {
+      std::int64_t columns = 0;
+      for (const std::int64_t n : lengths) columns += n;
+      const auto x = some_elements<TestType>(outer * columns);
+      const device_array<TestType> whole(stream, x), again(stream, outer * columns);
+      std::vector<std::unique_ptr<device_array<TestType>>> arrays;
+      std::vector<tensor_part> parts;
+      std::int64_t begin = 0;
+      for (const std::int64_t n : lengths) {
+        arrays.push_back(std::make_unique<device_array<TestType>>(stream, outer * n));
+        parts.push_back({arrays.back()->data(), begin, n});
+        begin += n;
+      }
+      pinion::cuda::copy_parts(stream, parts_way::cut, whole.data(), sizeof(TestType), {outer, columns}, parts.data(),
+                               parts.size());
+      for (std::size_t k = 0; k < parts.size(); ++k) {
+        std::vector<TestType> expected;
+        for (std::int64_t row = 0; row < outer; ++row)
+          for (std::int64_t i = 0; i < lengths[k]; ++i)
+            expected.push_back(x[static_cast<std::size_t>(row * columns + parts[k].begin + i)]);
+        CHECK(arrays[k]->read() == expected);
+      }
+      pinion::cuda::copy_parts(stream, parts_way::join, again.data(), sizeof(TestType), {outer, columns}, parts.data(),
+                               parts.size());
+      CHECK(again.read() == x);
+    }
 }

@@ -36,35 +36,55 @@ inline void expect_tiles(const shape& dy, const shape& x, const integers& multip
                 "a gradient of shape " + to_string(dy) + " does not fit " + to_string(x) + " tiled");
 }
 
-// ---- boxes that ops copy, by the functions of a device: Boxes::copy(context, x, y, box) launches one copy, and
-// Boxes::pad(context, x, y, at, around) puts x inside y, with a number around it
+// A part of a tensor along an axis, and where it begins there.
+struct box_part {
+  any_tensor tensor;
+  std::int64_t at;
+
+  // The box of the whole that it is, as it is copied out of the whole, or back.
+  box_copy out_of(const shape& whole, int axis) const {
+    box_copy copy{.from = whole, .to = tensor.shape(), .box = tensor.shape()};
+    copy.at_from[static_cast<std::size_t>(axis)] = at;
+    return copy;
+  }
+  box_copy into(const shape& whole, int axis) const {
+    box_copy copy{.from = tensor.shape(), .to = whole, .box = tensor.shape()};
+    copy.at_to[static_cast<std::size_t>(axis)] = at;
+    return copy;
+  }
+};
+
+// ---- boxes that ops copy, by the functions of a device: Boxes::copy(context, x, y, box) launches one copy,
+// Boxes::cut(context, whole, axis, parts) and Boxes::join(context, parts, whole, axis) those of parts along an axis,
+// and Boxes::pad(context, x, y, at, around) puts x inside y, with a number around it
 
 // Cuts a tensor along an axis into outputs of the given shapes.
 template <class Boxes>
 void cut_along(kernel_context& c, int axis, const std::vector<shape>& parts) {
   const any_tensor whole = c.input(0);
-  box_copy copy{.from = whole.shape(), .to = {}, .box = {}};
+  std::vector<box_part> wanted;
+  std::int64_t at = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    copy.to = copy.box = parts[i];
-    if (c.wants(static_cast<int>(i)))
-      Boxes::copy(c, whole, c.allocate(static_cast<int>(i), whole.dtype(), parts[i]), copy);
-    copy.at_from[static_cast<std::size_t>(axis)] += parts[i][axis];
+    const int k = static_cast<int>(i);
+    if (c.wants(k)) wanted.push_back({c.allocate(k, whole.dtype(), parts[i]), at});
+    at += parts[i][axis];
   }
+  Boxes::cut(c, whole, axis, wanted);
 }
 
 template <class Boxes>
 void run_concat(kernel_context& c, std::int64_t attribute) {
-  std::vector<shape> parts;
-  for (const any_tensor& part : c.inputs) parts.push_back(part.shape());
-  const shape whole = concatenated(parts, attribute);
-  const auto axis = static_cast<std::size_t>(checked_axis(attribute, whole.rank()));
-  const any_tensor y = c.allocate(0, c.input(0).dtype(), whole);
-  box_copy copy{.from = {}, .to = whole, .box = {}};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    copy.from = copy.box = parts[i];
-    Boxes::copy(c, c.inputs[i], y, copy);
-    copy.at_to[axis] += parts[i][static_cast<int>(axis)];
+  std::vector<shape> extents;
+  for (const any_tensor& part : c.inputs) extents.push_back(part.shape());
+  const shape whole = concatenated(extents, attribute);
+  const int axis = checked_axis(attribute, whole.rank());
+  std::vector<box_part> parts;
+  std::int64_t at = 0;
+  for (const any_tensor& part : c.inputs) {
+    parts.push_back({part, at});
+    at += part.shape()[axis];
   }
+  Boxes::join(c, parts, c.allocate(0, c.input(0).dtype(), whole), axis);
 }
 
 template <class Boxes>

@@ -96,6 +96,12 @@ struct host_boxes {
       });
     });
   }
+  static void cut(kernel_context& c, const any_tensor& whole, int axis, const std::vector<box_part>& parts) {
+    for (const box_part& part : parts) copy(c, whole, part.tensor, part.out_of(whole.shape(), axis));
+  }
+  static void join(kernel_context& c, const std::vector<box_part>& parts, const any_tensor& whole, int axis) {
+    for (const box_part& part : parts) copy(c, part.tensor, whole, part.into(whole.shape(), axis));
+  }
   static void pad(kernel_context& c, const any_tensor& x, const any_tensor& y, const offsets& at, double around) {
     launch_fill(c, y, around);
     copy(c, x, y, {.from = x.shape(), .to = y.shape(), .box = x.shape(), .at_from = {}, .at_to = at});

@@ -43,6 +43,12 @@ struct cuda_boxes {
                        y.byte_data() + offset_in(box.to, box.at_to) * bytes, static_cast<int>(bytes), axes.data(),
                        static_cast<int>(axes.size()));
   }
+  static void cut(kernel_context& c, const any_tensor& whole, int axis, const std::vector<box_part>& parts) {
+    copy_parts(c, whole, axis, parts, cuda::parts_way::cut);
+  }
+  static void join(kernel_context& c, const std::vector<box_part>& parts, const any_tensor& whole, int axis) {
+    copy_parts(c, whole, axis, parts, cuda::parts_way::join);
+  }
   static void pad(kernel_context& c, const any_tensor& x, const any_tensor& y, const offsets& at, double around) {
     std::vector<cuda::padded_axis> axes;
     for (int i = 0; i < y.shape().rank(); ++i)
@@ -52,6 +58,18 @@ struct cuda_boxes {
       cuda::pad(c.device->stream()->native(), x.raw(), y.raw(), sizeof(T), axes.data(), static_cast<int>(axes.size()),
                 &value);
     });
+  }
+
+ private:
+  static void copy_parts(kernel_context& c, const any_tensor& whole, int axis, const std::vector<box_part>& parts,
+                         cuda::parts_way way) {
+    std::int64_t outer = 1, inner = 1;
+    for (int i = 0; i < axis; ++i) outer *= whole.shape()[i];
+    for (int i = axis + 1; i < whole.shape().rank(); ++i) inner *= whole.shape()[i];
+    std::vector<cuda::tensor_part> list;
+    for (const box_part& p : parts) list.push_back({p.tensor.raw(), p.at * inner, p.tensor.shape()[axis] * inner});
+    cuda::copy_parts(c.device->stream()->native(), way, whole.raw(), static_cast<int>(size_of(whole.dtype())),
+                     {outer, whole.shape()[axis] * inner}, list.data(), list.size());
   }
 };
 

@@ -110,6 +110,83 @@ void pad(CUstream_st* stream, const void* from, void* to, int element_bytes, con
   });
 }
 
+// ---- parts of a tensor
+
+// Some parts, with the columns of all of them in a row.
+template <class Index>
+struct part_list {
+  static constexpr int most = 32;
+  int count = 0;
+  std::int64_t columns = 0;    // of the whole
+  Index first[most + 1] = {};  // the columns of the parts before each
+  std::int64_t begin[most] = {};
+  void* data[most] = {};
+  divisor<Index> all;  // the columns of all parts
+
+  __device__ int part_of(Index column) const {
+    int part = 0;
+    while (part + 1 < count && first[part + 1] <= column) ++part;
+    return part;
+  }
+};
+
+template <class Word, class Index>
+__global__ void copy_words_of_parts(Word* whole, part_list<Index> parts, Index n, parts_way way) {
+  const Index step = gridDim.x * blockDim.x;
+  for (Index i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+    const Index row = parts.all.quotient(i), column = i - row * parts.all.by;
+    const int part = parts.part_of(column);
+    const Index at = column - parts.first[part], length = parts.first[part + 1] - parts.first[part];
+    Word& there = static_cast<Word*>(parts.data[part])[static_cast<std::int64_t>(row) * length + at];
+    Word& here =
+        whole[static_cast<std::int64_t>(row) * parts.columns + parts.begin[part] + static_cast<std::int64_t>(at)];
+    if (way == parts_way::cut)
+      there = here;
+    else
+      here = there;
+  }
+}
+
+// Copies as many parts as one kernel takes, in words of several elements where all of them allow that.
+inline void copy_some_parts(cudaStream_t stream, parts_way way, void* whole, int element_bytes,
+                            const parted_extents& extents, const tensor_part* parts, int count) {
+  word_width width(element_bytes);
+  width.divides(whole);
+  width.divides(extents.columns);
+  std::int64_t columns = 0;
+  for (int k = 0; k < count; ++k) {
+    width.divides(parts[k].data);
+    width.divides(parts[k].begin);
+    width.divides(parts[k].length);
+    columns += parts[k].length;
+  }
+  columns /= width.elements();
+  const std::int64_t n = extents.outer * columns;
+  if (n == 0) return;
+  visit_word(width.bytes(), [&]<class Word>() {
+    visit_index(n, [&]<class Index>() {
+      part_list<Index> list;
+      list.count = count;
+      list.columns = extents.columns / width.elements();
+      list.all = divisor<Index>(columns);
+      for (int k = 0; k < count; ++k) {
+        list.data[k] = parts[k].data;
+        list.begin[k] = parts[k].begin / width.elements();
+        list.first[k + 1] = list.first[k] + static_cast<Index>(parts[k].length / width.elements());
+      }
+      launch(stream, copy_words_of_parts<Word, Index>, blocks_for(n), threads_of_block, static_cast<Word*>(whole), list,
+             static_cast<Index>(n), way);
+    });
+  });
+}
+
+void copy_parts(CUstream_st* stream, parts_way way, void* whole, int element_bytes, const parted_extents& extents,
+                const tensor_part* parts, std::size_t count) {
+  constexpr std::size_t most = part_list<std::uint32_t>::most;
+  for (std::size_t k = 0; k < count; k += most)
+    copy_some_parts(stream, way, whole, element_bytes, extents, parts + k, static_cast<int>(std::min(most, count - k)));
+}
+
 // ---- sums of tiles
 
 // The elements of one tile and the tiles, as walks over the tensor of tiles.

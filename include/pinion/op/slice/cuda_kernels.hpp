@@ -20,6 +20,21 @@ inline constexpr int most_padded_axes = 8;
 void pad(CUstream_st* stream, const void* from, void* to, int element_bytes, const padded_axis* axes, int rank,
          const void* around);
 
+// Some neighbouring columns of a tensor [outer, columns], which stand in a tensor of their own, [outer, length].
+struct tensor_part {
+  void* data;
+  std::int64_t begin, length;
+};
+struct parted_extents {
+  std::int64_t outer, columns;
+};
+// The way of a copy: of the whole into its parts, or of the parts into the whole.
+enum class parts_way { cut, join };
+
+// Copies parts, in elements of 1, 2, 4, 8 or 16 bytes, many of them by one kernel. Nothing overlaps.
+void copy_parts(CUstream_st* stream, parts_way way, void* whole, int element_bytes, const parted_extents& extents,
+                const tensor_part* parts, std::size_t count);
+
 // An axis of a tensor that was repeated: its extent, and how often.
 struct tiled_axis {
   std::int64_t extent, multiple;
