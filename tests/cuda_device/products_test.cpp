@@ -24,10 +24,18 @@ struct products : world {
     REQUIRE(library.is_open());
     library.symbol<void(decltype(&cudaLaunchHostFunc))>("fake_cublas_run_by")(&cudaLaunchHostFunc);
   }
-  ~products() { refuse(false); }
+  ~products() {
+    refuse(false);
+    refuse_ends(false);
+  }
   int choices() const { return library.symbol<int()>("fake_cublas_choices")(); }
   int count() const { return library.symbol<int()>("fake_cublas_products")(); }
+  int ended() const { return library.symbol<int()>("fake_cublas_ended_products")(); }
+  cublasComputeType_t last_compute() const {
+    return library.symbol<cublasComputeType_t()>("fake_cublas_last_compute")();
+  }
   void refuse(bool all) const { library.symbol<void(bool)>("fake_cublas_refuse")(all); }
+  void refuse_ends(bool all) const { library.symbol<void(bool)>("fake_cublas_refuse_ends")(all); }
 };
 
 template <class T>
@@ -50,6 +58,25 @@ std::string product_on(const std::string& where, std::int64_t m, std::int64_t k,
   auto z = pn::matmul(x, y, o);
   pn::session sess;
   return to_string(sess.run({{x, a}, {y, b}}, z));
+}
+
+// The values of a layer [m, k] x [k, n] with a bias and relu on a device, and of the gradients of a loss by its weights
+// and biases.
+std::vector<std::string> layer_on(const std::string& where, std::int64_t m, std::int64_t k, std::int64_t n) {
+  pn::graph g;
+  const auto use = g.as_default();
+  const pn::device on{where};
+  const auto weights = numbers<float>(k, n);
+  auto x = pn::placeholder<float>({pn::unknown, k});
+  auto w = pn::placeholder<float>({k, n}), b = pn::placeholder<float>({n});
+  auto y = pn::relu(pn::matmul(x, w) + b);
+  const auto [by_w, by_b] = pn::gradients(pn::reduce_sum(y * y), w, b);
+  pn::tensor<float> biases{{n}};
+  for (std::size_t i = 0; i < biases.span().size(); ++i) biases.span()[i] = static_cast<float>(i % 3) - 1;
+  pn::session sess;
+  const auto [value, slope, bias_slope] =
+      sess.run({{x, numbers<float>(m, k)}, {w, weights}, {b, biases}}, y, by_w, by_b);
+  return {to_string(value), to_string(slope), to_string(bias_slope)};
 }
 
 template <class T>
@@ -89,6 +116,25 @@ TEST_CASE_METHOD(products,
   check_products<float>(4, 0, 3);
   check_products<double>(0, 2, 3);
   CHECK(count() == before);
+}
+
+TEST_CASE_METHOD(products, "a layer with a bias and relu is one call of the library") {
+  const int before = ended();
+  CHECK(layer_on("/gpu:0", 5, 7, 9) == layer_on("/cpu:0", 5, 7, 9));
+  CHECK(ended() - before == 1);
+  CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(products, "where the library has products alone, or nothing, pinion's own kernels end them") {
+  const int products_before = count(), ended_before = ended();
+  refuse_ends(true);
+  CHECK(layer_on("/gpu:0", 5, 8, 9) == layer_on("/cpu:0", 5, 8, 9));
+  CHECK(count() - products_before == 2);
+  refuse(true);
+  CHECK(layer_on("/gpu:0", 5, 600, 9) == layer_on("/cpu:0", 5, 600, 9));
+  CHECK(count() - products_before == 2);
+  CHECK(ended() == ended_before);
+  CHECK(fake_cuda::take_misuses().empty());
 }
 
 #endif

@@ -41,8 +41,8 @@ using catalogue = type_list<
     sparse_accumulator_apply, accumulator_take, sparse_accumulator_take, accumulator_set_step, replica_barrier,
     barrier_enter, barrier_commit, barrier_take, barrier_advance, barrier_stop, barrier_leave, barrier_expire,
     barrier_counts, replica_clock, clock_enter, clock_tick, clock_leave, clock_expire, clock_counts, scalar_summary,
-    histogram_summary, image_summary, text_summary, merge_summary, conditional, loop, matmul, select_text,
-    apply_product, map_gradient PINION_MAP_OPS(PINION_MAP_TAG) PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
+    histogram_summary, image_summary, text_summary, merge_summary, conditional, loop, matmul, biased_matmul,
+    select_text, apply_product, map_gradient PINION_MAP_OPS(PINION_MAP_TAG) PINION_UPDATE_OPS(PINION_UPDATE_TAG)>;
 // clang-format on
 #undef PINION_MAP_TAG
 #undef PINION_UPDATE_TAG

@@ -5,42 +5,67 @@
 
 namespace laws {
 
+// Products of m x k and k x n matrices, each as it is or transposed, without columns, and with nothing inside; with
+// further attributes and, if they are biased, a bias of the columns.
+inline std::vector<sample> product_samples(std::int64_t m, std::int64_t n, const std::string& note = "",
+                                           const attributes& further = {}, bool biased = false) {
+  std::vector<sample> all;
+  const auto add = [&](const std::string& what, shape a, shape b, bool ta, bool tb) {
+    attributes attrs = further;
+    attrs.set("transpose_a", ta);
+    attrs.set("transpose_b", tb);
+    std::vector<input> inputs{{a}, {b}};
+    if (biased) inputs.push_back({{b[tb ? 0 : 1]}});
+    all.push_back({what + note, std::move(inputs), plain(std::move(attrs))});
+  };
+  const std::int64_t k = 6;
+  for (bool ta : {false, true})
+    for (bool tb : {false, true})
+      add(std::string(ta ? "left" : "") + (tb ? "right" : "") + " turned", ta ? shape{k, m} : shape{m, k},
+          tb ? shape{n, k} : shape{k, n}, ta, tb);
+  add("no columns", {m, 3}, {3, 0}, false, false);
+  add("nothing inside", {m, 0}, {0, n}, false, false);
+  return all;
+}
+
+inline std::optional<expectation> product_reference(const call& c, const tensors& x) {
+  const bool ta = c.attrs.get_or("transpose_a", false), tb = c.attrs.get_or("transpose_b", false);
+  const shape &a = c.inputs[0].shape(), &b = c.inputs[1].shape();
+  const auto m = a[ta ? 1 : 0], k = a[ta ? 0 : 1], n = b[tb ? 0 : 1];
+  std::vector<ranged> y;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      double sum = x.size() > 2 ? x[2][static_cast<std::size_t>(j)] : 0, magnitude = std::abs(sum);
+      for (std::int64_t l = 0; l < k; ++l) {
+        const double term = x[0][static_cast<std::size_t>(ta ? l * m + i : i * k + l)] *
+                            x[1][static_cast<std::size_t>(tb ? j * k + l : l * n + j)];
+        sum += term, magnitude += std::abs(term);
+      }
+      if (c.attrs.get_or("relu", false)) sum = std::max(sum, 0.0);
+      y.push_back(rounded(c.inputs[0].dtype(), sum, magnitude, static_cast<double>(k) + 2));
+    }
+  return expectation{{y}};
+}
+
 inline std::vector<row> matmul_rows() {
-  using enum role;
   return {
       {{"MatMul"},
-       [](std::string_view, std::int64_t m, std::int64_t n) -> std::vector<sample> {
-         std::vector<sample> all;
-         const std::int64_t k = 6;
-         for (bool ta : {false, true})
-           for (bool tb : {false, true})
-             all.push_back({std::string(ta ? "left" : "") + (tb ? "right" : "") + " turned",
-                            {{ta ? shape{k, m} : shape{m, k}}, {tb ? shape{n, k} : shape{k, n}}},
-                            plain({{"transpose_a", ta}, {"transpose_b", tb}})});
-         all.push_back({"no columns", {{{m, 3}}, {{3, 0}}}});
-         all.push_back({"nothing inside", {{{m, 0}}, {{0, n}}}});
-         return all;
-       },
-       [](const call& c, const tensors& x) -> std::optional<expectation> {
-         const bool ta = c.attrs.get_or("transpose_a", false), tb = c.attrs.get_or("transpose_b", false);
-         const shape &a = c.inputs[0].shape(), &b = c.inputs[1].shape();
-         const auto m = a[ta ? 1 : 0], k = a[ta ? 0 : 1], n = b[tb ? 0 : 1];
-         std::vector<ranged> y;
-         for (std::int64_t i = 0; i < m; ++i)
-           for (std::int64_t j = 0; j < n; ++j) {
-             double sum = 0, magnitude = 0;
-             for (std::int64_t l = 0; l < k; ++l) {
-               const double term = x[0][static_cast<std::size_t>(ta ? l * m + i : i * k + l)] *
-                                   x[1][static_cast<std::size_t>(tb ? j * k + l : l * n + j)];
-               sum += term, magnitude += std::abs(term);
-             }
-             y.push_back(rounded(c.inputs[0].dtype(), sum, magnitude, static_cast<double>(k) + 1));
-           }
-         return expectation{{y}};
-       },
+       [](std::string_view, std::int64_t m, std::int64_t n) { return product_samples(m, n); },
+       product_reference,
        {{"MatMul", {f({2, 3}), f({2, 3})}, {}, "the inner dimensions 3 and 2 differ"},
         {"MatMul", {f({2, 3}), d({3, 2})}, {}, "matmul of float and double"},
         {"MatMul", {f({2}), f({2, 3})}, {}, "2 dimensions"}}},
+      {{"MatMulBias"},
+       [](std::string_view, std::int64_t m, std::int64_t n) {
+         auto all = product_samples(m, n, ", biased", {}, true);
+         for (sample& s : product_samples(m, n, ", biased, then relu", {{"relu", true}}, true)) all.push_back(s);
+         return all;
+       },
+       product_reference,
+       {{"MatMulBias", {f({2, 3}), f({3, 4}), f({3})}, {}, "a bias of 3 elements for a product of shape [2, 4]"},
+        {"MatMulBias", {f({2, 3}), f({2, 3}), f({3})}, {}, "the inner dimensions 3 and 2 differ"},
+        {"MatMulBias", {f({2, 3}), f({3, 4}), d({4})}, {}, "with a bias of double"},
+        {"MatMulBias", {f({2, 3}), f({3, 4}), f({1, 4})}, {}, "1 dimension"}}},
   };
 }
 

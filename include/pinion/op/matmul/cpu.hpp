@@ -1,4 +1,4 @@
-// The kernel of matmul.
+// The kernel of products.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,32 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
+// The end of a product: the bias of its column is added to each element, unless it is null, and then what is not above
+// 0 becomes 0, if `relu`.
+template <class T>
+struct product_end {
+  const T* bias;
+  bool relu;
+
+  // Ends a part of the product, from column `first` on.
+  void end(const product<T>& part, std::int64_t first) const {
+    if (!bias) return;
+    for (std::int64_t i = 0; i < part.m; ++i)
+      for (std::int64_t j = 0; j < part.n; ++j) {
+        T& element = part.c[i * part.ldc + j];
+        element += bias[first + j];
+        if (relu && element <= T(0)) element = T(0);
+      }
+  }
+};
+
 class matmul_kernel final : public kernel {
  public:
   explicit matmul_kernel(const kernel_setup& setup)
       : ta_(setup.attrs().get_or("transpose_a", false)),
         tb_(setup.attrs().get_or("transpose_b", false)),
+        is_biased_(setup.node.inputs.size() > 2),
+        relu_(setup.attrs().get_or("relu", false)),
         services_(setup.services) {}
   // The guess of the last run: to hand a product of tens of microseconds to another thread, which may have to wake,
   // costs as much as it saves.
@@ -32,9 +53,8 @@ class matmul_kernel final : public kernel {
     visit_plain(a.dtype(), [&]<class T>() {
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> ||
                     std::is_same_v<T, std::int64_t>) {
-        c.launch([p = product<T>{a.data<T>(), b.data<T>(), out.data<T>(), of.m, of.n, of.k, ta_, tb_}, s = &services_] {
-          in_blocks(p, *s);
-        });
+        c.launch([p = product<T>{a.data<T>(), b.data<T>(), out.data<T>(), of.m, of.n, of.k, ta_, tb_},
+                  end = end_of<T>(c, of.n), s = &services_] { in_blocks(p, end, *s); });
       }
     });
   }
@@ -43,15 +63,24 @@ class matmul_kernel final : public kernel {
   // Cuts a large product into blocks. The cut depends on the shape alone, so that the bits of the result do not depend
   // on the number of threads.
   template <class T>
-  static void in_blocks(const product<T>& p, task_services& services) {
+  static void in_blocks(const product<T>& p, const product_end<T>& end, task_services& services) {
     const product_blocks cut(p.m, p.n, p.k);
     kernel_context::in_chunks(services, cut.down * cut.across, [&](std::int64_t i) {
       const std::int64_t row = i / cut.across * cut.rows, column = i % cut.across * cut.columns;
-      gemm(p.rows(row, std::min(cut.rows, p.m - row)).columns(column, std::min(cut.columns, p.n - column)));
+      const product<T> block =
+          p.rows(row, std::min(cut.rows, p.m - row)).columns(column, std::min(cut.columns, p.n - column));
+      gemm(block);
+      end.end(block, column);
     });
   }
+  template <class T>
+  product_end<T> end_of(const kernel_context& c, std::int64_t columns) const {
+    if (!is_biased_) return {nullptr, false};
+    detail::expect_bias(c.input(2).shape(), columns);
+    return {c.input(2).data<T>(), relu_};
+  }
 
-  bool ta_, tb_;
+  const bool ta_, tb_, is_biased_, relu_;
   std::atomic<bool> expensive_{true};
   task_services& services_;
 };
@@ -61,6 +90,9 @@ inline void start_library(matmul, dtype type) {
 }
 
 inline std::unique_ptr<kernel> make_kernel(matmul, const kernel_setup& setup) {
+  return std::make_unique<matmul_kernel>(setup);
+}
+inline std::unique_ptr<kernel> make_kernel(biased_matmul, const kernel_setup& setup) {
   return std::make_unique<matmul_kernel>(setup);
 }
 

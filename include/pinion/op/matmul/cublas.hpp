@@ -51,13 +51,15 @@ struct cublas_product {
   dtype type;
   cuda::product_extents of;
   std::size_t alignment;  // of all operands, in bytes
+  cublasLtEpilogue_t end;
 
-  auto key() const { return std::tuple(type, of.m, of.n, of.k, of.transpose_a, of.transpose_b, alignment); }
+  auto key() const { return std::tuple(type, of.m, of.n, of.k, of.transpose_a, of.transpose_b, alignment, end); }
+  cublasComputeType_t compute() const { return type == dtype::float64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F; }
 };
 
 // A product of some extents in the words of the library, and the kernel that it chose. Matrices of the library have
-// their columns in memory one after another, so it is asked for the transposed product: b is its first factor.
-// Immutable; several threads may run it.
+// their columns in memory one after another, so it is asked for the transposed product: b is its first factor, and a
+// bias has an element for each of its rows. Thread-safe.
 class cublas_plan {
  public:
   static constexpr std::size_t most_workspace = 32 << 20;
@@ -70,11 +72,13 @@ class cublas_plan {
         a_(layout(p.type, p.of.transpose_a, p.of.k, p.of.m)),
         c_(layout(p.type, false, p.of.n, p.of.m)) {
     cublasLtMatmulDesc_t product = nullptr;
-    const bool is_double = p.type == dtype::float64;
-    succeed(f_.MatmulDescCreate(&product, is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, data_type(p.type)));
+    succeed(f_.MatmulDescCreate(&product, p.compute(), data_type(p.type)));
     product_.reset(product);
-    set(CUBLASLT_MATMUL_DESC_TRANSA, p.of.transpose_b);
-    set(CUBLASLT_MATMUL_DESC_TRANSB, p.of.transpose_a);
+    set(CUBLASLT_MATMUL_DESC_TRANSA, p.of.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, p.of.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, p.end);
+    // The choice takes the alignment of the bias from its address.
+    if (p.end & CUBLASLT_EPILOGUE_BIAS) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.alignment);
     if (is_good_) choose(static_cast<std::uint32_t>(p.alignment));
   }
   cublas_plan(const cublas_plan&) = delete;
@@ -83,10 +87,15 @@ class cublas_plan {
   bool is_good() const { return is_good_; }
   // The bytes of memory that a run needs beside its operands.
   std::size_t workspace() const { return chosen_.workspaceSize; }
-  // Enqueues a run. Returns false where the library refuses.
+  // Enqueues a run; the bias is null where the product has none. Returns false where the library refuses.
   template <class T>
-  bool run(devices::cuda_stream stream, const T* a, const T* b, T* c, void* workspace) const {
+  bool run(devices::cuda_stream stream, const T* a, const T* b, T* c, const T* bias, void* workspace) const {
     const T one = 1, zero = 0;
+    std::unique_lock<std::mutex> hold;
+    if (bias) {  // its address is part of the description
+      hold = std::unique_lock(mutex_);
+      if (!describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias)) return false;
+    }
     return f_.Matmul(handle_, product_.get(), &one, b, b_.get(), a, a_.get(), &zero, c, c_.get(), c, c_.get(),
                      &chosen_.algo, workspace, chosen_.workspaceSize, stream) == CUBLAS_STATUS_SUCCESS;
   }
@@ -107,9 +116,13 @@ class cublas_plan {
                                   static_cast<std::uint64_t>(columns), rows));
     return {made, f_.MatrixLayoutDestroy};
   }
-  void set(cublasLtMatmulDescAttributes_t attribute, bool transposed) {
-    const cublasOperation_t operation = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    if (is_good_) succeed(f_.MatmulDescSetAttribute(product_.get(), attribute, &operation, sizeof operation));
+  template <class Value>
+  bool describe(cublasLtMatmulDescAttributes_t attribute, const Value& value) const {
+    return f_.MatmulDescSetAttribute(product_.get(), attribute, &value, sizeof value) == CUBLAS_STATUS_SUCCESS;
+  }
+  template <class Value>
+  void set(cublasLtMatmulDescAttributes_t attribute, const Value& value) {
+    is_good_ = is_good_ && describe(attribute, value);
   }
   void choose(std::uint32_t alignment) {
     cublasLtMatmulPreference_t made = nullptr;
@@ -136,6 +149,7 @@ class cublas_plan {
   owner<cublasLtMatmulDescOpaque_t> product_;
   const matrix b_, a_, c_;
   cublasLtMatmulHeuristicResult_t chosen_{};
+  mutable std::mutex mutex_;  // of the description, where runs change it
 };
 
 // The library, as this process uses it, with the kernels that it chose. Thread-safe.

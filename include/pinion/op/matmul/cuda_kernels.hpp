@@ -14,9 +14,26 @@ struct product_extents {
   bool transpose_a, transpose_b;
 };
 
-// c = a b, where nothing overlaps. An empty inner dimension yields zeros. The order of the additions depends on the
-// extents alone. T is float or double.
+// The end of a product: a bias of its column is added to each element, unless that is null, and then what is not above
+// 0 becomes 0, if `relu`. NaN stays.
 template <class T>
-void multiply(CUstream_st* stream, const T* a, const T* b, T* c, const product_extents& of);
+struct product_end {
+  const T* bias = nullptr;
+  bool relu = false;
+
+  bool is_plain() const { return !bias && !relu; }
+};
+
+// c = a b, where nothing overlaps. An empty inner dimension yields zeros. The order of the additions depends on the
+// extents alone: a long inner dimension of a small product is cut into parts, for which `scratch` has
+// multiply_scratch(of) elements. T is float or double.
+template <class T>
+void multiply(CUstream_st* stream, const T* a, const T* b, T* c, T* scratch, const product_extents& of,
+              const product_end<T>& end = {});
+std::int64_t multiply_scratch(const product_extents& of);
+
+// Ends a product [m, n] that stands in c already.
+template <class T>
+void end_product(CUstream_st* stream, T* c, std::int64_t m, std::int64_t n, const product_end<T>& end);
 
 }}}  // namespace pinion::v0::cuda

@@ -23,4 +23,11 @@ inline product_sides sides_of_product(const shape& a, bool transpose_a, const sh
   return of;
 }
 
+// Throws invalid_argument where a bias has another number of elements than a product has columns.
+inline void expect_bias(const shape& bias, std::int64_t columns) {
+  if (bias.rank() != 1 || bias[0] != columns)
+    throw error(errc::invalid_argument,
+                "a bias of shape " + to_string(bias) + " for a product of " + std::to_string(columns) + " columns");
+}
+
 }}}}  // namespace pinion::v0::op::detail

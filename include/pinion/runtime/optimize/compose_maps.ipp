@@ -11,15 +11,12 @@
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/parts.hpp>
 #include <pinion/runtime/optimize/compose_maps.hpp>
+#include <pinion/runtime/optimize/elementwise_nodes.hpp>
 #include <pinion/runtime/optimize/join_programs.hpp>
 #include <pinion/runtime/optimize/symbolic_shapes.hpp>
 #include <pinion/scalar/compiled.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
-
-inline bool is_map_gradient(const node& n) {
-  return n.op == op::map_gradient::name;
-}
 
 // The program of an elementwise node or of the gradient of one; null for other nodes.
 inline const scalar::program* map_program(const node& n) {

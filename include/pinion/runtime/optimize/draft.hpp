@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <pinion/base/config.hpp>
@@ -55,8 +56,9 @@ class draft {
   bool is_fed(node_id i) const;
   // Is it fetched, or a target of the step?
   bool is_end(node_id i) const;
-  // Is the device of the node, which runs, a CPU?
-  bool is_on_cpu(node_id i) const;
+  // Is the device of the node, which runs, a CPU, or a GPU?
+  bool is_on_cpu(node_id i) const { return device_type(i) == "CPU"; }
+  bool is_on_gpu(node_id i) const { return device_type(i) == "GPU"; }
   // Would the node yield equal values again, without side effects?
   bool is_repeatable(node_id i) const;
 
@@ -84,6 +86,7 @@ class draft {
   optimized_step finished();
 
  private:
+  std::string_view device_type(node_id i) const;
   // Returns the node that stands for `i`: its replacement, which is never replaced itself, or `i`.
   node_id present(node_id i) const;
   node_fate fate_of(node_id i) const;

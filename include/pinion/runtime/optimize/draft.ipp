@@ -52,8 +52,8 @@ PINION_DECL bool draft::is_end(node_id i) const {
          std::find(signature_.targets.begin(), signature_.targets.end(), i) != signature_.targets.end();
 }
 
-PINION_DECL bool draft::is_on_cpu(node_id i) const {
-  return placed_.devices()[static_cast<std::size_t>((*this)[i].device)].spec.type() == "CPU";
+PINION_DECL std::string_view draft::device_type(node_id i) const {
+  return placed_.devices()[static_cast<std::size_t>((*this)[i].device)].spec.type();
 }
 
 PINION_DECL bool draft::is_repeatable(node_id i) const {

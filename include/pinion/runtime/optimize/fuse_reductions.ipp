@@ -13,6 +13,7 @@
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/parts.hpp>
 #include <pinion/op/reduce/op.hpp>
+#include <pinion/runtime/optimize/elementwise_nodes.hpp>
 #include <pinion/runtime/optimize/fuse_reductions.hpp>
 #include <pinion/runtime/optimize/symbolic_shapes.hpp>
 
@@ -22,9 +23,6 @@ inline bool is_number_reduction(const node& n) {
   static constexpr std::array ops{op::reduce_sum::name, op::reduce_mean::name, op::reduce_max::name,
                                   op::reduce_min::name, op::reduce_prod::name};
   return std::find(ops.begin(), ops.end(), n.op) != ops.end();
-}
-inline bool is_elementwise(const node& n) {
-  return n.attrs.has("program") && definition_of(n.op).infer == &op::any_map::infer;
 }
 
 // The reductions of a draft, and who reads what they fold.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pinion/runtime/optimize/compose_maps.hpp>
+#include <pinion/runtime/optimize/fold_biases.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
 #include <pinion/runtime/optimize/fold_gradients.hpp>
 #include <pinion/runtime/optimize/fold_transposes.hpp>
@@ -21,6 +22,8 @@ PINION_DECL optimized_step optimize(graph_view g, const placement& placed, const
   if (compose_maps(d) > 0) d.drop_dead();
   d.count_uses();
   if (fold_gradients(d) > 0) d.drop_dead();
+  d.count_uses();
+  if (fold_biases(d) > 0) d.drop_dead();
   d.count_uses();
   if (fuse_reductions(d) > 0) d.drop_dead();
   return d.finished();

@@ -99,7 +99,7 @@ PINION_DECL std::optional<symbolic_shapes::extents> symbolic_shapes::said_by_op(
   if (detail::keeps_shape(n)) return like(n.inputs[0]);
   if (n.op == op::expand_like::name) return space_of(std::span(n.inputs).subspan(1));
   if (n.op == op::reshape_like::name) return like(n.inputs[1]);
-  if (n.op == op::matmul::name) return of_product(n);
+  if (n.op == op::matmul::name || n.op == op::biased_matmul::name) return of_product(n);
   if (n.op == op::transpose::name) return of_transposition(n);
   if (detail::is_reduction(n)) return of_reduction(n);
   if (const extents* const x = n.inputs.empty() ? nullptr : of(n.inputs[0]); x && detail::keeps_batch(n)) {

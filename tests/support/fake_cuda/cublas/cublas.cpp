@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <mutex>
 
@@ -12,7 +13,11 @@ namespace {
 
 struct description {
   cublasComputeType_t compute;
-  bool transposed[2];
+  cublasOperation_t factors[2] = {CUBLAS_OP_N, CUBLAS_OP_N};
+  std::uint32_t end = CUBLASLT_EPILOGUE_DEFAULT;
+  const void* bias = nullptr;
+
+  bool transposes(int factor) const { return factors[factor] == CUBLAS_OP_T; }
 };
 struct matrix {
   cudaDataType type;
@@ -31,8 +36,9 @@ T& inside(Opaque* opaque) {
 
 constexpr std::size_t workspace = 4096;
 
-std::atomic<int> choices = 0, products = 0;
-std::atomic<bool> refuses = false;
+std::atomic<int> choices = 0, products = 0, ended_products = 0;
+std::atomic<cublasComputeType_t> last_compute{};
+std::atomic<bool> refuses = false, refuses_ends = false;
 decltype(&cudaLaunchHostFunc) launch_host_function = nullptr;
 
 // One product. The library's matrices have their columns in memory one after another.
@@ -49,15 +55,16 @@ struct product {
   }
   template <class T>
   void run() const {
-    const std::int64_t k = of.transposed[0] ? a.rows : a.columns;
+    const std::int64_t k = of.transposes(0) ? a.rows : a.columns;
     for (std::int64_t i = 0; i < d.rows; ++i)
       for (std::int64_t j = 0; j < d.columns; ++j) {
         T& sum = static_cast<T*>(to)[j * d.ld + i];
         T all = beta == 0 ? T(0) : static_cast<T>(beta) * sum;
         for (std::int64_t x = 0; x < k; ++x)
-          all += static_cast<T>(alpha) * element<T>(left, a, of.transposed[0], i, x) *
-                 element<T>(right, b, of.transposed[1], x, j);
-        sum = all;
+          all += static_cast<T>(alpha) * element<T>(left, a, of.transposes(0), i, x) *
+                 element<T>(right, b, of.transposes(1), x, j);
+        if (of.end & CUBLASLT_EPILOGUE_BIAS) all += static_cast<const T*>(of.bias)[i];
+        sum = of.end & CUBLASLT_EPILOGUE_RELU && all <= T(0) ? T(0) : all;
       }
   }
   static void run_one(void* self) {
@@ -65,12 +72,14 @@ struct product {
     p->a.type == CUDA_R_64F ? p->run<double>() : p->run<float>();
   }
   bool fits() const {
-    const auto [left_out, left_in] = sides(a, of.transposed[0]);
-    const auto [right_in, right_out] = sides(b, of.transposed[1]);
-    const bool computes = (a.type == CUDA_R_64F && of.compute == CUBLAS_COMPUTE_64F) ||
-                          (a.type == CUDA_R_32F && of.compute == CUBLAS_COMPUTE_32F);
-    return computes && left_in == right_in && left_out == d.rows && right_out == d.columns && a.ld >= a.rows &&
-           b.ld >= b.rows && d.ld >= d.rows;
+    const auto [left_out, left_in] = sides(a, of.transposes(0));
+    const auto [right_in, right_out] = sides(b, of.transposes(1));
+    const bool is_double = of.compute == CUBLAS_COMPUTE_64F,
+               is_float = of.compute == CUBLAS_COMPUTE_32F || of.compute == CUBLAS_COMPUTE_32F_FAST_TF32 ||
+                          of.compute == CUBLAS_COMPUTE_32F_FAST_16BF,
+               has_bias = of.bias || !(of.end & CUBLASLT_EPILOGUE_BIAS);
+    return has_bias && (a.type == CUDA_R_64F ? is_double : is_float) && left_in == right_in && left_out == d.rows &&
+           right_out == d.columns && a.ld >= a.rows && b.ld >= b.rows && d.ld >= d.rows;
   }
 
  private:
@@ -113,11 +122,20 @@ void fake_cublas_run_by(decltype(&cudaLaunchHostFunc) in_stream) {
 void fake_cublas_refuse(bool all) {
   refuses = all;
 }
+void fake_cublas_refuse_ends(bool all) {
+  refuses_ends = all;
+}
 int fake_cublas_choices() {
   return choices;
 }
 int fake_cublas_products() {
   return products;
+}
+int fake_cublas_ended_products() {
+  return ended_products;
+}
+cublasComputeType_t fake_cublas_last_compute() {
+  return last_compute;
 }
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
@@ -127,17 +145,26 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
 }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* made, cublasComputeType_t compute, cudaDataType_t) {
-  return make(made, description{compute, {false, false}});
+  return make(made, description{compute});
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t made) {
   return destroy(made);
 }
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t of, cublasLtMatmulDescAttributes_t attribute,
                                               const void* value, std::size_t size) {
-  if (size != sizeof(cublasOperation_t)) return CUBLAS_STATUS_INVALID_VALUE;
-  inside<description>(of).transposed[attribute == CUBLASLT_MATMUL_DESC_TRANSB] =
-      *static_cast<const cublasOperation_t*>(value) == CUBLAS_OP_T;
-  return CUBLAS_STATUS_SUCCESS;
+  description& d = inside<description>(of);
+  const auto take = [&](auto& field) {
+    if (size != sizeof field) return CUBLAS_STATUS_INVALID_VALUE;
+    std::memcpy(&field, value, size);
+    return CUBLAS_STATUS_SUCCESS;
+  };
+  switch (attribute) {
+    case CUBLASLT_MATMUL_DESC_TRANSA: return take(d.factors[0]);
+    case CUBLASLT_MATMUL_DESC_TRANSB: return take(d.factors[1]);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE: return take(d.end);
+    case CUBLASLT_MATMUL_DESC_BIAS_POINTER: return take(d.bias);
+    default: return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
 }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* made, cudaDataType type, std::uint64_t rows,
@@ -170,7 +197,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   const product p{inside<description>(of), inside<matrix>(a), inside<matrix>(b), inside<matrix>(d), {}, {}, {}, 1, 0};
   if (!p.fits()) return CUBLAS_STATUS_INVALID_VALUE;
   const bool is_known = launch_host_function != nullptr;  // to the program
-  *found = is_known && !refuses && inside<preference>(wishes).workspace >= workspace;
+  const bool ends = p.of.end != CUBLASLT_EPILOGUE_DEFAULT;
+  *found = is_known && !refuses && !(ends && refuses_ends) && inside<preference>(wishes).workspace >= workspace;
   chosen->workspaceSize = workspace;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -185,6 +213,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t of, const v
     return is_double ? *static_cast<const double*>(at) : static_cast<double>(*static_cast<const float*>(at));
   };
   ++products;
+  ended_products += inside<description>(of).end != CUBLASLT_EPILOGUE_DEFAULT;
+  last_compute = inside<description>(of).compute;
   const product p{inside<description>(of), inside<matrix>(a), inside<matrix>(b), inside<matrix>(d), left, right, to,
                   number(alpha),           number(beta)};
   return launch_host_function(stream, product::run_one, keep(p)) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
