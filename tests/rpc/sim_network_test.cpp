@@ -664,6 +664,35 @@ TEST_CASE("whatever happens to three hosts, what arrives is right, and everythin
   CHECK(answered > 1000);
 }
 
+// ---- without waiting, and one way only
+
+TEST_CASE("read_now takes what has arrived, and nothing before, after or on a frozen host") {
+  pair_of_hosts hosts(in_pieces());
+  std::vector<std::byte> room(1000);
+  CHECK(hosts.there->read_now(room) == 0);
+  start(hosts.world, write_text(*hosts.here, pattern(500)));
+  hosts.world.run_for(1s);
+  hosts.world.freeze("b");
+  CHECK(hosts.there->read_now(room) == 0);
+  hosts.world.thaw("b");
+  CHECK(hosts.there->read_now(std::span(room).first(100)) == 100);
+  CHECK(hosts.there->read_now(room) == 400);
+  CHECK(hosts.there->read_now(room) == 0);
+}
+
+TEST_CASE("a side that has finished is at its end for the peer, and still reads") {
+  pair_of_hosts hosts;
+  hosts.here->finish();
+  std::string end, heard;
+  const auto ending = start(hosts.world, read_text(*hosts.there, 1, end));
+  start(hosts.world, write_text(*hosts.there, "well"));
+  start(hosts.world, read_text(*hosts.here, 4, heard));
+  hosts.world.run_for(1s);
+  CHECK(heard == "well");
+  CHECK(ending->text() == well);
+  CHECK(end == "");
+}
+
 // ---- the end
 
 // Its frame owns all that a protocol's may, and never ends.

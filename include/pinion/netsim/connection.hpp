@@ -31,7 +31,8 @@ struct half {
   std::size_t taken = 0;  // bytes already read of the first of them
   // closed by its user; by the peer; the peer was told that its bytes are lost
   bool closed = false, finished = false, told = false;
-  std::string broken;  // why the connection is broken; "": it is not
+  bool said_all = false;  // the end of its data was sent
+  std::string broken;     // why the connection is broken; "": it is not
 };
 
 // A simulated connection. Shared by its two streams and by its pending events.
@@ -44,6 +45,8 @@ struct connection : std::enable_shared_from_this<connection> {
 
   std::size_t put(int side, const std::byte* from, std::size_t size);
   std::size_t take(int side, std::span<std::byte> into);
+  // Ends the data of a side, which reads on.
+  void finish(int side);
   // Closing while received bytes are unread breaks the peer's end, as in TCP.
   void close(int side);
   void kill(int side);

@@ -37,12 +37,17 @@ PINION_DECL std::size_t connection::take(int side, std::span<std::byte> into) {
   return n;
 }
 
+PINION_DECL void connection::finish(int side) {
+  half& here = ends[side];
+  if (here.broken.empty() && !std::exchange(here.said_all, true)) send(side, chunk::fin);
+}
+
 PINION_DECL void connection::close(int side) {
   half& here = ends[side];
   if (std::exchange(here.closed, true)) return;
   const bool whole = here.broken.empty(), rude = !here.arrived.empty();
+  if (whole) finish(side);
   fail(side, "it was closed here");
-  if (whole) send(side, chunk::fin);
   if (whole && rude) tell(side);
 }
 

@@ -15,7 +15,10 @@ class stream final : public rpc::byte_stream {
   awaitable<std::size_t> read_some(std::span<std::byte> into) override { return reading(connection_, side_, into); }
   awaitable<void> write(std::span<const asio::const_buffer> parts) override;
   std::size_t write_now(std::span<const asio::const_buffer> parts) override;
+  std::size_t read_now(std::span<std::byte> into) override;
+  void finish() noexcept override { connection_->finish(side_); }
   void close() noexcept override { connection_->close(side_); }
+  std::string peer() const override { return connection_->ends[1 - side_].host->name; }
 
  private:
   static awaitable<std::size_t> reading(std::shared_ptr<connection> of, int side, std::span<std::byte> into);

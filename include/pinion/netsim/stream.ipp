@@ -27,6 +27,13 @@ PINION_DECL std::size_t stream::write_now(std::span<const asio::const_buffer> pa
   return done;
 }
 
+PINION_DECL std::size_t stream::read_now(std::span<std::byte> into) {
+  const half& here = connection_->ends[side_];
+  std::size_t n = 0;
+  while (n < into.size() && !here.host->frozen && !here.arrived.empty()) n += connection_->take(side_, into.subspan(n));
+  return n;
+}
+
 PINION_DECL awaitable<std::size_t> stream::reading(std::shared_ptr<connection> of, int side,
                                                    std::span<std::byte> into) {
   half& here = of->ends[side];

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
@@ -30,7 +31,19 @@ class byte_stream {
   // Writes as much as is possible without waiting, in any thread, but never during write() or close(). May always
   // return 0.
   virtual std::size_t write_now(std::span<const asio::const_buffer> parts) = 0;
+  // Reads what has arrived, without waiting. May always return 0; read_some tells of the end and of failures.
+  virtual std::size_t read_now(std::span<std::byte> into) = 0;
+  // Writes as much as is possible without waiting, in the network's thread, before close(); the rest is lost.
+  virtual void write_last(std::span<const asio::const_buffer> parts) { write_now(parts); }
+  // Tells the peer that nothing more will be written; reading goes on. A peer that is still writing hears of what was
+  // written before, which a close() may destroy on its way.
+  virtual void finish() noexcept = 0;
   virtual void close() noexcept = 0;
+  // The address of the peer, for messages.
+  virtual std::string peer() const = 0;
+  // A secret of this stream that only its two ends know, and that nobody between them can make equal; "" if there is
+  // none, since the stream is not encrypted.
+  virtual std::string binding() const { return {}; }
 };
 
 // Accepts connections until it is closed; then accept() throws cancelled. Closing frees the port at once.
@@ -71,6 +84,17 @@ class network {
 
   void post(std::function<void()> body);
   void spawn(awaitable<void> coroutine);
+
+  // Lends memory of inbox_size bytes to a stream or connection while bytes are there to be read, so that those who are
+  // idle need none. In the network's thread. A borrower that ends elsewhere keeps it to itself.
+  using inbox = std::unique_ptr<std::byte[]>;
+  static constexpr std::size_t inbox_size = std::size_t{1} << 16;
+  inbox borrow_inbox();
+  void give_back(inbox lent);
+
+ private:
+  static constexpr std::size_t most_spare = 4;
+  std::vector<inbox> spare_;
 };
 
 // Blocks until all functions posted so far have run, and those that they posted. Not for the network's own thread.

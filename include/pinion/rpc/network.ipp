@@ -18,6 +18,17 @@ PINION_DECL void network::spawn(awaitable<void> coroutine) {
   asio::co_spawn(context(), std::move(coroutine), asio::detached);
 }
 
+PINION_DECL network::inbox network::borrow_inbox() {
+  if (spare_.empty()) return inbox(new std::byte[inbox_size]);
+  inbox lent = std::move(spare_.back());
+  spare_.pop_back();
+  return lent;
+}
+
+PINION_DECL void network::give_back(inbox lent) {
+  if (lent && spare_.size() < most_spare) spare_.push_back(std::move(lent));
+}
+
 PINION_DECL void settle(network& net) {
   countdown done;
   net.post([&] { net.post([&] { done.count_down(); }); });

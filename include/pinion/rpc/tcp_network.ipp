@@ -39,7 +39,7 @@ class tcp_stream final : public byte_stream {
   explicit tcp_stream(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {
     asio::error_code ignored;
     keep_from_children(socket_.native_handle());
-    socket_.native_non_blocking(true, ignored);  // set before threads share the socket
+    socket_.non_blocking(true, ignored);  // for read_now and write_now, and before threads share the socket
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket_.set_option(asio::socket_base::keep_alive(true), ignored);
     // Heartbeats notice a dead peer earlier. This makes the system drop the bytes that were sent to it.
@@ -68,11 +68,20 @@ class tcp_stream final : public byte_stream {
     asio::error_code failed;  // write() will fail with the same error, and report it
     return socket_.write_some(parts, failed);
   }
+  std::size_t read_now(std::span<std::byte> into) override {
+    asio::error_code failed;  // read_some() will fail with the same error, and report it
+    return socket_.read_some(asio::buffer(into.data(), into.size()), failed);
+  }
+  void finish() noexcept override {
+    asio::error_code ignored;
+    socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+  }
   void close() noexcept override {
     asio::error_code ignored;
     socket_.shutdown(asio::socket_base::shutdown_both, ignored);
     socket_.close(ignored);
   }
+  std::string peer() const override { return peer_; }
 
  private:
   asio::ip::tcp::socket socket_;
