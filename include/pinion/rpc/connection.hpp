@@ -8,11 +8,17 @@
 //      message by throwing, which closes the connection with that reason.
 //   4. No memory is allocated for an announced length before it is checked, and a control part grows only as fast as it
 //      arrives.
+//   5. A side with a backlog limit reads no further request while more than that waits to be sent; so what a peer does
+//      not take grows no further. Only a serving side has one, so two sides never wait for each other. Nothing that was
+//      asked for is refused because of it: one answer may be larger than the limit.
+//   6. A connection on which nothing arrives holds no memory for what may arrive but `first_`.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,6 +51,13 @@ struct envelope {
   std::string_view control;
   std::uint64_t payload;
   std::string* text = nullptr;  // the owner of `control`, from which the text may be moved
+};
+
+// The most bytes that may wait for a peer to take them, the memory of their messages counted; and how long such a peer
+// may take none of them before it is closed.
+struct backlog_limit {
+  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  duration patience = std::chrono::seconds(10);
 };
 
 class connection;
@@ -88,8 +101,8 @@ struct connection_handlers {
 class connection : public std::enable_shared_from_this<connection> {
  public:
   connection(rpc::network& net, std::unique_ptr<byte_stream> stream, std::shared_ptr<rpc::traffic> count,
-             const limits& allowed = {})
-      : net_(net), stream_(std::move(stream)), traffic_(std::move(count)), limits_(allowed) {}
+             const limits& allowed = {}, const backlog_limit& backlog = {})
+      : net_(net), stream_(std::move(stream)), traffic_(std::move(count)), limits_(allowed), backlog_limit_(backlog) {}
 
   // Starts reading. Call it in the network's thread.
   void start(connection_handlers handlers);
@@ -136,14 +149,24 @@ class connection : public std::enable_shared_from_this<connection> {
   void count_written(std::size_t bytes);
 
   awaitable<void> write(std::shared_ptr<connection> self);
+  awaitable<void> write_in_pieces(std::vector<asio::const_buffer> parts);
+  // The memory that a queued message takes.
+  static std::uint64_t cost_of(const queued& q) { return sizeof q + q.header.control + q.header.payload; }
 
   // ---- in
 
   awaitable<void> read(std::shared_ptr<connection> self);
+  awaitable<void> read_message();
+  awaitable<std::string> read_control(std::uint64_t bytes);
+
+  bool is_crowded() const;
+  // Waits until half of what may wait for the peer is gone. Throws resource_exhausted if it takes none of it for long.
+  awaitable<void> await_room();
 
   // Reads exactly `into`. Small reads are served from a buffer, so that many of them cost one system call; the rest of
   // a large one is read in place.
   awaitable<void> fill(std::span<std::byte> into);
+  awaitable<void> refill();
   awaitable<void> skip(std::uint64_t bytes);
   void heard(std::size_t n);
 
@@ -165,16 +188,22 @@ class connection : public std::enable_shared_from_this<connection> {
   const std::unique_ptr<byte_stream> stream_;
   const std::shared_ptr<rpc::traffic> traffic_;
   const limits limits_;
+  const backlog_limit backlog_limit_;
   connection_handlers handlers_;
   std::atomic<duration::rep> heard_{0};
 
-  std::vector<std::byte> inbox_ = std::vector<std::byte>(std::size_t{1} << 16);
-  std::size_t at_ = 0, end_ = 0;
+  std::span<const std::byte> unread_;  // the rest of what arrived last; it lies in first_ or inbox_
+  std::array<std::byte, 512> first_;   // small enough to be had by every connection, and enough for most messages
+  network::inbox inbox_;               // borrowed while there is more
   bool over_ = false;
+  bool refusing_ = false;             // it is this side that ends the connection, if what is being done throws
+  std::unique_ptr<rpc::timer> room_;  // set while await_room() waits
+  std::uint64_t taken_ = 0;           // bytes that the stream has taken from write()
   std::optional<reply_handler> half_answered_;  // handler of the request whose answer is being read
 
   mutable std::mutex mutex_;  // never held while a handler is called
   std::deque<queued> queue_;
+  std::uint64_t backlog_ = 0;  // cost of what is queued or being written
   bool writing_ = false;
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, reply_handler> waiting_;

@@ -57,6 +57,7 @@ PINION_DECL void connection::send(frame_header header, rpc::message&& message, u
   if (closed_) return;
   traffic::add(traffic_->messages_sent);
   queue_.push_back({header, std::move(message)});
+  backlog_ += cost_of(queue_.back());
   if (writing_) return;  // the thread that is writing will send it
   if (when == urgency::now && all_written_now()) return;
   writing_ = true;
@@ -71,6 +72,7 @@ PINION_DECL bool connection::all_written_now() {
     count_written(n);
     q.written += n;
     if (q.written < size_of(q)) return false;
+    backlog_ -= cost_of(q);
     queue_.pop_front();
   }
   return true;
@@ -105,23 +107,24 @@ PINION_DECL void connection::count_written(std::size_t bytes) {
 
 PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<connection> self) {
   outcome<> written;
+  std::uint64_t done = 0;  // cost of the batch before
   try {
     for (;;) {
       std::deque<queued> batch;
       {
         std::lock_guard hold(mutex_);
+        backlog_ -= std::exchange(done, 0);
         batch.swap(queue_);
-        if (batch.empty() || closed_) {
-          writing_ = false;
-          co_return;
-        }
+        if (batch.empty() || closed_) writing_ = false;
       }
+      if (room_ && !is_crowded()) room_->cancel();
+      if (batch.empty() || over_) co_return;
       std::vector<asio::const_buffer> parts;
-      std::size_t bytes = 0;
-      for (const queued& q : batch) append_buffers(parts, q);
-      for (const auto& p : parts) bytes += p.size();
-      co_await stream_->write(parts);
-      count_written(bytes);
+      for (const queued& q : batch) {
+        append_buffers(parts, q);
+        done += cost_of(q);
+      }
+      co_await write_in_pieces(std::move(parts));
     }
   } catch (...) {
     written = current_error();
@@ -129,60 +132,127 @@ PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<c
   close_now(*written.failure(), false);
 }
 
+// Pieces, so that a peer that takes bytes slowly can be told from one that takes none.
+PINION_DECL awaitable<void> connection::write_in_pieces(std::vector<asio::const_buffer> parts) {
+  constexpr std::size_t most = std::size_t{256} << 10;
+  std::vector<asio::const_buffer> piece;
+  for (std::size_t at = 0; at < parts.size();) {
+    piece.clear();
+    std::size_t room = most;
+    while (at < parts.size() && room > 0) {
+      const std::size_t n = std::min(room, parts[at].size());
+      piece.emplace_back(parts[at].data(), n);
+      room -= n;
+      parts[at] += n;
+      if (parts[at].size() == 0) ++at;
+    }
+    co_await stream_->write(piece);
+    count_written(most - room);
+    taken_ += most - room;
+  }
+}
+
 PINION_DECL awaitable<void> connection::read([[maybe_unused]] std::shared_ptr<connection> self) {
   outcome<> ended;
-  bool ours = false;  // did this side refuse something? then the peer is told why
   try {
     while (!over_) {
-      frame_header h;
-      co_await fill({reinterpret_cast<std::byte*>(&h), sizeof h});
-      ours = true;
-      check(h, limits_);
-      ours = false;
-      std::string control;
-      for (std::uint64_t left = h.control; left > 0;) {
-        const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(left, std::uint64_t{1} << 20));
-        const std::size_t at = control.size();
-        control.resize(at + step);
-        co_await fill({reinterpret_cast<std::byte*>(control.data()) + at, step});
-        left -= step;
-      }
-      ours = true;
-      const auto message = open(h, control);
-      ours = false;
-      if (message)
-        for (const auto& room : message->rooms()) co_await fill(room);
-      else
-        co_await skip(h.payload);
-      traffic::add(traffic_->messages_received);
-      ours = true;
-      half_answered_.reset();
-      if (message) message->arrived();
-      ours = false;
+      if (is_crowded()) co_await await_room();
+      co_await read_message();
     }
   } catch (...) {
     ended = current_error();
   }
-  if (!ended) close_now(*ended.failure(), ours);
+  if (!ended) close_now(*ended.failure(), refusing_);
+}
+
+PINION_DECL awaitable<void> connection::read_message() {
+  frame_header h;
+  co_await fill({reinterpret_cast<std::byte*>(&h), sizeof h});
+  refusing_ = true;
+  check(h, limits_);
+  refusing_ = false;
+  std::string control = co_await read_control(h.control);
+  refusing_ = true;
+  const auto message = open(h, control);
+  refusing_ = false;
+  if (message)
+    for (const auto& room : message->rooms()) co_await fill(room);
+  else
+    co_await skip(h.payload);
+  traffic::add(traffic_->messages_received);
+  refusing_ = true;
+  half_answered_.reset();
+  if (message) message->arrived();
+  refusing_ = false;
+}
+
+PINION_DECL awaitable<std::string> connection::read_control(std::uint64_t bytes) {
+  std::string control;
+  while (bytes > 0) {
+    const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, std::uint64_t{1} << 20));
+    const std::size_t at = control.size();
+    control.resize(at + step);
+    co_await fill({reinterpret_cast<std::byte*>(control.data()) + at, step});
+    bytes -= step;
+  }
+  co_return control;
+}
+
+PINION_DECL bool connection::is_crowded() const {
+  if (backlog_limit_.most == backlog_limit{}.most) return false;
+  std::lock_guard hold(mutex_);
+  return backlog_ > (room_ ? backlog_limit_.most / 2 : backlog_limit_.most);
+}
+
+PINION_DECL awaitable<void> connection::await_room() {
+  room_ = net_.make_timer();
+  auto taken = taken_;
+  auto since = net_.now();
+  while (is_crowded() && !over_) {
+    forgive();  // the peer may be talking, and it is this side that does not listen
+    co_await room_->wait_until(net_.now() + backlog_limit_.patience / 4);
+    if (std::exchange(taken, taken_) != taken_) since = net_.now();
+    if (net_.now() - since < backlog_limit_.patience) continue;
+    refusing_ = true;
+    throw error(errc::resource_exhausted,
+                "more than " + std::to_string(backlog_limit_.most) +
+                    " bytes wait for the client (limits.bytes_waiting), and it takes none of them");
+  }
+  forgive();
+  room_ = nullptr;
 }
 
 PINION_DECL awaitable<void> connection::fill(std::span<std::byte> into) {
   while (!into.empty()) {
-    if (at_ < end_) {
-      const std::size_t n = std::min(end_ - at_, into.size());
-      std::memcpy(into.data(), inbox_.data() + at_, n);
-      at_ += n;
+    if (!unread_.empty()) {
+      const std::size_t n = std::min(unread_.size(), into.size());
+      std::memcpy(into.data(), unread_.data(), n);
+      unread_ = unread_.subspan(n);
       into = into.subspan(n);
-    } else if (into.size() >= inbox_.size()) {
+    } else if (into.size() >= network::inbox_size) {
+      net_.give_back(std::move(inbox_));
       const std::size_t n = co_await stream_->read_some(into);
       heard(n);
       into = into.subspan(n);
     } else {
-      end_ = co_await stream_->read_some(inbox_);
-      at_ = 0;
-      heard(end_);
+      co_await refill();
     }
   }
+}
+
+PINION_DECL awaitable<void> connection::refill() {
+  net_.give_back(std::move(inbox_));
+  std::size_t n = co_await stream_->read_some(first_);
+  heard(n);
+  unread_ = std::span(first_).first(n);
+  if (n < first_.size()) co_return;
+  inbox_ = net_.borrow_inbox();
+  std::memcpy(inbox_.get(), first_.data(), n);
+  if (const std::size_t more = stream_->read_now({inbox_.get() + n, network::inbox_size - n}); more > 0) {
+    heard(more);
+    n += more;
+  }
+  unread_ = {inbox_.get(), n};
 }
 
 PINION_DECL awaitable<void> connection::skip(std::uint64_t bytes) {
@@ -260,6 +330,7 @@ PINION_DECL void connection::close_now(const error& why, bool tell) {
     stream_->close();
   }
   over_ = true;
+  if (room_) room_->cancel();
   const auto handlers = std::exchange(handlers_, {});  // releases the owner of this connection
   if (const auto half = std::exchange(half_answered_, std::nullopt)) half->failed(handlers.explain(why));
   for (const auto& [id, handler] : lost) handler.failed(handlers.explain(why));
@@ -269,7 +340,7 @@ PINION_DECL void connection::close_now(const error& why, bool tell) {
 PINION_DECL void connection::say_goodbye(const error& why) {
   queued last{{.kind = frame_kind::goodbye}, encode_failure(why)};
   last.header.control = last.message.control.size();
-  stream_->write_now(buffers_of(last));
+  stream_->write_last(buffers_of(last));
 }
 
 PINION_DECL void responder::reply(message&& answer) {
