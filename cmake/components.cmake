@@ -45,7 +45,7 @@ pinion_component(ONEDNN oneDNN pinion::onednn libdnnl-dev "float matrix products
 pinion_component(CBLAS CBLAS pinion::cblas libopenblas-openmp-dev "double matrix products take the plain loops")
 pinion_component(ASIO Asio pinion::asio libasio-dev "there are no clusters")
 pinion_component(CEREAL Cereal pinion::cereal libcereal-dev "there are no clusters")
-pinion_component(OPENSSL OpenSSL OpenSSL::Crypto libssl-dev "there are no clusters")
+pinion_component(OPENSSL OpenSSL OpenSSL::SSL libssl-dev "there are no clusters")
 pinion_component(JSON NlohmannJson pinion::json nlohmann-json3-dev "there are no safetensors files")
 pinion_component(ZLIB ZLIB ZLIB::ZLIB zlib1g-dev "compressed IDX files are refused")
 pinion_component(PROTOZERO Protozero pinion::protozero libprotozero-dev "there are no summaries and event files")

@@ -24,7 +24,7 @@ constexpr std::uint64_t run_1 = 1, run_2 = 2;
 struct trader {
   std::shared_ptr<sim_network> net;
   std::string name;
-  rpc::identity me{name, random_number(), ""};
+  rpc::identity me{name, random_number()};
   peers others;
   thread_pool pool{0};
   distributed::exchange values;

@@ -24,7 +24,7 @@ class liar {
   explicit liar(const std::string& target, const std::string& name = "", std::uint64_t incarnation = 0)
       : way_(std::make_shared<rpc::channel>(
             *net_, address_of_target(target), "",
-            rpc::channel_options{.me = {name, incarnation ? incarnation : rpc::random_number(), ""}, .allowed = {}})) {
+            rpc::channel_options{.me = {name, incarnation ? incarnation : rpc::random_number()}, .allowed = {}})) {
     distributed::connect_and_wait(*net_, way_, {.what = {}, .until = soon()});
   }
   ~liar() {

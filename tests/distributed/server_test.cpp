@@ -47,20 +47,23 @@ TEST_CASE("an address that is taken is refused") {
 
 TEST_CASE("an address that others can reach is refused without a key") {
   const cluster_spec open{{"local", {"0.0.0.0:0"}}};
-  CHECK(refusal(open) == "failed_precondition: others can reach 0.0.0.0:0: a server there needs a key (.security)");
+  CHECK(refusal(open) ==
+        "failed_precondition: others can reach 0.0.0.0:0: a server there needs a key or TLS (.security, or "
+        "PINION_KEY_FILE)");
   CHECK(refusal({{"local", {"[::]:0"}}}) ==
-        "failed_precondition: others can reach [::]:0: a server there needs a key (.security)");
-  server guarded(open, {.security = {.key = "secret"}});
+        "failed_precondition: others can reach [::]:0: a server there needs a key or TLS (.security, or "
+        "PINION_KEY_FILE)");
+  server guarded(open, {.security = {.key = "a secret of sixteen bytes"}});
   CHECK_THAT(guarded.target(), Catch::StartsWith("pinion://0.0.0.0:"));
 }
 
 TEST_CASE("an address of another machine is refused") {
-  CHECK_THAT(refusal({{"local", {"192.0.2.1:0"}}}, {.security = {.key = "secret"}}),
+  CHECK_THAT(refusal({{"local", {"192.0.2.1:0"}}}, {.security = {.key = "a secret of sixteen bytes"}}),
              Catch::StartsWith("invalid_argument: cannot listen on 192.0.2.1:0: "));
 }
 
 TEST_CASE("a host name that nobody knows is refused") {
-  CHECK_THAT(refusal({{"local", {"no-such-host.invalid:0"}}}, {.security = {.key = "secret"}}),
+  CHECK_THAT(refusal({{"local", {"no-such-host.invalid:0"}}}, {.security = {.key = "a secret of sixteen bytes"}}),
              Catch::StartsWith("invalid_argument: cannot listen on no-such-host.invalid:0: "));
 }
 

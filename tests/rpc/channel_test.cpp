@@ -45,15 +45,17 @@ TEST_CASE("S3: a caller that joins an attempt under way has a deadline of its ow
 }
 
 TEST_CASE("C1: a channel with another key, or to another task, is refused at once and not tried again") {
-  echo_world w({}, "secret");
+  const auto right = with_key("the key of a cluster");
+  echo_world w({}, right);
   const auto began = w.world.now();
-  CHECK_THAT(w.connect(w.way("wrong")), Catch::StartsWith("unauthenticated: " + ps_title + " has another key"));
-  CHECK_THAT(w.connect(w.way("")), Catch::StartsWith("unauthenticated: "));
-  CHECK_THAT(w.connect(w.way("secret", "/job:ps/replica:0/task:1")),
+  CHECK_THAT(w.connect(w.way(with_key("the key of another"))),
+             Catch::StartsWith("unauthenticated: " + ps_title + " has another key"));
+  CHECK_THAT(w.connect(w.way()), Catch::StartsWith("unauthenticated: "));
+  CHECK_THAT(w.connect(w.way(right, "/job:ps/replica:0/task:1")),
              Catch::StartsWith("failed_precondition: the peer looks for /job:ps/replica:0/task:1 here, but this is " +
                                ps_name));
-  CHECK(w.connect(w.way("secret")) == "");
-  CHECK(w.connect(w.way("secret", "")) == "");
+  CHECK(w.connect(w.way(right)) == "");
+  CHECK(w.connect(w.way(right, "")) == "");
   CHECK(w.ways.back()->peer() == ps_name);
   CHECK(w.world.now() - began < 1s);
 }
@@ -151,7 +153,7 @@ TEST_CASE("C4: a client that was itself frozen and thawed does not drop a living
 TEST_CASE("C4: a server that was itself frozen and thawed does not drop its living clients") {
   echo_world w;
   auto& patient = w.ways.emplace_back(std::make_shared<channel>(
-      *w.worker, ps_at, ps_name, channel_options{.me = {"", 7, ""}, .heartbeat = 60s, .reconnect = 5s}));
+      *w.worker, ps_at, ps_name, channel_options{.me = {"", 7}, .heartbeat = 60s, .reconnect = 5s}));
   CHECK(w.connect(*patient) == "");
   w.world.run_for(8s);
   w.world.freeze("ps");

@@ -11,6 +11,7 @@
 #include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/channel.hpp>
+#include <pinion/rpc/credentials.hpp>
 #include <pinion/rpc/security.hpp>
 
 #include <rpc/coroutines.hpp>
@@ -24,6 +25,13 @@ inline const duration heartbeat = 1s;
 
 // What an echo can be asked for. `late` is answered after a second, `swell` with more than a peer takes.
 enum echo_method : method { same = 1, refuse, drop, keep, late, swell };
+
+// A client that is no task. (g++ 12 destroys a temporary twice that is made of braces where a coroutine waits.)
+inline const identity nobody;
+
+inline credentials with_key(const std::string& key) {
+  return {shared_key(key), nullptr};
+}
 
 inline std::string too_much() {
   return std::string(limits{}.control + 1, 'x');
@@ -66,13 +74,20 @@ struct echo_task {
   std::vector<responder> kept;
   int notices = 0, begun = 0;
   std::vector<std::string> gone;  // why each client went
+  std::vector<std::string> log;   // who was refused
+  std::shared_ptr<traffic> count = std::make_shared<traffic>();
   std::shared_ptr<acceptor> door;
 
-  explicit echo_task(std::shared_ptr<sim_network> host, std::string key = "", limits allowed = {})
+  explicit echo_task(std::shared_ptr<sim_network> host, const credentials& shows = {},
+                     std::uint64_t bytes_waiting = acceptor_options{}.bytes_waiting)
       : net(std::move(host)),
         door(std::make_shared<acceptor>(
             *net, net->listen(ps_at),
-            acceptor_options{.me = {ps_name, incarnation, std::move(key)}, .allowed = allowed}, service())) {
+            acceptor_options{.me = {ps_name, incarnation, shows},
+                             .bytes_waiting = bytes_waiting,
+                             .traffic = count,
+                             .log = [this](const std::string& line) { log.push_back(line); }},
+            service())) {
     door->start();
   }
   ~echo_task() { stop(); }
@@ -137,25 +152,25 @@ struct echo_world {
   std::unique_ptr<echo_task> ps;
   std::vector<std::shared_ptr<channel>> ways;
 
-  explicit echo_world(const sim_options& how = {}, const std::string& key = "")
+  explicit echo_world(const sim_options& how = {}, const credentials& shows = {})
       : world(how), worker(world.host("worker")), other(world.host("other")) {
-    start_ps(key);
+    start_ps(shows);
   }
   ~echo_world() {
     for (const auto& way : ways) way->close(error(errc::cancelled, "the test is over"));
     world.run_for(0s);
     ps = nullptr;
   }
-  void start_ps(const std::string& key = "") {
+  void start_ps(const credentials& shows = {}, std::uint64_t bytes_waiting = acceptor_options{}.bytes_waiting) {
     ps = nullptr;
     lives.push_back(world.host("ps"));
-    ps = std::make_unique<echo_task>(lives.back(), key);
+    ps = std::make_unique<echo_task>(lives.back(), shows, bytes_waiting);
   }
 
-  channel& way(const std::string& key = "", const std::string& peer = ps_name, sim_network* from = nullptr) {
+  channel& way(const credentials& shows = {}, const std::string& peer = ps_name, sim_network* from = nullptr) {
     ways.push_back(std::make_shared<channel>(
         from ? *from : *worker, ps_at, peer,
-        channel_options{.me = {"/job:worker/replica:0/task:0", 7, key}, .heartbeat = heartbeat}));
+        channel_options{.me = {"/job:worker/replica:0/task:0", 7, shows}, .heartbeat = heartbeat}));
     return *ways.back();
   }
   // "", or why it did not connect.
@@ -170,7 +185,7 @@ struct echo_world {
     return *result;
   }
   channel& connected(sim_network* from = nullptr) {
-    channel& to = way("", ps_name, from);
+    channel& to = way({}, ps_name, from);
     if (const auto why = connect(to); !why.empty()) throw error(errc::internal, why);
     return to;
   }
@@ -219,7 +234,7 @@ inline awaitable<void> misbehave(network& net, bool stranger, std::string text, 
   const auto stream = co_await net.connect(ps_at, never);
   hello me;
   me.channel = random_number();
-  if (!stranger) co_await greet(*stream, me, "", ps_at);
+  if (!stranger) co_await greet(*stream, me, nobody, ps_at);
   co_await write_text(*stream, text);
   co_await read_all(*stream, heard);
 }
@@ -227,7 +242,7 @@ inline awaitable<void> misbehave(network& net, bool stranger, std::string text, 
 // A server by hand: takes a connection a time, shakes hands, and says the next of its lines to whoever is there.
 inline awaitable<void> lie(std::shared_ptr<network> net, std::shared_ptr<listener> from,
                            std::vector<std::string> lines) {
-  const identity me{ps_name, 1, ""};
+  const identity me{ps_name, 1};
   std::vector<std::unique_ptr<byte_stream>> open;
   for (std::size_t i = 0;; ++i) {
     open.push_back(co_await from->accept());

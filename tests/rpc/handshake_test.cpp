@@ -2,6 +2,7 @@
 #include <openssl/evp.h>
 #include <catch2/catch.hpp>
 
+#include <pinion/rpc/refusals.hpp>
 #include <pinion/rpc/security.hpp>
 
 #include <rpc/echo.hpp>
@@ -15,20 +16,26 @@ awaitable<void> receive_one(std::shared_ptr<listener> door, identity me, hello& 
   const auto stream = co_await door->accept();
   theirs = co_await receive_guest(*stream, me);
 }
-awaitable<void> greet_one(network& net, hello mine, std::string key, welcome& theirs) {
+awaitable<void> greet_one(network& net, hello mine, identity me, welcome& theirs) {
   const auto stream = co_await net.connect("b:1", never);
-  theirs = co_await greet(*stream, mine, key, "b:1");
+  theirs = co_await greet(*stream, mine, me, "b:1");
 }
+
+const std::string our_key = "the key of a cluster", other_key = "the key of another cluster";
 
 // What a worker says to a ps.
 hello said(const std::string& to = ps_name) {
   hello h;
   h.lane = lane::control;
   h.channel = 77;
-  h.from = "/job:worker/replica:0/task:0";
-  h.incarnation = 9;
   h.to = to;
   return h;
+}
+identity worker(const std::string& key = "", versions speaks = spoken_versions) {
+  return {"/job:worker/replica:0/task:0", 9, with_key(key), speaks};
+}
+identity ps(const std::string& key = "", versions speaks = spoken_versions) {
+  return {ps_name, 5, with_key(key), speaks};
 }
 
 struct meeting {
@@ -39,19 +46,19 @@ struct meeting {
   welcome host;
   std::string at_client, at_server;
 
-  void meet(const std::string& client_key, const std::string& server_key, const hello& mine = said()) {
-    const auto server = start(*b, receive_one(door, {ps_name, 5, server_key}, guest));
-    const auto client = start(*a, greet_one(*a, mine, client_key, host));
+  void meet(const identity& client, const identity& task, const hello& mine = said()) {
+    const auto server = start(*b, receive_one(door, task, guest));
+    const auto greeting = start(*a, greet_one(*a, mine, client, host));
     world.run_for(1s);
-    at_client = client->text();
+    at_client = greeting->text();
     at_server = server->text();
   }
 };
 
 TEST_CASE("C1: with the same key, or none, both sides know each other") {
   meeting m;
-  const std::string key = GENERATE("", "secret");
-  m.meet(key, key);
+  const std::string key = GENERATE(std::string(), our_key);
+  m.meet(worker(key), ps(key));
   CHECK(m.at_client == well);
   CHECK(m.at_server == well);
   CHECK(m.host.name == ps_name);
@@ -63,70 +70,170 @@ TEST_CASE("C1: with the same key, or none, both sides know each other") {
 
 TEST_CASE("C1: a key that differs, or is missing on one side, is unauthenticated at the client, which says how") {
   meeting wrong, missing, needless;
-  wrong.meet("mine", "theirs");
+  wrong.meet(worker(other_key), ps(our_key));
   CHECK(wrong.at_client == "unauthenticated: " + ps_name + " at b:1 has another key than is given here");
-  missing.meet("", "theirs");
+  CHECK(wrong.at_server == "unauthenticated: the client's key is not the one that " + ps_name + " has");
+  missing.meet(worker(), ps(our_key));
   CHECK(missing.at_client == "unauthenticated: " + ps_name + " at b:1 asks for a key, and none is given here");
-  needless.meet("mine", "");
+  CHECK(missing.at_server == "unauthenticated: the client gave no proof of the key that " + ps_name + " has");
+  needless.meet(worker(our_key), ps());
   CHECK(needless.at_client == "unauthenticated: " + ps_name + " at b:1 has no key, and one is given here");
 }
 
-// A client that does not look at the server's proof.
-awaitable<void> pretend(network& net, message evidence) {
-  const auto stream = co_await net.connect("b:1", never);
-  auto mine = said();
-  mine.nonce = nonce();
-  const auto first = frame({.kind = frame_kind::hello}, encode(mine).control);
-  co_await write_text(*stream, first);
-  frame_header h;
-  co_await stream->read_some({reinterpret_cast<std::byte*>(&h), sizeof h});
-  co_await write_text(*stream, frame({.kind = frame_kind::hello}, evidence.control));
-  std::string heard;
-  co_await read_all(*stream, heard);
-  if (heard.find("was not proven") == std::string::npos) throw error(errc::unknown, "it was not told");
+// ---- versions
+
+TEST_CASE("C1: the greatest version that both speak is taken") {
+  CHECK(common_version({1, 3}, {2, 9}) == 3);
+  CHECK(common_version({2, 2}, {2, 2}) == 2);
+  CHECK(common_version({4, 7}, {1, 4}) == 4);
+  CHECK_FALSE(common_version({1, 2}, {3, 4}));
+  CHECK_FALSE(common_version({5, 3}, {1, 9}));
+  CHECK_FALSE(common_version({0, 0}, {0, 2}));
+  meeting m;
+  m.meet(worker("", {1, 7}), ps("", {2, 9}));
+  CHECK(m.at_client == well);
+  CHECK(m.at_server == well);
 }
 
-TEST_CASE("C1: a client that cannot prove the key is unauthenticated at the server, and told so") {
+TEST_CASE("C1: without a common version both sides are told, with both ranges") {
   meeting m;
-  const std::string evidence = GENERATE("", "nothing", "01234567890123456789012345678901");
-  const auto server = start(*m.b, receive_one(m.door, {ps_name, 5, "secret"}, m.guest));
-  const auto client = start(*m.a, pretend(*m.a, encode(evidence)));
-  m.world.run_for(1s);
-  CHECK(server->text() == "unauthenticated: the key that " + ps_name + " has was not proven");
-  CHECK(client->text() == well);
-}
-
-TEST_CASE("C1: another version of the protocol is refused on both sides, with both numbers") {
-  meeting m;
-  auto mine = said();
-  mine.version = 7;
-  m.meet("", "", mine);
+  m.meet(worker(our_key, {7, 9}), ps(other_key));
   const auto refused =
-      "failed_precondition: the peer speaks version 7 of the protocol, " + ps_name + " speaks version 1";
+      "failed_precondition: the client speaks versions 7 to 9 of the protocol, and " + ps_name + " speaks version 2";
   CHECK(m.at_client == refused);
   CHECK(m.at_server == refused);
 }
 
+awaitable<void> say_and_hear(network& net, std::string text, std::string& heard) {
+  const auto stream = co_await net.connect(ps_at, never);
+  co_await write_text(*stream, text);
+  co_await read_all(*stream, heard);
+}
+// The bytes of a range, as every version writes them.
+std::string opening(char least, char greatest) {
+  return std::string("PINN") + least + '\0' + greatest + '\0';
+}
+
+TEST_CASE("C1: the layout of the opening is fixed, so a peer of any version reads the refusal") {
+  std::string heard;
+  echo_world w;
+  start(*w.other, say_and_hear(*w.other, opening(7, 9), heard));
+  w.world.run_for(100ms);
+  const std::string sentence =
+      "the client speaks versions 7 to 9 of the protocol, and " + ps_name + " speaks version 2";
+  CHECK(heard == opening(2, 2) + std::string(2, '\0') + static_cast<char>(sentence.size()) + '\0' + sentence);
+}
+
+TEST_CASE("C1: a version of which a server speaks is not taken from it where this side does not speak it") {
+  meeting m;
+  const auto greeting = start(*m.a, greet_one(*m.a, said(), worker(), m.host));
+  const auto liar = [](std::shared_ptr<listener> door) -> awaitable<void> {
+    const auto stream = co_await door->accept();
+    co_await write_text(*stream, opening(2, 9) + std::string("\x09\0\0\0", 4));
+    std::string heard;
+    co_await read_all(*stream, heard);
+  };
+  start(*m.b, liar(m.door));
+  m.world.run_for(1s);
+  CHECK(greeting->text() ==
+        "data_loss: the server at b:1 chooses version 9 of the protocol, and this side speaks version 2");
+}
+
+// ---- liars
+
+// A client that proves with what it was given.
+awaitable<void> pretend(network& net, std::string evidence, std::string& heard) {
+  const auto stream = co_await net.connect("b:1", never);
+  co_await open_as_client(*stream, spoken_versions, "b:1");
+  auto mine = said();
+  mine.nonce = nonce();
+  co_await write_text(*stream, frame({.kind = frame_kind::hello}, encode(mine).control));
+  co_await write_text(*stream, frame({.kind = frame_kind::hello}, encode(evidence).control));
+  co_await read_all(*stream, heard);
+}
+
+TEST_CASE("C1: a client that cannot prove the key is unauthenticated at the server, and is shown no proof") {
+  meeting m;
+  std::string heard;
+  const std::string evidence = GENERATE("", "nothing", "01234567890123456789012345678901");
+  const auto server = start(*m.b, receive_one(m.door, ps(our_key), m.guest));
+  start(*m.a, pretend(*m.a, evidence, heard));
+  m.world.run_for(1s);
+  CHECK_THAT(server->text(), Catch::StartsWith("unauthenticated: the client"));
+  CHECK_THAT(heard, Catch::Contains(evidence.empty() ? "the client gave no proof" : "the client's key is not"));
+  // It heard who is there, and a refusal: two frames, the first without room for a proof beside name and nonce.
+  frame_header h;
+  std::memcpy(&h, heard.data(), sizeof h);
+  CHECK(h.control < ps_name.size() + 8 + 1 + nonce_size + 2 * 8 + shared_key::proof_size);
+}
+
+// A server that asks for a key which it does not know.
+awaitable<void> feign(std::shared_ptr<listener> door) {
+  const auto stream = co_await door->accept();
+  co_await open_as_server(*stream, spoken_versions, ps_name);
+  std::string rest(300, ' ');
+  co_await stream->read_some(std::as_writable_bytes(std::span(rest)));
+  const welcome w{ps_name, 5, true, nonce()};
+  const auto first = frame({.kind = frame_kind::hello}, encode(w).control),
+             second = frame({.kind = frame_kind::hello}, encode(std::string(32, 'x')).control);
+  co_await write_text(*stream, first + second);
+  co_await read_all(*stream, rest);
+}
+
+TEST_CASE("C1: a server that does not prove the key it asks for is not trusted") {
+  meeting m;
+  const auto greeting = start(*m.a, greet_one(*m.a, said(), worker(our_key), m.host));
+  start(*m.b, feign(m.door));
+  m.world.run_for(1s);
+  CHECK(greeting->text() == "unauthenticated: " + ps_name + " at b:1 has not proven the key that it asks for");
+}
+
 TEST_CASE("C1: a peer that is not the expected task is refused with both names") {
   meeting m;
-  m.meet("", "", said("/job:ps/replica:0/task:1"));
+  m.meet(worker(), ps(), said("/job:ps/replica:0/task:1"));
   CHECK(m.at_client == "failed_precondition: the peer looks for /job:ps/replica:0/task:1 here, but this is " + ps_name +
                            "; do their cluster specs differ?");
   CHECK(m.at_server == m.at_client);
 }
 
-TEST_CASE("C1: a proof is good for its connection only: what was said before is refused") {
-  meeting first, again;
-  first.meet("secret", "secret");
-  welcome w{ps_name, 5, nonce(), {}};
-  auto h = said();
-  h.nonce = nonce();
-  const auto mine = proof("secret", rpc::detail::statement("client", h, w));
-  CHECK_FALSE(same_proof(mine, proof("secret", rpc::detail::statement("server", h, w))));
-  w.nonce = nonce();
-  CHECK_FALSE(same_proof(mine, proof("secret", rpc::detail::statement("client", h, w))));
-  h.lane = lane::data;
-  CHECK_FALSE(same_proof(mine, proof("secret", rpc::detail::statement("client", h, w))));
+TEST_CASE("C1: a proof is bound to all that was said before it, and to its side") {
+  const shared_key key(our_key);
+  struct conversation {
+    agreement v{{1, 3}, {2, 4}, 3};
+    hello h{lane::control, 77, "worker", 9, "ps", std::string(nonce_size, 'a')};
+    welcome w{"ps", 5, true, std::string(nonce_size, 'b')};
+    std::string binding = "tls";
+  };
+  const auto proof = [&](const conversation& c, side of = side::client) {
+    return key.proof(of, rpc::detail::statement(c.v, c.h, c.w, c.binding));
+  };
+  const conversation as_it_was;
+  const std::string mine = proof(as_it_was);
+  CHECK(proof(conversation{}) == mine);
+  CHECK(mine.size() == shared_key::proof_size);
+  CHECK(proof(as_it_was, side::server) != mine);
+  const std::function<void(conversation&)> changes[] = {[](auto& c) { c.v.client.greatest = 2; },
+                                                        [](auto& c) { c.v.client.least = 2; },
+                                                        [](auto& c) { c.v.server.greatest = 3; },
+                                                        [](auto& c) { c.v.server.least = 1; },
+                                                        [](auto& c) { c.v.chosen = 2; },
+                                                        [](auto& c) { c.h.lane = lane::data; },
+                                                        [](auto& c) { c.h.channel = 78; },
+                                                        [](auto& c) { c.h.from = "other"; },
+                                                        [](auto& c) { c.h.incarnation = 10; },
+                                                        [](auto& c) { c.h.to = ""; },
+                                                        [](auto& c) { c.h.nonce[15] = 'b'; },
+                                                        [](auto& c) { c.w.name = "sp"; },
+                                                        [](auto& c) { c.w.incarnation = 6; },
+                                                        [](auto& c) { c.w.nonce[0] = 'a'; },
+                                                        [](auto& c) { c.w.keyed = false; },
+                                                        [](auto& c) { c.binding = ""; },
+                                                        [](auto& c) { c.h.from = "worker\0", c.h.to = "s"; }};
+  for (const auto& change : changes) {
+    conversation other;
+    change(other);
+    CHECK(proof(other) != mine);
+  }
 }
 
 // OpenSSL as it is where a policy forbids what a proof is made of.
@@ -140,10 +247,10 @@ struct no_hmac {
 
 TEST_CASE("C1: where OpenSSL refuses to make a proof nobody is let in, whatever key they have") {
   meeting m;
-  const std::string client_key = GENERATE("secret", "other", "");
+  const identity client = worker(GENERATE(our_key, other_key, std::string())), task = ps(our_key);
   {
     const no_hmac policy;
-    m.meet(client_key, "secret");
+    m.meet(client, task);
   }
   CHECK(m.at_server == "internal: OpenSSL refuses an HMAC-SHA256, so the shared key cannot be proven here");
   CHECK(m.at_client == m.at_server);
@@ -160,11 +267,52 @@ TEST_CASE("C1: a number used once has its size, or the handshake ends") {
 TEST_CASE("C1: a handshake that stalls is given up by the server after its five seconds") {
   std::string heard;
   echo_world w;
-  const auto silent = start(*w.other, misbehave(*w.other, true, "PN", heard));
+  const auto silent = start(*w.other, misbehave(*w.other, true, "PI", heard));
   w.world.run_for(4900ms);
   CHECK_FALSE(silent->done());
   w.world.run_for(200ms);
   CHECK(silent->text() == well);
+  CHECK(w.ps->log == std::vector<std::string>{"pinion: " + ps_name + " refused other: its handshake took too long"});
+}
+
+// ---- the log
+
+TEST_CASE("C1: a server's log tells who was refused and why, and of those who only leave nothing") {
+  const credentials ours = with_key(our_key);
+  echo_world w({}, ours);
+  std::string heard;
+  w.connect(w.way(with_key(other_key)));
+  start(*w.other, say_and_hear(*w.other, "GET / HTTP/1.0\r\n\r\n", heard));
+  w.world.run_for(100ms);
+  w.connect(w.way(ours));
+  w.ways.back()->close(error(errc::cancelled, "enough"));
+  w.world.reset("other", "ps");
+  w.world.run_for(1s);
+  const std::string begin = "pinion: " + ps_name + " refused ";
+  CHECK(w.ps->log ==
+        std::vector<std::string>{begin + "worker: the client's key is not the one that " + ps_name + " has",
+                                 begin + "other: what connects is no pinion client"});
+}
+
+TEST_CASE("C1: of many who are refused at once the log tells ten, and then how many more there were") {
+  std::string heard;
+  echo_world w;
+  for (int i = 0; i < 40; ++i) start(*w.other, say_and_hear(*w.other, "what a stranger says\n", heard));
+  w.world.run_for(9s);
+  CHECK(w.ps->log.size() == 10);
+  w.world.run_for(10s);
+  REQUIRE(w.ps->log.size() == 11);
+  CHECK(w.ps->log.back() ==
+        "pinion: " + ps_name + " refused 30 more, the last of them other: what connects is no pinion client");
+}
+
+TEST_CASE("C1: what a stranger says stays within its line of the log") {
+  std::vector<std::string> lines;
+  refusals log("ps", [&](const std::string& line) { lines.push_back(line); });
+  log.add("a:1", error(errc::data_loss, "one\ntwo\x1b[31m" + std::string(5000, 'x')), time_point{});
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], Catch::StartsWith("pinion: ps refused a:1: one?two?[31mxxx") && Catch::EndsWith("x..."));
+  CHECK(lines[0].size() < 600);
 }
 
 TEST_CASE("a channel outlives a cut at any time of its handshake, and a reset") {

@@ -41,7 +41,9 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "op/kernels.ipp: cuda_kernels",                           // the CUDA kernels of ops, by name
             "op/matmul/cublas.hpp: cublas_library",                   // kernels that cuBLASLt chose
             "op/matmul/gemm.hpp: blas_callers",                       // that a BLAS lets in one by one
+            "rpc/key.ipp: detail::stretched_keys",                    // what shared keys became
             "rpc/tcp_network.ipp: detail::shared_network",            // the network's thread, while it is used
+            "rpc/tls_stream.ipp: detail::tls_bio_method",             // OpenSSL's way to the bytes of streams
             "runtime/backend.ipp: detail::entered_scheme",            // the way to sessions of other tasks
             "runtime/running_steps.ipp: thread_count",                // numbers of threads that ran a step
             "tensor/buffer.ipp: shared",                              // the heap of the host

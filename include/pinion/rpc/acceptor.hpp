@@ -12,6 +12,7 @@
 #include <pinion/base/error.hpp>
 #include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/handshake.hpp>
+#include <pinion/rpc/refusals.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -36,7 +37,10 @@ struct acceptor_options {
   duration handshake = std::chrono::seconds(5);  // limit of one handshake
   duration silence = std::chrono::seconds(10);   // a client from which nothing arrives for this long is gone
   limits allowed{};
+  // the most bytes that wait for a client to take them before the server reads no further request of it
+  std::uint64_t bytes_waiting = std::uint64_t{64} << 20;
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
+  refusals::sink log = {};  // takes the lines about refused clients; empty: standard error
 };
 
 // The listening side of all channels to one task. Shared by its owner and its own coroutines. The functions start() and
@@ -44,7 +48,11 @@ struct acceptor_options {
 class acceptor : public std::enable_shared_from_this<acceptor> {
  public:
   acceptor(network& net, std::unique_ptr<listener> where, acceptor_options options, rpc::service what)
-      : net_(net), listener_(std::move(where)), options_(std::move(options)), service_(std::move(what)) {}
+      : net_(net),
+        listener_(std::move(where)),
+        options_(std::move(options)),
+        service_(std::move(what)),
+        refusals_(options_.me.name, options_.log) {}
 
   const std::string& address() const { return listener_->address(); }
   void start();
@@ -62,6 +70,10 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   awaitable<void> pause();
 
   awaitable<void> receive(std::shared_ptr<acceptor> self, std::unique_ptr<byte_stream> stream);
+  // Shakes hands with a client, over TLS if this side speaks it: then `stream` becomes the encrypted one.
+  awaitable<hello> meet(std::unique_ptr<byte_stream>& stream);
+  // Logs why a client was refused or thrown out, unless it only left.
+  void note(const std::string& peer, const error& why);
 
   void admit(const hello& theirs, std::unique_ptr<byte_stream> stream);
   std::unique_ptr<incoming> request(const envelope& e, responder answer, const guest_ref& who);
@@ -79,6 +91,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   const std::unique_ptr<listener> listener_;
   const acceptor_options options_;
   rpc::service service_;
+  refusals refusals_;
   std::map<std::uint64_t, client> clients_;
   std::set<byte_stream*> shaking_;
   std::unique_ptr<rpc::timer> sweeper_;

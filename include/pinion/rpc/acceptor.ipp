@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/fuse.hpp>
+#include <pinion/rpc/tls_stream.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -47,18 +49,61 @@ PINION_DECL awaitable<void> acceptor::pause() {
   co_await timer->wait_until(net_.now() + std::chrono::milliseconds(100));
 }
 
+namespace detail {
+
+// Ends a connection that was refused. It is not closed at once, since unread bytes in it would destroy the refusal on
+// its way to the client.
+inline awaitable<void> see_off(byte_stream& stream) {
+  constexpr std::size_t most = std::size_t{1} << 16;
+  stream.finish();
+  std::array<std::byte, 1024> nowhere{};
+  try {
+    for (std::size_t left = most; left > 0;) {
+      const std::size_t n = co_await stream.read_some(std::span(nowhere).first(std::min(left, nowhere.size())));
+      if (n == 0) break;
+      left -= n;
+    }
+  } catch (...) {  // it is over all the same
+  }
+}
+
+}  // namespace detail
+
 PINION_DECL awaitable<void> acceptor::receive([[maybe_unused]] std::shared_ptr<acceptor> self,
                                               std::unique_ptr<byte_stream> stream) {
+  byte_stream& bare = *stream;
+  const std::string peer = bare.peer();
   hello theirs;
-  try {
-    shaking_.insert(stream.get());
-    fuse limited(net_, *stream, net_.now() + options_.handshake);
-    theirs = co_await receive_guest(*stream, options_.me);
-  } catch (...) {  // the client has been told
-    theirs.channel = 0;
+  outcome<> met;
+  {
+    shaking_.insert(&bare);
+    fuse limited(net_, bare, net_.now() + options_.handshake);
+    try {
+      theirs = co_await meet(stream);
+    } catch (...) {  // the client has been told
+      met = current_error();
+    }
+    if (!met) {
+      note(peer, limited.burnt() ? error(errc::deadline_exceeded, "its handshake took too long") : *met.failure());
+      co_await detail::see_off(bare);
+    }
+    shaking_.erase(&bare);
   }
-  shaking_.erase(stream.get());
-  if (theirs.channel != 0 && !stopped_) admit(theirs, std::move(stream));
+  if (met && !stopped_) admit(theirs, std::move(stream));
+}
+
+PINION_DECL awaitable<hello> acceptor::meet(std::unique_ptr<byte_stream>& stream) {
+  if (const auto& files = options_.me.shows.tls) {
+    auto sealed = std::make_unique<tls_stream>(net_, std::move(stream), files, side::server);
+    tls_stream& both = *sealed;
+    stream = std::move(sealed);
+    co_await both.shake_hands(options_.me.name);
+  }
+  co_return co_await receive_guest(*stream, options_.me);
+}
+
+PINION_DECL void acceptor::note(const std::string& peer, const error& why) {
+  if (why.code() != errc::unavailable && why.code() != errc::cancelled) refusals_.add(peer, why, net_.now());
 }
 
 PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_stream> stream) {
@@ -67,11 +112,16 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
   auto& lane = c.lanes[theirs.lane == lane::control ? 1 : 0];
   const bool same = c.who->name == theirs.from && c.who->incarnation == theirs.incarnation;
   if (lane || !same) return;  // the lane exists, or belongs to another peer that guessed a number
-  lane = std::make_shared<connection>(net_, std::move(stream), options_.traffic, options_.allowed);
+  const auto closed = [self = shared_from_this(), id = theirs.channel, peer = stream->peer()](const error& why) {
+    self->note(peer, why);
+    self->drop(id, why);
+  };
+  lane = std::make_shared<connection>(net_, std::move(stream), options_.traffic, options_.allowed,
+                                      backlog_limit{options_.bytes_waiting, options_.silence});
   lane->start({.request = [this, who = c.who](const envelope& e,
                                               responder answer) { return request(e, std::move(answer), who); },
                .notice = [this, who = c.who](const envelope& e) { return service_.notice(e, who); },
-               .closed = [self = shared_from_this(), id = theirs.channel](const error& why) { self->drop(id, why); }});
+               .closed = closed});
 }
 
 PINION_DECL std::unique_ptr<incoming> acceptor::request(const envelope& e, responder answer, const guest_ref& who) {
@@ -94,6 +144,7 @@ PINION_DECL awaitable<void> acceptor::sweep([[maybe_unused]] std::shared_ptr<acc
   sweeper_ = net_.make_timer();
   auto wake = net_.now();
   while (!stopped_) {
+    refusals_.tell_rest(net_.now());
     if (net_.now() - wake < options_.silence / 4) drop_silent();  // otherwise this process was suspended
     wake = net_.now() + options_.silence / 2;
     co_await sweeper_->wait_until(wake);

@@ -99,6 +99,8 @@ class channel : public std::enable_shared_from_this<channel> {
 
   awaitable<void> connect_lanes();
   awaitable<attempt> connect_lane(hello mine);
+  // Shakes hands with the server, over TLS if this side speaks it: then `stream` becomes the encrypted one.
+  awaitable<welcome> meet(std::unique_ptr<byte_stream>& stream, hello mine);
   time_point attempt_limit() const;
 
   void came_up(attempt data, attempt control);

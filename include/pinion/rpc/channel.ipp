@@ -7,6 +7,7 @@
 #include <pinion/rpc/channel.hpp>
 #include <pinion/rpc/fuse.hpp>
 #include <pinion/rpc/security.hpp>
+#include <pinion/rpc/tls_stream.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
@@ -135,8 +136,6 @@ PINION_DECL awaitable<void> channel::expire([[maybe_unused]] std::shared_ptr<cha
 PINION_DECL awaitable<void> channel::connect_lanes() {
   hello mine;
   mine.channel = random_number();
-  mine.from = options_.me.name;
-  mine.incarnation = options_.me.incarnation;
   mine.to = peer_;
   mine.lane = lane::control;
   auto control = co_await connect_lane(mine);
@@ -151,12 +150,29 @@ PINION_DECL awaitable<channel::attempt> channel::connect_lane(hello mine) {
   const auto limit = attempt_limit();
   auto stream = co_await net_.connect(address_, limit);
   attempt result;
+  outcome<> met;
   {
     fuse limited(net_, *stream, limit);
-    result.peer = co_await greet(*stream, std::move(mine), options_.me.key, address_);
+    try {
+      result.peer = co_await meet(stream, std::move(mine));
+    } catch (...) {
+      met = current_error();
+    }
+    if (limited.burnt()) met = error(errc::deadline_exceeded, title() + " has not finished the handshake");
   }
+  met.value();
   result.connection = std::make_shared<connection>(net_, std::move(stream), options_.traffic, options_.allowed);
   co_return result;
+}
+
+PINION_DECL awaitable<welcome> channel::meet(std::unique_ptr<byte_stream>& stream, hello mine) {
+  if (const auto& files = options_.me.shows.tls) {
+    auto sealed = std::make_unique<tls_stream>(net_, std::move(stream), files, side::client);
+    tls_stream& both = *sealed;
+    stream = std::move(sealed);
+    co_await both.shake_hands(address_);
+  }
+  co_return co_await greet(*stream, std::move(mine), options_.me, address_);
 }
 
 PINION_DECL time_point channel::attempt_limit() const {

@@ -14,11 +14,14 @@ class fuse {
   fuse(network& net, byte_stream& stream, time_point when);
   fuse(const fuse&) = delete;
   ~fuse();
+  // Has it closed the stream?
+  bool burnt() const { return state_->burnt; }
 
  private:
   struct state {
     std::unique_ptr<rpc::timer> timer;
     byte_stream* stream = nullptr;
+    bool burnt = false;
   };
   static awaitable<void> burn(std::shared_ptr<state> s, time_point when);
 

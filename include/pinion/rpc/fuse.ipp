@@ -21,6 +21,7 @@ PINION_DECL awaitable<void> fuse::burn(std::shared_ptr<state> s, time_point when
   if (!s->stream) co_return;
   const bool in_time = !co_await s->timer->wait_until(when);
   if (in_time || !s->stream) co_return;
+  s->burnt = true;
   s->stream->close();
 }
 

@@ -1,35 +1,41 @@
-// The first messages on a connection: the two sides name themselves and prove that they know the key.
+// The first messages on a connection: the two sides agree on a version, name themselves and prove that they know the
+// key.
 //
 //   client                                   server
-//     |  hello: version, lane, who, whom, nonce |
-//     | --------------------------------------> |
-//     |  welcome: who, incarnation, nonce, proof|   or a failure
-//     | <-------------------------------------- |
-//     |  proof                                  |
-//     | --------------------------------------> |
-//     |  accepted                               |   or a failure
-//     | <-------------------------------------- |
+//     |  opening: the versions it speaks       |
+//     | -------------------------------------> |
+//     |  opening: the version chosen           |   or a refusal
+//     | <------------------------------------- |
+//     |  hello: lane, who, whom, nonce         |
+//     | -------------------------------------> |
+//     |  welcome: who, nonce, asks for a key?  |   or a failure
+//     | <------------------------------------- |
+//     |  proof of the client                   |
+//     | -------------------------------------> |
+//     |  proof of the server                   |   or a failure
+//     | <------------------------------------- |
 //
-// Proofs are HMACs over both nonces, both names and the side, so that neither can be used again or reflected.
+// The client proves first, so a stranger gets no proof from a server. A proof is made over all that was said before
+// it: both ranges of versions, both names and incarnations, channel, lane and both nonces; over TLS also over a value
+// that only the two ends of that TLS connection know. So it is good for this connection alone, and a proof of one side
+// is none of the other.
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include <pinion/base/config.hpp>
+#include <pinion/rpc/credentials.hpp>
 #include <pinion/rpc/frame.hpp>
 #include <pinion/rpc/message.hpp>
 #include <pinion/rpc/network.hpp>
+#include <pinion/rpc/opening.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
-
-inline constexpr std::uint32_t protocol_version = 1;
 
 enum class lane : std::uint8_t { data, control };
 
 // The statements of the two sides of a connection about themselves.
 struct hello {
-  std::uint32_t version = protocol_version;
   rpc::lane lane{};
   std::uint64_t channel = 0;  // equal for both lanes of a channel
   std::string from;           // "/job:worker/replica:0/task:1", or "" for a client that is no task
@@ -38,37 +44,41 @@ struct hello {
   std::string nonce;
   template <class A>
   void serialize(A& a) {
-    a(version, lane, channel, from, incarnation, to, nonce);
+    a(lane, channel, from, incarnation, to, nonce);
   }
 };
 struct welcome {
   std::string name;
   std::uint64_t incarnation = 0;
-  std::string nonce, proof;
+  bool keyed = false;  // does it ask for a proof, and give one?
+  std::string nonce;
   template <class A>
   void serialize(A& a) {
-    a(name, incarnation, nonce, proof);
+    a(name, incarnation, keyed, nonce);
   }
 };
 
-// A task as others know it. An incarnation is one life of the process, a random number other than 0.
+// A task or client as others know it, and what it shows them. An incarnation is one life of the process, a random
+// number other than 0.
 struct identity {
   std::string name;
   std::uint64_t incarnation = 0;
-  std::string key;  // the shared key; empty: none
+  credentials shows = {};
+  versions speaks = spoken_versions;
 };
 
 namespace detail {
 
-// The text over which a side computes its proof.
-std::string statement(std::string_view side, const hello& h, const welcome& w);
-// Throws unless the nonce has its fixed size: one of another size could imitate its neighbours in the statement.
+// The text over which both sides compute their proofs. Every part of it has its length, so no two conversations have
+// one text.
+std::string statement(const agreement& v, const hello& h, const welcome& w, const std::string& binding);
+// Throws unless the nonce has its fixed size, so that nobody makes this side prove something with an empty one.
 void check_nonce(const std::string& theirs, const std::string& who);
 
 }  // namespace detail
 
 // Performs the client's side. Throws the server's refusal, or the reason why this side refuses the server.
-awaitable<welcome> greet(byte_stream& stream, hello mine, std::string key, std::string address);
+awaitable<welcome> greet(byte_stream& stream, hello mine, identity me, std::string address);
 
 // Performs the server's side. If it refuses, it tells the client why and then throws.
 awaitable<hello> receive_guest(byte_stream& stream, identity me);

@@ -12,14 +12,6 @@ namespace pinion { inline namespace v0 { namespace rpc { namespace detail {
 
 inline constexpr limits handshake_limits{.control = 4096, .payload = 0};
 
-inline awaitable<void> read_exactly(byte_stream& stream, std::span<std::byte> into) {
-  while (!into.empty()) {
-    const std::size_t n = co_await stream.read_some(into);
-    if (n == 0) throw error(errc::unavailable, "the peer closed the connection during the handshake");
-    into = into.subspan(n);
-  }
-}
-
 // Reads a frame of the handshake; throws the error if it is a failure.
 inline awaitable<std::string> hear(byte_stream& stream) {
   frame_header h;
@@ -38,10 +30,10 @@ inline awaitable<void> say(byte_stream& stream, frame_kind kind, message text) {
   co_await stream.write(parts);
 }
 
-PINION_DECL std::string statement(std::string_view side, const hello& h, const welcome& w) {
-  return std::string(side) + '|' + h.nonce + '|' + w.nonce + '|' + h.from + '|' + w.name + '|' +
-         std::to_string(h.channel) + '|' + std::to_string(static_cast<int>(h.lane)) + '|' +
-         std::to_string(w.incarnation);
+PINION_DECL std::string statement(const agreement& v, const hello& h, const welcome& w, const std::string& binding) {
+  writer out;
+  out(v.client.least, v.client.greatest, v.server.least, v.server.greatest, v.chosen, h, w, binding);
+  return std::move(out.control);
 }
 
 PINION_DECL void check_nonce(const std::string& theirs, const std::string& who) {
@@ -51,20 +43,42 @@ PINION_DECL void check_nonce(const std::string& theirs, const std::string& who) 
                                      std::to_string(nonce_size));
 }
 
+// Sends the client's proof, and returns the server's. A refusal of the proof is told as what is wrong with the key.
+inline awaitable<std::string> exchange_proofs(byte_stream& stream, std::string mine, welcome theirs,
+                                              std::string address) {
+  const bool given = !mine.empty();
+  outcome<> answered;
+  try {
+    co_await say(stream, frame_kind::hello, encode(mine));
+    const std::string answer = co_await hear(stream);
+    co_return decode<std::string>(answer);
+  } catch (...) {
+    answered = current_error();
+  }
+  const error& why = *answered.failure();
+  if (why.code() == errc::unauthenticated) throw wrong_key(theirs.name + " at " + address, theirs.keyed, given);
+  throw error(why);
+}
+
 }}}}  // namespace pinion::v0::rpc::detail
 
 namespace pinion { inline namespace v0 { namespace rpc {
 
-PINION_DECL awaitable<welcome> greet(byte_stream& stream, hello mine, std::string key, std::string address) {
+PINION_DECL awaitable<welcome> greet(byte_stream& stream, hello mine, identity me, std::string address) {
+  const agreement agreed = co_await open_as_client(stream, me.speaks, address);
+  mine.from = me.name;
+  mine.incarnation = me.incarnation;
   mine.nonce = nonce();
   co_await detail::say(stream, frame_kind::hello, encode(mine));
   const std::string answer = co_await detail::hear(stream);
   const auto theirs = decode<welcome>(answer);
   detail::check_nonce(theirs.nonce, theirs.name);
-  if (!same_proof(theirs.proof, proof(key, detail::statement("server", mine, theirs))))
-    throw wrong_key(theirs.name + " at " + address, !theirs.proof.empty(), !key.empty());
-  co_await detail::say(stream, frame_kind::hello, encode(proof(key, detail::statement("client", mine, theirs))));
-  co_await detail::hear(stream);
+  const shared_key& key = me.shows.key;
+  if (!theirs.keyed && !key.empty()) throw wrong_key(theirs.name + " at " + address, false, true);
+  const std::string said = detail::statement(agreed, mine, theirs, stream.binding());
+  const auto evidence = co_await detail::exchange_proofs(stream, key.proof(side::client, said), theirs, address);
+  if (!same_proof(evidence, key.proof(side::server, said)))
+    throw error(errc::unauthenticated, theirs.name + " at " + address + " has not proven the key that it asks for");
   co_return theirs;
 }
 
@@ -73,14 +87,29 @@ PINION_DECL awaitable<welcome> greet(byte_stream& stream, hello mine, std::strin
 namespace pinion { inline namespace v0 { namespace rpc { namespace detail {
 
 inline void check_hello(const hello& h, const identity& me) {
-  if (h.version != protocol_version)
-    throw error(errc::failed_precondition, "the peer speaks version " + std::to_string(h.version) +
-                                               " of the protocol, " + me.name + " speaks version " +
-                                               std::to_string(protocol_version));
   if (!h.to.empty() && h.to != me.name)
     throw error(errc::failed_precondition,
                 "the peer looks for " + h.to + " here, but this is " + me.name + "; do their cluster specs differ?");
+  if (h.lane > lane::control) throw error(errc::data_loss, "the client names a lane that does not exist");
   check_nonce(h.nonce, h.from);
+}
+
+// Returns this side's proof when the client has given its own.
+inline awaitable<std::string> hear_proof(byte_stream& stream, agreement agreed, hello& theirs, identity me) {
+  const std::string first = co_await hear(stream);
+  theirs = decode<hello>(first);
+  check_hello(theirs, me);
+  const shared_key& key = me.shows.key;
+  const welcome mine{me.name, me.incarnation, !key.empty(), nonce()};
+  const std::string said = statement(agreed, theirs, mine, stream.binding());
+  const std::string expected = key.proof(side::client, said);
+  co_await say(stream, frame_kind::hello, encode(mine));
+  const std::string second = co_await hear(stream);
+  const auto evidence = decode<std::string>(second);
+  if (!same_proof(evidence, expected))
+    throw error(errc::unauthenticated, evidence.empty() ? "the client gave no proof of the key that " + me.name + " has"
+                                                        : "the client's key is not the one that " + me.name + " has");
+  co_return key.proof(side::server, said);
 }
 
 }}}}  // namespace pinion::v0::rpc::detail
@@ -88,19 +117,12 @@ inline void check_hello(const hello& h, const identity& me) {
 namespace pinion { inline namespace v0 { namespace rpc {
 
 PINION_DECL awaitable<hello> receive_guest(byte_stream& stream, identity me) {
+  const agreement agreed = co_await open_as_server(stream, me.speaks, me.name);
   outcome<> greeted;
   hello theirs;
+  std::string evidence;
   try {
-    const std::string first = co_await detail::hear(stream);
-    theirs = decode<hello>(first);
-    detail::check_hello(theirs, me);
-    welcome mine{me.name, me.incarnation, nonce(), {}};
-    mine.proof = proof(me.key, detail::statement("server", theirs, mine));
-    co_await detail::say(stream, frame_kind::hello, encode(mine));
-    const std::string second = co_await detail::hear(stream);
-    const auto evidence = decode<std::string>(second);
-    if (!same_proof(evidence, proof(me.key, detail::statement("client", theirs, mine))))
-      throw error(errc::unauthenticated, "the key that " + me.name + " has was not proven");
+    evidence = co_await detail::hear_proof(stream, agreed, theirs, me);
   } catch (...) {
     greeted = current_error();
   }
@@ -108,7 +130,7 @@ PINION_DECL awaitable<hello> receive_guest(byte_stream& stream, identity me) {
     co_await detail::say(stream, frame_kind::failure, encode_failure(*greeted.failure()));
     greeted.value();
   }
-  co_await detail::say(stream, frame_kind::hello, message());
+  co_await detail::say(stream, frame_kind::hello, encode(evidence));
   co_return theirs;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <pinion/base/config.hpp>
+#include <pinion/base/security_options.hpp>
 #include <pinion/device/gpu_options.hpp>
 #include <pinion/graph/graph.hpp>
 #include <pinion/placement/any_placer.hpp>
@@ -38,14 +39,6 @@ class text_sink {
 
  private:
   std::function<void(std::string_view)> write_;
-};
-
-// The credentials that a client or task presents to another task.
-//
-// Keys are compared, and never sent: the handshake proves that both sides have them. A wrong one is unauthenticated.
-struct security_options {
-  // one secret for all tasks and clients of a cluster; "": no key, which only loopback addresses accept
-  std::string key = {};
 };
 
 // The options of a session, copied when it is made. Options that describe devices and threads hold for a session of

@@ -24,7 +24,7 @@ namespace pinion { inline namespace v0 { namespace distributed {
 // A channel of a client that is not a task. The destructor closes the channel and waits until the network has settled.
 struct client_way {
   client_way(const std::shared_ptr<rpc::network>& n, const std::string& address, const std::string& task,
-             const security_options& security);
+             const rpc::credentials& shows);
   client_way(const client_way&) = delete;
   ~client_way();
 
@@ -83,7 +83,7 @@ class local_port final : public session_port {
 // A session at a master in another process, reached over a channel.
 class wire_port final : public session_port {
  public:
-  wire_port(std::shared_ptr<rpc::network> net, const std::string& address, const security_options& security,
+  wire_port(std::shared_ptr<rpc::network> net, const std::string& address, const rpc::credentials& shows,
             session_settings settings, patience until, std::function<void()> check);
 
   void extend(graph_delta delta, patience until) override;
@@ -174,6 +174,7 @@ class remote_session final : public runtime::session_backend {
   void ship(patience until);
 
   const session_options options_;
+  const rpc::credentials shows_;
   graph& graph_;
   const std::shared_ptr<rpc::network> net_;
   const std::string address_;

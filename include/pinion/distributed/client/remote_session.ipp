@@ -10,10 +10,10 @@
 namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL client_way::client_way(const std::shared_ptr<rpc::network>& n, const std::string& address,
-                                   const std::string& task, const security_options& security)
+                                   const std::string& task, const rpc::credentials& shows)
     : net(n),
       way(std::make_shared<rpc::channel>(
-          *net, address, task, rpc::channel_options{.me = {"", rpc::random_number(), security.key}, .allowed = {}})) {}
+          *net, address, task, rpc::channel_options{.me = {"", rpc::random_number(), shows}, .allowed = {}})) {}
 
 PINION_DECL client_way::~client_way() {
   way->close(error(errc::cancelled, "the client is done with it"));
@@ -63,9 +63,9 @@ PINION_DECL error local_port::stuck(errc code, const std::string& what) {
 }
 
 PINION_DECL wire_port::wire_port(std::shared_ptr<rpc::network> net, const std::string& address,
-                                 const security_options& security, session_settings settings, patience until,
+                                 const rpc::credentials& shows, session_settings settings, patience until,
                                  std::function<void()> check)
-    : to_(std::move(net), address, "", security) {
+    : to_(std::move(net), address, "", shows) {
   connect_and_wait(*to_.net, to_.way, {.what = {}, .until = until, .check = std::move(check)});
   session_ =
       ask<opened_session>(open_session{settings.soft, std::move(settings.filters), settings.optimize}, until).session;
@@ -138,6 +138,7 @@ PINION_DECL std::uint64_t wire_port::left(patience until) const {
 PINION_DECL remote_session::remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net,
                                            std::chrono::milliseconds patience_of_close)
     : options_(options),
+      shows_(rpc::credentials_of(options.security)),
       graph_(g),
       net_(std::move(net)),
       address_(address_of_target(options.target)),
@@ -279,10 +280,9 @@ PINION_DECL std::shared_ptr<session_port> remote_session::port(patience until) {
 
 PINION_DECL std::shared_ptr<session_port> remote_session::open(patience until) {
   session_settings settings{options_.allow_soft_placement, options_.device_filters, options_.optimize};
-  if (const auto here = local_masters::instance().find(address_, options_.security.key))
+  if (const auto here = local_masters::instance().find(address_, shows_))
     return std::make_shared<local_port>(here, std::move(settings));
-  return std::make_shared<wire_port>(net_, address_, options_.security, std::move(settings), until,
-                                     [this] { expect_wanted(); });
+  return std::make_shared<wire_port>(net_, address_, shows_, std::move(settings), until, [this] { expect_wanted(); });
 }
 
 PINION_DECL void remote_session::ship(patience until) {
@@ -299,7 +299,7 @@ PINION_DECL void remote_session::ship(patience until) {
 PINION_DECL void stop_remote(const std::shared_ptr<rpc::network>& net, const std::string& address,
                              const std::string& task, const security_options& security) {
   const auto until = net->now() + std::chrono::seconds(10);
-  client_way to(net, address, task, security);
+  client_way to(net, address, task, rpc::credentials_of(security));
   reach(*net, to.way, std::chrono::seconds(1));
   const auto gone = std::make_shared<countdown>();
   to.way->observe([gone](const error&) { gone->count_down(); });
@@ -309,9 +309,10 @@ PINION_DECL void stop_remote(const std::shared_ptr<rpc::network>& net, const std
 
 PINION_DECL void reset_remote(const std::shared_ptr<rpc::network>& net, const std::string& address,
                               const std::vector<std::string>& containers, const security_options& security) {
-  if (const auto here = local_masters::instance().find(address, security.key)) return here->reset(containers);
+  const rpc::credentials shows = rpc::credentials_of(security);
+  if (const auto here = local_masters::instance().find(address, shows)) return here->reset(containers);
   const patience until = net->now() + std::chrono::seconds(30);
-  client_way to(net, address, "", security);
+  client_way to(net, address, "", shows);
   connect_and_wait(*net, to.way, {.what = {}, .until = until});
   ask_and_wait<nothing>(*net, to.way, reset_request{containers}, {.what = {}, .until = until});
 }

@@ -8,22 +8,24 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/master/master.hpp>
+#include <pinion/rpc/credentials.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
 // The masters of this process by address. A session that targets one of them calls it directly, and must know its key
-// all the same. One instance per process; it does not own the masters. Thread-safe.
+// all the same, or have a certificate where it has one. One instance per process; it does not own the masters.
+// Thread-safe.
 class local_masters {
  public:
   static local_masters& instance();
-  void add(const std::string& address, const std::string& key, std::weak_ptr<master> m);
+  void add(const std::string& address, const rpc::credentials& its, std::weak_ptr<master> m);
   void remove(const std::string& address);
-  // Returns the master at an address, or null. Throws unauthenticated if the key is wrong.
-  std::shared_ptr<master> find(const std::string& address, const std::string& key);
+  // Returns the master at an address, or null. Throws unauthenticated if the credentials are wrong.
+  std::shared_ptr<master> find(const std::string& address, const rpc::credentials& given);
 
  private:
   struct guarded {
-    std::string key;
+    rpc::credentials its;
     std::weak_ptr<master> who;
   };
   std::mutex mutex_;

@@ -5,7 +5,6 @@
 
 #include <pinion/base/process.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
-#include <pinion/rpc/security.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -13,9 +12,9 @@ PINION_DECL local_masters& local_masters::instance() {
   return of_this_process<local_masters>();
 }
 
-PINION_DECL void local_masters::add(const std::string& address, const std::string& key, std::weak_ptr<master> m) {
+PINION_DECL void local_masters::add(const std::string& address, const rpc::credentials& its, std::weak_ptr<master> m) {
   std::lock_guard hold(mutex_);
-  masters_[address] = {key, std::move(m)};
+  masters_[address] = {its, std::move(m)};
 }
 
 PINION_DECL void local_masters::remove(const std::string& address) {
@@ -23,12 +22,11 @@ PINION_DECL void local_masters::remove(const std::string& address) {
   masters_.erase(address);
 }
 
-PINION_DECL std::shared_ptr<master> local_masters::find(const std::string& address, const std::string& key) {
+PINION_DECL std::shared_ptr<master> local_masters::find(const std::string& address, const rpc::credentials& given) {
   std::lock_guard hold(mutex_);
   const auto at = masters_.find(address);
   if (at == masters_.end()) return nullptr;
-  if (!rpc::same_proof(at->second.key, key))
-    throw rpc::wrong_key("the task at " + address, !at->second.key.empty(), !key.empty());
+  rpc::check_local("the task at " + address, at->second.its, given);
   return at->second.who.lock();
 }
 

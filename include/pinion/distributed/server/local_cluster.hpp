@@ -29,7 +29,7 @@ class local_cluster {
     std::string name;
     int tasks;
   };
-  // Starts the servers; returns when all of them serve. Every server gets the same config and key.
+  // Starts the servers; returns when all of them serve. Every server gets the same config and credentials.
   explicit local_cluster(std::initializer_list<job> jobs, const server_config& config = {},
                          const security_options& security = {});
 

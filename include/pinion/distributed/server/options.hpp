@@ -10,6 +10,13 @@
 
 namespace pinion { inline namespace v0 {
 
+// The most of each that a server takes of its clients. Beyond a limit it refuses, or waits, and says so.
+struct server_limits {
+  // Bytes of answers that wait for one client to take them: beyond it the server reads no further request of that
+  // client, and closes it if it takes none of them for ten seconds. A single answer may be larger.
+  std::uint64_t bytes_waiting = std::uint64_t{64} << 20;
+};
+
 // The configuration of one task, the same for every session that uses it. Copied when the server is made.
 //
 // Tasks of one machine are those with one host in the cluster, and share its cores. Fewer than one CPU device count as
@@ -23,6 +30,8 @@ struct server_config {
   std::vector<sim::accelerator> simulated = {};   // simulated accelerators, and then no GPUs: /gpu:0, /gpu:1, ...
   std::chrono::milliseconds heartbeat{1000};      // a peer that is silent for two heartbeats counts as dead
   std::uint64_t credit = std::uint64_t{4} << 20;  // most bytes of values pushed to one peer and not yet taken there
+  security_options security = {};                 // used where server_options give none
+  server_limits limits = {};                      // what one client may take of the server
   std::chrono::milliseconds stop_timeout{10000};  // limit of stop(); work that runs longer is named on standard error
 };
 
@@ -30,7 +39,7 @@ struct server_config {
 struct server_options {
   std::string job = {};            // may be empty if the cluster has one job
   int task = 0;                    // number of the task in its job
-  security_options security = {};  // the key of the cluster; required on an address that is not loopback
+  security_options security = {};  // key or TLS of the cluster; required on an address that is not loopback
   server_config config = {};       // devices, threads and limits
 };
 

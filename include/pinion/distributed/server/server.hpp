@@ -30,11 +30,12 @@ class task_server;
 // Threads: thread-safe, except for the destructor.
 //
 // Errors: the constructor throws invalid_argument if options.job is empty and the cluster has several jobs, not_found
-// if the cluster has no such task, already_exists if the address is taken, and failed_precondition if the address is
-// not loopback and options.security has no key.
+// if the cluster has no such task, already_exists if the address is taken, failed_precondition if the address is not
+// loopback and there is neither key nor TLS, and what security_options says of credentials that cannot be used.
 //
-// All processes are given the same cluster_spec and key. A session may be opened on any of them; the server that it
-// targets places its nodes on all tasks, and the others do their parts. Values go between the tasks directly.
+// All processes are given the same cluster_spec and key, or certificates of the same authorities. A session may be
+// opened on any of them; the server that it targets places its nodes on all tasks, and the others do their parts.
+// Values go between the tasks directly.
 //
 //   pn::session sess{{.target = server.target(), .security = {.key = secret}}};       // in this or another process
 class server {
@@ -67,7 +68,7 @@ class server {
 };
 
 // Stops the task at a target "pinion://127.0.0.1:2222". Returns when the task has agreed and its port is free. Throws
-// unavailable if the task does not answer, unauthenticated for a wrong key.
+// unavailable if the task does not answer, unauthenticated for wrong credentials.
 void shutdown(const std::string& target, const security_options& security = {});
 
 // Stops every task of a cluster. It tries all of them, then throws the first error.

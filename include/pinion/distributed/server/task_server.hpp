@@ -56,6 +56,7 @@ class task_server {
   // ---- construction
 
   static std::string job_of(const cluster_spec& cluster, const server_options& options);
+  static const security_options& security_of(const server_options& options);
   std::unique_ptr<rpc::listener> listen(const cluster_spec& cluster, const server_options& options);
   server_threads threads_of(const cluster_spec& cluster, const server_options& options) const;
   runtime::task_options task_of(const server_options& options) const;

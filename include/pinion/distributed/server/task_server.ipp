@@ -22,7 +22,7 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
                                      std::optional<server_threads> threads)
     : net_(std::move(net)),
       job_(job_of(cluster, options)),
-      me_{task_name(job_, options.task), rpc::random_number(), options.security.key},
+      me_{task_name(job_, options.task), rpc::random_number(), rpc::credentials_of(security_of(options))},
       listener_(bound ? std::move(bound) : listen(cluster, options)),
       address_(listener_->address()),
       threads_(threads ? *threads : threads_of(cluster, options)),
@@ -36,7 +36,7 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       master_(std::make_shared<master>(
           master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_, options.config.placer})),
       door_(std::make_shared<rpc::acceptor>(*net_, std::move(listener_), door_options(options), service())) {
-  local_masters::instance().add(address_, me_.key, master_);
+  local_masters::instance().add(address_, me_.shows, master_);
   door_->start();
   net_->spawn(sweep(this, sweeper_, swept_));
   start_libraries();
@@ -92,11 +92,16 @@ PINION_DECL std::string task_server::job_of(const cluster_spec& cluster, const s
   return job;
 }
 
+PINION_DECL const security_options& task_server::security_of(const server_options& options) {
+  return options.security == security_options{} ? options.config.security : options.security;
+}
+
 PINION_DECL std::unique_ptr<rpc::listener> task_server::listen(const cluster_spec& cluster,
                                                                const server_options& options) {
   const std::string& where = cluster.address(job_, options.task);
-  if (!rpc::endpoint(where).is_loopback() && options.security.key.empty())
-    throw error(errc::failed_precondition, "others can reach " + where + ": a server there needs a key (.security)");
+  if (!rpc::endpoint(where).is_loopback() && me_.shows.empty())
+    throw error(errc::failed_precondition,
+                "others can reach " + where + ": a server there needs a key or TLS (.security, or PINION_KEY_FILE)");
   return net_->listen(where);
 }
 
@@ -132,7 +137,11 @@ PINION_DECL rpc::channel_options task_server::ways_of(const server_options& opti
 
 PINION_DECL rpc::acceptor_options task_server::door_options(const server_options& options) const {
   const auto silence = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat);
-  return {.me = me_, .silence = silence, .allowed = {}, .traffic = traffic_};
+  return {.me = me_,
+          .silence = silence,
+          .allowed = {},
+          .bytes_waiting = options.config.limits.bytes_waiting,
+          .traffic = traffic_};
 }
 
 PINION_DECL rpc::service task_server::service() {

@@ -1,0 +1,65 @@
+// Bodies of <pinion/rpc/secret_file.hpp>.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <pinion/base/error.hpp>
+#include <pinion/rpc/secret_file.hpp>
+
+namespace pinion { inline namespace v0 { namespace rpc {
+
+namespace detail {
+
+struct open_file {
+  explicit open_file(const std::string& path) : number(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  open_file(const open_file&) = delete;
+  ~open_file() {
+    if (number >= 0) ::close(number);
+  }
+  const int number;
+};
+
+inline void check_readers(int file, const std::string& path, const std::string& what) {
+  struct stat about {};
+  if (::fstat(file, &about) != 0) throw error(errc::invalid_argument, what + " '" + path + "' has no permissions");
+  const auto mode = static_cast<unsigned>(about.st_mode & 0777);
+  if ((mode & 077) == 0) return;
+  std::array<char, 8> octal{};
+  std::snprintf(octal.data(), octal.size(), "%03o", mode);
+  throw error(errc::failed_precondition, what + " '" + path + "' is open to other users of this machine (mode " +
+                                             octal.data() + "); chmod 600 makes it a secret");
+}
+
+inline std::string read_whole(int file, const std::string& path, const std::string& what) {
+  constexpr std::size_t most = std::size_t{1} << 20;
+  std::string text;
+  std::array<char, 4096> piece{};
+  for (;;) {
+    const auto n = ::read(file, piece.data(), piece.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw error(errc::invalid_argument, what + " '" + path + "' cannot be read: " + std::strerror(errno));
+    if (n == 0) return text;
+    text.append(piece.data(), static_cast<std::size_t>(n));
+    if (text.size() > most) throw error(errc::invalid_argument, what + " '" + path + "' has more than 1 MiB");
+  }
+}
+
+}  // namespace detail
+
+PINION_DECL std::string read_credential(const std::string& path, const std::string& what, readers allowed) {
+  const detail::open_file file(path);
+  if (file.number < 0)
+    throw error(errno == ENOENT ? errc::not_found : errc::invalid_argument,
+                what + " '" + path + "' cannot be opened: " + std::strerror(errno));
+  if (allowed == readers::owner) detail::check_readers(file.number, path, what);
+  return detail::read_whole(file.number, path, what);
+}
+
+}}}  // namespace pinion::v0::rpc

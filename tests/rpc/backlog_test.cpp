@@ -1,0 +1,151 @@
+// Answers that a client does not take, and the memory of clients that say nothing.
+#include <catch2/catch.hpp>
+
+#include <rpc/echo.hpp>
+#include <support/counted_new.hpp>
+
+namespace {
+
+using namespace pinion_tests;
+
+constexpr std::size_t limit = 64 << 10;
+
+// A client that asks and asks, and reads no answer until it is told to.
+struct hog {
+  std::size_t asked = 0;
+  std::string heard;
+  bool reads = false;
+
+  awaitable<void> ask(std::shared_ptr<byte_stream> over, std::size_t times, std::string text) {
+    const std::string request = frame({.kind = frame_kind::request, .method = same, .id = 1}, text);
+    std::string many;
+    while (many.size() < 10000) many += request;
+    while (asked < times) {
+      co_await write_text(*over, many);
+      asked += many.size() / request.size();
+    }
+  }
+  awaitable<void> take(network& net, std::shared_ptr<byte_stream> from) {
+    while (!reads) co_await sleep_until(net, net.now() + 10ms);
+    co_await read_all(*from, heard);
+  }
+  awaitable<void> begin(std::shared_ptr<network> net, std::size_t times, std::string text) {
+    const std::shared_ptr<byte_stream> stream = co_await net->connect(ps_at, never);
+    hello me;
+    me.channel = random_number();
+    co_await greet(*stream, me, nobody, ps_at);
+    net->spawn(take(*net, stream));
+    co_await ask(stream, times, std::move(text));
+  }
+};
+
+TEST_CASE("a client that takes no answers is not heard beyond the limit, and then closed with a sentence") {
+  sim_options how;
+  how.buffer = 64 << 10;
+  how.write_now_percent = GENERATE(0u, 100u);
+  echo_world w(how);
+  w.start_ps({}, limit);
+  channel& good = w.connected();
+  hog one;
+  const auto asking = start(*w.other, one.begin(w.other, 1 << 20, "an answer that nobody reads"));
+  w.world.run_for(5s);
+  CHECK_FALSE(asking->done());
+  // On their way are the limit, and what both directions of the network hold.
+  const std::uint64_t heard = w.ps->count->bytes_received;
+  CHECK(heard < limit + 4 * how.buffer);
+  w.world.run_for(3s);
+  CHECK(w.ps->count->bytes_received < heard + 1000);  // the pings of the other client
+  CHECK(w.ps->gone.empty());
+  const auto a = ask(good, same, "well");
+  w.world.run_for(100ms);
+  CHECK(a->control == "well");
+  w.world.run_for(6s);
+  const std::string why = "more than 65536 bytes wait for the client (limits.bytes_waiting), and it takes none of them";
+  CHECK(w.ps->gone == std::vector<std::string>{why});
+  CHECK(w.ps->log == std::vector<std::string>{"pinion: " + ps_name + " refused other: " + why});
+  CHECK(asking->done());
+  CHECK(good.up());
+}
+
+TEST_CASE("a client that takes its answers late gets all of them") {
+  sim_options how;
+  how.buffer = 64 << 10;
+  how.seed = GENERATE(range(1u, 5u));
+  how.write_now_percent = how.seed % 2 * 60;
+  echo_world w(how);
+  w.start_ps({}, limit);
+  const std::size_t times = 40000;
+  hog one;
+  const auto asking = start(*w.other, one.begin(w.other, times, "late"));
+  w.world.run_for(8s);
+  CHECK_FALSE(asking->done());
+  one.reads = true;
+  w.world.run_for(8s);
+  CHECK(asking->done());
+  CHECK(one.heard.size() == one.asked * (sizeof(frame_header) + 4));
+}
+
+TEST_CASE("a limit that is smaller than any answer lets all answers pass") {
+  echo_world w;
+  w.start_ps({}, 1);
+  channel& way = w.connected();
+  std::vector<std::shared_ptr<answer>> answers;
+  for (std::size_t i = 0; i < 300; ++i)
+    answers.push_back(ask(way, same, std::to_string(i), pattern(i * 97 % 5000, i), i % 2 ? lane::data : lane::control));
+  const auto large = ask(way, same, "large", pattern(4 << 20));
+  w.world.run_for(5s);
+  for (std::size_t i = 0; i < answers.size(); ++i) CHECK(answers[i]->payload == pattern(i * 97 % 5000, i));
+  CHECK(large->payload == pattern(4 << 20));
+}
+
+TEST_CASE("a client that takes one large answer slowly, for longer than the patience with it, gets it") {
+  sim_options how;
+  how.bytes_per_second = 150 << 10;
+  echo_world w(how);
+  w.start_ps({}, limit);
+  channel& way = w.connected();
+  const auto large = ask(way, same, "large", pattern(5 << 20));
+  const auto next = ask(way, same, "next");
+  w.world.run_for(60s);
+  CHECK(large->times == 0);
+  w.world.run_for(60s);
+  CHECK(large->payload == pattern(5 << 20));
+  CHECK(next->control == "next");
+  CHECK(w.ps->gone.empty());
+}
+
+TEST_CASE("a server that stops does not wait for a client that takes no answers") {
+  sim_options how;
+  how.buffer = 64 << 10;
+  echo_world w(how);
+  w.start_ps({}, limit);
+  hog one;
+  start(*w.other, one.begin(w.other, 1 << 20, "unread"));
+  w.world.run_for(2s);
+  const auto began = w.world.now();
+  w.ps->stop();
+  CHECK(w.world.now() - began < 100ms);
+}
+
+// ---- memory
+
+TEST_CASE("an idle client costs its server and itself less than 24 KiB, after large messages, too") {
+  const std::size_t clients = 50;
+  echo_world w;
+  w.connected();
+  w.world.run_for(1s);
+  const std::size_t before = counted_new::bytes;
+  for (std::size_t i = 0; i < clients; ++i) w.connected();
+  w.world.run_for(2s);
+  CHECK((counted_new::bytes - before) / clients < 24 << 10);
+  std::vector<std::shared_ptr<answer>> answers;
+  for (const auto& way : w.ways) answers.push_back(ask(*way, same, pattern(100 << 10), pattern(300 << 10)));
+  w.world.run_for(5s);
+  for (const auto& a : answers) CHECK(a->payload.size() == 300 << 10);
+  answers.clear();
+  w.world.run_for(2s);
+  const std::size_t spare = 4 * network::inbox_size * w.lives.size() * 2;  // inboxes that hosts keep for all
+  CHECK(counted_new::bytes < before + clients * (24 << 10) + spare);
+}
+
+}  // namespace
