@@ -1,4 +1,4 @@
-// What clients that say nothing cost a server in memory: its resident memory, in another process, before and after.
+// The memory that idle clients cost a server: what of it is resident, in another process, before and after.
 //
 //   idle_clients [--clients=N] [--tls] [--large]
 //
