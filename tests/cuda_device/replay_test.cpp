@@ -202,6 +202,25 @@ TEST_CASE_METHOD(world, "an update heeds each of several recordings before it") 
   }
 }
 
+TEST_CASE_METHOD(world, "a variable that is assigned what follows from a wrong index keeps its value") {
+  const pn::device on{"/gpu:0"};
+  auto w = pn::variable(pn::constant<float>({1, 2}), {.name = "w"});
+  auto rows = pn::placeholder<int>({2}, "rows");
+  auto set = pn::assign(w, pn::gather(pn::constant<float>({5, 6, 7}), rows) * 2.f);
+  pn::session sess;
+  sess.run(w.initializer());
+  pn::tensor<float> expected = sess.run(w);
+  for (int i = 0; i < 4; ++i) {
+    CHECK(caught([&] {
+            sess.run({{rows, {0, 3}}}, pn::operation(set));
+          }).sentence() == "index 3 at position 1 is not in [0, 3)");
+    CHECK(pn::tensor<float>(sess.run(w)) == expected);
+    sess.run({{rows, {i % 3, 1}}}, pn::operation(set));
+    expected = pn::tensor<float>::of({static_cast<float>(10 + 2 * (i % 3)), 12});
+    CHECK(pn::tensor<float>(sess.run(w)) == expected);
+  }
+}
+
 // Random numbers of each kind behind other kernels.
 pn::expr<float> draws(const std::string& where) {
   const pn::device on{where};

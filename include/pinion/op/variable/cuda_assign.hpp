@@ -11,6 +11,18 @@
 
 namespace pinion { inline namespace v0 { namespace op {
 
+namespace detail {
+
+// Where an earlier kernel of the step met a wrong value, a variable that has a value keeps it: the new memory gets it.
+inline void keep_old_value_if_wrong(kernel_context& c, const state::variable& of, const any_tensor& to) {
+  const auto wrong = c.watch ? c.watch->wrong_so_far(*c.device) : cuda::wrong_places{};
+  if (wrong.count == 0 || !of.initialised()) return;
+  if (const any_tensor old = of.read(); old.shape() == to.shape())
+    cuda::copy_if_wrong(c.device->stream()->native(), to.raw(), old.raw(), old.bytes(), wrong);
+}
+
+}  // namespace detail
+
 // The variable takes over the value's memory if nobody else holds it. Otherwise it takes a copy, so that its memory is
 // its own and later updates are in place.
 inline std::unique_ptr<kernel> make_cuda_kernel(assign, const kernel_setup& setup) {
@@ -20,6 +32,7 @@ inline std::unique_ptr<kernel> make_cuda_kernel(assign, const kernel_setup& setu
     c.inputs[1] = {};
     const any_tensor value = free ? given : any_tensor(given.dtype(), given.shape(), c.device->memory());
     if (!free) cuda::copy_bytes(c.device->stream()->native(), value.raw(), given.raw(), given.bytes());
+    detail::keep_old_value_if_wrong(c, *state, value);
     state->assign(value);
     if (c.wants(0)) c.outputs[0] = value;
   });

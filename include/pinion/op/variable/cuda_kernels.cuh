@@ -25,6 +25,19 @@ __device__ inline bool is_any_wrong(const wrong_places& of) {
   return false;
 }
 
+__global__ void copy_bytes_if_wrong(unsigned char* to, const unsigned char* from, std::int64_t bytes, wrong_places of) {
+  if (!is_any_wrong(of)) return;
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < bytes; i += step) to[i] = from[i];
+}
+
+void copy_if_wrong(CUstream_st* stream, void* to, const void* from, std::size_t bytes, const wrong_places& of) {
+  const auto n = static_cast<std::int64_t>(bytes);
+  if (n > 0)
+    launch(stream, copy_bytes_if_wrong, blocks_for(n), threads_of_block, static_cast<unsigned char*>(to),
+           static_cast<const unsigned char*>(from), n, of);
+}
+
 __global__ void note_if_any_wrong(first_wrong* to, wrong_places of) {
   if (is_any_wrong(of)) to->position = 0;
 }

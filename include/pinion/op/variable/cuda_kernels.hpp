@@ -37,6 +37,9 @@ void take_rows(CUstream_st* stream, const T* variable, T* compact, const named_r
 template <class T>
 void put_rows(CUstream_st* stream, const T* compact, T* variable, const named_rows& of, const wrong_places& guard);
 
+// Copies bytes within the memory of a GPU if one of the places has a wrong value.
+void copy_if_wrong(CUstream_st* stream, void* to, const void* from, std::size_t bytes, const wrong_places& of);
+
 // Notes in `to` a wrong value if one of the places has one.
 void note_any_wrong(CUstream_st* stream, first_wrong* to, const wrong_places& of);
 
