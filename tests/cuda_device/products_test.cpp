@@ -48,7 +48,7 @@ pn::tensor<T> numbers(std::int64_t rows, std::int64_t columns) {
 // The product of two matrices of some extents on a device.
 template <class T>
 std::string product_on(const std::string& where, std::int64_t m, std::int64_t k, std::int64_t n,
-                       const pn::matmul_options& o) {
+                       const pn::matmul_options& o, const pn::gpu_options& gpu = {}) {
   pn::graph g;
   const auto use = g.as_default();
   const pn::device on{where};
@@ -56,7 +56,7 @@ std::string product_on(const std::string& where, std::int64_t m, std::int64_t k,
   const auto b = o.transpose_b ? numbers<T>(n, k) : numbers<T>(k, n);
   auto x = pn::placeholder<T>({pn::unknown, pn::unknown}), y = pn::placeholder<T>({pn::unknown, pn::unknown});
   auto z = pn::matmul(x, y, o);
-  pn::session sess;
+  pn::session sess({.gpu = gpu});
   return to_string(sess.run({{x, a}, {y, b}}, z));
 }
 
@@ -105,6 +105,19 @@ TEST_CASE_METHOD(products, "the library chooses once for all products of the sam
   const int before = choices();
   for (int i = 0; i < 3; ++i) product_on<float>("/gpu:0", 19, 3, 23, {});
   CHECK(choices() - before == 1);
+}
+
+TEST_CASE_METHOD(products, "floats are multiplied in full precision unless the session's options say otherwise") {
+  using enum pn::product_precision;
+  const auto compute = [&]<class T>(const pn::gpu_options& o) {
+    product_on<T>("/gpu:0", 21, 3, 25, {}, o);
+    return last_compute();
+  };
+  CHECK(compute.operator()<float>({}) == CUBLAS_COMPUTE_32F);
+  CHECK(compute.operator()<float>({.float_products = tensor_float_32}) == CUBLAS_COMPUTE_32F_FAST_TF32);
+  CHECK(compute.operator()<float>({.float_products = bfloat16}) == CUBLAS_COMPUTE_32F_FAST_16BF);
+  CHECK(compute.operator()<float>({.float_products = full}) == CUBLAS_COMPUTE_32F);
+  CHECK(compute.operator()<double>({.float_products = bfloat16}) == CUBLAS_COMPUTE_64F);
 }
 
 TEST_CASE_METHOD(products,

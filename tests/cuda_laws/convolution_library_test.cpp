@@ -51,8 +51,14 @@ laws::call call_of(pn::op::detail::conv_pass pass, pn::dtype type, const geometr
   return {"Conv2DBackpropFilter", {x, dy, f}, {}, attrs};
 }
 
-bool agrees_with_host(pn::graph& g, const laws::call& c) {
-  pn::session sess;
+// The kind of math of its last one.
+cudnnMathType_t last_math_of_library() {
+  const pn::cuda::shared_library library({"libcudnn.so." + std::to_string(CUDNN_MAJOR)});
+  return library.symbol<cudnnMathType_t()>("fake_cudnn_last_math")();
+}
+
+bool agrees_with_host(pn::graph& g, const laws::call& c, const pn::gpu_options& gpu = {}) {
+  pn::session sess({.gpu = gpu});
   return laws::same_bits(values_on("/gpu:0", g, c, sess)[0], values_on("/cpu:0", g, c, sess)[0]);
 }
 
@@ -71,6 +77,20 @@ TEST_CASE_METHOD(world, "floats are convolved by the library, whose paddings and
       CHECK(runs_of_library() == before + 1);
     }
   CHECK(fake_cuda::take_misuses().empty());
+}
+
+TEST_CASE_METHOD(world, "floats are convolved in full precision unless the session's options say otherwise",
+                 "[stand-in]") {
+  using enum pn::product_precision;
+  const laws::call c = call_of(pn::op::detail::conv_pass::by_filters, pn::dtype::float32, geometries[2]);
+  const auto math = [&](const pn::gpu_options& o) {
+    CHECK(agrees_with_host(g, c, o));
+    return last_math_of_library();
+  };
+  CHECK(math({}) == CUDNN_FMA_MATH);
+  CHECK(math({.float_products = tensor_float_32}) == CUDNN_TENSOR_OP_MATH);
+  CHECK(math({.float_products = bfloat16}) == CUDNN_TENSOR_OP_MATH);
+  CHECK(math({}) == CUDNN_FMA_MATH);
 }
 
 TEST_CASE_METHOD(world, "where the library refuses, convolutions go on without it", "[stand-in]") {

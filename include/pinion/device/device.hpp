@@ -11,6 +11,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/outcome.hpp>
+#include <pinion/device/product_precision.hpp>
 #include <pinion/spec/device_spec.hpp>
 #include <pinion/tensor/tensor.hpp>
 
@@ -122,6 +123,8 @@ class device {
   // Copies a device tensor to the host, and calls `done` with the copy once the stream has reached this point. `done`
   // is called as when_reached() calls back; a device without a stream calls it at once.
   virtual void to_host(const any_tensor& value, completion<any_tensor> done) = 0;
+  // The least precision that its kernels of products of floats may have.
+  virtual product_precision float_products() const { return product_precision::full; }
 
  private:
   device_spec spec_;

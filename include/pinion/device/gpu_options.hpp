@@ -9,6 +9,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/device/accelerator.hpp>
+#include <pinion/device/product_precision.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -28,6 +29,11 @@ struct gpu_options {
   std::string visible_devices = {};
   // The devices that each of these GPUs counts as, which divide its memory: 2 makes /gpu:0 and /gpu:1 of one GPU.
   int virtual_devices = 1;
+  // The precision of matrix products and convolutions of floats, and of their gradients. What is less than full makes
+  // them several times faster on GPUs that have tensor cores, where cuBLASLt and cuDNN compute them; cuDNN takes
+  // bfloat16 as tensor_float_32. It has no effect on doubles, without these libraries, on simulated GPUs and on CPUs.
+  // TensorFlow: tf.config.experimental.enable_tensor_float_32_execution, which is on there.
+  product_precision float_products = product_precision::full;
 };
 
 namespace devices {

@@ -41,11 +41,13 @@ class copies_under_way {
 class device final : public devices::device {
  public:
   // `memory_limit`: bytes; `reserve`: its first use takes them all.
-  device(const device_spec& spec, const card_facts& facts, std::int64_t memory_limit, bool reserve);
+  device(const device_spec& spec, const card_facts& facts, std::int64_t memory_limit, bool reserve,
+         product_precision float_products = product_precision::full);
   // Waits for the streams and for the callbacks.
   ~device() override;
 
   devices::kernel_code kernels() const override { return devices::kernel_code::cuda; }
+  product_precision float_products() const override { return float_products_; }
   const card_facts& facts() const { return card_->facts(); }
   cuda::memory& memory() override { return *use().memory; }
   devices::stream* stream() override { return use().kernels.get(); }
@@ -70,6 +72,7 @@ class device final : public devices::device {
 
   const std::shared_ptr<card> card_;
   const bool reserve_;
+  const product_precision float_products_;
   std::once_flag once_;
   std::unique_ptr<parts> parts_;
 };

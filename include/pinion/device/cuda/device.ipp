@@ -77,12 +77,14 @@ PINION_DECL device::parts::parts(const std::shared_ptr<card>& on, std::int64_t m
       downloads(on),
       memory(std::make_shared<cuda::memory>(on, kernels, memory_limit, reserve)) {}
 
-PINION_DECL device::device(const device_spec& spec, const card_facts& facts, std::int64_t memory_limit, bool reserve)
+PINION_DECL device::device(const device_spec& spec, const card_facts& facts, std::int64_t memory_limit, bool reserve,
+                           product_precision float_products)
     : devices::device(spec, memory_limit,
                       facts.name + ", CUDA, compute capability " + std::to_string(facts.major) + "." +
                           std::to_string(facts.minor) + ", bus " + facts.bus),
       card_(std::make_shared<card>(facts, name())),
-      reserve_(reserve) {}
+      reserve_(reserve),
+      float_products_(float_products) {}
 
 PINION_DECL device::~device() {
   if (!parts_) return;
@@ -198,7 +200,7 @@ PINION_DECL task_gpus make_devices(const device_spec& task, const gpu_options& o
     const bool reserve = o.per_process_memory_fraction > 0 && !o.allow_growth;
     made.devices.push_back(
         std::make_unique<device>(task.with_type("GPU").with_index(static_cast<int>(made.devices.size())), facts,
-                                 share.of(facts.memory), reserve));
+                                 share.of(facts.memory), reserve, o.float_products));
   }
   return made;
 }

@@ -103,7 +103,7 @@ bool convolve_by_library(kernel_context& c, conv_pass pass, const image_geometry
                          const any_tensor& b, const any_tensor& y) {
   if (g.nothing()) return false;
   const cudnn_operands<T> as(c, g);
-  const auto plan = convolutions_library().find({pass, dtype_of<T>, as.extents()});
+  const auto plan = convolutions_library().find({pass, dtype_of<T>, as.extents(), c.device->float_products()});
   if (!plan) return false;
   const any_tensor left = pass == conv_pass::by_images ? a : as.images(a),
                    right = pass == conv_pass::by_filters ? b : as.filters(b), result = as.room(pass, y);

@@ -67,12 +67,13 @@ struct cudnn_convolution {
   conv_pass pass;
   dtype type;
   cuda::image_extents of;
+  product_precision precision;
 
   auto key() const {
     const auto axis = [](const cuda::image_axis& a) {
       return std::array{a.image, a.windows, a.places, a.stride, a.dilation, a.before};
     };
-    return std::tuple(pass, type, of.images, of.channels, of.filters, axis(of.height), axis(of.width));
+    return std::tuple(pass, type, of.images, of.channels, of.filters, axis(of.height), axis(of.width), precision);
   }
   // The library counts in int.
   bool fits() const {
@@ -84,7 +85,7 @@ struct cudnn_convolution {
 };
 
 // A convolution of some extents in the words of the library, and the algorithm that it chose: one whose results have
-// the same bits in every run, in full precision. Images are [n, h, w, c] and filters [out, h, w, in]. Immutable;
+// the same bits in every run. Images are [n, h, w, c] and filters [out, h, w, in]. Immutable;
 // several threads may run it, each with the handle to itself.
 class cudnn_plan {
  public:
@@ -94,6 +95,7 @@ class cudnn_plan {
       : f_(f),
         handle_(handle),
         pass_(c.pass),
+        is_exact_(c.type == dtype::float64 || c.precision == product_precision::full),
         images_(tensor(c.type, c.of.images, c.of.channels, c.of.height.image, c.of.width.image)),
         windows_(tensor(c.type, c.of.images, c.of.filters, c.of.height.windows, c.of.width.windows)),
         filters_(nullptr, f.DestroyFilterDescriptor),
@@ -149,7 +151,11 @@ class cudnn_plan {
     succeed(f_.SetConvolution2dDescriptor(made, int(h.before), int(w.before), int(h.stride), int(w.stride),
                                           int(h.dilation), int(w.dilation), CUDNN_CROSS_CORRELATION,
                                           data_type(c.type)));
-    succeed(f_.SetConvolutionMathType(made, CUDNN_FMA_MATH));  // the default may round floats to TF32
+    succeed(f_.SetConvolutionMathType(made, is_exact_ ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH));
+  }
+  // The library has a kind of math, too, that rounds floats to 16 bits.
+  bool is_precise(cudnnMathType_t math) const {
+    return math == CUDNN_FMA_MATH || math == CUDNN_DEFAULT_MATH || (math == CUDNN_TENSOR_OP_MATH && !is_exact_);
   }
 
   void choose() {
@@ -177,14 +183,15 @@ class cudnn_plan {
     std::array<Found, 16> found{};
     int count = 0;
     succeed(find(static_cast<int>(found.size()), &count, found.data()));
-    const auto good = std::find_if(found.begin(), found.begin() + (is_good_ ? count : 0), [](const Found& f) {
+    const auto good = std::find_if(found.begin(), found.begin() + (is_good_ ? count : 0), [this](const Found& f) {
       return f.status == CUDNN_STATUS_SUCCESS && f.determinism == CUDNN_DETERMINISTIC && f.memory <= most_workspace &&
-             (f.mathType == CUDNN_FMA_MATH || f.mathType == CUDNN_DEFAULT_MATH);
+             is_precise(f.mathType);
     });
     is_good_ = is_good_ && good != found.begin() + count;
     if (!is_good_) return;
     algorithm_ = static_cast<int>(good->algo);
     workspace_ = good->memory;
+    if (!is_exact_) succeed(f_.SetConvolutionMathType(convolution_.get(), good->mathType));
   }
 
   cudnnStatus_t enqueue(const void* a, const void* b, void* y, const void* one, const void* zero,
@@ -208,6 +215,7 @@ class cudnn_plan {
   const cudnn_functions& f_;
   const cudnnHandle_t handle_;
   const conv_pass pass_;
+  const bool is_exact_;  // otherwise floats may be rounded to TF32, which the library's default math does
   bool is_good_ = true;
   const owner<cudnnTensorStruct> images_, windows_;
   owner<cudnnFilterStruct> filters_;

@@ -13,6 +13,7 @@
 #include <pinion/base/process.hpp>
 #include <pinion/device/cuda/shared_library.hpp>
 #include <pinion/device/device.hpp>
+#include <pinion/device/product_precision.hpp>
 #include <pinion/op/matmul/cuda_kernels.hpp>
 
 #if PINION_HAS_CUDA && __has_include(<cublasLt.h>)
@@ -51,10 +52,17 @@ struct cublas_product {
   dtype type;
   cuda::product_extents of;
   std::size_t alignment;  // of all operands, in bytes
+  product_precision precision;
   cublasLtEpilogue_t end;
 
-  auto key() const { return std::tuple(type, of.m, of.n, of.k, of.transpose_a, of.transpose_b, alignment, end); }
-  cublasComputeType_t compute() const { return type == dtype::float64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F; }
+  auto key() const {
+    return std::tuple(type, of.m, of.n, of.k, of.transpose_a, of.transpose_b, alignment, precision, end);
+  }
+  cublasComputeType_t compute() const {
+    if (type == dtype::float64) return CUBLAS_COMPUTE_64F;
+    if (precision == product_precision::tensor_float_32) return CUBLAS_COMPUTE_32F_FAST_TF32;
+    return precision == product_precision::bfloat16 ? CUBLAS_COMPUTE_32F_FAST_16BF : CUBLAS_COMPUTE_32F;
+  }
 };
 
 // A product of some extents in the words of the library, and the kernel that it chose. Matrices of the library have

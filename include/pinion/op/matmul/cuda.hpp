@@ -37,7 +37,8 @@ bool multiply_by_library(kernel_context& c, const T* a, const T* b, T* to, const
   const cublasLtEpilogue_t epilogue = end.is_plain() ? CUBLASLT_EPILOGUE_DEFAULT
                                       : end.relu     ? CUBLASLT_EPILOGUE_RELU_BIAS
                                                      : CUBLASLT_EPILOGUE_BIAS;
-  const auto plan = products_library().find({dtype_of<T>, of, alignment_of({a, b, to, end.bias}), epilogue});
+  const auto plan = products_library().find(
+      {dtype_of<T>, of, alignment_of({a, b, to, end.bias}), c.device->float_products(), epilogue});
   if (!plan) return false;
   any_tensor workspace;
   if (plan->workspace() > 0) workspace = c.scratch(dtype::uint8, {static_cast<std::int64_t>(plan->workspace())});

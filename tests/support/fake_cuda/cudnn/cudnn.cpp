@@ -23,12 +23,13 @@ struct cudnnFilterStruct {
 };
 struct cudnnConvolutionStruct {
   int pad_h, pad_w, stride_h, stride_w, dilation_h, dilation_w;
-  bool is_exact;
+  cudnnMathType_t math;
 };
 
 namespace {
 
 std::atomic<int> calls{0};
+std::atomic<cudnnMathType_t> last_math{};
 
 // The extents of a convolution, and its places.
 struct extents {
@@ -40,8 +41,7 @@ struct extents {
     return (image + 2 * pad - (places - 1) * dilation - 1) / stride + 1;
   }
   bool fit() const {
-    return by.is_exact && x.n == y.n && x.c == w.c && y.c == w.k &&
-           y.h == outputs(x.h, by.pad_h, w.h, by.stride_h, by.dilation_h) &&
+    return x.n == y.n && x.c == w.c && y.c == w.k && y.h == outputs(x.h, by.pad_h, w.h, by.stride_h, by.dilation_h) &&
            y.w == outputs(x.w, by.pad_w, w.w, by.stride_w, by.dilation_w);
   }
   // Calls f(offset in x, in the filters, in y) for each product.
@@ -66,6 +66,7 @@ struct extents {
 cudnnStatus_t enqueue(cudnnHandle_t handle, const extents& e, std::function<void()> work) {
   if (!e.fit()) return CUDNN_STATUS_BAD_PARAM;
   ++calls;
+  last_math = e.by.math;
   const auto run = [](void* body) {
     const auto* const work = static_cast<std::function<void()>*>(body);
     (*work)();
@@ -75,19 +76,23 @@ cudnnStatus_t enqueue(cudnnHandle_t handle, const extents& e, std::function<void
   return failed ? CUDNN_STATUS_EXECUTION_FAILED : CUDNN_STATUS_SUCCESS;
 }
 
-// Two algorithms: a fast one whose results differ from run to run, and one that is exact.
+// Three algorithms, the fastest first: one whose results differ from run to run, one that computes in 16 bits, and one
+// that a convolution takes. Where floats may be rounded, the last one wants it in a word of its own.
 template <class Found>
 cudnnStatus_t give_algorithms(const extents& e, int most, int* count, Found* found) {
-  if (!e.fit() || most < 2) return CUDNN_STATUS_BAD_PARAM;
-  for (int i = 0; i < 2; ++i) {
+  if (!e.fit() || most < 3) return CUDNN_STATUS_BAD_PARAM;
+  const cudnnMathType_t math = e.by.math == CUDNN_FMA_MATH ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH;
+  const cudnnMathType_t maths[] = {math, CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION, math};
+  const int numbers[] = {0, 2, 1};
+  for (int i = 0; i < 3; ++i) {
     found[i] = {};
     found[i].status = CUDNN_STATUS_SUCCESS;
     found[i].memory = 64;
     found[i].determinism = i == 0 ? CUDNN_NON_DETERMINISTIC : CUDNN_DETERMINISTIC;
-    found[i].mathType = CUDNN_FMA_MATH;
-    found[i].algo = static_cast<decltype(found[i].algo)>(i);
+    found[i].mathType = maths[i];
+    found[i].algo = static_cast<decltype(found[i].algo)>(numbers[i]);
   }
-  *count = 2;
+  *count = 3;
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -113,6 +118,10 @@ extern "C" {
 // The convolutions that this library has run.
 int fake_cudnn_calls() {
   return calls;
+}
+// The kind of math of the last one.
+cudnnMathType_t fake_cudnn_last_math() {
+  return last_math;
 }
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
@@ -156,11 +165,11 @@ cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t mad
 cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t c, int pad_h, int pad_w, int stride_h,
                                               int stride_w, int dilation_h, int dilation_w, cudnnConvolutionMode_t mode,
                                               cudnnDataType_t) {
-  *c = {pad_h, pad_w, stride_h, stride_w, dilation_h, dilation_w, false};
+  *c = {pad_h, pad_w, stride_h, stride_w, dilation_h, dilation_w, CUDNN_DEFAULT_MATH};
   return mode == CUDNN_CROSS_CORRELATION ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
 }
 cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t c, cudnnMathType_t math) {
-  c->is_exact = math == CUDNN_FMA_MATH;
+  c->math = math;
   return CUDNN_STATUS_SUCCESS;
 }
 
