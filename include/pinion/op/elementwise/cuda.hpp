@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
-#include <pinion/op/elementwise/cuda_program.hpp>
+#include <pinion/op/elementwise/cuda_gradient_pass.hpp>
+#include <pinion/op/elementwise/cuda_interpreted_gradients.hpp>
+#include <pinion/op/elementwise/cuda_map_program.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/parts.hpp>
 #include <pinion/op/elementwise/reuse.hpp>
@@ -25,7 +27,7 @@ class cuda_map_kernel final : public kernel {
 
   void run(kernel_context& c) override {
     const auto layout = layouts_.find(c.inputs, [&] { return layout_of(shapes_of(c.inputs)); });
-    detail::cuda_addresses operands;
+    cuda_addresses operands;
     for (const any_tensor& in : c.inputs) operands.add(in);
     const dtype result = program_.program().results[0].type;
     operands.add(c.reuse_or_allocate(0, detail::reusable(c, result, layout->space), result, layout->space));
@@ -61,7 +63,7 @@ class cuda_map_gradient_kernel final : public kernel {
       : program_(scalar::executable(program_of(setup.attrs()))), compiler_(setup) {}
 
   void run(kernel_context& c) override {
-    detail::cuda_addresses operands;
+    cuda_addresses operands;
     for (const any_tensor& in : c.inputs) operands.add(in);
     std::vector<bool> wanted;
     for (std::size_t k = 0; k < program_.results.size(); ++k) {
@@ -102,7 +104,7 @@ class cuda_map_gradient_kernel final : public kernel {
         std::move(inputs), wanted, std::move(p), {space, operands}, space.count() == 0, std::move(interpreted), {}}));
     return *plans_.back();
   }
-  const detail::cuda_gradient_pass& pass_for(const plan& of, const detail::cuda_addresses& operands) {
+  const detail::cuda_gradient_pass& pass_for(const plan& of, const cuda_addresses& operands) {
     const auto form = cuda_gradient_form_of(of.program, of.walk, operands.all());
     std::lock_guard hold(mutex_);
     for (const auto& one : of.passes)

@@ -12,6 +12,7 @@
 
 #include <pinion/op/elementwise/broadcast.hpp>
 #include <pinion/op/elementwise/cuda_interpreter.hpp>
+#include <pinion/op/elementwise/cuda_operands.hpp>
 #include <pinion/opkit/kernel.hpp>
 #include <pinion/scalar/program.hpp>
 
@@ -106,12 +107,10 @@ class interpreted_map {
   }
 
   // Enqueues a run over the space of a walk. Operands are the inputs, then the results. An input may have the memory of
-  // a result if both move alike.
-  // Nothing is written if one of the places of `guard` has a wrong value.
+  // a result if both move alike. Nothing is written if one of the places of `guard` has a wrong value.
   void launch(kernel_context& c, const broadcast_walk& walk, std::span<const void* const> addresses,
               const cuda::wrong_places& guard = {}) {
-    cuda::interpreted_walk over = in_words_of_device(walk, addresses);
-    over.guard = guard;
+    const cuda::map_walk over = cuda_walk(walk, inputs_, addresses, guard);
     const std::int64_t n = over.count();
     if (n == 0) return;
     const std::byte* const memory = on_device(*c.device);
@@ -148,17 +147,6 @@ class interpreted_map {
     visit_plain(arithmetic_, [&]<class T>() {
       if constexpr (!std::is_same_v<T, bool>) f.template operator()<T>();
     });
-  }
-  cuda::interpreted_walk in_words_of_device(const broadcast_walk& walk, std::span<const void* const> addresses) const {
-    cuda::interpreted_walk over{};
-    over.rank = static_cast<int>(walk.extents.size());
-    over.inputs = static_cast<int>(inputs_);
-    for (std::size_t d = 0; d < walk.extents.size(); ++d) over.extent[d] = walk.extents[d];
-    for (std::size_t k = 0; k < addresses.size(); ++k) {
-      over.operands[k].address = const_cast<void*>(addresses[k]);
-      for (std::size_t d = 0; d < walk.extents.size(); ++d) over.operands[k].stride[d] = walk.strides[k][d];
-    }
-    return over;
   }
   // The program in memory of the device, to which the first run copies it.
   const std::byte* on_device(devices::device& device) {

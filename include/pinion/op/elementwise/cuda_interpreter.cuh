@@ -1,122 +1,14 @@
 // Bodies of <pinion/op/elementwise/cuda_interpreter.hpp>.
-//
-// Each operation is that of scalar/simd.hpp and scalar/maths.hpp, as in the text of compiled kernels
-// (scalar/cuda_text.ipp).
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <type_traits>
 
 #include <pinion/device/cuda/block.cuh>
 #include <pinion/device/cuda/launch.cuh>
+#include <pinion/op/elementwise/cuda_functions.cuh>
 #include <pinion/op/elementwise/cuda_interpreter.hpp>
 
 namespace pinion { inline namespace v0 { namespace cuda {
-
-// ---- operations
-
-// Integers are added and multiplied so that they wrap.
-template <class T>
-using wrapping = std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>;
-
-struct scalar_functions {
-  template <class T>
-  static __device__ __forceinline__ T add(T a, T b) {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<wrapping<T>>(a) + static_cast<wrapping<T>>(b));
-    else
-      return a + b;
-  }
-  template <class T>
-  static __device__ __forceinline__ T subtract(T a, T b) {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<wrapping<T>>(a) - static_cast<wrapping<T>>(b));
-    else
-      return a - b;
-  }
-  template <class T>
-  static __device__ __forceinline__ T multiply(T a, T b) {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-    else
-      return a * b;
-  }
-  template <class T>
-  static __device__ __forceinline__ T negate(T a) {
-    if constexpr (std::is_integral_v<T>)
-      return subtract(T(0), a);
-    else
-      return -a;
-  }
-  // Integers without traps: x / 0 is 0, and the smallest integer / -1 is itself.
-  template <class T>
-  static __device__ __forceinline__ T divide(T a, T b) {
-    if constexpr (std::is_integral_v<T>) {
-      if (b == 0) return 0;
-      if constexpr (std::is_signed_v<T>)
-        if (b == T(-1)) return negate(a);
-    }
-    return static_cast<T>(a / b);
-  }
-  // NaN if either operand is; of equal operands (0 and -0) the first.
-  template <class T>
-  static __device__ __forceinline__ T minimum(T a, T b) {
-    return b < a || b != b ? b : a;
-  }
-  template <class T>
-  static __device__ __forceinline__ T maximum(T a, T b) {
-    return a < b || b != b ? b : a;
-  }
-  template <class T>
-  static __device__ __forceinline__ T absolute(T a) {
-    if constexpr (std::is_same_v<T, float>)
-      return fabsf(a);
-    else if constexpr (std::is_same_v<T, double>)
-      return fabs(a);
-    else if constexpr (std::is_signed_v<T>)
-      return a < T(0) ? negate(a) : a;
-    else
-      return a;
-  }
-  // -1, 0 or 1; a zero keeps its sign, and NaN stays NaN.
-  template <class T>
-  static __device__ __forceinline__ T sign(T a) {
-    if constexpr (std::is_signed_v<T>)
-      if (a < T(0)) return T(-1);
-    return a > T(0) ? T(1) : a;
-  }
-};
-
-// The functions of real numbers. Integers stay as they are.
-#define PINION_REAL(name, single_precision, double_precision) \
-  __device__ __forceinline__ float real_##name(float x) {     \
-    return single_precision(x);                               \
-  }                                                           \
-  __device__ __forceinline__ double real_##name(double x) {   \
-    return double_precision(x);                               \
-  }                                                           \
-  template <class T>                                          \
-  __device__ __forceinline__ T real_##name(T x) {             \
-    return x;                                                 \
-  }
-#define PINION_REAL_BY_NAME(name) PINION_REAL(name, name##f, name)
-PINION_REAL_FUNCTIONS(PINION_REAL_BY_NAME)
-PINION_REAL_BY_NAME(floor)
-PINION_REAL_BY_NAME(ceil)
-PINION_REAL(round, rintf, rint)
-#undef PINION_REAL_BY_NAME
-#undef PINION_REAL
-__device__ __forceinline__ float real_power(float x, float y) {
-  return powf(x, y);
-}
-__device__ __forceinline__ double real_power(double x, double y) {
-  return pow(x, y);
-}
-template <class T>
-__device__ __forceinline__ T real_power(T x, T) {
-  return x;
-}
 
 // ---- one thread's work
 
@@ -174,7 +66,7 @@ struct interpreted_slots {
 // The elements of the space that a thread computes at a time. The places behind the last count as the first.
 class interpreted_elements {
  public:
-  __device__ __forceinline__ interpreted_elements(const interpreted_walk& walk, std::int64_t first, std::int64_t step,
+  __device__ __forceinline__ interpreted_elements(const map_walk& walk, std::int64_t first, std::int64_t step,
                                                   std::int64_t n)
       : walk_(walk) {
     for (int k = 0; k < interpreted_at_once; ++k) {
@@ -212,19 +104,9 @@ class interpreted_elements {
     constexpr std::int64_t most = std::int64_t{1} << 32;
     return n < most && by < most ? static_cast<std::uint32_t>(n) / static_cast<std::uint32_t>(by) : n / by;
   }
-  // Numbers are converted as C does, to one byte by way of an int.
-  template <class Stored, class T>
-  static __device__ __forceinline__ Stored converted(T value) {
-    if constexpr (std::is_same_v<Stored, bool>)
-      return value != T(0);
-    else if constexpr (std::is_same_v<Stored, std::uint8_t> && std::is_floating_point_v<T>)
-      return static_cast<std::uint8_t>(static_cast<int>(value));
-    else
-      return static_cast<Stored>(value);
-  }
 
-  const interpreted_walk& walk_;
-  std::int64_t index_[interpreted_at_once][interpreted_walk::most_rank];
+  const map_walk& walk_;
+  std::int64_t index_[interpreted_at_once][map_walk::most_rank];
   int count_ = 0;
 };
 
@@ -292,8 +174,8 @@ __device__ __forceinline__ void store_result(const interpreted_elements& element
 
 // A thread computes all results of its elements before it stores the first of them, since results may lie over inputs.
 template <class T>
-__global__ void interpret_elements(interpreted_program<T> p, const __grid_constant__ interpreted_walk walk,
-                                   std::int64_t n, T* scratch) {
+__global__ void interpret_elements(interpreted_program<T> p, const __grid_constant__ map_walk walk, std::int64_t n,
+                                   T* scratch) {
   for (unsigned long long i = 0; i < walk.guard.count; ++i)
     if (walk.guard.first[i].position != ~0ull) return;
   T kept[interpreted_slots<T>::most_kept * interpreted_at_once];
@@ -332,7 +214,7 @@ std::int64_t interpreter_scratch(std::uint32_t slots, std::int64_t n, std::size_
 }
 
 template <class T>
-void interpret(CUstream_st* stream, const interpreted_program<T>& p, const interpreted_walk& walk, void* scratch) {
+void interpret(CUstream_st* stream, const interpreted_program<T>& p, const map_walk& walk, void* scratch) {
   const std::int64_t n = walk.count();
   if (n == 0) return;
   T* const slots = bytes_of_slots(p.slots, n, sizeof(T)) > 0 ? static_cast<T*>(scratch) : nullptr;
@@ -341,7 +223,7 @@ void interpret(CUstream_st* stream, const interpreted_program<T>& p, const inter
 }
 
 #define PINION_INTERPRETER(T) \
-  template void interpret(CUstream_st*, const interpreted_program<T>&, const interpreted_walk&, void*);
+  template void interpret(CUstream_st*, const interpreted_program<T>&, const map_walk&, void*);
 PINION_INTERPRETER(float)
 PINION_INTERPRETER(double)
 PINION_INTERPRETER(std::int32_t)

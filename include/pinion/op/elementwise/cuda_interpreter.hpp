@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <pinion/device/cuda/first_wrong.hpp>
+#include <pinion/op/elementwise/cuda_walk.hpp>
 #include <pinion/scalar/opcode.hpp>
 
 struct CUstream_st;
@@ -43,31 +43,11 @@ struct interpreted_program {
   std::uint32_t step_count, result_count, slots;
 };
 
-// The space of a run, outermost dimension first, and its operands: the inputs, then the results. Strides count
-// elements. An input may have the memory of a result if both move alike.
-struct interpreted_walk {
-  static constexpr int most_rank = 8, most_operands = 72;
-  struct operand {
-    void* address;
-    std::int64_t stride[most_rank];
-  };
-  int rank, inputs;
-  std::int64_t extent[most_rank];
-  operand operands[most_operands];
-  wrong_places guard;  // nothing is written if one of them has a wrong value
-
-  std::int64_t count() const {
-    std::int64_t n = 1;
-    for (int d = 0; d < rank; ++d) n *= extent[d];
-    return n;
-  }
-};
-
 // The bytes of scratch memory that a run over n elements needs for slots; 0 where threads keep them.
 std::int64_t interpreter_scratch(std::uint32_t slots, std::int64_t n, std::size_t element);
 
 // Runs a program. Requires: 1 <= walk.rank.
 template <class T>
-void interpret(CUstream_st* stream, const interpreted_program<T>& p, const interpreted_walk& walk, void* scratch);
+void interpret(CUstream_st* stream, const interpreted_program<T>& p, const map_walk& walk, void* scratch);
 
 }}}  // namespace pinion::v0::cuda

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <pinion/device/cuda/sorting.hpp>
-#include <pinion/op/elementwise/cuda_program.hpp>
+#include <pinion/op/elementwise/cuda_map_program.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/matmul/cuda.hpp>
 #include <pinion/op/variable/cuda_kernels.hpp>

@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include <pinion/op/elementwise/cuda_program.hpp>
+#include <pinion/op/elementwise/cuda_map_program.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/variable/op.hpp>
 #include <pinion/op/variable/update_layout.hpp>
