@@ -130,14 +130,15 @@ class start {
   void each_alone() const {
     for (std::size_t i = 0; i < texts_.size(); ++i) unit(i, i + 1);
   }
-  void keep(const pn::cuda::code_cache& cache) const { cache.keep(keys_, unit(0, texts_.size())); }
+  void keep(const pn::cuda::code_cache& cache) const { cache.keep(keys_, version_, unit(0, texts_.size())); }
   void find(const pn::cuda::code_cache& cache) const {
     for (const auto& key : keys_)
-      if (!cache.find(key)) throw std::runtime_error("the cache has lost a kernel");
+      if (!cache.find(key, version_)) throw std::runtime_error("the cache has lost a kernel");
   }
 
  private:
   const std::vector<std::string>& texts_;
+  const std::string& version_ = pn::cuda::compiler::of_this_program().version();
   std::vector<std::string> keys_;
   const int architecture_;
 };

@@ -104,6 +104,50 @@ TEST_CASE_METHOD(store, "a text that the compiler refuses fails alone, with the 
   CHECK(kernels.find(named("good"), nullptr) != nullptr);
 }
 
+TEST_CASE_METHOD(store, "kernels on the disk are told apart by the version of the compiler, where it is there") {
+  const pn::cuda::code_cache cache(folder.path("cache"));
+  cache.keep({"a", "b"}, "13.0", "code of 13.0");
+  cache.keep({"a"}, "12.8", "code of 12.8");
+  CHECK(cache.find("a", "13.0") == "code of 13.0");
+  CHECK(cache.find("a", "12.8") == "code of 12.8");
+  CHECK(cache.find("b", "12.8") == std::nullopt);
+  CHECK(cache.find("a", "") == "code of 12.8");
+  CHECK(cache.find("b", "") == "code of 13.0");
+  cache.keep({"a"}, "13.0", "new code of 13.0");
+  CHECK(cache.find("a", "13.0") == "new code of 13.0");
+  CHECK(cache.find("a", "") == "new code of 13.0");
+}
+
+TEST_CASE_METHOD(store, "the disk keeps code for some versions of the compiler, the newest first") {
+  const pn::cuda::code_cache cache(folder.path("cache"));
+  for (const char* version : {"1", "2", "3", "4", "5"}) cache.keep({"a"}, version, "code");
+  CHECK(cache.find("a", "1") == std::nullopt);
+  for (const char* version : {"2", "3", "4", "5"}) CHECK(cache.find("a", version) == "code");
+}
+
+TEST_CASE_METHOD(store, "a full disk loses what was used least recently") {
+  namespace fs = std::filesystem;
+  const std::string path = folder.path("cache");
+  const pn::cuda::code_cache cache(path, 2000);
+  const auto code = [](char of) { return std::string(600, of); };
+  cache.keep({"read"}, "13.0", code('r'));
+  cache.keep({"left"}, "13.0", code('l'));
+  for (const auto& entry : fs::directory_iterator(path))
+    fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  CHECK(cache.find("read", "13.0") == code('r'));
+  cache.keep({"more"}, "13.0", code('m'));
+  CHECK(cache.find("left", "13.0") == code('l'));  // all three fit
+  for (const auto& entry : fs::directory_iterator(path))
+    fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  CHECK(cache.find("read", "13.0") == code('r'));
+  const pn::cuda::code_cache small(path, 1900);
+  small.keep({"last"}, "13.0", "x");
+  CHECK(small.find("read", "13.0") == code('r'));
+  CHECK(small.find("last", "13.0") == "x");
+  CHECK(small.find("left", "13.0") == std::nullopt);
+  CHECK(small.find("more", "13.0") == std::nullopt);
+}
+
 TEST_CASE_METHOD(store, "threads that want one kernel get the same") {
   auto kernels = fresh();
   CUkern_st* found[4] = {};

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -36,6 +37,12 @@ inline std::optional<std::string> contents(const std::string& path) {
   }
 }
 
+// Tells shrink() that a file was used now.
+inline void note_use(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now(), ignored);
+}
+
 }  // namespace detail
 
 PINION_DECL std::string digest(const std::string& text) {
@@ -46,27 +53,50 @@ PINION_DECL std::string digest(const std::string& text) {
 
 PINION_DECL code_cache::code_cache() : code_cache(detail::cache_folder()) {}
 
-PINION_DECL std::optional<std::string> code_cache::find(const std::string& key) const {
-  if (folder_.empty()) return std::nullopt;
-  const auto unit = detail::contents(path(key + ".kernel"));
-  if (!unit || unit->size() != key.size()) return std::nullopt;
-  auto code = detail::contents(path(*unit + ".unit"));
-  if (!code || digest(*code) != *unit) return std::nullopt;
-  std::error_code ignored;
-  std::filesystem::last_write_time(path(*unit + ".unit"), std::filesystem::file_time_type::clock::now(), ignored);
-  return code;
+PINION_DECL std::vector<code_cache::made_by> code_cache::units_of(const std::string& key) const {
+  std::vector<made_by> all;
+  std::istringstream lines(detail::contents(path_of_kernel(key)).value_or(""));
+  for (made_by one; lines >> one.version >> one.unit;) all.push_back(one);
+  return all;
 }
 
-PINION_DECL void code_cache::keep(const std::vector<std::string>& keys, const std::string& code) const {
+PINION_DECL std::optional<std::string> code_cache::code_of(const std::string& unit) const {
+  auto code = detail::contents(path_of_unit(unit));
+  return code && digest(*code) == unit ? code : std::nullopt;
+}
+
+PINION_DECL std::optional<std::string> code_cache::find(const std::string& key, const std::string& version) const {
+  if (folder_.empty()) return std::nullopt;
+  for (const made_by& one : units_of(key)) {
+    if (!version.empty() && one.version != version) continue;
+    auto code = code_of(one.unit);
+    if (!code) continue;
+    detail::note_use(path_of_kernel(key));
+    detail::note_use(path_of_unit(one.unit));
+    return code;
+  }
+  return std::nullopt;
+}
+
+PINION_DECL void code_cache::keep(const std::vector<std::string>& keys, const std::string& version,
+                                  const std::string& code) const {
   if (folder_.empty()) return;
   try {
     std::filesystem::create_directories(folder_);
     const std::string unit = digest(code);
-    files::write_file(path(unit + ".unit"), code);
-    for (const std::string& key : keys) files::write_file(path(key + ".kernel"), unit);
+    files::write_file(path_of_unit(unit), code);
+    for (const std::string& key : keys) keep_kernel(key, {version, unit});
     shrink();
   } catch (const std::exception&) {  // a cache is no condition of anything
   }
+}
+
+PINION_DECL void code_cache::keep_kernel(const std::string& key, const made_by& newest) const {
+  std::string lines = newest.version + " " + newest.unit + "\n";
+  std::size_t versions = 1;
+  for (const made_by& one : units_of(key))
+    if (one.version != newest.version && versions++ < most_versions) lines += one.version + " " + one.unit + "\n";
+  files::write_file(path_of_kernel(key), lines);
 }
 
 PINION_DECL void code_cache::shrink() const {
@@ -83,10 +113,10 @@ PINION_DECL void code_cache::shrink() const {
     all.push_back({entry.last_write_time(), entry.file_size(), entry.path()});
     bytes += all.back().bytes;
   }
-  if (bytes <= most_bytes) return;
+  if (bytes <= most_bytes_) return;
   std::sort(all.begin(), all.end(), [](const kept& a, const kept& b) { return a.used < b.used; });
   for (const kept& one : all) {
-    if (bytes <= most_bytes / 2) return;
+    if (bytes <= most_bytes_ / 2) return;
     fs::remove(one.path);
     bytes -= one.bytes;
   }

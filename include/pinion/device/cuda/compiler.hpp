@@ -20,7 +20,7 @@ class compiler {
   bool is_there() const { return problem_.empty(); }
   // A sentence that tells why it is missing; empty where it is there.
   const std::string& problem() const { return problem_; }
-  // Its version, such as "13.0".
+  // Its version, such as "13.0"; empty where it is missing.
   const std::string& version() const { return version_; }
   // The code of a unit for GPUs of a compute capability: machine code, or PTX where the compiler does not know the GPU
   // yet. Throws invalid_argument with the first line of the compiler's log for a unit that it refuses, and

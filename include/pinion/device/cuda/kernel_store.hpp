@@ -31,7 +31,8 @@ struct kernel_text {
 };
 
 // The kernels of one compute capability, in memory and on the disk. Kernels that are announced are compiled together as
-// soon as one of them is wanted, in as many units as there are threads. It lives as long as the process. Thread-safe.
+// soon as one of them is wanted, in as many units as there are threads. The disk's are those of the compiler that is
+// there, and of any where it is missing. It lives as long as the process. Thread-safe.
 class kernel_store {
  public:
   static kernel_store& of(int major, int minor);

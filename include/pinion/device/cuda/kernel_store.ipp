@@ -89,7 +89,7 @@ PINION_DECL void kernel_store::make(const batch& wanted, thread_pool* threads) {
 
 PINION_DECL bool kernel_store::load_from_disk(entries::value_type& one) {
   try {
-    const auto code = cache_.find(key_of(one.second.text));
+    const auto code = cache_.find(key_of(one.second.text), compiler::of_this_program().version());
     if (code) load(*code, {&one}, true);
     return code.has_value();
   } catch (...) {
@@ -101,11 +101,12 @@ PINION_DECL void kernel_store::compile(const batch& unit) {
   try {
     std::string text(scalar::cuda_prelude());
     for (const auto* one : unit) text += one->second.text;
-    const std::string code = compiler::of_this_program().compile(text, major_, minor_);
+    const compiler& by = compiler::of_this_program();
+    const std::string code = by.compile(text, major_, minor_);
     load(code, unit, false);
     std::vector<std::string> keys;
     for (const auto* one : unit) keys.push_back(key_of(one->second.text));
-    cache_.keep(keys, code);
+    cache_.keep(keys, by.version(), code);
   } catch (...) {
     const error why = current_error();
     if (unit.size() == 1) return settle(*unit[0], nullptr, std::make_shared<const error>(why));
@@ -142,8 +143,8 @@ PINION_DECL void kernel_store::settle(entries::value_type& one, CUkern_st* kerne
 }
 
 PINION_DECL std::string kernel_store::key_of(const std::string& text) const {
-  return digest(std::to_string(CUDART_VERSION) + " " + std::to_string(major_) + "." + std::to_string(minor_) + "\n" +
-                std::string(scalar::cuda_prelude()) + text);
+  return digest(std::to_string(major_) + "." + std::to_string(minor_) + "\n" + std::string(scalar::cuda_prelude()) +
+                text);
 }
 
 PINION_DECL void launch(devices::cuda_stream stream, CUkern_st* kernel, std::span<const std::byte> argument,
