@@ -96,12 +96,50 @@ TEST_CASE_METHOD(store, "a folder that cannot be written is no trouble") {
   CHECK(kernels.find(named("unkept"), nullptr) != nullptr);
 }
 
-TEST_CASE_METHOD(store, "a text that the compiler refuses fails alone, with the line of its log") {
+TEST_CASE_METHOD(store,
+                 "a text that the compiler refuses is no kernel, alone, which is told once with a line of its log") {
   auto kernels = fresh();
   kernels.announce(named("good"));
-  CHECK(refusal([&] { kernels.find(named("bad", "this is no C;"), nullptr); }, pn::errc::invalid_argument,
-                "NVRTC refuses a kernel", "error") == "");
+  std::vector<std::string> told;
+  const auto tell = [&](const pn::error& why) { told.push_back(why.sentence()); };
+  for (int i = 0; i < 2; ++i) CHECK(kernels.find(named("bad", "this is no C;"), nullptr, tell) == nullptr);
+  REQUIRE(told.size() == 1);
+  CHECK_THAT(told[0], Catch::StartsWith("NVRTC refuses a kernel (NVRTC_ERROR_COMPILATION): pinion.cu"));
+  CHECK_THAT(told[0], Catch::Contains("error"));
   CHECK(kernels.find(named("good"), nullptr) != nullptr);
+}
+
+TEST_CASE_METHOD(store, "code that the driver refuses is no kernel, and is not tried again", "[stand-in]") {
+  fake_cuda::refuse(fake_cuda::code::that_is_loaded);
+  auto kernels = fresh();
+  kernels.announce(named("unloaded_too"));
+  std::vector<std::string> told;
+  const auto tell = [&](const pn::error& why) { told.push_back(why.sentence()); };
+  CHECK(kernels.find(named("unloaded"), nullptr, tell) == nullptr);
+  REQUIRE(told.size() == 1);
+  CHECK_THAT(told[0], Catch::StartsWith("the driver does not load a kernel: cudaLibraryLoadData returned "
+                                        "cudaErrorUnsupportedPtxVersion"));
+  fake_cuda::reset();
+  CHECK(kernels.find(named("unloaded"), nullptr, tell) == nullptr);
+  CHECK(kernels.find(named("unloaded_too"), nullptr, tell) == nullptr);
+  CHECK(told.size() == 2);
+  CHECK(kernels.made().compiled == 0);
+  CHECK(fresh().find(named("unloaded"), nullptr) != nullptr);
+}
+
+TEST_CASE_METHOD(store, "a failure of CUDA is no refusal of a kernel: the next call tries anew", "[stand-in]") {
+  auto kernels = fresh();
+  CUkern_st* const first = kernels.find(named("before_the_fault"), nullptr);
+  {
+    const auto gpus = pn::cuda::make_devices({}, {}).devices;
+    fake_cuda::fault_next_launch(0, cudaErrorIllegalAddress);
+    pn::cuda::launch(gpus[0]->stream()->native(), first, std::vector<std::byte>(8), 1, 32);
+    caught([&] { gpus[0]->stream()->synchronize(); });
+    CHECK(refusal([&] { kernels.find(named("behind_the_fault"), nullptr); }, pn::errc::internal,
+                  "cudaErrorIllegalAddress") == "");
+  }
+  fake_cuda::reset();
+  CHECK(kernels.find(named("behind_the_fault"), nullptr) != nullptr);
 }
 
 TEST_CASE_METHOD(store, "kernels on the disk are told apart by the version of the compiler, where it is there") {

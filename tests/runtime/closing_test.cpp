@@ -2,9 +2,6 @@
 #include <pinion/base/said_wait.hpp>
 #include <pinion/session.hpp>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 
 #include <future>
@@ -12,6 +9,7 @@
 #include <thread>
 
 #include <support/own_session.hpp>
+#include <support/told_lines.hpp>
 
 namespace {
 
@@ -32,29 +30,6 @@ struct deaf {
     may_end.get_future().wait();
     c.outputs[0] = c.input(0);
   }
-};
-
-// The lines on standard error, as they come.
-class told_lines {
- public:
-  told_lines() {
-    REQUIRE(::pipe2(ends_, O_CLOEXEC) == 0);
-    before_ = ::dup(STDERR_FILENO);
-    ::dup2(ends_[1], STDERR_FILENO);
-  }
-  told_lines(const told_lines&) = delete;
-  ~told_lines() {
-    ::dup2(before_, STDERR_FILENO);
-    for (const int f : {before_, ends_[0], ends_[1]}) ::close(f);
-  }
-  std::string next() const {
-    std::string line;
-    for (char c = 0; ::read(ends_[0], &c, 1) == 1 && c != '\n';) line += c;
-    return line;
-  }
-
- private:
-  int ends_[2] = {}, before_ = -1;
 };
 
 TEST_CASE("a session that is closed says which step keeps it waiting") {

@@ -39,6 +39,10 @@ void reset(const settings& now = {});
 // runs, no host function is called, and every call returns the error.
 void fault_next_launch(int device, cudaError_t error);
 
+// Code that the devices do not take until the next reset: that of .cu units, or PTX that the program loads.
+enum class code { of_units, that_is_loaded };
+void refuse(code which);
+
 // The n-th allocation of device memory or of pinned memory from now on finds no room.
 void fail_allocation(int n);
 

@@ -24,7 +24,9 @@ const char* cudaGetErrorName(cudaError_t error) {
     FAKE_CUDA_NAME(cudaErrorNoDevice)
     FAKE_CUDA_NAME(cudaErrorInvalidDevice)
     FAKE_CUDA_NAME(cudaErrorInvalidKernelImage)
+    FAKE_CUDA_NAME(cudaErrorNoKernelImageForDevice)
     FAKE_CUDA_NAME(cudaErrorECCUncorrectable)
+    FAKE_CUDA_NAME(cudaErrorUnsupportedPtxVersion)
     FAKE_CUDA_NAME(cudaErrorInvalidResourceHandle)
     FAKE_CUDA_NAME(cudaErrorSymbolNotFound)
     FAKE_CUDA_NAME(cudaErrorNotReady)
@@ -55,6 +57,8 @@ const char* cudaGetErrorString(cudaError_t error) {
     case cudaErrorInsufficientDriver: return "CUDA driver version is insufficient for CUDA runtime version";
     case cudaErrorNoDevice: return "no CUDA-capable device is detected";
     case cudaErrorInvalidDevice: return "invalid device ordinal";
+    case cudaErrorNoKernelImageForDevice: return "no kernel image is available for execution on the device";
+    case cudaErrorUnsupportedPtxVersion: return "the provided PTX was compiled with an unsupported toolchain.";
     case cudaErrorECCUncorrectable: return "uncorrectable ECC error encountered";
     case cudaErrorInvalidResourceHandle: return "invalid resource handle";
     case cudaErrorNotReady: return "device not ready";

@@ -66,6 +66,11 @@ cudaError_t push(const cudaLaunchConfig_t& how, CUstream_st& stream, std::functi
   return cudaSuccess;
 }
 
+bool is_refused(code which) {
+  own_lock lock(the_machine().mutex);
+  return the_machine().refused_code.contains(which);
+}
+
 }  // namespace
 
 namespace fake_cuda {
@@ -111,6 +116,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* handl
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* image, cudaJitOption*, void**, unsigned,
                                 cudaLibraryOption*, void**, unsigned) {
   return on_device(current_device(), [&](device&) {
+    if (is_refused(code::that_is_loaded)) return cudaErrorUnsupportedPtxVersion;
     try {
       auto made = std::make_unique<CUlib_st>(image);
       *library = made.get();
@@ -146,6 +152,14 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {
       return misuse(cudaErrorInvalidResourceHandle, "a library is unloaded that is unloaded already, or never was");
     std::erase_if(m.kernels, [&](const auto& kernel) { return found->second->has(kernel.second); });
     m.libraries.erase(found);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* facts, const void*) {
+  return on_device(current_device(), [&](device&) {
+    if (is_refused(code::of_units)) return cudaErrorNoKernelImageForDevice;
+    *facts = {};
     return cudaSuccess;
   });
 }

@@ -52,6 +52,7 @@ void reset(const settings& now) {
   m.graph_execs.clear();
   m.since_reset = {};
   m.allocations_until_failure = 0;
+  m.refused_code.clear();
   ++m.resets;
   m.now = now;
   make_devices(m);
@@ -60,6 +61,11 @@ void reset(const settings& now) {
 
 void fault_next_launch(int id, cudaError_t error) {
   the_machine().devices.at(static_cast<std::size_t>(id))->next_fault = error;
+}
+
+void refuse(code which) {
+  own_lock lock(the_machine().mutex);
+  the_machine().refused_code.insert(which);
 }
 
 void fail_allocation(int n) {

@@ -46,6 +46,7 @@ struct machine {
   address_book memory;
   counts since_reset;  // launches and copies
   int allocations_until_failure = 0;
+  std::set<code> refused_code;
   std::atomic<unsigned> streams_ever = 0;
   unsigned resets = 0;
 };

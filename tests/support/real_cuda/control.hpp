@@ -13,6 +13,7 @@ namespace fake_cuda {
 
 enum class driver { present, missing, old, without_devices };
 enum class turns { forward, backward };
+enum class code { of_units, that_is_loaded };
 
 // Has no effect.
 struct settings {
@@ -26,6 +27,7 @@ struct settings {
 inline void reset(const settings& = {}) {}
 inline void fault_next_launch(int, cudaError_t) {}
 inline void fail_allocation(int) {}
+inline void refuse(code) {}
 
 // A number that nobody knows. Every comparison with it holds.
 struct unknown {

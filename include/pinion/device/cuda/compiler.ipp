@@ -105,7 +105,7 @@ PINION_DECL std::string compiler::compile(const std::string& unit, int major, in
   const bool is_exact = best == wanted;
   nvrtcProgram program = nullptr;
   if (const nvrtcResult failed = call_->CreateProgram(&program, unit.c_str(), "pinion.cu", 0, nullptr, nullptr))
-    throw error(errc::internal, std::string("NVRTC makes no program: ") + call_->GetErrorString(failed));
+    throw error(errc::resource_exhausted, std::string("NVRTC makes no program: ") + call_->GetErrorString(failed));
   const std::shared_ptr<_nvrtcProgram> ends(program, [this](nvrtcProgram p) { call_->DestroyProgram(&p); });
   const std::string target = (is_exact ? "-arch=sm_" : "-arch=compute_") + std::to_string(best);
   const char* const options[] = {target.c_str(), "-std=c++17", "-w"};

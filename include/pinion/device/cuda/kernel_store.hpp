@@ -3,12 +3,12 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <pinion/base/config.hpp>
@@ -42,9 +42,11 @@ class kernel_store {
   // Tells that a kernel will be wanted.
   void announce(kernel_text text);
   // The kernel, which it makes where it has to, and those announced with it. Waits for another thread that makes it.
-  // `threads` helps; null: the caller alone. Throws the compiler's refusal with the kernel's text, and unimplemented
-  // where there is no compiler.
-  CUkern_st* find(const kernel_text& text, thread_pool* threads);
+  // `threads` helps; null: the caller alone. Null where there will be none: the compiler is missing, or it refuses the
+  // text, or the driver refuses the code. `tell`, if there is one, is called with the reason of a refusal, for the
+  // first who meets it. Throws internal where CUDA fails for other reasons; the next call tries anew.
+  using tell_refusal = std::function<void(const error& why)>;
+  CUkern_st* find(const kernel_text& text, thread_pool* threads, const tell_refusal& tell = {});
 
   // The numbers of kernels that were compiled, and of those that came from the disk.
   struct counts {
@@ -53,12 +55,15 @@ class kernel_store {
   counts made() const;
 
  private:
-  enum class state { announced, in_work, made, refused };
+  enum class state { announced, in_work, made, refused, failed };
   struct entry {
     std::string text = {};
     state is = state::announced;
     CUkern_st* kernel = nullptr;
-    shared_error refusal = nullptr;
+    shared_error why_none = nullptr;
+    bool is_told = false;
+
+    bool is_settled() const { return is != state::announced && is != state::in_work; }
   };
   using entries = std::map<std::string, entry>;
   using batch = std::vector<entries::value_type*>;
@@ -68,7 +73,7 @@ class kernel_store {
   bool load_from_disk(entries::value_type& one);
   void compile(const batch& unit);
   void load(const std::string& code, const batch& unit, bool from_disk);
-  void settle(entries::value_type& one, CUkern_st* kernel, shared_error refusal);
+  void settle(entries::value_type& one, state is, CUkern_st* kernel, shared_error why_none);
   std::string key_of(const std::string& text) const;
 
   const int major_, minor_;

@@ -38,18 +38,23 @@ PINION_DECL void kernel_store::announce(kernel_text text) {
   entries_.try_emplace(std::move(text.name), entry{.text = std::move(text.text)});
 }
 
-PINION_DECL CUkern_st* kernel_store::find(const kernel_text& text, thread_pool* threads) {
+PINION_DECL CUkern_st* kernel_store::find(const kernel_text& text, thread_pool* threads, const tell_refusal& tell) {
   std::unique_lock hold(mutex_);
   auto& one = *entries_.try_emplace(text.name, entry{.text = text.text}).first;
+  if (one.second.is == state::failed) one.second.is = state::announced;
   if (one.second.is == state::announced) {
     const batch wanted = take_announced();
     hold.unlock();
     make(wanted, threads);
     hold.lock();
   }
-  settled_.wait(hold, [&] { return one.second.is == state::made || one.second.is == state::refused; });
-  if (one.second.refusal) pinion::detail::throw_shared(one.second.refusal);
-  return one.second.kernel;
+  settled_.wait(hold, [&] { return one.second.is_settled(); });
+  const shared_error why = one.second.why_none;
+  if (one.second.is == state::failed) pinion::detail::throw_shared(why);
+  if (!why || std::exchange(one.second.is_told, true)) return one.second.kernel;
+  hold.unlock();
+  if (tell && compiler::of_this_program().is_there()) tell(*why);
+  return nullptr;
 }
 
 PINION_DECL kernel_store::counts kernel_store::made() const {
@@ -109,35 +114,60 @@ PINION_DECL void kernel_store::compile(const batch& unit) {
     cache_.keep(keys, by.version(), code);
   } catch (...) {
     const error why = current_error();
-    if (unit.size() == 1) return settle(*unit[0], nullptr, std::make_shared<const error>(why));
-    for (auto* one : unit)  // one of them is refused: the others are not
-      if (one->second.is == state::in_work) compile({one});
+    // A text that is refused refuses its unit; what else goes wrong has nothing to do with texts.
+    if (why.code() == errc::invalid_argument && unit.size() > 1) {
+      for (auto* one : unit) compile({one});
+      return;
+    }
+    const state is = why.code() == errc::internal ? state::failed : state::refused;
+    for (auto* one : unit)
+      if (one->second.is == state::in_work) settle(*one, is, nullptr, std::make_shared<const error>(why));
   }
 }
 
+namespace detail {
+
+// Tells whether an error of CUDA is that of code which the driver refuses, now and later.
+inline bool is_refusal_of_code(cudaError_t how) {
+  switch (how) {
+    case cudaErrorInvalidKernelImage:
+    case cudaErrorInvalidPtx:
+    case cudaErrorInvalidSource:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorJitCompilerNotFound:
+    case cudaErrorJitCompilationDisabled:
+    case cudaErrorSymbolNotFound: return true;
+    default: return false;
+  }
+}
+
+}  // namespace detail
+
 PINION_DECL void kernel_store::load(const std::string& code, const batch& unit, bool from_disk) {
   const auto expect = [](cudaError_t how, const char* call) {
-    if (how)
-      throw error(errc::internal,
-                  std::string(call) + " returned " + cudaGetErrorName(how) + ", " + cudaGetErrorString(how));
+    if (!how) return;
+    cudaGetLastError();  // it is told of here
+    throw error(detail::is_refusal_of_code(how) ? errc::unimplemented : errc::internal,
+                std::string("the driver does not load a kernel: ") + call + " returned " + cudaGetErrorName(how) +
+                    ", " + cudaGetErrorString(how));
   };
   cudaLibrary_t library = nullptr;
   expect(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0), "cudaLibraryLoadData");
-  for (auto* one : unit) {
-    cudaKernel_t kernel = nullptr;
-    expect(cudaLibraryGetKernel(&kernel, library, one->first.c_str()), "cudaLibraryGetKernel");
-    settle(*one, kernel, nullptr);
-  }
+  std::vector<cudaKernel_t> kernels(unit.size());
+  for (std::size_t i = 0; i < unit.size(); ++i)
+    expect(cudaLibraryGetKernel(&kernels[i], library, unit[i]->first.c_str()), "cudaLibraryGetKernel");
+  for (std::size_t i = 0; i < unit.size(); ++i) settle(*unit[i], state::made, kernels[i], nullptr);
   std::lock_guard hold(mutex_);
   (from_disk ? counts_.from_disk : counts_.compiled) += static_cast<int>(unit.size());
 }
 
-PINION_DECL void kernel_store::settle(entries::value_type& one, CUkern_st* kernel, shared_error refusal) {
+PINION_DECL void kernel_store::settle(entries::value_type& one, state is, CUkern_st* kernel, shared_error why_none) {
   {
     std::lock_guard hold(mutex_);
     one.second.kernel = kernel;
-    one.second.is = refusal ? state::refused : state::made;
-    one.second.refusal = std::move(refusal);
+    one.second.is = is;
+    one.second.why_none = std::move(why_none);
   }
   settled_.notify_all();
 }

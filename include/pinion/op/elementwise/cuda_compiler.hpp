@@ -1,14 +1,18 @@
 // The compiler of an elementwise node's kernels in CUDA C, and their launches.
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/device/cuda/device.hpp>
 #include <pinion/device/cuda/kernel_store.hpp>
 #include <pinion/op/elementwise/cuda_map.hpp>
 #include <pinion/opkit/kernel.hpp>
+#include <pinion/scalar/program.hpp>
 
 namespace pinion { inline namespace v0 { namespace op { namespace detail {
 
@@ -23,18 +27,20 @@ cuda::kernel_text named_text(Write write) {
 class cuda_compiler {
  public:
   explicit cuda_compiler(const kernel_setup& setup)
-      : card_(facts_of(setup.device).number), store_(&store_of(setup.device)), threads_(setup.services.intra_op) {}
+      : node_(&setup.node),
+        card_(facts_of(setup.device).number),
+        store_(&store_of(setup.device)),
+        threads_(setup.services.intra_op) {}
 
   void announce(cuda::kernel_text text) const { store_->announce(std::move(text)); }
-  // The kernel; null where there is no compiler, so that the program is interpreted.
-  CUkern_st* find(const cuda::kernel_text& text) const {
-    try {
-      const cuda::card::visit here(card_);
-      return store_->find(text, threads_);
-    } catch (const error& e) {
-      if (e.code() != errc::unimplemented) throw;
-      return nullptr;
-    }
+  // The kernel of a program; null where there is none, so that the program is interpreted. A refusal of the compiler or
+  // the driver is told once, on standard error.
+  CUkern_st* find(const cuda::kernel_text& text, const scalar::program& p) const {
+    const cuda::card::visit here(card_);
+    return store_->find(text, threads_, [&](const error& why) {
+      fmt::print(stderr, "pinion: the GPU interprets the program of node '{}' ({}), since {}; the program:\n{}\n",
+                 node_->name, node_->op, why.sentence(), scalar::to_string(p));
+    });
   }
 
  private:
@@ -45,6 +51,7 @@ class cuda_compiler {
     return cuda::kernel_store::of(facts_of(on).major, facts_of(on).minor);
   }
 
+  const node* node_;
   int card_;
   cuda::kernel_store* store_;
   thread_pool* threads_;

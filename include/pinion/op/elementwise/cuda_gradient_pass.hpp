@@ -23,8 +23,8 @@ class cuda_gradient_pass {
     const auto pass = named_text([&](const std::string& name) { return cuda_gradient_text(program_, form_, name); });
     const auto sum = named_text([&](const std::string& name) { return cuda_sum_text(program_.arithmetic, name); });
     compiler.announce(sum);
-    pass_ = compiler.find(pass);
-    if (pass_) sum_ = compiler.find(sum);
+    pass_ = compiler.find(pass, program_);
+    if (pass_) sum_ = compiler.find(sum, program_);
   }
   cuda_gradient_pass(const cuda_gradient_pass&) = delete;
 

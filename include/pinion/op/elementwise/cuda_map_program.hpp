@@ -55,7 +55,7 @@ class cuda_map_program {
       for (const auto& [known, kernel] : kernels_)
         if (known == form) return kernel;
     }
-    CUkern_st* const kernel = compiler_.find(text_of(form));
+    CUkern_st* const kernel = compiler_.find(text_of(form), program_);
     std::lock_guard hold(mutex_);
     kernels_.emplace_back(form, kernel);
     return kernel;
