@@ -179,16 +179,17 @@ void check_all(const std::string& architecture, const std::vector<std::vector<na
   REQUIRE(found.size() == kernels.size() + 2);
   for (std::size_t i = 0; i < kernels.size(); ++i) check(kernels[i], found.at(name_of(i)));
   CHECK(with_stack(unit->log, kernels) == "");
+  CHECK(most_registers(unit->log) <= 64);  // so that a multiprocessor has room for four blocks of 256 threads
   std::printf("%s: %zu kernels, %zu registers at most\n", architecture.c_str(), kernels.size(),
               most_registers(unit->log));
 }
 
 }  // namespace
 
-TEST_CASE("for sm_90, kernels access 16 bytes where their form promises it, and no local memory") {
+TEST_CASE("for sm_90, kernels access 16 bytes where their form promises it, no local memory and 64 registers") {
   check_all("sm_90", {programs_of_catalogue(), fusions_of_library()});
 }
 
-TEST_CASE("for sm_80, kernels access 16 bytes where their form promises it, and no local memory") {
+TEST_CASE("for sm_80, kernels access 16 bytes where their form promises it, no local memory and 64 registers") {
   check_all("sm_80", {programs_of_catalogue()});
 }
