@@ -1,6 +1,9 @@
 # pinion_cuda_sources(target FILE...): adds files of CUDA C++ that include pinion's headers (pinion/cuda.hpp) to a target
-# of pinion::compiled, with the options that nvcc needs for them. Called where languages may be enabled: at the level of
-# a CMakeLists.txt. Requires: pinion was built with CUDA (the target pinion::cuda is there).
+# of pinion::compiled, with the options that nvcc needs for them. Elementwise expressions in these files, and their
+# gradients, get kernels for the GPUs of CMAKE_CUDA_ARCHITECTURES while nvcc compiles, so that nothing compiles or
+# interprets them as the program runs; for that, an expression that stands in a file of CUDA C++ needs no more.
+# Called where languages may be enabled: at the level of a CMakeLists.txt. Requires: pinion was built with CUDA (the
+# target pinion::cuda is there).
 macro(pinion_cuda_sources target)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 90)
@@ -18,5 +21,5 @@ macro(pinion_cuda_sources target)
   set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_RUNTIME_LIBRARY None)
   # fmt 9 turns constant expressions off for nvcc.
   target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-DFMT_USE_CONSTEXPR=1>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-DFMT_USE_CONSTEXPR=1;-DPINION_CUDA_KERNELS=1>")
 endmacro()

@@ -34,7 +34,7 @@ compile_one() {
     [ -n "$(find $(sed 's/^[^ ]* *://; s/\\$//' "$to.d") -newer "$to" 2>&1 | head -1)" ] || return 0
   case "$source $*" in
     *.cu* | *"-x cu") compiler="$toolkit/bin/nvcc -ccbin $CXX --expt-relaxed-constexpr -DFMT_USE_CONSTEXPR=1
-      -gencode arch=compute_$arch,code=[sm_$arch,compute_$arch]" ;;
+      -DPINION_CUDA_KERNELS=1 -gencode arch=compute_$arch,code=[sm_$arch,compute_$arch]" ;;
     *) compiler="$CXX -Wno-psabi" ;;
   esac
   # shellcheck disable=SC2086 # a command is several words

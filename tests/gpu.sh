@@ -89,7 +89,7 @@ room_sources() {
   echo tests/main.cpp
   case "$1" in
     fake_cuda) ls tests/fake_cuda/{graphs,kernels,memory,streams}_test.cpp ;;
-    *) ls "tests/$1"/*.cpp ;;
+    *) ls "tests/$1"/*.c* ;;
   esac
   [ "$1" != cuda_laws ] || echo tests/laws/catalogue.cpp
 }
@@ -115,7 +115,7 @@ build_rooms() {
   local room
   for room in "$@"; do room_sources "$room"; done | sort -u |
     sed 's/$/ -O1 -DPINION_TEST_REAL_CUDA=1 -Itests -Iexamples\/support -include tests\/precompiled.hpp/' |
-    sed '/^tests\/main[.]cpp /s/-include.*//; /^tests\/fake_cuda\/[gk]/s/$/ -x cu/' | compile || return
+    sed '/^tests\/main[.]cpp /s/-include.*//; /[.]cu /s/-include.*//; /^tests\/fake_cuda\/[gk]/s/$/ -x cu/' | compile || return
   # shellcheck disable=SC2046
   for room in "$@"; do link "$room" $(room_sources "$room") || return; done
 }

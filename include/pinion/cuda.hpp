@@ -12,7 +12,8 @@
 //     }
 //   };
 //
-// Files that the C++ compiler reads need nothing beyond pinion.hpp.
+// Elementwise expressions of the unit have kernels in its object, which run on GPUs of CMAKE_CUDA_ARCHITECTURES without
+// NVRTC. Files that the C++ compiler reads need nothing beyond pinion.hpp.
 #pragma once
 
 #include <pinion/session.hpp>

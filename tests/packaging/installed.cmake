@@ -1,6 +1,6 @@
 # cmake -D SOURCE=DIR -D INSTALLED=DIR -D WITHOUT=regex -P installed.cmake: each header of the one folder, but for
 # those without, is in the other, byte for byte.
-file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/*.hpp ${SOURCE}/*.ipp)
+file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/*.hpp ${SOURCE}/*.ipp ${SOURCE}/*.cuh)
 if(WITHOUT)
   list(FILTER files EXCLUDE REGEX "${WITHOUT}")
 endif()

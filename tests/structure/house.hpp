@@ -15,6 +15,7 @@ namespace house {
 
 using names = std::set<std::string>;
 
+// What a header includes for units of pinion_cuda_sources alone is not counted.
 struct header {
   std::vector<std::string> lines;
   names own;                        // "spec/place.hpp": what it includes of the library
@@ -28,11 +29,12 @@ inline header parse(const std::filesystem::path& file) {
   static const std::regex include{R"(\s*#\s*include\s*[<"]([^>"]+)[>"].*)"};
   header result;
   std::ifstream in{file};
-  bool behind = false;
+  bool behind = false, for_nvcc = false;
   for (std::string line; std::getline(in, line); result.lines.push_back(line)) {
     std::smatch match;
     behind |= line == "#if PINION_HEADER_ONLY";
-    if (!std::regex_match(line, match, include)) continue;
+    for_nvcc = line == "#if PINION_CUDA_KERNELS" || (for_nvcc && line != "#endif");
+    if (for_nvcc || !std::regex_match(line, match, include)) continue;
     const std::string name = match[1];
     if (name.starts_with("pinion/")) {
       if (behind)

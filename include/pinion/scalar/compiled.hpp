@@ -232,6 +232,8 @@ struct compiled_body {
   }
 };
 
+}  // namespace detail
+
 // Keeps the program of P in the binary, with tables that are exactly as long as their contents.
 template <class P>
 struct kept_program {
@@ -240,7 +242,8 @@ struct kept_program {
   static constexpr auto entries_of = [] {
     constexpr auto& all = P::executable.*Table;
     std::array<std::remove_cvref_t<decltype(all[0])>, all.size()> entries{};
-    for (std::size_t i = 0; i < all.size(); ++i) entries[i] = all[i];
+    auto* to = entries.data();
+    for (const auto& one : all) *to++ = one;
     return entries;
   }();
   static constexpr program_view view{P::executable.arithmetic,         P::executable.inputs,
@@ -248,12 +251,10 @@ struct kept_program {
                                      entries_of<&recorded::constants>, entries_of<&recorded::results>};
 };
 
-}  // namespace detail
-
 // The kernel of P, which is instantiated where it is named. P has `arithmetic` (the element type), `executable` (a
 // constant fixed program) and `result<K>` (the type of result K).
 template <class P>
-inline constexpr compiled_kernel kernel_of{fingerprint(P::executable), &detail::kept_program<P>::view,
+inline constexpr compiled_kernel kernel_of{fingerprint(P::executable), &kept_program<P>::view,
                                            &entries<detail::compiled_body<P>, const strip*>};
 
 // Puts the kernel of P into the list before main, in every binary that names it.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <pinion/op/elementwise/cuda_gradient_pass.hpp>
-#include <pinion/op/elementwise/cuda_interpreted_gradients.hpp>
 #include <pinion/op/elementwise/cuda_map_program.hpp>
+#include <pinion/op/elementwise/cuda_separate_gradients.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/op/elementwise/parts.hpp>
 #include <pinion/op/elementwise/reuse.hpp>
@@ -73,8 +73,9 @@ class cuda_map_gradient_kernel final : public kernel {
     }
     const plan& of = plan_for(shapes_of(c.inputs), wanted);
     if (of.is_empty) return fill_sums(c);
+    if (of.separate->run_at_once(c, operands)) return;
     const auto& pass = pass_for(of, operands);
-    pass.is_compiled() ? pass.run(c, operands) : of.interpreted->run(c, operands);
+    pass.is_compiled() ? pass.run(c, operands) : of.separate->run(c, operands);
   }
 
  private:
@@ -85,7 +86,7 @@ class cuda_map_gradient_kernel final : public kernel {
     scalar::program program;
     broadcast_walk walk;
     bool is_empty;
-    std::unique_ptr<detail::interpreted_gradients> interpreted;
+    std::unique_ptr<detail::separate_gradients> separate;
     mutable std::vector<std::unique_ptr<const detail::cuda_gradient_pass>> passes;
   };
 
@@ -95,13 +96,16 @@ class cuda_map_gradient_kernel final : public kernel {
       if (one->inputs == inputs && one->wanted == wanted) return *one;
     const shape space = map_layout::space_of(inputs);
     std::vector<shape> operands = inputs;
-    std::vector<std::size_t> of;
     for (std::size_t k = 0; k < wanted.size(); ++k)
-      if (wanted[k]) operands.push_back(inputs[k]), of.push_back(k);
-    auto p = with_results(program_, wanted);
-    auto interpreted = std::make_unique<detail::interpreted_gradients>(p, inputs, of);
-    plans_.push_back(std::make_unique<plan>(plan{
-        std::move(inputs), wanted, std::move(p), {space, operands}, space.count() == 0, std::move(interpreted), {}}));
+      if (wanted[k]) operands.push_back(inputs[k]);
+    auto separate = std::make_unique<detail::separate_gradients>(program_, inputs, wanted);
+    plans_.push_back(std::make_unique<plan>(plan{std::move(inputs),
+                                                 wanted,
+                                                 with_results(program_, wanted),
+                                                 {space, operands},
+                                                 space.count() == 0,
+                                                 std::move(separate),
+                                                 {}}));
     return *plans_.back();
   }
   const detail::cuda_gradient_pass& pass_for(const plan& of, const cuda_addresses& operands) {

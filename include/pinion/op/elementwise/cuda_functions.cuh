@@ -114,6 +114,39 @@ __device__ __forceinline__ T real_power(T x, T) {
   return x;
 }
 
+// One operation on numbers, of which a function of one operand takes the first.
+template <scalar::opcode Op, class T>
+__device__ __forceinline__ T computed(T a, T b) {
+  using scalar::opcode;
+  using f = scalar_functions;
+  if constexpr (Op == opcode::add)
+    return f::add(a, b);
+  else if constexpr (Op == opcode::subtract)
+    return f::subtract(a, b);
+  else if constexpr (Op == opcode::multiply)
+    return f::multiply(a, b);
+  else if constexpr (Op == opcode::divide)
+    return f::divide(a, b);
+  else if constexpr (Op == opcode::minimum)
+    return f::minimum(a, b);
+  else if constexpr (Op == opcode::maximum)
+    return f::maximum(a, b);
+  else if constexpr (Op == opcode::power)
+    return real_power(a, b);
+  else if constexpr (Op == opcode::negate)
+    return f::negate(a);
+  else if constexpr (Op == opcode::absolute)
+    return f::absolute(a);
+  else if constexpr (Op == opcode::sign)
+    return f::sign(a);
+#define PINION_OPCODE(function) else if constexpr (Op == opcode::function) return real_##function(a);
+  PINION_REAL_FUNCTIONS(PINION_OPCODE)
+#undef PINION_OPCODE
+  else if constexpr (Op == opcode::floor) return real_floor(a);
+  else if constexpr (Op == opcode::ceil) return real_ceil(a);
+  else return real_round(a);
+}
+
 // Numbers are converted as C does, to one byte by way of an int.
 template <class Stored, class T>
 __device__ __forceinline__ Stored converted(T value) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/op/elementwise/cuda_ahead_map.hpp>
 #include <pinion/op/elementwise/cuda_compiler.hpp>
 #include <pinion/op/elementwise/cuda_interpreted.hpp>
 #include <pinion/op/elementwise/cuda_map.hpp>
@@ -20,20 +21,26 @@ class cuda_map_program {
  public:
   // `is_guarded`: a run writes nothing where an earlier kernel of its step met a wrong value.
   cuda_map_program(const kernel_setup& setup, const scalar::program& p, bool is_guarded = false)
-      : program_(scalar::executable(p)), is_guarded_(is_guarded), compiler_(setup), interpreted_(program_) {}
+      : program_(scalar::executable(p)),
+        is_guarded_(is_guarded),
+        compiler_(setup),
+        ahead_(program_),
+        interpreted_(program_) {}
 
   const scalar::program& program() const { return program_; }
 
-  // Announces the kernel of runs over a walk, whose operands begin at whole vectors.
+  // Announces the kernel of runs over a walk, whose operands begin at whole vectors, unless there is one already.
   void announce(const broadcast_walk& walk) {
+    if (ahead_.takes(walk)) return;
     const std::vector<const void*> aligned(walk.strides.size(), nullptr);
     compiler_.announce(text_of(form_of(walk, aligned)));
   }
   // Launches a run. Nothing is launched over an empty space.
   void run(kernel_context& c, const broadcast_walk& walk, const cuda_addresses& operands) {
     if (walk.inner() == 0 || walk.outer() == 0) return;
-    const cuda_form form = form_of(walk, operands.all());
     const auto guard = is_guarded_ && c.watch ? c.watch->wrong_so_far(*c.device) : cuda::wrong_places{};
+    if (ahead_.launch(c, walk, operands.all(), guard)) return;
+    const cuda_form form = form_of(walk, operands.all());
     if (CUkern_st* const kernel = find(form))
       launch(c, kernel, cuda_map_launch(program_, walk, form, operands.all(), guard));
     else
@@ -64,6 +71,7 @@ class cuda_map_program {
   const scalar::program program_;
   const bool is_guarded_;
   const cuda_compiler compiler_;
+  ahead_map ahead_;
   interpreted_map interpreted_;
   std::mutex mutex_;
   std::vector<std::pair<cuda_form, CUkern_st*>> kernels_;

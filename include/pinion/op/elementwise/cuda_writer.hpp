@@ -102,6 +102,13 @@ class cuda_packer {
     else
       put(static_cast<std::uint32_t>(value));
   }
+  // The values of a program's literals, as numbers of its arithmetic.
+  void put_literals(const scalar::program& p) {
+    visit_plain(p.arithmetic, [&]<class T>() {
+      using number = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+      for (const scalar::number& n : p.literals) put(n.as<number>());
+    });
+  }
   // All bytes. An argument begins with an address, so its size is a multiple of one.
   std::vector<std::byte> take() {
     bytes_.resize((bytes_.size() + 7) / 8 * 8);
@@ -122,12 +129,7 @@ class cuda_program_packer : protected cuda_packer {
 
   void operand(std::size_t k) { put(addresses_[k]); }
   void stride(std::size_t k, int d) { put_index(walk_.strides[k][static_cast<std::size_t>(d)]); }
-  void literals() {
-    visit_plain(p_.arithmetic, [&]<class T>() {
-      using number = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
-      for (const scalar::number& n : p_.literals) put(n.as<number>());
-    });
-  }
+  void literals() { put_literals(p_); }
 
   const scalar::program& p_;
   const broadcast_walk& walk_;

@@ -6,16 +6,24 @@
 #include <pinion/op/elementwise/held_programs.hpp>
 #include <pinion/op/elementwise/program.hpp>
 #include <pinion/scalar/compiled.hpp>
+#if PINION_CUDA_KERNELS
+#include <pinion/op/elementwise/cuda_ahead.cuh>
+#endif
 
 namespace pinion { inline namespace v0 { namespace dsl {
 
-// Puts the kernels of a program, forward and backward, into this binary, unless pinion::compiled holds them.
+// Puts the kernels of a program, forward and backward, into this binary, unless pinion::compiled holds them. A unit of
+// pinion_cuda_sources gives them kernels for GPUs, too, of which the library holds none.
 template <class P>
 void instantiate_kernels() {
   if constexpr (scalar::compiles_kernels && !held_by_library<P>) {
     (void)scalar::compile_program<P>::kernel;
     if constexpr (has_gradient_kernel<P>()) (void)scalar::compile_program<gradient_of<P>>::kernel;
   }
+#if PINION_CUDA_KERNELS
+  op::compile_ahead<P>::keep();
+  if constexpr (has_gradient_kernel<P>()) op::compile_ahead<gradient_of<P>>::keep();
+#endif
 }
 
 // The table of the kernels of some lists, for a unit of pinion::compiled.

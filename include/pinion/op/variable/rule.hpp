@@ -27,6 +27,9 @@
 #include <pinion/scalar/compiled.hpp>
 #include <pinion/scalar/program.hpp>
 #include <pinion/scalar/symbol.hpp>
+#if PINION_CUDA_KERNELS
+#include <pinion/op/elementwise/cuda_ahead.cuh>
+#endif
 
 namespace pinion { inline namespace v0 { namespace op {
 
@@ -92,11 +95,15 @@ constexpr void for_each_program_of(F&& f) {
   if constexpr (!rate_varies<Rule>) with.template operator()<rate_is::literal>();
 }
 
-// Puts the kernels of a rule into this binary, if the unit is optimized. Elsewhere the rule's program is interpreted.
-template <class Rule>
+// Puts the kernels of a rule into this binary, if the unit is optimized, unless pinion::compiled holds them. Elsewhere
+// the rule's program is interpreted. A unit of pinion_cuda_sources gives it kernels for GPUs, too.
+template <class Rule, bool IsHeld = false>
 void instantiate_rule() {
-  if constexpr (scalar::compiles_kernels)
+  if constexpr (scalar::compiles_kernels && !IsHeld)
     for_each_program_of<Rule>([]<class P>() { (void)scalar::compile_program<P>::kernel; });
+#if PINION_CUDA_KERNELS
+  for_each_program_of<Rule>([]<class P>() { compile_ahead<P>::keep(); });
+#endif
 }
 
 }}}  // namespace pinion::v0::op

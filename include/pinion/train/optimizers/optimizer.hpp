@@ -135,7 +135,7 @@ operation minimize_by(Optimizer& optimizer, const L& loss, const minimize_option
 template <class Rule>
 operation make_update(graph& g, const update_ops& ops, const std::array<node_id, Rule::states>& states,
                       const gradient_value& gradient, const std::array<scalar_value, Rule::numbers>& numbers) {
-  if constexpr (!(detail::library_has_kernels && rules::is_of_library<Rule>)) op::instantiate_rule<Rule>();
+  op::instantiate_rule<Rule, detail::library_has_kernels && rules::is_of_library<Rule>>();
   std::array<double, Rule::numbers> literals{};
   for (std::size_t i = 0; i < literals.size(); ++i) literals[i] = numbers[i].number();
   auto request = detail::request_update(g, ops, states, gradient, numbers[0], op::rate_varies<Rule>);
