@@ -115,7 +115,8 @@ build_rooms() {
   local room
   for room in "$@"; do room_sources "$room"; done | sort -u |
     sed 's/$/ -O1 -DPINION_TEST_REAL_CUDA=1 -Itests -Iexamples\/support -include tests\/precompiled.hpp/' |
-    sed '/^tests\/main[.]cpp /s/-include.*//; /[.]cu /s/-include.*//; /^tests\/fake_cuda\/[gk]/s/$/ -x cu/' | compile || return
+    sed '/^tests\/main[.]cpp /s/-include.*//; /[.]cu /s/-include.*//; /^tests\/fake_cuda\/[gk]/s/$/ -x cu/' |
+    compile || return
   # shellcheck disable=SC2046
   for room in "$@"; do link "$room" $(room_sources "$room") || return; done
 }
