@@ -177,3 +177,10 @@ TEST_CASE_METHOD(model_on_gpu, "where units have no code for the GPU, programs a
   CHECK(run(3) == wanted);
   CHECK(compiled_while_running() > before);
 }
+
+TEST_CASE_METHOD(world, "a plan says which kernels are compiled ahead of time") {
+  const pn::device on{"/gpu:0"};
+  const ahead_model m = make_ahead_model();
+  const pn::plan plan = pn::session().plan(m.y);
+  CHECK(plan.find(m.y.name())->kernel == "CUDA ahead of time");
+}

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <pinion/base/arithmetic.hpp>
+#include <pinion/op/elementwise/cuda_ahead.hpp>
 #include <pinion/op/elementwise/op.hpp>
 #include <pinion/opkit/build.hpp>
 #include <pinion/opkit/registry.hpp>
@@ -45,6 +46,7 @@ inline std::string kernel_in_words(const node& n, const device_info& on) {
   if (!on.is_cuda)
     return program && on.spec.type() == "CPU" && !scalar::find_compiled(scalar::executable(**program)) ? "interpreted"
                                                                                                        : "";
+  if (program && op::find_ahead(scalar::executable(**program))) return "CUDA ahead of time";
   if (program) return has("NVRTC") ? "CUDA by NVRTC" : "CUDA, interpreted";
   const definition& def = definition_of(n.op);
   if (def.gpu_library.empty()) return "CUDA";
