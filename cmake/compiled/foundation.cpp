@@ -7,6 +7,7 @@
 #include <pinion/base/source_location.ipp>
 #include <pinion/base/stop_signal.ipp>
 #include <pinion/base/thread_pool.ipp>
+#include <pinion/base/turn_queue.ipp>
 #include <pinion/device/accelerator.ipp>
 #include <pinion/device/cuda/available.ipp>
 #include <pinion/device/cuda/shared_library.ipp>

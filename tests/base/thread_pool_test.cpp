@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <future>
 #include <stdexcept>
+#include <vector>
 
 namespace {
 
@@ -32,6 +34,80 @@ TEST_CASE("the destructor runs what is queued") {
     for (int i = 0; i < 100; ++i) pool.schedule([&] { ++ran; });
   }
   CHECK(ran == 100);
+}
+
+TEST_CASE("lines take turns: one of a thousand closures holds up another by one") {
+  std::promise<void> gate;
+  std::vector<int> order;
+  {
+    thread_pool pool(1);
+    pool.schedule([opened = gate.get_future().share()] { opened.wait(); }, 7);
+    for (int i = 0; i < 1000; ++i) pool.schedule([&order] { order.push_back(1); }, 1);
+    for (int i = 0; i < 2; ++i) pool.schedule([&order] { order.push_back(2); }, 2);
+    gate.set_value();
+  }
+  REQUIRE(order.size() == 1002);
+  CHECK(std::vector(order.begin(), order.begin() + 5) == std::vector{1, 2, 1, 2, 1});
+}
+
+// Closures that hold threads until they are let go. It is made before the pool, and goes after it.
+class holders {
+ public:
+  // Returns when `until` of them are at work.
+  void hold(thread_pool& pool, std::uint64_t line, int closures, int until) {
+    for (int i = 0; i < closures; ++i)
+      pool.schedule(
+          [this] {
+            ++inside_;
+            opened_.wait();
+          },
+          line);
+    while (inside_ < until) std::this_thread::yield();
+  }
+  void let_go() { gate_.set_value(); }
+
+ private:
+  std::promise<void> gate_;
+  const std::shared_future<void> opened_ = gate_.get_future().share();
+  std::atomic<int> inside_{0};
+};
+bool runs(thread_pool& pool, std::uint64_t line) {
+  const auto ran = std::make_shared<std::promise<void>>();
+  pool.schedule([ran] { ran->set_value(); }, line);
+  return ran->get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+}
+
+TEST_CASE("a line is attended though closures of others hold all threads and never end") {
+  holders endless, others;
+  thread_pool pool(2, 0, 3);
+  endless.hold(pool, 1, 2, 2);
+  for (const std::uint64_t line : {2u, 3u, 2u}) CHECK(runs(pool, line));
+  others.hold(pool, 4, 1, 1);  // a spare thread
+  CHECK(runs(pool, 5));
+  CHECK(pool.spares() <= 3);
+  endless.let_go();
+  others.let_go();
+}
+
+TEST_CASE("a line gets no spare thread while a closure of it is at work, and a pool has no more of them than it may") {
+  holders first, others;
+  thread_pool pool(2, 0, 2);
+  first.hold(pool, 1, 100, 2);
+  CHECK(pool.spares() == 0);
+  for (std::uint64_t line = 2; line < 12; ++line) others.hold(pool, line, 1, line < 4 ? static_cast<int>(line) - 1 : 2);
+  CHECK(pool.spares() == 2);
+  first.let_go();
+  others.let_go();
+}
+
+TEST_CASE("spare threads end when they are not needed") {
+  holders endless;
+  thread_pool pool(1, 0, 2);
+  endless.hold(pool, 1, 1, 1);
+  CHECK(runs(pool, 2));
+  CHECK(pool.spares() == 1);
+  endless.let_go();
+  while (pool.spares() > 0) std::this_thread::yield();
 }
 
 TEST_CASE("a loop runs every chunk exactly once, on any number of threads") {

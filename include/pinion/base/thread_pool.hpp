@@ -5,15 +5,16 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/loop_body.hpp>
+#include <pinion/base/turn_queue.hpp>
 
 namespace pinion { inline namespace v0 {
 
@@ -31,19 +32,27 @@ class joint_work {
   ~joint_work() = default;
 };
 
-// A fixed number of threads with one queue. Thread-safe. It owns its threads; the destructor runs the closures that are
-// queued and joins the threads, so none of them may destroy the pool. A closure must not throw.
+// Threads with one queue, in which the lines of those who use the pool take turns. Thread-safe. It owns its threads;
+// the destructor runs the closures that are queued and joins the threads, so none of them may destroy the pool. A
+// closure must not throw.
+//
+// The number of threads is fixed, except for spare ones. They come when closures of some lines hold all threads for
+// long, each to attend a line that waits and of which no closure is at work; the system then shares the cores out. A
+// spare thread ends when it was not needed for a while.
 class thread_pool {
  public:
   // With 0 threads, schedule() runs each closure in the caller. At most `loop_helpers` threads help with one loop.
-  explicit thread_pool(int threads, int loop_helpers = 1 << 20);
+  explicit thread_pool(int threads, int loop_helpers = 1 << 20, int most_spares = 0);
   thread_pool(const thread_pool&) = delete;
   ~thread_pool();
 
-  int threads() const { return static_cast<int>(threads_.size()); }
+  int threads() const { return count_; }
 
-  // Queues a closure for the next idle thread.
+  // Queues a closure of a line for the next idle thread. Closures without a line are of line 0.
   void schedule(std::function<void()> closure);
+  void schedule(std::function<void()> closure, std::uint64_t line);
+  // The number of spare threads that there are now.
+  int spares() const;
 
   // Runs body(i) for each i in [0, chunks), in the caller and in idle threads, and returns when all are done. Rethrows
   // the first exception. Takes no lock while threads are awake: handing a chunk over costs less than a microsecond.
@@ -112,23 +121,48 @@ class thread_pool {
 
   void share(std::int64_t chunks, loop_body body);
   static bool help_with(slots& all);
+  bool join_in(slots& all);  // a thread of the pool helps
   static bool any_calls(slots& all);
   bool run_queued();
   void wake_for_loop();
+
+  // Counts a thread of the pool as having no eyes for the queue.
+  class at_work {
+   public:
+    explicit at_work(thread_pool& of);
+    at_work(const at_work&) = delete;
+    ~at_work() { of_.at_work_.fetch_sub(1); }
+
+   private:
+    thread_pool& of_;
+  };
+  // Requires, for these: the lock is held.
+  void expect_attendance();
+  void start_spare();
+  // Attends lines that wait while all threads are held; the lock is not held.
+  void attend(std::list<std::thread>::iterator self);
+  bool wait_for_need(std::unique_lock<std::mutex>& hold);
 
   // Looks for work for a time before sleeping, and lets other threads run meanwhile. Returns false where it found none.
   bool find_work();
   // Sleeps until there is work. Returns false where the pool ends.
   bool sleep();
 
-  const int loop_helpers_;
+  const int count_, loop_helpers_, most_spares_;
   slots loops_, works_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_, wake_callers_;  // the threads of the pool, and callers in help_until()
-  std::deque<std::function<void()>> queue_;
+  turn_queue queue_;
   std::atomic<int> queued_{0};         // the length of the queue, to be read without the lock
   std::atomic<int> asleep_{0};         // threads and callers; changes under the lock
   std::atomic<bool> stopping_{false};  // changes under the lock
+  std::atomic<int> at_work_{0};        // threads of the pool that work
+  std::condition_variable wake_spares_;
+  std::list<std::thread> spares_, ended_spares_;
+  int idle_spares_ = 0;
+  bool watched_ = false;     // does a spare wait for the threads to take something?
+  std::uint64_t taken_ = 0;  // how many closures the threads that are no spares have taken
+  bool held_ = false;        // did they take none for long? then spares do not wait
   std::vector<std::thread> threads_;
 };
 

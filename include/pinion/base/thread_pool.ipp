@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include <pinion/base/thread_pool.hpp>
@@ -15,9 +16,13 @@ namespace detail {
 // as a piece of a small step takes, and the pieces of a step come some hundred microseconds apart.
 inline constexpr std::chrono::microseconds patience{300};
 
+// How long threads that take nothing from the queue are waited for, and how long a spare thread stays without need.
+inline constexpr std::chrono::milliseconds patience_with_threads{5}, stay_of_spares{1000};
+
 }  // namespace detail
 
-PINION_DECL thread_pool::thread_pool(int threads, int loop_helpers) : loop_helpers_(loop_helpers) {
+PINION_DECL thread_pool::thread_pool(int threads, int loop_helpers, int most_spares)
+    : count_(threads), loop_helpers_(loop_helpers), most_spares_(most_spares) {
   for (int i = 0; i < threads; ++i)
     threads_.emplace_back([this] {
       while (find_work() || sleep()) {
@@ -31,22 +36,40 @@ PINION_DECL thread_pool::~thread_pool() {
     stopping_ = true;
   }
   wake_.notify_all();
+  wake_spares_.notify_all();
   for (auto& t : threads_) t.join();
+  std::list<std::thread> spares;
+  {
+    std::lock_guard hold(mutex_);
+    spares.splice(spares.end(), spares_);
+    spares.splice(spares.end(), ended_spares_);
+  }
+  for (auto& t : spares) t.join();
 }
 
 PINION_DECL void thread_pool::schedule(std::function<void()> closure) {
-  if (threads_.empty()) return closure();
+  schedule(std::move(closure), 0);
+}
+
+PINION_DECL void thread_pool::schedule(std::function<void()> closure, std::uint64_t line) {
+  if (count_ == 0) return closure();
   {
     std::lock_guard hold(mutex_);
-    queue_.push_back(std::move(closure));
-    queued_.fetch_add(1, std::memory_order_release);
+    queue_.push(line, std::move(closure));
+    queued_.fetch_add(1);
+    expect_attendance();
     if (asleep_ == 0) return;  // a thread that falls asleep later looks into the queue first
   }
   wake_.notify_one();
 }
 
+PINION_DECL int thread_pool::spares() const {
+  std::lock_guard hold(mutex_);
+  return static_cast<int>(spares_.size());
+}
+
 PINION_DECL void thread_pool::for_each_chunk(std::int64_t chunks, loop_body body) {
-  if (chunks > 1 && !threads_.empty() && loop_helpers_ > 0) return share(chunks, body);
+  if (chunks > 1 && count_ > 0 && loop_helpers_ > 0) return share(chunks, body);
   for (std::int64_t i = 0; i < chunks; ++i) body(i);
 }
 
@@ -117,6 +140,16 @@ PINION_DECL bool thread_pool::help_with(slots& all) {
   return helped;
 }
 
+PINION_DECL bool thread_pool::join_in(slots& all) {
+  bool helped = false;
+  for (slot& s : all)
+    helped |= s.enter([this](joint_work& w) {
+      const at_work now(*this);
+      return w.help();
+    });
+  return helped;
+}
+
 PINION_DECL bool thread_pool::any_calls(slots& all) {
   return std::any_of(all.begin(), all.end(),
                      [](slot& s) { return s.enter([](const joint_work& w) { return w.calls_for_help(); }); });
@@ -164,19 +197,26 @@ PINION_DECL void thread_pool::help_until(const std::function<bool()>& over) {
 PINION_DECL bool thread_pool::run_queued() {
   if (queued_.load(std::memory_order_acquire) == 0) return false;
   std::unique_lock hold(mutex_);
-  if (queue_.empty()) return false;
-  const auto closure = std::move(queue_.front());
-  queue_.pop_front();
+  auto next = queue_.take();
+  if (!next) return false;
   queued_.fetch_sub(1, std::memory_order_relaxed);
+  ++taken_;
+  held_ = false;
+  at_work_.fetch_add(1);
+  expect_attendance();
   hold.unlock();
-  closure();
+  next->what();
+  next->what = nullptr;
+  at_work_.fetch_sub(1);
+  hold.lock();
+  queue_.done(next->line);
   return true;
 }
 
 PINION_DECL bool thread_pool::find_work() {
   const auto until = std::chrono::steady_clock::now() + detail::patience;
   do {
-    if (help_with(loops_) || help_with(works_) || run_queued()) return true;
+    if (join_in(loops_) || join_in(works_) || run_queued()) return true;
     std::this_thread::yield();
   } while (!stopping_ && std::chrono::steady_clock::now() < until);
   return false;
@@ -188,6 +228,67 @@ PINION_DECL bool thread_pool::sleep() {
   wake_.wait(hold, [this] { return stopping_ || !queue_.empty() || any_calls(loops_) || any_calls(works_); });
   --asleep_;
   return !stopping_ || !queue_.empty();
+}
+
+// ---- spare threads
+
+// A closure may be queued between a thread's last look at the queue and its work; so either the thread sees the closure
+// here, or the one who queues it sees the thread at work.
+PINION_DECL thread_pool::at_work::at_work(thread_pool& of) : of_(of) {
+  if (of_.at_work_.fetch_add(1) + 1 < of_.threads() || of_.queued_.load() == 0) return;
+  std::lock_guard hold(of_.mutex_);
+  of_.expect_attendance();
+}
+
+PINION_DECL void thread_pool::expect_attendance() {
+  if (queue_.unattended() == 0 || at_work_.load() < count_ || watched_) return;
+  if (idle_spares_ > 0) return wake_spares_.notify_one();
+  if (static_cast<int>(spares_.size()) < most_spares_) start_spare();
+}
+
+PINION_DECL void thread_pool::start_spare() {
+  for (auto& t : ended_spares_) t.join();
+  ended_spares_.clear();
+  const auto self = spares_.emplace(spares_.end());
+  try {
+    *self = std::thread([this, self] { attend(self); });
+    ++idle_spares_;
+  } catch (const std::system_error&) {  // the line waits for the threads that there are
+    spares_.erase(self);
+  }
+}
+
+PINION_DECL void thread_pool::attend(std::list<std::thread>::iterator self) {
+  std::unique_lock hold(mutex_);
+  while (wait_for_need(hold)) {
+    auto next = queue_.take_unattended();
+    if (!next) continue;
+    queued_.fetch_sub(1, std::memory_order_relaxed);
+    --idle_spares_;
+    expect_attendance();
+    hold.unlock();
+    next->what();
+    next->what = nullptr;
+    hold.lock();
+    queue_.done(next->line);
+    ++idle_spares_;
+  }
+  --idle_spares_;
+  if (!stopping_) ended_spares_.splice(ended_spares_.end(), spares_, self);
+}
+
+// Returns false where a spare thread is needed no more.
+PINION_DECL bool thread_pool::wait_for_need(std::unique_lock<std::mutex>& hold) {
+  const auto needed = [this] { return stopping_ || (queue_.unattended() > 0 && at_work_.load() >= count_); };
+  while (wake_spares_.wait_for(hold, detail::stay_of_spares, needed) && !stopping_) {
+    if (held_) return true;
+    const auto before = taken_;
+    watched_ = true;
+    wake_spares_.wait_for(hold, detail::patience_with_threads, [this] { return stopping_.load(); });
+    watched_ = false;
+    held_ = taken_ == before;
+  }
+  return false;
 }
 
 }}  // namespace pinion::v0

@@ -35,7 +35,8 @@ class body_step final : public nested_step {
   std::unique_ptr<bound_body> bind(std::span<const cell> arguments) override { return compiled_.bind(arguments); }
 
   void start(kernel_context& caller, std::vector<any_tensor> arguments, ended done) override {
-    auto r = std::make_shared<one_run>(caller.step);
+    const auto* const around = dynamic_cast<const step_state*>(caller.watch);
+    auto r = std::make_shared<one_run>(caller.step, around ? around->line : 0);
     r->feeds = std::move(arguments);
     r->fetches.resize(results_);
     r->state.feeds = r->feeds;
@@ -58,7 +59,7 @@ class body_step final : public nested_step {
 
  private:
   struct one_run {
-    explicit one_run(std::int64_t step) : state(meet, step) {}
+    one_run(std::int64_t step, std::uint64_t line) : state(meet, step, line) {}
     std::vector<any_tensor> feeds, fetches;
     local_rendezvous meet;
     step_state state;

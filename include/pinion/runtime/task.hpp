@@ -26,6 +26,7 @@ struct task_options {
   // Threads in addition to the callers: those that run items beside each other, and those that share a loop. The task
   // has as many as the larger number says, and each does both.
   int inter_op_helpers = 0, intra_op_helpers = 0;
+  int spare_threads = 0;  // at most, for sessions that would wait for others' long steps
 };
 
 // A task. Owned by a session or a server, and outlives the steps that run on it. Thread-safe.

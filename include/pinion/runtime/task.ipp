@@ -18,7 +18,8 @@
 namespace pinion { inline namespace v0 { namespace runtime {
 
 PINION_DECL task::task(const task_options& o)
-    : item_helpers(o.inter_op_helpers), pool(std::max(o.inter_op_helpers, o.intra_op_helpers), o.intra_op_helpers) {
+    : item_helpers(o.inter_op_helpers),
+      pool(std::max(o.inter_op_helpers, o.intra_op_helpers), o.intra_op_helpers, o.spare_threads) {
   for (int i = 0; i < std::max(1, o.cpu_devices); ++i)
     devices.push_back(std::make_unique<devices::cpu_device>(o.name.with_type("CPU").with_index(i)));
 #if PINION_HAS_CUDA

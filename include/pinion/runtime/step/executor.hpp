@@ -35,11 +35,14 @@ namespace pinion { inline namespace v0 { namespace runtime {
 // runs the step. Its functions are thread-safe.
 class step_state final : public step_watch {
  public:
-  explicit step_state(pinion::rendezvous& meet, std::int64_t number) : rendezvous(&meet), step(number) {}
+  // `line_in_pool` tells whose share of the task's threads the step uses.
+  explicit step_state(pinion::rendezvous& meet, std::int64_t number, std::uint64_t line_in_pool = 0)
+      : rendezvous(&meet), step(number), line(line_in_pool) {}
 
   pinion::rendezvous* rendezvous;
   pinion::cancellation cancellation;
   std::int64_t step;
+  const std::uint64_t line;
   // Values are moved out of the feeds and into the fetches. The code that runs the step owns both.
   std::span<any_tensor> feeds, fetches;
   step_tracer* tracer = nullptr;  // records the run; null: it is not traced

@@ -151,11 +151,12 @@ PINION_DECL void executor::process(ready_items ready) {
 PINION_DECL void executor::share_expensive(ready_items& ready) {
   if (!pool_ || pool_->threads() == 0 || ready.empty()) return;
   if (!e_.items[static_cast<std::size_t>(ready.top())].expensive()) return;
-  pool_->schedule([self = shared_from_this(), other = ready.pop()] {
+  const auto run_one = [self = shared_from_this(), other = ready.pop()] {
     ready_items one(self->m_.links);
     one.push(other);
     self->process(one);
-  });
+  };
+  pool_->schedule(run_one, step_.line);
 }
 
 PINION_DECL void executor::begin(int i, kernel_context& c, ready_items& ready) {
