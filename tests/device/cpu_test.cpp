@@ -69,6 +69,22 @@ TEST_CASE("the pool lives as long as a buffer of it does") {
   CHECK(watched.expired());
 }
 
+TEST_CASE("a pool that is trimmed gives back what was not needed since the last time, and keeps what was") {
+  const auto pool = std::make_shared<devices::pool_allocator>();
+  constexpr std::size_t large = std::size_t{64} << 20, small = 1024;
+  { const buffer_ref a(pool->allocate(large)), b(pool->allocate(large)), c(pool->allocate(small)); }
+  pool->trim();  // all were needed since the pool was made
+  CHECK(pool->held() == 2 * large + small);
+  buffer_ref again(pool->allocate(large));
+  pool->trim();
+  CHECK(pool->held() == large);
+  again = {};
+  pool->trim();
+  CHECK(pool->held() == large);
+  pool->trim();
+  CHECK(pool->held() == 0);
+}
+
 TEST_CASE("a thread is given its own returned block of the CPUs' pool, and leaves it to others at its end") {
   auto& pool = devices::pool_allocator::of_cpus();
   constexpr std::size_t kept_by_thread = 900 << 10, too_large_to_keep = 31 << 20;

@@ -31,6 +31,9 @@ class pool_allocator final : public allocator {
 
   buffer* allocate(std::size_t bytes, std::string_view holder = {}) override;
   void recycle(buffer* idle) noexcept override;
+  // Returns to the system the blocks on the shelves that nobody has needed since the last call. Steps that repeat more
+  // often than this is called keep theirs. Servers call it once in a while.
+  void trim();
   // The bytes of its blocks, in use or idle.
   std::int64_t held() const { return held_.load(std::memory_order_relaxed); }
 
@@ -40,7 +43,9 @@ class pool_allocator final : public allocator {
   struct shelf {
     std::mutex mutex;
     std::vector<buffer*> idle;
+    std::size_t unneeded = 0;  // the least number of idle blocks since the last trim()
 
+    std::vector<buffer*> take_unneeded();
     buffer* take();
     // Returns false where there is no memory to note the block.
     bool keep(buffer* b) noexcept;
@@ -48,6 +53,7 @@ class pool_allocator final : public allocator {
 
   // Puts a block on its shelf.
   void shelve(buffer* idle) noexcept;
+  void free(buffer* idle) noexcept;
 
   std::atomic<std::int64_t> held_{0};
   std::array<shelf, 896> shelves_;

@@ -1,6 +1,7 @@
 // Bodies of <pinion/device/pool_allocator.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>
@@ -87,7 +88,17 @@ PINION_DECL buffer* pool_allocator::shelf::take() {
   if (idle.empty()) return nullptr;
   buffer* const b = idle.back();
   idle.pop_back();
+  unneeded = std::min(unneeded, idle.size());
   return b;
+}
+
+PINION_DECL std::vector<buffer*> pool_allocator::shelf::take_unneeded() {
+  std::lock_guard hold(mutex);
+  const auto end = idle.begin() + static_cast<std::ptrdiff_t>(unneeded);  // those that were put there first
+  std::vector<buffer*> taken(idle.begin(), end);
+  idle.erase(idle.begin(), end);
+  unneeded = idle.size();
+  return taken;
 }
 
 PINION_DECL bool pool_allocator::shelf::keep(buffer* b) noexcept {
@@ -128,9 +139,17 @@ PINION_DECL void pool_allocator::recycle(buffer* idle) noexcept {
 
 PINION_DECL void pool_allocator::shelve(buffer* idle) noexcept {
   const auto self = idle->leave_home();  // keeps this pool until the end of the call
-  if (shelves_[size_class_of(idle->capacity())].keep(idle)) return;
+  if (!shelves_[size_class_of(idle->capacity())].keep(idle)) free(idle);
+}
+
+PINION_DECL void pool_allocator::free(buffer* idle) noexcept {
   held_.fetch_sub(static_cast<std::int64_t>(idle->capacity()), std::memory_order_relaxed);
   detail::delete_block(idle);
+}
+
+PINION_DECL void pool_allocator::trim() {
+  for (shelf& s : shelves_)
+    for (buffer* b : s.take_unneeded()) free(b);
 }
 
 }}}  // namespace pinion::v0::devices
