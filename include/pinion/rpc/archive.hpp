@@ -59,7 +59,8 @@ class writer : public cereal::OutputArchive<writer, cereal::AllowEmptyClassElisi
 };
 
 // Reads what a writer wrote, and trusts none of it. Refers to the control part, which must outlive it. Not thread-safe.
-// Throws error(data_loss) for a malformed message.
+// Throws error(data_loss) for a malformed message, and error(resource_exhausted) for one that takes more memory than it
+// is allowed.
 class reader : public cereal::InputArchive<reader, cereal::AllowEmptyClassElision> {
  public:
   reader(std::string_view control, std::uint64_t payload_bytes)
@@ -76,6 +77,14 @@ class reader : public cereal::InputArchive<reader, cereal::AllowEmptyClassElisio
   void claim(std::uint64_t bytes);
   void room(std::span<std::byte> bytes);
 
+  // Counts memory that what is read takes: an estimate, since it depends on the types in which it is kept.
+  void spend(std::uint64_t bytes) {
+    spent_ += bytes;
+    if (spent_ > allowed_) refuse_memory();
+  }
+  std::uint64_t spent() const { return spent_; }
+  void allow(std::uint64_t bytes) { allowed_ = bytes; }
+
   // Throws unless everything was read. Call it last.
   void finish() const;
 
@@ -83,8 +92,9 @@ class reader : public cereal::InputArchive<reader, cereal::AllowEmptyClassElisio
 
  private:
   friend struct deeper;
+  [[noreturn]] void refuse_memory() const;
   std::string_view control_;
-  std::uint64_t payload_left_;
+  std::uint64_t payload_left_, spent_ = 0, allowed_ = ~std::uint64_t{0};
   int depth_ = 0;
 };
 
@@ -169,6 +179,7 @@ void serialize(reader& a, cereal::NameValuePair<T>& named) {
 void save(writer& a, const std::string& text);
 inline void load(reader& a, std::string& text) {
   text = a.take(a.take_count());
+  a.spend(text.size());
 }
 
 // An element is made when its bytes are read, so a false count reserves no more memory than there are bytes.
@@ -185,12 +196,16 @@ void load(reader& a, std::vector<T, Allocator>& all) {
   all.clear();
   if constexpr (std::is_arithmetic_v<T>) {
     const std::size_t count = a.take_count(sizeof(T));
+    a.spend(count * sizeof(T));
     all.resize(count);
     if (count > 0) std::memcpy(all.data(), a.take(count * sizeof(T)).data(), count * sizeof(T));
   } else {
     const std::size_t count = a.take_count();
     all.reserve(std::min(count, a.left() / sizeof(T)));
-    for (std::size_t i = 0; i < count; ++i) a(all.emplace_back());
+    for (std::size_t i = 0; i < count; ++i) {
+      a.spend(sizeof(T));
+      a(all.emplace_back());
+    }
   }
 }
 template <class Allocator>

@@ -60,6 +60,11 @@ PINION_DECL void reader::refuse(std::string sentence) {
   throw error(errc::data_loss, std::move(sentence));
 }
 
+PINION_DECL void reader::refuse_memory() const {
+  throw error(errc::resource_exhausted,
+              "a message takes more than " + std::to_string(allowed_) + " bytes of memory when it is read");
+}
+
 PINION_DECL deeper::deeper(reader& a) : of(a) {
   if (of.depth_ == limit) reader::refuse("a message is nested more than " + std::to_string(limit) + " levels deep");
   ++of.depth_;

@@ -50,11 +50,16 @@ class sealed {
 
   std::size_t size() const { return control_.size() + bytes_; }
   std::span<std::byte> room() const { return {payload_.get(), bytes_}; }
-  // Decodes the message; call it once. Throws error(data_loss) for a malformed message.
-  M open() {
+  // The memory that the opened message takes, as estimated.
+  std::uint64_t memory() const { return memory_; }
+  // Decodes the message; call it once. Throws error(data_loss) for a malformed message, and error(resource_exhausted)
+  // for one that takes more memory than it may.
+  M open(std::uint64_t most_memory = ~std::uint64_t{0}) {
     M message;
     reader in(control_, bytes_);
+    in.allow(most_memory);
     read_all(in, message);
+    memory_ = in.spent();
     std::size_t at = 0;
     for (const auto& room : in.rooms) {
       std::memcpy(room.data(), payload_.get() + at, room.size());
@@ -67,6 +72,7 @@ class sealed {
   std::string control_;
   std::unique_ptr<std::byte[]> payload_;
   std::size_t bytes_ = 0;
+  std::uint64_t memory_ = 0;
 };
 
 namespace detail {
@@ -87,6 +93,39 @@ class sealed_incoming final : public incoming {
 };
 
 }  // namespace detail
+
+// Reads what a message says of itself. It may describe values for which no memory has been taken.
+template <class M>
+M read_head(const envelope& e) {
+  M head;
+  reader in(e.control, e.payload);
+  read_all(in, head);
+  return head;
+}
+
+namespace detail {
+
+template <class M, class Deliver>
+class welcomed_incoming final : public incoming {
+ public:
+  welcomed_incoming(M&& m, std::vector<std::span<std::byte>>&& rooms, Deliver deliver)
+      : message_(std::move(m)), rooms_(std::move(rooms)), deliver_(std::move(deliver)) {}
+  std::span<const std::span<std::byte>> rooms() const override { return rooms_; }
+  void arrived() override { deliver_(std::move(message_)); }
+
+ private:
+  M message_;
+  const std::vector<std::span<std::byte>> rooms_;
+  Deliver deliver_;
+};
+
+}  // namespace detail
+
+// Delivers a message whose head was read and found welcome, when its payload has filled the rooms.
+template <class M, class Deliver>
+std::unique_ptr<incoming> welcome_in(M&& message, std::vector<std::span<std::byte>>&& rooms, Deliver deliver) {
+  return std::make_unique<detail::welcomed_incoming<M, Deliver>>(std::move(message), std::move(rooms), deliver);
+}
 
 // Delivers a message without reading it.
 template <class M, class Deliver>

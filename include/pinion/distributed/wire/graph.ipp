@@ -38,6 +38,8 @@ namespace pinion { inline namespace v0 {
 
 namespace detail {
 
+inline constexpr std::uint64_t memory_of_entry = 64;  // of a table: what it takes beside the entry's value
+
 template <std::size_t... I>
 void load_alternative(rpc::reader& a, attribute_variant& value, std::size_t which, std::index_sequence<I...>) {
   ((which == I ? void(a(value.emplace<I>())) : void()), ...);
@@ -68,6 +70,7 @@ PINION_DECL void load(rpc::reader& a, attributes& all) {
   for (std::size_t left = a.take_count(), first = left; left > 0; --left) {
     std::string name;
     a(name);
+    a.spend(sizeof(attribute_value) + detail::memory_of_entry);
     attribute value = load_attribute(a);
     if (left < first && name <= last) rpc::reader::refuse("a message holds attributes out of order");
     all.set(name, std::move(value));
@@ -91,6 +94,7 @@ PINION_DECL void save(rpc::writer& a, const node& n) {
 
 PINION_DECL void load(rpc::reader& a, node& n) {
   detail::node_fields(a, n);
+  a.spend(3 * (n.name.size() + detail::memory_of_entry));  // for its graph, which finds it by name
   n.settled = true;
 }
 
@@ -108,6 +112,7 @@ PINION_DECL void load(rpc::reader& a, graph_delta& delta) {
   delta.nodes.clear();
   std::size_t holes = 0;
   for (std::size_t left = a.take_count(); left > 0; --left) {
+    a.spend(sizeof(std::optional<node>));
     a(delta.nodes.emplace_back());
     holes += !delta.nodes.back();
     if (holes > most_holes) rpc::reader::refuse("a message holds a graph of little but absorbed nodes");

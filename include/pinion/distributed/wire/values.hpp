@@ -1,8 +1,11 @@
 // The wire form of values: dtypes, shapes, tensors, names of devices and source locations.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/dtype.hpp>
@@ -23,6 +26,19 @@ namespace distributed {
 // limited, since peers can fill it; beyond the limit one placeholder is returned. Thread-safe.
 const char* lasting_name(std::string_view name);
 
+// A value on the way, as its message describes it: no memory is taken yet for the bytes that follow the message. A
+// value.
+struct described_value {
+  bool there = false;
+  pinion::dtype dtype{};
+  pinion::shape shape = {};
+  any_tensor text = {};  // the value itself, if it is of strings, which are a part of the description
+
+  std::uint64_t bytes() const;  // of the payload
+  // Takes memory for the value, and adds the room for its bytes to `rooms`. Call it once.
+  any_tensor make(std::vector<std::span<std::byte>>& rooms);
+};
+
 }  // namespace distributed
 
 void save(rpc::writer& a, const dtype& type);
@@ -34,6 +50,11 @@ void load(rpc::reader& a, shape& s);
 // Layout: whether there is a value, its dtype and shape, then strings, or bytes of the payload. Requires: host memory.
 void save(rpc::writer& a, const any_tensor& t);
 void load(rpc::reader& a, any_tensor& t);
+
+namespace distributed {
+// Reads what describes an any_tensor.
+void load(rpc::reader& a, described_value& v);
+}  // namespace distributed
 
 void save(rpc::writer& a, const device_spec& spec);
 void load(rpc::reader& a, device_spec& spec);

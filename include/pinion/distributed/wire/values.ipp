@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <span>
+#include <utility>
 
 #include <pinion/base/process.hpp>
 #include <pinion/device/cpu.hpp>
@@ -84,17 +84,9 @@ inline any_tensor load_text(rpc::reader& a, const shape& extent) {
   const std::size_t count = a.take_count(sizeof(std::uint32_t));  // the size of an empty string
   if (extent.count() != static_cast<std::int64_t>(count))
     rpc::reader::refuse("a tensor of shape " + to_string(extent) + " came with " + std::to_string(count) + " strings");
+  a.spend(count * sizeof(std::string));
   any_tensor t(dtype::string, extent);
   for (std::string& one : std::span(t.data<std::string>(), count)) a(one);
-  return t;
-}
-
-inline any_tensor load_plain(rpc::reader& a, dtype type, const shape& extent) {
-  if (!dtypes::plain.has(type))
-    rpc::reader::refuse("a message holds a tensor of " + std::string(to_string(type)) + ", which is not sent");
-  a.claim(static_cast<std::uint64_t>(extent.count()) * size_of(type));
-  any_tensor t(type, extent, distributed::host_memory());
-  a.room({t.byte_data(), t.bytes()});
   return t;
 }
 
@@ -114,16 +106,42 @@ PINION_DECL void save(rpc::writer& a, const any_tensor& t) {
 }
 
 PINION_DECL void load(rpc::reader& a, any_tensor& t) {
-  bool there;
-  a(there);
-  t = {};
-  if (!there) return;
-  dtype type;
-  shape extent;
-  a(type, extent);
-  if (!extent.known()) rpc::reader::refuse("a message holds a tensor of shape " + to_string(extent));
-  t = type == dtype::string ? detail::load_text(a, extent) : detail::load_plain(a, type, extent);
+  distributed::described_value v;
+  load(a, v);
+  t = v.make(a.rooms);
 }
+
+namespace distributed {
+
+inline constexpr std::uint64_t memory_of_tensor = 256;  // beside its elements
+
+PINION_DECL void load(rpc::reader& a, described_value& v) {
+  v = {};
+  a(v.there);
+  if (!v.there) return;
+  a(v.dtype, v.shape);
+  if (!v.shape.known()) rpc::reader::refuse("a message holds a tensor of shape " + to_string(v.shape));
+  if (v.dtype == dtype::string)
+    v.text = pinion::detail::load_text(a, v.shape);
+  else if (dtypes::plain.has(v.dtype))
+    a.claim(v.bytes()), a.spend(v.bytes() + memory_of_tensor);
+  else
+    rpc::reader::refuse("a message holds a tensor of " + std::string(to_string(v.dtype)) + ", which is not sent");
+}
+
+PINION_DECL std::uint64_t described_value::bytes() const {
+  if (!there || dtype == pinion::dtype::string) return 0;
+  return static_cast<std::uint64_t>(shape.count()) * size_of(dtype);
+}
+
+PINION_DECL any_tensor described_value::make(std::vector<std::span<std::byte>>& rooms) {
+  if (!there || dtype == pinion::dtype::string) return std::move(text);
+  any_tensor t(dtype, shape, host_memory());
+  if (t.bytes() > 0) rooms.push_back({t.byte_data(), t.bytes()});
+  return t;
+}
+
+}  // namespace distributed
 
 PINION_DECL void save(rpc::writer& a, const device_spec& spec) {
   a(to_string(spec));
