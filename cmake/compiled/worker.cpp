@@ -1,6 +1,7 @@
 // The part of pinion::compiled that holds the bodies of workers and servers.
 #include <pinion/base/config.hpp>
 #if PINION_HAS_DISTRIBUTED
+#include <pinion/distributed/server/burdens.ipp>
 #include <pinion/distributed/server/calls.ipp>
 #include <pinion/distributed/server/local_cluster.ipp>
 #include <pinion/distributed/server/server.ipp>
@@ -8,7 +9,6 @@
 #include <pinion/distributed/worker/builders.ipp>
 #include <pinion/distributed/worker/exchange.ipp>
 #include <pinion/distributed/worker/kept_steps.ipp>
-#include <pinion/distributed/worker/party.ipp>
 #include <pinion/distributed/worker/remote_rendezvous.ipp>
 #include <pinion/distributed/worker/worker.ipp>
 #endif

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include <pinion/device/pool_allocator.hpp>
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/wire/peers.hpp>
 #include <pinion/distributed/worker/exchange.hpp>
@@ -18,7 +19,8 @@ namespace {
 using namespace pinion_tests;
 using namespace pinion::distributed;
 
-constexpr std::uint64_t run_1 = 1, run_2 = 2;
+const session_id some_session{"a master", 3, 77};
+const run_id run_1{some_session, 1}, run_2{some_session, 2};
 
 // A task that only exchanges values.
 struct trader {
@@ -51,11 +53,12 @@ struct trader {
 
  private:
   rpc::service service() {
-    return {
-        .request = [this](const envelope& e, responder to,
-                          const guest_ref&) { return values.pulled(e, std::make_shared<responder>(std::move(to))); },
-        .notice = [this](const envelope& e, const guest_ref& from) { return notice(e, from); },
-        .gone = [this](const guest_ref& who, const error&) { values.gone(who); }};
+    return {.request =
+                [this](const envelope& e, responder to, const guest_ref& from) {
+                  return values.pulled(e, from, std::make_shared<responder>(std::move(to)));
+                },
+            .notice = [this](const envelope& e, const guest_ref& from) { return notice(e, from); },
+            .gone = [this](const guest_ref& who, const error&) { values.gone(who); }};
   }
   std::unique_ptr<incoming> notice(const envelope& e, const guest_ref& from) {
     if (e.method == push_value::method) return values.pushed(e, from);
@@ -72,8 +75,10 @@ struct market {
   std::unique_ptr<trader> a, b;
 
   explicit market(std::uint64_t credit = 1000, const sim_options& how = {}) : world(how) {
-    a = std::make_unique<trader>(a_host, ps_task(0), spec, exchange_options{.credit = credit, .tombstones = 10});
-    b = std::make_unique<trader>(b_host, worker_task(0), spec, exchange_options{.credit = credit, .tombstones = 10});
+    a = std::make_unique<trader>(a_host, ps_task(0), spec,
+                                 exchange_options{.credit = credit, .tombstones = 10, .early = 20});
+    b = std::make_unique<trader>(b_host, worker_task(0), spec,
+                                 exchange_options{.credit = credit, .tombstones = 10, .early = 20});
     connect();
   }
   void connect() {
@@ -81,11 +86,13 @@ struct market {
     b->values.way_to(ps_task(0))->connect(world.now() + 1s, [](outcome<>) {});
     world.run_for(100ms);
   }
-  std::shared_ptr<remote_rendezvous> begin(trader& at, std::uint64_t run = run_1) {
+  std::shared_ptr<remote_rendezvous> begin(trader& at, const run_id& run = run_1,
+                                           std::shared_ptr<const awaited_values> awaited = nullptr) {
     const trader& other = &at == a.get() ? *b : *a;
-    return at.values.begin(run, {{other.name, other.me.incarnation}}, [this](const error& why) {
+    const auto failed = [this](const error& why) {
       failures.push_back(std::string(to_string(why.code())) + " in " + why.task());
-    });
+    };
+    return at.values.begin(run, {{other.name, other.me.incarnation}}, failed, std::move(awaited));
   }
   static std::string key(int i) {
     return "v" + std::to_string(i) + ";" + ps_task(0) + "/device:CPU:0;" + worker_task(0) + "/device:CPU:0";
@@ -197,9 +204,20 @@ TEST_CASE("V4: what comes for a run that has ended is dropped, and its credit re
 
 TEST_CASE("V4: tombstones are not kept for ever") {
   market m;
-  for (std::uint64_t run = 1; run <= 11; ++run) m.b->values.end(run);
-  CHECK(caught([&] { m.begin(*m.b, 11); }).code() == errc::cancelled);
-  m.begin(*m.b, 1);  // forgotten
+  for (std::uint64_t run = 1; run <= 11; ++run) m.b->values.end({some_session, run});
+  CHECK(caught([&] { m.begin(*m.b, {some_session, 11}); }).code() == errc::cancelled);
+  m.begin(*m.b, {some_session, 1});  // forgotten
+  m.world.run_for(61s);
+  m.b->values.sweep();
+  m.begin(*m.b, {some_session, 11});
+}
+
+TEST_CASE("V4: the runs of one session leave the tombstones of another alone") {
+  market m;
+  const session_id other{"another master", 3, 77};
+  m.b->values.end(run_1);
+  for (std::uint64_t run = 1; run <= 100; ++run) m.b->values.end({other, run});
+  CHECK(caught([&] { m.begin(*m.b, run_1); }).code() == errc::cancelled);
 }
 
 TEST_CASE("V5: values of a run that never begins are dropped after a minute, with their credit") {
@@ -216,6 +234,79 @@ TEST_CASE("V5: values of a run that never begins are dropped after a minute, wit
   m.world.run_for(1s);
   m.begin(*m.a, run_2)->send(m.key(3), m.value(3, 1000));
   CHECK(m.a->values.offered() == 1);  // that of run 1: the new one was pushed
+}
+
+TEST_CASE("V5: of one task no more values wait for runs that have not begun than may; one more closes its connection") {
+  market m;
+  const auto from = m.begin(*m.a);
+  for (int i = 0; i < 20; ++i) from->send(m.key(i), m.value(i, 4));
+  m.world.run_for(1s);
+  CHECK(m.failures.empty());
+  CHECK(m.b->values.runs() == 1);
+  from->send(m.key(20), m.value(20, 4));
+  m.world.run_for(1s);
+  REQUIRE(m.failures.size() == 1);
+  CHECK_THAT(m.failures[0], Catch::EndsWith(" in " + worker_task(0)));
+}
+
+TEST_CASE("V5: a run that begins, or is given up, makes room for other early values") {
+  market m;
+  const bool begins = GENERATE(true, false);
+  for (std::uint64_t run = 1; run <= 3; ++run) {
+    const auto from = m.begin(*m.a, {some_session, run});
+    for (int i = 0; i < 15; ++i) from->send(m.key(i), m.value(i, 4));
+    m.world.run_for(1s);
+    if (begins)
+      m.begin(*m.b, {some_session, run});
+    else
+      m.world.run_for(61s), m.b->values.sweep();
+  }
+  CHECK(m.failures.empty());
+}
+
+TEST_CASE("V7: what a run does not await takes no memory there, and fails the run") {
+  std::string why;
+  market m(std::uint64_t{1} << 30);
+  const auto awaited = std::make_shared<const awaited_values>(
+      awaited_values{{market::key(1), output_type{dtype::float32, {unknown}}}, {market::key(2), std::nullopt}});
+  const auto [sent, text] = GENERATE(table<int, std::string>(
+      {{1, "is uint8 [67108864], not float [?]"}, {2, "is uint8 [67108864], not empty"}, {3, "does not await"}}));
+  CAPTURE(sent);
+  const auto to = m.b->values.begin(
+      run_1, {{ps_task(0), m.a->me.incarnation}}, [&](const error& e) { why = e.what(); }, awaited);
+  const any_tensor large(dtype::uint8, {64 << 20});
+  auto& pool = devices::pool_allocator::of_cpus();
+  const auto before = pool.held();
+  m.begin(*m.a)->send(m.key(sent), large);
+  m.world.run_for(1s);
+  CHECK_THAT(why, Catch::Contains(text));
+  CHECK(pool.held() == before);
+  m.begin(*m.a, run_2)->send(m.key(4), m.value(4, 40));
+  CHECK(m.a->values.offered() == 0);  // its credit has come back
+}
+
+TEST_CASE("V7: a value that is pulled is of the type that is awaited") {
+  market m(0);
+  const auto awaited =
+      std::make_shared<const awaited_values>(awaited_values{{market::key(1), output_type{dtype::uint8, {unknown}}}});
+  const auto from = m.begin(*m.a), to = m.begin(*m.b, run_1, awaited);
+  m.receive(*to, 1);
+  from->send(m.key(1), m.value(1, 100));
+  m.world.run_for(1s);
+  CHECK(m.got == texts{"data_loss"});
+}
+
+TEST_CASE("S4: a value that waits to be pulled is given to the task that it is for, and to no other") {
+  std::string how;
+  market m(0);
+  const auto from = m.begin(*m.a);
+  const std::string key = "v;" + ps_task(0) + "/device:CPU:0;" + worker_task(1) + "/device:CPU:0";
+  m.a->values.carry(run_1, key, worker_task(0), m.value(1, 100));
+  m.b->values.fetch(run_1, key, ps_task(0),
+                    [&](const outcome<any_tensor>& got) { how = got ? "got it" : to_string(got.failure()->code()); });
+  m.world.run_for(1s);
+  CHECK(how == "permission_denied");
+  CHECK(m.a->values.offered() == 1);
 }
 
 TEST_CASE("a value that is pulled after its run was cancelled fails with cancelled") {

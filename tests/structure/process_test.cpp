@@ -33,7 +33,7 @@ TEST_CASE("a process has these objects, one of each, which nothing destroys") {
             "device/guarded_memory.ipp: sim_memory",                // memory that the host cannot touch
             "device/pool_allocator.ipp: shared",                    // the memory of all CPU devices
             "distributed/master/local_masters.ipp: local_masters",  // the masters that sessions call directly
-            "distributed/server/task_server.ipp: detail::servers_left_to_themselves",
+            "distributed/server/server.ipp: servers_left_to_themselves",
             "distributed/wire/values.ipp: host",                      // the memory of received tensors
             "distributed/wire/values.ipp: lasting_names",             // the texts of received places
             "files/output_file.ipp: detail::temporary_names",         // numbers in names of files

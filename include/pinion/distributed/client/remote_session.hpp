@@ -55,7 +55,7 @@ class local_port final : public session_port {
   local_port(const std::shared_ptr<master>& m, session_settings settings)
       : net_(m->network()), session_(m->open(std::move(settings))), master_(m) {}
 
-  void extend(graph_delta delta, patience) override { session_->extend(std::move(delta)); }
+  void extend(graph_delta delta, patience) override { session_->extend(std::move(delta), 0); }
   prepared_reply prepare(const runtime::step_signature& s, patience until, bool lines) override;
   pinion::plan plan(const runtime::step_signature& s, patience until) override { return session_->plan(s, until); }
   std::vector<device_info> devices(patience until) override { return session_->devices(until); }

@@ -20,7 +20,8 @@ class master {
   explicit master(master_services services) : services_(std::move(services)) {}
   ~master();
 
-  // Opens a session for the client with this channel; 0: a client in this process.
+  // Opens a session for the client with this channel; 0: a client in this process. Throws resource_exhausted if the
+  // client, or all clients, have too many.
   std::shared_ptr<master_session> open(session_settings settings, std::uint64_t client = 0);
   std::shared_ptr<master_session> find(std::uint64_t handle) const;
   // Returns a session only to the client that opened it, since others may guess its number.
@@ -39,6 +40,8 @@ class master {
 
  private:
   void expect_running() const;
+  // Throws unless there is room for one more session of a client in another process. Requires: the lock is held.
+  void expect_room(std::uint64_t client) const;
   error unknown() const;
   error stopping() const;
 

@@ -1,6 +1,8 @@
 // Bodies of <pinion/distributed/master/master.hpp>.
 #pragma once
 
+#include <algorithm>
+
 #include <pinion/distributed/master/master.hpp>
 #include <pinion/rpc/security.hpp>
 
@@ -13,11 +15,25 @@ PINION_DECL master::~master() {
 PINION_DECL std::shared_ptr<master_session> master::open(session_settings settings, std::uint64_t client) {
   std::lock_guard hold(mutex_);
   if (stopped_) throw stopping();
+  if (client != 0) expect_room(client);
   std::uint64_t handle = 0;
-  while (handle == 0 || sessions_.count(handle)) handle = rpc::random_number() & 0xffffffffu;
+  while (handle == 0 || sessions_.count(handle)) handle = rpc::random_number();
   auto s = std::make_shared<master_session>(services_, handle, client, std::move(settings));
   sessions_.emplace(handle, s);
   return s;
+}
+
+PINION_DECL void master::expect_room(std::uint64_t client) const {
+  const server_limits& most = services_.limits;
+  const auto count = [this](const auto& which) {
+    return std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& s) { return which(s.second->client()); });
+  };
+  if (count([&](std::uint64_t c) { return c == client; }) >= most.sessions)
+    throw error(errc::resource_exhausted, "a client has at most " + std::to_string(most.sessions) + " sessions in " +
+                                              services_.name + " (server_config.limits.sessions)");
+  if (count([](std::uint64_t c) { return c != 0; }) >= most.sessions_of_all)
+    throw error(errc::resource_exhausted, services_.name + " has at most " + std::to_string(most.sessions_of_all) +
+                                              " sessions of all clients (server_config.limits.sessions_of_all)");
 }
 
 PINION_DECL std::shared_ptr<master_session> master::find(std::uint64_t handle) const {

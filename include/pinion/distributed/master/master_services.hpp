@@ -10,6 +10,7 @@
 #include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/distributed/worker/worker.hpp>
 #include <pinion/placement/any_placer.hpp>
+#include <pinion/spec/server_limits.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -21,6 +22,7 @@ struct master_services {
   distributed::exchange& values;
   distributed::worker& here;
   any_placer place = {};
+  server_limits limits = {};
   // The calls that use these parts on behalf of a session; a server that stops waits for them.
   std::shared_ptr<users> in_use = std::make_shared<users>();
 };

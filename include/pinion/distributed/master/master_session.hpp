@@ -1,10 +1,12 @@
 // One session at its master: a replica of its graph, the steps made of it, and their runs.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -40,12 +42,19 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::uint64_t client() const { return client_; }  // channel of the client that opened it; 0: a client in this process
   bool is_open() const;
 
-  // Adds nodes to the graph. If that fails, the session is unusable, and every later call throws the same error.
-  void extend(graph_delta delta);
+  // Adds nodes to the graph, which take so much memory, as estimated. If that fails, the session is unusable, and every
+  // later call throws the same error. Beyond the limits of a client's session it throws resource_exhausted, adds
+  // nothing, and the session goes on.
+  void extend(graph_delta delta, std::uint64_t memory);
   // Places, cuts and ships a step. With `lines`, the reply says where each newly placed node went.
   prepared_reply prepare(const runtime::step_signature& signature, patience until, bool lines);
   pinion::plan plan(const runtime::step_signature& signature, patience until);
   std::vector<device_info> devices(patience until);
+
+  // Throws unless the step may be run with such feeds.
+  void expect_feeds(std::uint64_t number, std::span<const described_value> feeds) const;
+  // Throws unless the step exists, and its feeds may have so many bytes.
+  void expect_feeds(std::uint64_t number, std::uint64_t bytes) const;
 
   // Do all tasks of a step still hold their parts? A task drops them when its connection breaks.
   bool is_fresh(std::uint64_t number) const;
@@ -115,7 +124,17 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::shared_ptr<session_run> enter(std::uint64_t number, const std::vector<any_tensor>& feeds, const run_ended& done);
   // Requires: mutex_ is held.
   std::shared_ptr<session_step> find(std::uint64_t number) const;
-  static void check_feeds(const session_step& s, const std::vector<any_tensor>& feeds);
+  template <class Value>
+  static void check_feeds(const session_step& s, std::span<const Value> feeds);
+  session_id name() const { return {s_.name, s_.incarnation, handle_}; }
+
+  // ---- limits, which hold for the sessions of other processes
+
+  bool is_limited() const { return client_ != 0; }
+  void expect_room(const graph_delta& delta, std::uint64_t memory) const;
+  // Throws unless there is room for one more step of so much memory. Requires: mutex_ is held.
+  void expect_room_for_step(std::uint64_t memory) const;
+  error takes_too_much() const;
 
   master_services& s_;
   const std::shared_ptr<users> in_use_;
@@ -127,6 +146,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::optional<error> spoiled_;
   runtime::placed_steps placed_;
   std::uint64_t next_step_ = 1;
+  std::atomic<std::uint64_t> memory_{0};  // of the graph and the steps, as estimated
 
   mutable std::mutex mutex_;
   std::optional<error> closed_;  // the reason

@@ -25,16 +25,38 @@ PINION_DECL bool master_session::is_open() const {
   return !closed_;
 }
 
-PINION_DECL void master_session::extend(graph_delta delta) {
+PINION_DECL void master_session::extend(graph_delta delta, std::uint64_t memory) {
   const users::one using_server(in_use_);
   std::lock_guard one_at_a_time(building_);
   expect_sound();
+  if (is_limited()) expect_room(delta, memory);
   try {
     apply(*graph_, std::move(delta));
+    memory_ += memory;
   } catch (...) {
     spoiled_ = current_error().in_task(s_.name);
     throw error(*spoiled_);
   }
+}
+
+PINION_DECL void master_session::expect_room(const graph_delta& delta, std::uint64_t memory) const {
+  if (std::int64_t{graph_->size()} + static_cast<std::int64_t>(delta.nodes.size()) > s_.limits.nodes)
+    throw error(errc::resource_exhausted, "the graph of a session has at most " + std::to_string(s_.limits.nodes) +
+                                              " nodes in " + s_.name + " (server_config.limits.nodes)");
+  if (memory_ + memory > s_.limits.session_bytes) throw takes_too_much();
+}
+
+PINION_DECL void master_session::expect_room_for_step(std::uint64_t memory) const {
+  if (steps_.size() >= static_cast<std::size_t>(s_.limits.steps))
+    throw error(errc::resource_exhausted, "a session has at most " + std::to_string(s_.limits.steps) + " steps in " +
+                                              s_.name + " (server_config.limits.steps)");
+  if (memory_ + memory > s_.limits.session_bytes) throw takes_too_much();
+}
+
+PINION_DECL error master_session::takes_too_much() const {
+  return error(errc::resource_exhausted, "the graph and the steps of a session take at most " +
+                                             std::to_string(s_.limits.session_bytes) + " bytes of memory in " +
+                                             s_.name + ", as estimated (server_config.limits.session_bytes)");
 }
 
 PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature& signature, patience until,
@@ -47,7 +69,18 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
     return std::make_shared<session_step>(cut(improved(signature, where)));
   });
   reply.step = step->number;
-  ship(*step, parts::all, until);
+  const std::uint64_t memory = step->memory();
+  {
+    std::lock_guard hold(mutex_);
+    if (is_limited()) expect_room_for_step(memory);
+    memory_ += memory;
+  }
+  try {
+    ship(*step, parts::all, until);
+  } catch (...) {
+    memory_ -= memory;
+    throw;
+  }
   std::lock_guard hold(mutex_);
   expect_open_held();
   steps_[step->number] = step;
@@ -97,7 +130,7 @@ PINION_DECL void master_session::run(std::uint64_t number, std::vector<any_tenso
   const users::one using_server(in_use_);
   const auto entered = outcome_of([&] { return enter(number, feeds, done); });
   if (!entered) return done(entered.failure());
-  entered.value()->begin(handle_, std::move(feeds), trace, until, where);
+  entered.value()->begin(std::move(feeds), trace, until, where);
 }
 
 PINION_DECL std::vector<std::string> master_session::take_notices() {
@@ -127,10 +160,10 @@ PINION_DECL void master_session::close(const error& why) {
 }
 
 PINION_DECL void master_session::forget_on_tasks() {
-  s_.here.forget_session(handle_);
+  s_.here.forget_session(name());
   for (const auto& task : tasks_.met())
     if (task != s_.name)
-      s_.peers.way_to(task)->notify(rpc::lane::data, forget_session::method, rpc::encode(forget_session{handle_}));
+      s_.peers.way_to(task)->notify(rpc::lane::data, forget_session::method, rpc::encode(forget_session{name()}));
 }
 
 PINION_DECL void master_session::let_go() {
@@ -180,7 +213,7 @@ PINION_DECL runtime::optimized_step master_session::improved(const runtime::step
 
 PINION_DECL session_step master_session::cut(const runtime::optimized_step& what) {
   return cut_by_task(
-      what.in_place_of(replica()), what.placement, what.signature, s_.name, handle_, next_step_++,
+      what.in_place_of(replica()), what.placement, what.signature, s_.name, name(), next_step_++,
       [this](const std::string& task) { return tasks_.incarnation_of(task); }, soft_);
 }
 
@@ -210,7 +243,7 @@ PINION_DECL bool master_session::is_lost(const step_part& part) {
 
 PINION_DECL void master_session::ship(step_part& part, patience until) {
   if (part.task == s_.name) {
-    wait_for<void>(s_.net, tasks_.waits(until), [&](auto done) { s_.here.register_step({}, part.message, done); });
+    wait_for<void>(s_.net, tasks_.waits(until), [&](auto done) { s_.here.register_step({}, part.message, 0, done); });
     return;
   }
   const auto generation = tasks_.meet_again(part.task);
@@ -225,8 +258,8 @@ PINION_DECL std::shared_ptr<session_run> master_session::enter(std::uint64_t num
   std::lock_guard hold(mutex_);
   expect_open_held();
   const auto step = find(number);
-  check_feeds(*step, feeds);
-  const std::uint64_t run = run_number(handle_, ++last_run_);
+  check_feeds(*step, std::span<const any_tensor>(feeds));
+  const std::uint64_t run = ++last_run_;
   const auto leave = [self = shared_from_this(), run] {
     std::lock_guard held(self->mutex_);
     self->running_.erase(run);
@@ -235,7 +268,7 @@ PINION_DECL std::shared_ptr<session_run> master_session::enter(std::uint64_t num
     std::lock_guard held(self->mutex_);
     self->notices_.insert(self->notices_.end(), notices.begin(), notices.end());
   };
-  return running_[run] = std::make_shared<session_run>(s_, step, run, leave, tell, done);
+  return running_[run] = std::make_shared<session_run>(s_, step, run_id{name(), run}, leave, tell, done);
 }
 
 PINION_DECL std::shared_ptr<session_step> master_session::find(std::uint64_t number) const {
@@ -245,13 +278,43 @@ PINION_DECL std::shared_ptr<session_step> master_session::find(std::uint64_t num
   return at->second;
 }
 
-PINION_DECL void master_session::check_feeds(const session_step& s, const std::vector<any_tensor>& feeds) {
+PINION_DECL void master_session::expect_feeds(std::uint64_t number, std::span<const described_value> feeds) const {
+  std::lock_guard hold(mutex_);
+  check_feeds(*find(number), feeds);
+}
+
+PINION_DECL void master_session::expect_feeds(std::uint64_t number, std::uint64_t bytes) const {
+  std::lock_guard hold(mutex_);
+  const auto step = find(number);
+  std::uint64_t most = 0;
+  for (const output_type& type : step->feed_types) {
+    if (!type.shape.known()) return;  // of any size
+    most += static_cast<std::uint64_t>(type.bytes());
+  }
+  if (bytes > most)
+    throw error(errc::invalid_argument,
+                "the step takes feeds of " + std::to_string(most) + " bytes, not of " + std::to_string(bytes));
+}
+
+namespace detail {
+
+inline bool is_one_of(const any_tensor& t, const output_type& type) {
+  return !t.empty() && t.dtype() == type.dtype && fits(t.shape(), type.shape);
+}
+inline bool is_one_of(const described_value& v, const output_type& type) {
+  return v.there && v.dtype == type.dtype && fits(v.shape, type.shape);
+}
+
+}  // namespace detail
+
+template <class Value>
+void master_session::check_feeds(const session_step& s, std::span<const Value> feeds) {
   if (feeds.size() != s.feed_types.size())
     throw error(errc::invalid_argument, "the step takes " + std::to_string(s.feed_types.size()) + " feeds, not " +
                                             std::to_string(feeds.size()));
   for (std::size_t i = 0; i < feeds.size(); ++i) {
     const auto& want = s.feed_types[i];
-    if (feeds[i].empty() || feeds[i].dtype() != want.dtype || !fits(feeds[i].shape(), want.shape))
+    if (!detail::is_one_of(feeds[i], want))
       throw error(errc::invalid_argument, "feed " + std::to_string(i) + " is not " +
                                               std::string(to_string(want.dtype)) + " " + to_string(want.shape));
   }

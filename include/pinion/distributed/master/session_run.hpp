@@ -27,11 +27,11 @@ class session_run : public std::enable_shared_from_this<session_run> {
   using noticed = std::function<void(std::vector<std::string>)>;
 
   // `leave` is called before `done`, each once, in any thread; `tell` takes the notices of the parts.
-  session_run(master_services& services, std::shared_ptr<const session_step> what, std::uint64_t number,
+  session_run(master_services& services, std::shared_ptr<const session_step> what, run_id id,
               std::function<void()> leave, noticed tell, run_ended done);
 
   // Starts the part of every task. With `trace`, the result holds what the tasks did.
-  void begin(std::uint64_t session, std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where);
+  void begin(std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where);
 
   void fail(const error& why);
 
@@ -52,7 +52,7 @@ class session_run : public std::enable_shared_from_this<session_run> {
 
   master_services& s_;
   const std::shared_ptr<const session_step> step_;
-  const std::uint64_t number_;
+  const run_id id_;
   const std::function<void()> leave_;
   const noticed tell_;
   run_ended done_;

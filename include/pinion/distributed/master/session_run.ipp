@@ -9,11 +9,11 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-PINION_DECL session_run::session_run(master_services& services, std::shared_ptr<const session_step> what,
-                                     std::uint64_t number, std::function<void()> leave, noticed tell, run_ended done)
+PINION_DECL session_run::session_run(master_services& services, std::shared_ptr<const session_step> what, run_id id,
+                                     std::function<void()> leave, noticed tell, run_ended done)
     : s_(services),
       step_(std::move(what)),
-      number_(number),
+      id_(std::move(id)),
       leave_(std::move(leave)),
       tell_(std::move(tell)),
       done_(std::move(done)) {
@@ -21,10 +21,9 @@ PINION_DECL session_run::session_run(master_services& services, std::shared_ptr<
     if (part.task != s_.name) left_.insert(part.task);
 }
 
-PINION_DECL void session_run::begin(std::uint64_t session, std::vector<any_tensor> feeds, bool trace, patience until,
-                                    worker::begin_in where) {
+PINION_DECL void session_run::begin(std::vector<any_tensor> feeds, bool trace, patience until, worker::begin_in where) {
   if (until) s_.net.spawn(watch(shared_from_this(), *until));
-  const run_step request{session, step_->number, number_, trace};
+  const run_step request{id_, step_->number, trace};
   if (trace) began_ = clock_.emplace().now();
   for (const auto& part : step_->parts)
     if (part.task != s_.name)
@@ -34,8 +33,8 @@ PINION_DECL void session_run::begin(std::uint64_t session, std::vector<any_tenso
                             });
   if (!step_->part_of(s_.name)) return ended_here(run_result());
   s_.here.run(request, {}, std::move(feeds), step_->signature.fetches.size(), where,
-              [self = shared_from_this(), session](outcome<run_result> part) {
-                if (auto notices = self->s_.here.take_notices(session); !notices.empty())
+              [self = shared_from_this()](outcome<run_result> part) {
+                if (auto notices = self->s_.here.take_notices(self->id_.session); !notices.empty())
                   self->tell_(std::move(notices));
                 self->ended_here(std::move(part));
               });
@@ -52,10 +51,10 @@ PINION_DECL void session_run::fail(const error& why) {
 }
 
 PINION_DECL void session_run::cancel(const error& why) {
-  s_.here.cancel(number_, why);
+  s_.here.cancel(id_, why);
   for (const auto& part : step_->parts)
     if (part.task != s_.name)
-      s_.peers.way_to(part.task)->notify(rpc::lane::control, cancel_run::method, rpc::encode(cancel_run{number_, why}));
+      s_.peers.way_to(part.task)->notify(rpc::lane::control, cancel_run::method, rpc::encode(cancel_run{id_, why}));
 }
 
 PINION_DECL void session_run::ended_here(outcome<run_result> part) {
@@ -114,7 +113,7 @@ PINION_DECL bool session_run::is_finished() const {
 
 PINION_DECL error session_run::too_late() const {
   std::string waits;
-  if (const auto key = s_.here.waits_for(number_); !key.empty())
+  if (const auto key = s_.here.waits_for(id_); !key.empty())
     waits = ": waiting for " + std::string(runtime::value_of(key)) + " from " +
             std::string(task_of_device(runtime::source_of(key)));
   std::lock_guard hold(mutex_);

@@ -27,12 +27,14 @@ struct session_step {
   std::shared_ptr<std::mutex> shipping = std::make_shared<std::mutex>();  // held while parts are shipped again
 
   const step_part* part_of(std::string_view task) const;
+  // The memory that it takes at its master and on its tasks, as estimated.
+  std::uint64_t memory() const;
 };
 
 // Cuts a placed step by task. Its feeds and fetches live on the first CPU of task `home`. `incarnation_of` returns the
 // incarnation in which each task is expected.
 session_step cut_by_task(graph_view g, const placement& placed, const runtime::step_signature& signature,
-                         const std::string& home, std::uint64_t session, std::uint64_t number,
+                         const std::string& home, const session_id& session, std::uint64_t number,
                          const std::function<std::uint64_t(const std::string&)>& incarnation_of, bool soft);
 
 }}}  // namespace pinion::v0::distributed

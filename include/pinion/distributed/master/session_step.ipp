@@ -14,6 +14,16 @@ PINION_DECL const step_part* session_step::part_of(std::string_view task) const 
   return at == parts.end() ? nullptr : &*at;
 }
 
+PINION_DECL std::uint64_t session_step::memory() const {
+  constexpr std::uint64_t of_node = 3072, of_item = 512;  // kept to ship it again, rebuilt and compiled
+  std::uint64_t sum = 0;
+  for (const step_part& p : parts) {
+    sum += of_node * p.message.part.nodes.size();
+    for (const auto& of_device : p.message.part.parts) sum += of_item * of_device.items.size();
+  }
+  return sum;
+}
+
 namespace detail {
 
 inline int index_in_task(const std::vector<device_info>& devices, int device) {
@@ -25,7 +35,7 @@ inline int index_in_task(const std::vector<device_info>& devices, int device) {
 }  // namespace detail
 
 PINION_DECL session_step cut_by_task(graph_view g, const placement& placed, const runtime::step_signature& signature,
-                                     const std::string& home, std::uint64_t session, std::uint64_t number,
+                                     const std::string& home, const session_id& session, std::uint64_t number,
                                      const std::function<std::uint64_t(const std::string&)>& incarnation_of,
                                      bool soft) {
   const auto& devices = placed.devices();

@@ -1,47 +1,113 @@
 // Bodies of <pinion/distributed/server/calls.hpp>.
 #pragma once
 
+#include <string>
+#include <system_error>
 #include <utility>
 
+#include <pinion/base/error.hpp>
 #include <pinion/distributed/server/calls.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-PINION_DECL void calls::begin(std::function<void()> call) {
+PINION_DECL void calls::begin(std::uint64_t client, call what) {
   std::lock_guard hold(mutex_);
-  under_way_.remove_if([](one& c) {
-    if (!c.ended) return false;
-    c.thread.join();
+  threads_.remove_if([](one& t) {
+    if (!t.ended) return false;
+    t.thread.join();
     return true;
   });
-  one& c = under_way_.emplace_back();
-  c.thread = std::thread([this, &c, call = std::move(call)]() mutable {
-    call();
-    call = nullptr;
-    std::lock_guard held(mutex_);
-    c.ended = true;
-    ended_.notify_all();
-  });
+  line& of = lines_[client];
+  if (of.waiting.size() >= most_waiting)
+    throw error(errc::resource_exhausted, "more than " + std::to_string(most_waiting) +
+                                              " calls of one client wait for a thread (server_config.limits.threads)");
+  of.waiting.push_back(std::move(what));
+  if (wants_thread()) try {
+      start_thread();
+    } catch (const std::system_error& e) {
+      if (running_ > 0) return;  // a thread that ends its call will come for it
+      of.waiting.pop_back();
+      if (of.waiting.empty()) lines_.erase(client);
+      throw error(errc::resource_exhausted, std::string("the system starts no thread for the call: ") + e.what());
+    }
+}
+
+PINION_DECL bool calls::wants_thread() {
+  return !coming_ && running_ < most_ && next() != lines_.end();
+}
+
+PINION_DECL void calls::start_thread() {
+  one& t = threads_.emplace_back();
+  try {
+    t.thread = std::thread([this, &t] { work(t); });
+  } catch (...) {
+    threads_.pop_back();
+    throw;
+  }
+  ++running_;
+  coming_ = true;
+}
+
+PINION_DECL void calls::work(one& mine) {
+  std::unique_lock hold(mutex_);
+  coming_ = false;
+  for (auto at = next(); at != lines_.end(); at = next()) {
+    line& of = at->second;
+    last_ = at->first;
+    ++of.at_work;
+    call what = std::move(of.waiting.front());
+    of.waiting.pop_front();
+    if (wants_thread()) try {
+        start_thread();
+      } catch (const std::system_error&) {  // this thread comes for the others later
+      }
+    hold.unlock();
+    what();
+    what = nullptr;
+    hold.lock();
+    if (--of.at_work == 0 && of.waiting.empty()) lines_.erase(at);
+  }
+  mine.ended = true;
+  --running_;
+  ended_.notify_all();
+}
+
+PINION_DECL std::map<std::uint64_t, calls::line>::iterator calls::next() {
+  const auto may = [this](const auto& client) {
+    return !client.second.waiting.empty() && client.second.at_work < share_;
+  };
+  const auto behind = lines_.upper_bound(last_);
+  const auto later = std::find_if(behind, lines_.end(), may);
+  if (later != lines_.end()) return later;
+  const auto earlier = std::find_if(lines_.begin(), behind, may);
+  return earlier == behind ? lines_.end() : earlier;
+}
+
+PINION_DECL void calls::drop(std::uint64_t client) {
+  std::deque<call> dropped;  // freed without the lock
+  std::lock_guard hold(mutex_);
+  const auto at = lines_.find(client);
+  if (at == lines_.end()) return;
+  dropped.swap(at->second.waiting);
+  if (at->second.at_work == 0) lines_.erase(at);
 }
 
 PINION_DECL bool calls::join(time_point until) {
   std::list<one> over;
   std::unique_lock hold(mutex_);
   const bool all = ended_.wait_until(hold, until, [this] { return none_runs(); });
-  for (auto at = under_way_.begin(); at != under_way_.end();) {
-    const auto next = std::next(at);
-    if (at->ended) over.splice(over.end(), under_way_, at);
-    at = next;
+  for (auto at = threads_.begin(); at != threads_.end();) {
+    const auto following = std::next(at);
+    if (at->ended) over.splice(over.end(), threads_, at);
+    at = following;
   }
   hold.unlock();
-  for (one& c : over) c.thread.join();
+  for (one& t : over) t.thread.join();
   return all;
 }
 
 PINION_DECL bool calls::none_runs() const {
-  for (const one& c : under_way_)
-    if (!c.ended) return false;
-  return true;
+  return running_ == 0;
 }
 
 }}}  // namespace pinion::v0::distributed

@@ -7,15 +7,9 @@
 #include <vector>
 
 #include <pinion/runtime/options.hpp>
+#include <pinion/spec/server_limits.hpp>
 
 namespace pinion { inline namespace v0 {
-
-// The most of each that a server takes of its clients. Beyond a limit it refuses, or waits, and says so.
-struct server_limits {
-  // Bytes of answers that wait for one client to take them: beyond it the server reads no further request of that
-  // client, and closes it if it takes none of them for ten seconds. A single answer may be larger.
-  std::uint64_t bytes_waiting = std::uint64_t{64} << 20;
-};
 
 // The configuration of one task, the same for every session that uses it. Copied when the server is made.
 //
@@ -31,7 +25,7 @@ struct server_config {
   std::chrono::milliseconds heartbeat{1000};      // a peer that is silent for two heartbeats counts as dead
   std::uint64_t credit = std::uint64_t{4} << 20;  // most bytes of values pushed to one peer and not yet taken there
   security_options security = {};                 // used where server_options give none
-  server_limits limits = {};                      // what one client may take of the server
+  server_limits limits = {};                      // the most that clients may ask of the task
   std::chrono::milliseconds stop_timeout{10000};  // limit of stop(); work that runs longer is named on standard error
 };
 

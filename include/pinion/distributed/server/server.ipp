@@ -1,13 +1,33 @@
 // Bodies of <pinion/distributed/server/server.hpp>.
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <utility>
+#include <vector>
 
+#include <pinion/base/process.hpp>
 #include <pinion/distributed/client/remote_session.hpp>
 #include <pinion/distributed/server/server.hpp>
 #include <pinion/distributed/server/task_server.hpp>
 #include <pinion/distributed/wire/task_name.hpp>
 #include <pinion/rpc/tcp_network.hpp>
+
+namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
+
+struct servers_left_to_themselves {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<task_server>> all;
+};
+
+// Keeps a server whose work could not be stopped in time alive to the end of the process, since that work uses it.
+inline void leave_to_itself(std::unique_ptr<task_server> still_used) {
+  auto& left = of_this_process<servers_left_to_themselves>();
+  std::lock_guard hold(left.mutex);
+  left.all.push_back(std::move(still_used));
+}
+
+}}}}  // namespace pinion::v0::distributed::detail
 
 namespace pinion { inline namespace v0 {
 
@@ -20,7 +40,7 @@ PINION_DECL server::server(const cluster_spec& cluster, const server_options& op
 PINION_DECL server::server(server&&) noexcept = default;
 
 PINION_DECL server::~server() {
-  if (task_ && !task_->stop()) distributed::leave_to_itself(std::move(task_));
+  if (task_ && !task_->stop()) distributed::detail::leave_to_itself(std::move(task_));
 }
 
 PINION_DECL std::string server::target() const {

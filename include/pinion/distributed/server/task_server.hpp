@@ -15,6 +15,7 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/distributed/master/master.hpp>
+#include <pinion/distributed/server/burdens.hpp>
 #include <pinion/distributed/server/calls.hpp>
 #include <pinion/distributed/server/options.hpp>
 #include <pinion/distributed/worker/builders.hpp>
@@ -81,6 +82,14 @@ class task_server {
     answer_ref answer;  // null for a notice
   };
   using handler = opened (task_server::*)(const delivery&);
+  // A method or notice that is known here.
+  struct entry {
+    rpc::method method;
+    handler handle;
+    bool may_be_long = false;  // is it opened by the builders, or by code that looks before it takes?
+  };
+  // Throws data_loss, which closes the connection, for a long message of a kind that is read on arrival.
+  static void expect_short(const entry& known, const rpc::envelope& e);
 
   opened request(const delivery& d);
   opened tell_status(const delivery& d);
@@ -135,43 +144,64 @@ class task_server {
   }
   // Receives a message that may be large, or may follow a large one. The builders read and handle it, in the order in
   // which its client sent it, so that the network's thread does not. A message that cannot be read closes its
-  // connection, as one that is read on arrival does.
+  // connection, as one that is read on arrival does; one that takes too much memory is refused. The body also gets the
+  // memory that the message takes, as estimated.
   template <class M, class Body>
   opened in_turn(const delivery& d, Body body) {
     return rpc::receive_sealed<M>(
-        d.envelope, [this, answer = d.answer, guest = d.guest, held = hold_unread(d), body](rpc::sealed<M>&& unread) {
+        d.envelope, [this, answer = d.answer, guest = d.guest, held = hold(d), body](rpc::sealed<M>&& unread) {
           auto letter = std::make_shared<rpc::sealed<M>>(std::move(unread));
-          builders_.add(guest->channel, [answer, held, body, letter] {
+          builders_.add(guest->channel, [this, answer, held, body, letter] {
             std::optional<M> message;
             try {
-              message = letter->open();
+              message = letter->open(limits_.session_bytes);
             } catch (...) {
-              return answer->hang_up(current_error());
+              return refuse_unread(answer, current_error());
             }
+            const std::uint64_t memory = letter->memory();
             *letter = {};
-            body(std::move(*message));
+            or_fail(answer, [&] { body(std::move(*message), memory); });
           });
         });
   }
-  // Counts the bytes of a message towards its client's unread bytes, until the result is destroyed. Throws
+  void refuse_unread(const answer_ref& answer, const error& why) const;
+  // Counts the bytes of a message towards those that its client has sent and that are not worked off. Throws
   // resource_exhausted, which closes the connection, for a client that sends more than is read.
-  std::shared_ptr<void> hold_unread(const delivery& d);
+  burdens::share hold(const delivery& d);
   // Receives a call that may wait for other tasks: it begins in turn, then runs in a thread of its own.
   template <class M, class Body>
   opened waiting(const delivery& d, Body body) {
-    return in_turn<M>(d, [this, answer = d.answer, body](M&& m) {
-      auto held = std::make_shared<M>(std::move(m));
-      calls_.begin([answer, body, held] { reply_with(answer, std::move(*held), body); });
+    return in_turn<M>(d, [this, answer = d.answer, client = d.guest->channel, body](M&& m, std::uint64_t) {
+      auto kept = std::make_shared<M>(std::move(m));
+      calls_.begin(client, [answer, body, kept] { reply_with(answer, std::move(*kept), body); });
     });
   }
 
+  // ---- running a prepared step
+
+  using run_head = run_prepared_of<described_value>;
+  // A run of a client: its request, without feeds, and what keeps it counted.
+  struct client_run {
+    std::shared_ptr<master_session> session;
+    std::uint64_t step = 0, client = 0, patience_ms = 0;
+    std::vector<any_tensor> feeds = {};
+    bool trace = false;
+    answer_ref answer;
+    burdens::share counted = nullptr, held = nullptr;  // its share of the client's runs, and of its bytes
+  };
+  // These two look a run up before memory is taken for its feeds; a long one is not read before its turn.
+  opened run_short(const delivery& d);
+  opened run_long(const delivery& d);
   // Runs a prepared step, which is prepared again before that, in a thread of its own, where it has become stale.
-  void begin_run(run_prepared&& r, const rpc::guest_ref& from, const answer_ref& answer);
-  void run_fresh(const std::shared_ptr<master_session>& session, run_prepared&& r, const answer_ref& answer);
+  void begin_run(client_run&& r);
+  static void run_fresh(client_run&& r, patience until);
   patience until(std::uint64_t ms) const;
 
   static rpc::awaitable<void> sweep(task_server* self, std::shared_ptr<rpc::timer> timer,
                                     std::shared_ptr<bool> stopped);
+
+  // Returns memory to the system that was not needed lately; after graphs were let go, theirs too.
+  static void give_memory_back(bool graphs_too);
 
   // Waits for builders_ and calls_. Each may give work to the other, but not for long once the master has stopped.
   bool end_calls(time_point until);
@@ -192,6 +222,8 @@ class task_server {
   exchange exchange_;
   worker worker_;
   const std::chrono::milliseconds stop_timeout_;
+  const server_limits limits_;
+  burdens burdens_;
   builders builders_;   // joined before the members above go, which their work uses
   thread_pool alarms_;  // joined before the members above go
   calls calls_;
@@ -200,7 +232,9 @@ class task_server {
   const std::shared_ptr<rpc::timer> sweeper_ = net_->make_timer();
   const std::shared_ptr<bool> swept_ = std::make_shared<bool>(false);  // used by the network's thread only
   std::map<std::uint64_t, std::set<std::uint64_t>> sessions_of_;       // by guest; used by the network's thread only
-  std::map<std::uint64_t, std::shared_ptr<std::atomic<std::uint64_t>>> unread_;  // bytes by guest; same thread
+  // How many sweeps give the memory of graphs back: they are freed a while after their client has gone. Same thread.
+  static constexpr int sweeps_to_free = 2;
+  int let_go_ = 0;
 
   countdown asked_;
   std::atomic<bool> asked_once_{false};
@@ -208,9 +242,6 @@ class task_server {
   std::mutex stopping_;
   bool stopped_ = false, all_ended_ = true;
 };
-
-// Keeps a server whose work could not be stopped in time alive to the end of the process, since that work uses it.
-void leave_to_itself(std::unique_ptr<task_server> still_used);
 
 }}}  // namespace pinion::v0::distributed
 

@@ -1,12 +1,16 @@
 // Bodies of <pinion/distributed/server/task_server.hpp>.
 #pragma once
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
-#include <pinion/base/process.hpp>
 #include <pinion/base/stop_signal.hpp>
+#include <pinion/device/pool_allocator.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
 #include <pinion/distributed/server/task_server.hpp>
 #include <pinion/distributed/wire/task_name.hpp>
@@ -28,13 +32,18 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       threads_(threads ? *threads : threads_of(cluster, options)),
       task_(task_of(options)),
       peers_(*net_, cluster, ways_of(options)),
-      exchange_(*net_, me_.name, peers_, task_.pool, {.credit = options.config.credit}),
-      worker_(*net_, me_.name, task_, exchange_, builders_, alarms_),
+      exchange_(
+          *net_, me_.name, peers_, task_.pool,
+          {.credit = options.config.credit, .early = static_cast<std::size_t>(options.config.limits.early_values)}),
+      worker_(*net_, me_.name, task_, exchange_, builders_, alarms_, options.config.limits),
       stop_timeout_(options.config.stop_timeout),
-      builders_(threads_.builders),
+      limits_(options.config.limits),
+      burdens_(me_.name, limits_),
+      builders_(threads_.builders, limits_.threads),
       alarms_(threads_.alarms),
-      master_(std::make_shared<master>(
-          master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_, options.config.placer})),
+      calls_(limits_.threads),
+      master_(std::make_shared<master>(master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_,
+                                                       options.config.placer, limits_})),
       door_(std::make_shared<rpc::acceptor>(*net_, std::move(listener_), door_options(options), service())) {
   local_masters::instance().add(address_, me_.shows, master_);
   door_->start();
@@ -120,7 +129,8 @@ PINION_DECL runtime::task_options task_server::task_of(const server_options& opt
           .simulated = options.config.simulated,
           .gpu = options.config.gpu,
           .inter_op_helpers = threads_.inter_op,
-          .intra_op_helpers = threads_.intra_op};
+          .intra_op_helpers = threads_.intra_op,
+          .spare_threads = options.config.limits.threads};
 }
 
 PINION_DECL int task_server::tasks_here(const cluster_spec& cluster, const server_options& options) const {
@@ -157,26 +167,34 @@ PINION_DECL rpc::service task_server::service() {
 }
 
 PINION_DECL task_server::opened task_server::request(const delivery& d) {
-  static constexpr std::pair<rpc::method, handler> handlers[] = {
+  static constexpr entry requests[] = {
       {status_request::method, &task_server::tell_status},
       {shutdown_request::method, &task_server::shut_down},
       {libraries_request::method, &task_server::tell_libraries},
-      {register_step::method, &task_server::keep_step},
+      {register_step::method, &task_server::keep_step, true},
       {run_step::method, &task_server::run_kept},
       {reset_containers::method, &task_server::reset_here},
       {pull_value::method, &task_server::send_value},
       {open_session::method, &task_server::open},
-      {extend_graph::method, &task_server::extend},
-      {prepare_step::method, &task_server::prepare},
-      {plan_step::method, &task_server::plan},
+      {extend_graph::method, &task_server::extend, true},
+      {prepare_step::method, &task_server::prepare, true},
+      {plan_step::method, &task_server::plan, true},
       {list_request::method, &task_server::list_devices},
       {reset_request::method, &task_server::reset_cluster},
-      {run_prepared::method, &task_server::run},
+      {run_prepared::method, &task_server::run, true},
   };
-  for (const auto& [known, handle] : handlers)
-    if (known == d.envelope.method) return (this->*handle)(d);
+  for (const entry& known : requests)
+    if (known.method == d.envelope.method) return expect_short(known, d.envelope), (this->*known.handle)(d);
   d.answer->fail(error(errc::unimplemented, me_.name + " knows no method " + std::to_string(d.envelope.method)));
   return nullptr;
+}
+
+PINION_DECL void task_server::expect_short(const entry& known, const rpc::envelope& e) {
+  constexpr std::size_t longest = std::size_t{1} << 20;
+  if (!known.may_be_long && e.control.size() > longest)
+    throw error(errc::data_loss, "a message of method " + std::to_string(known.method) + " has " +
+                                     std::to_string(e.control.size()) + " bytes of control; the limit is " +
+                                     std::to_string(longest));
 }
 
 // ---- requests to the task
@@ -199,15 +217,16 @@ PINION_DECL task_server::opened task_server::tell_libraries(const delivery& d) {
 // ---- requests to the worker
 
 PINION_DECL task_server::opened task_server::keep_step(const delivery& d) {
-  return in_turn<register_step>(d, [this, answer = d.answer, from = d.guest](register_step&& r) {
-    worker_.register_step(party_of(from), std::move(r), [answer](const outcome<>& how) { settle(answer, how); });
+  return in_turn<register_step>(d, [this, answer = d.answer, from = d.guest](register_step&& r, std::uint64_t memory) {
+    worker_.register_step(party_of(from), std::move(r), memory,
+                          [answer](const outcome<>& how) { settle(answer, how); });
   });
 }
 
 PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
   return rpc::receive<run_step>(d.envelope, [this, answer = d.answer, from = d.guest](run_step&& r) {
     worker_.run(r, party_of(from), {}, 0, worker::begin_in::pool,
-                [this, answer, session = r.session](outcome<run_result> ran) {
+                [this, answer, session = r.run.session](outcome<run_result> ran) {
                   if (!ran) return answer->fail(*ran.failure());
                   answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(ran.value().trace)}));
                 });
@@ -222,7 +241,7 @@ PINION_DECL task_server::opened task_server::reset_here(const delivery& d) {
 }
 
 PINION_DECL task_server::opened task_server::send_value(const delivery& d) {
-  return exchange_.pulled(d.envelope, d.answer);
+  return exchange_.pulled(d.envelope, d.guest, d.answer);
 }
 
 // ---- requests to the master
@@ -236,9 +255,9 @@ PINION_DECL task_server::opened task_server::open(const delivery& d) {
 }
 
 PINION_DECL task_server::opened task_server::extend(const delivery& d) {
-  return in_turn<extend_graph>(d, [this, answer = d.answer, from = d.guest](extend_graph&& x) {
-    reply_with(answer, std::move(x), [this, from](extend_graph&& more) {
-      master_->find(more.session, from->channel)->extend(std::move(more.delta));
+  return in_turn<extend_graph>(d, [this, answer = d.answer, from = d.guest](extend_graph&& x, std::uint64_t memory) {
+    reply_with(answer, std::move(x), [this, from, memory](extend_graph&& more) {
+      master_->find(more.session, from->channel)->extend(std::move(more.delta), memory);
       return nothing{};
     });
   });
@@ -270,24 +289,60 @@ PINION_DECL task_server::opened task_server::reset_cluster(const delivery& d) {
 }
 
 PINION_DECL task_server::opened task_server::run(const delivery& d) {
-  const auto begin = [this, answer = d.answer, from = d.guest](run_prepared&& r) {
-    begin_run(std::move(r), from, answer);
-  };
-  if (d.envelope.control.size() > rpc::long_control) return in_turn<run_prepared>(d, begin);
-  return rpc::receive<run_prepared>(d.envelope, begin);
+  try {
+    return d.envelope.control.size() > rpc::long_control ? run_long(d) : run_short(d);
+  } catch (const error& e) {
+    if (e.code() == errc::data_loss) throw;  // a message that cannot be read
+    d.answer->fail(e);
+    return nullptr;  // its payload is passed over
+  }
+}
+
+PINION_DECL task_server::opened task_server::run_short(const delivery& d) {
+  auto head = rpc::read_head<run_head>(d.envelope);
+  client_run r{.session = master_->find(head.session, d.guest->channel),
+               .step = head.step,
+               .client = d.guest->channel,
+               .patience_ms = head.patience_ms,
+               .trace = head.trace,
+               .answer = d.answer};
+  r.session->expect_feeds(head.step, std::span<const described_value>(head.feeds));
+  r.counted = burdens_.of_run(d.guest->channel);
+  r.held = hold(d);
+  std::vector<std::span<std::byte>> rooms;
+  for (auto& feed : head.feeds) r.feeds.push_back(feed.make(rooms));
+  return rpc::welcome_in(std::move(r), std::move(rooms), [this](client_run&& ready) { begin_run(std::move(ready)); });
+}
+
+PINION_DECL task_server::opened task_server::run_long(const delivery& d) {
+  std::uint64_t session = 0, step = 0;
+  rpc::reader in(d.envelope.control, d.envelope.payload);
+  in(session, step);
+  master_->find(session, d.guest->channel)->expect_feeds(step, d.envelope.payload);
+  return in_turn<run_prepared>(d, [this, answer = d.answer, from = d.guest,
+                                   counted = burdens_.of_run(d.guest->channel)](run_prepared&& r, std::uint64_t) {
+    begin_run({.session = master_->find(r.session, from->channel),
+               .step = r.step,
+               .client = from->channel,
+               .patience_ms = r.patience_ms,
+               .feeds = std::move(r.feeds),
+               .trace = r.trace,
+               .answer = answer,
+               .counted = counted});
+  });
 }
 
 // ---- notices
 
 PINION_DECL task_server::opened task_server::notice(const delivery& d) {
-  static constexpr std::pair<rpc::method, handler> handlers[] = {
-      {push_value::method, &task_server::take_value},     {announce_value::method, &task_server::hear_of_value},
-      {return_credit::method, &task_server::take_credit}, {cancel_run::method, &task_server::cancel},
-      {forget_session::method, &task_server::forget},     {cancel_runs::method, &task_server::cancel_session},
+  static constexpr entry notices[] = {
+      {push_value::method, &task_server::take_value, true}, {announce_value::method, &task_server::hear_of_value},
+      {return_credit::method, &task_server::take_credit},   {cancel_run::method, &task_server::cancel},
+      {forget_session::method, &task_server::forget},       {cancel_runs::method, &task_server::cancel_session},
       {close_session::method, &task_server::close},
   };
-  for (const auto& [known, handle] : handlers)
-    if (known == d.envelope.method) return (this->*handle)(d);
+  for (const entry& known : notices)
+    if (known.method == d.envelope.method) return expect_short(known, d.envelope), (this->*known.handle)(d);
   throw error(errc::unimplemented, me_.name + " knows no notice " + std::to_string(d.envelope.method));
 }
 
@@ -322,13 +377,15 @@ PINION_DECL task_server::opened task_server::cancel_session(const delivery& d) {
 PINION_DECL task_server::opened task_server::close(const delivery& d) {
   return rpc::receive<close_session>(d.envelope, [this, from = d.guest](close_session&& c) {
     if (!is_of(from, c.session)) return;
+    sessions_of_[from->channel].erase(c.session);
     let_go(master_->close(c.session, runtime::closed_meanwhile()));
   });
 }
 
 PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) {
   exchange_.gone(who);
-  unread_.erase(who->channel);
+  if (burdens_.forget(who->channel)) let_go_ = sweeps_to_free;
+  calls_.drop(who->channel);
   const error lost(errc::cancelled, "its client is gone: " + why.sentence());
   worker_.forget_owner(who->channel, lost);
   const auto at = sessions_of_.find(who->channel);
@@ -339,7 +396,9 @@ PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) 
 
 PINION_DECL void task_server::let_go(std::shared_ptr<master_session> closed) {
   if (!closed) return;
+  let_go_ = sweeps_to_free;
   const auto line = closed->handle();
+  builders_.drop(line);
   builders_.add(line, [closed = std::move(closed)] { closed->let_go(); });
 }
 
@@ -355,40 +414,39 @@ PINION_DECL void task_server::settle(const answer_ref& answer, const outcome<>& 
     answer->fail(*how.failure());
 }
 
-PINION_DECL std::shared_ptr<void> task_server::hold_unread(const delivery& d) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 30;
-  auto& all = unread_[d.guest->channel];
-  if (!all) all = std::make_shared<std::atomic<std::uint64_t>>(0);
-  const std::uint64_t size = d.envelope.control.size() + d.envelope.payload,
-                      held = all->load(std::memory_order_relaxed);
-  if (held > 0 && held + size > most)
-    throw error(errc::resource_exhausted, "more than " + std::to_string(most) + " bytes wait to be read here");
-  all->fetch_add(size, std::memory_order_relaxed);
-  return std::shared_ptr<void>(nullptr, [all = all, size](void*) { all->fetch_sub(size, std::memory_order_relaxed); });
+PINION_DECL void task_server::refuse_unread(const answer_ref& answer, const error& why) const {
+  if (why.code() != errc::resource_exhausted) return answer->hang_up(why);
+  answer->fail(error(why.code(), why.sentence() + " in " + me_.name + " (server_config.limits.session_bytes)"));
 }
 
-PINION_DECL void task_server::begin_run(run_prepared&& r, const rpc::guest_ref& from, const answer_ref& answer) {
+PINION_DECL burdens::share task_server::hold(const delivery& d) {
+  return burdens_.of_message(d.guest->channel, d.envelope.control.size() + d.envelope.payload);
+}
+
+PINION_DECL void task_server::begin_run(client_run&& r) {
+  const answer_ref answer = r.answer;
   or_fail(answer, [&] {
-    const auto session = master_->find(r.session, from->channel);
-    if (session->is_fresh(r.step)) return run_fresh(session, std::move(r), answer);
-    calls_.begin([this, session, held = std::make_shared<run_prepared>(std::move(r)), answer] {
-      or_fail(answer, [&] {
-        session->refresh(held->step, until(held->patience_ms));
-        run_fresh(session, std::move(*held), answer);
+    if (r.session->is_fresh(r.step)) return run_fresh(std::move(r), until(r.patience_ms));
+    const auto client = r.client;
+    calls_.begin(client, [this, held = std::make_shared<client_run>(std::move(r))] {
+      or_fail(held->answer, [&] {
+        held->session->refresh(held->step, until(held->patience_ms));
+        run_fresh(std::move(*held), until(held->patience_ms));
       });
     });
   });
 }
 
-PINION_DECL void task_server::run_fresh(const std::shared_ptr<master_session>& session, run_prepared&& r,
-                                        const answer_ref& answer) {
-  session->run(r.step, std::move(r.feeds), r.trace, until(r.patience_ms), worker::begin_in::pool,
-               [answer, session](outcome<run_result> ran) {
-                 if (!ran) return answer->fail(*ran.failure());
-                 run_result& result = ran.value();
-                 answer->reply(rpc::encode(
-                     run_reply{std::move(result.fetches), session->take_notices(), std::move(result.trace)}));
-               });
+PINION_DECL void task_server::run_fresh(client_run&& r, patience until) {
+  auto& session = *r.session;
+  session.run(r.step, std::move(r.feeds), r.trace, until, worker::begin_in::pool,
+              [answer = r.answer, session = r.session, counted = std::move(r.counted),
+               held = std::move(r.held)](outcome<run_result> ran) {
+                if (!ran) return answer->fail(*ran.failure());
+                run_result& result = ran.value();
+                answer->reply(rpc::encode(
+                    run_reply{std::move(result.fetches), session->take_notices(), std::move(result.trace)}));
+              });
 }
 
 PINION_DECL patience task_server::until(std::uint64_t ms) const {
@@ -401,8 +459,18 @@ PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shar
   for (bool on = true; on;) {
     on = co_await timer->wait_until(self->net_->now() + std::chrono::seconds(10));
     if (*stopped) co_return;  // self may be gone
-    if (on) self->exchange_.sweep();
+    if (!on) continue;
+    self->exchange_.sweep();
+    self->builders_.add(0, [graphs_too = self->let_go_ > 0] { give_memory_back(graphs_too); });
+    self->let_go_ = std::max(self->let_go_ - 1, 0);
   }
+}
+
+PINION_DECL void task_server::give_memory_back(bool graphs_too) {
+  devices::pool_allocator::of_cpus().trim();
+#if defined(__GLIBC__)
+  if (graphs_too) ::malloc_trim(0);  // graphs lie in many small pieces
+#endif
 }
 
 PINION_DECL bool task_server::end_calls(time_point until) {
@@ -421,19 +489,6 @@ PINION_DECL void task_server::stop_beside() {
 
 PINION_DECL void task_server::ask_to_stop() {
   if (!asked_once_.exchange(true)) asked_.count_down();
-}
-
-namespace detail {
-struct servers_left_to_themselves {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<task_server>> all;
-};
-}  // namespace detail
-
-PINION_DECL void leave_to_itself(std::unique_ptr<task_server> still_used) {
-  auto& left = of_this_process<detail::servers_left_to_themselves>();
-  std::lock_guard hold(left.mutex);
-  left.all.push_back(std::move(still_used));
 }
 
 }}}  // namespace pinion::v0::distributed

@@ -8,6 +8,7 @@
 
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/wire/graph.hpp>
+#include <pinion/distributed/wire/run_id.hpp>
 #include <pinion/distributed/wire/step.hpp>
 #include <pinion/distributed/wire/subgraph.hpp>
 #include <pinion/rpc/failure.hpp>
@@ -26,6 +27,9 @@ using rpc::nothing;
   }
 
 // ---- shapes that several messages share
+//
+// A message that brings values is a template, so that its receiver may look at descriptions of them before it takes
+// memory for them.
 
 // A message that says no more than its number.
 template <rpc::method Number>
@@ -41,7 +45,7 @@ struct about_session {
 // The value with that key, which one task sends to another in a run.
 template <rpc::method Number>
 struct about_value {
-  std::uint64_t run = 0;
+  run_id run;
   std::string key;
   PINION_MESSAGE(Number, run, key)
 };
@@ -76,24 +80,19 @@ struct libraries_reply {
 
 // The part of a step that a worker computes, kept under (session, step) until the session ends.
 struct register_step {
-  std::uint64_t session = 0, step = 0;
+  session_id session;
+  std::uint64_t step = 0;
   subgraph part;
   std::vector<std::pair<std::string, std::uint64_t>> peers;  // other tasks of the step, each with its incarnation
   bool soft = false;  // if no device meets a request in a body: may it be ignored?
   PINION_MESSAGE(10, session, step, part, peers, soft)
 };
-// The number of a run tells its session, in the upper half.
-constexpr std::uint64_t run_number(std::uint64_t session, std::uint64_t count) {
-  return (session << 32) + count % (std::uint64_t{1} << 32);
-}
-constexpr std::uint64_t session_of(std::uint64_t run) {
-  return run >> 32;
-}
 // Starts a worker's part of a run. The answer comes when that part has ended.
 struct run_step {
-  std::uint64_t session = 0, step = 0, run = 0;
+  run_id run;
+  std::uint64_t step = 0;
   bool trace = false;
-  PINION_MESSAGE(11, session, step, run, trace)
+  PINION_MESSAGE(11, run, step, trace)
 };
 struct part_ended {
   std::vector<std::string> notices;  // shown to the users of the session
@@ -102,32 +101,39 @@ struct part_ended {
 };
 // Cancels one run on a worker. It may arrive before the run.
 struct cancel_run {
-  std::uint64_t run = 0;
+  run_id run;
   error why = error(errc::cancelled, "");
   PINION_MESSAGE(12, run, why)
 };
 // Drops the steps of a session on a worker.
-using forget_session = about_session<13>;
+struct forget_session {
+  session_id session;
+  PINION_MESSAGE(13, session)
+};
 // Clears containers on one worker.
 using reset_containers = about_containers<14>;
 
 // ---- between workers
 
 // A value that its sender pushes because it fits the credit. A control edge is a value without a tensor.
-struct push_value {
-  std::uint64_t run = 0;
+template <class Value>
+struct push_of {
+  run_id run;
   std::string key;
-  any_tensor value;
+  Value value;
   PINION_MESSAGE(20, run, key, value)
 };
+using push_value = push_of<any_tensor>;
 // The announcement of a value that waits at its sender until it is pulled.
 using announce_value = about_value<21>;
 // Asks the sender for an announced value.
 using pull_value = about_value<22>;
-struct pulled_value {
-  any_tensor value;
+template <class Value>
+struct pulled_of {
+  Value value;
   PINION_MESSAGE(22, value)
 };
+using pulled_value = pulled_of<any_tensor>;
 // Returns credit: the number of pushed bytes that the receiver has taken.
 struct return_credit {
   std::uint64_t bytes = 0;
@@ -175,13 +181,15 @@ struct plan_reply {
   PINION_MESSAGE(32, plan)
 };
 // Runs a prepared step. The reply comes when the run has ended.
-struct run_prepared {
+template <class Value>
+struct run_prepared_of {
   std::uint64_t session = 0, step = 0;
   std::uint64_t patience_ms = 0;
-  std::vector<any_tensor> feeds;
+  std::vector<Value> feeds;
   bool trace = false;
   PINION_MESSAGE(33, session, step, patience_ms, feeds, trace)
 };
+using run_prepared = run_prepared_of<any_tensor>;
 struct run_reply {
   std::vector<any_tensor> fetches;
   std::vector<std::string> notices;

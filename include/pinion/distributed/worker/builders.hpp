@@ -22,13 +22,16 @@
 namespace pinion { inline namespace v0 { namespace distributed {
 
 // A pool with one queue per key. Owned by a server. Thread-safe. With no threads, add() does the work in its caller.
-// Work must not throw. The destructor finishes the work that was added.
+// Work must not throw. The destructor finishes the work that was added and
+// not dropped.
 class builders {
  public:
   using work = std::function<void()>;
-  explicit builders(int threads) : pool_(threads) {}
+  explicit builders(int threads, int most_spares = 0) : pool_(threads, 0, most_spares) {}
 
   void add(std::uint64_t key, work what);
+  // Drops the work of a key that is not begun, since nobody waits for it any more.
+  void drop(std::uint64_t key);
 
   // Waits until no work is left. Returns false if some is left at `until`.
   bool wait_until_idle(time_point until);

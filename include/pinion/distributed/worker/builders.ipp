@@ -1,6 +1,8 @@
 // Bodies of <pinion/distributed/worker/builders.hpp>.
 #pragma once
 
+#include <iterator>
+#include <memory>
 #include <utility>
 
 #include <pinion/distributed/worker/builders.hpp>
@@ -15,7 +17,18 @@ PINION_DECL void builders::add(std::uint64_t key, work what) {
     line.push_back(std::move(what));
     if (line.size() > 1) return;  // the thread that works for the key will do it
   }
-  pool_.schedule([this, key] { take_turn(key); });
+  pool_.schedule([this, key] { take_turn(key); }, key);
+}
+
+PINION_DECL void builders::drop(std::uint64_t key) {
+  std::lock_guard hold(mutex_);
+  const auto line = lines_.find(key);
+  if (line == lines_.end()) return;
+  auto& all = line->second;
+  const auto rest = all.begin() + 1;  // the first is under way, or has a thread that comes for it
+  auto dropped = std::make_shared<std::deque<work>>(std::move_iterator(rest), std::move_iterator(all.end()));
+  all.erase(rest, all.end());
+  all.push_back([dropped] { dropped->clear(); });  // they may hold large graphs
 }
 
 PINION_DECL bool builders::wait_until_idle(time_point until) {
@@ -43,7 +56,7 @@ PINION_DECL void builders::take_turn(std::uint64_t key) {
       return;
     }
   }
-  pool_.schedule([this, key] { take_turn(key); });
+  pool_.schedule([this, key] { take_turn(key); }, key);
 }
 
 }}}  // namespace pinion::v0::distributed

@@ -3,8 +3,10 @@
 // Invariants (numbers of protocol.md in brackets)
 //   1. Values pushed to a peer and not yet taken there are at most the credit; the rest waits here, announced. [V1, V2]
 //   2. A run that has ended leaves a tombstone, so that a late value is dropped. [V4]
-//   3. A value for a run that has not begun waits for it, but only for options.patience. [V5]
-//   4. When the channel to a peer goes down, every run in which the peer takes part fails. [F2]
+//   3. A value for a run that has not begun waits for it, but only for options.patience, and of one task wait no more
+//      than options.early. [V5]
+//   4. Memory for a value is taken when its run wants a value of its key, dtype and shape, or has not begun. [V7]
+//   5. When the channel to a peer goes down, every run in which the peer takes part fails. [F2]
 #pragma once
 
 #include <deque>
@@ -12,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -20,7 +23,9 @@
 #include <pinion/base/config.hpp>
 #include <pinion/base/thread_pool.hpp>
 #include <pinion/distributed/wire/peers.hpp>
+#include <pinion/distributed/wire/values.hpp>
 #include <pinion/distributed/worker/remote_rendezvous.hpp>
+#include <pinion/graph/node.hpp>
 #include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/channel.hpp>
 
@@ -30,11 +35,15 @@ namespace pinion { inline namespace v0 { namespace distributed {
 struct exchange_options {
   std::uint64_t credit = std::uint64_t{4} << 20;      // most bytes pushed to one peer and not yet taken
   rpc::duration patience = std::chrono::seconds(60);  // how long values wait for a run to begin
-  std::size_t tombstones = 4096;                      // number of ended runs that are remembered
+  std::size_t tombstones = 1024;                      // number of ended runs of a session that are remembered
+  std::size_t early = 4096;                           // most values of one task for runs that have not begun
 };
 
 // The peers of a run, each with its incarnation at the time when the step was made.
 using incarnations = std::map<std::string, std::uint64_t, std::less<>>;
+
+// The values that a run receives from its peers, by their keys; nothing: a signal without a value.
+using awaited_values = std::map<std::string, std::optional<output_type>, std::less<>>;
 
 // The exchange of one task: the rendezvous of its runs, the values it offers, and the credit of each peer. Owned by a
 // server. Thread-safe.
@@ -45,17 +54,19 @@ class exchange final : public value_carrier {
 
   // ---- runs
 
-  // Begins a run and returns its rendezvous; `failed` is called when a peer of the run is lost. Throws cancelled if the
-  // run is already over, already_exists if it has begun.
-  std::shared_ptr<remote_rendezvous> begin(std::uint64_t run, incarnations of_peers,
-                                           std::function<void(const error&)> failed);
+  // Begins a run and returns its rendezvous; `failed` is called when a peer of the run is lost, or sends what the run
+  // does not await. Without `awaited` it takes everything. Throws cancelled if the run is already over, already_exists
+  // if it has begun.
+  std::shared_ptr<remote_rendezvous> begin(const run_id& run, incarnations of_peers,
+                                           std::function<void(const error&)> failed,
+                                           std::shared_ptr<const awaited_values> awaited = nullptr);
   // Ends a run in this task. The values it announced stay until they are pulled, or until forget().
-  void end(std::uint64_t run);
+  void end(const run_id& run);
   // Forgets a run that is over on every task, or was cancelled, with the values it announced.
-  void forget(std::uint64_t run);
+  void forget(const run_id& run);
   // Drops the values that the runs of a session still offer, since nobody will pull them.
-  void forget_session(std::uint64_t session);
-  // Drops the values that have waited too long for a run to begin.
+  void forget_session(const session_id& session);
+  // Drops the values that have waited too long for a run to begin, and tombstones that are as old.
   void sweep();
   std::size_t runs() const;
 
@@ -65,20 +76,25 @@ class exchange final : public value_carrier {
   // Forgets the credit account of a peer whose connection is gone.
   void gone(const rpc::guest_ref& who);
 
+  // Is this a task of the cluster?
+  bool knows(std::string_view task) const { return peers_.knows(task); }
   // Returns the channel to a peer, and fails the peer's runs when that channel goes down.
   std::shared_ptr<rpc::channel> way_to(std::string_view task);
 
   // ---- out
 
-  void carry(std::uint64_t run, const std::string& key, std::string_view to_task, any_tensor value) override;
-  void fetch(std::uint64_t run, const std::string& key, std::string_view from_task, fetched done) override;
-  void compute(std::function<void()> body) override { pool_.schedule(std::move(body)); }
+  void carry(const run_id& run, const std::string& key, std::string_view to_task, any_tensor value) override;
+  void fetch(const run_id& run, const std::string& key, std::string_view from_task, fetched done) override;
+  void compute(const run_id& run, std::function<void()> body) override {
+    pool_.schedule(std::move(body), run.session.number);
+  }
 
   // ---- in; in the network's thread
 
   std::unique_ptr<rpc::incoming> pushed(const rpc::envelope& e, const rpc::guest_ref& from);
   std::unique_ptr<rpc::incoming> announced(const rpc::envelope& e, const rpc::guest_ref& from);
-  std::unique_ptr<rpc::incoming> pulled(const rpc::envelope& e, std::shared_ptr<rpc::responder> answer);
+  std::unique_ptr<rpc::incoming> pulled(const rpc::envelope& e, const rpc::guest_ref& from,
+                                        std::shared_ptr<rpc::responder> answer);
   std::unique_ptr<rpc::incoming> credited(const rpc::envelope& e, const rpc::guest_ref& from);
 
  private:
@@ -88,6 +104,15 @@ class exchange final : public value_carrier {
     time_point born{};
     incarnations peers;
     std::function<void(const error&)> failed;
+    std::shared_ptr<const awaited_values> awaited;  // null: everything
+    std::map<std::string, std::size_t> early;       // how many values came before it began, by task
+  };
+
+  // The tombstones of a session, the oldest first.
+  struct graves {
+    std::deque<std::uint64_t> order;
+    std::unordered_set<std::uint64_t> runs;
+    time_point last{};  // when it got the last
   };
 
   // The bytes that one peer has pushed and this task has not yet taken. Credit is returned in portions.
@@ -112,13 +137,28 @@ class exchange final : public value_carrier {
     std::erase_if(offers_, [](const auto& offer) { return offer.second.empty(); });
   }
   // Takes a value that waits here to be pulled; an empty one if it is not there.
-  any_tensor take_offer(std::uint64_t run, const std::string& key);
-  entry& expected(std::uint64_t run);
-  // Returns the rendezvous for a value that arrives; null if the value is too late, or its sender has been restarted.
-  std::shared_ptr<remote_rendezvous> meeting(std::uint64_t run, const rpc::guest_ref& from);
-  entry take(std::uint64_t run);
-  void fail(std::uint64_t run, const error& why);
+  any_tensor take_offer(const run_id& run, const std::string& key);
+  // Requires, for the next five: the lock is held.
+  entry& expected(const run_id& run);
+  bool is_buried(const run_id& run) const;
+  void bury(const run_id& run);
+  // Counts a value for a run that has not begun. Throws resource_exhausted if its sender has sent too many.
+  entry& expected_by(const std::string& sender, const run_id& run);
+  void forget_early(entry& r);
+  // Throws the reason for which a run that has begun takes no such value from the peer; `is` is null for a value that
+  // is announced.
+  static void expect_awaited(const entry& r, const std::string& key, const described_value* is, const rpc::guest& from);
+
+  // Returns the rendezvous for a value that arrives; null if the value is too late, or not the one that is awaited:
+  // then its run fails.
+  std::shared_ptr<remote_rendezvous> meeting(const run_id& run, const std::string& key, const described_value* is,
+                                             const rpc::guest_ref& from);
+  // The value of a key that a run awaits; nothing: it awaits any.
+  std::optional<output_type> awaited_by(const run_id& run, const std::string& key) const;
+  entry take(const run_id& run);
+  void fail(const run_id& run, const error& why);
   void lost(const std::string& task, const error& why);
+  void expect_of_cluster(const rpc::guest& from) const;
   std::shared_ptr<account> account_of(const rpc::guest_ref& from);
 
   rpc::network& net_;
@@ -128,13 +168,13 @@ class exchange final : public value_carrier {
   const exchange_options options_;
 
   mutable std::mutex mutex_;
-  std::unordered_map<std::uint64_t, entry> runs_;
-  std::unordered_map<std::uint64_t, std::map<std::string, any_tensor>> offers_;
+  std::unordered_map<run_id, entry, id_hash> runs_;
+  std::unordered_map<run_id, std::map<std::string, any_tensor>, id_hash> offers_;
   std::map<std::string, std::uint64_t> in_flight_;
   std::unordered_set<std::string> watched_;
   std::unordered_map<std::uint64_t, std::shared_ptr<account>> accounts_;
-  std::deque<std::uint64_t> graves_;
-  std::unordered_set<std::uint64_t> buried_;
+  std::unordered_map<session_id, graves, id_hash> buried_;
+  std::map<std::string, std::size_t> early_;  // values for runs that have not begun, by task
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -8,35 +8,53 @@
 #include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 
+namespace pinion { inline namespace v0 { namespace distributed { namespace detail {
+
+inline std::string text_of(const std::optional<output_type>& type) {
+  return type ? std::string(to_string(type->dtype)) + " " + to_string(type->shape) : "empty";
+}
+
+// Throws unless a value is one of the type; nothing: a signal without a value.
+inline void expect_type(const std::string& key, const described_value& is, const std::optional<output_type>& type) {
+  if (is.there == type.has_value() && (!type || (is.dtype == type->dtype && fits(is.shape, type->shape)))) return;
+  const auto found = is.there ? std::optional(output_type{.dtype = is.dtype, .shape = is.shape}) : std::nullopt;
+  throw error(errc::data_loss, "the value received as '" + key + "' is " + text_of(found) + ", not " + text_of(type));
+}
+
+}}}}  // namespace pinion::v0::distributed::detail
+
 namespace pinion { inline namespace v0 { namespace distributed {
 
-PINION_DECL std::shared_ptr<remote_rendezvous> exchange::begin(std::uint64_t run, incarnations of_peers,
-                                                               std::function<void(const error&)> failed) {
+PINION_DECL std::shared_ptr<remote_rendezvous> exchange::begin(const run_id& run, incarnations of_peers,
+                                                               std::function<void(const error&)> failed,
+                                                               std::shared_ptr<const awaited_values> awaited) {
   std::lock_guard hold(mutex_);
-  if (buried_.count(run)) throw error(errc::cancelled, "the run was cancelled before it began");
+  if (is_buried(run)) throw error(errc::cancelled, "the run was cancelled before it began");
   auto& r = expected(run);
-  if (r.begun) throw error(errc::already_exists, "run " + std::to_string(run) + " has begun here already");
+  if (r.begun) throw error(errc::already_exists, "run " + std::to_string(run.count) + " has begun here already");
+  forget_early(r);
   r.begun = true;
   r.peers = std::move(of_peers);
   r.failed = std::move(failed);
+  r.awaited = std::move(awaited);
   return r.meet;
 }
 
-PINION_DECL void exchange::end(std::uint64_t run) {
+PINION_DECL void exchange::end(const run_id& run) {
   const auto ended = take(run);
   const error over(errc::cancelled, "the run has ended");
   if (ended.meet) ended.meet->abort(over);
 }
 
-PINION_DECL void exchange::forget(std::uint64_t run) {
+PINION_DECL void exchange::forget(const run_id& run) {
   end(run);
   std::lock_guard hold(mutex_);
   offers_.erase(run);
 }
 
-PINION_DECL void exchange::forget_session(std::uint64_t session) {
+PINION_DECL void exchange::forget_session(const session_id& session) {
   std::lock_guard hold(mutex_);
-  drop_offers([&](std::uint64_t run, const std::string&) { return session_of(run) == session; });
+  drop_offers([&](const run_id& run, const std::string&) { return run.session == session; });
 }
 
 PINION_DECL void exchange::sweep() {
@@ -45,9 +63,13 @@ PINION_DECL void exchange::sweep() {
     std::lock_guard hold(mutex_);
     for (auto at = runs_.begin(); at != runs_.end();) {
       const bool drop = !at->second.begun && net_.now() - at->second.born > options_.patience;
-      if (drop) late.push_back(at->second.meet);
+      if (drop) {
+        forget_early(at->second);
+        late.push_back(at->second.meet);
+      }
       at = drop ? runs_.erase(at) : std::next(at);
     }
+    std::erase_if(buried_, [&](const auto& of) { return net_.now() - of.second.last > options_.patience; });
   }
   for (const auto& meet : late) meet->abort(error(errc::cancelled, "the run never began here"));
 }
@@ -77,7 +99,7 @@ PINION_DECL std::shared_ptr<rpc::channel> exchange::way_to(std::string_view task
   return way;
 }
 
-PINION_DECL void exchange::carry(std::uint64_t run, const std::string& key, std::string_view to_task,
+PINION_DECL void exchange::carry(const run_id& run, const std::string& key, std::string_view to_task,
                                  any_tensor value) {
   const auto way = way_to(to_task);
   if (!way->up()) return fail(run, way->why_down());
@@ -98,11 +120,20 @@ PINION_DECL void exchange::carry(std::uint64_t run, const std::string& key, std:
     way->notify(rpc::lane::data, announce_value::method, rpc::encode(announce_value{run, key}));
 }
 
-PINION_DECL void exchange::fetch(std::uint64_t run, const std::string& key, std::string_view from_task, fetched done) {
-  rpc::call<pulled_value>(*way_to(from_task), rpc::lane::data, pull_value{run, key},
-                          [done = std::move(done)](outcome<pulled_value> answer) {
-                            done(std::move(answer).then([](pulled_value v) { return std::move(v.value); }));
-                          });
+PINION_DECL void exchange::fetch(const run_id& run, const std::string& key, std::string_view from_task, fetched done) {
+  const auto open = [type = awaited_by(run, key), key, done](const rpc::envelope& e) -> std::unique_ptr<rpc::incoming> {
+    auto head = rpc::read_head<pulled_of<described_value>>(e);
+    std::vector<std::span<std::byte>> rooms;
+    auto taken = outcome_of([&] {
+      if (type) detail::expect_type(key, head.value, type);
+      return head.value.make(rooms);
+    });
+    if (taken) return rpc::welcome_in(std::move(taken).value(), std::move(rooms), done);
+    done(taken.failure());
+    return nullptr;
+  };
+  way_to(from_task)->request(rpc::lane::data, pull_value::method, rpc::encode(pull_value{run, key}),
+                             {.open = open, .failed = [done](const error& why) { done(why); }});
 }
 
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope& e, const rpc::guest_ref& from) {
@@ -110,24 +141,31 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pushed(const rpc::envelope&
   const std::uint64_t most = 16 * options_.credit;
   if (of_peer->held() + e.payload > std::max(most, std::uint64_t{256} << 20))
     throw error(errc::resource_exhausted, from->name + " pushed more than its credit");
-  return rpc::receive<push_value>(e, [this, from, of_peer](push_value&& v) {
-    const std::uint64_t bytes = v.value.empty() ? 0 : v.value.bytes();
-    of_peer->hold(bytes);
-    std::shared_ptr<void> credit(nullptr, [of_peer, bytes](void*) { of_peer->release(bytes); });
-    if (const auto meet = meeting(v.run, from)) meet->arrive(v.key, {std::move(v.value), std::move(credit)});
+  auto head = rpc::read_head<push_of<described_value>>(e);
+  const auto meet = meeting(head.run, head.key, &head.value, from);
+  const std::uint64_t bytes = head.value.text.empty() ? head.value.bytes() : head.value.text.bytes();
+  of_peer->hold(bytes);
+  std::shared_ptr<void> credit(nullptr, [of_peer, bytes](void*) { of_peer->release(bytes); });
+  if (!meet) return nullptr;  // its bytes are passed over
+  std::vector<std::span<std::byte>> rooms;
+  any_tensor value = head.value.make(rooms);
+  return rpc::welcome_in(std::move(value), std::move(rooms), [meet, key = std::move(head.key), credit](any_tensor&& v) {
+    meet->arrive(key, {std::move(v), credit});
   });
 }
 
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::announced(const rpc::envelope& e, const rpc::guest_ref& from) {
   return rpc::receive<announce_value>(e, [this, from](announce_value&& v) {
-    if (!peers_.knows(from->name)) return;
-    if (const auto meet = meeting(v.run, from)) meet->announce(v.key, from->name);
+    expect_of_cluster(*from);
+    if (const auto meet = meeting(v.run, v.key, nullptr, from)) meet->announce(v.key, from->name);
   });
 }
 
-PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope& e,
+PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope& e, const rpc::guest_ref& from,
                                                             std::shared_ptr<rpc::responder> answer) {
-  return rpc::receive<pull_value>(e, [this, answer](pull_value&& v) {
+  return rpc::receive<pull_value>(e, [this, from, answer](pull_value&& v) {
+    if (task_of_device(runtime::destination_of(v.key)) != from->name)
+      return answer->fail(error(errc::permission_denied, "the value '" + v.key + "' is for another task"));
     any_tensor offered = take_offer(v.run, v.key);
     if (offered.empty())
       answer->fail(error(errc::cancelled, "the value '" + v.key + "' is no longer there: its run was cancelled"));
@@ -136,7 +174,7 @@ PINION_DECL std::unique_ptr<rpc::incoming> exchange::pulled(const rpc::envelope&
   });
 }
 
-PINION_DECL any_tensor exchange::take_offer(std::uint64_t run, const std::string& key) {
+PINION_DECL any_tensor exchange::take_offer(const run_id& run, const std::string& key) {
   std::lock_guard hold(mutex_);
   const auto at = offers_.find(run);
   if (at == offers_.end()) return {};
@@ -147,6 +185,7 @@ PINION_DECL any_tensor exchange::take_offer(std::uint64_t run, const std::string
 
 PINION_DECL std::unique_ptr<rpc::incoming> exchange::credited(const rpc::envelope& e, const rpc::guest_ref& from) {
   return rpc::receive<return_credit>(e, [this, from](return_credit&& c) {
+    expect_of_cluster(*from);
     std::lock_guard hold(mutex_);
     auto& on_the_way = in_flight_[from->name];
     on_the_way -= std::min(on_the_way, c.bytes);
@@ -161,7 +200,7 @@ PINION_DECL void exchange::account::release(std::uint64_t bytes) {
   if (all > 0) back_->notify(rpc::lane::data, return_credit::method, rpc::encode(return_credit{all}));
 }
 
-PINION_DECL exchange::entry& exchange::expected(std::uint64_t run) {
+PINION_DECL exchange::entry& exchange::expected(const run_id& run) {
   auto& r = runs_[run];
   if (!r.meet) {
     r.meet = std::make_shared<remote_rendezvous>(run, task_, *this);
@@ -170,32 +209,87 @@ PINION_DECL exchange::entry& exchange::expected(std::uint64_t run) {
   return r;
 }
 
-PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(std::uint64_t run, const rpc::guest_ref& from) {
+PINION_DECL bool exchange::is_buried(const run_id& run) const {
+  const auto at = buried_.find(run.session);
+  return at != buried_.end() && at->second.runs.count(run.count) > 0;
+}
+
+PINION_DECL void exchange::bury(const run_id& run) {
+  graves& of = buried_[run.session];
+  of.last = net_.now();
+  if (of.runs.insert(run.count).second) of.order.push_back(run.count);
+  if (of.order.size() <= options_.tombstones) return;
+  of.runs.erase(of.order.front());
+  of.order.pop_front();
+}
+
+PINION_DECL exchange::entry& exchange::expected_by(const std::string& sender, const run_id& run) {
+  auto& all = early_[sender];
+  if (all >= options_.early)
+    throw error(errc::resource_exhausted, sender + " sent more than " + std::to_string(options_.early) +
+                                              " values for runs that have not begun in " + task_ +
+                                              " (server_config.limits.early_values)");
+  ++all;
+  auto& r = expected(run);
+  ++r.early[sender];
+  return r;
+}
+
+PINION_DECL void exchange::forget_early(entry& r) {
+  for (const auto& [sender, count] : r.early)
+    if ((early_[sender] -= count) == 0) early_.erase(sender);
+  r.early.clear();
+}
+
+PINION_DECL void exchange::expect_awaited(const entry& r, const std::string& key, const described_value* is,
+                                          const rpc::guest& from) {
+  const auto peer = r.peers.find(from.name);
+  if (peer == r.peers.end() || peer->second != from.incarnation)
+    throw error(errc::aborted, from.name + " was restarted, or takes no part in this run");
+  if (!r.awaited) return;
+  const auto type = r.awaited->find(key);
+  if (type == r.awaited->end() || task_of_device(runtime::source_of(key)) != from.name)
+    throw error(errc::data_loss, from.name + " sent the value '" + key + "', which this run does not await from it");
+  if (is) detail::expect_type(key, *is, type->second);
+}
+
+PINION_DECL std::shared_ptr<remote_rendezvous> exchange::meeting(const run_id& run, const std::string& key,
+                                                                 const described_value* is,
+                                                                 const rpc::guest_ref& from) {
   std::function<void(const error&)> failed;
+  outcome<> awaited;
   {
     std::lock_guard hold(mutex_);
-    if (buried_.count(run)) return nullptr;
-    auto& r = expected(run);
-    const auto peer = r.peers.find(from->name);
-    if (!r.begun || (peer != r.peers.end() && peer->second == from->incarnation)) return r.meet;
-    failed = r.failed;
+    if (is_buried(run)) return nullptr;
+    const auto known = runs_.find(run);
+    if (known == runs_.end() || !known->second.begun) return expected_by(from->name, run).meet;
+    awaited = outcome_of([&] { expect_awaited(known->second, key, is, *from); });
+    if (awaited) return known->second.meet;
+    failed = known->second.failed;
   }
-  failed(error(errc::aborted, from->name + " was restarted, or takes no part in this run").in_task(from->name));
+  error why = *awaited.failure();
+  failed(why.in_task(from->name));
   return nullptr;
 }
 
-PINION_DECL exchange::entry exchange::take(std::uint64_t run) {
+PINION_DECL std::optional<output_type> exchange::awaited_by(const run_id& run, const std::string& key) const {
   std::lock_guard hold(mutex_);
-  if (buried_.insert(run).second) graves_.push_back(run);
-  if (graves_.size() > options_.tombstones) {
-    buried_.erase(graves_.front());
-    graves_.pop_front();
-  }
-  auto taken = runs_.extract(run);
-  return taken ? std::move(taken.mapped()) : entry{};
+  const auto r = runs_.find(run);
+  if (r == runs_.end() || !r->second.awaited) return std::nullopt;
+  const auto type = r->second.awaited->find(key);
+  return type == r->second.awaited->end() ? std::nullopt : type->second;
 }
 
-PINION_DECL void exchange::fail(std::uint64_t run, const error& why) {
+PINION_DECL exchange::entry exchange::take(const run_id& run) {
+  std::lock_guard hold(mutex_);
+  bury(run);
+  auto taken = runs_.extract(run);
+  if (!taken) return {};
+  forget_early(taken.mapped());
+  return std::move(taken.mapped());
+}
+
+PINION_DECL void exchange::fail(const run_id& run, const error& why) {
   std::function<void(const error&)> failed;
   {
     std::lock_guard hold(mutex_);
@@ -210,15 +304,19 @@ PINION_DECL void exchange::lost(const std::string& task, const error& why) {
     std::lock_guard hold(mutex_);
     in_flight_[task] = 0;
     drop_offers(
-        [&](std::uint64_t, const std::string& key) { return task_of_device(runtime::destination_of(key)) == task; });
+        [&](const run_id&, const std::string& key) { return task_of_device(runtime::destination_of(key)) == task; });
     for (const auto& [run, r] : runs_)
       if (r.begun && r.peers.find(task) != r.peers.end()) concerned.push_back(r.failed);
   }
   for (const auto& failed : concerned) failed(why);
 }
 
+PINION_DECL void exchange::expect_of_cluster(const rpc::guest& from) const {
+  if (!knows(from.name)) throw error(errc::permission_denied, "values come from tasks of the cluster only");
+}
+
 PINION_DECL std::shared_ptr<exchange::account> exchange::account_of(const rpc::guest_ref& from) {
-  if (!peers_.knows(from->name)) throw error(errc::permission_denied, "values come from tasks of the cluster only");
+  expect_of_cluster(*from);
   auto back = peers_.way_to(from->name);
   std::lock_guard hold(mutex_);
   auto& found = accounts_[from->channel];

@@ -1,8 +1,7 @@
 // The steps that a worker keeps, and the sessions that own them.
 //
 // Invariants
-//   1. A session belongs to the party that registered its first step, until it is forgotten; no other party registers,
-//      runs, cancels or forgets anything of it. [S4]
+//   1. A session is known by a name that tells its master, so that masters cannot take or use each other's. [S4]
 //   2. Nothing is checked, compiled, compared or freed while the lock of the table is held.
 //   3. A step compiled before a reset is compiled again before it runs, since its variables are gone.
 #pragma once
@@ -11,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,18 +20,23 @@
 #include <pinion/distributed/worker/exchange.hpp>
 #include <pinion/distributed/worker/party.hpp>
 #include <pinion/runtime/compiled_step.hpp>
+#include <pinion/spec/server_limits.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
 // One registered step: its subgraph, and what was made of it.
 struct kept_step {
-  std::uint64_t session = 0, number = 0;
+  session_id session;
+  std::uint64_t number = 0;
   incarnations peers;
   subgraph part;
   bool soft = false;
+  bool of_peer = false;                             // registered by the master of another task
   std::shared_ptr<const pinion::graph> graph = {};  // of rebuild(), so its nodes are settled
   ends needs = {};
   std::map<std::pair<std::string, std::string>, node_id> variables = {};  // by container and name
+  awaited_values awaited = {};                                            // from other tasks
+  std::uint64_t memory = 0;                                               // as estimated when it was received
 
   graph_view view() const { return graph_view::of_settled(*graph); }
 
@@ -40,14 +45,16 @@ struct kept_step {
   std::uint64_t life = 0;  // the table's life_ when it was compiled
 };
 
-// One session at this worker: its owner, kernels, steps and notices. Guarded by the table; the kernels themselves are
+// One session at this worker: its kernels, steps and notices. Guarded by the table; the kernels themselves are
 // thread-safe.
 struct kept_session {
-  party owner;
+  std::uint64_t channel = 0;  // the connection by which its master last registered a step; 0: this task's own master
   std::shared_ptr<runtime::session_kernels> kernels = std::make_shared<runtime::session_kernels>();
   std::map<std::uint64_t, std::shared_ptr<kept_step>> steps = {};
   std::vector<std::string> notices = {};
   int registering = 0;  // calls that will add a step
+
+  std::uint64_t memory() const;
 };
 
 // The table of sessions and steps. Owned by a worker. Thread-safe. build() and compile() take long; the network's
@@ -57,17 +64,19 @@ class kept_steps {
   using session_ref = std::shared_ptr<kept_session>;
   using step_ref = std::shared_ptr<kept_step>;
 
-  kept_steps(std::string task_name, runtime::task& on) : name_(std::move(task_name)), task_(on) {}
+  kept_steps(std::string task_name, runtime::task& on, const server_limits& limits)
+      : name_(std::move(task_name)), task_(on), limits_(limits) {}
 
   // ---- registering: claim(), then build() and give_up(), or give_up() only
 
-  // Marks the session as registering. Throws permission_denied if it belongs to another party.
-  session_ref claim(std::uint64_t session, const party& by);
+  // Marks the session as registering. Throws resource_exhausted for a session, or for a step, that is one too many of a
+  // peer.
+  session_ref claim(const session_id& session, const party& by);
   // Makes the graph, compiles it and enters the step in the table. Throws what is wrong with the graph; cancelled if
-  // the session was forgotten meanwhile.
+  // the session was forgotten before or meanwhile; resource_exhausted if its steps take too much memory.
   void build(const session_ref& session, const step_ref& step);
   // Ends a claim. A session with no steps and no open claims is removed.
-  void give_up(std::uint64_t number, const session_ref& session);
+  void give_up(const session_id& name, const session_ref& session);
 
   // ---- running
 
@@ -76,17 +85,16 @@ class kept_steps {
     step_ref step;
     std::shared_ptr<runtime::compiled_step> compiled;  // null: must be compiled again
   };
-  found find(const run_step& r, const party& by) const;
+  found find(const run_step& r) const;
   std::shared_ptr<runtime::compiled_step> compile(const kept_session& session, kept_step& step);
 
-  // ---- ownership
+  // ---- sessions
 
-  bool owns(const party& by, std::uint64_t session) const;
-  // Removes a session and returns it, for the caller to free outside the lock; null if there is none, or it belongs to
-  // another party.
-  session_ref forget(std::uint64_t session, const party& by);
+  bool knows(const session_id& session) const;
+  // Removes a session and returns it, for the caller to free outside the lock; null if there is none.
+  session_ref forget(const session_id& session);
   // Removes and returns the sessions that belong to a connection.
-  std::vector<std::pair<std::uint64_t, session_ref>> forget_all_of(std::uint64_t channel);
+  std::vector<std::pair<session_id, session_ref>> forget_all_of(std::uint64_t channel);
 
   // ---- all of them
 
@@ -94,16 +102,19 @@ class kept_steps {
   void renew();
   void stop();
   // Returns the notices about state that a session uses, to be shown to its users. Each is returned once.
-  std::vector<std::string> take_notices(std::uint64_t session);
+  std::vector<std::string> take_notices(const session_id& session);
 
  private:
   static constexpr std::size_t most_notices = 32;  // limit of untaken notices, since a peer can cause many
 
   void expect_running() const;
-  void expect_owner(const kept_session& s, std::uint64_t number, const party& by) const;
   error unknown() const;
+  // Requires, for the next two: the lock is held.
+  void expect_in_table(const session_ref& session, const kept_step& step) const;
+  void expect_room_for_session(std::uint64_t channel) const;
 
-  void expect_sound(const kept_step& step, const party& by) const;
+  void expect_sound(const kept_step& step) const;
+  void list_awaited(kept_step& step) const;
 
   // ---- two sessions that mean different variables by one name
 
@@ -111,16 +122,17 @@ class kept_steps {
   // Notifies the other session if this step and that session use one variable name for different variables. The step
   // itself fails when its kernels look the variable up.
   void warn_of_clashes(const kept_step& step);
-  std::vector<std::pair<session_ref, step_ref>> of_others(std::uint64_t session) const;
+  std::vector<std::pair<session_ref, step_ref>> of_others(const session_id& session) const;
   void warn_of_clash(const node& mine, const node& theirs, kept_session& whose);
 
   const std::string name_;
   runtime::task& task_;
+  const server_limits limits_;
 
   mutable std::mutex mutex_;
   bool stopped_ = false;
   std::uint64_t life_ = 1;
-  std::map<std::uint64_t, session_ref> sessions_;
+  std::unordered_map<session_id, session_ref, id_hash> sessions_;
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -6,50 +6,82 @@
 #include <pinion/distributed/worker/kept_steps.hpp>
 #include <pinion/op/variable/op.hpp>
 #include <pinion/runtime/session_bodies.hpp>
+#include <pinion/runtime/step/transfer_key.hpp>
 #include <pinion/state/variable.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
-PINION_DECL kept_steps::session_ref kept_steps::claim(std::uint64_t session, const party& by) {
+PINION_DECL std::uint64_t kept_session::memory() const {
+  std::uint64_t sum = 0;
+  for (const auto& [number, step] : steps) sum += step->memory;
+  return sum;
+}
+
+PINION_DECL kept_steps::session_ref kept_steps::claim(const session_id& session, const party& by) {
   std::lock_guard hold(mutex_);
   expect_running();
-  auto& one = sessions_[session];
-  if (!one) one = std::make_shared<kept_session>(kept_session{.owner = by});
-  expect_owner(*one, session, by);
-  one->owner = by;  // the party may have a new connection
+  const auto at = sessions_.find(session);
+  if (at == sessions_.end() && !by.is_own_master()) expect_room_for_session(by.channel);
+  auto& one = at == sessions_.end() ? sessions_[session] : at->second;
+  if (!one) one = std::make_shared<kept_session>();
+  if (!by.is_own_master() &&
+      one->steps.size() + static_cast<std::size_t>(one->registering) >= static_cast<std::size_t>(limits_.steps))
+    throw error(errc::resource_exhausted, name_ + " keeps at most " + std::to_string(limits_.steps) +
+                                              " steps of a session (server_config.limits.steps)");
+  one->channel = by.channel;  // the master may have a new connection
   ++one->registering;
   return one;
 }
 
+PINION_DECL void kept_steps::expect_room_for_session(std::uint64_t channel) const {
+  const auto most = static_cast<std::ptrdiff_t>(limits_.sessions_of_all);
+  if (std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s.second->channel == channel; }) >=
+      most)
+    throw error(errc::resource_exhausted, name_ + " keeps at most " + std::to_string(most) +
+                                              " sessions of one task (server_config.limits.sessions_of_all)");
+}
+
 PINION_DECL void kept_steps::build(const session_ref& session, const step_ref& step) {
+  {
+    std::lock_guard hold(mutex_);
+    expect_in_table(session, *step);  // else its client has gone while the step waited for its turn
+  }
   step->graph = rebuild(step->part);
   step->needs = ends_of(step->part.parts);
-  expect_sound(*step, session->owner);
+  expect_sound(*step);
   list_variables(*step);
+  list_awaited(*step);
   warn_of_clashes(*step);
   compile(*session, *step);
   std::shared_ptr<kept_step> replaced = step;  // freed without the lock
   std::lock_guard hold(mutex_);
   expect_running();
-  const auto at = sessions_.find(step->session);
-  if (at == sessions_.end() || at->second != session)
-    throw error(errc::cancelled, "the session was closed while its step was made ready");
+  expect_in_table(session, *step);
+  if (step->of_peer && session->memory() + step->memory > limits_.session_bytes)
+    throw error(errc::resource_exhausted, "the steps of the session take more than " +
+                                              std::to_string(limits_.session_bytes) + " bytes of memory in " + name_ +
+                                              " (server_config.limits.session_bytes)");
   std::swap(session->steps[step->number], replaced);
 }
 
-PINION_DECL void kept_steps::give_up(std::uint64_t number, const session_ref& session) {
+PINION_DECL void kept_steps::expect_in_table(const session_ref& session, const kept_step& step) const {
+  const auto at = sessions_.find(step.session);
+  if (at == sessions_.end() || at->second != session)
+    throw error(errc::cancelled, "the session was closed while its step was made ready");
+}
+
+PINION_DECL void kept_steps::give_up(const session_id& name, const session_ref& session) {
   std::lock_guard hold(mutex_);
   if (--session->registering > 0 || !session->steps.empty()) return;
-  const auto at = sessions_.find(number);
+  const auto at = sessions_.find(name);
   if (at != sessions_.end() && at->second == session) sessions_.erase(at);
 }
 
-PINION_DECL kept_steps::found kept_steps::find(const run_step& r, const party& by) const {
+PINION_DECL kept_steps::found kept_steps::find(const run_step& r) const {
   std::lock_guard hold(mutex_);
   expect_running();
-  const auto session = sessions_.find(r.session);
+  const auto session = sessions_.find(r.run.session);
   if (session == sessions_.end()) throw unknown();
-  expect_owner(*session->second, r.session, by);
   const auto step = session->second->steps.find(r.step);
   if (step == session->second->steps.end()) throw unknown();
   const bool fresh = step->second->life == life_;
@@ -75,27 +107,23 @@ PINION_DECL std::shared_ptr<runtime::compiled_step> kept_steps::compile(const ke
   }
 }
 
-PINION_DECL bool kept_steps::owns(const party& by, std::uint64_t session) const {
+PINION_DECL bool kept_steps::knows(const session_id& session) const {
   std::lock_guard hold(mutex_);
-  const auto at = sessions_.find(session);
-  return at != sessions_.end() && are_one(at->second->owner, by);
+  return sessions_.count(session) > 0;
 }
 
-PINION_DECL kept_steps::session_ref kept_steps::forget(std::uint64_t session, const party& by) {
+PINION_DECL kept_steps::session_ref kept_steps::forget(const session_id& session) {
   std::lock_guard hold(mutex_);
-  const auto at = sessions_.find(session);
-  if (at == sessions_.end() || !are_one(at->second->owner, by)) return nullptr;
-  auto taken = std::move(at->second);
-  sessions_.erase(at);
-  return taken;
+  auto taken = sessions_.extract(session);
+  return taken ? std::move(taken.mapped()) : nullptr;
 }
 
-PINION_DECL std::vector<std::pair<std::uint64_t, kept_steps::session_ref>> kept_steps::forget_all_of(
+PINION_DECL std::vector<std::pair<session_id, kept_steps::session_ref>> kept_steps::forget_all_of(
     std::uint64_t channel) {
-  std::vector<std::pair<std::uint64_t, session_ref>> taken;
+  std::vector<std::pair<session_id, session_ref>> taken;
   std::lock_guard hold(mutex_);
   for (auto at = sessions_.begin(); at != sessions_.end();) {
-    const bool its = at->second->owner.channel == channel;
+    const bool its = at->second->channel == channel;
     if (its) taken.emplace_back(at->first, std::move(at->second));
     at = its ? sessions_.erase(at) : std::next(at);
   }
@@ -113,7 +141,7 @@ PINION_DECL void kept_steps::stop() {
   stopped_ = true;
 }
 
-PINION_DECL std::vector<std::string> kept_steps::take_notices(std::uint64_t session) {
+PINION_DECL std::vector<std::string> kept_steps::take_notices(const session_id& session) {
   std::lock_guard hold(mutex_);
   const auto at = sessions_.find(session);
   return at == sessions_.end() ? std::vector<std::string>() : std::exchange(at->second->notices, {});
@@ -123,24 +151,15 @@ PINION_DECL void kept_steps::expect_running() const {
   if (stopped_) throw error(errc::unavailable, name_ + " is being stopped");
 }
 
-PINION_DECL void kept_steps::expect_owner(const kept_session& s, std::uint64_t number, const party& by) const {
-  if (are_one(s.owner, by)) return;
-  const std::string whose = s.owner.is_own_master() ? "the master of " + name_
-                            : s.owner.name.empty()  ? "another client"
-                                                    : s.owner.name;
-  throw error(errc::permission_denied, "session " + std::to_string(number) + " belongs to " + whose +
-                                           ", which registered its first step in " + name_);
-}
-
 PINION_DECL error kept_steps::unknown() const {
   return error(errc::aborted, name_ + " does not know this step: it was restarted, or the session was closed");
 }
 
-PINION_DECL void kept_steps::expect_sound(const kept_step& step, const party& by) const {
+PINION_DECL void kept_steps::expect_sound(const kept_step& step) const {
   for (const auto& part : step.part.parts)
     if (part.device < 0 || static_cast<std::size_t>(part.device) >= task_.devices.size())
       throw error(errc::invalid_argument, name_ + " has no device number " + std::to_string(part.device));
-  if (by.is_own_master()) return;
+  if (!step.of_peer) return;
   expect_no_ends(step.view(), step.part.parts);
   expect_transfers(step.view(), step.part.parts, name_,
                    [&](std::string_view task) { return step.peers.find(task) != step.peers.end(); });
@@ -155,6 +174,15 @@ PINION_DECL void kept_steps::list_variables(kept_step& step) {
   }
 }
 
+PINION_DECL void kept_steps::list_awaited(kept_step& step) const {
+  for (const auto& part : step.part.parts)
+    for (const auto& it : part.items) {
+      if (it.kind != runtime::part_item::receive || task_of_device(runtime::source_of(it.key)) == name_) continue;
+      const bool signal = it.index < 0;
+      step.awaited.emplace(it.key, signal ? std::nullopt : std::optional(step.view().type_of({it.node, it.index})));
+    }
+}
+
 PINION_DECL void kept_steps::warn_of_clashes(const kept_step& step) {
   if (step.variables.empty()) return;
   for (const auto& [session, other] : of_others(step.session))
@@ -164,7 +192,7 @@ PINION_DECL void kept_steps::warn_of_clashes(const kept_step& step) {
 }
 
 PINION_DECL std::vector<std::pair<kept_steps::session_ref, kept_steps::step_ref>> kept_steps::of_others(
-    std::uint64_t session) const {
+    const session_id& session) const {
   std::vector<std::pair<session_ref, step_ref>> all;
   std::lock_guard hold(mutex_);
   for (const auto& [number, other] : sessions_)

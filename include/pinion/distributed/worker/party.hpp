@@ -5,6 +5,7 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
+#include <pinion/distributed/wire/run_id.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
@@ -15,14 +16,9 @@ struct party {
   std::uint64_t incarnation = 0;  // incarnation of the peer
 
   bool is_own_master() const { return channel == 0; }
+  // Is it the master that the session names? A task is known by name and incarnation, so it may return over another
+  // connection.
+  bool speaks_for(const session_id& s) const { return name == s.master && incarnation == s.incarnation; }
 };
 
-// Are both one party? A task is known by name and incarnation, so it may return over another connection. A client that
-// is not a task is known by its connection only. No party with a connection is the own master.
-bool are_one(const party& a, const party& b);
-
 }}}  // namespace pinion::v0::distributed
-
-#if PINION_HEADER_ONLY
-#include <pinion/distributed/worker/party.ipp>
-#endif

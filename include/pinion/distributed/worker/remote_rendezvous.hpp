@@ -16,6 +16,7 @@
 #include <utility>
 
 #include <pinion/base/config.hpp>
+#include <pinion/distributed/wire/run_id.hpp>
 #include <pinion/opkit/services.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -25,9 +26,10 @@ class value_carrier {
  public:
   using fetched = completion<any_tensor>;
   virtual ~value_carrier() = default;
-  virtual void carry(std::uint64_t run, const std::string& key, std::string_view to_task, any_tensor value) = 0;
-  virtual void fetch(std::uint64_t run, const std::string& key, std::string_view from_task, fetched done) = 0;
-  virtual void compute(std::function<void()> body) = 0;  // runs the body in a thread that may compute
+  virtual void carry(const run_id& run, const std::string& key, std::string_view to_task, any_tensor value) = 0;
+  virtual void fetch(const run_id& run, const std::string& key, std::string_view from_task, fetched done) = 0;
+  // Runs the body, for that run, in a thread that may compute.
+  virtual void compute(const run_id& run, std::function<void()> body) = 0;
 };
 
 // A value from another task. The credit of its sender is returned when `credit` is destroyed.
@@ -39,10 +41,10 @@ struct arrival {
 // The rendezvous of a run. Shared by the run and by messages on their way. Thread-safe.
 class remote_rendezvous final : public rendezvous, public std::enable_shared_from_this<remote_rendezvous> {
  public:
-  remote_rendezvous(std::uint64_t run, std::string task, value_carrier& carrier)
-      : run_(run), task_(std::move(task)), carrier_(carrier) {}
+  remote_rendezvous(run_id run, std::string task, value_carrier& carrier)
+      : run_(std::move(run)), task_(std::move(task)), carrier_(carrier) {}
 
-  std::uint64_t run() const { return run_; }
+  const run_id& run() const { return run_; }
 
   void send(const std::string& key, handed_over value) override;
 
@@ -65,7 +67,7 @@ class remote_rendezvous final : public rendezvous, public std::enable_shared_fro
 
   void fetch(const std::string& key, const std::string& from);
 
-  const std::uint64_t run_;
+  const run_id run_;
   const std::string task_;
   value_carrier& carrier_;
   mutable std::mutex mutex_;

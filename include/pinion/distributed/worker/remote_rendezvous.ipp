@@ -64,7 +64,7 @@ PINION_DECL void remote_rendezvous::arrive(const std::string& key, arrival a) {
     if (!waiting) arrived_.emplace(key, std::move(a));
   }
   if (waiting)
-    carrier_.compute([waiting = std::move(waiting), value = std::move(a.value)] { waiting(handed_over(value)); });
+    carrier_.compute(run_, [waiting = std::move(waiting), value = std::move(a.value)] { waiting(handed_over(value)); });
 }
 
 PINION_DECL void remote_rendezvous::announce(const std::string& key, const std::string& by) {

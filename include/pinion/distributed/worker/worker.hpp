@@ -4,11 +4,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <pinion/base/config.hpp>
@@ -27,28 +27,31 @@ class worker {
 
   // `slow` compiles steps. `alarms` fails runs and never computes: a failed run must account for each of its items,
   // which should not wait for other work.
-  worker(rpc::network& net, std::string name, runtime::task& on, exchange& values, builders& slow, thread_pool& alarms);
+  worker(rpc::network& net, std::string name, runtime::task& on, exchange& values, builders& slow, thread_pool& alarms,
+         const server_limits& limits);
 
   std::vector<device_info> devices() const { return task_.device_infos(); }
   std::vector<std::string> libraries() const { return task_.libraries(); }
 
-  // Connects with the peers of a step, then compiles it.
-  void register_step(const party& by, distributed::register_step r, registered done);
+  // Connects with the peers of a step, then compiles it. `memory` is what the message takes, as estimated. Like run(),
+  // it fails with permission_denied if the session is not the party's.
+  void register_step(const party& by, distributed::register_step r, std::uint64_t memory, registered done);
 
   // Runs a registered step, which returns `fetches` values.
   void run(const run_step& r, const party& by, std::vector<any_tensor> feeds, std::size_t fetches, begin_in where,
            run_ended done);
 
-  std::vector<std::string> take_notices(std::uint64_t session) { return steps_.take_notices(session); }
+  std::vector<std::string> take_notices(const session_id& session) { return steps_.take_notices(session); }
 
   // Cancels a run; ignored for a run of another party. A cancellation may arrive before its run.
-  void cancel(std::uint64_t run, const error& why, const party& by = {});
+  void cancel(const run_id& run, const error& why, const party& by = {});
   // Returns the key of a value that a run waits for here, for messages; "" if none.
-  std::string waits_for(std::uint64_t run) const;
+  std::string waits_for(const run_id& run) const;
 
   // Forgets the steps of a session; ignored for a session of another party.
-  void forget_session(std::uint64_t session, const party& by = {}) { let_go(session, steps_.forget(session, by)); }
-  // Cancels the runs and forgets the sessions of a master whose connection is gone.
+  void forget_session(const session_id& session, const party& by = {});
+  // Cancels the runs and forgets the sessions of a master whose connection is gone. What was to be compiled for it is
+  // not begun any more.
   void forget_owner(std::uint64_t channel, const error& why);
   // Clears the containers, or all of them if none is named. Steps are compiled again when they next run.
   void reset(const std::vector<std::string>& containers);
@@ -87,7 +90,15 @@ class worker {
   static outcome<> met(const rpc::channel& way, const outcome<>& connected, std::uint64_t incarnation);
 
   void build(const kept_steps::session_ref& session, const kept_steps::step_ref& step, const registered& done);
-  void let_go(std::uint64_t session, kept_steps::session_ref kept);
+  void let_go(const session_id& session, kept_steps::session_ref kept);
+  // Is the party the session's master, and a task of the cluster? Another that claims to be this task is not.
+  bool is_of(const party& by, const session_id& session) const;
+  // Throws permission_denied unless it is.
+  void expect_of(const party& by, const session_id& session) const;
+  // The line in which the builders work for a session: that of its client, or of its master's connection.
+  static std::uint64_t line_of(const party& by, const session_id& session) {
+    return by.is_own_master() ? session.number : by.channel;
+  }
 
   // ---- running
 
@@ -100,7 +111,7 @@ class worker {
   void fail(const std::shared_ptr<active_run>& a, const error& why);
   void start(const std::shared_ptr<active_run>& a);
   void finish(const std::shared_ptr<active_run>& a);
-  std::shared_ptr<active_run> find_run(std::uint64_t run) const;
+  std::shared_ptr<active_run> find_run(const run_id& run) const;
   template <class Which>
   std::vector<std::shared_ptr<active_run>> runs_if(const Which& which) const {
     std::vector<std::shared_ptr<active_run>> all;
@@ -123,7 +134,7 @@ class worker {
   mutable std::mutex mutex_;
   std::condition_variable idle_;
   bool stopped_ = false;
-  std::map<std::uint64_t, std::shared_ptr<active_run>> active_;
+  std::unordered_map<run_id, std::shared_ptr<active_run>, id_hash> active_;
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -9,28 +9,34 @@
 namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL worker::worker(rpc::network& net, std::string name, runtime::task& on, exchange& values, builders& slow,
-                           thread_pool& alarms)
+                           thread_pool& alarms, const server_limits& limits)
     : net_(net),
       name_(std::move(name)),
       task_(on),
       exchange_(values),
       builders_(slow),
       alarms_(alarms),
-      steps_(name_, on) {}
+      steps_(name_, on, limits) {}
 
-PINION_DECL void worker::register_step(const party& by, distributed::register_step r, registered done) {
+PINION_DECL void worker::register_step(const party& by, distributed::register_step r, std::uint64_t memory,
+                                       registered done) {
   kept_steps::session_ref session;
   try {
+    expect_of(by, r.session);
+    for (const auto& [task, incarnation] : r.peers)
+      if (!exchange_.knows(task)) throw error(errc::not_found, "the cluster has no task " + task);
     session = steps_.claim(r.session, by);
   } catch (...) {
     return done(current_error().in_task(name_));
   }
-  auto step = std::make_shared<kept_step>(kept_step{.session = r.session,
+  auto step = std::make_shared<kept_step>(kept_step{.session = std::move(r.session),
                                                     .number = r.step,
                                                     .peers = incarnations(r.peers.begin(), r.peers.end()),
                                                     .part = std::move(r.part),
-                                                    .soft = r.soft});
-  const std::uint64_t line = by.is_own_master() ? step->session : by.channel;
+                                                    .soft = r.soft,
+                                                    .of_peer = !by.is_own_master(),
+                                                    .memory = memory});
+  const std::uint64_t line = line_of(by, step->session);
   meet_peers(step, std::chrono::seconds(2), [this, session, step, line, done = std::move(done)](outcome<> met) {
     if (met) return builders_.add(line, [this, session, step, done] { build(session, step, done); });
     steps_.give_up(step->session, session);
@@ -43,32 +49,51 @@ PINION_DECL void worker::run(const run_step& r, const party& by, std::vector<any
   const auto order =
       std::make_shared<ordered_run>(ordered_run{r, by, std::move(feeds), fetches, where, std::move(done)});
   try {
-    auto what = steps_.find(r, by);
+    expect_of(by, r.run.session);
+    auto what = steps_.find(r);
     if (what.compiled || where == begin_in::this_thread) return begin(*order, std::move(what));
-    builders_.add(r.run, [this, order, what] { begin(*order, what); });
+    builders_.add(line_of(by, r.run.session), [this, order, what] { begin(*order, what); });
   } catch (...) {
     refuse(*order, current_error());
   }
 }
 
-PINION_DECL void worker::cancel(std::uint64_t run, const error& why, const party& by) {
-  const auto a = find_run(run);
-  const bool may = by.is_own_master() || (a ? are_one(a->owner, by) : steps_.owns(by, session_of(run)));
-  if (!may) return;
-  alarms_.schedule([this, a, run, why] {
-    if (a) fail(a, why);
-    exchange_.forget(run);
-  });
+PINION_DECL bool worker::is_of(const party& by, const session_id& session) const {
+  if (by.is_own_master()) return true;
+  return by.name != name_ && exchange_.knows(by.name) && by.speaks_for(session);
 }
 
-PINION_DECL std::string worker::waits_for(std::uint64_t run) const {
+PINION_DECL void worker::expect_of(const party& by, const session_id& session) const {
+  if (is_of(by, session)) return;
+  throw error(errc::permission_denied, "a session of the master of " + session.master + " is not for " +
+                                           (by.name.empty() ? "a client" : by.name) +
+                                           " to use: only that master registers, runs, cancels and forgets its steps");
+}
+
+PINION_DECL void worker::cancel(const run_id& run, const error& why, const party& by) {
+  if (!is_of(by, run.session)) return;
+  const auto a = find_run(run);
+  if (!a && !steps_.knows(run.session)) return;
+  const auto end_it = [this, a, run, why] {
+    if (a) fail(a, why);
+    exchange_.forget(run);
+  };
+  alarms_.schedule(end_it, run.session.number);
+}
+
+PINION_DECL void worker::forget_session(const session_id& session, const party& by) {
+  if (is_of(by, session)) let_go(session, steps_.forget(session));
+}
+
+PINION_DECL std::string worker::waits_for(const run_id& run) const {
   const auto a = find_run(run);
   return a ? a->meet->missing() : std::string();
 }
 
 PINION_DECL void worker::forget_owner(std::uint64_t channel, const error& why) {
   for (const auto& a : runs_if([&](const active_run& r) { return r.owner.channel == channel; }))
-    alarms_.schedule([this, a, why] { fail(a, why); });
+    alarms_.schedule([this, a, why] { fail(a, why); }, a->state.line);
+  builders_.drop(channel);
   for (auto& [session, kept] : steps_.forget_all_of(channel)) let_go(session, std::move(kept));
 }
 
@@ -88,7 +113,7 @@ PINION_DECL std::string worker::stop(const error& why, time_point until) {
   if (idle_.wait_until(hold, until, [this] { return active_.empty(); })) return "";
   const auto& first = *active_.begin()->second->registered;
   return std::to_string(active_.size()) + " run(s) of step " + std::to_string(first.number) + " of session " +
-         std::to_string(first.session) + " (" + nodes_of(first) + ")";
+         std::to_string(first.session.number) + " (" + nodes_of(first) + ")";
 }
 
 PINION_DECL worker::active_run::active_run(std::shared_ptr<remote_rendezvous> r, kept_steps::found&& what, party who)
@@ -96,7 +121,7 @@ PINION_DECL worker::active_run::active_run(std::shared_ptr<remote_rendezvous> r,
       step(std::move(what.compiled)),
       registered(std::move(what.step)),
       owner(std::move(who)),
-      state(*meet, static_cast<std::int64_t>(meet->run())) {}
+      state(*meet, static_cast<std::int64_t>(meet->run().count), meet->run().session.number) {}
 
 PINION_DECL void worker::meet_peers(const std::shared_ptr<const kept_step>& step, rpc::duration patience,
                                     registered done) {
@@ -144,10 +169,10 @@ PINION_DECL void worker::build(const kept_steps::session_ref& session, const kep
   done(std::move(built));
 }
 
-PINION_DECL void worker::let_go(std::uint64_t session, kept_steps::session_ref kept) {
+PINION_DECL void worker::let_go(const session_id& session, kept_steps::session_ref kept) {
   if (!kept) return;
   exchange_.forget_session(session);
-  builders_.add(session, [kept = std::move(kept)]() mutable { kept = nullptr; });
+  builders_.add(session.number, [kept = std::move(kept)]() mutable { kept = nullptr; });
 }
 
 PINION_DECL void worker::refuse(const ordered_run& order, error why) {
@@ -165,10 +190,10 @@ PINION_DECL void worker::begin(ordered_run& order, kept_steps::found what) {
   if (!peers_are_up(*a->registered))  // peers may have lost each other since the last run
     meet_peers(a->registered, std::chrono::milliseconds(500), [this, a](const outcome<>& met) {
       if (!met) a->state.fail(*met.failure());
-      task_.pool.schedule([this, a] { start(a); });
+      task_.pool.schedule([this, a] { start(a); }, a->state.line);
     });
   else if (order.where == begin_in::pool)
-    task_.pool.schedule([this, a] { start(a); });
+    task_.pool.schedule([this, a] { start(a); }, a->state.line);
   else
     start(a);
 }
@@ -177,10 +202,12 @@ PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order
   const run_step& r = order.what;
   expect_room(order, what.step->needs);
   auto hook = std::make_shared<std::weak_ptr<active_run>>();
-  auto meet = exchange_.begin(r.run, what.step->peers, [this, hook](const error& why) {
+  const auto failed = [this, hook](const error& why) {
     const auto a = hook->lock();
-    if (a) alarms_.schedule([a, why] { a->state.fail(why); });
-  });
+    if (a) alarms_.schedule([a, why] { a->state.fail(why); }, a->state.line);
+  };
+  auto meet = exchange_.begin(r.run, what.step->peers, failed,
+                              std::shared_ptr<const awaited_values>(what.step, &what.step->awaited));
   auto a = std::make_shared<active_run>(std::move(meet), std::move(what), order.by);
   *hook = a;
   a->feeds = std::move(order.feeds);
@@ -199,9 +226,6 @@ PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order
 }
 
 PINION_DECL void worker::expect_room(const ordered_run& order, const ends& needs) {
-  if (session_of(order.what.run) != order.what.session)
-    throw error(errc::invalid_argument,
-                "run " + std::to_string(order.what.run) + " is none of session " + std::to_string(order.what.session));
   if (needs.feeds > order.feeds.size() || needs.fetches > order.fetches)
     throw error(errc::invalid_argument, "the step takes " + std::to_string(needs.feeds) + " feeds and yields " +
                                             std::to_string(needs.fetches) + " fetches, where the run has " +
@@ -236,7 +260,7 @@ PINION_DECL void worker::finish(const std::shared_ptr<active_run>& a) {
   idle_.notify_all();
 }
 
-PINION_DECL std::shared_ptr<worker::active_run> worker::find_run(std::uint64_t run) const {
+PINION_DECL std::shared_ptr<worker::active_run> worker::find_run(const run_id& run) const {
   std::lock_guard hold(mutex_);
   const auto at = active_.find(run);
   return at == active_.end() ? nullptr : at->second;

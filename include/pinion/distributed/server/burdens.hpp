@@ -1,0 +1,46 @@
+// What clients have asked a server for, and it has not yet worked off.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <pinion/base/config.hpp>
+#include <pinion/spec/server_limits.hpp>
+
+namespace pinion { inline namespace v0 { namespace distributed {
+
+// The bytes and runs of each client that a server holds at present, and their limits. Owned by a server, and used in
+// the network's thread; shares may be destroyed in any thread.
+class burdens {
+ public:
+  burdens(std::string task, const server_limits& limits) : task_(std::move(task)), limits_(limits) {}
+
+  // A part of what a client asks for: it counts until this is destroyed.
+  using share = std::shared_ptr<void>;
+  // Counts a message of so many bytes. Throws resource_exhausted if the client sends more than is worked off.
+  share of_message(std::uint64_t client, std::uint64_t bytes);
+  // Counts a run. Throws resource_exhausted for one too many.
+  share of_run(std::uint64_t client);
+  // Forgets a client that is gone. Returns whether it had asked for anything.
+  bool forget(std::uint64_t client) { return all_.erase(client) > 0; }
+
+ private:
+  struct burden {
+    std::atomic<std::uint64_t> bytes{0};
+    std::atomic<int> runs{0};
+  };
+  std::shared_ptr<burden> of(std::uint64_t client);
+
+  const std::string task_;
+  const server_limits limits_;
+  std::map<std::uint64_t, std::shared_ptr<burden>> all_;
+};
+
+}}}  // namespace pinion::v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/server/burdens.ipp>
+#endif

@@ -1,0 +1,32 @@
+// The limits that a server sets its clients.
+#pragma once
+
+#include <cstdint>
+
+#include <pinion/base/config.hpp>
+
+namespace pinion { inline namespace v0 {
+
+// The most that clients may ask of one server. What exceeds a limit is refused with resource_exhausted, and the error
+// names the limit; the client, the others and the server go on. Sessions of the server's own process count nowhere. A
+// client is one connection: a session of another process, or another task. A plain value.
+//
+// Memory is estimated from what is sent: graphs take tens of times the memory of their bytes on the wire.
+//
+//   pn::server server(cluster, {.config = {.limits = {.sessions = 8, .nodes = 10'000}}});
+struct server_limits {
+  int sessions = 64;  // open sessions of one client
+  // Bytes of answers that wait for one client to take them. Beyond it the server reads no further request of that
+  // client, and closes it if it takes none of them for ten seconds. A single answer may be larger.
+  std::uint64_t bytes_waiting = std::uint64_t{64} << 20;
+  std::int64_t nodes = std::int64_t{1} << 20;             // nodes in the graph of one session
+  int threads = 64;                                       // threads in which calls of clients wait for other tasks
+  int sessions_of_all = 1024;                             // open sessions of all clients
+  int steps = 4096;                                       // prepared steps of one session
+  int runs = 4096;                                        // steps of one client that run or wait for their turn
+  std::uint64_t session_bytes = std::uint64_t{8} << 30;   // memory of the graph and the steps of one session
+  std::uint64_t bytes_received = std::uint64_t{4} << 30;  // bytes of one client's requests that are not worked off
+  int early_values = 4096;                                // values of one task for runs that have not begun
+};
+
+}}  // namespace pinion::v0
