@@ -8,6 +8,13 @@
 
 namespace pinion { inline namespace v0 { namespace files {
 
+PINION_DECL bool is_there(const std::filesystem::path& path) {
+  std::error_code trouble;
+  const bool found = std::filesystem::exists(path, trouble);
+  if (trouble) throw io_failure("look at", path, trouble.value());
+  return found;
+}
+
 PINION_DECL void make_folder(const std::filesystem::path& folder) {
   std::error_code trouble;
   if (!folder.empty()) std::filesystem::create_directories(folder, trouble);

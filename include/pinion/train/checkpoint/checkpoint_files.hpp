@@ -10,12 +10,13 @@
 #include <string>
 
 #include <pinion/base/config.hpp>
+#include <pinion/files/folder.hpp>
 #include <pinion/files/shard_index.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
 // The paths that a prefix stands for, whether the files exist or not. A value. exist(), shards() and remove() ask the
-// file system at each call.
+// file system at each call, and throw the errors of files::is_there.
 class checkpoint_files {
  public:
   explicit checkpoint_files(const std::string& prefix)
@@ -23,7 +24,7 @@ class checkpoint_files {
 
   const std::filesystem::path& whole() const { return whole_; }
   const std::filesystem::path& index() const { return index_; }
-  bool exist() const { return std::filesystem::exists(whole_) || std::filesystem::exists(index_); }
+  bool exist() const { return files::is_there(whole_) || files::is_there(index_); }
 
   // The paths of the shards that the index names; none if there is no index. Throws the errors of
   // files::read_shard_index.

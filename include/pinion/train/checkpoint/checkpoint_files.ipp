@@ -1,14 +1,13 @@
 // Bodies of <pinion/train/checkpoint/checkpoint_files.hpp>.
 #pragma once
 
-#include <pinion/files/folder.hpp>
 #include <pinion/train/checkpoint/checkpoint_files.hpp>
 
 namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL std::set<std::filesystem::path> checkpoint_files::shards() const {
   std::set<std::filesystem::path> all;
-  if (std::filesystem::exists(index_))
+  if (files::is_there(index_))
     for (const auto& [tensor, file] : files::read_shard_index(index_).weight_map)
       all.insert(index_.parent_path() / file);
   return all;

@@ -9,9 +9,9 @@ namespace pinion { inline namespace v0 { namespace train {
 PINION_DECL checkpoint_reader::checkpoint_reader(const std::string& prefix) {
   if (prefix.empty()) throw error(errc::not_found, "there is no checkpoint to restore: its path is empty");
   const checkpoint_files at(prefix);
-  if (std::filesystem::exists(at.index()))
+  if (files::is_there(at.index()))
     shards_.emplace(at.index());
-  else if (std::filesystem::exists(at.whole()))
+  else if (files::is_there(at.whole()))
     whole_.emplace(at.whole());
   else
     throw error(errc::not_found, "'" + prefix + "' is no checkpoint: there is neither " + at.whole().string() +

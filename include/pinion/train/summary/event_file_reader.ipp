@@ -11,7 +11,8 @@ namespace pinion { inline namespace v0 { namespace train {
 
 PINION_DECL event_file_reader::event_file_reader(const std::filesystem::path& file)
     : path_(file), in_(file, std::ios::binary) {
-  if (!in_ || std::filesystem::is_directory(file))
+  std::error_code ignored;
+  if (!in_ || std::filesystem::is_directory(file, ignored))
     throw error(errc::not_found, "cannot read event file '" + file.string() + "'");
 }
 
