@@ -116,8 +116,18 @@ TEST_CASE("uniform integers reach every value below the greatest") {
     const auto x = numbers(draw("RandomUniform", drawing(type, {1000}, {{"minval", -2.0}, {"maxval", 4.0}})));
     for (int v = -3; v <= 4; ++v) CHECK((std::count(x.begin(), x.end(), v) > 100) == (v >= -2 && v < 4));
   }
-  CHECK_THROWS_WITH(draw("RandomUniform", drawing(dtype::int32, {2}, {{"minval", 1.0}, {"maxval", 1.0}})),
-                    Catch::Contains("there is no number in"));
+}
+
+TEST_CASE("an interval without an integer, or with one that the type does not hold, is refused") {
+  const auto refused = [](dtype type, double low, double high) {
+    CHECK_THROWS_WITH(draw("RandomUniform", drawing(type, {2}, {{"minval", low}, {"maxval", high}})),
+                      Catch::Contains("there is no number in"));
+  };
+  refused(dtype::int32, 1, 1);
+  refused(dtype::int32, .2, .9);
+  refused(dtype::int32, 0, 0x1p32);
+  refused(dtype::int64, -1e300, 1e300);
+  refused(dtype::int64, 0, std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("normal values have the mean, the deviation and the tails of their distribution") {

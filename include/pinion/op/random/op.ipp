@@ -1,6 +1,7 @@
 // Bodies of <pinion/op/random/op.hpp>.
 #pragma once
 
+#include <cmath>
 #include <string>
 
 #include <pinion/op/random/op.hpp>
@@ -19,6 +20,12 @@ PINION_DECL void infer_random(shape_context& c, dtype_set types) {
   c.output(type, extent);
 }
 
+// Does [low, high) have an integer, and does the type hold all of them? Kernels count them in 63 bits.
+inline bool are_integers(double low, double high, dtype type) {
+  const double first = std::ceil(low), end = std::ceil(high), most = type == dtype::int32 ? 0x1p31 : 0x1p63;
+  return -most <= first && first < end && end <= most && end - first <= 0x1p63;
+}
+
 }}}}  // namespace pinion::v0::op::detail
 
 namespace pinion { inline namespace v0 { namespace op {
@@ -30,8 +37,11 @@ PINION_DECL void random_op::infer(shape_context& c) {
 PINION_DECL void random_uniform::infer(shape_context& c) {
   detail::infer_random(c, types);
   const double low = c.attrs().get_or("minval", 0.0), high = c.attrs().get_or("maxval", 1.0);
-  const bool some = is_integer(c.attrs().get<dtype>("dtype")) ? low < high : low <= high;
-  if (!some) c.fail("there is no number in [" + std::to_string(low) + ", " + std::to_string(high) + ")");
+  const auto type = c.attrs().get<dtype>("dtype");
+  const bool some = is_integer(type) ? detail::are_integers(low, high, type) : low <= high;
+  if (!some)
+    c.fail("there is no number in [" + std::to_string(low) + ", " + std::to_string(high) + "), or one that no " +
+           std::string(to_string(type)) + " holds");
 }
 
 }}}  // namespace pinion::v0::op
