@@ -1,0 +1,127 @@
+// Lies about nodes: each changes one thing that a peer says of a node of a graph.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinion/graph/attribute_value.hpp>
+#include <pinion/graph/node.hpp>
+#include <pinion/op/catalogue.hpp>
+
+#include <support/dice.hpp>
+
+namespace fuzz {
+
+using namespace pinion;
+using pinion_tests::dice;
+
+inline const std::vector<std::string>& ops() {
+  static const auto all = [] {
+    std::vector<std::string> names;
+    for_each_type(op::catalogue{}, [&]<class Op>() { names.emplace_back(Op::name); });
+    return names;
+  }();
+  return all;
+}
+
+inline std::int64_t odd_number(dice& random) {
+  constexpr std::int64_t some[] = {0, 1, 2, 3, 7, 8, 31, 64, 1000, 1 << 20, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
+  const std::int64_t n = some[random(std::size(some))];
+  return random(3) == 0 && n != INT64_MIN ? -n : n;
+}
+inline shape odd_shape(dice& random) {
+  if (random(6) == 0) return shape::any();
+  shape s;
+  for (auto left = random(5); left > 0; --left)
+    s.push_back(random(4) == 0 ? unknown : static_cast<std::int64_t>(random(random(8) == 0 ? 1 << 20 : 6)));
+  return s;
+}
+inline dtype odd_dtype(dice& random) {
+  return static_cast<dtype>(random(static_cast<std::uint64_t>(dtype::half) + 1));
+}
+
+// Another value of the same type; a tensor, program or body stays.
+inline attribute odd_attribute(const attribute& old, dice& random) {
+  if (old.get_if<bool>()) return {random(2) == 0};
+  if (old.get_if<std::int64_t>()) return {odd_number(random)};
+  if (old.get_if<double>()) return {static_cast<double>(odd_number(random)) / 3};
+  if (old.get_if<std::string>()) return {ops()[random(ops().size())]};
+  if (old.get_if<dtype>()) return {odd_dtype(random)};
+  if (old.get_if<shape>()) return {odd_shape(random)};
+  if (const auto* list = old.get_if<integers>()) {
+    integers other = *list;
+    if (random(3) == 0 && !other.empty()) other.pop_back();
+    if (random(3) == 0) other.push_back(0);
+    if (!other.empty()) other[random(other.size())] = odd_number(random);
+    return {other};
+  }
+  return old;
+}
+
+inline void change_attribute(node& n, const node& other, dice& random) {
+  if (random(3) == 0)
+    for (const auto& [name, value] : other.attrs) n.attrs.set(name, value);
+  std::vector<std::string> names;
+  for (const auto& item : n.attrs) names.push_back(item.name);
+  if (names.empty()) return;
+  const std::string& name = names[random(names.size())];
+  if (random(8) == 0)
+    n.attrs.set(name, odd_number(random));
+  else
+    n.attrs.set(name, odd_attribute(*n.attrs.find(name), random));
+}
+
+inline void change_output(node& n, dice& random) {
+  if (n.outputs.empty() || random(4) == 0) n.outputs.emplace_back();
+  output_type& type = n.outputs[random(n.outputs.size())];
+  switch (random(4)) {
+    case 0: type.dtype = odd_dtype(random); return;
+    case 1: type.shape = odd_shape(random); return;
+    case 2: type.shape = shape::any(); return;
+    case 3: type.reference = !type.reference; return;
+  }
+}
+
+inline void change_inputs(node& n, const node& other, std::size_t nodes, dice& random) {
+  const auto any = [&] { return output{static_cast<node_id>(random(nodes + 1)), static_cast<int>(random(3))}; };
+  switch (random(5)) {
+    case 0: n.inputs = other.inputs; return;
+    case 1: n.inputs.push_back(any()); return;
+    case 2:
+      if (!n.inputs.empty()) n.inputs.pop_back();
+      return;
+    case 3:
+      if (!n.inputs.empty()) n.inputs[random(n.inputs.size())] = any();
+      return;
+    case 4: n.control_inputs.push_back(any().node); return;
+  }
+}
+
+// Changes one thing of a node among others.
+inline void change_node(node& n, const node& other, std::size_t nodes, dice& random) {
+  switch (random(7)) {
+    case 0: n.op = random(2) == 0 ? other.op : ops()[random(ops().size())]; return;
+    case 1: n.attrs = other.attrs; return;
+    case 2: return change_output(n, random);
+    case 3: return change_inputs(n, other, nodes, random);
+    case 4: n.requested = parse_device(random(2) == 0 ? "/gpu:0" : "/job:other/cpu:7"); return;
+    case 5: n.colocation.push_back(other.name); return;
+    default: return change_attribute(n, other, random);
+  }
+}
+
+// Changes a node or two of a graph.
+inline void change_graph(std::vector<std::optional<node>>& nodes, dice& random) {
+  std::vector<node*> there;
+  for (auto& n : nodes)
+    if (n) there.push_back(&*n);
+  if (there.empty()) return;
+  for (auto left = 1 + random(3); left > 0; --left)
+    change_node(*there[random(there.size())], *there[random(there.size())], nodes.size(), random);
+}
+
+}  // namespace fuzz

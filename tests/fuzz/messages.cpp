@@ -1,0 +1,107 @@
+// Every message of the protocol: what is read is written again as it was, and read as the same.
+#include <distributed/wire.hpp>
+
+#include <pinion/distributed/wire/messages.hpp>
+#include <pinion/session.hpp>
+
+#include <fuzz/letters.hpp>
+#include <fuzz/target.hpp>
+#include <fuzz/tensors.hpp>
+
+namespace fuzz { namespace {
+
+using namespace distributed;
+
+template <class M>
+std::string written_again(std::string_view input) {
+  return input_of(rpc::encode(opened<M>(letter_of(input))));
+}
+// What is written in a form of its own (the name of a device, say) is in that form from then on.
+template <class M>
+void check(std::string_view input) {
+  const std::string once = written_again<M>(input);
+  law(written_again<M>(once) == once, "a message changes as it is written again");
+}
+
+using reading = void (*)(std::string_view);
+constexpr reading kinds[] = {
+#define PINION_KIND(M) check<M>,
+    PINION_EACH_MESSAGE(PINION_KIND)
+#undef PINION_KIND
+};
+enum kind : unsigned char {
+#define PINION_KIND(M) kind_of_##M,
+  PINION_EACH_MESSAGE(PINION_KIND)
+#undef PINION_KIND
+};
+
+// An input is the number of the message's kind, and the message.
+void read(std::string_view input) {
+  if (input.empty()) return;
+  kinds[static_cast<unsigned char>(input[0]) % std::size(kinds)](input.substr(1));
+}
+
+template <class M>
+std::string seed(kind of, const M& value) {
+  return static_cast<char>(of) + input_of(rpc::encode(value));
+}
+
+std::vector<any_tensor> values() {
+  return {counting(dtype::float32, {2, 3}),
+          tensor<std::string>::of({"a", "naïve", ""}).untyped(),
+          {},
+          counting(dtype::boolean, {3})};
+}
+step_trace trace() {
+  return {{{trace_event::send, "a/b", "Op", "/cpu:0", "a/b:0;/cpu:0;/gpu:0", 9, 8, 7, 6, 5, "add, mul"}}, 3};
+}
+std::vector<device_info> devices() {
+  return {{parse_device("/job:a/task:0/cpu:0"), "/job:a/replica:0/task:0/device:CPU:0", 5, "a CPU"}};
+}
+pinion::plan small_plan() {
+  const own_graph small;
+  const auto x = constant(tensor<float>::of({1, 2}), "x");
+  return session().plan(exp(x) * 2.f);
+}
+
+std::vector<std::string> seeds() {
+  std::vector<std::string> all{
+#define PINION_KIND(M) seed(kind_of_##M, M{}),
+      PINION_EACH_MESSAGE(PINION_KIND)
+#undef PINION_KIND
+  };
+  wire::model m;
+  register_step step;
+  step.part = cut(m.g, wire::partitions(m));
+  step.peers = {{"/job:ps/replica:0/task:0", 7}};
+  all.push_back(seed(kind_of_register_step, step));
+  extend_graph graph;
+  graph.delta = delta_since(m.g);
+  all.push_back(seed(kind_of_extend_graph, graph));
+  prepare_step prepared;
+  prepared.signature = {{m.x.endpoint()}, {m.loss.endpoint()}, {m.train.id()}};
+  all.push_back(seed(kind_of_prepare_step, prepared));
+  run_prepared run;
+  run.feeds = values();
+  all.push_back(seed(kind_of_run_prepared, run));
+  all.push_back(seed(kind_of_run_reply, run_reply{values(), {"a notice", ""}, trace()}));
+  all.push_back(seed(kind_of_part_ended, part_ended{{"a notice"}, trace()}));
+  all.push_back(seed(kind_of_plan_reply, plan_reply{small_plan()}));
+  all.push_back(seed(kind_of_status_reply, status_reply{devices()}));
+  push_value pushed;
+  pushed.key = "a/b:0;/cpu:0;/gpu:0";
+  pushed.value = counting(dtype::int64, {4});
+  all.push_back(seed(kind_of_push_value, pushed));
+  cancel_run cancelled;
+  cancelled.why = error(errc::not_found, "no file").at_node("a/b", "Op", "x.cpp:3").in_task("ps:0");
+  all.push_back(seed(kind_of_cancel_run, cancelled));
+  return all;
+}
+
+const enrolled here({.name = "messages",
+                     .read = read,
+                     .seeds = seeds,
+                     .most_memory = [](std::string_view input) { return 256 * input.size() + (std::size_t{8} << 20); },
+                     .rounds = 20000});
+
+}}  // namespace fuzz
