@@ -42,7 +42,8 @@ const std::vector<image_geometry>& convolutions() {
       geometry({2, 9, 7, 3}, {3, 3, 3, 5}, "SAME", 2, 1),     geometry({1, 11, 13, 2}, {3, 3, 2, 70}, "SAME", 1, 2),
       geometry({3, 12, 10, 17}, {5, 4, 17, 9}, "SAME", 3, 1), geometry({2, 8, 8, 33}, {1, 1, 33, 65}, "VALID", 1, 1),
       geometry({1, 2, 2, 3}, {4, 4, 3, 2}, "VALID", 1, 1),    geometry({0, 4, 4, 3}, {2, 2, 3, 2}, "VALID", 1, 1),
-      geometry({40, 8, 8, 4}, {3, 3, 4, 5}, "SAME", 1, 1),    geometry({2, 5, 5, 0}, {3, 3, 0, 2}, "SAME", 1, 1)};
+      geometry({40, 8, 8, 4}, {3, 3, 4, 5}, "SAME", 1, 1),    geometry({2, 5, 5, 0}, {3, 3, 0, 2}, "SAME", 1, 1),
+      geometry({1, 4, 4, 64}, {3, 3, 64, 5}, "SAME", 1, 1),   geometry({1, 4, 5, 3}, {3, 3, 3, 64}, "SAME", 1, 1)};
   return all;
 }
 
@@ -62,15 +63,13 @@ bool convolves(conv_pass pass, const image_geometry& g) {
              b = some_elements<T>((pass == conv_pass::by_filters ? g.windows : g.filters).count(), 3);
   const std::int64_t results = (forward ? g.windows : by_images ? g.images : g.filters).count();
   const image_extents e = extents_of(g);
+  const auto by = forward     ? pinion::cuda::conv_pass::forward
+                  : by_images ? pinion::cuda::conv_pass::by_images
+                              : pinion::cuda::conv_pass::by_filters;
   const kernels::stream stream;
   const device_array<T> left(stream, a), right(stream, b), y(stream, results),
-      scratch(stream, pinion::cuda::convolve_by_filters_scratch(e));
-  if (forward)
-    pinion::cuda::convolve<T>(stream, left.data(), right.data(), y.data(), e);
-  else if (by_images)
-    pinion::cuda::convolve_by_images<T>(stream, left.data(), right.data(), y.data(), e);
-  else
-    pinion::cuda::convolve_by_filters<T>(stream, left.data(), right.data(), y.data(), scratch.data(), e);
+      scratch(stream, pinion::cuda::convolve_scratch(by, e));
+  pinion::cuda::convolve<T>(stream, by, left.data(), right.data(), y.data(), scratch.data(), e);
   return y.read() == convolved_on_host(pass, g, a, b, results);
 }
 

@@ -29,13 +29,9 @@ void run_cuda_convolution(kernel_context& c, conv_pass pass, const attributes& a
   const cuda::image_extents e = cuda_extents(g);
   const any_tensor &left = c.input(0), &right = c.input(1), &result = c.allocate(0, dtype_of<T>, g.result(pass));
   if (convolve_by_library<T>(c, pass, g, left, right, result)) return;
-  const T *const a = left.data<T>(), *const b = right.data<T>();
-  T* const y = result.template data<T>();
-  const auto stream = c.device->stream()->native();
-  if (pass == conv_pass::forward) return cuda::convolve(stream, a, b, y, e);
-  if (pass == conv_pass::by_images) return cuda::convolve_by_images(stream, a, b, y, e);
-  const any_tensor scratch = c.scratch(dtype_of<T>, {cuda::convolve_by_filters_scratch(e)});
-  cuda::convolve_by_filters(stream, a, b, y, scratch.data<T>(), e);
+  const any_tensor scratch = c.scratch(dtype_of<T>, {cuda::convolve_scratch(cuda_pass(pass), e)});
+  cuda::convolve(c.device->stream()->native(), cuda_pass(pass), left.data<T>(), right.data<T>(),
+                 result.template data<T>(), scratch.data<T>(), e);
 }
 
 inline std::unique_ptr<kernel> make_cuda_convolution(conv_pass pass, const kernel_setup& setup) {

@@ -6,12 +6,8 @@
 
 namespace pinion { inline namespace v0 { namespace cuda {
 
-template void convolve(CUstream_st*, const float*, const float*, float*, const image_extents&);
-template void convolve(CUstream_st*, const double*, const double*, double*, const image_extents&);
-template void convolve_by_images(CUstream_st*, const float*, const float*, float*, const image_extents&);
-template void convolve_by_images(CUstream_st*, const double*, const double*, double*, const image_extents&);
-template void convolve_by_filters(CUstream_st*, const float*, const float*, float*, float*, const image_extents&);
-template void convolve_by_filters(CUstream_st*, const double*, const double*, double*, double*, const image_extents&);
+template void convolve(CUstream_st*, conv_pass, const float*, const float*, float*, float*, const image_extents&);
+template void convolve(CUstream_st*, conv_pass, const double*, const double*, double*, double*, const image_extents&);
 
 template void greatest_places(CUstream_st*, const float*, std::int32_t*, const image_extents&);
 template void greatest_places(CUstream_st*, const double*, std::int32_t*, const image_extents&);

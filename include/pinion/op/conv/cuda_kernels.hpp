@@ -22,18 +22,19 @@ struct image_extents {
   image_axis height, width;
 };
 
-// Convolution and its gradients, as tiled products whose operands are read where they are. T is float or double. The
-// gradient by the filters [height, width, channels, filters] is summed in parts, which depend on the extents alone; it
-// wants scratch memory of convolve_by_filters_scratch(extents) elements.
+// Convolution of images [n, height, width, channels] by filters [height, width, channels, filters], and its gradients:
+//   forward      images, filters -> windows
+//   by_images    windows, filters -> images
+//   by_filters   images, windows -> filters
+enum class conv_pass { forward, by_images, by_filters };
+
+// Computes a pass as a tiled product whose operands are read where they are. A product of few results is summed in
+// parts, which depend on the extents alone; it wants scratch memory of convolve_scratch(pass, extents) elements. T is
+// float or double.
 template <class T>
-void convolve(CUstream_st* stream, const T* images, const T* filters, T* windows, const image_extents& extents);
-template <class T>
-void convolve_by_images(CUstream_st* stream, const T* windows, const T* filters, T* images,
-                        const image_extents& extents);
-template <class T>
-void convolve_by_filters(CUstream_st* stream, const T* images, const T* windows, T* filters, T* scratch,
-                         const image_extents& extents);
-std::int64_t convolve_by_filters_scratch(const image_extents& extents);
+void convolve(CUstream_st* stream, conv_pass pass, const T* a, const T* b, T* y, T* scratch,
+              const image_extents& extents);
+std::int64_t convolve_scratch(conv_pass pass, const image_extents& extents);
 
 // The first greatest place of each window, counted row by row. NaN counts as less than any number.
 template <class T>

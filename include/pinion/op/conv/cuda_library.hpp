@@ -24,6 +24,14 @@ inline cuda::image_extents cuda_extents(const image_geometry& g) {
           cuda_axis(g.over.width, g.images[2], g.windows[2])};
 }
 
+inline cuda::conv_pass cuda_pass(conv_pass pass) {
+  switch (pass) {
+    case conv_pass::forward: return cuda::conv_pass::forward;
+    case conv_pass::by_images: return cuda::conv_pass::by_images;
+    default: return cuda::conv_pass::by_filters;
+  }
+}
+
 #if PINION_HAS_CUDA && __has_include(<cudnn.h>)
 // Opens the library, so that no step waits for it. Returns false where it is missing.
 inline bool open_convolutions_library() {

@@ -142,9 +142,9 @@ struct images_pass : convolution<T, Index> {
 
 // Runs a pass that takes numbers apart in as few bits as they need.
 template <template <class, class> class Pass, class T>
-void convolve_by(cudaStream_t stream, const product_tiles& t, const image_extents& e, const T* a, const T* b, T* to,
-                 T* scratch = nullptr) {
-  const auto with = [&]<class Index>() { run_pass(stream, Pass<T, Index>(e, a, b), t, to, scratch); };
+void convolve_by(cudaStream_t stream, const product_tiles& t, const image_extents& e, const T* a, const T* b, T* y,
+                 T* scratch) {
+  const auto with = [&]<class Index>() { run_pass(stream, Pass<T, Index>(e, a, b), t, y, scratch); };
   // Loads beyond the end take numbers apart too.
   if (is_short(std::max(t.rows, t.depth) + product_side))
     with.template operator()<std::uint32_t>();
@@ -152,37 +152,28 @@ void convolve_by(cudaStream_t stream, const product_tiles& t, const image_extent
     with.template operator()<std::uint64_t>();
 }
 
-inline std::int64_t windows_of(const image_extents& e) {
-  return e.images * e.height.windows * e.width.windows;
+inline product_tiles tiles_of(conv_pass pass, const image_extents& e) {
+  const std::int64_t windows = e.images * e.height.windows * e.width.windows,
+                     pixels = e.images * e.height.image * e.width.image, places = e.height.places * e.width.places;
+  switch (pass) {
+    case conv_pass::forward: return cut_tiles(windows, e.filters, places * e.channels);
+    case conv_pass::by_images: return cut_tiles(pixels, e.channels, places * e.filters);
+    default: return cut_tiles(places * e.channels, e.filters, windows);
+  }
 }
-inline std::int64_t places_of(const image_extents& e) {
-  return e.height.places * e.width.places;
+
+std::int64_t convolve_scratch(conv_pass pass, const image_extents& e) {
+  return tiles_of(pass, e).scratch();
 }
 
 template <class T>
-void convolve(CUstream_st* stream, const T* images, const T* filters, T* windows, const image_extents& e) {
-  convolve_by<forward_pass>(stream, {windows_of(e), e.filters, places_of(e) * e.channels}, e, images, filters, windows);
-}
-
-template <class T>
-void convolve_by_images(CUstream_st* stream, const T* windows, const T* filters, T* images, const image_extents& e) {
-  const std::int64_t pixels = e.images * e.height.image * e.width.image;
-  convolve_by<images_pass>(stream, {pixels, e.channels, places_of(e) * e.filters}, e, windows, filters, images);
-}
-
-// The gradient by the filters has few results and a great depth.
-inline product_tiles filter_tiles(const image_extents& e) {
-  return cut_tiles(places_of(e) * e.channels, e.filters, windows_of(e));
-}
-
-std::int64_t convolve_by_filters_scratch(const image_extents& e) {
-  return filter_tiles(e).scratch();
-}
-
-template <class T>
-void convolve_by_filters(CUstream_st* stream, const T* images, const T* windows, T* filters, T* scratch,
-                         const image_extents& e) {
-  convolve_by<filters_pass>(stream, filter_tiles(e), e, images, windows, filters, scratch);
+void convolve(CUstream_st* stream, conv_pass pass, const T* a, const T* b, T* y, T* scratch, const image_extents& e) {
+  const product_tiles t = tiles_of(pass, e);
+  switch (pass) {
+    case conv_pass::forward: return convolve_by<forward_pass>(stream, t, e, a, b, y, scratch);
+    case conv_pass::by_images: return convolve_by<images_pass>(stream, t, e, a, b, y, scratch);
+    default: return convolve_by<filters_pass>(stream, t, e, a, b, y, scratch);
+  }
 }
 
 }}}  // namespace pinion::v0::cuda
