@@ -53,8 +53,8 @@ compile() {
 
 # library_sources: those of pinion::compiled and pinion::cuda, those that take longest first.
 library_sources() {
-  ls cmake/compiled/kernels*.cpp cmake/compiled/cuda/{sorting,conv,reduce}*.cu
-  ls cmake/compiled/*.cpp cmake/compiled/cuda/*.cu | grep -vE '/kernels[^/]*[.]cpp|/(sorting|conv|reduce)[^/]*[.]cu'
+  ls cmake/compiled/kernels*.cpp cmake/compiled/cuda/{sorting,conv,fold,reduce}*.cu
+  ls cmake/compiled/*.cpp cmake/compiled/cuda/*.cu | grep -vE '/kernels[^/]*[.]cpp|/(sorting|conv|fold|reduce)[^/]*[.]cu'
 }
 
 # archive: makes libpinion.a of the compiled library.

@@ -103,34 +103,49 @@ TEST_CASE_METHOD(machine, "2^31 elements and more are no run of several dimensio
   CHECK(takes({1 << 16, 1 << 15}, {1 << 16, 1 << 15}));
 }
 
-TEST_CASE_METHOD(machine, "gradients that are not wanted are not stored, and those over fewer axes are added up") {
-  const gpu g;
-  const scalar::program p = scalar::executable(scalar::derive_for_node(*laws::map_program("Mul", dtype::float32)));
-  REQUIRE(op::find_ahead(p));
-  const std::vector<shape> inputs{{6, 8}, {8}, {6, 8}};  // x, y and the gradient of x y
-  std::vector<any_tensor> there;
-  for (const shape& s : inputs) {
-    any_tensor x(dtype::float32, s);
-    for (std::int64_t i = 0; i < x.count(); ++i) x.data<float>()[i] = static_cast<float>(i % 5);
-    there.push_back(g.device().from_host(x));
-  }
+namespace {
+
+any_tensor counted(const shape& s) {
+  any_tensor x(dtype::float32, s);
+  for (std::int64_t i = 0; i < x.count(); ++i) x.data<float>()[i] = static_cast<float>(i % 5);
+  return x;
+}
+
+// The gradient of the sum of 2 x y by y, where x has the shape of the space, as a program computes it on a GPU.
+std::vector<float> gradient_by_second(const gpu& g, const scalar::program& p, const shape& space, const shape& second) {
+  const std::vector<shape> inputs{space, second, space};
+  any_tensor two(dtype::float32, space);
+  std::fill_n(two.data<float>(), two.count(), 2.f);
+  const any_tensor x = g.device().from_host(counted(space)), y = g.device().from_host(counted(second)),
+                   dz = g.device().from_host(two), dy = g.device().from_host(counted(second));
   op::cuda_addresses operands;
-  for (const any_tensor& x : there) operands.add(x);
-  const any_tensor dy = g.device().from_host(any_tensor(dtype::float32, {8}));
-  operands.add(dy);
+  for (const any_tensor& t : {x, y, dz, dy}) operands.add(t);
   op::detail::separate_gradients gradients(p, inputs, {false, true});
   kernel_context c;
   c.device = &g.device();
-  CHECK(!gradients.run_at_once(c, operands));
-  gradients.run(c, operands);
+  if (!gradients.run_at_once(c, operands)) gradients.run(c, operands);
   const any_tensor found = g.here(dy);
-  for (int column = 0; column < 8; ++column) {
-    float wanted = 0;
-    for (int row = 0; row < 6; ++row) {
-      const float x = static_cast<float>((row * 8 + column) % 5);
-      wanted += x * x;
-    }
-    CHECK(found.data<float>()[column] == wanted);
+  return {found.data<float>(), found.data<float>() + found.count()};
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(machine, "gradients that are not wanted are not stored, and those over fewer axes are added up") {
+  const gpu g;
+  const scalar::program compiled =
+      scalar::executable(scalar::derive_for_node(*laws::map_program("Mul", dtype::float32)));
+  scalar::program interpreted = compiled;
+  interpreted.code.push_back(interpreted.code.back());  // a dead value, with which no unit has the program
+  REQUIRE(op::find_ahead(compiled));
+  REQUIRE(!op::find_ahead(interpreted));
+  const shape space{3, 5, 4};
+  for (const shape& second : {space, shape{4}, shape{5, 1}, shape{3, 1, 4}, shape{3, 1, 1}, shape{}}) {
+    std::vector<float> wanted(static_cast<std::size_t>(second.count()));
+    for (std::int64_t e = 0; e < space.count(); ++e)
+      wanted[laws::broadcast_index(space, second, e)] += 2 * static_cast<float>(e % 5);
+    INFO(second.count());
+    CHECK(gradient_by_second(g, compiled, space, second) == wanted);
+    CHECK(gradient_by_second(g, interpreted, space, second) == wanted);
   }
 }
 

@@ -1,2 +1,2 @@
-// The part of pinion::cuda that holds the folds of reductions.
-#include <pinion/op/reduce/cuda_kernels.cuh>
+// The part of pinion::cuda that holds the kernels of reductions but for the folds.
+#include <pinion/op/reduce/cuda_walks.cuh>

@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
+#include <pinion/device/cuda/fold.hpp>
 #include <pinion/op/elementwise/cuda_ahead_map.hpp>
 #include <pinion/op/elementwise/cuda_interpreted.hpp>
 #include <pinion/op/elementwise/cuda_map_gradient.hpp>
 #include <pinion/op/elementwise/cuda_operands.hpp>
-#include <pinion/op/elementwise/cuda_sums.hpp>
 #include <pinion/op/elementwise/layout.hpp>
 #include <pinion/opkit/kernel.hpp>
 
@@ -31,13 +31,13 @@ class separate_gradients {
         ahead_(p),
         interpreted_(with_results(p, wanted)) {
     for (std::size_t k = 0; k < wanted.size(); ++k)
-      if (wanted[k]) sums_.push_back(sum_of(inputs[k]));
+      if (wanted[k]) sums_.push_back(folds_to(inputs[k]));
   }
 
   // Runs where one kernel does it all that was compiled ahead of time; else it does nothing, and is false. Operands are
   // the inputs, then the wanted results.
   bool run_at_once(kernel_context& c, const cuda_addresses& operands) {
-    const bool adds_up = std::any_of(sums_.begin(), sums_.end(), [](const sum& s) { return !s.is_whole; });
+    const bool adds_up = std::any_of(sums_.begin(), sums_.end(), [](const folds& sum) { return !sum.empty(); });
     return !adds_up && ahead_.launch(c, walk_of_all_, with_unwanted(operands.all()));
   }
   void run(kernel_context& c, const cuda_addresses& operands) {
@@ -45,19 +45,17 @@ class separate_gradients {
     std::vector<any_tensor> whole;
     const std::size_t inputs = at.size() - sums_.size();
     for (std::size_t k = 0; k < sums_.size(); ++k) {
-      whole.push_back(sums_[k].is_whole ? any_tensor() : c.scratch(type_, space_));
+      whole.push_back(sums_[k].empty() ? any_tensor() : c.scratch(type_, space_));
       if (whole[k]) at[inputs + k] = whole[k].raw();
     }
     if (!ahead_.launch(c, walk_of_all_, with_unwanted(at))) interpreted_.launch(c, walk_, at);
     for (std::size_t k = 0; k < sums_.size(); ++k)
-      if (whole[k]) add_up(c, whole[k], const_cast<void*>(operands.all()[inputs + k]), sums_[k].over);
+      if (whole[k]) add_up(c, whole[k], const_cast<void*>(operands.all()[inputs + k]), sums_[k]);
   }
 
  private:
-  struct sum {
-    bool is_whole;
-    cuda::summed_space over;
-  };
+  using folds = std::vector<cuda::fold_extents>;
+
   static std::vector<shape> with_space(std::vector<shape> inputs, const shape& space, std::size_t results) {
     inputs.insert(inputs.end(), results, space);
     return inputs;
@@ -69,20 +67,32 @@ class separate_gradients {
     for (const bool is_wanted : wanted_) all.push_back(is_wanted ? *next++ : nullptr);
     return all;
   }
-  sum sum_of(const shape& result) const {
+  // The folds that add the space up to a result, the last dimension first; none for one that is as large as the space.
+  folds folds_to(const shape& result) const {
     const broadcast_walk walk(space_, {result});
-    sum all{result.count() == space_.count(), {}};
-    for (std::size_t d = 0; d < walk.extents.size(); ++d) {
-      all.over.extent[d] = walk.extents[d];
-      all.over.is_kept[d] = walk.strides[0][d] != 0;
+    folds all;
+    std::int64_t outer = space_.count(), inner = 1;
+    for (std::size_t d = walk.extents.size(); d-- > 0 && outer > 0;) {
+      const std::int64_t extent = walk.extents[d];
+      outer /= extent;
+      if (walk.strides[0][d] != 0)
+        inner *= extent;
+      else if (extent > 1)
+        all.push_back({outer, extent, inner});
     }
-    all.over.rank = static_cast<int>(walk.extents.size());
     return all;
   }
-  void add_up(kernel_context& c, const any_tensor& from, void* to, const cuda::summed_space& over) const {
+  void add_up(kernel_context& c, any_tensor from, void* to, const folds& sum) const {
     visit_plain(type_, [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>)
-        cuda::sum_over(c.device->stream()->native(), static_cast<const T*>(from.raw()), static_cast<T*>(to), over);
+        for (const cuda::fold_extents& of : sum) {
+          const bool is_last = &of == &sum.back();
+          const any_tensor part = is_last ? any_tensor() : c.scratch(type_, {of.outer * of.inner});
+          const any_tensor stage = c.scratch(type_, {cuda::fold_scratch<T>(of)});
+          cuda::fold(c.device->stream()->native(), cuda::fold_by::sum, static_cast<const T*>(from.raw()),
+                     static_cast<T*>(is_last ? to : part.raw()), of, 1, static_cast<T*>(stage.raw()));
+          from = part;
+        }
     });
   }
 
@@ -92,7 +102,7 @@ class separate_gradients {
   const broadcast_walk walk_of_all_, walk_;  // with all results, with those that are wanted
   ahead_map ahead_;
   interpreted_map interpreted_;
-  std::vector<sum> sums_;
+  std::vector<folds> sums_;
 };
 
 }}}}  // namespace pinion::v0::op::detail

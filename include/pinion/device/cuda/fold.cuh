@@ -1,4 +1,4 @@
-// Bodies of <pinion/op/reduce/cuda_kernels.hpp>: folds, in one stage or two.
+// Bodies of <pinion/device/cuda/fold.hpp>: folds, in one stage or two.
 //
 // A fold of neighbours gives each row a group of threads; a fold of columns gives a block a tile of columns, with
 // threads below each other. Where rows or tiles are too few to fill a GPU, they are cut into segments, and a second
@@ -11,8 +11,8 @@
 #include <type_traits>
 
 #include <pinion/device/cuda/block.cuh>
+#include <pinion/device/cuda/fold.hpp>
 #include <pinion/device/cuda/launch.cuh>
-#include <pinion/op/reduce/cuda_kernels.hpp>
 
 namespace pinion { inline namespace v0 { namespace cuda {
 
