@@ -84,10 +84,12 @@ TEST_CASE("a device that reserves its part takes it with its first use, and anot
 }
 
 TEST_CASE("a part that is not there is refused with what is free, until it is", "[stand-in]") {
-  card all(192 << 20, false, machine::with_memory(256 << 20));
-  auto tenant = std::make_unique<pn::any_tensor>(all.room(40 << 20));
-  const std::size_t free = (std::size_t{256} << 20) - tenant->storage()->capacity();
-  pn::cuda::device half(pn::parse_device(gpu_0), pn::cuda::list_cards().cards[0], 128 << 20, true);
+  const machine m{machine::with_memory(256 << 20)};
+  const auto facts = pn::cuda::list_cards().cards[0];
+  auto tenant = std::make_unique<pn::cuda::device>(pn::parse_device(gpu_0), facts, 192 << 20, false);
+  auto most = std::make_unique<pn::any_tensor>(pn::dtype::float32, pn::shape{40 << 20}, tenant->memory());
+  const std::size_t free = (std::size_t{256} << 20) - most->storage()->capacity();
+  pn::cuda::device half(pn::parse_device(gpu_0), facts, 128 << 20, true);
   for (int i = 0; i < 2; ++i)
     CHECK(failure([&] { half.memory(); }) ==
           "resource_exhausted: " + gpu_0 +
@@ -97,6 +99,7 @@ TEST_CASE("a part that is not there is refused with what is free, until it is", 
               " of 268435456 bytes are free; a smaller per_process_memory_fraction fits, "
               "or allow_growth");
   CHECK(fake_cuda::count().pools == 1);
+  most.reset();
   tenant.reset();
   CHECK_NOTHROW(half.memory());
 }

@@ -134,23 +134,23 @@ TEST_CASE("a step without memory for a value fails alone, and names the node", "
   CHECK_NOTHROW(sess.run({{x, pn::tensor<float>{{10}}}}, y));
 }
 
-TEST_CASE("a step without memory names who holds the most: variables, values of nodes, and what was fed",
-          "[stand-in]") {
+TEST_CASE("a step without memory names who holds the most: variables, constants and values of nodes", "[stand-in]") {
   world w{machine::with_memory(2 << 20)};
   const pn::device on{"/gpu:0"};
-  auto table = pn::variable(pn::constant<float>(pn::tensor<float>{{200000}}), {.name = "table"});
+  auto table = pn::variable(pn::zeros<float>({200000}), {.name = "table"});
   auto x = pn::placeholder<float>({pn::unknown}, "x");
   auto twice = pn::matmul(pn::reshape(x, {-1, 1}), pn::constant<float>({{1, 2}}), {.name = "twice"});
-  auto wide = pn::matmul(twice, pn::constant<float>(pn::tensor<float>{{2, 100}}), {.name = "wide"});
+  auto wide = pn::matmul(twice, pn::zeros<float>({2, 100}), {.name = "wide"});
+  auto sum = pn::reduce_sum(wide) + pn::reduce_sum(table);
   pn::session sess;
   sess.run(table.initializer());
   for (int i = 0; i < 4; ++i)  // in the first runs as in recorded ones
     CHECK(refusal(
               [&] {
-                sess.run({{x, pn::tensor<float>{{10000}}}}, pn::reduce_sum(wide) + pn::reduce_sum(table));
+                sess.run({{x, pn::tensor<float>{{10000}}}}, sum);
               },
-              pn::errc::resource_exhausted, "no memory for 4000000 bytes", "; the largest holders are 'table' with ",
-              "'twice' with ", "'x' with ", "node 'wide'") == "");
+              pn::errc::resource_exhausted, "no memory for 4000000 bytes", "; the largest holders are ",
+              "'table' with 819200 bytes", "'twice' with ", "node 'wide'") == "");
   CHECK_NOTHROW(sess.run({{x, pn::tensor<float>{{10}}}}, wide));
 }
 

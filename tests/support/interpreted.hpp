@@ -9,6 +9,6 @@
 inline std::string interpreted_in(const pinion::plan& p) {
   std::string names;
   for (const pinion::placed_node& n : p.nodes())
-    if (n.interpreted) names += n.name + " (" + n.op + ") ";
+    if (n.kernel == "interpreted") names += n.name + " (" + n.op + ") ";
   return names;
 }

@@ -56,7 +56,7 @@ __device__ __forceinline__ void add_while(pack<T, Width>& sum, Index i, IsThere 
   }
 }
 
-// Where the sum of a run goes: to its row, in a tensor [outer, extent, inner]; or to its first place, in one [outer, n,
+// The place of the sum of a run: its row, in a tensor [outer, extent, inner]; or its first place, in one [outer, n,
 // inner] whose other places become 0.
 enum class run_target { row, place };
 

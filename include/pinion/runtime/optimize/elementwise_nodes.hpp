@@ -3,7 +3,7 @@
 
 #include <pinion/graph/node.hpp>
 #include <pinion/op/elementwise/op.hpp>
-#include <pinion/opkit/registry.hpp>
+#include <pinion/opkit/build.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime { namespace detail {
 
