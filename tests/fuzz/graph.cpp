@@ -56,10 +56,11 @@ void ship_parts(graph_view g, const placement& placed, const runtime::step_signa
   }
 }
 
+// An input is what a client says of its graph, one time after the other.
 void read(std::string_view input) {
-  auto delta = opened<graph_delta>(letter_of(input));
+  auto deltas = opened<std::vector<graph_delta>>(letter_of(input));
   graph g;
-  distributed::apply(g, std::move(delta));
+  for (graph_delta& more : deltas) distributed::apply(g, std::move(more));
   ship_again(g);
   train::graph_message(g);
   const auto s = whole(g);
@@ -75,9 +76,13 @@ void read(std::string_view input) {
 
 std::string change(std::string input, dice& random) {
   try {
-    auto delta = opened<graph_delta>(letter_of(input));
-    change_graph(delta.nodes, random);
-    return input_of(rpc::encode(delta));
+    auto deltas = opened<std::vector<graph_delta>>(letter_of(input));
+    if (deltas.empty()) return input;
+    graph_delta& one = deltas[random(deltas.size())];
+    change_graph(one.nodes, random);
+    if (random(8) == 0) one.gone.push_back(static_cast<node_id>(random(one.nodes.size() + 2)));
+    if (random(8) == 0) one.from = static_cast<node_id>(random(8)) - 1;
+    return input_of(rpc::encode(deltas));
   } catch (const error&) {
     return input;
   }
@@ -87,15 +92,22 @@ std::vector<std::string> seeds() {
   std::vector<std::string> all;
   {
     wire::model m;
-    all.push_back(text_of(m.g));
+    std::vector<graph_delta> deltas{distributed::delta_since(m.g)};
+    all.push_back(input_of(rpc::encode(deltas)));
+    deltas.push_back({m.g.size(), {}, {m.g.id_of("last")}});
+    all.push_back(input_of(rpc::encode(deltas)));
   }
   {
     own_graph small;
     const auto a = constant(tensor<float>::of({{1, 2}, {3, 4}}), "a");
     const auto b = cond(
         reduce_sum(a) > 1.f, [&] { return a * 2.f; }, [&] { return a + 1.f; });
+    std::vector<graph_delta> deltas{distributed::delta_since(small.g)};
+    distributed::shipped before;
+    before.add(deltas[0]);
     reduce_max(matmul(b, a, {.transpose_b = true}), {.axes = {0}});
-    all.push_back(text_of(small.g));
+    deltas.push_back(distributed::delta_since(small.g, before));
+    all.push_back(input_of(rpc::encode(deltas)));
   }
   return all;
 }

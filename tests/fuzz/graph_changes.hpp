@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/distributed/wire/graph.hpp>
 #include <pinion/graph/attribute_value.hpp>
 #include <pinion/graph/node.hpp>
 #include <pinion/op/catalogue.hpp>
@@ -44,8 +45,49 @@ inline dtype odd_dtype(dice& random) {
   return static_cast<dtype>(random(static_cast<std::uint64_t>(dtype::half) + 1));
 }
 
-// Another value of the same type; a tensor, program or body stays.
+inline attribute odd_attribute(const attribute& old, dice& random);
+
+inline std::shared_ptr<const scalar::program> odd_program(scalar::program p, dice& random) {
+  scalar::instruction& in = p.code[random(p.code.size())];
+  switch (random(4)) {
+    case 0: in.op = static_cast<scalar::opcode>(random(static_cast<std::uint64_t>(scalar::opcode::partial) + 1)); break;
+    case 1: in.operand(static_cast<int>(random(3))) = static_cast<scalar::value_id>(random(p.code.size())); break;
+    case 2: p.results.push_back(p.results[random(p.results.size())]); break;
+    case 3: p.arithmetic = odd_dtype(random); break;
+  }
+  return std::make_shared<const scalar::program>(std::move(p));
+}
+
+// A body whose nodes have the edges that they had, and one of them another op, attribute or output.
+inline shared_body odd_body(const body& old, dice& random) {
+  auto nodes = distributed::delta_since(old.view()).nodes;
+  auto fresh = std::make_shared<body>();
+  if (auto& n = nodes[random(nodes.size())]) {
+    if (random(3) == 0) n->op = ops()[random(ops().size())];
+    if (random(3) == 0) n->outputs.emplace_back();
+    if (n->attrs.begin() != n->attrs.end()) {
+      const std::string name = n->attrs.begin()->name;
+      n->attrs.set(name, odd_attribute(*n->attrs.find(name), random));
+    }
+  }
+  for (auto& n : nodes) fresh->graph.adopt(std::move(n));
+  fresh->arguments = old.arguments;
+  fresh->results = old.results;
+  fresh->targets = old.targets;
+  const auto any = [&] { return output{static_cast<node_id>(random(nodes.size() + 1)), static_cast<int>(random(2))}; };
+  if (random(4) == 0) fresh->arguments.push_back(any());
+  if (random(4) == 0) fresh->results.push_back(any());
+  if (random(4) == 0 && !fresh->results.empty()) fresh->results[random(fresh->results.size())] = any();
+  if (random(4) == 0) fresh->targets.push_back(any().node);
+  return fresh;
+}
+
+// Another value of the same type; a tensor stays.
 inline attribute odd_attribute(const attribute& old, dice& random) {
+  const auto* program = old.get_if<std::shared_ptr<const scalar::program>>();
+  if (program && !(*program)->code.empty()) return {odd_program(**program, random)};
+  const auto* body = old.get_if<shared_body>();
+  if (body && (*body)->view().size() > 0) return {odd_body(**body, random)};
   if (old.get_if<bool>()) return {random(2) == 0};
   if (old.get_if<std::int64_t>()) return {odd_number(random)};
   if (old.get_if<double>()) return {static_cast<double>(odd_number(random)) / 3};
