@@ -56,7 +56,7 @@ TEST_CASE("tasks with different keys refuse each other, by name") {
     CHECK(e.code() == errc::unauthenticated);
     CHECK_THAT(e.what(), Catch::Contains(name_of("ps", 0)));
   }
-  CHECK(between_tasks("the key of both", "the key of both").code() == errc::internal);
+  CHECK(between_tasks("the key of both of them", "the key of both of them").code() == errc::internal);
 }
 
 TEST_CASE("a whole cluster works with a key") {

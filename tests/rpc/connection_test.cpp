@@ -183,12 +183,14 @@ TEST_CASE("C1, C2: garbage before the handshake closes its connection, and distu
                               frame({.kind = frame_kind::hello, .control = std::uint64_t{1} << 40}),
                               frame({.kind = frame_kind::hello}, pattern(300)), frame({.kind = frame_kind::hello}),
                               frame({.kind = frame_kind::failure}, pattern(30)));
+  const bool opened = GENERATE(false, true);
   std::string heard;
   echo_world w;
   channel& way = w.connected();
-  const auto rude = start(*w.other, misbehave(*w.other, true, text, heard));
+  const auto rude = start(*w.other, misbehave(*w.other, true, (opened ? opening() : "") + text, heard));
   w.world.run_for(100ms);
   CHECK(rude->text() == well);
+  CHECK(w.ps->log.size() == 1);
   CHECK(w.ps->begun == 0);
   const auto a = ask(way, same, "well");
   w.world.run_for(100ms);

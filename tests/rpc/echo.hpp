@@ -212,6 +212,11 @@ inline std::string frame(frame_header h, const std::string& control = {}, const 
   return std::string(reinterpret_cast<const char*>(&h), sizeof h) + control + payload;
 }
 
+// The range of versions that a client speaks, as every version writes it.
+inline std::string opening(char least = 2, char greatest = 2) {
+  return std::string("PINN") + least + '\0' + greatest + '\0';
+}
+
 inline awaitable<void> write_text(byte_stream& to, const std::string& text) {
   const asio::const_buffer part = asio::buffer(text);
   co_await to.write({&part, 1});

@@ -109,11 +109,6 @@ awaitable<void> say_and_hear(network& net, std::string text, std::string& heard)
   co_await write_text(*stream, text);
   co_await read_all(*stream, heard);
 }
-// The bytes of a range, as every version writes them.
-std::string opening(char least, char greatest) {
-  return std::string("PINN") + least + '\0' + greatest + '\0';
-}
-
 TEST_CASE("C1: the layout of the opening is fixed, so a peer of any version reads the refusal") {
   std::string heard;
   echo_world w;

@@ -113,7 +113,7 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
   const bool same = c.who->name == theirs.from && c.who->incarnation == theirs.incarnation;
   if (lane || !same) return;  // the lane exists, or belongs to another peer that guessed a number
   const auto closed = [self = shared_from_this(), id = theirs.channel, peer = stream->peer()](const error& why) {
-    self->note(peer, why);
+    if (self->clients_.count(id) > 0) self->note(peer, why);  // once for both lanes
     self->drop(id, why);
   };
   lane = std::make_shared<connection>(net_, std::move(stream), options_.traffic, options_.allowed,

@@ -69,7 +69,7 @@ PINION_DECL bool connection::all_written_now() {
     queued& q = queue_.front();
     const auto parts = buffers_of(q);
     const std::size_t n = stream_->write_now(parts);
-    count_written(n);
+    if (n > 0) count_written(n);
     q.written += n;
     if (q.written < size_of(q)) return false;
     backlog_ -= cost_of(q);

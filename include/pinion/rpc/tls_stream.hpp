@@ -67,6 +67,8 @@ class tls_stream final : public byte_stream {
   // Waits for ciphertext; returns false at the end of the bare stream.
   awaitable<bool> receive();
   awaitable<void> flush();
+  // Frees the memory of sealed_out_, if it is empty.
+  void forget_output();
 
   network& net_;
   const std::unique_ptr<byte_stream> bare_;

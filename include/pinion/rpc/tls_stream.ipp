@@ -142,6 +142,7 @@ PINION_DECL awaitable<void> tls_stream::shake_hands(std::string address_or_task)
   }
   co_await look_at_first(address_or_task);
   co_await handshake();
+  forget_output();
 }
 
 PINION_DECL awaitable<void> tls_stream::look_at_first(const std::string& address_or_task) {
@@ -253,10 +254,16 @@ PINION_DECL awaitable<bool> tls_stream::receive() {
 }
 
 PINION_DECL awaitable<void> tls_stream::flush() {
-  const std::vector<std::byte> out = std::exchange(sealed_out_, {});
+  std::vector<std::byte> out = std::exchange(sealed_out_, {});
   if (out.empty()) co_return;
   const asio::const_buffer part(out.data(), out.size());
   co_await bare_->write({&part, 1});
+  out.clear();
+  if (sealed_out_.empty()) sealed_out_ = std::move(out);  // its memory serves the next bytes
+}
+
+PINION_DECL void tls_stream::forget_output() {
+  if (sealed_out_.empty()) std::vector<std::byte>().swap(sealed_out_);
 }
 
 PINION_DECL void tls_stream::seal(std::span<const std::byte> bytes) {
@@ -299,6 +306,7 @@ PINION_DECL awaitable<void> tls_stream::write(std::span<const asio::const_buffer
     seal_some(parts, at, within);
     co_await flush();
   }
+  forget_output();
 }
 
 PINION_DECL void tls_stream::write_last(std::span<const asio::const_buffer> parts) {
