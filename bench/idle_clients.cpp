@@ -66,7 +66,7 @@ int main(int argc, char** argv) try {
   std::size_t clients = 1000;
   std::string folder;
   bool serves = false;
-  for (const std::string word : std::vector<std::string>(argv + 1, argv + argc)) {
+  for (const std::string& word : std::vector<std::string>(argv + 1, argv + argc)) {
     tls |= word == "--tls";
     large |= word == "--large";
     if (word.starts_with("--clients=")) clients = std::stoul(word.substr(10));

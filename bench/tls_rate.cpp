@@ -130,7 +130,7 @@ double rate(std::size_t bytes, const Send& send) {
 
 int main(int argc, char** argv) try {
   int rounds = 15;
-  for (const std::string word : std::vector<std::string>(argv + 1, argv + argc)) {
+  for (const std::string& word : std::vector<std::string>(argv + 1, argv + argc)) {
     if (word.starts_with("--serve=")) return serve(word.substr(8));
     if (word.starts_with("--rounds=")) rounds = std::stoi(word.substr(9));
   }

@@ -83,7 +83,7 @@ class tls_stream final : public byte_stream {
   network::inbox inbox_;
   std::vector<std::byte> sealed_out_;
   std::optional<error> broken_, unverified_;
-  bool over_ = false;
+  bool met_ = false, over_ = false;  // the handshake is done; the peer has said that nothing more comes
 };
 
 }}}  // namespace pinion::v0::rpc

@@ -142,6 +142,7 @@ PINION_DECL awaitable<void> tls_stream::shake_hands(std::string address_or_task)
   }
   co_await look_at_first(address_or_task);
   co_await handshake();
+  met_ = true;
   forget_output();
 }
 
@@ -185,8 +186,7 @@ PINION_DECL error tls_stream::why_refused() const {
   if (reason > SSL_AD_REASON_OFFSET && reason < SSL_AD_REASON_OFFSET + 256)
     return error(errc::unauthenticated, peer_title_ + " refuses this side's certificate or TLS, with the alert '" +
                                             SSL_alert_desc_string_long(reason - SSL_AD_REASON_OFFSET) + "'");
-  const bool changed = SSL_is_init_finished(session_.get()) == 1;  // what came after the handshake
-  return error(changed ? errc::data_loss : errc::unauthenticated, "TLS with " + peer_title_ + " failed: " + text);
+  return error(met_ ? errc::data_loss : errc::unauthenticated, "TLS with " + peer_title_ + " failed: " + text);
 }
 
 PINION_DECL error tls_stream::why_unverified(X509_STORE_CTX* chain) const {
