@@ -160,8 +160,10 @@ TEST_CASE("F4: long work for a client that is gone is dropped and freed, and tha
     first.wait_for(1);
     for (int i = 0; i < 10; ++i) all.add(1, [&ran, graph] { ++ran; });
     all.add(2, [&ran] { ++ran; });
+    for (int i = 0; i < 10; ++i) all.add(4, [&ran] { ran += 100; });
     all.drop(1);
     all.drop(3);
+    all.drop(4);
     all.add(1, [&ran] { ran += 10; });
     first.let_go();
     CHECK(all.wait_until_idle(std::chrono::steady_clock::now() + std::chrono::seconds(20)));

@@ -39,7 +39,7 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       stop_timeout_(options.config.stop_timeout),
       limits_(options.config.limits),
       burdens_(me_.name, limits_),
-      builders_(threads_.builders, limits_.threads),
+      builders_(threads_.builders, threads_.builders),
       alarms_(threads_.alarms),
       calls_(limits_.threads),
       master_(std::make_shared<master>(master_services{*net_, me_.name, me_.incarnation, peers_, exchange_, worker_,

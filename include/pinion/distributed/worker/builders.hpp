@@ -37,8 +37,7 @@ class builders {
   bool wait_until_idle(time_point until);
 
  private:
-  // Does the next work of a key. Work stays at the front of its queue while it is done, so that later work waits behind
-  // it.
+  // Does the next work of a key, and then lets the others take their turns.
   void take_turn(std::uint64_t key);
 
   // Lowers the priority of the calling thread. Linux keeps niceness per thread, and threads inherit it. With a niceness
@@ -47,6 +46,7 @@ class builders {
 
   std::mutex mutex_;
   std::condition_variable idle_;
+  // The work of each key that has not begun. A line is there while work of its key waits or is under way.
   std::unordered_map<std::uint64_t, std::deque<work>> lines_;
   thread_pool pool_;  // joined before the members above are destroyed
 };
