@@ -32,8 +32,8 @@ class pool_allocator final : public allocator {
   buffer* allocate(std::size_t bytes, std::string_view holder = {}) override;
   void recycle(buffer* idle) noexcept override;
   // Returns to the system the blocks on the shelves that nobody has needed since the last call. Steps that repeat more
-  // often than this is called keep theirs. Servers call it once in a while.
-  void trim();
+  // often than this is called keep theirs. Servers call it once in a while. Returns the number of bytes.
+  std::int64_t trim();
   // The bytes of its blocks, in use or idle.
   std::int64_t held() const { return held_.load(std::memory_order_relaxed); }
 

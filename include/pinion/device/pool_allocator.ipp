@@ -147,9 +147,11 @@ PINION_DECL void pool_allocator::free(buffer* idle) noexcept {
   detail::delete_block(idle);
 }
 
-PINION_DECL void pool_allocator::trim() {
+PINION_DECL std::int64_t pool_allocator::trim() {
+  const std::int64_t before = held();
   for (shelf& s : shelves_)
     for (buffer* b : s.take_unneeded()) free(b);
+  return std::max<std::int64_t>(before - held(), 0);  // others may take blocks meanwhile
 }
 
 }}}  // namespace pinion::v0::devices

@@ -467,9 +467,9 @@ PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shar
 }
 
 PINION_DECL void task_server::give_memory_back(bool graphs_too) {
-  devices::pool_allocator::of_cpus().trim();
+  graphs_too |= devices::pool_allocator::of_cpus().trim() > (1 << 20);
 #if defined(__GLIBC__)
-  if (graphs_too) ::malloc_trim(0);  // graphs lie in many small pieces
+  if (graphs_too) ::malloc_trim(0);  // graphs, and small values, lie in many small pieces
 #endif
 }
 
