@@ -38,7 +38,7 @@ std::string heard_by_pretender(const std::string& input) {
   w.ps->stop();
   const auto host = w.world.host("ps");
   w.world.spawn(pretend(host->listen(ps_at), input, heard));
-  law(w.connect(w.way(key), 2s) != "", "a client has connected with a server that does not know the key");
+  law(w.connect(w.way(key), 50ms) != "", "a client has connected with a server that does not know the key");
   return heard;
 }
 
