@@ -6,6 +6,7 @@
 #include <pinion/distributed/server/local_cluster.ipp>
 #include <pinion/distributed/server/server.ipp>
 #include <pinion/distributed/server/task_server.ipp>
+#include <pinion/distributed/server/task_setup.ipp>
 #include <pinion/distributed/worker/builders.ipp>
 #include <pinion/distributed/worker/exchange.ipp>
 #include <pinion/distributed/worker/kept_steps.ipp>

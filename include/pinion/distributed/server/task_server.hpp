@@ -18,17 +18,11 @@
 #include <pinion/distributed/server/burdens.hpp>
 #include <pinion/distributed/server/calls.hpp>
 #include <pinion/distributed/server/options.hpp>
+#include <pinion/distributed/server/task_setup.hpp>
 #include <pinion/distributed/worker/builders.hpp>
 #include <pinion/distributed/worker/exchange.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
-
-// The number of threads of a server, not counting the network's. All are 0 on a simulated network, where everything
-// runs in the thread that waits.
-struct server_threads {
-  int builders = 0, alarms = 0;
-  int inter_op = 0, intra_op = 0;  // threads of the task's pool that run items, and that help with loops
-};
 
 // One task: acceptor, master, worker and exchange, and the threads that they use. Owns all of them. The public
 // functions are thread-safe; requests are served in the network's thread, and anything slow moves to builders_ or
@@ -56,13 +50,8 @@ class task_server {
  private:
   // ---- construction
 
-  static std::string job_of(const cluster_spec& cluster, const server_options& options);
-  static const security_options& security_of(const server_options& options);
   std::unique_ptr<rpc::listener> listen(const cluster_spec& cluster, const server_options& options);
-  server_threads threads_of(const cluster_spec& cluster, const server_options& options) const;
   runtime::task_options task_of(const server_options& options) const;
-  // The number of tasks of the cluster on this machine, judged by their addresses.
-  int tasks_here(const cluster_spec& cluster, const server_options& options) const;
   rpc::channel_options ways_of(const server_options& options) const;
 
   rpc::acceptor_options door_options(const server_options& options) const;

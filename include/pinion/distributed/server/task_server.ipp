@@ -29,7 +29,7 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
       me_{task_name(job_, options.task), rpc::random_number(), rpc::credentials_of(security_of(options))},
       listener_(bound ? std::move(bound) : listen(cluster, options)),
       address_(listener_->address()),
-      threads_(threads ? *threads : threads_of(cluster, options)),
+      threads_(threads ? *threads : threads_of(cluster, job_, options)),
       task_(task_of(options)),
       peers_(*net_, cluster, ways_of(options)),
       exchange_(
@@ -91,20 +91,6 @@ PINION_DECL traffic_counts task_server::traffic() const {
           traffic_->messages_received, traffic_->requests,       traffic_->writes};
 }
 
-PINION_DECL std::string task_server::job_of(const cluster_spec& cluster, const server_options& options) {
-  const auto jobs = cluster.jobs();
-  if (options.job.empty() && jobs.size() != 1)
-    throw error(errc::invalid_argument,
-                "the cluster has " + std::to_string(jobs.size()) + " jobs; a server must say of which it is a task");
-  const std::string job = options.job.empty() ? jobs[0] : options.job;
-  cluster.address(job, options.task);  // throws not_found, and says what there is
-  return job;
-}
-
-PINION_DECL const security_options& task_server::security_of(const server_options& options) {
-  return options.security == security_options{} ? options.config.security : options.security;
-}
-
 PINION_DECL std::unique_ptr<rpc::listener> task_server::listen(const cluster_spec& cluster,
                                                                const server_options& options) {
   const std::string& where = cluster.address(job_, options.task);
@@ -112,15 +98,6 @@ PINION_DECL std::unique_ptr<rpc::listener> task_server::listen(const cluster_spe
     throw error(errc::failed_precondition,
                 "others can reach " + where + ": a server there needs a key or TLS (.security, or PINION_KEY_FILE)");
   return net_->listen(where);
-}
-
-PINION_DECL server_threads task_server::threads_of(const cluster_spec& cluster, const server_options& options) const {
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / tasks_here(cluster, options));
-  const auto threads = [&](int wanted) { return wanted > 0 ? wanted : cores; };
-  // The network's thread does not compute, so the pool needs a thread at least.
-  const int inter_op = threads(options.config.inter_op_threads),
-            intra_op = threads(options.config.intra_op_threads) - 1;
-  return {.builders = std::max(2, inter_op), .alarms = 1, .inter_op = inter_op, .intra_op = intra_op};
 }
 
 PINION_DECL runtime::task_options task_server::task_of(const server_options& options) const {
@@ -131,14 +108,6 @@ PINION_DECL runtime::task_options task_server::task_of(const server_options& opt
           .inter_op_helpers = threads_.inter_op,
           .intra_op_helpers = threads_.intra_op,
           .spare_threads = options.config.limits.threads};
-}
-
-PINION_DECL int task_server::tasks_here(const cluster_spec& cluster, const server_options& options) const {
-  const std::string host = rpc::endpoint(cluster.address(job_, options.task)).host;
-  int n = 0;
-  for (const auto& job : cluster.jobs())
-    for (int task : cluster.task_indices(job)) n += rpc::endpoint(cluster.address(job, task)).host == host;
-  return n;
 }
 
 PINION_DECL rpc::channel_options task_server::ways_of(const server_options& options) const {

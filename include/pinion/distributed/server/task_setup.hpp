@@ -1,0 +1,31 @@
+// What the options of a server mean in its cluster.
+#pragma once
+
+#include <string>
+
+#include <pinion/base/config.hpp>
+#include <pinion/distributed/server/options.hpp>
+#include <pinion/spec/cluster_spec.hpp>
+
+namespace pinion { inline namespace v0 { namespace distributed {
+
+// The number of threads of a server, not counting the network's. All are 0 on a simulated network, where everything
+// runs in the thread that waits.
+struct server_threads {
+  int builders = 0, alarms = 0;
+  int inter_op = 0, intra_op = 0;  // threads of the task's pool that run items, and that help with loops
+};
+
+// Returns the job of a server, which options may leave out where the cluster has one. Throws invalid_argument where it
+// has several, and not_found if it has no such task.
+std::string job_of(const cluster_spec& cluster, const server_options& options);
+// Returns the key and certificates of a server: its own, or those of its config.
+const security_options& security_of(const server_options& options);
+// Returns the threads of a server: those that it asks for, or its part of this machine's cores.
+server_threads threads_of(const cluster_spec& cluster, const std::string& job, const server_options& options);
+
+}}}  // namespace pinion::v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/server/task_setup.ipp>
+#endif
