@@ -69,7 +69,7 @@ void read(std::string_view input) {
                                             .devices = devices(),
                                             .home = parse_device("/job:worker/replica:0/task:0")});
   const auto improved = runtime::optimize(g, placed, s);
-  to_string(runtime::explain(g, placed, improved, false));
+  to_string(runtime::explain(g, placed, improved, devices(), false));
   ship_parts(g, placed, s);
   ship_parts(improved.in_place_of(g), improved.placement, improved.signature);
 }

@@ -8,7 +8,7 @@ namespace fuzz { namespace {
 
 using namespace pinion_tests;
 
-const std::string key = "a key that the stranger does not know";
+const credentials key = with_key("a key that the stranger does not know");
 
 // The server hears the input from a stranger; returns what it answers.
 std::string heard_by_stranger(const std::string& input) {
