@@ -21,7 +21,7 @@ PINION_DECL segments_of::segments_of(std::vector<executable_item> from, graph_vi
   for (const auto& it : from_) old_slots = std::max(old_slots, it.first_output + it.outputs);
   slot_of_.assign(static_cast<std::size_t>(old_slots), -1);
   group();
-  for (const item_group& g : groups_) g.items.size() == 1 ? add_alone(g.items[0]) : add_segment(g.items);
+  for (const item_group& one : groups_) one.items.size() == 1 ? add_alone(one.items[0]) : add_segment(one.items);
   connect();
 }
 
