@@ -23,8 +23,8 @@ class compiler {
   // Its version, such as "13.0"; empty where it is missing.
   const std::string& version() const { return version_; }
   // The code of a unit for GPUs of a compute capability: machine code, or PTX where the compiler does not know the GPU
-  // yet. Throws invalid_argument with the first line of the compiler's log for a unit that it refuses, resource_exhausted
-  // where it has no room for one, and unimplemented where it is missing.
+  // yet. Throws invalid_argument with the first line of the compiler's log for a unit that it refuses,
+  // resource_exhausted where it has no room for one, and unimplemented where it is missing.
   std::string compile(const std::string& unit, int major, int minor) const;
 
  private:
