@@ -28,6 +28,8 @@
 #include <fmt/format.h>
 #include <pinion/distributed.hpp>
 
+#include "loopback.hpp"
+
 namespace {
 
 namespace pn = pinion;
@@ -59,26 +61,8 @@ struct tcp_pair {
   }
 };
 
-int listen_anywhere(int& port) {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ::bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at);
-  ::listen(fd, 2);
-  socklen_t length = sizeof at;
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &length);
-  port = ntohs(at.sin_port);
-  return fd;
-}
-
 tcp_pair connect_to(int port, bool spins) {
-  tcp_pair s{::socket(AF_INET, SOCK_STREAM, 0), spins};
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  at.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (::connect(s.fd, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0) throw std::runtime_error("no echo");
+  tcp_pair s{bench::connect_to(port), spins};
   s.make_ready();
   return s;
 }
@@ -103,7 +87,7 @@ void echo(int listener, bool spins) {
 
 int serve() {
   int blocking = 0, spinning = 0;
-  const int a = listen_anywhere(blocking), b = listen_anywhere(spinning);
+  const int a = bench::listen_anywhere(blocking), b = bench::listen_anywhere(spinning);
   std::thread(echo, a, false).detach();
   std::thread(echo, b, true).detach();
   pn::local_cluster one{{{"worker", 1}}};

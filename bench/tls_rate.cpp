@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "echo_server.hpp"
+#include "loopback.hpp"
 #include "other_process.hpp"
 
 namespace {
@@ -65,29 +66,6 @@ class bare {
   SSL* session_ = nullptr;
 };
 
-int listen_anywhere(int& port) {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ::bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at);
-  ::listen(fd, 2);
-  socklen_t length = sizeof at;
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &length);
-  port = ntohs(at.sin_port);
-  return fd;
-}
-
-int connect_to(int port) {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  at.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (::connect(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0) throw std::runtime_error("nobody listens");
-  return fd;
-}
-
 // Takes a length and as many bytes, and answers with a byte.
 void take_all(int listener, SSL_CTX* tls) {
   bare from(::accept(listener, nullptr, nullptr), tls, false);
@@ -103,7 +81,7 @@ int serve(const std::string& folder) {
   const auto shows = bench::shown("server", folder);
   const bench::echo_server plain({}), sealed(shows);
   int port = 0, tls_port = 0;
-  const int a = listen_anywhere(port), b = listen_anywhere(tls_port);
+  const int a = bench::listen_anywhere(port), b = bench::listen_anywhere(tls_port);
   std::thread(take_all, a, nullptr).detach();
   std::thread(take_all, b, shows.tls->context()).detach();
   fmt::print("{}\n{}\n{}\n{}\n", port, tls_port, plain.address(), sealed.address());
@@ -139,7 +117,8 @@ int main(int argc, char** argv) try {
   const int port = std::stoi(other.line()), tls_port = std::stoi(other.line());
   const std::string plain_at = other.line(), sealed_at = other.line();
   const auto shows = bench::shown("client", files.path());
-  bare plain_socket(connect_to(port), nullptr, true), tls_socket(connect_to(tls_port), shows.tls->context(), true);
+  bare plain_socket(bench::connect_to(port), nullptr, true),
+      tls_socket(bench::connect_to(tls_port), shows.tls->context(), true);
   bench::caller plain(plain_at, {}), sealed(sealed_at, shows);
 
   const std::vector<char> memory(sizes[std::size(sizes) - 1], 'x');
