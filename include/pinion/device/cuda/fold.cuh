@@ -13,6 +13,7 @@
 #include <pinion/device/cuda/block.cuh>
 #include <pinion/device/cuda/fold.hpp>
 #include <pinion/device/cuda/launch.cuh>
+#include <pinion/device/cuda/wrapping.cuh>
 
 namespace pinion { inline namespace v0 { namespace cuda {
 
@@ -25,10 +26,7 @@ struct fold_sum {
   }
   template <class T>
   static __device__ __forceinline__ T combine(T a, T b) {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-    else
-      return a + b;
+    return wrapped_sum(a, b);
   }
 };
 
@@ -39,10 +37,7 @@ struct fold_product {
   }
   template <class T>
   static __device__ __forceinline__ T combine(T a, T b) {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-    else
-      return a * b;
+    return wrapped_product(a, b);
   }
 };
 

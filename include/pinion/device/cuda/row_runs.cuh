@@ -11,6 +11,7 @@
 #include <pinion/device/cuda/block.cuh>
 #include <pinion/device/cuda/divide.cuh>
 #include <pinion/device/cuda/launch.cuh>
+#include <pinion/device/cuda/wrapping.cuh>
 
 namespace pinion { inline namespace v0 { namespace cuda {
 
@@ -31,15 +32,6 @@ struct row_runs {
   // The elements of scratch memory for the heads of pieces.
   std::int64_t scratch() const { return pieces() > 1 ? outer * pieces() * inner : 0; }
 };
-
-// Integers wrap around.
-template <class T>
-__device__ __forceinline__ T wrapped_sum(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-  else
-    return a + b;
-}
 
 // Adds up load(i), load(i + 1), ... while is_there(i), with several on their way from memory at a time.
 template <int Width, class T, class Index, class IsThere, class Load>

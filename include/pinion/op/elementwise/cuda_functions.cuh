@@ -8,21 +8,19 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <pinion/device/cuda/wrapping.cuh>
 #include <pinion/scalar/opcode.hpp>
 
 namespace pinion { inline namespace v0 { namespace cuda {
 
-// Integers are added and multiplied so that they wrap.
+// Integers are subtracted in this type, so that they wrap.
 template <class T>
 using wrapping = std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>;
 
 struct scalar_functions {
   template <class T>
   static __device__ __forceinline__ T add(T a, T b) {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<wrapping<T>>(a) + static_cast<wrapping<T>>(b));
-    else
-      return a + b;
+    return wrapped_sum(a, b);
   }
   template <class T>
   static __device__ __forceinline__ T subtract(T a, T b) {
@@ -33,10 +31,7 @@ struct scalar_functions {
   }
   template <class T>
   static __device__ __forceinline__ T multiply(T a, T b) {
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-    else
-      return a * b;
+    return wrapped_product(a, b);
   }
   template <class T>
   static __device__ __forceinline__ T negate(T a) {
