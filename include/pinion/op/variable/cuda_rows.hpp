@@ -39,11 +39,7 @@ class cuda_product_update_kernel final : public kernel {
     values[0] = c.scratch(given[0].dtype(), {m, n});
     const auto layout = layouts_.find(writing, variables_, values, program_.program());
     cuda_multiply(c, given[0], given[1], values[0], {m, n, k, ta_, tb_});
-    cuda_addresses operands;
-    for (std::size_t i = 0; i < variables_.size(); ++i) operands.add(writing.old_value(i));
-    for (const any_tensor& v : values) operands.add(v);
-    for (std::size_t i = 0; i < variables_.size(); ++i) operands.add(cuda_room(c, writing, i));
-    program_.run(c, layout->walk, operands);
+    program_.run(c, layout->walk, cuda_update_operands(c, writing, variables_.size(), values));
     writing.publish();
   }
 

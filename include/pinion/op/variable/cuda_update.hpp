@@ -21,6 +21,16 @@ inline const any_tensor& cuda_room(kernel_context& c, state::writing& writing, s
   throw error(errc::unimplemented, "an update is recorded only while nobody else holds its variables");
 }
 
+// The operands of an update: the old values of the variables, then the values, then room for the new ones.
+inline cuda_addresses cuda_update_operands(kernel_context& c, state::writing& writing, std::size_t variables,
+                                           std::span<const any_tensor> values) {
+  cuda_addresses operands;
+  for (std::size_t i = 0; i < variables; ++i) operands.add(writing.old_value(i));
+  for (const any_tensor& v : values) operands.add(v);
+  for (std::size_t i = 0; i < variables; ++i) operands.add(cuda_room(c, writing, i));
+  return operands;
+}
+
 // One atomic update by a scalar program: references first, then values, as op::update describes it.
 class cuda_update_kernel final : public kernel {
  public:
@@ -31,11 +41,7 @@ class cuda_update_kernel final : public kernel {
     state::writing writing(variables_);
     const auto values = c.inputs.subspan(variables_.size());
     const auto layout = layouts_.find(writing, variables_, values, program_.program());
-    cuda_addresses operands;
-    for (std::size_t i = 0; i < variables_.size(); ++i) operands.add(writing.old_value(i));
-    for (const any_tensor& v : values) operands.add(v);
-    for (std::size_t i = 0; i < variables_.size(); ++i) operands.add(cuda_room(c, writing, i));
-    program_.run(c, layout->walk, operands);
+    program_.run(c, layout->walk, cuda_update_operands(c, writing, variables_.size(), values));
     writing.publish();
     if (yields_value_ && c.wants(0)) c.outputs[0] = writing.old_value(0);
   }
