@@ -31,6 +31,16 @@ inline std::vector<double> values(dtype type, dtype arithmetic, std::int64_t cou
   return all;
 }
 
+// A run over a row that ends within a thread's elements and is no whole number of vectors, with values as above.
+inline map_run row_run(const scalar::program& p) {
+  const shape row{83};
+  map_run run(p, std::vector<shape>(p.inputs, row));
+  const std::vector<dtype> types = scalar::input_types(p);
+  for (std::size_t k = 0; k < types.size(); ++k)
+    run.fill(k, values(types[k], p.arithmetic, row.count(), 3 + static_cast<unsigned>(k)));
+  return run;
+}
+
 // Runs a program on CPU kernels over the inputs of a run.
 inline std::vector<any_tensor> computed_by_cpu(const scalar::program& p, const map_run& run) {
   const op::program_runner runner(p);

@@ -19,11 +19,7 @@ void check_all(const std::vector<named_program>& programs) {
   std::vector<map_run> runs;
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const scalar::program& p = programs[i].program;
-    const shape row{83};
-    map_run run(p, std::vector<shape>(p.inputs, row));
-    const std::vector<dtype> types = scalar::input_types(p);
-    for (std::size_t k = 0; k < types.size(); ++k)
-      run.fill(k, values(types[k], p.arithmetic, row.count(), 3 + static_cast<unsigned>(k)));
+    map_run run = row_run(p);
     unit.add(run.text("map" + std::to_string(i)), "map" + std::to_string(i));
     runs.push_back(std::move(run));
   }

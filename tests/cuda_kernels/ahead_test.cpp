@@ -43,11 +43,7 @@ TEST_CASE_METHOD(machine, "kernels compiled ahead of time compute each op, gradi
       CHECK_THAT(about, Catch::Contains("Cast of "));  // to other dtypes, or a gradient that no graph has
       continue;
     }
-    const shape row{83};
-    map_run run(p, std::vector<shape>(p.inputs, row));
-    const std::vector<dtype> types = scalar::input_types(p);
-    for (std::size_t k = 0; k < types.size(); ++k)
-      run.fill(k, values(types[k], p.arithmetic, row.count(), 3 + static_cast<unsigned>(k)));
+    const map_run run = row_run(p);
     launch(g, p, run);
     CHECK(misfit(p, run) == "");
   }

@@ -23,11 +23,7 @@ void interpret(const gpu& g, const scalar::program& p, const map_run& run) {
 void check_all(const std::vector<named_program>& programs) {
   const gpu g;
   for (const auto& [about, p] : programs) {
-    const shape row{83};
-    map_run run(p, std::vector<shape>(p.inputs, row));
-    const std::vector<dtype> types = scalar::input_types(p);
-    for (std::size_t k = 0; k < types.size(); ++k)
-      run.fill(k, values(types[k], p.arithmetic, row.count(), 3 + static_cast<unsigned>(k)));
+    const map_run run = row_run(p);
     interpret(g, p, run);
     INFO(about);
     CHECK(misfit(p, run) == "");
