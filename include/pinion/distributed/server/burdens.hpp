@@ -1,4 +1,4 @@
-// What clients have asked a server for, and it has not yet worked off.
+// The requests of clients that a server has not yet worked off.
 #pragma once
 
 #include <atomic>

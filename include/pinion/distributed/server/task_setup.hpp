@@ -1,4 +1,4 @@
-// What the options of a server mean in its cluster.
+// The meaning of a server's options in its cluster.
 #pragma once
 
 #include <string>
