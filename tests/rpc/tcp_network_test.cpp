@@ -1,4 +1,9 @@
 // Streams over TCP: what never waits, and how they end.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 
 #include <pinion/rpc/tcp_network.hpp>
@@ -8,6 +13,7 @@
 namespace {
 
 using namespace pinion_tests;
+using namespace std::chrono_literals;
 
 // Both ends of a connection of this process.
 struct pair_of_streams {
@@ -70,6 +76,70 @@ TEST_CASE("a stream knows the address of its peer") {
   CHECK(both.one->peer() == both.door->address());
   CHECK_THAT(both.two->peer(), Catch::StartsWith("127.0.0.1:"));
   CHECK(both.one->binding() == "");
+}
+
+// A port of the loopback where a connection is neither taken nor refused, since its queue is full.
+class deaf_port {
+ public:
+  deaf_port() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    auto* const any = reinterpret_cast<sockaddr*>(&at);
+    if (::bind(socket_, any, size) != 0 || ::listen(socket_, 0) != 0 || ::getsockname(socket_, any, &size) != 0)
+      throw std::runtime_error("cannot listen");
+    address = "127.0.0.1:" + std::to_string(::ntohs(at.sin_port));
+    for (int& one : queued_) {
+      one = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+      ::connect(one, any, size);
+    }
+  }
+  deaf_port(const deaf_port&) = delete;
+  ~deaf_port() {
+    for (const int one : queued_) ::close(one);
+    ::close(socket_);
+  }
+  std::string address;
+
+ private:
+  const int socket_;
+  int queued_[4];
+};
+
+awaitable<void> connect_to(network& net, std::vector<std::string> all, time_point until, std::string& whom) {
+  const auto stream = co_await connect_to_any(net, std::move(all), until);
+  whom = stream->peer();
+}
+
+TEST_CASE(
+    "of several addresses of a host the first that answers is taken, and a deaf one leaves the others their turn") {
+  const auto net = tcp_network_of_this_process();
+  const auto door = net->listen("127.0.0.1:0");
+  const auto closed = net->listen("127.0.0.1:0");
+  const std::string refuses = closed->address();
+  closed->close();
+  const deaf_port deaf;
+  std::string whom;
+  run(*net, connect_to(*net, {refuses, deaf.address, door->address()}, net->now() + 1s, whom));
+  CHECK(whom == door->address());
+  const auto failed = start(*net, connect_to(*net, {refuses, deaf.address}, net->now() + 200ms, whom));
+  net->wait(failed->ended, {});
+  CHECK(failed->text() == "deadline_exceeded: nothing answered at " + deaf.address);
+  const auto refused = start(*net, connect_to(*net, {deaf.address, refuses}, net->now() + 200ms, whom));
+  net->wait(refused->ended, {});
+  CHECK(refused->text() == "unavailable: Connection refused");
+}
+
+awaitable<void> connect_by_name(network& net, std::string address) {
+  co_await net.connect(std::move(address), net.now() + 5s);
+}
+
+TEST_CASE("a host that has no address is unavailable, and named") {
+  const auto net = tcp_network_of_this_process();
+  const auto failed = start(*net, connect_by_name(*net, "no-such-host.invalid:2222"));
+  net->wait(failed->ended, {});
+  CHECK_THAT(failed->text(), Catch::Matches("(unavailable|deadline_exceeded): .*no-such-host.invalid:2222.*"));
 }
 
 }  // namespace

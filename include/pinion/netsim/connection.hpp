@@ -26,7 +26,8 @@ struct half {
   std::deque<chunk> line;  // chunks on the way to the peer
   event due;               // arrival of the first of them; none while the direction is cut
   time_point sent, last;   // when the last byte is sent; when the last chunk arrives
-  std::size_t unread = 0;  // number of bytes sent that the peer has not read
+  std::uint64_t put = 0;   // number of bytes sent so far
+  std::size_t unread = 0;  // number of them that the peer has not read
   std::deque<std::vector<std::byte>> arrived;
   std::size_t taken = 0;  // bytes already read of the first of them
   // closed by its user; by the peer; the peer was told that its bytes are lost

@@ -14,6 +14,7 @@ PINION_DECL error connection::failure(int side) const {
 PINION_DECL std::size_t connection::put(int side, const std::byte* from, std::size_t size) {
   half& here = ends[side];
   const std::size_t taken = here.host->frozen ? 0 : std::min(size, world->options.buffer - here.unread);
+  here.put += taken;
   here.unread += taken;
   for (std::size_t at = 0, n = 0; at < taken; at += n) {
     n = 1 + world->below(std::min(world->options.max_chunk, taken - at));

@@ -55,6 +55,7 @@ class sim_network final : public rpc::network {
   asio::io_context& context() override;
   time_point now() const override;
   std::unique_ptr<rpc::timer> make_timer() override;
+  std::uint64_t draw() override;
   awaitable<std::unique_ptr<byte_stream>> connect(std::string address, time_point deadline) override;
   std::unique_ptr<rpc::listener> listen(const std::string& address) override;  // the address must name this host
   // Throws internal when the event can never happen.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include <pinion/netsim/attempt.hpp>
 #include <pinion/netsim/connection.hpp>
@@ -109,6 +110,10 @@ PINION_DECL time_point sim_network::now() const {
 
 PINION_DECL std::unique_ptr<rpc::timer> sim_network::make_timer() {
   return std::make_unique<netsim::timer>(world_, host_);
+}
+
+PINION_DECL std::uint64_t sim_network::draw() {
+  return world_->below(std::numeric_limits<std::uint64_t>::max());
 }
 
 PINION_DECL awaitable<std::unique_ptr<byte_stream>> sim_network::connect(std::string address, time_point deadline) {

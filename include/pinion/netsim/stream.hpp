@@ -18,6 +18,7 @@ class stream final : public rpc::byte_stream {
   std::size_t read_now(std::span<std::byte> into) override;
   void finish() noexcept override { connection_->finish(side_); }
   void close() noexcept override { connection_->close(side_); }
+  rpc::outflow outflow() const override;
   std::string peer() const override { return connection_->ends[1 - side_].host->name; }
 
  private:

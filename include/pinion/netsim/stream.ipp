@@ -34,6 +34,13 @@ PINION_DECL std::size_t stream::read_now(std::span<std::byte> into) {
   return n;
 }
 
+PINION_DECL rpc::outflow stream::outflow() const {
+  const half& here = connection_->ends[side_];
+  rpc::outflow flow{here.put, 0};
+  for (const chunk& travels : here.line) flow.on_the_way += travels.bytes.size();
+  return flow;
+}
+
 PINION_DECL awaitable<std::size_t> stream::reading(std::shared_ptr<connection> of, int side,
                                                    std::span<std::byte> into) {
   half& here = of->ends[side];

@@ -123,6 +123,14 @@ class connection : public std::enable_shared_from_this<connection> {
   void leave(const error& why) { close_now(why, true); }
   // The time when bytes last arrived.
   time_point last_heard() const { return time_point(duration(heard_.load(std::memory_order_relaxed))); }
+  // The bytes of all messages so far, and those of them that the peer's system is known to have taken: the latter grow
+  // by pieces. In the network's thread, like the next.
+  std::uint64_t bytes_queued() const;
+  std::uint64_t bytes_taken() const;
+  // A number that grows with each byte that the peer's system takes.
+  std::uint64_t progress() const;
+  // Has the peer's system taken all that was to be sent?
+  bool has_sent_all() const;
   // Counts the peer as heard now. Used after this process was suspended and could hear nothing.
   void forgive() { heard_.store(net_.now().time_since_epoch().count(), std::memory_order_relaxed); }
 
@@ -191,6 +199,7 @@ class connection : public std::enable_shared_from_this<connection> {
   const backlog_limit backlog_limit_;
   connection_handlers handlers_;
   std::atomic<duration::rep> heard_{0};
+  std::atomic<std::uint64_t> written_{0};  // bytes that the stream has taken
 
   std::span<const std::byte> unread_;  // the rest of what arrived last; it lies in first_ or inbox_
   std::array<std::byte, 512> first_;   // small enough to be had by every connection, and enough for most messages
@@ -203,7 +212,8 @@ class connection : public std::enable_shared_from_this<connection> {
 
   mutable std::mutex mutex_;  // never held while a handler is called
   std::deque<queued> queue_;
-  std::uint64_t backlog_ = 0;  // cost of what is queued or being written
+  std::uint64_t bytes_queued_ = 0;  // of all messages so far
+  std::uint64_t backlog_ = 0;       // cost of what is queued or being written
   bool writing_ = false;
   std::uint64_t last_id_ = 0;
   std::map<std::uint64_t, reply_handler> waiting_;

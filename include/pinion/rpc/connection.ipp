@@ -57,6 +57,7 @@ PINION_DECL void connection::send(frame_header header, rpc::message&& message, u
   if (closed_) return;
   traffic::add(traffic_->messages_sent);
   queue_.push_back({header, std::move(message)});
+  bytes_queued_ += size_of(queue_.back());
   backlog_ += cost_of(queue_.back());
   if (writing_) return;  // the thread that is writing will send it
   if (when == urgency::now && all_written_now()) return;
@@ -103,6 +104,30 @@ PINION_DECL void connection::append_buffers(std::vector<asio::const_buffer>& par
 PINION_DECL void connection::count_written(std::size_t bytes) {
   traffic::add(traffic_->bytes_sent, bytes);
   traffic::add(traffic_->writes);
+  written_.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+PINION_DECL std::uint64_t connection::bytes_queued() const {
+  std::lock_guard hold(mutex_);
+  return bytes_queued_;
+}
+
+PINION_DECL std::uint64_t connection::bytes_taken() const {
+  const std::uint64_t written = written_.load(std::memory_order_relaxed);  // first: others may write meanwhile
+  return written - std::min(written, stream_->outflow().on_the_way);
+}
+
+PINION_DECL std::uint64_t connection::progress() const {
+  const outflow now = stream_->outflow();
+  return now.accepted - std::min(now.accepted, now.on_the_way);
+}
+
+PINION_DECL bool connection::has_sent_all() const {
+  {
+    std::lock_guard hold(mutex_);
+    if (backlog_ > 0) return false;
+  }
+  return over_ || stream_->outflow().on_the_way == 0;
 }
 
 PINION_DECL awaitable<void> connection::write([[maybe_unused]] std::shared_ptr<connection> self) {

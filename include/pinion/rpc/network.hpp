@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +18,11 @@
 namespace pinion { inline namespace v0 { namespace rpc {
 
 using duration = std::chrono::steady_clock::duration;
+
+// The bytes that a stream has taken to be sent, and those of them that the peer's system has not yet taken.
+struct outflow {
+  std::uint64_t accepted = 0, on_the_way = 0;
+};
 
 // One end of a connection. Bytes arrive in the order in which they were sent, or the stream breaks. Used by its
 // network's thread only, except for write_now. When the stream breaks or is closed, pending operations fail with
@@ -39,6 +45,8 @@ class byte_stream {
   // written before, which a close() may destroy on its way.
   virtual void finish() noexcept = 0;
   virtual void close() noexcept = 0;
+  // What became of the bytes written so far; zeros where that is not known. In the network's thread.
+  virtual rpc::outflow outflow() const { return {}; }
   // The address of the peer, for messages.
   virtual std::string peer() const = 0;
   // A secret of this stream that only its two ends know, and that nobody between them can make equal; "" if there is
@@ -73,8 +81,11 @@ class network {
   virtual asio::io_context& context() = 0;
   virtual time_point now() const = 0;
   virtual std::unique_ptr<rpc::timer> make_timer() = 0;
-  // Connects to "host:port". Throws unavailable if no process listens there, deadline_exceeded if there is no answer in
-  // time.
+  // A random number, so that those who wait for one thing do not all try at once. Not a secret. In the network's
+  // thread.
+  virtual std::uint64_t draw() = 0;
+  // Connects to "host:port", trying the addresses of the host in turn. Throws unavailable if no process listens there,
+  // deadline_exceeded if there is no answer in time.
   virtual awaitable<std::unique_ptr<byte_stream>> connect(std::string address, time_point deadline) = 0;
   // Listens on "host:port"; port 0 binds a free port. Throws already_exists if the address is taken.
   virtual std::unique_ptr<rpc::listener> listen(const std::string& address) = 0;

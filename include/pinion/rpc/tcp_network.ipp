@@ -3,13 +3,18 @@
 
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <thread>
 #include <utility>
 
 #include <pinion/base/error.hpp>
+#include <pinion/base/outcome.hpp>
 #include <pinion/base/process.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/tcp_network.hpp>
@@ -18,9 +23,12 @@ namespace pinion { inline namespace v0 { namespace rpc {
 
 namespace detail {
 
-// asio::async_write moves at most 64 KiB at a time unless told otherwise.
+// asio::async_write moves at most 64 KiB at a time unless told otherwise. Counts what it has moved.
 struct all_at_once {
-  std::size_t operator()(const asio::error_code& failed, std::size_t) const {
+  std::atomic<std::uint64_t>* count;
+  std::uint64_t before;
+  std::size_t operator()(const asio::error_code& failed, std::size_t moved) const {
+    count->store(before + moved, std::memory_order_relaxed);
     return failed ? 0 : std::size_t{64} << 20;
   }
 };
@@ -59,14 +67,16 @@ class tcp_stream final : public byte_stream {
   }
   awaitable<void> write(std::span<const asio::const_buffer> parts) override {
     try {
-      co_await asio::async_write(socket_, parts, all_at_once{}, asio::use_awaitable);
+      co_await asio::async_write(socket_, parts, all_at_once{&accepted_, accepted_}, asio::use_awaitable);
     } catch (const asio::system_error& e) {
       throw broken(peer_, e.code());
     }
   }
   std::size_t write_now(std::span<const asio::const_buffer> parts) override {
     asio::error_code failed;  // write() will fail with the same error, and report it
-    return socket_.write_some(parts, failed);
+    const std::size_t n = socket_.write_some(parts, failed);
+    accepted_.fetch_add(n, std::memory_order_relaxed);
+    return n;
   }
   std::size_t read_now(std::span<std::byte> into) override {
     asio::error_code failed;  // read_some() will fail with the same error, and report it
@@ -81,10 +91,18 @@ class tcp_stream final : public byte_stream {
     socket_.shutdown(asio::socket_base::shutdown_both, ignored);
     socket_.close(ignored);
   }
+  rpc::outflow outflow() const override {
+    const std::uint64_t accepted = accepted_.load(std::memory_order_relaxed);  // first: others may write meanwhile
+    int bytes = 0;
+    const int socket = const_cast<asio::ip::tcp::socket&>(socket_).native_handle();
+    if (::ioctl(socket, TIOCOUTQ, &bytes) != 0) bytes = 0;
+    return {accepted, static_cast<std::uint64_t>(bytes)};
+  }
   std::string peer() const override { return peer_; }
 
  private:
   asio::ip::tcp::socket socket_;
+  std::atomic<std::uint64_t> accepted_{0};
   std::string peer_;
 };
 
@@ -114,6 +132,11 @@ class tcp_timer final : public timer {
 inline asio::ip::tcp::endpoint numeric_endpoint(const endpoint& at, asio::error_code& failed) {
   const auto host = asio::ip::make_address(at.host == "localhost" ? "127.0.0.1" : at.host, failed);
   return {host, static_cast<asio::ip::port_type>(std::stoi(at.port))};
+}
+
+inline std::string text_of(const asio::ip::tcp::endpoint& at) {
+  const std::string host = at.address().to_string(), port = ":" + std::to_string(at.port());
+  return at.address().is_v6() ? "[" + host + "]" + port : host + port;
 }
 
 class tcp_listener final : public listener {
@@ -161,6 +184,69 @@ class tcp_listener final : public listener {
   std::string address_;
 };
 
+inline error nothing_answered(const std::string& at) {
+  return error(errc::deadline_exceeded, "nothing answered at " + at);
+}
+
+// A look-up of a name. The system's own cannot be broken off, so it may end when nobody waits for it any more.
+struct lookup {
+  asio::ip::tcp::resolver resolver;
+  asio::steady_timer ended;  // is cancelled then
+  bool is_over = false;
+  asio::error_code failed = {};
+  std::vector<std::string> found = {};
+};
+
+// The numeric addresses of "host:port", in the order in which the system prefers them.
+inline awaitable<std::vector<std::string>> addresses_of(asio::io_context& context, std::string address,
+                                                        time_point deadline) {
+  const endpoint at(address);
+  asio::error_code failed;
+  numeric_endpoint(at, failed);
+  if (!failed) co_return std::vector<std::string>(1, address);
+  const auto name = std::make_shared<lookup>(
+      lookup{.resolver = asio::ip::tcp::resolver(context), .ended = asio::steady_timer(context, deadline)});
+  name->resolver.async_resolve(at.host, at.port, [name](const asio::error_code& how, const auto& all) {
+    name->failed = how;
+    for (const auto& one : all) name->found.push_back(text_of(one.endpoint()));
+    name->is_over = true;
+    name->ended.cancel();
+  });
+  try {
+    co_await name->ended.async_wait(asio::use_awaitable);
+  } catch (const asio::system_error&) {  // it was cancelled
+  }
+  if (!name->is_over) throw error(errc::deadline_exceeded, "the name of " + address + " was not resolved in time");
+  if (name->failed)
+    throw error(errc::unavailable, "cannot resolve the name of " + address + ": " + name->failed.message());
+  co_return std::move(name->found);
+}
+
+inline awaitable<std::unique_ptr<byte_stream>> connect_to(asio::io_context& context, std::string numeric,
+                                                          time_point deadline) {
+  const auto socket = std::make_shared<asio::ip::tcp::socket>(context);
+  const auto late = std::make_shared<bool>(false);
+  asio::steady_timer limit(context, deadline);
+  limit.async_wait([socket, late](const asio::error_code& cancelled) {
+    if (cancelled) return;
+    *late = true;
+    asio::error_code ignored;
+    socket->close(ignored);
+  });
+  try {
+    asio::error_code failed;
+    co_await socket->async_connect(numeric_endpoint(endpoint(numeric), failed), asio::use_awaitable);
+    if (socket->local_endpoint() == socket->remote_endpoint())  // TCP can connect an ephemeral port to itself
+      throw error(errc::unavailable, "nobody listens there");
+  } catch (const asio::system_error& e) {
+    if (*late) throw nothing_answered(numeric);
+    throw error(errc::unavailable, e.code().message());
+  }
+  limit.cancel();
+  if (*late) throw nothing_answered(numeric);
+  co_return std::make_unique<tcp_stream>(std::move(*socket));
+}
+
 // The thread polls for about 30 us after an event, yielding, before it blocks: waking a sleeping thread takes as long
 // as the round trip of a small message.
 class tcp_network final : public network {
@@ -179,35 +265,20 @@ class tcp_network final : public network {
   }
   bool wait(countdown& event, const std::optional<time_point>& deadline) override { return event.wait(deadline); }
 
+  std::uint64_t draw() override { return dice_(); }
+
   awaitable<std::unique_ptr<byte_stream>> connect(std::string address, time_point deadline) override {
-    auto socket = std::make_shared<asio::ip::tcp::socket>(context_);
-    auto late = std::make_shared<bool>(false);
-    asio::steady_timer limit(context_, deadline);
-    limit.async_wait([socket, late](const asio::error_code& cancelled) {
-      if (cancelled) return;
-      *late = true;
-      asio::error_code ignored;
-      socket->close(ignored);
-    });
+    auto found = co_await addresses_of(context_, address, deadline);
+    outcome<> tried;
     try {
-      const endpoint at(address);
-      asio::error_code not_numeric;
-      auto to = numeric_endpoint(at, not_numeric);
-      if (not_numeric) {
-        asio::ip::tcp::resolver resolver(context_);
-        const auto found = co_await resolver.async_resolve(at.host, at.port, asio::use_awaitable);
-        to = *found.begin();
-      }
-      co_await socket->async_connect(to, asio::use_awaitable);
-      if (socket->local_endpoint() == socket->remote_endpoint())  // TCP can connect an ephemeral port to itself
-        throw error(errc::unavailable, "cannot connect to " + address + ": nobody listens there");
-    } catch (const asio::system_error& e) {
-      if (*late) throw error(errc::deadline_exceeded, "nothing answered at " + address);
-      throw error(errc::unavailable, "cannot connect to " + address + ": " + e.code().message());
+      co_return co_await connect_to_any(*this, std::move(found), deadline);
+    } catch (...) {
+      tried = current_error();
     }
-    limit.cancel();
-    if (*late) throw error(errc::deadline_exceeded, "nothing answered at " + address);
-    co_return std::make_unique<tcp_stream>(std::move(*socket));
+    const error& why = *tried.failure();
+    throw error(why.code(), why.code() == errc::deadline_exceeded
+                                ? "nothing answered at " + address
+                                : "cannot connect to " + address + ": " + why.sentence());
   }
 
  private:
@@ -228,6 +299,7 @@ class tcp_network final : public network {
   }
 
   asio::io_context context_{1};
+  std::minstd_rand dice_{std::random_device()()};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::thread thread_;
 };
@@ -238,6 +310,21 @@ struct shared_network {
 };
 
 }  // namespace detail
+
+PINION_DECL awaitable<std::unique_ptr<byte_stream>> connect_to_any(network& net, std::vector<std::string> numeric,
+                                                                   time_point deadline) {
+  outcome<> tried = error(errc::unavailable, "the host has no address");
+  for (std::size_t i = 0; i < numeric.size(); ++i) {
+    const auto now = net.now();
+    const auto share = (std::max(deadline, now) - now) / static_cast<duration::rep>(numeric.size() - i);
+    try {
+      co_return co_await detail::connect_to(net.context(), numeric[i], now + share);
+    } catch (...) {
+      tried = current_error();
+    }
+  }
+  throw error(*tried.failure());
+}
 
 PINION_DECL std::shared_ptr<network> tcp_network_of_this_process() {
   auto& shared = of_this_process<detail::shared_network>();

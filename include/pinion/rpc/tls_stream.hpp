@@ -45,6 +45,7 @@ class tls_stream final : public byte_stream {
   void write_last(std::span<const asio::const_buffer> parts) override;
   void finish() noexcept override { bare_->finish(); }
   void close() noexcept override { bare_->close(); }
+  rpc::outflow outflow() const override { return bare_->outflow(); }
   std::string peer() const override { return bare_->peer(); }
   std::string binding() const override;
 
