@@ -14,9 +14,11 @@
 #include <pinion/rpc/message.ipp>
 #include <pinion/rpc/network.ipp>
 #include <pinion/rpc/opening.ipp>
+#include <pinion/rpc/pulse.ipp>
 #include <pinion/rpc/refusals.ipp>
 #include <pinion/rpc/secret_file.ipp>
 #include <pinion/rpc/security.ipp>
+#include <pinion/rpc/task_state.ipp>
 #include <pinion/rpc/tcp_network.ipp>
 #include <pinion/rpc/tls.ipp>
 #include <pinion/rpc/tls_stream.ipp>

@@ -220,7 +220,7 @@ TEST_CASE("C2, Q1: an answer that cannot be read fails its request once, and clo
 TEST_CASE("Q1: an answer to nobody is skipped, with its payload") {
   const auto stray = frame({.kind = frame_kind::reply, .id = 99}, "who?", pattern(100000)) +
                      frame({.kind = frame_kind::failure, .id = 98}, encode_failure(refusal()).control) +
-                     frame({.kind = frame_kind::reply, .id = 1}, "well", pattern(10));
+                     frame({.kind = frame_kind::reply, .id = 2}, "well", pattern(10));  // 1 was a heartbeat
   echo_world w;
   w.ps->stop();
   const auto host = w.world.host("ps");

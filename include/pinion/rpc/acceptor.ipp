@@ -27,6 +27,12 @@ PINION_DECL void acceptor::stop(const error& why, std::function<void()> stopped)
   });
 }
 
+PINION_DECL bool acceptor::has_sent_all() const {
+  const auto lane_has = [](const auto& lane) { return !lane || lane->has_sent_all(); };
+  return std::all_of(clients_.begin(), clients_.end(),
+                     [&](const auto& c) { return lane_has(c.second.lanes[0]) && lane_has(c.second.lanes[1]); });
+}
+
 PINION_DECL awaitable<void> acceptor::accept(std::shared_ptr<acceptor> self) {
   while (!stopped_) {
     std::unique_ptr<byte_stream> stream;
@@ -168,7 +174,7 @@ PINION_DECL void acceptor::stop_here(const error& why) {
   if (sweeper_) sweeper_->cancel();
   for (byte_stream* s : shaking_) s->close();
   for (auto& [id, c] : std::exchange(clients_, {})) {
-    for (const auto& lane : c.lanes)
+    for (const auto& lane : {c.lanes[1], c.lanes[0]})  // control first, which has nothing to send before the goodbye
       if (lane) lane->leave(why);
     if (service_.gone) service_.gone(c.who, why);
   }

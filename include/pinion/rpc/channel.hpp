@@ -3,9 +3,11 @@
 //
 // Invariants
 //   1. Both lanes lead to the same incarnation of the same task, or the channel is down.
-//   2. A channel that is up has heard from its peer within two heartbeats; otherwise it goes down and reports why.
+//   2. A channel that is up has had a sign of life of each lane within two heartbeats; otherwise it goes down and
+//      reports why.
 //   3. When it goes down, every pending request fails, then every observer is told, each once.
-//   4. It is brought up again only when a caller asks for it, and nothing is sent twice.
+//   4. It is brought up again only when a caller asks for it, and nothing is sent twice. Attempts come at ever longer
+//      intervals, which are drawn, so that the many who lost one task do not all come back at once.
 #pragma once
 
 #include <functional>
@@ -22,10 +24,10 @@
 #include <pinion/rpc/connection.hpp>
 #include <pinion/rpc/handshake.hpp>
 #include <pinion/rpc/message.hpp>
+#include <pinion/rpc/pulse.hpp>
+#include <pinion/rpc/task_state.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
-
-inline constexpr method ping_method = 0;
 
 // The identity and the limits of the calling side of a channel.
 struct channel_options {
@@ -57,6 +59,8 @@ class channel : public std::enable_shared_from_this<channel> {
   duration silence() const;
   // The reason for which the channel is down.
   error why_down() const;
+  // What is known here of the peer.
+  task_view view() const;
 
   // Calls back when the channel is up, or cannot come up. A refused connection is tried again until `until`, without
   // limit if there is none.
@@ -65,6 +69,9 @@ class channel : public std::enable_shared_from_this<channel> {
   void request(rpc::lane by, method m, message&& text, reply_handler handler);
   // Sends a message without an answer; dropped when the channel is down.
   void notify(rpc::lane by, method m, message&& text, connection::urgency when = connection::urgency::batch);
+
+  // Has the peer's system taken all that was to be sent? In the network's thread.
+  bool has_sent_all() const;
 
   // Calls `down` each time the channel goes down. Returns a number for forget(); one more call may come after that.
   std::uint64_t observe(std::function<void(const error&)> down);
@@ -96,6 +103,11 @@ class channel : public std::enable_shared_from_this<channel> {
   awaitable<void> expire(std::shared_ptr<channel> self);
   // Is another attempt useless after this error?
   static bool is_final(const error& e) { return e.code() != errc::unavailable && e.code() != errc::deadline_exceeded; }
+  // The pause before the next attempt, after so long a wait.
+  duration pause_after(duration waited) const;
+  void begin_attempts();
+  void note_failure(const error& e);
+  std::string last_failure() const;
 
   awaitable<void> connect_lanes();
   awaitable<attempt> connect_lane(hello mine);
@@ -111,15 +123,17 @@ class channel : public std::enable_shared_from_this<channel> {
 
   // ---- being up
 
-  awaitable<void> watch(std::shared_ptr<channel> self, std::uint64_t epoch);
-  void forgive();
-  void ping();
-  static std::string seconds(duration d);
+  struct pulses {
+    std::shared_ptr<pulse> data, control;
+  };
+  awaitable<void> watch(std::shared_ptr<channel> self, std::uint64_t epoch, pulses lanes);
+  // The reason to give the peer up, or one of its lanes, after such silences; nothing: it lives.
+  std::optional<error> given_up(duration data, duration control) const;
 
   // ---- going down
 
   error lost(const error& why) const;
-  void go_down(const error& why);
+  void go_down(const error& why, task_state as);
 
   network& net_;
   const std::string address_;
@@ -128,7 +142,6 @@ class channel : public std::enable_shared_from_this<channel> {
   // Used by the network's thread only.
   std::vector<waiting> waiting_;
   std::unique_ptr<rpc::timer> pause_, limit_;
-  error no_success_{errc::unavailable, ""};  // result of the last attempt
   bool connecting_ = false, expiring_ = false, closed_ = false;
   std::uint64_t epoch_ = 0;
 
@@ -137,6 +150,9 @@ class channel : public std::enable_shared_from_this<channel> {
   std::uint64_t incarnation_ = 0, generation_ = 0, last_observer_ = 0;
   std::shared_ptr<connection> data_, control_;
   std::optional<error> why_down_;
+  std::optional<error> failed_;  // of the last attempt to come up, while there is one
+  task_state left_ = task_state::joining;
+  std::optional<time_point> heard_;  // at last, before the channel went down
   std::map<std::uint64_t, std::function<void(const error&)>> observers_;
 };
 

@@ -45,6 +45,15 @@ PINION_DECL error channel::why_down() const {
   return why_down_.value_or(error(errc::unavailable, "there is no connection with " + peer_ + " at " + address_));
 }
 
+PINION_DECL task_view channel::view() const {
+  std::lock_guard hold(mutex_);
+  if (data_) return {task_state::running, net_.now() - std::max(data_->last_heard(), control_->last_heard()), ""};
+  task_view seen{left_, std::nullopt, ""};
+  if (heard_) seen.silence = net_.now() - *heard_;
+  if (failed_ || why_down_) seen.reason = (failed_ ? failed_ : why_down_)->sentence();
+  return seen;
+}
+
 PINION_DECL void channel::connect(std::optional<time_point> until, completion<> done) {
   net_.post([self = shared_from_this(), until, done = std::move(done)]() mutable {
     self->connect_here(until, std::move(done));
@@ -62,6 +71,10 @@ PINION_DECL void channel::notify(rpc::lane by, method m, message&& text, connect
   if (const auto c = connection_of(by)) c->notify(m, std::move(text), when);
 }
 
+PINION_DECL bool channel::has_sent_all() const {
+  return !up() || (data_->has_sent_all() && control_->has_sent_all());
+}
+
 PINION_DECL std::uint64_t channel::observe(std::function<void(const error&)> down) {
   std::lock_guard hold(mutex_);
   observers_.emplace(++last_observer_, std::move(down));
@@ -76,7 +89,7 @@ PINION_DECL void channel::forget(std::uint64_t observer) {
 PINION_DECL void channel::close(const error& why) {
   net_.post([self = shared_from_this(), why] {
     self->closed_ = true;
-    self->go_down(why);
+    self->go_down(why, task_state::joining);
     self->fail_waiting(why);
     if (self->pause_) self->pause_->cancel();
   });
@@ -99,8 +112,8 @@ PINION_DECL void channel::connect_here(std::optional<time_point> until, completi
 
 PINION_DECL awaitable<void> channel::come_up([[maybe_unused]] std::shared_ptr<channel> self) {
   pause_ = net_.make_timer();
-  no_success_ = error(errc::unavailable, "no answer so far");
-  auto wait = std::chrono::milliseconds(10);
+  begin_attempts();
+  const auto began = net_.now();
   while (!waiting_.empty() && !closed_ && !up()) {
     outcome<> connected;
     try {
@@ -109,17 +122,38 @@ PINION_DECL awaitable<void> channel::come_up([[maybe_unused]] std::shared_ptr<ch
       connected = current_error();
     }
     if (connected) break;
-    no_success_ = *connected.failure();
-    if (is_final(no_success_)) fail_waiting(no_success_);
+    note_failure(*connected.failure());
+    if (is_final(*connected.failure())) fail_waiting(*connected.failure());
     fail_late();
     if (waiting_.empty() || closed_) break;
-    co_await pause_->wait_until(net_.now() + wait);
-    wait = std::min(2 * wait, std::chrono::milliseconds(200));
+    co_await pause_->wait_until(net_.now() + pause_after(net_.now() - began));
   }
   connecting_ = false;
   if (limit_) limit_->cancel();
   if (up())
     for (auto& w : std::exchange(waiting_, {})) w.done({});
+}
+
+PINION_DECL duration channel::pause_after(duration waited) const {
+  const auto longest = std::clamp<duration>(waited / 8, std::chrono::milliseconds(10), std::chrono::seconds(1));
+  return longest / 2 +
+         duration(static_cast<duration::rep>(net_.draw() % static_cast<std::uint64_t>(longest.count() / 2)));
+}
+
+PINION_DECL void channel::note_failure(const error& e) {
+  std::lock_guard hold(mutex_);
+  failed_ = e;
+}
+
+PINION_DECL void channel::begin_attempts() {
+  std::lock_guard hold(mutex_);
+  failed_.reset();
+  if (!why_down_) failed_ = error(errc::unavailable, "no answer so far");
+}
+
+PINION_DECL std::string channel::last_failure() const {
+  std::lock_guard hold(mutex_);
+  return failed_ ? std::string(failed_->sentence()) : "no answer so far";
 }
 
 PINION_DECL awaitable<void> channel::expire([[maybe_unused]] std::shared_ptr<channel> self) {
@@ -195,8 +229,9 @@ PINION_DECL void channel::came_up(attempt data, attempt control) {
     ++generation_;
     if (peer_.empty()) peer_ = data.peer.name;
     why_down_.reset();
+    failed_.reset();
   }
-  net_.spawn(watch(shared_from_this(), epoch));
+  net_.spawn(watch(shared_from_this(), epoch, {std::make_shared<pulse>(data_), std::make_shared<pulse>(control_)}));
 }
 
 PINION_DECL connection_handlers channel::handlers_of(std::uint64_t epoch) {
@@ -207,7 +242,7 @@ PINION_DECL connection_handlers channel::handlers_of(std::uint64_t epoch) {
           .notice = [refuse](const envelope&) { return refuse(); },
           .closed =
               [self = weak_from_this(), epoch](const error& why) {
-                if (const auto c = self.lock(); c && c->epoch_ == epoch) c->go_down(c->lost(why));
+                if (const auto c = self.lock(); c && c->epoch_ == epoch) c->go_down(c->lost(why), state_after(why));
               },
           .explain = [self = shared_from_this()](const error& why) { return self->lost(why); }};
 }
@@ -226,44 +261,43 @@ PINION_DECL void channel::fail_late() {
       waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   for (auto& w : late)
-    w.done(error(errc::deadline_exceeded,
-                 "waited " + seconds(now - w.since) + " for " + title() + ": " + no_success_.sentence()));
+    w.done(
+        error(errc::deadline_exceeded, "waited " + seconds(now - w.since) + " for " + title() + ": " + last_failure()));
 }
 
-PINION_DECL awaitable<void> channel::watch([[maybe_unused]] std::shared_ptr<channel> self, std::uint64_t epoch) {
+PINION_DECL awaitable<void> channel::watch([[maybe_unused]] std::shared_ptr<channel> self, std::uint64_t epoch,
+                                           pulses lanes) {
   const auto timer = net_.make_timer();
   auto next_ping = net_.now(), wake = next_ping;
   while (epoch_ == epoch && up()) {
     const auto now = net_.now();
-    if (now - wake > options_.heartbeat / 2) forgive();  // this process was suspended or starved
-    if (silence() >= 2 * options_.heartbeat) {
-      go_down(error(errc::unavailable,
-                    title() + " has not answered for " + seconds(silence()) + ": it is dead, stopped or cut off")
-                  .in_task(peer()));
-      co_return;
+    for (const auto& lane : {lanes.data, lanes.control}) {
+      if (now - wake > options_.heartbeat / 2) lane->forgive();  // this process was suspended or starved
+      lane->look(now);
     }
+    const auto data = lanes.data->silence(now), control = lanes.control->silence(now);
+    if (const auto why = given_up(data, control)) co_return go_down(*why, task_state::dead);
     if (now >= next_ping) {
-      ping();
+      lanes.data->ask();
+      lanes.control->ask();
       next_ping = now + options_.heartbeat;
     }
-    wake = std::min(next_ping, now + 2 * options_.heartbeat - silence());
+    wake = std::min(next_ping, now + 2 * options_.heartbeat - std::max(data, control));
     co_await timer->wait_until(wake);
   }
 }
 
-PINION_DECL void channel::forgive() {
-  std::lock_guard hold(mutex_);
-  if (data_) data_->forgive();
-}
-
-PINION_DECL void channel::ping() {
-  request(lane::control, ping_method, message(),
-          {.open = [](const envelope&) { return nullptr; }, .failed = [](const error&) {}});
-}
-
-PINION_DECL std::string channel::seconds(duration d) {
-  const auto tenths = std::chrono::duration_cast<std::chrono::milliseconds>(d).count() / 100;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+PINION_DECL std::optional<error> channel::given_up(duration data, duration control) const {
+  const auto both = std::min(data, control), one = std::max(data, control);
+  if (one < 2 * options_.heartbeat) return std::nullopt;
+  const std::string silent = " has not answered", time = " for " + seconds(one);
+  const char* const dead = data > control ? "data" : "control";
+  const char* const alive = data > control ? "control" : "data";
+  if (both >= options_.heartbeat * 3 / 2)  // neither has answered the last question
+    return error(errc::unavailable, title() + silent + time + ": it is dead, stopped or cut off").in_task(peer());
+  return error(errc::unavailable, title() + silent + " on the " + dead + " lane" + time + ", but does on the " + alive +
+                                      " lane: something between the tasks holds that connection up")
+      .in_task(peer());
 }
 
 PINION_DECL error channel::lost(const error& why) const {
@@ -272,7 +306,7 @@ PINION_DECL error channel::lost(const error& why) const {
   return error(told ? why.code() : errc::unavailable, "lost " + title() + ": " + why.sentence()).in_task(peer());
 }
 
-PINION_DECL void channel::go_down(const error& why) {
+PINION_DECL void channel::go_down(const error& why, task_state as) {
   std::shared_ptr<connection> data, control;
   std::map<std::uint64_t, std::function<void(const error&)>> observers;
   {
@@ -281,6 +315,8 @@ PINION_DECL void channel::go_down(const error& why) {
     data = std::exchange(data_, nullptr);
     control = std::exchange(control_, nullptr);
     why_down_ = why;
+    left_ = as;
+    heard_ = std::max(data->last_heard(), control->last_heard());
     observers = observers_;
   }
   ++epoch_;
