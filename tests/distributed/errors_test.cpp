@@ -175,28 +175,31 @@ TEST_CASE(
 
 // ---- whom a session waits for
 
-TEST_CASE("the first call to a target where nobody listens waits until the operation_timeout, and names it") {
+TEST_CASE("the first call to a target where nobody listens waits until the startup_timeout, and names it") {
   fresh f;
   const auto spec = free_addresses({{"worker", 1}});
-  session sess{{.target = "pinion://" + spec.address("worker", 0), .operation_timeout = 300ms}};
+  session sess{{.target = "pinion://" + spec.address("worker", 0), .startup_timeout = 300ms}};
   const stopwatch since;
   const auto e = caught([&] { sess.run(constant(1)); });
   CHECK(e.code() == errc::deadline_exceeded);
-  CHECK_THAT(e.what(), Catch::Contains(spec.address("worker", 0)));
+  CHECK_THAT(e.what(),
+             Catch::Contains("waited 0.3 s for the task at " + spec.address("worker", 0) + ": cannot connect") &&
+                 Catch::Contains("Connection refused; that is the session's startup_timeout"));
   CHECK((since.passed() >= 300ms && since.passed() < 3s));
 }
 
-TEST_CASE("the first call that needs a task that is not there waits until the operation_timeout, and names it") {
+TEST_CASE("the first call that needs a task that is not there waits until the startup_timeout, and names it") {
   auto spec = free_addresses({{"ps", 2}});
   spec.add_task("worker", 0, "127.0.0.1:0");
   const server worker(spec, {.job = "worker"});
   fresh f;
   auto x = place<"/job:ps/task:1">(constant(1));
-  session sess{{.target = worker.target(), .operation_timeout = 300ms}};
+  session sess{{.target = worker.target(), .startup_timeout = 300ms}};
   const stopwatch since;
   const auto e = caught([&] { sess.run(x); });
   CHECK(e.code() == errc::deadline_exceeded);
-  CHECK_THAT(e.what(), Catch::Contains(name_of("ps", 1) + " at " + spec.address("ps", 1)));
+  CHECK_THAT(e.what(),
+             Catch::Contains(name_of("ps", 1) + " at " + spec.address("ps", 1) + " (joining: cannot connect"));
   CHECK((since.passed() >= 300ms && since.passed() < 3s));
 }
 

@@ -205,15 +205,22 @@ TEST_CASE("R5: a step that ends late but waits for no value says which task has 
   CHECK_THAT(e.sentence(), Catch::Contains(worker_task(1) + " has not ended its part"));
 }
 
-TEST_CASE("S3: a session waits for a task that its steps need until its timeout, and says for whom") {
-  sim_cluster cluster;
-  const ping_pong model;
+TEST_CASE(
+    "S3: a session waits until its startup_timeout for the tasks that its steps need, and says for whom and why") {
+  sim_cluster cluster({}, 3);
+  const ping_pong model(ps_task(0), ps_task(1));
   cluster.kill(ps_task(0));
-  session sess(cluster.toward(worker_task(0), 3s));
+  cluster.kill(ps_task(2));  // which no step needs
+  cluster.cut(ps_task(1), worker_task(0));
+  session sess(cluster.toward(worker_task(0), 1s, 3s));
   error e(errc::unknown, "");
-  CHECK(cluster.took([&] { e = caught([&] { sess.run(model.init); }); }) < 3300ms);
+  const auto took = cluster.took([&] { e = caught([&] { sess.run(model.end); }); });
+  CHECK((took >= 3s && took < 3300ms));
   CHECK(e.code() == errc::deadline_exceeded);
-  CHECK_THAT(e.sentence(), Catch::Contains(ps_task(0) + " at " + host_of(ps_task(0)) + ":2222"));
+  CHECK(e.sentence() ==
+        "waited 3.0 s for " + ps_task(0) + " at 127.0.1.1:2222 (joining: nobody listens on 127.0.1.1:2222), " +
+            ps_task(1) + " at 127.0.1.2:2222 (joining: no answer so far), and the session's startup_timeout is over");
+  cluster.heal();
   cluster.start(ps_task(0));
   sess.run(model.init);
   CHECK(model.is_right(sess.run(model.end)));

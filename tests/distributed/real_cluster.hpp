@@ -266,7 +266,7 @@ struct fresh : own_graph {
 // Options with a limit, so that a test fails where it would hang; with a graph for the threads that have another
 // default.
 inline session_options toward(const std::string& target, graph* g = nullptr) {
-  return {.target = target, .graph = g, .operation_timeout = 60s};
+  return {.target = target, .graph = g, .startup_timeout = 60s, .operation_timeout = 60s};
 }
 
 inline std::string cpu_of(const std::string& job, int task) {

@@ -222,7 +222,7 @@ TEST_CASE("a session at a server that was stopped says so, and is closed in peac
   auto c = constant(1);
   local_cluster local({{"worker", 1}});
   session used{toward(local.target("worker", 0))},
-      unused{{.target = local.target("worker", 0), .operation_timeout = 200ms}};
+      unused{{.target = local.target("worker", 0), .startup_timeout = 200ms}};
   used.run(c);
   local.stop();
   CHECK(caught([&] { used.run(c); }).code() == errc::unavailable);

@@ -127,8 +127,9 @@ std::size_t sim_cluster::runs() const {
 std::uint64_t sim_cluster::requests(const std::string& task) const {
   return in_->tasks.at(task)->traffic().requests;
 }
-session_options sim_cluster::toward(const std::string& task, std::chrono::milliseconds timeout) const {
-  return {.target = "pinion://" + address_of(task), .operation_timeout = timeout};
+session_options sim_cluster::toward(const std::string& task, std::chrono::milliseconds timeout,
+                                    std::chrono::milliseconds startup) const {
+  return {.target = "pinion://" + address_of(task), .startup_timeout = startup, .operation_timeout = timeout};
 }
 
 struct far_client::inside {

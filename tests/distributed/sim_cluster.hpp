@@ -68,7 +68,8 @@ class sim_cluster {
   std::size_t runs(const std::string& task) const;
   std::size_t runs() const;
   std::uint64_t requests(const std::string& task) const;
-  session_options toward(const std::string& task, std::chrono::milliseconds timeout = {}) const;
+  session_options toward(const std::string& task, std::chrono::milliseconds timeout = {},
+                         std::chrono::milliseconds startup = {}) const;
 
  private:
   friend class far_client;

@@ -207,8 +207,8 @@ class callable;
 //
 // Errors: every failure is thrown as pn::error. The common codes are invalid_argument (a feed that does not fit, or an
 // expression of another graph), failed_precondition (the session is closed), cancelled (it was closed while the step
-// ran), deadline_exceeded (options.operation_timeout), and on a cluster unavailable and aborted (a task is gone, or was
-// restarted).
+// ran), deadline_exceeded (options.startup_timeout and operation_timeout), and on a cluster unavailable and aborted (a
+// task is gone, or was restarted).
 //
 // A step runs every node that its fetches and targets need, each once, as soon as its inputs are there; nodes that
 // neither depend on each other nor are ordered by control_dependencies may run at the same time. The first run of a set

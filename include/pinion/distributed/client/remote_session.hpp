@@ -32,16 +32,16 @@ struct client_way {
   const std::shared_ptr<rpc::channel> way;
 };
 
-// The client's access to its session at a master. Calls block the calling thread; `until` limits
-// how long they wait for other tasks. Thread-safe.
+// The client's access to its session at a master. Calls block the calling thread; `until` and `limits` say for how
+// long. Thread-safe.
 class session_port {
  public:
   virtual ~session_port() = default;
   virtual void extend(graph_delta delta, patience until) = 0;
-  virtual prepared_reply prepare(const runtime::step_signature& signature, patience until, bool lines) = 0;
-  virtual pinion::plan plan(const runtime::step_signature& signature, patience until) = 0;
+  virtual prepared_reply prepare(const runtime::step_signature& signature, const call_limits& limits, bool lines) = 0;
+  virtual pinion::plan plan(const runtime::step_signature& signature, const call_limits& limits) = 0;
   virtual run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) = 0;
-  virtual std::vector<device_info> devices(patience until) = 0;
+  virtual std::vector<device_info> devices(const call_limits& limits) = 0;
   virtual void cancel_steps(const error& why) = 0;
   virtual void close() = 0;
 };
@@ -56,9 +56,11 @@ class local_port final : public session_port {
       : net_(m->network()), session_(m->open(std::move(settings))), master_(m) {}
 
   void extend(graph_delta delta, patience) override { session_->extend(std::move(delta), 0); }
-  prepared_reply prepare(const runtime::step_signature& s, patience until, bool lines) override;
-  pinion::plan plan(const runtime::step_signature& s, patience until) override { return session_->plan(s, until); }
-  std::vector<device_info> devices(patience until) override { return session_->devices(until); }
+  prepared_reply prepare(const runtime::step_signature& s, const call_limits& limits, bool lines) override;
+  pinion::plan plan(const runtime::step_signature& s, const call_limits& limits) override {
+    return session_->plan(s, limits);
+  }
+  std::vector<device_info> devices(const call_limits& limits) override { return session_->devices(limits); }
   run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) override;
   void cancel_steps(const error& why) override { session_->cancel_steps(why); }
   void close() override;
@@ -84,20 +86,23 @@ class local_port final : public session_port {
 class wire_port final : public session_port {
  public:
   wire_port(std::shared_ptr<rpc::network> net, const std::string& address, const rpc::credentials& shows,
-            session_settings settings, patience until, std::function<void()> check);
+            session_settings settings, patience startup, std::function<void()> check);
 
   void extend(graph_delta delta, patience until) override;
-  prepared_reply prepare(const runtime::step_signature& s, patience until, bool lines) override;
-  pinion::plan plan(const runtime::step_signature& s, patience until) override;
-  std::vector<device_info> devices(patience until) override;
+  prepared_reply prepare(const runtime::step_signature& s, const call_limits& limits, bool lines) override;
+  pinion::plan plan(const runtime::step_signature& s, const call_limits& limits) override;
+  std::vector<device_info> devices(const call_limits& limits) override;
   run_result run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) override;
   void cancel_steps(const error& why) override;
   void close() override;
 
  private:
   template <class Reply, class Request>
-  Reply ask(const Request& request, patience until) {
-    wait_options how{.what = {}, .until = until, .check = [this, before = cancellations()] { expect_wanted(before); }};
+  Reply ask(const Request& request, patience until, const std::string& limit = operation_limit) {
+    wait_options how{.what = {},
+                     .until = until,
+                     .check = [this, before = cancellations()] { expect_wanted(before); },
+                     .limit = limit};
     // An extension is not given up when steps are cancelled: a graph that may or may not have arrived could not be
     // used.
     if constexpr (std::is_same_v<Request, extend_graph>) how.check = [this] { expect_open(); };
@@ -114,6 +119,8 @@ class wire_port final : public session_port {
   void expect_wanted(int cancellations_before) const;
   int cancellations() const;
   std::uint64_t left(patience until) const;
+  // The deadline of a call that first waits for tasks.
+  patience until_both(const call_limits& limits) const;
   client_way to_;
   std::uint64_t session_ = 0;
   mutable std::mutex mutex_;
@@ -160,18 +167,20 @@ class remote_session final : public runtime::session_backend {
   std::shared_ptr<step_place> place_of(const runtime::step_signature& signature);
   std::shared_ptr<remote_step> step_in(const step_place& place) const;
 
-  patience deadline() const;
+  // The limits that the options set, and the deadline of work that begins now.
+  call_limits limits() const;
+  patience deadline() const { return after(*net_, limits().operation); }
   // Ends a wait when the session was closed.
   void expect_wanted() const;
 
   // Returns the access to the master. The first call opens the session and waits for the target. Throws
   // closed_meanwhile() if the session is closed.
-  std::shared_ptr<session_port> port(patience until);
-  std::shared_ptr<session_port> open(patience until);
+  std::shared_ptr<session_port> port();
+  std::shared_ptr<session_port> open();
 
   // Sends the master the nodes that the graph has gained. Other threads that make steps wait for it, since their steps
   // need the same graph.
-  void ship(patience until);
+  void ship();
 
   const session_options options_;
   const rpc::credentials shows_;

@@ -24,8 +24,9 @@ PINION_DECL void warn(const std::vector<std::string>& notices) {
   for (const auto& notice : notices) std::fprintf(stderr, "pinion: %s\n", notice.c_str());
 }
 
-PINION_DECL prepared_reply local_port::prepare(const runtime::step_signature& s, patience until, bool lines) {
-  return session_->prepare(s, until, lines);
+PINION_DECL prepared_reply local_port::prepare(const runtime::step_signature& s, const call_limits& limits,
+                                               bool lines) {
+  return session_->prepare(s, limits, lines);
 }
 
 PINION_DECL run_result local_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
@@ -51,7 +52,7 @@ PINION_DECL void local_port::await(pending_run& run, patience until) const {
   std::optional<time_point> closed;
   while (!net_.wait(run.ended, net_.now() + std::chrono::milliseconds(100))) {
     const auto now = net_.now();
-    if (until && now > *until + grace) throw stuck(errc::deadline_exceeded, "the session's operation_timeout");
+    if (until && now > *until + grace) throw stuck(errc::deadline_exceeded, operation_limit);
     if (!closed && !session_->is_open()) closed = now;
     if (closed && now > *closed + grace) throw stuck(errc::cancelled, "the session was closed");
   }
@@ -63,28 +64,32 @@ PINION_DECL error local_port::stuck(errc code, const std::string& what) {
 }
 
 PINION_DECL wire_port::wire_port(std::shared_ptr<rpc::network> net, const std::string& address,
-                                 const rpc::credentials& shows, session_settings settings, patience until,
+                                 const rpc::credentials& shows, session_settings settings, patience startup,
                                  std::function<void()> check)
     : to_(std::move(net), address, "", shows) {
-  connect_and_wait(*to_.net, to_.way, {.what = {}, .until = until, .check = std::move(check)});
-  session_ =
-      ask<opened_session>(open_session{settings.soft, std::move(settings.filters), settings.optimize}, until).session;
+  connect_and_wait(*to_.net, to_.way,
+                   {.what = {}, .until = startup, .check = std::move(check), .limit = startup_limit});
+  const open_session request{settings.soft, std::move(settings.filters), settings.optimize};
+  session_ = ask<opened_session>(request, startup, startup_limit).session;
 }
 
 PINION_DECL void wire_port::extend(graph_delta delta, patience until) {
   ask<nothing>(extend_graph{session_, std::move(delta)}, until);
 }
 
-PINION_DECL prepared_reply wire_port::prepare(const runtime::step_signature& s, patience until, bool lines) {
-  return ask<prepared_reply>(prepare_step{session_, left(until), s, lines}, until);
+PINION_DECL prepared_reply wire_port::prepare(const runtime::step_signature& s, const call_limits& limits, bool lines) {
+  const prepare_step request{session_, to_ms(limits.operation), s, lines, to_ms(limits.startup)};
+  return ask<prepared_reply>(request, until_both(limits));
 }
 
-PINION_DECL pinion::plan wire_port::plan(const runtime::step_signature& s, patience until) {
-  return ask<plan_reply>(plan_step{session_, left(until), s}, until).plan;
+PINION_DECL pinion::plan wire_port::plan(const runtime::step_signature& s, const call_limits& limits) {
+  const plan_step request{session_, to_ms(limits.operation), s, to_ms(limits.startup)};
+  return ask<plan_reply>(request, until_both(limits)).plan;
 }
 
-PINION_DECL std::vector<device_info> wire_port::devices(patience until) {
-  return ask<list_reply>(list_request{session_, left(until)}, until).devices;
+PINION_DECL std::vector<device_info> wire_port::devices(const call_limits& limits) {
+  const list_request request{session_, to_ms(limits.startup)};
+  return ask<list_reply>(request, after(*to_.net, limits.startup), startup_limit).devices;
 }
 
 PINION_DECL run_result wire_port::run(std::uint64_t step, std::vector<any_tensor> feeds, bool trace, patience until) {
@@ -130,9 +135,12 @@ PINION_DECL int wire_port::cancellations() const {
 }
 
 PINION_DECL std::uint64_t wire_port::left(patience until) const {
-  if (!until) return 0;
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(*until - to_.net->now()).count();
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(ms, 1));
+  return until ? to_ms(*until - to_.net->now()) : 0;
+}
+
+PINION_DECL patience wire_port::until_both(const call_limits& limits) const {
+  if (!limits.startup || !limits.operation) return std::nullopt;
+  return to_.net->now() + *limits.startup + *limits.operation;
 }
 
 PINION_DECL remote_session::remote_session(const session_options& options, graph& g, std::shared_ptr<rpc::network> net,
@@ -158,10 +166,9 @@ PINION_DECL std::shared_ptr<runtime::prepared_step> remote_session::prepare(cons
   if (auto known = step_in(*place)) return known;
   std::lock_guard one_makes_it(place->making);
   if (auto known = step_in(*place)) return known;
-  const auto until = deadline();
-  ship(until);
+  ship();
   const bool lines = options_.log_device_placement;
-  const auto reply = port(until)->prepare(signature, until, lines);
+  const auto reply = port()->prepare(signature, limits(), lines);
   for (const auto& line : reply.placed) log_placement(options_, line);
   auto made = std::make_shared<remote_step>(reply.step);
   std::lock_guard hold(mutex_);
@@ -171,10 +178,10 @@ PINION_DECL std::shared_ptr<runtime::prepared_step> remote_session::prepare(cons
 PINION_DECL void remote_session::run(runtime::prepared_step& step, std::span<any_tensor> feeds,
                                      std::span<any_tensor> results, step_trace* trace) {
   const users::one call(calls_);
-  const auto until = deadline();
-  run_result got = port(until)->run(static_cast<remote_step&>(step).number,
-                                    {std::make_move_iterator(feeds.begin()), std::make_move_iterator(feeds.end())},
-                                    trace != nullptr, until);
+  const auto open = port();
+  run_result got = open->run(static_cast<remote_step&>(step).number,
+                             {std::make_move_iterator(feeds.begin()), std::make_move_iterator(feeds.end())},
+                             trace != nullptr, deadline());
   if (got.fetches.size() != results.size()) throw error(errc::internal, "the master sent another number of results");
   std::move(got.fetches.begin(), got.fetches.end(), results.begin());
   if (trace) *trace = std::move(got.trace);
@@ -196,16 +203,14 @@ PINION_DECL std::pair<any_tensor, std::string> remote_session::to_device(const a
 PINION_DECL pinion::plan remote_session::plan(const runtime::step_signature& signature) {
   const users::one call(calls_);
   expect_open();
-  const auto until = deadline();
-  ship(until);
-  return port(until)->plan(signature, until);
+  ship();
+  return port()->plan(signature, limits());
 }
 
 PINION_DECL std::vector<device_info> remote_session::list_devices() {
   const users::one call(calls_);
   expect_open();
-  const auto until = deadline();
-  return port(until)->devices(until);
+  return port()->devices(limits());
 }
 
 PINION_DECL void remote_session::cancel_steps(const error& why) {
@@ -244,9 +249,11 @@ PINION_DECL std::shared_ptr<remote_session::remote_step> remote_session::step_in
   return place.step;
 }
 
-PINION_DECL patience remote_session::deadline() const {
-  if (options_.operation_timeout.count() == 0) return std::nullopt;
-  return net_->now() + options_.operation_timeout;
+PINION_DECL call_limits remote_session::limits() const {
+  const auto limit = [](std::chrono::milliseconds ms) {
+    return ms.count() == 0 ? std::nullopt : std::optional<rpc::duration>(ms);
+  };
+  return {limit(options_.startup_timeout), limit(options_.operation_timeout)};
 }
 
 PINION_DECL void remote_session::expect_open() const {
@@ -259,7 +266,7 @@ PINION_DECL void remote_session::expect_wanted() const {
   if (closed_) throw runtime::closed_meanwhile();
 }
 
-PINION_DECL std::shared_ptr<session_port> remote_session::port(patience until) {
+PINION_DECL std::shared_ptr<session_port> remote_session::port() {
   {
     std::lock_guard hold(mutex_);
     if (closed_) throw runtime::closed_meanwhile();
@@ -270,7 +277,7 @@ PINION_DECL std::shared_ptr<session_port> remote_session::port(patience until) {
     std::lock_guard hold(mutex_);
     if (port_) return port_;
   }
-  auto opened = open(until);
+  auto opened = open();
   std::unique_lock hold(mutex_);
   if (!closed_) return port_ = std::move(opened);
   hold.unlock();
@@ -278,21 +285,22 @@ PINION_DECL std::shared_ptr<session_port> remote_session::port(patience until) {
   throw runtime::closed_meanwhile();
 }
 
-PINION_DECL std::shared_ptr<session_port> remote_session::open(patience until) {
+PINION_DECL std::shared_ptr<session_port> remote_session::open() {
   session_settings settings{options_.allow_soft_placement, options_.device_filters, options_.optimize};
   if (const auto here = local_masters::instance().find(address_, shows_))
     return std::make_shared<local_port>(here, std::move(settings));
-  return std::make_shared<wire_port>(net_, address_, shows_, std::move(settings), until, [this] { expect_wanted(); });
+  return std::make_shared<wire_port>(net_, address_, shows_, std::move(settings), after(*net_, limits().startup),
+                                     [this] { expect_wanted(); });
 }
 
-PINION_DECL void remote_session::ship(patience until) {
+PINION_DECL void remote_session::ship() {
   std::lock_guard one_at_a_time(shipping_);
   auto delta = delta_since(graph_, shipped_);
   if (delta.nodes.empty() && delta.gone.empty()) return;
-  const auto to = port(until);
+  const auto to = port();
   auto after = shipped_;
   after.add(delta);
-  to->extend(std::move(delta), until);
+  to->extend(std::move(delta), deadline());
   shipped_ = std::move(after);
 }
 

@@ -33,7 +33,8 @@ class known_tasks {
   // Returns the tasks that the device requests of the nodes name; this task for nodes without a task in their request.
   std::vector<std::string> asked_for(graph_view g, const std::vector<node_id>& nodes) const;
 
-  // Waits until the devices of the tasks are known.
+  // Waits until the tasks are there and their devices known. The error of a wait that is too long names all that are
+  // missing, each with what was last tried.
   void learn(const std::vector<std::string>& tasks, patience until);
   // Waits until the libraries of the GPUs of all known tasks are known, which they open.
   void learn_libraries(patience until);
@@ -44,9 +45,9 @@ class known_tasks {
 
   template <class Reply, class Request>
   Reply ask(const std::string& task, const Request& request, patience until) {
-    return ask_and_wait<Reply>(s_.net, s_.peers.way_to(task), request, waits(until));
+    return ask_and_wait<Reply>(s_.net, s_.peers.way_to(task), request, waits(until, operation_limit));
   }
-  wait_options waits(patience until) const;
+  wait_options waits(patience until, const std::string& limit) const;
 
  private:
   struct info {
@@ -58,6 +59,9 @@ class known_tasks {
   static device_spec task_part(const device_spec& s);
   bool passes_filters(const std::string& task) const;
   bool knows(const std::string& task) const;
+  // Connects with all of them at once.
+  void meet(const std::vector<std::string>& tasks, patience until);
+  std::string views_of_missing(const std::vector<std::string>& tasks) const;
 
   master_services& s_;
   const std::vector<std::string> filters_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include <pinion/distributed/master/known_tasks.hpp>
@@ -56,19 +57,65 @@ PINION_DECL std::vector<std::string> known_tasks::asked_for(graph_view g, const 
 }
 
 PINION_DECL void known_tasks::learn(const std::vector<std::string>& tasks, patience until) {
+  std::vector<std::string> others;
+  for (const auto& task : tasks)
+    if (task != s_.name && !knows(task)) others.push_back(task);
+  meet(others, until);
   for (const auto& task : tasks) {
     if (knows(task)) continue;
     info found;
     if (task == s_.name) {
       found.devices = s_.here.devices();
     } else {
-      connect_and_wait(s_.net, s_.values.way_to(task), waits(until));
-      found.incarnation = s_.peers.way_to(task)->incarnation();
-      found.devices = ask<status_reply>(task, status_request{}, until).devices;
+      const auto way = s_.peers.way_to(task);
+      found.incarnation = way->incarnation();
+      found.devices = ask_and_wait<status_reply>(s_.net, way, status_request{}, waits(until, startup_limit)).devices;
     }
     std::lock_guard hold(mutex_);
     known_.emplace(task, std::move(found));
   }
+}
+
+PINION_DECL void known_tasks::meet(const std::vector<std::string>& tasks, patience until) {
+  if (tasks.empty()) return;
+  struct meeting {
+    std::mutex mutex;
+    std::size_t left;
+    outcome<> met = {};  // success so far, or the first failure
+  };
+  const auto all = std::make_shared<meeting>();
+  all->left = tasks.size();
+  auto how = waits(until, startup_limit);
+  how.what = [&] { return views_of_missing(tasks); };
+  how.silent = std::chrono::seconds(1);
+  if (how.until) *how.until += std::chrono::milliseconds(500);  // the ways have the limit itself
+  const auto began = s_.net.now();
+  try {
+    wait_for<void>(s_.net, how, [&](const auto& done) {
+      for (const auto& task : tasks)
+        s_.values.way_to(task)->connect(until, [all, done](const outcome<>& connected) {
+          std::unique_lock hold(all->mutex);
+          if (!all->met) return;  // it is over
+          if (!connected) all->met = connected;
+          const bool over = !connected || --all->left == 0;
+          hold.unlock();
+          if (over) done(connected);
+        });
+    });
+  } catch (const error& e) {
+    if (e.code() != errc::deadline_exceeded) throw;
+    const std::string missing = views_of_missing(tasks);
+    throw error(e.code(), "waited " + rpc::seconds(s_.net.now() - began) + " for " + missing + ", and " +
+                              startup_limit + " is over")
+        .in_task(e.task());
+  }
+}
+
+PINION_DECL std::string known_tasks::views_of_missing(const std::vector<std::string>& tasks) const {
+  std::string all;
+  for (const auto& task : tasks)
+    if (const auto way = s_.peers.way_to(task); !way->up()) all += (all.empty() ? "" : ", ") + title_and_view(*way);
+  return all;
 }
 
 PINION_DECL void known_tasks::learn_libraries(patience until) {
@@ -90,14 +137,14 @@ PINION_DECL void known_tasks::learn_libraries(patience until) {
 
 PINION_DECL std::uint64_t known_tasks::meet_again(const std::string& task) {
   const auto way = s_.values.way_to(task);
-  reach(s_.net, way, std::chrono::milliseconds(500), task, waits({}));
+  reach(s_.net, way, std::chrono::milliseconds(500), task, waits({}, ""));
   if (way->incarnation() != incarnation_of(task))
     throw error(errc::aborted, task + " was restarted: its state is gone; open a new session").in_task(task);
   return way->generation();
 }
 
-PINION_DECL wait_options known_tasks::waits(patience until) const {
-  return {.what = "waiting for the peers of the step", .until = until, .check = check_};
+PINION_DECL wait_options known_tasks::waits(patience until, const std::string& limit) const {
+  return {.what = [] { return "the peers of the step"; }, .until = until, .check = check_, .limit = limit};
 }
 
 PINION_DECL device_spec known_tasks::task_part(const device_spec& s) {

@@ -47,9 +47,9 @@ class master_session : public std::enable_shared_from_this<master_session> {
   // nothing, and the session goes on.
   void extend(graph_delta delta, std::uint64_t memory);
   // Places, cuts and ships a step. With `lines`, the reply says where each newly placed node went.
-  prepared_reply prepare(const runtime::step_signature& signature, patience until, bool lines);
-  pinion::plan plan(const runtime::step_signature& signature, patience until);
-  std::vector<device_info> devices(patience until);
+  prepared_reply prepare(const runtime::step_signature& signature, const call_limits& limits, bool lines);
+  pinion::plan plan(const runtime::step_signature& signature, const call_limits& limits);
+  std::vector<device_info> devices(const call_limits& limits);
 
   // Throws unless the step may be run with such feeds.
   void expect_feeds(std::uint64_t number, std::span<const described_value> feeds) const;

@@ -59,11 +59,11 @@ PINION_DECL error master_session::takes_too_much() const {
                                              s_.name + ", as estimated (server_config.limits.session_bytes)");
 }
 
-PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature& signature, patience until,
+PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature& signature, const call_limits& limits,
                                                    bool lines) {
   const users::one using_server(in_use_);
   prepared_reply reply;
-  const auto step = placed(signature, until, [&](const placement& where) {
+  const auto step = placed(signature, after(s_.net, limits.startup), [&](const placement& where) {
     const auto fresh = placed_.run(signature);
     if (lines) reply.placed = placement_lines(replica(), where, fresh);
     return std::make_shared<session_step>(cut(improved(signature, where)));
@@ -76,7 +76,7 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
     memory_ += memory;
   }
   try {
-    ship(*step, parts::all, until);
+    ship(*step, parts::all, after(s_.net, limits.operation));
   } catch (...) {
     memory_ -= memory;
     throw;
@@ -87,19 +87,20 @@ PINION_DECL prepared_reply master_session::prepare(const runtime::step_signature
   return reply;
 }
 
-PINION_DECL pinion::plan master_session::plan(const runtime::step_signature& signature, patience until) {
+PINION_DECL pinion::plan master_session::plan(const runtime::step_signature& signature, const call_limits& limits) {
   const users::one using_server(in_use_);
+  const auto until = after(s_.net, limits.startup);
   placed(signature, until, [](const placement&) { return true; });  // all its tasks are known then
-  tasks_.learn_libraries(until);
+  tasks_.learn_libraries(after(s_.net, limits.operation));
   return placed(signature, until, [&](const placement& where) {
     return explain(replica(), where, improved(signature, where), tasks_.with_libraries(where.devices()), soft_);
   });
 }
 
-PINION_DECL std::vector<device_info> master_session::devices(patience until) {
+PINION_DECL std::vector<device_info> master_session::devices(const call_limits& limits) {
   const users::one using_server(in_use_);
   expect_open();
-  tasks_.learn(tasks_.all(), until);
+  tasks_.learn(tasks_.all(), after(s_.net, limits.startup));
   return tasks_.devices();
 }
 
@@ -243,7 +244,8 @@ PINION_DECL bool master_session::is_lost(const step_part& part) {
 
 PINION_DECL void master_session::ship(step_part& part, patience until) {
   if (part.task == s_.name) {
-    wait_for<void>(s_.net, tasks_.waits(until), [&](auto done) { s_.here.register_step({}, part.message, 0, done); });
+    wait_for<void>(s_.net, tasks_.waits(until, operation_limit),
+                   [&](auto done) { s_.here.register_step({}, part.message, 0, done); });
     return;
   }
   const auto generation = tasks_.meet_again(part.task);

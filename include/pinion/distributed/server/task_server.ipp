@@ -234,19 +234,21 @@ PINION_DECL task_server::opened task_server::extend(const delivery& d) {
 
 PINION_DECL task_server::opened task_server::prepare(const delivery& d) {
   return waiting<prepare_step>(d, [this, from = d.guest](prepare_step&& p) {
-    return master_->find(p.session, from->channel)->prepare(p.signature, until(p.patience_ms), p.lines);
+    return master_->find(p.session, from->channel)
+        ->prepare(p.signature, {from_ms(p.startup_ms), from_ms(p.patience_ms)}, p.lines);
   });
 }
 
 PINION_DECL task_server::opened task_server::plan(const delivery& d) {
   return waiting<plan_step>(d, [this, from = d.guest](plan_step&& p) {
-    return plan_reply{master_->find(p.session, from->channel)->plan(p.signature, until(p.patience_ms))};
+    return plan_reply{
+        master_->find(p.session, from->channel)->plan(p.signature, {from_ms(p.startup_ms), from_ms(p.patience_ms)})};
   });
 }
 
 PINION_DECL task_server::opened task_server::list_devices(const delivery& d) {
   return waiting<list_request>(d, [this, from = d.guest](list_request&& l) {
-    return list_reply{master_->find(l.session, from->channel)->devices(until(l.patience_ms))};
+    return list_reply{master_->find(l.session, from->channel)->devices({.startup = from_ms(l.startup_ms)})};
   });
 }
 
@@ -419,8 +421,7 @@ PINION_DECL void task_server::run_fresh(client_run&& r, patience until) {
 }
 
 PINION_DECL patience task_server::until(std::uint64_t ms) const {
-  if (ms == 0) return std::nullopt;
-  return net_->now() + std::chrono::milliseconds(std::min<std::uint64_t>(ms, 1'000'000'000));
+  return after(*net_, from_ms(ms));
 }
 
 PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shared_ptr<rpc::timer> timer,

@@ -161,8 +161,9 @@ struct prepare_step {
   std::uint64_t session = 0;
   std::uint64_t patience_ms = 0;  // 0: no limit
   runtime::step_signature signature;
-  bool lines = false;  // should the reply hold a line for each newly placed node?
-  PINION_MESSAGE(31, session, patience_ms, signature, lines)
+  bool lines = false;            // should the reply hold a line for each newly placed node?
+  std::uint64_t startup_ms = 0;  // limit of the wait for the step's tasks, after which patience_ms begins
+  PINION_MESSAGE(31, session, patience_ms, signature, lines, startup_ms)
 };
 struct prepared_reply {
   std::uint64_t step = 0;
@@ -174,7 +175,8 @@ struct plan_step {
   std::uint64_t session = 0;
   std::uint64_t patience_ms = 0;
   runtime::step_signature signature;
-  PINION_MESSAGE(32, session, patience_ms, signature)
+  std::uint64_t startup_ms = 0;
+  PINION_MESSAGE(32, session, patience_ms, signature, startup_ms)
 };
 struct plan_reply {
   pinion::plan plan;
@@ -198,8 +200,8 @@ struct run_reply {
 };
 // Asks the master for the devices that a session may use.
 struct list_request {
-  std::uint64_t session = 0, patience_ms = 0;
-  PINION_MESSAGE(34, session, patience_ms)
+  std::uint64_t session = 0, startup_ms = 0;
+  PINION_MESSAGE(34, session, startup_ms)
 };
 using list_reply = about_devices<34>;
 // Closes a session at its master, and forgets it on every task.

@@ -1,7 +1,8 @@
 // Blocks a thread until another task has answered.
 #pragma once
 
-#include <cstdio>
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -17,16 +18,49 @@ namespace pinion { inline namespace v0 { namespace distributed {
 
 using patience = std::optional<time_point>;  // a deadline; none: no limit
 
+// The limits of a call that may have to wait for tasks to come up before it works; none: no limit.
+struct call_limits {
+  std::optional<rpc::duration> startup = {};    // of the wait
+  std::optional<rpc::duration> operation = {};  // of the work, from when the tasks are there
+};
+// The deadline after so long a time.
+patience after(const rpc::network& net, const std::optional<rpc::duration>& time);
+// The form of a limit in messages: milliseconds, 0 if there is none.
+std::uint64_t to_ms(const std::optional<rpc::duration>& limit);
+std::optional<rpc::duration> from_ms(std::uint64_t ms);
+
 // The text, deadline and early end of a wait.
 struct wait_options {
-  std::string what;                     // shown in messages: "waiting for /job:ps/replica:0/task:0 at 127.0.0.1:2221"
-  patience until{};                     // after it the wait throws deadline_exceeded
-  std::function<void()> check = [] {};  // called every 100 ms; throws to end the wait
+  std::function<std::string()> what;               // who is waited for, as messages show it; asked each time
+  patience until{};                                // after it the wait throws deadline_exceeded
+  std::function<void()> check = [] {};             // called every 100 ms; throws to end the wait
+  std::string limit = {};                          // what sets `until`, such as "the session's operation_timeout"
+  rpc::duration silent{std::chrono::seconds(10)};  // then it writes its first line
+};
+// The texts of limits.
+inline constexpr const char *startup_limit = "the session's startup_timeout",
+                            *operation_limit = "the session's operation_timeout";
+
+// A wait under way.
+class long_wait {
+ public:
+  // Refers to both.
+  long_wait(rpc::network& net, const wait_options& how);
+  // Ends the wait by an exception, or writes a line, if it is time to.
+  void look();
+
+ private:
+  std::string for_whom() const;  // "3.1 s for /job:ps/replica:0/task:0 at ..."
+
+  rpc::network& net_;
+  const wait_options& how_;
+  const time_point began_ = net_.now();
+  time_point next_word_ = began_ + how_.silent;
 };
 
 // Calls `begin` with a completion handler, and blocks until the handler is called. Returns the value of the outcome or
-// throws its error. After one second it writes how.what to standard error. Not for the network's thread. The handler
-// may be called after the wait has ended.
+// throws its error. A wait that takes long says so on standard error, every ten seconds. Not for the network's thread.
+// The handler may be called after the wait has ended.
 template <class Result, class Begin>
 Result wait_for(rpc::network& net, const wait_options& how, const Begin& begin) {
   struct box {
@@ -42,18 +76,14 @@ Result wait_for(rpc::network& net, const wait_options& how, const Begin& begin) 
     }
     shared->ready.count_down();
   });
-  const auto began = net.now();
-  bool said = false;
-  while (!net.wait(shared->ready, net.now() + std::chrono::milliseconds(100))) {
-    how.check();
-    if (how.until && net.now() > *how.until)
-      throw error(errc::deadline_exceeded, how.what + " took longer than the session's operation_timeout");
-    if (net.now() - began > std::chrono::seconds(1) && !std::exchange(said, true))
-      std::fprintf(stderr, "pinion: %s\n", how.what.c_str());
-  }
+  long_wait waits(net, how);
+  while (!net.wait(shared->ready, net.now() + std::chrono::milliseconds(100))) waits.look();
   std::lock_guard hold(shared->mutex);
   return std::move(*shared->result).value();
 }
+
+// A peer as messages show it: "/job:ps/replica:0/task:0 at 127.0.0.1:2221 (running, last heard 0.2 s ago)".
+std::string title_and_view(const rpc::channel& way);
 
 // Connects a channel, or waits until it is up.
 void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, wait_options how);
@@ -65,7 +95,7 @@ void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& way, rpc::dur
 template <class Reply, class Request>
 Reply ask_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, const Request& request,
                    wait_options how = {}, rpc::lane by = rpc::lane::data) {
-  how.what = "waiting for an answer of " + way->title();
+  how.what = [way] { return "an answer of " + title_and_view(*way); };
   using answer = rpc::reply_to_read<Reply>;  // decoded in this thread, not in the network's
   return wait_for<answer>(net, how, [&](auto done) { rpc::call_at_leisure<Reply>(*way, by, request, done); }).take();
 }

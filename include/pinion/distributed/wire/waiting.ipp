@@ -1,16 +1,62 @@
 // Bodies of <pinion/distributed/wire/waiting.hpp>.
 #pragma once
 
+#include <algorithm>
+#include <cstdio>
+
 #include <pinion/distributed/wire/waiting.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
+PINION_DECL patience after(const rpc::network& net, const std::optional<rpc::duration>& time) {
+  if (!time) return std::nullopt;
+  return net.now() + *time;
+}
+
+PINION_DECL std::uint64_t to_ms(const std::optional<rpc::duration>& limit) {
+  if (!limit) return 0;
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(*limit).count();
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(ms, 1));
+}
+
+PINION_DECL std::optional<rpc::duration> from_ms(std::uint64_t ms) {
+  if (ms == 0) return std::nullopt;
+  return std::chrono::milliseconds(std::min<std::uint64_t>(ms, 1'000'000'000));
+}
+
+PINION_DECL long_wait::long_wait(rpc::network& net, const wait_options& how) : net_(net), how_(how) {}
+
+PINION_DECL void long_wait::look() {
+  how_.check();
+  const auto now = net_.now();
+  if (how_.until && now > *how_.until)
+    throw error(errc::deadline_exceeded,
+                "waited " + for_whom() + (how_.limit.empty() ? "" : ", longer than " + how_.limit));
+  if (now < next_word_) return;
+  std::fprintf(stderr, "pinion: has waited %s\n", for_whom().c_str());
+  next_word_ += std::chrono::seconds(10);
+}
+
+PINION_DECL std::string long_wait::for_whom() const {
+  return rpc::seconds(net_.now() - began_) + (how_.what ? " for " + how_.what() : "");
+}
+
+PINION_DECL std::string title_and_view(const rpc::channel& way) {
+  return way.title() + " (" + to_string(way.view()) + ")";
+}
+
 PINION_DECL void connect_and_wait(rpc::network& net, const std::shared_ptr<rpc::channel>& way, wait_options how) {
   if (way->up()) return;
-  how.what = "waiting for " + way->title();
+  how.what = [way] { return title_and_view(*way); };
+  how.silent = std::chrono::seconds(1);
   const auto limit = how.until;
   if (how.until) *how.until += std::chrono::milliseconds(500);  // the channel's own error says more
-  wait_for<void>(net, how, [&](auto done) { way->connect(limit, done); });
+  try {
+    wait_for<void>(net, how, [&](auto done) { way->connect(limit, done); });
+  } catch (const error& e) {
+    if (e.code() != errc::deadline_exceeded || how.limit.empty() || e.sentence().ends_with(how.limit)) throw;
+    throw error(e.code(), std::string(e.sentence()) + "; that is " + how.limit);
+  }
 }
 
 PINION_DECL void reach(rpc::network& net, const std::shared_ptr<rpc::channel>& way, rpc::duration soon,

@@ -32,7 +32,8 @@ PINION_DECL task_probe::task_probe(graph_view of) {
 PINION_DECL void task_probe::run(session_options how, std::chrono::milliseconds at_most) const {
   how.graph = graph_.get();
   how.log_device_placement = false;
-  how.operation_timeout = how.operation_timeout.count() == 0 ? at_most : std::min(how.operation_timeout, at_most);
+  for (auto* const limit : {&how.startup_timeout, &how.operation_timeout})
+    *limit = limit->count() == 0 ? at_most : std::min(*limit, at_most);
   try {
     session(how).run(run_request{.targets = nodes_});
   } catch (const error& e) {
