@@ -3,8 +3,10 @@
 #if PINION_HAS_DISTRIBUTED
 #include <pinion/distributed/server/burdens.ipp>
 #include <pinion/distributed/server/calls.ipp>
+#include <pinion/distributed/server/draining.ipp>
 #include <pinion/distributed/server/local_cluster.ipp>
 #include <pinion/distributed/server/server.ipp>
+#include <pinion/distributed/server/spare_memory.ipp>
 #include <pinion/distributed/server/task_server.ipp>
 #include <pinion/distributed/server/task_setup.ipp>
 #include <pinion/distributed/worker/builders.ipp>

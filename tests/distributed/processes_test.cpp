@@ -11,7 +11,7 @@ namespace {
 using namespace real;
 
 // Short, but not so short that a busy machine looks dead.
-const task_options lively{.heartbeat = 500ms, .key = "-"};
+const task_options lively{.heartbeat = 500ms, .key = "-", .grace = 200ms};
 // Two heartbeats, and what a busy machine takes besides.
 constexpr auto in_time = 5s;
 
@@ -57,7 +57,7 @@ TEST_CASE("a ps that is stopped in the middle of a step fails it as unavailable,
   CHECK((passed >= 500ms && passed < in_time));
 }
 
-TEST_CASE("a ps that ends by SIGTERM in the middle of a step fails it as unavailable, with its name, in time") {
+TEST_CASE("a ps that ends by SIGTERM in the middle of a long step fails it as unavailable, with its name, in time") {
   pair_of_tasks tasks;
   const auto [e, passed] = tasks.when([&] { tasks.ps->signal(SIGTERM); });
   CHECK(e.code() == errc::unavailable);

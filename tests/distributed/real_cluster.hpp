@@ -133,6 +133,7 @@ class process {
 struct task_options {
   std::chrono::milliseconds heartbeat{1000};
   std::string key = "-";
+  std::chrono::milliseconds grace{10000};
 };
 
 // Has it a handler for a signal?
@@ -155,8 +156,9 @@ class task_process : public process {
  private:
   static std::vector<std::string> command(const cluster_spec& cluster, const std::string& job, int task,
                                           const task_options& o) {
-    std::vector<std::string> words{PINION_TEST_CLUSTER_TASK, job, std::to_string(task),
-                                   std::to_string(o.heartbeat.count()), o.key};
+    std::vector<std::string> words{
+        PINION_TEST_CLUSTER_TASK,       job, std::to_string(task), std::to_string(o.heartbeat.count()), o.key,
+        std::to_string(o.grace.count())};
     for (const auto& j : cluster.jobs())
       for (const int t : cluster.task_indices(j))
         words.push_back(j + "/" + std::to_string(t) + "=" + cluster.address(j, t));

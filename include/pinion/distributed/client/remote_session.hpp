@@ -201,10 +201,6 @@ class remote_session final : public runtime::session_backend {
   std::unordered_map<runtime::step_signature, std::shared_ptr<step_place>, runtime::signature_hash> steps_;
 };
 
-// Asks a task to stop, and waits up to ten seconds until its port is free.
-void stop_remote(const std::shared_ptr<rpc::network>& net, const std::string& address, const std::string& task,
-                 const security_options& security);
-
 // Asks a master to reset its cluster, and waits for it.
 void reset_remote(const std::shared_ptr<rpc::network>& net, const std::string& address,
                   const std::vector<std::string>& containers, const security_options& security);

@@ -304,17 +304,6 @@ PINION_DECL void remote_session::ship() {
   shipped_ = std::move(after);
 }
 
-PINION_DECL void stop_remote(const std::shared_ptr<rpc::network>& net, const std::string& address,
-                             const std::string& task, const security_options& security) {
-  const auto until = net->now() + std::chrono::seconds(10);
-  client_way to(net, address, task, rpc::credentials_of(security));
-  reach(*net, to.way, std::chrono::seconds(1));
-  const auto gone = std::make_shared<countdown>();
-  to.way->observe([gone](const error&) { gone->count_down(); });
-  ask_and_wait<nothing>(*net, to.way, shutdown_request{}, {.what = {}, .until = until}, rpc::lane::control);
-  net->wait(*gone, until);
-}
-
 PINION_DECL void reset_remote(const std::shared_ptr<rpc::network>& net, const std::string& address,
                               const std::vector<std::string>& containers, const security_options& security) {
   const rpc::credentials shows = rpc::credentials_of(security);

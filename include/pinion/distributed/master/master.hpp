@@ -31,6 +31,10 @@ class master {
   // large graph takes time.
   std::shared_ptr<master_session> close(std::uint64_t handle, const error& why);
   void close_all(const error& why);
+  // Refuses new sessions and new steps from now on; those that have begun go on.
+  void drain() { *services_.stopping = true; }
+  // Returns the number of steps that have begun.
+  std::size_t runs() const;
   // Closes all sessions and refuses new ones. Returns false if a call still uses the server at `until`.
   bool stop(const error& why, time_point until);
   // Clears the named containers, or all of them, on every task, and closes the sessions of this master. Blocks until
@@ -43,11 +47,9 @@ class master {
   // Throws unless there is room for one more session of a client in another process. Requires: the lock is held.
   void expect_room(std::uint64_t client) const;
   error unknown() const;
-  error stopping() const;
 
   master_services services_;
   mutable std::mutex mutex_;
-  bool stopped_ = false;
   std::map<std::uint64_t, std::shared_ptr<master_session>> sessions_;
 };
 

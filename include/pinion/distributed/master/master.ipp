@@ -14,7 +14,7 @@ PINION_DECL master::~master() {
 
 PINION_DECL std::shared_ptr<master_session> master::open(session_settings settings, std::uint64_t client) {
   std::lock_guard hold(mutex_);
-  if (stopped_) throw stopping();
+  expect_running();
   if (client != 0) expect_room(client);
   std::uint64_t handle = 0;
   while (handle == 0 || sessions_.count(handle)) handle = rpc::random_number();
@@ -81,10 +81,7 @@ PINION_DECL void master::close_all(const error& why) {
 }
 
 PINION_DECL bool master::stop(const error& why, time_point until) {
-  {
-    std::lock_guard hold(mutex_);
-    stopped_ = true;
-  }
+  drain();
   close_all(why);
   return services_.in_use->wait_until_none(until);
 }
@@ -104,18 +101,20 @@ PINION_DECL void master::reset(const std::vector<std::string>& containers) {
   }
 }
 
-PINION_DECL void master::expect_running() const {
+PINION_DECL std::size_t master::runs() const {
+  std::size_t n = 0;
   std::lock_guard hold(mutex_);
-  if (stopped_) throw stopping();
+  for (const auto& [handle, s] : sessions_) n += s->runs();
+  return n;
+}
+
+PINION_DECL void master::expect_running() const {
+  if (*services_.stopping) throw rpc::is_stopping(services_.name);
 }
 
 PINION_DECL error master::unknown() const {
   return error(errc::aborted,
                services_.name + " does not know this session: it was restarted, or the session was closed");
-}
-
-PINION_DECL error master::stopping() const {
-  return error(errc::unavailable, services_.name + " is being stopped");
 }
 
 }}}  // namespace pinion::v0::distributed

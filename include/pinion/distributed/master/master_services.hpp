@@ -1,6 +1,7 @@
 // The parts of a server that its master and the master's sessions use.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,6 +26,8 @@ struct master_services {
   server_limits limits = {};
   // The calls that use these parts on behalf of a session; a server that stops waits for them.
   std::shared_ptr<users> in_use = std::make_shared<users>();
+  // Is the server asked to stop, so that nothing begins?
+  std::shared_ptr<std::atomic<bool>> stopping = std::make_shared<std::atomic<bool>>(false);
 };
 
 }}}  // namespace pinion::v0::distributed

@@ -41,6 +41,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
   std::uint64_t handle() const { return handle_; }
   std::uint64_t client() const { return client_; }  // channel of the client that opened it; 0: a client in this process
   bool is_open() const;
+  std::size_t runs() const;  // that have begun
 
   // Adds nodes to the graph, which take so much memory, as estimated. If that fails, the session is unusable, and every
   // later call throws the same error. Beyond the limits of a client's session it throws resource_exhausted, adds
@@ -77,7 +78,7 @@ class master_session : public std::enable_shared_from_this<master_session> {
 
  private:
   void expect_open() const;
-  // Throws the reason if the session is closed. Requires: the lock is held.
+  // Throws the reason if the session is closed, or if its server begins nothing more. Requires: the lock is held.
   void expect_open_held() const;
   void expect_sound() const;
 

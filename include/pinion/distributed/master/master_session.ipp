@@ -25,6 +25,11 @@ PINION_DECL bool master_session::is_open() const {
   return !closed_;
 }
 
+PINION_DECL std::size_t master_session::runs() const {
+  std::lock_guard hold(mutex_);
+  return running_.size();
+}
+
 PINION_DECL void master_session::extend(graph_delta delta, std::uint64_t memory) {
   const users::one using_server(in_use_);
   std::lock_guard one_at_a_time(building_);
@@ -184,6 +189,7 @@ PINION_DECL void master_session::expect_open() const {
 
 PINION_DECL void master_session::expect_open_held() const {
   if (closed_) throw *closed_;
+  if (*s_.stopping) throw rpc::is_stopping(s_.name);
 }
 
 PINION_DECL void master_session::expect_sound() const {

@@ -15,6 +15,11 @@ namespace pinion { inline namespace v0 {
 //
 // Tasks of one machine are those with one host in the cluster, and share its cores. Fewer than one CPU device count as
 // one.
+//
+// A server ends in three stages. Asked to stop, by a signal in join(), by pn::shutdown() or by drain(), it begins no
+// more steps, and lets those end that have begun, within `grace`. Then stop() fails what still runs, and waits for its
+// end within `stop_timeout`: a kernel may not mind that it is cancelled. What has not ended then is named and left to
+// itself. stop() and the destructor begin with the second stage.
 struct server_config {
   int cpu_devices = 1;       // number of devices /cpu:0, /cpu:1, ... of the task
   int inter_op_threads = 0;  // threads that run independent nodes; 0: this machine's cores, divided by its tasks
@@ -26,6 +31,8 @@ struct server_config {
   std::uint64_t credit = std::uint64_t{4} << 20;  // most bytes of values pushed to one peer and not yet taken there
   security_options security = {};                 // used where server_options give none
   server_limits limits = {};                      // the most that clients may ask of the task
+  std::chrono::milliseconds grace{
+      10000};  // how long a server that is asked to stop lets the steps go on that have begun
   std::chrono::milliseconds stop_timeout{10000};  // limit of stop(); work that runs longer is named on standard error
 };
 

@@ -49,9 +49,13 @@ class server {
   // Returns the target for sessions, such as "pinion://127.0.0.1:2222".
   std::string target() const;
   // Blocks until stop(), SIGINT, SIGTERM or a remote shutdown, and returns when the server has stopped. A signal counts
-  // only if the program neither handles nor ignores it. Monitored sessions of this process save before the server
-  // stops.
+  // only if the program neither handles nor ignores it: then the monitored sessions of this process save, and after
+  // that the server drains. A second signal ends the process at once.
   void join();
+  // Stops, after the steps that have begun have ended, but no later than after config.grace. New steps are refused
+  // meanwhile with unavailable, so that clients may wait for the task to come back; results are still delivered, and a
+  // checkpoint whose values are being read is complete.
+  void drain();
   // Fails all running work with unavailable, tells every peer, and frees the port. Returns when nothing runs any more,
   // or after config.stop_timeout; then a line on standard error names the work that still runs. Stopping twice is
   // harmless.
@@ -67,11 +71,12 @@ class server {
   std::unique_ptr<distributed::task_server> task_;
 };
 
-// Stops the task at a target "pinion://127.0.0.1:2222". Returns when the task has agreed and its port is free. Throws
-// unavailable if the task does not answer, unauthenticated for wrong credentials.
+// Drains and stops the task at a target "pinion://127.0.0.1:2222". Returns when its port is free, or after the time
+// that the task says it may take. Throws unavailable if the task does not answer, unauthenticated for wrong
+// credentials.
 void shutdown(const std::string& target, const security_options& security = {});
 
-// Stops every task of a cluster. It tries all of them, then throws the first error.
+// Stops every task of a cluster, all at once. It tries all of them, then throws the first error.
 //
 // A task that does not answer is unavailable, and does not keep the others from being stopped.
 void shutdown(const cluster_spec& cluster, const security_options& security = {});

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <pinion/base/process.hpp>
-#include <pinion/distributed/client/remote_session.hpp>
+#include <pinion/distributed/client/stop_request.hpp>
 #include <pinion/distributed/server/server.hpp>
 #include <pinion/distributed/server/task_server.hpp>
 #include <pinion/distributed/wire/task_name.hpp>
@@ -40,7 +40,7 @@ PINION_DECL server::server(const cluster_spec& cluster, const server_options& op
 PINION_DECL server::server(server&&) noexcept = default;
 
 PINION_DECL server::~server() {
-  if (task_ && !task_->stop()) distributed::detail::leave_to_itself(std::move(task_));
+  if (task_ && !task_->stop(rpc::task_state::finished)) distributed::detail::leave_to_itself(std::move(task_));
 }
 
 PINION_DECL std::string server::target() const {
@@ -49,6 +49,11 @@ PINION_DECL std::string server::target() const {
 
 PINION_DECL void server::join() {
   task_->join();
+}
+
+PINION_DECL void server::drain() {
+  task_->drain();
+  task_->stop();
 }
 
 PINION_DECL void server::stop() {
@@ -60,18 +65,21 @@ PINION_DECL traffic_counts server::traffic() const {
 }
 
 PINION_DECL void shutdown(const std::string& target, const security_options& security) {
-  distributed::stop_remote(rpc::tcp_network_of_this_process(), address_of_target(target), "", security);
+  distributed::stop_request(rpc::tcp_network_of_this_process(), address_of_target(target), "", security).wait();
 }
 
 PINION_DECL void shutdown(const cluster_spec& cluster, const security_options& security) {
+  std::vector<std::unique_ptr<distributed::stop_request>> asked;
   std::unique_ptr<error> first;
   for (const auto& job : cluster.jobs())
     for (const int task : cluster.task_indices(job)) try {
-        distributed::stop_remote(rpc::tcp_network_of_this_process(), cluster.address(job, task),
-                                 distributed::task_name(job, task), security);
+        asked.push_back(std::make_unique<distributed::stop_request>(rpc::tcp_network_of_this_process(),
+                                                                    cluster.address(job, task),
+                                                                    distributed::task_name(job, task), security));
       } catch (const error& e) {
         if (!first) first = std::make_unique<error>(e);
       }
+  for (const auto& one : asked) one->wait();
   if (first) throw error(*first);
 }
 

@@ -39,11 +39,16 @@ class task_server {
   rpc::network& network() { return *net_; }
   const exchange& values() const { return exchange_; }
 
-  // Blocks until stop(), a stop signal or a remote shutdown, then stops.
+  // Blocks until stop(), a stop signal or a remote shutdown, then stops; in the last two cases after drain().
   void join();
 
-  // Stops the task within its stop_timeout. Returns whether all work has ended; if not, names it on standard error.
-  bool stop();
+  // Begins nothing more, and waits until what has begun has ended and its results are with those who asked for them,
+  // but no longer than the grace. Returns whether it has; if not, names it on standard error.
+  bool drain();
+
+  // Stops the task within its stop_timeout, and takes leave of its peers as finished or stopped. Returns whether all
+  // work has ended; if not, names it on standard error.
+  bool stop(rpc::task_state as = rpc::task_state::stopped);
 
   traffic_counts traffic() const;
 
@@ -189,9 +194,6 @@ class task_server {
   static rpc::awaitable<void> sweep(task_server* self, std::shared_ptr<rpc::timer> timer,
                                     std::shared_ptr<bool> stopped);
 
-  // Returns memory to the system that was not needed lately; after graphs were let go, theirs too.
-  static void give_memory_back(bool graphs_too);
-
   // Waits for builders_ and calls_. Each may give work to the other, but not for long once the master has stopped.
   bool end_calls(time_point until);
   void complain(const std::string& still_runs) const;
@@ -210,7 +212,7 @@ class task_server {
   peers peers_;
   exchange exchange_;
   worker worker_;
-  const std::chrono::milliseconds stop_timeout_;
+  const std::chrono::milliseconds grace_, stop_timeout_;
   const server_limits limits_;
   burdens burdens_;
   builders builders_;   // joined before the members above go, which their work uses
@@ -226,7 +228,7 @@ class task_server {
   int let_go_ = 0;
 
   countdown asked_;
-  std::atomic<bool> asked_once_{false};
+  std::atomic<bool> asked_once_{false}, drains_{false};
   std::thread stopper_;  // made in the network's thread while it serves, joined by the destructor
   std::mutex stopping_;
   bool stopped_ = false, all_ended_ = true;

@@ -1,17 +1,14 @@
 // Bodies of <pinion/distributed/server/task_server.hpp>.
 #pragma once
 
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
-
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
 #include <pinion/base/stop_signal.hpp>
-#include <pinion/device/pool_allocator.hpp>
 #include <pinion/distributed/master/local_masters.hpp>
+#include <pinion/distributed/server/draining.hpp>
+#include <pinion/distributed/server/spare_memory.hpp>
 #include <pinion/distributed/server/task_server.hpp>
 #include <pinion/distributed/wire/task_name.hpp>
 #include <pinion/op/kernels.hpp>
@@ -36,6 +33,7 @@ PINION_DECL task_server::task_server(std::shared_ptr<rpc::network> net, const cl
           *net_, me_.name, peers_, task_.pool,
           {.credit = options.config.credit, .early = static_cast<std::size_t>(options.config.limits.early_values)}),
       worker_(*net_, me_.name, task_, exchange_, builders_, alarms_, options.config.limits),
+      grace_(options.config.grace),
       stop_timeout_(options.config.stop_timeout),
       limits_(options.config.limits),
       burdens_(me_.name, limits_),
@@ -59,17 +57,25 @@ PINION_DECL task_server::~task_server() {
 
 PINION_DECL void task_server::join() {
   {
-    const stop_listener signals(stop_turn::serves, [this](int) { ask_to_stop(); });
+    const stop_listener signals(stop_turn::serves, [this](int) {
+      drains_ = true;
+      ask_to_stop();
+    });
     net_->wait(asked_, {});
   }
+  if (drains_) drain();
   stop();
 }
 
-PINION_DECL bool task_server::stop() {
+PINION_DECL bool task_server::drain() {
+  return draining({*net_, *master_, worker_, exchange_, peers_, *door_}, me_.name).wait(grace_);
+}
+
+PINION_DECL bool task_server::stop(rpc::task_state as) {
   ask_to_stop();
   std::lock_guard one_at_a_time(stopping_);
   if (std::exchange(stopped_, true)) return all_ended_;
-  const error why = error(errc::unavailable, me_.name + " was stopped").in_task(me_.name);
+  const error why = rpc::farewell(me_.name, as);
   const time_point until = std::chrono::steady_clock::now() + stop_timeout_;
   local_masters::instance().remove(address_);
   const bool unused = master_->stop(why, until);
@@ -175,7 +181,7 @@ PINION_DECL task_server::opened task_server::tell_status(const delivery& d) {
 PINION_DECL task_server::opened task_server::shut_down(const delivery& d) {
   return on<shutdown_request>(d, [this](auto&&) {
     net_->post([this] { stop_beside(); });
-    return nothing{};
+    return shutdown_reply{static_cast<std::uint64_t>((grace_ + stop_timeout_).count())};
   });
 }
 
@@ -431,16 +437,9 @@ PINION_DECL rpc::awaitable<void> task_server::sweep(task_server* self, std::shar
     if (*stopped) co_return;  // self may be gone
     if (!on) continue;
     self->exchange_.sweep();
-    self->builders_.add(0, [graphs_too = self->let_go_ > 0] { give_memory_back(graphs_too); });
+    self->builders_.add(0, [graphs_too = self->let_go_ > 0] { give_spare_memory_back(graphs_too); });
     self->let_go_ = std::max(self->let_go_ - 1, 0);
   }
-}
-
-PINION_DECL void task_server::give_memory_back(bool graphs_too) {
-  graphs_too |= devices::pool_allocator::of_cpus().trim() > (1 << 20);
-#if defined(__GLIBC__)
-  if (graphs_too) ::malloc_trim(0);  // graphs, and small values, lie in many small pieces
-#endif
 }
 
 PINION_DECL bool task_server::end_calls(time_point until) {
@@ -454,7 +453,11 @@ PINION_DECL void task_server::complain(const std::string& still_runs) const {
 }
 
 PINION_DECL void task_server::stop_beside() {
-  if (!stopper_.joinable()) stopper_ = std::thread([this] { stop(); });
+  if (stopper_.joinable()) return;
+  stopper_ = std::thread([this] {
+    drain();
+    stop();
+  });
 }
 
 PINION_DECL void task_server::ask_to_stop() {

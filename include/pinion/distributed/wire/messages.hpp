@@ -66,8 +66,12 @@ struct about_containers {
 using status_request = bare<1>;
 using status_reply = about_devices<1>;
 
-// Asks the task to stop.
+// Asks the task to stop. The reply says how long that may take.
 using shutdown_request = bare<2>;
+struct shutdown_reply {
+  std::uint64_t within_ms = 0;
+  PINION_MESSAGE(2, within_ms)
+};
 
 // Asks a task for the libraries of its GPUs, which it opens; see device_info.
 using libraries_request = bare<3>;
@@ -224,6 +228,7 @@ using reset_request = about_containers<36>;
   X(status_request)            \
   X(status_reply)              \
   X(shutdown_request)          \
+  X(shutdown_reply)            \
   X(libraries_request)         \
   X(libraries_reply)           \
   X(register_step)             \

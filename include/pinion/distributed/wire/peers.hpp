@@ -14,6 +14,12 @@
 
 namespace pinion { inline namespace v0 { namespace distributed {
 
+// A task of the cluster as another sees it. A value.
+struct seen_task {
+  std::string name, address;
+  rpc::task_view is;
+};
+
 // The channels from one task to the others, made when they are first needed and kept until close(). Owned by a server.
 // Thread-safe.
 class peers {
@@ -24,6 +30,12 @@ class peers {
   bool knows(std::string_view task) const { return addresses_.find(task) != addresses_.end(); }
   const std::string& address(std::string_view task) const;
   std::shared_ptr<rpc::channel> way_to(std::string_view task);
+  // What is known of a task. One that was not needed so far is joining.
+  rpc::task_view view_of(std::string_view task) const;
+  // What is known of all tasks, in the order of names().
+  std::vector<seen_task> look() const;
+  // Have all of them taken what was to be sent to them? In the network's thread.
+  bool have_taken_all() const;
   void close(const error& why);
 
  private:
@@ -31,8 +43,8 @@ class peers {
   const rpc::channel_options options_;
   std::vector<std::string> names_;
   std::map<std::string, std::string, std::less<>> addresses_;
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<rpc::channel>> ways_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<rpc::channel>, std::less<>> ways_;
 };
 
 }}}  // namespace pinion::v0::distributed

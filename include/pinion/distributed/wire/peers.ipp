@@ -1,6 +1,7 @@
 // Bodies of <pinion/distributed/wire/peers.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include <pinion/distributed/wire/peers.hpp>
@@ -29,6 +30,24 @@ PINION_DECL std::shared_ptr<rpc::channel> peers::way_to(std::string_view task) {
   auto& way = ways_[std::string(task)];
   if (!way) way = std::make_shared<rpc::channel>(net_, where, std::string(task), options_);
   return way;
+}
+
+PINION_DECL rpc::task_view peers::view_of(std::string_view task) const {
+  address(task);  // throws not_found
+  std::lock_guard hold(mutex_);
+  const auto at = ways_.find(task);
+  return at == ways_.end() ? rpc::task_view{} : at->second->view();
+}
+
+PINION_DECL std::vector<seen_task> peers::look() const {
+  std::vector<seen_task> all;
+  for (const auto& name : names_) all.push_back({name, address(name), view_of(name)});
+  return all;
+}
+
+PINION_DECL bool peers::have_taken_all() const {
+  std::lock_guard hold(mutex_);
+  return std::all_of(ways_.begin(), ways_.end(), [](const auto& way) { return way.second->has_sent_all(); });
 }
 
 PINION_DECL void peers::close(const error& why) {

@@ -148,7 +148,7 @@ PINION_DECL std::vector<std::string> kept_steps::take_notices(const session_id& 
 }
 
 PINION_DECL void kept_steps::expect_running() const {
-  if (stopped_) throw error(errc::unavailable, name_ + " is being stopped");
+  if (stopped_) throw rpc::is_stopping(name_);
 }
 
 PINION_DECL error kept_steps::unknown() const {

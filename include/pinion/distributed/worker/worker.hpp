@@ -56,6 +56,10 @@ class worker {
   // Clears the containers, or all of them if none is named. Steps are compiled again when they next run.
   void reset(const std::vector<std::string>& containers);
 
+  // Refuses new steps and runs from now on; the runs that have begun go on.
+  void drain() { steps_.stop(); }
+  // Returns a text that names the runs that have not ended, such as "2 run(s) of step 3 of ..."; "" if there are none.
+  std::string names_of_runs() const;
   // Fails all runs and waits until they have ended. Returns a text that names the runs that have not ended at `until`;
   // "" if none.
   std::string stop(const error& why, time_point until);

@@ -104,13 +104,20 @@ PINION_DECL void worker::reset(const std::vector<std::string>& containers) {
 }
 
 PINION_DECL std::string worker::stop(const error& why, time_point until) {
-  steps_.stop();
+  drain();
   std::unique_lock hold(mutex_);
   stopped_ = true;
   hold.unlock();
   for (const auto& a : runs_if([](const active_run&) { return true; })) fail(a, why);
   hold.lock();
   if (idle_.wait_until(hold, until, [this] { return active_.empty(); })) return "";
+  hold.unlock();
+  return names_of_runs();
+}
+
+PINION_DECL std::string worker::names_of_runs() const {
+  std::lock_guard hold(mutex_);
+  if (active_.empty()) return "";
   const auto& first = *active_.begin()->second->registered;
   return std::to_string(active_.size()) + " run(s) of step " + std::to_string(first.number) + " of session " +
          std::to_string(first.session.number) + " (" + nodes_of(first) + ")";
@@ -222,7 +229,7 @@ PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order
   }
   hold.unlock();
   exchange_.end(r.run);
-  throw error(errc::unavailable, name_ + " is being stopped");
+  throw rpc::is_stopping(name_);
 }
 
 PINION_DECL void worker::expect_room(const ordered_run& order, const ends& needs) {

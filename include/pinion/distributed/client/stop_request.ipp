@@ -1,0 +1,22 @@
+// Bodies of <pinion/distributed/client/stop_request.hpp>.
+#pragma once
+
+#include <pinion/distributed/client/stop_request.hpp>
+
+namespace pinion { inline namespace v0 { namespace distributed {
+
+PINION_DECL stop_request::stop_request(const std::shared_ptr<rpc::network>& net, const std::string& address,
+                                       const std::string& task, const security_options& security)
+    : to_(net, address, task, rpc::credentials_of(security)) {
+  reach(*net, to_.way, std::chrono::seconds(1));
+  to_.way->observe([gone = gone_](const error&) { gone->count_down(); });
+  const wait_options soon{.what = {}, .until = net->now() + std::chrono::seconds(10)};
+  const auto reply = ask_and_wait<shutdown_reply>(*net, to_.way, shutdown_request{}, soon, rpc::lane::control);
+  until_ = net->now() + from_ms(reply.within_ms).value_or(std::chrono::seconds(10)) + std::chrono::seconds(1);
+}
+
+PINION_DECL void stop_request::wait() {
+  to_.net->wait(*gone_, until_);
+}
+
+}}}  // namespace pinion::v0::distributed

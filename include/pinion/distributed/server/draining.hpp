@@ -1,0 +1,44 @@
+// The first stage of the end of a server: what has begun may end, and nothing begins.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include <pinion/base/config.hpp>
+#include <pinion/distributed/master/master.hpp>
+#include <pinion/rpc/acceptor.hpp>
+
+namespace pinion { inline namespace v0 { namespace distributed {
+
+// Refuses new sessions, steps and runs of a task from its construction on. It refers to the parts of the server, which
+// goes on to stop them. For one thread, which is not the network's; several may drain one server.
+class draining {
+ public:
+  struct parts {
+    rpc::network& net;
+    distributed::master& master;
+    distributed::worker& worker;
+    distributed::exchange& values;
+    distributed::peers& peers;
+    rpc::acceptor& door;
+  };
+  draining(const parts& of, std::string task);
+
+  // Waits until all runs have ended, their values are with the tasks that pull them, and their answers with those who
+  // asked, but no longer than `grace`. Returns whether that is so. Writes a line on standard error if it takes a while,
+  // and another if it takes too long.
+  bool wait(std::chrono::milliseconds grace) const;
+
+ private:
+  bool is_over() const;
+  std::string what_is_left() const;
+
+  const parts of_;
+  const std::string task_;
+};
+
+}}}  // namespace pinion::v0::distributed
+
+#if PINION_HEADER_ONLY
+#include <pinion/distributed/server/draining.ipp>
+#endif

@@ -1,0 +1,149 @@
+// Tasks that are asked to stop: they begin nothing more, and let end what has begun, for a while.
+#include <distributed/real_cluster.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <support/caught.hpp>
+
+namespace {
+
+using namespace real;
+
+const std::string the_ps = name_of("ps", 0);
+
+// A step whose part on the ps waits for a value that a queue of worker 1 gives, and what it takes to let it end. The
+// session is at worker 0.
+struct held_step {
+  fresh f;
+  fifo_queue<int> queue = [] {
+    const device on{"/job:worker/task:1"};
+    return fifo_queue<int>{{.capacity = 1, .shapes = {{}}}};
+  }();
+  operation put = queue.enqueue(7);
+  variable_handle<int> begun = place<"/job:worker/task:1">(variable(0, {.name = "begun"}));
+  variable_handle<int> kept = place<"/job:ps/task:0">(variable(5, {.name = "kept"}));
+  expr<int> step = [this] {
+    expr<int> taken;
+    {
+      const device on{"/job:worker/task:1"};
+      const control_dependencies after{operation(assign_add(begun, 1))};
+      taken = queue.dequeue();
+    }
+    const device on{"/job:ps/task:0"};
+    return expr<int>(assign_add(kept, taken));
+  }();
+  session sess, others;
+  int result = 0;
+  error failed{errc::internal, "nothing was thrown"};
+  std::thread runner;
+
+  explicit held_step(const std::string& target) : sess(toward(target)), others(toward(target)) {
+    sess.run(begun.initializer(), kept.initializer());
+    CHECK(int(others.run(kept)) == 5);
+    runner = std::thread([this] { failed = caught([this] { result = sess.run(step); }); });
+    CHECK(soon([this] { return int(others.run(begun)) == 1; }));
+  }
+  ~held_step() {
+    if (runner.joinable()) end();
+  }
+  void end() {
+    caught([this] { others.run(put); });
+    runner.join();
+  }
+  // Does the ps refuse to begin something?
+  bool is_refused() {
+    const auto e = caught([this] { others.run(kept); });
+    return e.code() == errc::unavailable && e.task() == the_ps &&
+           e.sentence() == the_ps + " is stopping, and begins nothing more";
+  }
+};
+
+TEST_CASE("a task that drains refuses new steps as stopping, and lets those end that have begun") {
+  local_cluster local({{"ps", 1}, {"worker", 2}});
+  held_step held(local.target("worker", 0));
+  std::thread drainer([&] { local.server("ps", 0).drain(); });
+  CHECK(soon([&] { return held.is_refused(); }));
+  CHECK(int(held.others.run(held.begun)) == 1);  // steps without it go on
+  held.end();
+  drainer.join();
+  CHECK(held.failed.sentence() == "nothing was thrown");
+  CHECK(held.result == 12);
+  const auto e = caught([&] { held.others.run(held.kept); });
+  CHECK(e.code() == errc::unavailable);
+  CHECK(e.task() == the_ps);
+}
+
+TEST_CASE("the target of a session drains, too: its client gets the result of the step that has begun, and no other") {
+  const bool far = GENERATE(false, true);
+  const auto spec = free_addresses({{"ps", 1}, {"worker", 2}});
+  std::optional<server> here;
+  std::optional<task_process> there;
+  far ? void(there.emplace(spec, "worker", 0)) : void(here.emplace(spec, server_options{.job = "worker"}));
+  const server ps(spec, {.job = "ps"}), other(spec, {.job = "worker", .task = 1});
+  held_step held("pinion://" + spec.address("worker", 0));
+  std::thread drainer;
+  far ? there->signal(SIGTERM) : void(drainer = std::thread([&] { here->drain(); }));
+  CHECK(soon([&] {
+    return caught([&] { held.others.run(held.begun); }).sentence() ==
+           name_of("worker", 0) + " is stopping, and begins nothing more";
+  }));
+  session elsewhere{toward(other.target())};
+  elsewhere.run(held.put);
+  held.runner.join();
+  if (drainer.joinable()) drainer.join();
+  CHECK(held.failed.sentence() == "nothing was thrown");
+  CHECK(held.result == 12);
+  if (far) CHECK(there->result() == 0);
+}
+
+TEST_CASE("a step that does not end within the grace fails with the name of the task, which was stopped") {
+  local_cluster local({{"ps", 1}, {"worker", 2}}, {.grace = 100ms});
+  held_step held(local.target("worker", 0));
+  local.server("ps", 0).drain();
+  held.runner.join();
+  CHECK(held.failed.code() == errc::unavailable);
+  CHECK(held.failed.task() == the_ps);
+  CHECK(held.failed.sentence() == the_ps + " was stopped");
+}
+
+TEST_CASE("a process that is asked to stop by SIGTERM drains, and ends with 0") {
+  const auto spec = free_addresses({{"ps", 1}, {"worker", 2}});
+  task_process ps(spec, "ps", 0);
+  const server worker(spec, {.job = "worker"}), other(spec, {.job = "worker", .task = 1});
+  held_step held(worker.target());
+  ps.signal(SIGTERM);
+  CHECK(soon([&] { return held.is_refused(); }));
+  CHECK_FALSE(ps.ended());
+  held.end();
+  CHECK(held.result == 12);
+  CHECK(ps.result() == 0);
+}
+
+TEST_CASE("a second signal ends a task that drains at once") {
+  const auto spec = free_addresses({{"ps", 1}, {"worker", 2}});
+  task_process ps(spec, "ps", 0, {.grace = 60s});
+  const server worker(spec, {.job = "worker"}), other(spec, {.job = "worker", .task = 1});
+  held_step held(worker.target());
+  ps.signal(SIGTERM);
+  CHECK(soon([&] { return held.is_refused(); }));
+  ps.signal(SIGTERM);
+  CHECK(ps.result() == -SIGTERM);
+  held.runner.join();
+  CHECK(held.failed.code() == errc::unavailable);
+  CHECK(held.failed.task() == the_ps);
+}
+
+TEST_CASE("a shutdown of a cluster drains all of its tasks at once") {
+  const auto spec = free_addresses({{"ps", 1}, {"worker", 2}});
+  task_process ps(spec, "ps", 0), worker(spec, "worker", 0), other(spec, "worker", 1);
+  held_step held(worker.target());
+  std::thread stopper([&] { shutdown(spec); });
+  CHECK(soon([&] { return held.is_refused(); }));
+  held.sess.cancel_steps(error(errc::cancelled, "that is enough"));
+  stopper.join();
+  held.runner.join();
+  CHECK(held.failed.code() == errc::cancelled);
+  for (task_process* const each : {&ps, &worker, &other}) CHECK(each->result() == 0);
+}
+
+}  // namespace
