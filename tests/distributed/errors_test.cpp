@@ -173,6 +173,27 @@ TEST_CASE(
   CHECK(int(sess.run(c)) == 1);
 }
 
+TEST_CASE(
+    "R5: a task that answers, but whose part of a step does not end, is told from a dead one, with what it does") {
+  auto& cluster = any_cluster();
+  fresh f;
+  const device on{"/job:ps/task:1"};
+  fifo_queue<int> queue{{.capacity = 1, .shapes = {{}}, .name = "empty"}};
+  const auto takes = operation(queue.dequeue());
+  auto options = toward(cluster.target("worker", 0));
+  session sess{options};
+  sess.run(queue.size());
+  options.operation_timeout = 1500ms;
+  session hasty{options};
+  const auto e = caught([&] { hasty.run(takes); });
+  CHECK(e.code() == errc::deadline_exceeded);
+  CHECK(e.task() == name_of("ps", 1));
+  CHECK_THAT(e.sentence(), Catch::Contains(name_of("ps", 1) + " has not ended its part (running, last heard ") &&
+                               Catch::Contains("): it answers, and 1.") &&
+                               Catch::Contains(" s after the beginning it was in '") &&
+                               Catch::Contains("dequeue' (Queue"));
+}
+
 // ---- whom a session waits for
 
 TEST_CASE("the first call to a target where nobody listens waits until the startup_timeout, and names it") {

@@ -107,6 +107,14 @@ const std::vector<lie>& lies() {
        [](scene& s) {
          s.peer.tell(cancel_run{s.unknown_run(), error(errc::internal, std::string(10'000, 'x'))});
        }},
+      {progress_request::method, "session: another's", foreign,
+       [](scene& s) {
+         s.peer.ask<progress_reply>(progress_request{{s.of_good(), 1}});
+       }},
+      {progress_request::method,
+       "run: unknown",
+       {errc::not_found},
+       [](scene& s) { s.peer.ask<progress_reply>(progress_request{s.unknown_run()}); }},
       {forget_session::method, "session: another's", {}, [](scene& s) { s.peer.tell(forget_session{s.of_good()}); }},
       {forget_session::method,
        "session: unknown",

@@ -2,11 +2,14 @@
 //
 // Invariants (numbers of protocol.md in brackets)
 //   1. A run ends once: with its fetches when every task has ended its part, or with the first failure. [R1, R2]
-//   2. A failure cancels the run on every task of the step. The run then waits only for the part of this task, since
+//   2. A run whose deadline has come names the tasks that have not ended their parts, and says of each whether it lives
+//      and where it is. [R5]
+//   3. A failure cancels the run on every task of the step. The run then waits only for the part of this task, since
 //      another task may be dead. [R3]
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -46,9 +49,12 @@ class session_run : public std::enable_shared_from_this<session_run> {
   void finish_if_over();
 
   rpc::awaitable<void> watch(std::shared_ptr<session_run> self, time_point until);
+  // Asks the tasks that have not ended their parts how far they are, some time before it is too late.
+  void ask_for_progress();
   bool is_finished() const;
   error too_late() const;
-  std::string heard(const std::string& task) const;
+  // The state of a task that has not ended its part, as messages show it. Requires: the lock is held.
+  std::string state_of(const std::string& task) const;
 
   master_services& s_;
   const std::shared_ptr<const session_step> step_;
@@ -61,7 +67,8 @@ class session_run : public std::enable_shared_from_this<session_run> {
   std::unique_ptr<rpc::timer> timer_;  // used by the network's thread only
 
   mutable std::mutex mutex_;
-  std::set<std::string> left_;  // other tasks that have not yet ended their parts
+  std::set<std::string> left_;                      // other tasks that have not yet ended their parts
+  std::map<std::string, progress_reply> progress_;  // what they have told of them
   bool here_left_ = true, finished_ = false;
   run_result result_;
   shared_error failure_;

@@ -1,6 +1,7 @@
 // Bodies of <pinion/distributed/master/session_run.hpp>.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include <pinion/distributed/master/session_run.hpp>
@@ -101,9 +102,28 @@ PINION_DECL void session_run::finish_if_over() {
 
 PINION_DECL rpc::awaitable<void> session_run::watch(std::shared_ptr<session_run> self, time_point until) {
   timer_ = s_.net.make_timer();
+  const rpc::duration left = until - s_.net.now(),
+                      for_answers = std::min<rpc::duration>(left / 4, std::chrono::seconds(1));
   bool over = self->is_finished();
+  if (!over) over = !co_await timer_->wait_until(until - for_answers);
+  if (!over) ask_for_progress();
   if (!over) over = !co_await timer_->wait_until(until);
   if (!over) fail(too_late());
+}
+
+PINION_DECL void session_run::ask_for_progress() {
+  std::set<std::string> left;
+  {
+    std::lock_guard hold(mutex_);
+    left = left_;
+  }
+  for (const auto& task : left)
+    rpc::call<progress_reply>(*s_.peers.way_to(task), rpc::lane::control, progress_request{id_},
+                              [self = shared_from_this(), task](outcome<progress_reply> told) {
+                                if (!told) return;
+                                std::lock_guard hold(self->mutex_);
+                                self->progress_.insert_or_assign(task, std::move(told).value());
+                              });
 }
 
 PINION_DECL bool session_run::is_finished() const {
@@ -117,18 +137,22 @@ PINION_DECL error session_run::too_late() const {
     waits = ": waiting for " + std::string(runtime::value_of(key)) + " from " +
             std::string(task_of_device(runtime::source_of(key)));
   std::lock_guard hold(mutex_);
-  for (const auto& task : left_)
-    waits += (waits.empty() ? ": " : "; ") + task + " has not ended its part" + heard(task);
-  error e(errc::deadline_exceeded, "the step did not end within the session's operation_timeout" + waits);
+  for (const auto& task : left_) waits += (waits.empty() ? ": " : "; ") + state_of(task);
+  error e(errc::deadline_exceeded, std::string("the step did not end within ") + operation_limit + waits);
   if (!left_.empty()) e.in_task(*left_.begin());
   return e;
 }
 
-PINION_DECL std::string session_run::heard(const std::string& task) const {
-  const auto way = s_.peers.way_to(task);
-  if (!way->up()) return "";
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(way->silence()).count();
-  return " (last heard " + std::to_string(ms) + " ms ago)";
+PINION_DECL std::string session_run::state_of(const std::string& task) const {
+  std::string text = task + " has not ended its part (" + to_string(s_.peers.way_to(task)->view()) + ")";
+  const auto at = progress_.find(task);
+  if (at == progress_.end()) return text;
+  text +=
+      ": it answers, and " + rpc::seconds(std::chrono::milliseconds(at->second.ms)) + " after the beginning it was ";
+  if (at->second.nodes.empty()) return text + "still at work";
+  text += "in ";
+  for (const auto& node : at->second.nodes) text += (&node == &at->second.nodes.front() ? "" : ", ") + node;
+  return text;
 }
 
 }}}  // namespace pinion::v0::distributed

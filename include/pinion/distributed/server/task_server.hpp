@@ -90,6 +90,7 @@ class task_server {
   opened shut_down(const delivery& d);
   opened keep_step(const delivery& d);
   opened run_kept(const delivery& d);
+  opened tell_progress(const delivery& d);
   opened reset_here(const delivery& d);
   opened send_value(const delivery& d);
   opened open(const delivery& d);

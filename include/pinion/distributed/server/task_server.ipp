@@ -148,6 +148,7 @@ PINION_DECL task_server::opened task_server::request(const delivery& d) {
       {libraries_request::method, &task_server::tell_libraries},
       {register_step::method, &task_server::keep_step, true},
       {run_step::method, &task_server::run_kept},
+      {progress_request::method, &task_server::tell_progress},
       {reset_containers::method, &task_server::reset_here},
       {pull_value::method, &task_server::send_value},
       {open_session::method, &task_server::open},
@@ -206,6 +207,11 @@ PINION_DECL task_server::opened task_server::run_kept(const delivery& d) {
                   answer->reply(rpc::encode(part_ended{worker_.take_notices(session), std::move(ran.value().trace)}));
                 });
   });
+}
+
+PINION_DECL task_server::opened task_server::tell_progress(const delivery& d) {
+  return on<progress_request>(
+      d, [this, from = d.guest](progress_request&& p) { return worker_.progress_of(p.run, party_of(from)); });
 }
 
 PINION_DECL task_server::opened task_server::reset_here(const delivery& d) {

@@ -109,6 +109,16 @@ struct cancel_run {
   error why = error(errc::cancelled, "");
   PINION_MESSAGE(12, run, why)
 };
+// Asks a worker how far its part of a run is, which has not ended.
+struct progress_request {
+  run_id run;
+  PINION_MESSAGE(15, run)
+};
+struct progress_reply {
+  std::uint64_t ms = 0;            // since it began
+  std::vector<std::string> nodes;  // some of the nodes that are under way, each as "'name' (op)"
+  PINION_MESSAGE(15, ms, nodes)
+};
 // Drops the steps of a session on a worker.
 struct forget_session {
   session_id session;
@@ -235,6 +245,8 @@ using reset_request = about_containers<36>;
   X(run_step)                  \
   X(part_ended)                \
   X(cancel_run)                \
+  X(progress_request)          \
+  X(progress_reply)            \
   X(forget_session)            \
   X(reset_containers)          \
   X(push_value)                \

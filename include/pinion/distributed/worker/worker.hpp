@@ -47,6 +47,8 @@ class worker {
   void cancel(const run_id& run, const error& why, const party& by = {});
   // Returns the key of a value that a run waits for here, for messages; "" if none.
   std::string waits_for(const run_id& run) const;
+  // Tells how far a run is here. Throws not_found if it is not under way, permission_denied for a run of another party.
+  progress_reply progress_of(const run_id& run, const party& by = {}) const;
 
   // Forgets the steps of a session; ignored for a session of another party.
   void forget_session(const session_id& session, const party& by = {});
@@ -74,6 +76,7 @@ class worker {
     std::optional<step_tracer> tracer;
     std::vector<any_tensor> feeds, fetches;
     runtime::step_state state;
+    time_point began;
     run_ended done;
     std::atomic<bool> started{false};
   };
@@ -124,7 +127,8 @@ class worker {
       if (which(*a)) all.push_back(a);
     return all;
   }
-  // Returns the names of up to three nodes of a step, the last ones, since earlier nodes have often ended.
+  static constexpr std::size_t most_named = 3;  // nodes of a step in one message
+  // Returns the names of some nodes of a step, the last ones, since earlier nodes have often ended.
   static std::string nodes_of(const kept_step& step);
 
   rpc::network& net_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <pinion/distributed/wire/waiting.hpp>
 #include <pinion/distributed/worker/worker.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -88,6 +89,13 @@ PINION_DECL void worker::forget_session(const session_id& session, const party& 
 PINION_DECL std::string worker::waits_for(const run_id& run) const {
   const auto a = find_run(run);
   return a ? a->meet->missing() : std::string();
+}
+
+PINION_DECL progress_reply worker::progress_of(const run_id& run, const party& by) const {
+  expect_of(by, run.session);
+  const auto a = find_run(run);
+  if (!a) throw error(errc::not_found, name_ + " has no part of the run under way").in_task(name_);
+  return {to_ms(net_.now() - a->began), a->state.under_way(most_named)};
 }
 
 PINION_DECL void worker::forget_owner(std::uint64_t channel, const error& why) {
@@ -222,6 +230,7 @@ PINION_DECL std::shared_ptr<worker::active_run> worker::enter(ordered_run& order
   a->state.feeds = a->feeds;
   a->state.fetches = a->fetches;
   if (r.trace) a->state.tracer = &a->tracer.emplace();
+  a->began = net_.now();
   std::unique_lock hold(mutex_);
   if (!stopped_) {
     a->done = std::move(order.done);
@@ -275,7 +284,7 @@ PINION_DECL std::shared_ptr<worker::active_run> worker::find_run(const run_id& r
 
 PINION_DECL std::string worker::nodes_of(const kept_step& step) {
   std::string names;
-  int left = 3;
+  int left = static_cast<int>(most_named);
   for (const auto& part : step.part.parts)
     for (auto it = part.items.rbegin(); it != part.items.rend() && left > 0; ++it)
       if (it->kind == runtime::part_item::compute && left-- > 0)

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <pinion/base/cancellation.hpp>
@@ -30,6 +31,8 @@
 #include <pinion/runtime/step/wrong_values.hpp>
 
 namespace pinion { inline namespace v0 { namespace runtime {
+
+class executor;
 
 // The state that the partitions of one step share. The first failure wins and stops the others. Owned by the code that
 // runs the step. Its functions are thread-safe.
@@ -64,14 +67,23 @@ class step_state final : public step_watch {
   cuda::first_wrong* expect_values(devices::device& on, describe_wrong describe) override;
   cuda::wrong_places wrong_so_far(devices::device& on) override;
   void add_expected(devices::device& on, const any_tensor& places, std::vector<describe_wrong> describe) override;
+  // Returns the names of nodes that have begun, or may, and have not ended, at most so many; of a step whose items
+  // wait.
+  std::vector<std::string> under_way(std::size_t most) const;
+
   // Gives away the places of a device; nothing: no kernel has asked for one since.
   std::optional<wrong_values> take_wrong_values(const devices::device& of);
+
+  // A part of the step, from the time when it can be asked what is under way in it until it cannot.
+  void add_part(const executor& part);
+  void remove_part(const executor& part);
 
  private:
   mutable std::mutex mutex_;
   std::atomic<bool> failed_{false};
   shared_error failure_;
   std::map<const devices::device*, wrong_values> wrong_values_;
+  std::vector<const executor*> parts_;
 };
 
 struct lane_memory;
@@ -84,6 +96,7 @@ struct run_memory {
 
   // These are for items that do not run in order, and made by the first run that needs them.
   std::vector<any_tensor> arguments;  // the inputs of all items
+  // The predecessors of each item that are left, or below 0 once it has ended; and the readers of each slot.
   std::vector<std::atomic<int>> pending, readers;
   std::vector<std::vector<std::unique_ptr<bound_sequence>>> bound;  // by first item, where items run in order
   bool only_bound = false;                                          // every node of the last run in order was bound
@@ -114,6 +127,9 @@ class executor : public std::enable_shared_from_this<executor> {
   // Runs items by their dependencies, and returns when no work is left for this thread. `done` may be called in any
   // thread.
   void start(finished done);
+
+  // Adds the names of nodes that have begun, or may, and have not ended, to at most so many. Only after start().
+  void list_under_way(std::vector<std::string>& names, std::size_t most) const;
 
  protected:
   // Makes the memory ready for a run whose items take_inputs(), except for `pending`.

@@ -33,6 +33,23 @@ PINION_DECL shared_error step_state::failure() const {
   return failure_;
 }
 
+PINION_DECL std::vector<std::string> step_state::under_way(std::size_t most) const {
+  std::vector<std::string> names;
+  std::lock_guard hold(mutex_);
+  for (const executor* const part : parts_) part->list_under_way(names, most);
+  return names;
+}
+
+PINION_DECL void step_state::add_part(const executor& part) {
+  std::lock_guard hold(mutex_);
+  parts_.push_back(&part);
+}
+
+PINION_DECL void step_state::remove_part(const executor& part) {
+  std::lock_guard hold(mutex_);
+  std::erase(parts_, &part);
+}
+
 PINION_DECL cuda::first_wrong* step_state::expect_values(devices::device& on, describe_wrong describe) {
   std::lock_guard hold(mutex_);
   return wrong_values_[&on].expect(on, std::move(describe));
@@ -126,7 +143,15 @@ PINION_DECL void executor::start(finished done) {
   if (!e_.device->stream()) m_.values.begin_in_any_order(step_.feeds, e_.device->memory());
   if (e_.items.empty()) return finish();
   const auto self = shared_from_this();
+  step_.add_part(*this);
   process(ready);
+}
+
+PINION_DECL void executor::list_under_way(std::vector<std::string>& names, std::size_t most) const {
+  for (std::size_t i = 0; i < e_.items.size() && names.size() < most; ++i) {
+    const node* const n = e_.items[i].node;
+    if (n && m_.pending[i].load(std::memory_order_relaxed) == 0) names.push_back("'" + n->name + "' (" + n->op + ")");
+  }
 }
 
 PINION_DECL void executor::prepare_memory() {
@@ -328,6 +353,7 @@ PINION_DECL void executor::go_on_behind(int i) {
 }
 
 PINION_DECL void executor::complete(int i, ready_items& ready) {
+  m_.pending[static_cast<std::size_t>(i)].store(-1, std::memory_order_relaxed);
   for (int next : e_.items[static_cast<std::size_t>(i)].successors)
     if (m_.pending[static_cast<std::size_t>(next)].fetch_sub(1, std::memory_order_acq_rel) == 1) ready.push(next);
   if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) finish();
@@ -349,6 +375,7 @@ PINION_DECL void executor::finish() {
 }
 
 PINION_DECL void executor::close() {
+  step_.remove_part(*this);
   clear();
   if (!e_.device->stream()) m_.values.end(step_.failed());
   auto done = std::move(done_);
