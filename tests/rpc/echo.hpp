@@ -84,6 +84,7 @@ struct echo_task {
         door(std::make_shared<acceptor>(
             *net, net->listen(ps_at),
             acceptor_options{.me = {ps_name, incarnation, shows},
+                             .handshakes = 40,
                              .bytes_waiting = bytes_waiting,
                              .traffic = count,
                              .log = [this](const std::string& line) { log.push_back(line); }},
@@ -167,10 +168,11 @@ struct echo_world {
     ps = std::make_unique<echo_task>(lives.back(), shows, bytes_waiting);
   }
 
-  channel& way(const credentials& shows = {}, const std::string& peer = ps_name, sim_network* from = nullptr) {
+  channel& way(const credentials& shows = {}, const std::string& peer = ps_name, sim_network* from = nullptr,
+               duration beat = heartbeat) {
     ways.push_back(std::make_shared<channel>(
         from ? *from : *worker, ps_at, peer,
-        channel_options{.me = {"/job:worker/replica:0/task:0", 7, shows}, .heartbeat = heartbeat}));
+        channel_options{.me = {"/job:worker/replica:0/task:0", 7, shows}, .heartbeat = beat}));
     return *ways.back();
   }
   // "", or why it did not connect.
@@ -213,7 +215,7 @@ inline std::string frame(frame_header h, const std::string& control = {}, const 
 }
 
 // The range of versions that a client speaks, as every version writes it.
-inline std::string opening(char least = 2, char greatest = 2) {
+inline std::string opening(char least = spoken_versions.least, char greatest = spoken_versions.greatest) {
   return std::string("PINN") + least + '\0' + greatest + '\0';
 }
 

@@ -2,6 +2,8 @@
 #include <openssl/evp.h>
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include <pinion/rpc/refusals.hpp>
 #include <pinion/rpc/security.hpp>
 
@@ -99,7 +101,7 @@ TEST_CASE("C1: without a common version both sides are told, with both ranges") 
   meeting m;
   m.meet(worker(our_key, {7, 9}), ps(other_key));
   const auto refused =
-      "failed_precondition: the client speaks versions 7 to 9 of the protocol, and " + ps_name + " speaks version 2";
+      "failed_precondition: the client speaks versions 7 to 9 of the protocol, and " + ps_name + " speaks version 3";
   CHECK(m.at_client == refused);
   CHECK(m.at_server == refused);
 }
@@ -115,8 +117,8 @@ TEST_CASE("C1: the layout of the opening is fixed, so a peer of any version read
   start(*w.other, say_and_hear(*w.other, opening(7, 9), heard));
   w.world.run_for(100ms);
   const std::string sentence =
-      "the client speaks versions 7 to 9 of the protocol, and " + ps_name + " speaks version 2";
-  CHECK(heard == opening(2, 2) + std::string(2, '\0') + static_cast<char>(sentence.size()) + '\0' + sentence);
+      "the client speaks versions 7 to 9 of the protocol, and " + ps_name + " speaks version 3";
+  CHECK(heard == opening() + std::string(2, '\0') + static_cast<char>(sentence.size()) + '\0' + sentence);
 }
 
 TEST_CASE("C1: a version of which a server speaks is not taken from it where this side does not speak it") {
@@ -131,7 +133,7 @@ TEST_CASE("C1: a version of which a server speaks is not taken from it where thi
   start(*m.b, liar(m.door));
   m.world.run_for(1s);
   CHECK(greeting->text() ==
-        "data_loss: the server at b:1 chooses version 9 of the protocol, and this side speaks version 2");
+        "data_loss: the server at b:1 chooses version 9 of the protocol, and this side speaks version 3");
 }
 
 // ---- liars
@@ -191,11 +193,21 @@ TEST_CASE("C1: a peer that is not the expected task is refused with both names")
   CHECK(m.at_server == m.at_client);
 }
 
+TEST_CASE("C4: a client without a heartbeat, or with one of more than a minute, is told and refused") {
+  meeting m;
+  hello mine = said();
+  mine.heartbeat_ms = GENERATE(0u, 60001u, ~0u);
+  m.meet(worker(), ps(), mine);
+  CHECK(m.at_client == "invalid_argument: the client states a heartbeat of " + std::to_string(mine.heartbeat_ms) +
+                           " ms; " + ps_name + " takes 1 ms to 60 s");
+  CHECK(m.at_server == m.at_client);
+}
+
 TEST_CASE("C1: a proof is bound to all that was said before it, and to its side") {
   const shared_key key(our_key);
   struct conversation {
     agreement v{{1, 3}, {2, 4}, 3};
-    hello h{lane::control, 77, "worker", 9, "ps", std::string(nonce_size, 'a')};
+    hello h{lane::control, 77, "worker", 9, "ps", 1000, std::string(nonce_size, 'a')};
     welcome w{"ps", 5, true, std::string(nonce_size, 'b')};
     std::string binding = "tls";
   };
@@ -207,23 +219,16 @@ TEST_CASE("C1: a proof is bound to all that was said before it, and to its side"
   CHECK(proof(conversation{}) == mine);
   CHECK(mine.size() == shared_key::proof_size);
   CHECK(proof(as_it_was, side::server) != mine);
-  const std::function<void(conversation&)> changes[] = {[](auto& c) { c.v.client.greatest = 2; },
-                                                        [](auto& c) { c.v.client.least = 2; },
-                                                        [](auto& c) { c.v.server.greatest = 3; },
-                                                        [](auto& c) { c.v.server.least = 1; },
-                                                        [](auto& c) { c.v.chosen = 2; },
-                                                        [](auto& c) { c.h.lane = lane::data; },
-                                                        [](auto& c) { c.h.channel = 78; },
-                                                        [](auto& c) { c.h.from = "other"; },
-                                                        [](auto& c) { c.h.incarnation = 10; },
-                                                        [](auto& c) { c.h.to = ""; },
-                                                        [](auto& c) { c.h.nonce[15] = 'b'; },
-                                                        [](auto& c) { c.w.name = "sp"; },
-                                                        [](auto& c) { c.w.incarnation = 6; },
-                                                        [](auto& c) { c.w.nonce[0] = 'a'; },
-                                                        [](auto& c) { c.w.keyed = false; },
-                                                        [](auto& c) { c.binding = ""; },
-                                                        [](auto& c) { c.h.from = "worker\0", c.h.to = "s"; }};
+  const std::function<void(conversation&)> changes[] = {
+      [](auto& c) { c.v.client.greatest = 2; },  [](auto& c) { c.v.client.least = 2; },
+      [](auto& c) { c.v.server.greatest = 3; },  [](auto& c) { c.v.server.least = 1; },
+      [](auto& c) { c.v.chosen = 2; },           [](auto& c) { c.h.lane = lane::data; },
+      [](auto& c) { c.h.channel = 78; },         [](auto& c) { c.h.from = "other"; },
+      [](auto& c) { c.h.incarnation = 10; },     [](auto& c) { c.h.to = ""; },
+      [](auto& c) { c.h.heartbeat_ms = 60000; }, [](auto& c) { c.h.nonce[15] = 'b'; },
+      [](auto& c) { c.w.name = "sp"; },          [](auto& c) { c.w.incarnation = 6; },
+      [](auto& c) { c.w.nonce[0] = 'a'; },       [](auto& c) { c.w.keyed = false; },
+      [](auto& c) { c.binding = ""; },           [](auto& c) { c.h.from = "worker\0", c.h.to = "s"; }};
   for (const auto& change : changes) {
     conversation other;
     change(other);
@@ -268,6 +273,33 @@ TEST_CASE("C1: a handshake that stalls is given up by the server after its five 
   w.world.run_for(200ms);
   CHECK(silent->text() == well);
   CHECK(w.ps->log == std::vector<std::string>{"pinion: " + ps_name + " refused other: its handshake took too long"});
+}
+
+// Connects, says so much, and reads until it is thrown out.
+awaitable<void> dawdle(network& net, std::string text, std::string& heard) {
+  const auto stream = co_await net.connect(ps_at, never);
+  if (!text.empty()) co_await write_text(*stream, text);
+  co_await read_all(*stream, heard);
+}
+
+TEST_CASE("C7: of more handshakes than a server has under way the oldest is ended, and an honest client comes in") {
+  std::string heard;
+  echo_world w;
+  std::vector<std::shared_ptr<pinion_tests::outcome_of>> silent;
+  for (int i = 0; i < 70; ++i) {
+    silent.push_back(start(*w.other, dawdle(*w.other, i % 2 ? "" : opening(), heard)));
+    w.world.run_for(1ms);
+  }
+  w.world.run_for(100ms);
+  CHECK(std::count_if(silent.begin(), silent.end(), [](const auto& s) { return s->done(); }) == 30);
+  CHECK(std::all_of(silent.begin(), silent.begin() + 30, [](const auto& s) { return s->done(); }));
+  CHECK(w.connect(w.way()) == "");
+  CHECK_THAT(w.ps->log.front(), Catch::EndsWith("refused other: its handshake was the oldest of 40 under way, and "
+                                                "another client came"));
+  w.world.run_for(20s);
+  CHECK(std::all_of(silent.begin(), silent.end(), [](const auto& s) { return s->done(); }));
+  CHECK(w.ps->log.size() == 11);
+  CHECK(w.ways.back()->up());
 }
 
 // ---- the log

@@ -4,13 +4,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/rpc/connection.hpp>
+#include <pinion/rpc/fuse.hpp>
 #include <pinion/rpc/handshake.hpp>
 #include <pinion/rpc/refusals.hpp>
 
@@ -35,10 +35,12 @@ struct service {
 struct acceptor_options {
   identity me;
   duration handshake = std::chrono::seconds(5);  // limit of one handshake
-  duration silence = std::chrono::seconds(10);   // a client from which nothing arrives for this long is gone
+  std::size_t handshakes = 256;                  // limit of those under way: one more ends the oldest
   limits allowed{};
-  // the most bytes that wait for a client to take them before the server reads no further request of it
+  // the most bytes that wait for a client to take them before the server reads no further request of it, and how long
+  // it may take none of them then
   std::uint64_t bytes_waiting = std::uint64_t{64} << 20;
+  duration patience = std::chrono::seconds(10);
   std::shared_ptr<rpc::traffic> traffic = std::make_shared<rpc::traffic>();
   refusals::sink log = {};  // takes the lines about refused clients; empty: standard error
 };
@@ -66,6 +68,13 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   struct client {
     guest_ref who;
     std::shared_ptr<connection> lanes[2];
+    duration heartbeat{};  // of the client: two of them without a byte of it, and it is gone
+    time_point heard() const;
+  };
+  // A connection in its handshake. It lives in the coroutine that receives it.
+  struct visit {
+    byte_stream* stream = nullptr;
+    bool crowded_out = false;  // it is no longer in visits_ then
   };
 
   awaitable<void> accept(std::shared_ptr<acceptor> self);
@@ -74,6 +83,9 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   awaitable<void> receive(std::shared_ptr<acceptor> self, std::unique_ptr<byte_stream> stream);
   // Shakes hands with a client, over TLS if this side speaks it: then `stream` becomes the encrypted one.
   awaitable<hello> meet(std::unique_ptr<byte_stream>& stream);
+  error why_ended(const visit& v, const fuse& limited, const error& why) const;
+  // Makes room for another handshake, or for a descriptor.
+  void end_oldest_visit();
   // Logs why a client was refused or thrown out, unless it only left.
   void note(const std::string& peer, const error& why);
 
@@ -86,6 +98,10 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   // Closes clients whose host vanished without a word.
   awaitable<void> sweep(std::shared_ptr<acceptor> self);
   void drop_silent();
+  // The time when the next client has been silent too long, but soon at the latest.
+  time_point next_sweep() const;
+  // Counts clients as heard now that this process could not hear, since it was suspended or starved so long.
+  void forgive(duration late);
 
   void stop_here(const error& why);
 
@@ -95,8 +111,10 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   rpc::service service_;
   refusals refusals_;
   std::map<std::uint64_t, client> clients_;
-  std::set<byte_stream*> shaking_;
+  std::map<std::uint64_t, visit*> visits_;  // the oldest first
+  std::uint64_t last_visit_ = 0;
   std::unique_ptr<rpc::timer> sweeper_;
+  time_point wake_{};  // when the sweeper wakes
   bool stopped_ = false;
 };
 

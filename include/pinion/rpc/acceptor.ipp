@@ -8,7 +8,6 @@
 #include <pinion/rpc/acceptor.hpp>
 #include <pinion/rpc/asio_io.hpp>
 #include <pinion/rpc/channel.hpp>
-#include <pinion/rpc/fuse.hpp>
 #include <pinion/rpc/tls_stream.hpp>
 
 namespace pinion { inline namespace v0 { namespace rpc {
@@ -36,17 +35,20 @@ PINION_DECL bool acceptor::has_sent_all() const {
 PINION_DECL awaitable<void> acceptor::accept(std::shared_ptr<acceptor> self) {
   while (!stopped_) {
     std::unique_ptr<byte_stream> stream;
-    bool closed = false;
+    outcome<> accepted;
     try {
       stream = co_await listener_->accept();
     } catch (...) {
-      closed = current_error().code() == errc::cancelled;
+      accepted = current_error();
     }
-    if (closed) co_return;
-    if (stream)
+    if (stream) {
       net_.spawn(receive(self, std::move(stream)));
-    else
-      co_await pause();  // e.g. out of descriptors: others may be freed meanwhile
+      continue;
+    }
+    if (accepted.failure()->code() == errc::cancelled) co_return;  // closed
+    refusals_.add("a client", *accepted.failure(), net_.now());
+    end_oldest_visit();  // e.g. out of descriptors: others may be freed meanwhile
+    co_await pause();
   }
 }
 
@@ -77,25 +79,43 @@ inline awaitable<void> see_off(byte_stream& stream) {
 
 PINION_DECL awaitable<void> acceptor::receive([[maybe_unused]] std::shared_ptr<acceptor> self,
                                               std::unique_ptr<byte_stream> stream) {
-  byte_stream& bare = *stream;
-  const std::string peer = bare.peer();
+  visit mine{.stream = stream.get()};
+  const std::string peer = mine.stream->peer();
   hello theirs;
   outcome<> met;
   {
-    shaking_.insert(&bare);
-    fuse limited(net_, bare, net_.now() + options_.handshake);
+    if (visits_.size() >= options_.handshakes) end_oldest_visit();
+    const auto number = ++last_visit_;
+    visits_.emplace(number, &mine);
+    fuse limited(net_, *mine.stream, net_.now() + options_.handshake);
     try {
       theirs = co_await meet(stream);
     } catch (...) {  // the client has been told
       met = current_error();
     }
     if (!met) {
-      note(peer, limited.burnt() ? error(errc::deadline_exceeded, "its handshake took too long") : *met.failure());
-      co_await detail::see_off(bare);
+      note(peer, why_ended(mine, limited, *met.failure()));
+      co_await detail::see_off(*mine.stream);
     }
-    shaking_.erase(&bare);
+    visits_.erase(number);
   }
-  if (met && !stopped_) admit(theirs, std::move(stream));
+  if (met && !stopped_ && !mine.crowded_out) admit(theirs, std::move(stream));
+}
+
+PINION_DECL error acceptor::why_ended(const visit& v, const fuse& limited, const error& why) const {
+  if (v.crowded_out)
+    return error(errc::resource_exhausted, "its handshake was the oldest of " + std::to_string(options_.handshakes) +
+                                               " under way, and another client came");
+  if (limited.burnt()) return error(errc::deadline_exceeded, "its handshake took too long");
+  return why;
+}
+
+PINION_DECL void acceptor::end_oldest_visit() {
+  if (visits_.empty()) return;
+  visit& oldest = *visits_.begin()->second;
+  visits_.erase(visits_.begin());
+  oldest.crowded_out = true;
+  oldest.stream->close();
 }
 
 PINION_DECL awaitable<hello> acceptor::meet(std::unique_ptr<byte_stream>& stream) {
@@ -114,7 +134,10 @@ PINION_DECL void acceptor::note(const std::string& peer, const error& why) {
 
 PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_stream> stream) {
   auto& c = clients_[theirs.channel];
-  if (!c.who) c.who = std::make_shared<const guest>(guest{theirs.channel, theirs.from, theirs.incarnation});
+  if (!c.who) {
+    c.who = std::make_shared<const guest>(guest{theirs.channel, theirs.from, theirs.incarnation});
+    c.heartbeat = theirs.heartbeat();
+  }
   auto& lane = c.lanes[theirs.lane == lane::control ? 1 : 0];
   const bool same = c.who->name == theirs.from && c.who->incarnation == theirs.incarnation;
   if (lane || !same) return;  // the lane exists, or belongs to another peer that guessed a number
@@ -123,11 +146,12 @@ PINION_DECL void acceptor::admit(const hello& theirs, std::unique_ptr<byte_strea
     self->drop(id, why);
   };
   lane = std::make_shared<connection>(net_, std::move(stream), options_.traffic, options_.allowed,
-                                      backlog_limit{options_.bytes_waiting, options_.silence});
+                                      backlog_limit{options_.bytes_waiting, options_.patience});
   lane->start({.request = [this, who = c.who](const envelope& e,
                                               responder answer) { return request(e, std::move(answer), who); },
                .notice = [this, who = c.who](const envelope& e) { return service_.notice(e, who); },
                .closed = closed});
+  if (sweeper_ && net_.now() + 2 * c.heartbeat < wake_) sweeper_->cancel();
 }
 
 PINION_DECL std::unique_ptr<incoming> acceptor::request(const envelope& e, responder answer, const guest_ref& who) {
@@ -148,31 +172,47 @@ PINION_DECL void acceptor::drop(std::uint64_t id, const error& why) {
 
 PINION_DECL awaitable<void> acceptor::sweep([[maybe_unused]] std::shared_ptr<acceptor> self) {
   sweeper_ = net_.make_timer();
-  auto wake = net_.now();
+  wake_ = net_.now();
   while (!stopped_) {
+    if (const auto late = net_.now() - wake_; late > duration::zero()) forgive(late);
     refusals_.tell_rest(net_.now());
-    if (net_.now() - wake < options_.silence / 4) drop_silent();  // otherwise this process was suspended
-    wake = net_.now() + options_.silence / 2;
-    co_await sweeper_->wait_until(wake);
+    drop_silent();
+    wake_ = next_sweep();
+    co_await sweeper_->wait_until(wake_);
   }
+}
+
+PINION_DECL time_point acceptor::client::heard() const {
+  time_point last{};
+  for (const auto& lane : lanes)
+    if (lane) last = std::max(last, lane->last_heard());
+  return last;
+}
+
+PINION_DECL time_point acceptor::next_sweep() const {
+  time_point next = net_.now() + refusals::period / 2;
+  for (const auto& [id, c] : clients_) next = std::min(next, c.heard() + 2 * c.heartbeat);
+  return next;
+}
+
+PINION_DECL void acceptor::forgive(duration late) {
+  for (const auto& [id, c] : clients_)
+    for (const auto& lane : c.lanes)
+      if (lane && late > c.heartbeat / 2) lane->forgive();
 }
 
 PINION_DECL void acceptor::drop_silent() {
   std::vector<std::uint64_t> silent;
-  for (const auto& [id, c] : clients_) {
-    time_point heard{};
-    for (const auto& lane : c.lanes)
-      if (lane) heard = std::max(heard, lane->last_heard());
-    if (net_.now() - heard > options_.silence) silent.push_back(id);
-  }
-  for (const auto id : silent) drop(id, error(errc::unavailable, "the client has been silent too long"));
+  for (const auto& [id, c] : clients_)
+    if (net_.now() - c.heard() >= 2 * c.heartbeat) silent.push_back(id);
+  for (const auto id : silent) drop(id, error(errc::unavailable, "the client has been silent for two heartbeats"));
 }
 
 PINION_DECL void acceptor::stop_here(const error& why) {
   if (std::exchange(stopped_, true)) return;
   listener_->close();
   if (sweeper_) sweeper_->cancel();
-  for (byte_stream* s : shaking_) s->close();
+  for (const auto& [number, v] : visits_) v->stream->close();
   for (auto& [id, c] : std::exchange(clients_, {})) {
     for (const auto& lane : {c.lanes[1], c.lanes[0]})  // control first, which has nothing to send before the goodbye
       if (lane) lane->leave(why);

@@ -171,6 +171,8 @@ PINION_DECL awaitable<void> channel::connect_lanes() {
   hello mine;
   mine.channel = random_number();
   mine.to = peer_;
+  mine.heartbeat_ms =
+      static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::milliseconds>(options_.heartbeat).count());
   mine.lane = lane::control;
   auto control = co_await connect_lane(mine);
   mine.lane = lane::data;

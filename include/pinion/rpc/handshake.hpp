@@ -6,7 +6,7 @@
 //     | -------------------------------------> |
 //     |  opening: the version chosen           |   or a refusal
 //     | <------------------------------------- |
-//     |  hello: lane, who, whom, nonce         |
+//     |  hello: lane, who, whom, heartbeat     |
 //     | -------------------------------------> |
 //     |  welcome: who, nonce, asks for a key?  |   or a failure
 //     | <------------------------------------- |
@@ -34,17 +34,22 @@ namespace pinion { inline namespace v0 { namespace rpc {
 
 enum class lane : std::uint8_t { data, control };
 
+// The longest time between two heartbeats that a client may state.
+inline constexpr duration longest_heartbeat = std::chrono::seconds(60);
+
 // The statements of the two sides of a connection about themselves.
 struct hello {
   rpc::lane lane{};
   std::uint64_t channel = 0;  // equal for both lanes of a channel
   std::string from;           // "/job:worker/replica:0/task:1", or "" for a client that is no task
   std::uint64_t incarnation = 0;
-  std::string to;  // the task it expects here; "" accepts any
+  std::string to;                     // the task it expects here; "" accepts any
+  std::uint32_t heartbeat_ms = 5000;  // a client that is silent for two of its heartbeats is gone
   std::string nonce;
+  duration heartbeat() const { return std::chrono::milliseconds(heartbeat_ms); }
   template <class A>
   void serialize(A& a) {
-    a(lane, channel, from, incarnation, to, nonce);
+    a(lane, channel, from, incarnation, to, heartbeat_ms, nonce);
   }
 };
 struct welcome {

@@ -91,6 +91,9 @@ inline void check_hello(const hello& h, const identity& me) {
     throw error(errc::failed_precondition,
                 "the peer looks for " + h.to + " here, but this is " + me.name + "; do their cluster specs differ?");
   if (h.lane > lane::control) throw error(errc::data_loss, "the client names a lane that does not exist");
+  if (h.heartbeat_ms == 0 || h.heartbeat() > longest_heartbeat)
+    throw error(errc::invalid_argument, "the client states a heartbeat of " + std::to_string(h.heartbeat_ms) + " ms; " +
+                                            me.name + " takes 1 ms to 60 s");
   check_nonce(h.nonce, h.from);
 }
 

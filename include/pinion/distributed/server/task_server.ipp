@@ -121,11 +121,10 @@ PINION_DECL rpc::channel_options task_server::ways_of(const server_options& opti
 }
 
 PINION_DECL rpc::acceptor_options task_server::door_options(const server_options& options) const {
-  const auto silence = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat);
   return {.me = me_,
-          .silence = silence,
           .allowed = {},
           .bytes_waiting = options.config.limits.bytes_waiting,
+          .patience = std::max<rpc::duration>(std::chrono::seconds(10), 4 * options.config.heartbeat),
           .traffic = traffic_};
 }
 
