@@ -3,6 +3,7 @@
 #if PINION_HAS_DISTRIBUTED
 #include <pinion/rpc/acceptor.ipp>
 #include <pinion/rpc/archive.ipp>
+#include <pinion/rpc/certificate.ipp>
 #include <pinion/rpc/channel.ipp>
 #include <pinion/rpc/connection.ipp>
 #include <pinion/rpc/credentials.ipp>

@@ -1,4 +1,5 @@
 // TLS: channels over it, who is refused by it, and what is told where one side does not speak it.
+#include <openssl/ssl.h>
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -166,11 +167,79 @@ TEST_CASE("a certificate that no known authority has signed is refused on both s
 TEST_CASE("a server's certificate must be for the host that the client connects to") {
   const company c;
   for (const auto& [hosts, named] : {std::pair("DNS:other,DNS:third", "other, third"),
-                                     std::pair("IP:10.0.0.7", "10.0.0.7"), std::pair("", "no host")})
+                                     std::pair("IP:10.0.0.7,IP:::1,IP:2001:db8::7", "10.0.0.7, ::1, 2001:db8::7"),
+                                     std::pair("URI:pinion:/job:ps", "no host"), std::pair("", "no host")})
     CHECK(meet(c.client, c.shown("elsewhere", hosts)).at_client ==
           std::string("unauthenticated: the certificate of the server at ps:1 is for ") + named + ", and not for ps");
   CHECK(meet(c.client, c.shown("several", "DNS:other,DNS:ps")).at_client == "");
   CHECK(meet(c.shown("nobody", ""), c.task).at_client == "");  // of a client no host is asked
+}
+
+// ---- tasks in certificates
+
+TEST_CASE("a certificate that names tasks is good for those alone, on both sides") {
+  const company c;
+  const auto named = [&](const std::string& host, const std::string& names) {
+    return c.shown("named", "DNS:" + host + (names.empty() ? "" : ",URI:pinion:" + names));
+  };
+  const credentials ps = named("ps", "/job:ps/task:0");
+  for (const std::string good : {"/job:worker/task:0", "/job:worker", "/job:worker/replica:0/task:0",
+                                 "/job:evaluator,URI:pinion:/job:worker/task:0"})
+    CHECK(meet(named("worker", good), ps).at_client == "");
+  for (const auto& [bad, told] : {std::pair("/job:worker/task:1", "/job:worker/task:1"), std::pair("", "no task"),
+                                  std::pair("/job:wor,URI:pinion:/job:ps", "/job:wor, /job:ps")}) {
+    const std::string why = std::string("the certificate of the client at worker is for ") + told +
+                            ", and not for /job:worker/replica:0/task:0 "
+                            "(subjectAltName=URI:pinion:/job:worker/replica:0/task:0)";
+    const ending e = meet(named("worker", bad), ps);
+    CHECK(e.at_client == "unauthenticated: " + why);
+    CHECK(e.at_server == refused_worker + why);
+  }
+  const credentials worker = named("worker", "/job:worker");
+  for (const auto& [bad, told] : {std::pair("/job:ps/task:1", "/job:ps/task:1"), std::pair("", "no task")})
+    CHECK_THAT(meet(worker, named("ps", bad)).at_client,
+               Catch::StartsWith(std::string("unauthenticated: the certificate of the server at ps:1 is for ") + told +
+                                 ", and not for " + ps_name));
+}
+
+TEST_CASE("a client that is no task needs none in its certificate, and holds a server's to what it says") {
+  const company c;
+  for (const auto& [names, why] :
+       {std::pair("/job:ps", ""), std::pair("/job:evaluator", "is for /job:evaluator, and not")}) {
+    echo_world w({}, c.shown("ps", std::string("DNS:ps,URI:pinion:") + names));
+    w.ways.push_back(std::make_shared<channel>(*w.other, ps_at, "",
+                                               channel_options{.me = {"", 0, c.client}, .heartbeat = heartbeat}));
+    const std::string how = w.connect(*w.ways.back());
+    CHECK_THAT(how, Catch::Contains(why));
+    CHECK(how.empty() == std::string(why).empty());
+  }
+}
+
+TEST_CASE("a certificate of one's own that names what is no task is refused with its file") {
+  const company c;
+  const std::string name = GENERATE("", "ps", "/task:0", "/job:", "/job:/task:0");
+  CHECK_THAT(caught([&] { c.shown("odd", "URI:pinion:" + name); }).sentence(),
+             Catch::EndsWith("odd.pem' is for '" + name +
+                             "', which is no task; one looks like /job:ps or "
+                             "/job:ps/task:0"));
+}
+
+TEST_CASE(
+    "the certificates between one's own and its authority are shown, from either file, and the authority is not") {
+  const company c;
+  const auto between = certificates::make("between", &c.authority, {}, {}, certificates::kind::authority);
+  const auto leaf = certificates::make("leaf", &between, "DNS:worker");
+  security_options of = c.files.options("leaf", leaf, c.authority);
+  const bool in_own = GENERATE(true, false);
+  if (in_own)
+    c.files.put("leaf.pem", leaf.certificate_text() + between.certificate_text(), 0644);
+  else
+    c.files.put("leaf.authorities.pem", c.authority.certificate_text() + between.certificate_text(), 0644);
+  const credentials shown = credentials_of(of);
+  CHECK(meet(shown, c.task).at_client == "");
+  STACK_OF(X509)* chain = nullptr;
+  SSL_CTX_get0_chain_certs(shown.tls->context(), &chain);
+  CHECK(sk_X509_num(chain) == 1);
 }
 
 // ---- one side without TLS

@@ -65,8 +65,11 @@ struct validity {
   long from = -3600, to = 3600;
 };
 
+enum class kind { end, authority };
+
 // A certificate for hosts such as "DNS:ps,IP:127.0.0.1", signed by an issuer; by itself, as an authority, without one.
-inline pair make(const std::string& name, const pair* issuer, const std::string& hosts = {}, validity when = {}) {
+inline pair make(const std::string& name, const pair* issuer, const std::string& hosts = {}, validity when = {},
+                 kind what = kind::end) {
   static long number = 0;
   pair made;
   X509* const x = made.certificate.get();
@@ -79,7 +82,8 @@ inline pair make(const std::string& name, const pair* issuer, const std::string&
                              reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
   X509* const by = issuer ? issuer->certificate.get() : x;
   X509_set_issuer_name(x, X509_get_subject_name(by));
-  detail::add_extension(x, by, NID_basic_constraints, issuer ? "critical,CA:FALSE" : "critical,CA:TRUE");
+  detail::add_extension(x, by, NID_basic_constraints,
+                        issuer && what == kind::end ? "critical,CA:FALSE" : "critical,CA:TRUE");
   if (!hosts.empty()) detail::add_extension(x, by, NID_subject_alt_name, hosts);
   detail::well(X509_sign(x, issuer ? issuer->key.get() : made.key.get(), EVP_sha256()) > 0, "a signature");
   return made;

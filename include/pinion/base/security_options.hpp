@@ -12,8 +12,8 @@ namespace pinion { inline namespace v0 {
 //
 // A key is compared and never sent: both sides prove that they know it. It has at least 16 bytes. Where neither .key
 // nor .key_file is set, the key comes from the environment: PINION_KEY holds it, or PINION_KEY_FILE names its file.
-// TLS needs all three files, in PEM; each side checks the other's certificate against its own authorities, and a
-// client checks also that the certificate is for the host that it connects to.
+// TLS needs all three files, in PEM; each side checks the other's certificate against its own authorities, a client
+// that it is for the host it connects to, and both that it is for the task, where certificates name tasks.
 //
 //   pn::server worker{cluster, {.job = "worker", .security = {.key_file = "cluster.key"}}};
 //   pn::session sess{{.target = target, .security = {.certificate = "me.pem", .private_key = "me.key",

@@ -72,6 +72,7 @@ PINION_DECL awaitable<welcome> greet(byte_stream& stream, hello mine, identity m
   co_await detail::say(stream, frame_kind::hello, encode(mine));
   const std::string answer = co_await detail::hear(stream);
   const auto theirs = decode<welcome>(answer);
+  stream.expect_peer(theirs.name);
   detail::check_nonce(theirs.nonce, theirs.name);
   const shared_key& key = me.shows.key;
   if (!theirs.keyed && !key.empty()) throw wrong_key(theirs.name + " at " + address, false, true);
@@ -102,6 +103,7 @@ inline awaitable<std::string> hear_proof(byte_stream& stream, agreement agreed, 
   const std::string first = co_await hear(stream);
   theirs = decode<hello>(first);
   check_hello(theirs, me);
+  if (!theirs.from.empty()) stream.expect_peer(theirs.from);
   const shared_key& key = me.shows.key;
   const welcome mine{me.name, me.incarnation, !key.empty(), nonce()};
   const std::string said = statement(agreed, theirs, mine, stream.binding());

@@ -52,6 +52,8 @@ class byte_stream {
   // A secret of this stream that only its two ends know, and that nobody between them can make equal; "" if there is
   // none, since the stream is not encrypted.
   virtual std::string binding() const { return {}; }
+  // Throws unauthenticated if the peer has shown who it is, and it is not that task.
+  virtual void expect_peer(const std::string& task) const { static_cast<void>(task); }
 };
 
 // Accepts connections until it is closed; then accept() throws cancelled. Closing frees the port at once.

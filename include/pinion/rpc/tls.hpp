@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <openssl/types.h>
 
@@ -21,10 +22,13 @@ class tls_files {
 
   SSL_CTX* context() const { return context_.get(); }
   const std::string& authorities() const { return authorities_; }  // the name of the file
+  // The tasks that the own certificate names.
+  const std::vector<std::string>& tasks() const { return tasks_; }
 
  private:
   std::string authorities_;
   std::shared_ptr<SSL_CTX> context_;
+  std::vector<std::string> tasks_;
 };
 
 }}}  // namespace pinion::v0::rpc

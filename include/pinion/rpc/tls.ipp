@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 
 #include <pinion/base/error.hpp>
+#include <pinion/rpc/certificate.hpp>
 #include <pinion/rpc/secret_file.hpp>
 #include <pinion/rpc/tls.hpp>
 
@@ -59,6 +60,15 @@ inline void use_private_key(SSL_CTX* context, const std::string& path, const std
               "the private key '" + path + "' is not that of the certificate '" + certificate + "'");
 }
 
+// Builds the chain that is shown: from the certificate to its authority, without that. By itself OpenSSL would look for
+// it again for every connection, and send the authority too, which each peer then would keep in memory.
+inline void build_chain(SSL_CTX* context) {
+  SSL_CTX_build_cert_chain(context, SSL_BUILD_CHAIN_FLAG_UNTRUSTED | SSL_BUILD_CHAIN_FLAG_NO_ROOT |
+                                        SSL_BUILD_CHAIN_FLAG_IGNORE_ERROR | SSL_BUILD_CHAIN_FLAG_CLEAR_ERROR);
+  SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN);
+  ERR_clear_error();  // a peer may know what is missing here
+}
+
 inline void trust(SSL_CTX* context, const std::string& path) {
   const std::string text = read_credential(path, "the file of authorities", readers::anybody);
   const auto from = reading(text);
@@ -83,6 +93,12 @@ PINION_DECL tls_files::tls_files(const std::string& certificate, const std::stri
   detail::use_certificate(c, certificate);
   detail::use_private_key(c, private_key, certificate);
   detail::trust(c, authorities);
+  detail::build_chain(c);
+  tasks_ = detail::tasks_of(SSL_CTX_get0_certificate(c));
+  for (const std::string& name : tasks_)
+    if (!detail::is_task(name))
+      throw error(errc::invalid_argument, "the certificate '" + certificate + "' is for '" + name +
+                                              "', which is no task; one looks like /job:ps or /job:ps/task:0");
 }
 
 }}}  // namespace pinion::v0::rpc

@@ -48,6 +48,8 @@ class tls_stream final : public byte_stream {
   rpc::outflow outflow() const override { return bare_->outflow(); }
   std::string peer() const override { return bare_->peer(); }
   std::string binding() const override;
+  // A certificate that names tasks is good for them alone, and a side that has one asks one of its peers.
+  void expect_peer(const std::string& task) const override;
 
  private:
   friend struct tls_bio;
@@ -75,8 +77,9 @@ class tls_stream final : public byte_stream {
   const std::unique_ptr<byte_stream> bare_;
   const std::shared_ptr<const tls_files> files_;
   const side side_;
-  std::string peer_title_;  // "the client at 10.0.0.7:4123"
-  std::string host_;        // for which the server's certificate must be
+  std::string peer_title_;          // "the client at 10.0.0.7:4123"
+  std::string host_;                // for which the server's certificate must be
+  std::vector<std::string> tasks_;  // those that the peer's certificate names
   std::unique_ptr<SSL, void (*)(SSL*)> session_;
 
   std::span<const std::byte> sealed_in_;  // it lies in first_ or inbox_

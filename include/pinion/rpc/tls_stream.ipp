@@ -4,7 +4,6 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +11,7 @@
 
 #include <pinion/base/process.hpp>
 #include <pinion/rpc/asio_io.hpp>
+#include <pinion/rpc/certificate.hpp>
 #include <pinion/rpc/opening.hpp>
 #include <pinion/rpc/tls_stream.hpp>
 
@@ -66,37 +66,6 @@ struct tls_bio_method {
 
 inline constexpr std::size_t tls_record = std::size_t{16} << 10, sealed_at_once = std::size_t{256} << 10;
 
-// The hosts that a certificate is for: "ps.example, 10.0.0.7", or "no host".
-inline std::string hosts_of(X509* certificate) {
-  std::string all;
-  auto* const names =
-      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
-  for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
-    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names, i);
-    const auto bytes = [](const ASN1_STRING* s) {
-      return std::string(reinterpret_cast<const char*>(ASN1_STRING_get0_data(s)),
-                         static_cast<std::size_t>(ASN1_STRING_length(s)));
-    };
-    std::string text;
-    if (name->type == GEN_DNS) text = bytes(name->d.dNSName);
-    if (const std::string raw = name->type == GEN_IPADD ? bytes(name->d.iPAddress) : ""; raw.size() == 4)
-      text = asio::ip::address_v4({static_cast<unsigned char>(raw[0]), static_cast<unsigned char>(raw[1]),
-                                   static_cast<unsigned char>(raw[2]), static_cast<unsigned char>(raw[3])})
-                 .to_string();
-    if (!text.empty()) all += (all.empty() ? "" : ", ") + text;
-  }
-  GENERAL_NAMES_free(names);
-  return all.empty() ? "no host" : all;
-}
-
-inline std::string name_of(const X509_NAME* name) {
-  const std::unique_ptr<BIO, decltype(&BIO_free)> text(BIO_new(BIO_s_mem()), &BIO_free);
-  X509_NAME_print_ex(text.get(), name, 0, XN_FLAG_ONELINE & ~ASN1_STRFLGS_ESC_MSB);
-  char* bytes = nullptr;
-  const long size = BIO_get_mem_data(text.get(), &bytes);
-  return {bytes, static_cast<std::size_t>(std::max(size, 0L))};
-}
-
 }  // namespace detail
 
 PINION_DECL tls_stream::tls_stream(network& net, std::unique_ptr<byte_stream> bare,
@@ -143,7 +112,18 @@ PINION_DECL awaitable<void> tls_stream::shake_hands(std::string address_or_task)
   co_await look_at_first(address_or_task);
   co_await handshake();
   met_ = true;
+  tasks_ = detail::tasks_of(SSL_get0_peer_certificate(session_.get()));
   forget_output();
+}
+
+PINION_DECL void tls_stream::expect_peer(const std::string& task) const {
+  if (tasks_.empty() && files_->tasks().empty()) return;  // certificates say nothing of tasks in this cluster
+  if (std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& name) { return detail::covers(name, task); })) return;
+  std::string named;
+  for (const auto& name : tasks_) named += (named.empty() ? "" : ", ") + name;
+  throw error(errc::unauthenticated, "the certificate of " + peer_title_ + " is for " +
+                                         (named.empty() ? "no task" : named) + ", and not for " + task +
+                                         " (subjectAltName=URI:" + std::string(detail::task_scheme) + task + ")");
 }
 
 PINION_DECL awaitable<void> tls_stream::look_at_first(const std::string& address_or_task) {
