@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 
 #include <chrono>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -22,22 +21,11 @@
 
 #include "echo_server.hpp"
 #include "other_process.hpp"
+#include "resident.hpp"
 
 namespace {
 
 namespace rpc = pinion::rpc;
-
-// Kilobytes of this process that are in memory.
-long resident() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;)
-    if (word == "VmRSS:") {
-      long kilobytes = 0;
-      status >> kilobytes;
-      return kilobytes;
-    }
-  return 0;
-}
 
 // Two sockets a client, and some to spare.
 void allow_sockets(std::size_t clients) {
@@ -53,7 +41,7 @@ int serve(const rpc::credentials& shows, std::size_t clients) {
   fmt::print("{}\n", server.address());
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
-    fmt::print("{}\n", resident());
+    fmt::print("{}\n", bench::resident());
     std::fflush(stdout);
   }
   return 0;

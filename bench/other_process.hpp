@@ -56,6 +56,7 @@ class other_process {
     std::fprintf(to_, "%s\n", what.c_str());
     std::fflush(to_);
   }
+  void kill() { ::kill(pid_, SIGKILL); }
   bool has_said_something() const {
     fd_set set;
     FD_ZERO(&set);

@@ -1,9 +1,10 @@
 // Bytes a second over TLS: messages of a channel beside a bare TLS socket in the same run, and both without TLS.
 //
-//   tls_rate [--rounds=N]
+//   tls_rate [--rounds=N] [--kib=N]
 //
 // Two processes on 127.0.0.1. A message is sent, and the next when the other process has answered that it has all of
-// it. Rounds take the ways in turn; the best of each is told, with the ratio to the bare socket of the same kind.
+// it. Rounds take the ways in turn, so that what else the machine does hits both of a pair alike: told are the medians
+// of the rates, and the median of the ratios of a round, with the quarters around it. With --kib one size is measured.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -104,13 +105,36 @@ double rate(std::size_t bytes, const Send& send) {
   return static_cast<double>(bytes) * times / seconds;
 }
 
+// Rates of a bare socket, and of a channel beside it.
+class pairs {
+ public:
+  void add(double socket, double channel) {
+    socket_.push_back(socket);
+    channel_.push_back(channel);
+    ratio_.push_back(channel / socket);
+  }
+  std::string text() {
+    return fmt::format("{:7.0f}  {:7.0f}   {:4.2f} ({:4.2f} to {:4.2f})", at(socket_, .5) / 1e6, at(channel_, .5) / 1e6,
+                       at(ratio_, .5), at(ratio_, .25), at(ratio_, .75));
+  }
+
+ private:
+  static double at(std::vector<double>& all, double part) {
+    std::sort(all.begin(), all.end());
+    return all[static_cast<std::size_t>(part * static_cast<double>(all.size() - 1))];
+  }
+  std::vector<double> socket_, channel_, ratio_;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   int rounds = 15;
+  std::size_t only_kib = 0;
   for (const std::string& word : std::vector<std::string>(argv + 1, argv + argc)) {
     if (word.starts_with("--serve=")) return serve(word.substr(8));
     if (word.starts_with("--rounds=")) rounds = std::stoi(word.substr(9));
+    if (word.starts_with("--kib=")) only_kib = std::stoul(word.substr(6));
   }
   const bench::certificate_folder files(true);
   bench::other_process other({"/proc/self/exe", "--serve=" + files.path()});
@@ -131,17 +155,15 @@ int main(int argc, char** argv) try {
       if (!over.receive(&answer, 1)) throw std::runtime_error("the bare socket is gone");
     };
   };
-  fmt::print("MB/s           socket  channel  ratio    TLS socket  TLS channel  ratio\n");
+  fmt::print("MB/s           socket  channel  ratio (half of them)    TLS socket  TLS channel  ratio (half of them)\n");
   for (const std::size_t size : sizes) {
-    double best[4] = {};
+    if (only_kib != 0 && size != only_kib << 10) continue;
+    pairs without, with;
     for (int round = 0; round < rounds; ++round) {
-      best[0] = std::max(best[0], rate(size, by_socket(plain_socket)));
-      best[1] = std::max(best[1], rate(size, [&](std::size_t n) { plain.send(n); }));
-      best[2] = std::max(best[2], rate(size, by_socket(tls_socket)));
-      best[3] = std::max(best[3], rate(size, [&](std::size_t n) { sealed.send(n); }));
+      without.add(rate(size, by_socket(plain_socket)), rate(size, [&](std::size_t n) { plain.send(n); }));
+      with.add(rate(size, by_socket(tls_socket)), rate(size, [&](std::size_t n) { sealed.send(n); }));
     }
-    fmt::print("{:6} KiB    {:7.0f}  {:7.0f}   {:4.2f}       {:7.0f}      {:7.0f}   {:4.2f}\n", size >> 10,
-               best[0] / 1e6, best[1] / 1e6, best[1] / best[0], best[2] / 1e6, best[3] / 1e6, best[3] / best[2]);
+    fmt::print("{:6} KiB    {}       {}\n", size >> 10, without.text(), with.text());
   }
   return 0;
 } catch (const std::exception& e) {
