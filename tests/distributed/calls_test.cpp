@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/distributed/server/calls.hpp>
 #include <pinion/distributed/worker/builders.hpp>
 
@@ -148,6 +149,44 @@ TEST_CASE("L2: a thread that the system does not start fails one call, unless ot
   first.let_go();
   CHECK(all.join(std::chrono::steady_clock::now() + std::chrono::seconds(20)));
   CHECK(ran == 10);
+}
+
+// Work that goes on until it is cancelled, or let go.
+struct work_under_way {
+  std::atomic<bool> begun{false}, over{false}, cancelled{false};
+  std::function<void()> one() {
+    return [this] {
+      begun = true;
+      cancelled = caught([this] {
+                    while (!over) cancellable_work::check(), std::this_thread::yield();
+                  }).code() == errc::cancelled;
+      over = true;
+    };
+  }
+};
+template <class Threads, class Add>
+void check_that_work_is_cancelled(Threads& all, const Add& add) {
+  work_under_way its, of_another;
+  add(all, 1, its.one());
+  add(all, 2, of_another.one());
+  while (!its.begun || !of_another.begun) std::this_thread::yield();
+  all.drop(1);
+  while (!its.over) std::this_thread::yield();
+  CHECK(its.cancelled);
+  CHECK_FALSE(of_another.over);
+  work_under_way later;
+  later.over = true;
+  add(all, 1, later.one());
+  of_another.over = true;
+}
+
+TEST_CASE("F4: work under way for a client that is gone is cancelled, and that of others is not") {
+  builders building(2);
+  check_that_work_is_cancelled(building, [](builders& b, auto key, auto what) { b.add(key, what); });
+  CHECK(building.wait_until_idle(std::chrono::steady_clock::now() + std::chrono::seconds(20)));
+  calls calling(8);
+  check_that_work_is_cancelled(calling, [](calls& c, auto key, auto what) { c.begin(key, what); });
+  CHECK(calling.join(std::chrono::steady_clock::now() + std::chrono::seconds(20)));
 }
 
 TEST_CASE("F4: long work for a client that is gone is dropped and freed, and that of others is not") {

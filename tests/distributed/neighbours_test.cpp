@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
+
 #include <pinion/distributed/client/remote_session.hpp>
 #include <pinion/distributed/server/task_server.hpp>
 #include <pinion/rpc/tcp_network.hpp>
@@ -37,6 +39,18 @@ struct slow_to_make {
   static void infer(shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
   static std::unique_ptr<kernel> make_kernel(const kernel_setup&) {
     std::shared_ptr<gate>(barrier)->pass();
+    return make_function_kernel([](kernel_context& c) { c.outputs[0] = c.input(0); });
+  }
+};
+// One that counts its kernels.
+struct counted_to_make {
+  static constexpr std::string_view name = "CountedToMake";
+  static constexpr input_count inputs = 1;
+  static constexpr kernel_set kernels{.cpu = dtypes::floating};
+  static inline std::atomic<int> made{0};
+  static void infer(shape_context& c) { c.output(c.dtype(0), c.shape(0)); }
+  static std::unique_ptr<kernel> make_kernel(const kernel_setup&) {
+    ++made;
     return make_function_kernel([](kernel_context& c) { c.outputs[0] = c.input(0); });
   }
 };
@@ -93,6 +107,23 @@ TEST_CASE("while a step is compiled on a task, steps of others are made and run 
   CHECK_FALSE(maker.has_ended());
   barrier->open();
   CHECK(maker.ends_with() == nothing_thrown);
+}
+
+TEST_CASE("F4: a step that is compiled for a session that ends is not compiled further") {
+  barrier = std::make_shared<gate>();
+  counted_to_make::made = 0;
+  local_cluster local({{"worker", 1}}, {.inter_op_threads = 1});
+  fresh f;
+  auto x = placeholder<float>({}, "x");
+  auto y = call<counted_to_make>(call<slow_to_make>(x));
+  session sess{toward(local.target("worker", 0))};
+  beside maker([&] { sess.run({{x, 1.f}}, y); });
+  CHECK(barrier->has_come());
+  sess.close();
+  barrier->open();
+  CHECK(maker.ends_with() == errc::cancelled);
+  local.stop();
+  CHECK(counted_to_make::made == 0);
 }
 
 // A task that takes connections, and says nothing.

@@ -55,14 +55,15 @@ TEST_CASE("other variables live as long as a thread or the process for these rea
   const std::regex variable{
       R"(^\s*(?:\[\[gnu::used\]\] |__attribute__\S+ )?(?:static |inline |thread_local )+(?!const\b|constexpr\b|inline\b|namespace\b)[\w:<>,&* ]*[ &*](\w+)(?: =|\{|;))"};
   const house::names of_threads{
-      "device/cuda/card.ipp: mine",        // the GPU that it has entered
-      "device/cuda/stream.ipp: mine",      // the stream that records what it launches
-      "device/pool_allocator.ipp: is",     // its blocks are gone
-      "device/pool_allocator.ipp: mine",   // its blocks
-      "dsl/trace.ipp: innermost",          // the body that is being traced
-      "graph/scope_state.ipp: mine",       // its default graph
-      "graph/scope_state.ipp: state",      // its open scopes
-      "runtime/step/executor.ipp: depth",  // how deep kernels have called each other
+      "base/cancellable_work.ipp: innermost",  // what may cancel its work
+      "device/cuda/card.ipp: mine",            // the GPU that it has entered
+      "device/cuda/stream.ipp: mine",          // the stream that records what it launches
+      "device/pool_allocator.ipp: is",         // its blocks are gone
+      "device/pool_allocator.ipp: mine",       // its blocks
+      "dsl/trace.ipp: innermost",              // the body that is being traced
+      "graph/scope_state.ipp: mine",           // its default graph
+      "graph/scope_state.ipp: state",          // its open scopes
+      "runtime/step/executor.ipp: depth",      // how deep kernels have called each other
       "runtime/step/executor.ipp: late",
       "scalar/interpreter.ipp: memory",  // its values, while a program is interpreted
       "scalar/interpreter.ipp: room",

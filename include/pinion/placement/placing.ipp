@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/placement/candidates.hpp>
 #include <pinion/placement/group_tables.hpp>
 #include <pinion/placement/placement_tables.hpp>
@@ -110,6 +111,7 @@ PINION_DECL std::vector<placing::group> placing::left() const {
 }
 
 PINION_DECL void placing::put(group g, int device, std::string_view reason) {
+  cancellable_work::check();
   records& r = *records_;
   const candidate_list& list = r.candidates.of(g);
   if (!list.may_hold(device)) refuse(g, device);

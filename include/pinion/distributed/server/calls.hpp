@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include <pinion/base/cancellation.hpp>
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
 
@@ -30,7 +31,7 @@ class calls {
   // Runs a call of a client, which must not throw, now or when its turn comes. Throws resource_exhausted if no thread
   // can be started and none will come for it, or if the client has too many calls waiting.
   void begin(std::uint64_t client, call what);
-  // Drops the calls of a client that have not begun.
+  // Drops the calls of a client that have not begun, and cancels those that run (cancellable_work).
   void drop(std::uint64_t client);
   // Joins the threads that end until then. Returns false if some have not; a later join() gets those.
   bool join(time_point until);
@@ -43,6 +44,7 @@ class calls {
   struct line {
     std::deque<call> waiting;
     int at_work = 0;
+    cancellation dropped = {};
   };
   static constexpr std::size_t most_waiting = 1024;  // of one client
 

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/base/error.hpp>
 #include <pinion/distributed/server/calls.hpp>
 
@@ -62,8 +63,11 @@ PINION_DECL void calls::work(one& mine) {
       } catch (const std::system_error&) {  // this thread comes for the others later
       }
     hold.unlock();
-    what();
-    what = nullptr;
+    {
+      const cancellable_work until_dropped(of.dropped);
+      what();
+      what = nullptr;
+    }
     hold.lock();
     if (--of.at_work == 0 && of.waiting.empty()) lines_.erase(at);
   }
@@ -89,6 +93,7 @@ PINION_DECL void calls::drop(std::uint64_t client) {
   const auto at = lines_.find(client);
   if (at == lines_.end()) return;
   dropped.swap(at->second.waiting);
+  at->second.dropped.cancel();
   if (at->second.at_work == 0) lines_.erase(at);
 }
 

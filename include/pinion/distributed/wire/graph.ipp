@@ -12,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/distributed/wire/admission.hpp>
 #include <pinion/distributed/wire/graph.hpp>
 #include <pinion/graph/attribute_value.hpp>
@@ -93,6 +94,7 @@ PINION_DECL void save(rpc::writer& a, const node& n) {
 }
 
 PINION_DECL void load(rpc::reader& a, node& n) {
+  cancellable_work::check();
   detail::node_fields(a, n);
   a.spend(3 * (n.name.size() + detail::memory_of_entry));  // for its graph, which finds it by name
   n.settled = true;
@@ -145,6 +147,7 @@ PINION_DECL void apply(graph& replica, graph_delta&& delta, node_id limit) {
                  "a graph of more than " + std::to_string(limit) + " nodes");
   detail::forget(replica, std::move(delta.gone));
   for (std::optional<node>& n : delta.nodes) {
+    cancellable_work::check();
     if (n) admit(replica, *n);
     replica.adopt(std::move(n));
   }

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/distributed/wire/subgraph.hpp>
 #include <pinion/runtime/step/transfer_key.hpp>
 
@@ -202,6 +203,7 @@ PINION_DECL std::shared_ptr<const graph> rebuild(subgraph& s, node_id limit) {
   auto g = std::make_shared<graph>();
   std::vector<bool> idle;
   for (std::size_t i = 0; i < s.nodes.size(); ++i) {
+    cancellable_work::check();
     s.stub[i] ? admit_stub(*g, s.nodes[i]) : admit(*g, s.nodes[i]);
     g->adopt(std::move(s.nodes[i]));
     idle.push_back(!s.stub[i]);

@@ -12,9 +12,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 
+#include <pinion/base/cancellation.hpp>
 #include <pinion/base/config.hpp>
 #include <pinion/base/countdown.hpp>
 #include <pinion/base/thread_pool.hpp>
@@ -30,7 +32,8 @@ class builders {
   explicit builders(int threads, int most_spares = 0) : pool_(threads, 0, most_spares) {}
 
   void add(std::uint64_t key, work what);
-  // Drops the work of a key that is not begun, since nobody waits for it any more.
+  // Drops the work of a key that is not begun, and cancels that which is under way (cancellable_work), since nobody
+  // waits for it any more.
   void drop(std::uint64_t key);
 
   // Waits until no work is left. Returns false if some is left at `until`.
@@ -46,8 +49,12 @@ class builders {
 
   std::mutex mutex_;
   std::condition_variable idle_;
-  // The work of each key that has not begun. A line is there while work of its key waits or is under way.
-  std::unordered_map<std::uint64_t, std::deque<work>> lines_;
+  struct line {
+    std::deque<work> waiting;
+    std::shared_ptr<cancellation> under_way;  // null: nothing is
+  };
+  // A line is there while work of its key waits or is under way.
+  std::unordered_map<std::uint64_t, line> lines_;
   thread_pool pool_;  // joined before the members above are destroyed
 };
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/distributed/worker/builders.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -13,7 +14,7 @@ PINION_DECL void builders::add(std::uint64_t key, work what) {
   {
     std::lock_guard hold(mutex_);
     const auto [at, fresh] = lines_.try_emplace(key);
-    at->second.push_back(std::move(what));
+    at->second.waiting.push_back(std::move(what));
     if (!fresh) return;  // the thread that works for the key, or comes for it, will do it
   }
   pool_.schedule([this, key] { take_turn(key); }, key);
@@ -22,10 +23,13 @@ PINION_DECL void builders::add(std::uint64_t key, work what) {
 PINION_DECL void builders::drop(std::uint64_t key) {
   std::lock_guard hold(mutex_);
   const auto at = lines_.find(key);
-  if (at == lines_.end() || at->second.empty()) return;
-  const auto dropped = std::make_shared<std::deque<work>>(std::move(at->second));
-  at->second.clear();
-  at->second.push_back([dropped] { dropped->clear(); });  // they may hold large graphs
+  if (at == lines_.end()) return;
+  auto& [waiting, under_way] = at->second;
+  if (under_way) under_way->cancel();
+  if (waiting.empty()) return;
+  const auto dropped = std::make_shared<std::deque<work>>(std::move(waiting));
+  waiting.clear();
+  waiting.push_back([dropped] { dropped->clear(); });  // they may hold large graphs
 }
 
 PINION_DECL bool builders::wait_until_idle(time_point until) {
@@ -36,19 +40,25 @@ PINION_DECL bool builders::wait_until_idle(time_point until) {
 PINION_DECL void builders::take_turn(std::uint64_t key) {
   thread_local const bool modest = let_others_first();
   static_cast<void>(modest);
+  const auto mine = std::make_shared<cancellation>();
   work next;
   {
     std::lock_guard hold(mutex_);
-    auto& waiting = lines_.find(key)->second;
+    auto& [waiting, under_way] = lines_.find(key)->second;
     next = std::move(waiting.front());
     waiting.pop_front();
+    under_way = mine;
   }
-  next();
-  next = nullptr;
+  {
+    const cancellable_work until_dropped(*mine);
+    next();
+    next = nullptr;
+  }
   {
     std::lock_guard hold(mutex_);
     const auto at = lines_.find(key);
-    if (at->second.empty()) {
+    at->second.under_way = nullptr;
+    if (at->second.waiting.empty()) {
       lines_.erase(at);
       if (lines_.empty()) idle_.notify_all();
       return;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <pinion/base/cancellation.hpp>
 #include <pinion/base/config.hpp>
 #include <pinion/distributed/wire/messages.hpp>
 #include <pinion/distributed/wire/subgraph.hpp>
@@ -53,6 +54,7 @@ struct kept_session {
   std::map<std::uint64_t, std::shared_ptr<kept_step>> steps = {};
   std::vector<std::string> notices = {};
   int registering = 0;  // calls that will add a step
+  cancellation forgotten = {};
 
   std::uint64_t memory() const;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/distributed/worker/kept_steps.hpp>
 #include <pinion/op/variable/op.hpp>
 #include <pinion/runtime/session_bodies.hpp>
@@ -46,6 +47,7 @@ PINION_DECL void kept_steps::build(const session_ref& session, const step_ref& s
     std::lock_guard hold(mutex_);
     expect_in_table(session, *step);  // else its client has gone while the step waited for its turn
   }
+  const cancellable_work until_forgotten(session->forgotten);
   step->graph = rebuild(step->part);
   step->needs = ends_of(step->part.parts);
   expect_sound(*step);
@@ -115,6 +117,7 @@ PINION_DECL bool kept_steps::knows(const session_id& session) const {
 PINION_DECL kept_steps::session_ref kept_steps::forget(const session_id& session) {
   std::lock_guard hold(mutex_);
   auto taken = sessions_.extract(session);
+  if (taken) taken.mapped()->forgotten.cancel();
   return taken ? std::move(taken.mapped()) : nullptr;
 }
 
@@ -124,6 +127,7 @@ PINION_DECL std::vector<std::pair<session_id, kept_steps::session_ref>> kept_ste
   std::lock_guard hold(mutex_);
   for (auto at = sessions_.begin(); at != sessions_.end();) {
     const bool its = at->second->channel == channel;
+    if (its) at->second->forgotten.cancel();
     if (its) taken.emplace_back(at->first, std::move(at->second));
     at = its ? sessions_.erase(at) : std::next(at);
   }

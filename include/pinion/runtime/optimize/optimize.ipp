@@ -1,6 +1,7 @@
 // Bodies of <pinion/runtime/optimize/optimize.hpp>.
 #pragma once
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/runtime/optimize/compose_maps.hpp>
 #include <pinion/runtime/optimize/fold_biases.hpp>
 #include <pinion/runtime/optimize/fold_constants.hpp>
@@ -18,14 +19,11 @@ PINION_DECL optimized_step optimize(graph_view g, const placement& placed, const
   fold_transposes(d);
   share_common(d);
   d.drop_dead();
-  d.count_uses();
-  if (compose_maps(d) > 0) d.drop_dead();
-  d.count_uses();
-  if (fold_gradients(d) > 0) d.drop_dead();
-  d.count_uses();
-  if (fold_biases(d) > 0) d.drop_dead();
-  d.count_uses();
-  if (fuse_reductions(d) > 0) d.drop_dead();
+  for (const auto improve : {compose_maps, fold_gradients, fold_biases, fuse_reductions}) {
+    cancellable_work::check();
+    d.count_uses();
+    if (improve(d) > 0) d.drop_dead();
+  }
   return d.finished();
 }
 

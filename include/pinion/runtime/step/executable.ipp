@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include <pinion/base/cancellable_work.hpp>
 #include <pinion/op/transfer/cpu.hpp>
 #include <pinion/runtime/step/executable.hpp>
 #include <pinion/runtime/step/segments_of.hpp>
@@ -14,6 +15,7 @@ PINION_DECL executable::executable(partition part, graph_view g, devices::device
                                    const std::shared_ptr<body_compiler>& bodies, const kernel_source& kernels)
     : device(&on), graph(g) {
   for (part_item& from : part.items) {
+    cancellable_work::check();
     add(from);
     item& it = items.back();
     it.kernel = kernel_of(from, {graph, *it.node, on, services, bodies}, kernels);

@@ -1,0 +1,32 @@
+// Bodies of <pinion/base/cancellable_work.hpp>.
+#pragma once
+
+#include <pinion/base/cancellable_work.hpp>
+#include <pinion/base/error.hpp>
+
+namespace pinion { inline namespace v0 { namespace detail {
+
+inline cancellable_work*& work_of_this_thread() {
+  thread_local cancellable_work* innermost = nullptr;
+  return innermost;
+}
+
+}}}  // namespace pinion::v0::detail
+
+namespace pinion { inline namespace v0 {
+
+PINION_DECL cancellable_work::cancellable_work(const cancellation& by)
+    : by_(by), outer_(detail::work_of_this_thread()) {
+  detail::work_of_this_thread() = this;
+}
+
+PINION_DECL cancellable_work::~cancellable_work() {
+  detail::work_of_this_thread() = outer_;
+}
+
+PINION_DECL void cancellable_work::check() {
+  for (const auto* work = detail::work_of_this_thread(); work; work = work->outer_)
+    if (work->by_.cancelled()) throw error(errc::cancelled, "nobody waits for this work any more");
+}
+
+}}  // namespace pinion::v0
