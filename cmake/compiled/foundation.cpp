@@ -2,6 +2,7 @@
 #include <pinion/base/cancellable_work.ipp>
 #include <pinion/base/cancellation.ipp>
 #include <pinion/base/error.ipp>
+#include <pinion/base/heap.ipp>
 #include <pinion/base/md5.ipp>
 #include <pinion/base/near_name.ipp>
 #include <pinion/base/outcome.ipp>

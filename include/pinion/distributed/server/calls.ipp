@@ -7,6 +7,7 @@
 
 #include <pinion/base/cancellable_work.hpp>
 #include <pinion/base/error.hpp>
+#include <pinion/base/heap.hpp>
 #include <pinion/distributed/server/calls.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -50,6 +51,7 @@ PINION_DECL void calls::start_thread() {
 }
 
 PINION_DECL void calls::work(one& mine) {
+  mark_heap();
   std::unique_lock hold(mutex_);
   coming_ = false;
   for (auto at = next(); at != lines_.end(); at = next()) {

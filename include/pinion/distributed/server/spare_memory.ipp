@@ -1,10 +1,7 @@
 // Bodies of <pinion/distributed/server/spare_memory.hpp>.
 #pragma once
 
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
-
+#include <pinion/base/heap.hpp>
 #include <pinion/device/pool_allocator.hpp>
 #include <pinion/distributed/server/spare_memory.hpp>
 
@@ -12,9 +9,7 @@ namespace pinion { inline namespace v0 { namespace distributed {
 
 PINION_DECL void give_spare_memory_back(bool graphs_too) {
   graphs_too |= devices::pool_allocator::of_cpus().trim() > (1 << 20);
-#if defined(__GLIBC__)
-  if (graphs_too) ::malloc_trim(0);  // graphs, and small values, lie in many small pieces
-#endif
+  if (graphs_too) give_heap_back();  // graphs, and small values, lie in many small pieces
 }
 
 }}}  // namespace pinion::v0::distributed

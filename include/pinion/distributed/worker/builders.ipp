@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <pinion/base/cancellable_work.hpp>
+#include <pinion/base/heap.hpp>
 #include <pinion/distributed/worker/builders.hpp>
 
 namespace pinion { inline namespace v0 { namespace distributed {
@@ -38,8 +39,8 @@ PINION_DECL bool builders::wait_until_idle(time_point until) {
 }
 
 PINION_DECL void builders::take_turn(std::uint64_t key) {
-  thread_local const bool modest = let_others_first();
-  static_cast<void>(modest);
+  thread_local const bool ready = (mark_heap(), let_others_first());
+  static_cast<void>(ready);
   const auto mine = std::make_shared<cancellation>();
   work next;
   {

@@ -1,0 +1,57 @@
+// Memory that is free goes back to the system.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <pinion/base/heap.hpp>
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+namespace {
+
+using namespace pinion;
+
+double resident_mib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (word == "VmRSS:") {
+      double kib = 0;
+      status >> kib;
+      return kib / 1024;
+    }
+  return 0;
+}
+
+// Many small blocks of different sizes, as a graph is, and a large one among them.
+std::vector<std::unique_ptr<char[]>> as_a_graph() {
+  std::vector<std::unique_ptr<char[]>> all;
+  for (std::size_t i = 0; i < 250'000; ++i) {
+    const std::size_t bytes = 40 + i * 7919 % 400;
+    all.push_back(std::make_unique<char[]>(bytes));
+  }
+  all.push_back(std::make_unique<char[]>(30 << 20));
+  return all;
+}
+
+TEST_CASE("what a thread made and another has freed goes back, the end of its heap, too, after the thread is gone") {
+  give_heap_back();
+  const double before = resident_mib();
+  for (int i = 0; i < 3; ++i) {
+    std::vector<std::unique_ptr<char[]>> made;
+    std::thread([&] {
+      mark_heap();
+      made = as_a_graph();
+    }).join();
+    CHECK(resident_mib() > before + 60);
+  }
+  give_heap_back();
+  CHECK(resident_mib() < before + 6);
+}
+
+}  // namespace
+
+#endif
