@@ -58,7 +58,7 @@ struct trader {
                   return values.pulled(e, from, std::make_shared<responder>(std::move(to)));
                 },
             .notice = [this](const envelope& e, const guest_ref& from) { return notice(e, from); },
-            .gone = [this](const guest_ref& who, const error&) { values.gone(who); }};
+            .gone = [this](const guest_ref& who, const error& why) { values.gone(who, why); }};
   }
   std::unique_ptr<incoming> notice(const envelope& e, const guest_ref& from) {
     if (e.method == push_value::method) return values.pushed(e, from);
@@ -334,6 +334,20 @@ TEST_CASE("F2: when the way to a peer goes down, its runs fail with its name, an
   CHECK(m.a->values.offered() == 0);
   m.a->values.end(run_1);
   from->send(m.key(2), m.value(2, 100));  // to nobody
+}
+
+TEST_CASE("F2: when the way by which a peer sends is gone, runs that may have lost its values fail with its name") {
+  market m;
+  const auto old_way = std::make_shared<const guest>(guest{7, ps_task(0), m.a->me.incarnation});
+  const error silent(errc::unavailable, "the client has been silent too long");
+  m.begin(*m.b);
+  m.begin(*m.a)->send(m.key(1), m.value(1, 100));  // by its present way
+  m.world.run_for(1s);
+  m.begin(*m.b, run_2);
+  m.b->values.gone(old_way, silent);
+  CHECK(m.failures == texts{"unavailable in " + ps_task(0)});  // of the first run alone
+  m.b->values.gone(old_way, silent);
+  CHECK(m.failures.size() == 1);
 }
 
 TEST_CASE("V2: after a lost connection the credit is whole again") {

@@ -365,7 +365,7 @@ PINION_DECL task_server::opened task_server::close(const delivery& d) {
 }
 
 PINION_DECL void task_server::gone(const rpc::guest_ref& who, const error& why) {
-  exchange_.gone(who);
+  exchange_.gone(who, why);
   if (burdens_.forget(who->channel)) let_go_ = sweeps_to_free;
   calls_.drop(who->channel);
   const error lost(errc::cancelled, "its client is gone: " + why.sentence());

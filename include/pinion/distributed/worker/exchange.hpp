@@ -6,7 +6,8 @@
 //   3. A value for a run that has not begun waits for it, but only for options.patience, and of one task wait no more
 //      than options.early. [V5]
 //   4. Memory for a value is taken when its run wants a value of its key, dtype and shape, or has not begun. [V7]
-//   5. When the channel to a peer goes down, every run in which the peer takes part fails. [F2]
+//   5. When the channel to a peer goes down, or the one from it, every run in which the peer takes part fails. A value
+//      may have been on the way, and its sender need not care: its part of the run may have ended with it. [F2]
 #pragma once
 
 #include <deque>
@@ -19,6 +20,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include <pinion/base/config.hpp>
 #include <pinion/base/thread_pool.hpp>
@@ -73,8 +75,8 @@ class exchange final : public value_carrier {
   // Returns the number of values that wait here to be pulled.
   std::size_t offered() const;
 
-  // Forgets the credit account of a peer whose connection is gone.
-  void gone(const rpc::guest_ref& who);
+  // Forgets the credit account of a client that is gone, and fails the runs for which it may have sent values.
+  void gone(const rpc::guest_ref& who, const error& why);
 
   // Is this a task of the cluster?
   bool knows(std::string_view task) const { return peers_.knows(task); }
@@ -106,6 +108,7 @@ class exchange final : public value_carrier {
     std::function<void(const error&)> failed;
     std::shared_ptr<const awaited_values> awaited;  // null: everything
     std::map<std::string, std::size_t> early;       // how many values came before it began, by task
+    bool has_lost = false;                          // a peer, and was told
   };
 
   // The tombstones of a session, the oldest first.
@@ -118,7 +121,10 @@ class exchange final : public value_carrier {
   // The bytes that one peer has pushed and this task has not yet taken. Credit is returned in portions.
   class account {
    public:
-    account(std::shared_ptr<rpc::channel> back, std::uint64_t portion) : back_(std::move(back)), portion_(portion) {}
+    account(std::shared_ptr<rpc::channel> back, std::uint64_t portion, std::string peer, time_point born)
+        : peer(std::move(peer)), born(born), back_(std::move(back)), portion_(portion) {}
+    const std::string peer;
+    const time_point born;  // when the peer pushed first on its channel
     std::uint64_t held() const { return held_.load(std::memory_order_relaxed); }
     void hold(std::uint64_t bytes) { held_.fetch_add(bytes, std::memory_order_relaxed); }
     void release(std::uint64_t bytes);
@@ -158,6 +164,17 @@ class exchange final : public value_carrier {
   entry take(const run_id& run);
   void fail(const run_id& run, const error& why);
   void lost(const std::string& task, const error& why);
+  // Requires, for the next two: the lock is held. Takes note of the runs with a peer that it concerns.
+  template <class Which>
+  std::vector<std::function<void(const error&)>> runs_with(const std::string& peer, const Which& concerns) {
+    std::vector<std::function<void(const error&)>> found;
+    for (auto& [run, r] : runs_)
+      if (r.begun && r.peers.contains(peer) && concerns(r) && !std::exchange(r.has_lost, true))
+        found.push_back(r.failed);
+    return found;
+  }
+  // When a peer first pushed on a channel that it still has; never, if it has none.
+  time_point pushes_since(const std::string& peer) const;
   void expect_of_cluster(const rpc::guest& from) const;
   std::shared_ptr<account> account_of(const rpc::guest_ref& from);
 

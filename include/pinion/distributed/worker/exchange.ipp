@@ -86,9 +86,22 @@ PINION_DECL std::size_t exchange::offered() const {
   return n;
 }
 
-PINION_DECL void exchange::gone(const rpc::guest_ref& who) {
-  std::lock_guard hold(mutex_);
+PINION_DECL void exchange::gone(const rpc::guest_ref& who, const error& why) {
+  std::unique_lock hold(mutex_);
   accounts_.erase(who->channel);
+  // The peer may have come by a new channel meanwhile. A run that began after that gets its values there.
+  const auto anew = pushes_since(who->name);
+  const auto concerned = runs_with(who->name, [&](const entry& r) { return r.born <= anew; });
+  hold.unlock();
+  const error lost(errc::unavailable, "values of " + who->name + " may be lost: " + why.sentence());
+  for (const auto& failed : concerned) failed(error(lost).in_task(who->name));
+}
+
+PINION_DECL time_point exchange::pushes_since(const std::string& peer) const {
+  auto first = time_point::max();
+  for (const auto& [channel, a] : accounts_)
+    if (a->peer == peer) first = std::min(first, a->born);
+  return first;
 }
 
 PINION_DECL std::shared_ptr<rpc::channel> exchange::way_to(std::string_view task) {
@@ -305,8 +318,7 @@ PINION_DECL void exchange::lost(const std::string& task, const error& why) {
     in_flight_[task] = 0;
     drop_offers(
         [&](const run_id&, const std::string& key) { return task_of_device(runtime::destination_of(key)) == task; });
-    for (const auto& [run, r] : runs_)
-      if (r.begun && r.peers.find(task) != r.peers.end()) concerned.push_back(r.failed);
+    concerned = runs_with(task, [](const entry&) { return true; });
   }
   for (const auto& failed : concerned) failed(why);
 }
@@ -320,7 +332,9 @@ PINION_DECL std::shared_ptr<exchange::account> exchange::account_of(const rpc::g
   auto back = peers_.way_to(from->name);
   std::lock_guard hold(mutex_);
   auto& found = accounts_[from->channel];
-  if (!found) found = std::make_shared<account>(std::move(back), std::max<std::uint64_t>(options_.credit / 4, 1));
+  if (!found)
+    found = std::make_shared<account>(std::move(back), std::max<std::uint64_t>(options_.credit / 4, 1), from->name,
+                                      net_.now());
   return found;
 }
 
