@@ -68,8 +68,10 @@ PINION_DECL void sync_replicas_hook::after_create_session(session& on, coordinat
   with.launch("updates for the replicas", [n = nodes_, &on, &with] {
     try {
       while (!with.should_stop()) on.run(n->update);
-    } catch (const error& e) {  // end() stops the updates before the coordinator is stopped
-      if (e.code() != errc::cancelled) throw;
+    } catch (const error& e) {
+      if (e.code() == errc::cancelled) return;  // end() stops the updates before the coordinator is stopped
+      with.request_stop(e);
+      on.cancel_steps(e);  // the step of this program may wait for an update, and there will be none
     }
   });
   with.launch("looks after the replicas", [n = nodes_, &on, &with, pause = worker_timeout_ / 4] {
