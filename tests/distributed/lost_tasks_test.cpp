@@ -112,6 +112,15 @@ TEST_CASE("a chief that ends is missed by nobody") {
   }
 }
 
+TEST_CASE("an asynchronous worker that goes on when its chief was asked to end says that nobody saves") {
+  training t;
+  t.start();
+  t.worker[0]->signal(SIGTERM);
+  CHECK(t.worker[1]->line_with("the chief, ") ==
+        the_chief + "has ended: training goes on, but nobody saves until it is back");
+  CHECK(t.worker[0]->result() == 0);
+}
+
 TEST_CASE("a ps that comes back later than a step may take is waited for, by name; what is lost is said in steps") {
   temporary_folder dir;
   training t{.folder = dir.path(), .operation_timeout = 700ms};
